@@ -1,0 +1,155 @@
+package graph
+
+import (
+	"fmt"
+	"sort"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// CSR is a sparse matrix in compressed row storage:
+//
+//	row i holds the columns indices[indptr[i]:indptr[i+1]], ascending and distinct,
+//	with the values data[indptr[i]:indptr[i+1]]
+//
+// Its method names follow github.com/james-bowman/sparse, so that the type can be replaced by that library's. A CSR is
+// immutable once built; it may be read from many goroutines.
+type CSR struct {
+	rows, cols int
+	indptr     []int
+	indices    []int
+	data       []float64
+}
+
+var _ mat.Matrix = (*CSR)(nil)
+
+// NewCSR makes an r×c matrix of the three slices of the layout above. The slices are kept, not copied. It panics if they
+// do not describe an r×c matrix: that is a mistake of the program, not of its input.
+func NewCSR(r, c int, indptr, indices []int, data []float64) *CSR {
+	if r < 0 || c < 0 || len(indptr) != r+1 || indptr[0] != 0 || indptr[r] != len(indices) || len(indices) != len(data) {
+		panic(fmt.Sprintf("graph: NewCSR: %d row pointers, %d indices and %d values are not a %d×%d matrix",
+			len(indptr), len(indices), len(data), r, c))
+	}
+	for i := range r {
+		if indptr[i] > indptr[i+1] {
+			panic(fmt.Sprintf("graph: NewCSR: row pointers decrease at row %d", i))
+		}
+		row := indices[indptr[i]:indptr[i+1]]
+		for p, j := range row {
+			if j < 0 || j >= c || (p > 0 && j <= row[p-1]) {
+				panic(fmt.Sprintf("graph: NewCSR: columns of row %d are not ascending within %d columns", i, c))
+			}
+		}
+	}
+	return &CSR{rows: r, cols: c, indptr: indptr, indices: indices, data: data}
+}
+
+// NewCSRFromDense keeps the nonzero entries of m.
+func NewCSRFromDense(m mat.Matrix) *CSR {
+	r, c := m.Dims()
+	indptr := make([]int, 1, r+1)
+	var indices []int
+	var data []float64
+	for i := range r {
+		for j := range c {
+			if v := m.At(i, j); v != 0 {
+				indices = append(indices, j)
+				data = append(data, v)
+			}
+		}
+		indptr = append(indptr, len(indices))
+	}
+	return NewCSR(r, c, indptr, indices, data)
+}
+
+// Dims returns the number of rows and columns.
+func (m *CSR) Dims() (r, c int) { return m.rows, m.cols }
+
+// At returns the entry (i, j). It costs a binary search in row i.
+func (m *CSR) At(i, j int) float64 {
+	if i < 0 || i >= m.rows || j < 0 || j >= m.cols {
+		panic(mat.ErrIndexOutOfRange)
+	}
+	lo, hi := m.indptr[i], m.indptr[i+1]
+	p := lo + sort.SearchInts(m.indices[lo:hi], j)
+	if p < hi && m.indices[p] == j {
+		return m.data[p]
+	}
+	return 0
+}
+
+// T returns the transpose as a view.
+func (m *CSR) T() mat.Matrix { return mat.Transpose{Matrix: m} }
+
+// NNZ returns the number of stored entries.
+func (m *CSR) NNZ() int { return len(m.data) }
+
+// RowNNZ returns the number of stored entries of row i.
+func (m *CSR) RowNNZ(i int) int { return m.indptr[i+1] - m.indptr[i] }
+
+// DoNonZero calls fn for every stored entry, row by row with ascending columns.
+func (m *CSR) DoNonZero(fn func(i, j int, v float64)) {
+	for i := range m.rows {
+		m.DoRowNonZero(i, fn)
+	}
+}
+
+// DoRowNonZero calls fn for every stored entry of row i, with ascending columns.
+func (m *CSR) DoRowNonZero(i int, fn func(i, j int, v float64)) {
+	for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+		fn(i, m.indices[p], m.data[p])
+	}
+}
+
+// MulVecTo writes m·src (trans false) or mᵀ·src (trans true) to dst. It overwrites dst (the library it follows adds) and
+// panics if the lengths do not fit. dst must not overlap src.
+func (m *CSR) MulVecTo(dst []float64, trans bool, src []float64) {
+	if trans {
+		if len(dst) != m.cols || len(src) != m.rows {
+			panic(mat.ErrShape)
+		}
+		clear(dst)
+		for i, x := range src {
+			for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+				dst[m.indices[p]] += m.data[p] * x
+			}
+		}
+		return
+	}
+	if len(dst) != m.rows || len(src) != m.cols {
+		panic(mat.ErrShape)
+	}
+	for i := range dst {
+		var sum float64
+		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+			sum += m.data[p] * src[m.indices[p]]
+		}
+		dst[i] = sum
+	}
+}
+
+// ToDense returns a dense copy.
+func (m *CSR) ToDense() *mat.Dense {
+	d := mat.NewDense(m.rows, m.cols, nil)
+	m.DoNonZero(d.Set)
+	return d
+}
+
+// Transpose returns a CSR copy of the transpose.
+func (m *CSR) Transpose() *CSR {
+	indptr := make([]int, m.cols+1)
+	for _, j := range m.indices {
+		indptr[j+1]++
+	}
+	for j := range m.cols {
+		indptr[j+1] += indptr[j]
+	}
+	next := append([]int(nil), indptr[:m.cols]...)
+	indices := make([]int, len(m.indices))
+	data := make([]float64, len(m.data))
+	m.DoNonZero(func(i, j int, v float64) {
+		indices[next[j]], data[next[j]] = i, v
+		next[j]++
+	})
+	return NewCSR(m.cols, m.rows, indptr, indices, data)
+}
