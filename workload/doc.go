@@ -1,0 +1,43 @@
+// Package workload turns a gossip matrix into the workload of a decentralized learning algorithm and its Gram matrix.
+//
+// # What a workload is
+//
+// In every step each of n nodes adds a (noisy) gradient to its model and averages with its neighbours. Stack the steps:
+// with G and Z of nT rows, "time, then node", the messages are W_T (G + noise), where
+//
+//	      | I                 |
+//	W_T = | W      I          |      block (t, s) = W^(t-s),
+//	      | W²     W     I    |
+//	      | ⋮            ⋱    |
+//
+// and the averaged models, whose error is what learning suffers from, are (I ⊗ W) W_T: every exponent one higher.
+//
+// # Why T×T is enough
+//
+// All nodes correlate their noise with the same T×T strategy C. The squared error of the models is then tr(C⁻ᵀ H C⁻¹) with
+//
+//	H = Σ_i A_iᵀ A_i,   A_i = the columns of node i of (I ⊗ W) W_T K^(T,n),
+//
+// and the commutation matrix K^(T,n) re-sorts the columns as "node, then time" (Bellet et al., Lemma 10). H is all that a
+// factorization has to know of the network.
+//
+// # Two ways to H
+//
+// ExplicitGram follows the definition: it builds the nT×nT matrix and is meant for reading and for testing. Gram never
+// builds anything of that size. With K[a,b] = ⟨W^a, W^b⟩, the Frobenius product,
+//
+//	H[s,s'] = H[s+1,s'+1] + K[T-s, T-s']       (0-based; message workload: both exponents one lower)
+//
+// and K comes from the sequences W^a e_i, one node after the other, or, for symmetric W, from its eigenvalues alone.
+//
+// # Notation
+//
+//	n, T  nodes, steps
+//	W     gossip matrix   n×n, row-stochastic, any sparsity, directed or not
+//	H     Gram matrix     T×T, symmetric, positive definite
+//
+// The package knows nothing of privacy, participation or strategies.
+//
+// Source: Bellet, Cyffers, Frey, Gaudel, Lerévérend, Taïani, "Unified Privacy Guarantees for Decentralized Learning via
+// Matrix Factorization", Section 6, Lemma 10 and Algorithm 2.
+package workload
