@@ -1,0 +1,87 @@
+package participation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestChoose(t *testing.T) {
+	for name, tc := range map[string]struct {
+		steps, k, b  int
+		wantK, wantB int
+		err          string // part of the message, or empty
+	}{
+		"the paper's setting":   {380, 0, 0, 20, 19, ""},
+		"one step":              {1, 0, 0, 1, 1, ""},
+		"twenty steps":          {20, 0, 0, 20, 1, ""},
+		"k given":               {64, 4, 0, 4, 16, ""},
+		"b given":               {64, 0, 16, 4, 16, ""},
+		"both given":            {64, 4, 16, 4, 16, ""},
+		"single":                {7, 1, 0, 1, 7, ""},
+		"every step":            {7, 0, 1, 7, 1, ""},
+		"not a multiple of 20":  {30, 0, 0, 0, 0, "1, 2, 3, 5, 6, 10, 15 or 30"},
+		"k does not divide":     {64, 5, 0, 0, 0, "k·b must be T"},
+		"b does not divide":     {64, 0, 5, 0, 0, "k·b must be T"},
+		"k and b do not give T": {64, 4, 8, 0, 0, "1, 2, 4, 8, 16, 32 or 64"},
+		"no steps":              {0, 0, 0, 0, 0, "at least 1"},
+		"negative k":            {4, -2, 0, 0, 0, "at least 1"},
+		"b larger than T":       {4, 0, 8, 0, 0, "at least 1"},
+		"overflowing product":   {4, 1 << 62, 4, 0, 0, "k·b must be T"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Choose(tc.steps, tc.k, tc.b)
+			if tc.err != "" {
+				if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("error %v, want one with %q", err, tc.err)
+				}
+				return
+			}
+			if err != nil || s.Participations() != tc.wantK || s.Separation() != tc.wantB || s.Steps() != tc.steps {
+				t.Errorf("Choose = %v, %v", s, err)
+			}
+		})
+	}
+}
+
+func TestPatternsPartitionTheSteps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k, b := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(1, 9).Draw(t, "b")
+		s, err := NewCyclic(k*b, k, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []int
+		for _, p := range s.Patterns() {
+			if len(p) != k {
+				t.Fatalf("pattern %v has not %d steps", p, k)
+			}
+			for i := 1; i < k; i++ {
+				if p[i]-p[i-1] != b {
+					t.Fatalf("pattern %v is not %d apart", p, b)
+				}
+			}
+			all = append(all, p...)
+		}
+		slices.Sort(all)
+		for i, step := range all {
+			if i != step {
+				t.Fatalf("patterns do not cover the steps once: %v", all)
+			}
+		}
+	})
+}
+
+func ExampleChoose() {
+	s, err := Choose(380, 0, 0)
+	fmt.Println(s, err)
+	_, err = Choose(30, 0, 0)
+	fmt.Println(err)
+	// Output:
+	// cyclic: a record takes part at most k = 20 times, every b = 19 steps <nil>
+	// participation does not fit: T = 30 is not a multiple of 20, so say how often a record takes part: k may be 1, 2, 3, 5, 6, 10, 15 or 30
+}
