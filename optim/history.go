@@ -1,0 +1,78 @@
+package optim
+
+import "gonum.org/v1/gonum/floats"
+
+// minCurvature is the least cosine between a step and its change of gradient for the pair to be kept.
+const minCurvature = 1e-10
+
+// history is the memory of L-BFGS: the last steps s and changes of gradient y, in a ring.
+type history struct {
+	s, y  [][]float64
+	rho   []float64 // 1/(sᵀy)
+	alpha []float64
+	first int // the oldest pair
+	count int
+}
+
+func newHistory(memory, n int) *history {
+	h := &history{rho: make([]float64, memory+1), alpha: make([]float64, memory+1)}
+	for range memory + 1 { // one more to compute the next pair in
+		h.s = append(h.s, make([]float64, n))
+		h.y = append(h.y, make([]float64, n))
+	}
+	return h
+}
+
+func (h *history) empty() bool  { return h.count == 0 }
+func (h *history) clear()       { h.count = 0 }
+func (h *history) at(i int) int { return (h.first + i) % len(h.s) }
+
+// next returns the free place for the next pair.
+func (h *history) next() (s, y []float64) {
+	i := h.at(h.count)
+	return h.s[i], h.y[i]
+}
+
+// push keeps the pair written to next, unless its curvature is not safely positive.
+func (h *history) push() {
+	i := h.at(h.count)
+	curvature := floats.Dot(h.s[i], h.y[i])
+	if !(curvature > minCurvature*floats.Norm(h.s[i], 2)*floats.Norm(h.y[i], 2)) {
+		return
+	}
+	h.rho[i] = 1 / curvature
+	if h.count < len(h.s)-1 {
+		h.count++
+	} else {
+		h.first = h.at(1)
+	}
+}
+
+// solveTo writes the two-loop product of the inverse Hessian approximation and g to dst (Nocedal & Wright, Algorithm
+// 7.4). Between the loops stands precondition, or sᵀy/yᵀy of the last pair if that is nil.
+func (h *history) solveTo(dst, g []float64, precondition func(dst, g []float64)) {
+	q := dst
+	var scratch []float64
+	if precondition != nil { // the free pair's space serves as scratch
+		scratch, _ = h.next()
+		q = scratch
+	}
+	copy(q, g)
+	for k := h.count - 1; k >= 0; k-- {
+		i := h.at(k)
+		h.alpha[i] = h.rho[i] * floats.Dot(h.s[i], q)
+		floats.AddScaled(q, -h.alpha[i], h.y[i])
+	}
+	switch {
+	case precondition != nil:
+		precondition(dst, scratch)
+	case h.count > 0:
+		last := h.at(h.count - 1)
+		floats.Scale(1/(h.rho[last]*floats.Dot(h.y[last], h.y[last])), dst)
+	}
+	for k := range h.count {
+		i := h.at(k)
+		beta := h.rho[i] * floats.Dot(h.y[i], dst)
+		floats.AddScaled(dst, h.alpha[i]-beta, h.s[i])
+	}
+}
