@@ -36,6 +36,8 @@ type Iteration struct {
 	Value       float64   // f(X)
 	Decrease    float64   // -½ slope of the last search direction: the decrease a quadratic model predicts; 0 at first
 	X, Gradient []float64 // read only
+	Step        []float64 // X less the X before; nil at first
+	Change      []float64 // Gradient less the gradient before; nil at first
 }
 
 // Status says why a run ended.
@@ -108,6 +110,7 @@ type run struct {
 
 	x, gradient, direction []float64
 	trial, trialGradient   []float64
+	step, change           []float64 // of the last iteration
 	value, slope           float64
 	count, evaluations     int
 	idle                   int // iterations since the value decreased
@@ -126,7 +129,8 @@ func newRun(f Objective, x []float64, opts Options) *run {
 }
 
 func (r *run) iteration() Iteration {
-	return Iteration{Count: r.count, Evaluations: r.evaluations, Value: r.value, Decrease: -r.slope / 2, X: r.x, Gradient: r.gradient}
+	return Iteration{Count: r.count, Evaluations: r.evaluations, Value: r.value, Decrease: -r.slope / 2,
+		X: r.x, Gradient: r.gradient, Step: r.step, Change: r.change}
 }
 
 func (r *run) result(s Status) Result {
@@ -191,6 +195,7 @@ func (r *run) accept() {
 	s, y := r.pairs.next()
 	floats.SubTo(s, r.trial, r.x)
 	floats.SubTo(y, r.trialGradient, r.gradient)
+	r.step, r.change = s, y
 	r.pairs.push()
 	copy(r.x, r.trial)
 	r.gradient, r.trialGradient = r.trialGradient, r.gradient

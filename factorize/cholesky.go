@@ -1,0 +1,36 @@
+package factorize
+
+import (
+	"errors"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// ErrNotPositiveDefinite is returned where a matrix has no Cholesky factor in floating point.
+var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
+
+// StrategyFromGram returns the lower-triangular C with positive diagonal and CᵀC = x.
+//
+// The textbook factor M of x = M Mᵀ is not it, although M is lower triangular too: MᵀM ≠ x. With the flip P of the order
+// of rows, P x P = M Mᵀ gives C = P Mᵀ P. An error is ErrNotPositiveDefinite.
+func StrategyFromGram(x *mat.SymDense) (*Dense, error) {
+	n := x.SymmetricDim()
+	flipped := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			flipped.SetSym(i, j, x.At(n-1-i, n-1-j))
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(flipped) {
+		return nil, ErrNotPositiveDefinite
+	}
+	upper := chol.RawU() // Mᵀ
+	c := mat.NewTriDense(n, mat.Lower, nil)
+	for i := range n {
+		for j := range i + 1 {
+			c.SetTri(i, j, upper.At(n-1-i, n-1-j))
+		}
+	}
+	return &Dense{c}, nil
+}

@@ -1,0 +1,40 @@
+// Package factorize finds the strategy that pays the least error for its privacy, and proves how close it came.
+//
+// # The problem
+//
+// A node adds row t of C⁻¹Z at step t, with Z of independent noise and C lower triangular. The noise costs the squared
+// error tr(C⁻ᵀ H C⁻¹) on a workload with Gram matrix H, and the strategy costs privacy in proportion to its sensitivity,
+// so what counts is scale-free (Bellet et al., Lemma 10):
+//
+//	loss(C) = sens(C)² · tr(C⁻ᵀ H C⁻¹)
+//
+// Both factors depend on X = CᵀC alone. Under (k,b)-participation Optimize minimizes tr(H X⁻¹) over the positive
+// definite X with
+//
+//	X[s,t] = 0 for s ≠ t in one pattern     and     Σ_{s in pattern} X[s,s] = 1 for every pattern,
+//
+// where sens² = 1. The mask on X costs nothing: at the masked optimum Λ = X⁻¹HX⁻¹ is a feasible dual point of the
+// problem without it, with the same value (docs/mathematics.md).
+//
+// # The certificate
+//
+// A lower bound on the loss of every strategy, optimal or not, comes with each result: see LowerBound. The relative gap
+// between loss and bound is what Optimize stops on. Rounding is accounted for on the safe side, so that a bound is a bound.
+//
+// # Strategies
+//
+// A Strategy is a lower-triangular C with a positive diagonal. Dense stores it; Identity and AntiPGD are the baselines
+// DP-D-SGD (independent noise) and AntiPGD (each step takes back the noise of the step before). The strategy called D-MF
+// is the optimum for the prefix workload, which knows nothing of the network.
+//
+// # Notation
+//
+//	T     steps
+//	C     strategy        T×T lower triangular, positive diagonal
+//	C⁻¹   noising matrix  T×T
+//	H     Gram matrix     T×T of the workload
+//	X     strategy Gram   CᵀC
+//	Λ     dual variable   X⁻¹HX⁻¹, minus the gradient of the objective
+//
+// The package sees a workload only as H and knows nothing of graphs, noise scales or files.
+package factorize

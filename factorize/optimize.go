@@ -1,0 +1,198 @@
+package factorize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/optim"
+	"mafalda/participation"
+)
+
+// Options tunes Optimize. The zero value asks for the defaults named here.
+type Options struct {
+	Gap           float64         // stop at this certified relative gap; 0 means 1e-6; below MinGap is an error
+	MaxIterations int             // 0 means 2000; reaching it ends with optim.IterationLimit and the gap so far
+	Progress      func(Iteration) // if not nil, sees every iteration, on the caller's goroutine
+}
+
+// MinGap returns the smallest gap that can be asked for with T steps: twice what the certificate gives away to rounding.
+func MinGap(steps int) float64 { return 2 * certificateSlack(steps) }
+
+// Iteration is what Progress sees.
+type Iteration struct {
+	Count      int
+	Loss       float64 // of the current iterate
+	LowerBound float64 // the best so far; 0 before the first check
+	Gap        float64 // (Loss - LowerBound)/LowerBound; +Inf before the first check
+}
+
+// Result is the end of Optimize.
+type Result struct {
+	Strategy   *Dense // sens² ≤ 1, up to rounding equal
+	Quality           // of Strategy
+	LowerBound float64
+	Gap        float64 // (Loss - LowerBound)/LowerBound, certified
+	Iterations int
+	Status     optim.Status // Converged if Gap is at most the one asked for
+}
+
+// ErrGram is wrapped by errors about a Gram matrix that cannot be factorized.
+var ErrGram = errors.New("Gram matrix cannot be factorized")
+
+// Optimize returns the strategy of least loss for the T×T Gram matrix h under the schema, with a certificate (Bellet et
+// al., Algorithm 2, by the method of docs/mathematics.md): L-BFGS over masked X from a banded start, in the metric of the
+// cosine basis, until the certified gap is reached. For b = 1 the optimum is diagonal, for k = 1 it is the optimum under
+// single participation.
+//
+// When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error; likewise for
+// the other endings before the gap is reached. The error is ErrGram for an h that is not finite or not numerically
+// positive definite. Memory: about 35 matrices of T×T; time: O(T³) an iteration, some 30 iterations for a gap of 1e-6.
+func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, opts Options) (*Result, error) {
+	if opts.Gap == 0 {
+		opts.Gap = 1e-6
+	}
+	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
+		return nil, fmt.Errorf("gap %v: rounding allows no less than %.1g for %d steps", opts.Gap, least, schema.Steps())
+	}
+	if h.SymmetricDim() != schema.Steps() {
+		return nil, fmt.Errorf("Gram matrix of %d steps for a schema of %d", h.SymmetricDim(), schema.Steps())
+	}
+	scaled, unit, err := scaleToUnit(h)
+	if err != nil {
+		return nil, err
+	}
+	search, err := newSearch(scaled, schema, opts)
+	if err != nil {
+		return nil, err
+	}
+	search.unit = unit
+	x := startFor(scaled, schema, search.objective)
+	ended := optim.Minimize(ctx, search.objective, x, optim.Options{
+		MaxIterations: opts.MaxIterations,
+		Precondition:  search.metric.solveTo,
+		Done:          search.done,
+	})
+	return search.finish(h, x, ended)
+}
+
+// scaleToUnit divides h by its mean diagonal, so that no power of ten in it matters.
+func scaleToUnit(h *mat.SymDense) (*mat.SymDense, float64, error) {
+	steps := h.SymmetricDim()
+	unit := mat.Trace(h) / float64(steps)
+	if !(unit > 0) || math.IsInf(unit, 0) {
+		return nil, 0, fmt.Errorf("%w: its trace is %v", ErrGram, unit*float64(steps))
+	}
+	var scaled mat.SymDense
+	scaled.ScaleSym(1/unit, h)
+	return &scaled, unit, nil
+}
+
+// search is the state of one Optimize around the minimizer: metric, certificate and their schedule.
+type search struct {
+	objective   *objective
+	metric      *metric
+	certificate *certificate
+	opts        Options
+	unit        float64 // what H was divided by
+
+	bound     float64 // the best lower bound
+	gapFactor float64 // certified gap over predicted decrease, at the last check
+	checkedAt int     // iteration of the last check
+	err       error   // of a check
+}
+
+func newSearch(h *mat.SymDense, schema participation.Cyclic, opts Options) (*search, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+	}
+	var root mat.TriDense
+	chol.UTo(&root)
+	s := &search{objective: newObjective(h, &root, schema), certificate: newCertificate(&root, schema), opts: opts, gapFactor: 4}
+	s.metric = newMetric(s.objective.mask)
+	return s, nil
+}
+
+const (
+	refreshEvery = 5  // iterations between refreshes of the metric
+	checkEvery   = 12 // iterations between certificates at the latest
+)
+
+// done is optim.Options.Done: it keeps the metric fresh and certifies when a certificate may be close enough.
+func (s *search) done(it optim.Iteration) bool {
+	if it.Count%refreshEvery == 0 {
+		s.metric.refresh(s.objective.inverse.RawSymmetric().Data, s.objective.lambda)
+	}
+	if it.Step != nil {
+		s.metric.fit(it.Step, it.Change)
+	}
+	due := it.Count == 0 || s.gapFactor*it.Decrease/it.Value <= s.opts.Gap || it.Count-s.checkedAt >= checkEvery
+	if due {
+		s.check(it)
+	}
+	gap := s.gap(it.Value)
+	if s.opts.Progress != nil {
+		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap})
+	}
+	return s.err != nil || gap <= s.opts.Gap
+}
+
+// check improves the lower bound and learns how the gap relates to the decrease that the next step predicts.
+func (s *search) check(it optim.Iteration) {
+	bound, err := s.certificate.bound(it.X, s.objective.lambda)
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.bound = math.Max(s.bound, bound)
+	s.checkedAt = it.Count
+	if gap := s.gap(it.Value); it.Decrease > 0 && gap > 0 {
+		s.gapFactor = math.Min(math.Max(gap*it.Value/it.Decrease, 0.1), 1e4)
+	}
+}
+
+func (s *search) gap(value float64) float64 {
+	if s.bound == 0 {
+		return math.Inf(1)
+	}
+	return (value - s.bound) / s.bound
+}
+
+// finish turns the last X into a strategy and measures it on the unscaled h. A run that ended early gets the bound that is
+// best far from the optimum.
+func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Result, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	schema := s.objective.mask.schema
+	gram := mat.NewSymDense(schema.Steps(), x)
+	c, err := StrategyFromGram(gram)
+	if err != nil {
+		return nil, fmt.Errorf("strategy of the optimal X: %w", err)
+	}
+	if c, err = Normalize(c, schema.Patterns()); err != nil {
+		return nil, err
+	}
+	quality, err := Evaluate(c, h, schema.Patterns())
+	if err != nil {
+		return nil, err
+	}
+	bound := s.bound * s.unit * (1 - 0x1p-50)
+	if ended.Status != optim.Converged {
+		far, err := LowerBound(h, gram, schema)
+		if err != nil {
+			return nil, err
+		}
+		bound = math.Max(bound, far)
+	}
+	result := &Result{Strategy: c, Quality: quality, LowerBound: bound, Gap: (quality.Loss - bound) / bound,
+		Iterations: ended.Iterations, Status: ended.Status}
+	if result.Gap <= s.opts.Gap {
+		result.Status = optim.Converged
+	}
+	return result, nil
+}

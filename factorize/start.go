@@ -1,0 +1,48 @@
+package factorize
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/participation"
+)
+
+// startFor returns a feasible X to start from, row by row: the better of two guesses. The first is the banded square
+// root of the prefix workload with b bands, whose CᵀC has the mask by itself, weighted by H[s,s]^(1/4) on both sides; the
+// second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
+func startFor(h *mat.SymDense, schema participation.Cyclic, o *objective) []float64 {
+	steps, b := schema.Steps(), schema.Separation()
+	root := squareRootCoefficients(b)
+	banded := make([]float64, steps*steps)
+	diagonal := make([]float64, steps*steps)
+	for s := range steps {
+		ws := math.Sqrt(math.Sqrt(h.At(s, s)))
+		diagonal[s*steps+s] = ws * ws
+		for t := s; t < min(s+b, steps); t++ {
+			var sum float64 // Σ_i C[i,s] C[i,t]
+			for i := t; i < min(s+b, steps); i++ {
+				sum += root[i-s] * root[i-t]
+			}
+			v := sum * ws * math.Sqrt(math.Sqrt(h.At(t, t)))
+			banded[s*steps+t], banded[t*steps+s] = v, v
+		}
+	}
+	o.mask.feasible(banded)
+	o.mask.feasible(diagonal)
+	if o.Value(banded) < o.Value(diagonal) {
+		return banded
+	}
+	return diagonal
+}
+
+// squareRootCoefficients returns the first count Taylor coefficients of (1-x)^(-1/2), whose Toeplitz matrix squares to
+// the prefix sum.
+func squareRootCoefficients(count int) []float64 {
+	c := make([]float64, count)
+	c[0] = 1
+	for j := 1; j < count; j++ {
+		c[j] = c[j-1] * float64(2*j-1) / float64(2*j)
+	}
+	return c
+}
