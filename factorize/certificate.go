@@ -25,8 +25,8 @@ type certificate struct {
 	schema     participation.Cyclic
 	rootSource *mat.TriDense
 	root       []float64
-	n, q       []float64 // N and Q, T×T
-	e, b, e2   []float64 // E, NᵀQ, E²; be reuses n
+	n, q       []float64 // Nᵀ and Qᵀ, T×T
+	e, b, e2   []float64 // E, NᵀQ, E²
 }
 
 // largestExcess bounds the Frobenius norm of E; beyond it Q is shrunk.
@@ -56,18 +56,17 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 		return 0, err
 	}
 	factor.mulTo(c.n, c.root)
+	dense.Transpose(c.n, steps)
 	factor.mulTo(c.q, x)
+	dense.Transpose(c.q, steps)
 	q := blas64.General{Rows: steps, Cols: steps, Stride: steps, Data: c.q}
-	blas64.Trsm(blas.Left, blas.Trans, 1, c.rootSource.RawTriangular(), q)
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, c.rootSource.RawTriangular(), q)
 	c.normalize()
 
-	full := func(m []float64) blas64.General {
-		return blas64.General{Rows: steps, Cols: steps, Stride: steps, Data: m}
-	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, full(c.n), full(c.q), 0, full(c.b))
+	dense.MulTo(c.b, c.n, c.q, steps)
 	dense.MulSymTo(c.e2, c.e, c.e, steps)
 	be := c.n
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, full(c.b), full(c.e), 0, full(be))
+	dense.MulTo(be, c.b, c.e, steps)
 	var trace float64
 	for i := range steps {
 		trace += c.b[i*steps+i]

@@ -20,7 +20,7 @@ type objective struct {
 	x       *mat.SymDense // the last X
 	chol    mat.Cholesky
 	inverse *mat.SymDense // X⁻¹ of the last X, both triangles filled
-	half    []float64     // R X⁻¹
+	half    []float64     // X⁻¹ Rᵀ
 	lambda  []float64     // Λ = X⁻¹ H X⁻¹ of the last gradient
 }
 
@@ -57,7 +57,7 @@ func (o *objective) GradientTo(dst []float64) {
 			inverse[t*o.steps+s] = inverse[s*o.steps+t]
 		}
 	}
-	dense.MulUpperTo(o.half, o.root, inverse, o.steps)
+	dense.MulUpperTo(o.half, inverse, o.root, o.steps)
 	dense.MulSymTo(o.lambda, o.half, o.half, o.steps)
 	for i, l := range o.lambda {
 		dst[i] = -l

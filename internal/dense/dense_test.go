@@ -37,12 +37,15 @@ func TestProducts(t *testing.T) {
 			clear(r[i*n : i*n+i])
 		}
 		var want mat.Dense
-		want.Mul(mat.NewDense(n, n, r), mat.NewDense(n, n, a))
+		want.Mul(mat.NewDense(n, n, a), mat.NewDense(n, n, r).T())
 		got := unwritten()
-		MulUpperTo(got, r, a, n)
+		MulUpperTo(got, a, r, n)
 		check("MulUpperTo", got, &want)
+		got = unwritten()
+		MulTo(got, a, r, n)
+		check("MulTo", got, &want)
 
-		want.Mul(mat.NewDense(n, n, a).T(), mat.NewDense(n, n, a))
+		want.Mul(mat.NewDense(n, n, a), mat.NewDense(n, n, a).T())
 		got = unwritten()
 		MulSymTo(got, a, a, n)
 		check("MulSymTo", got, &want)
