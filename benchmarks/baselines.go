@@ -1,0 +1,47 @@
+package benchmarks
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// Baseline is a strategy of the field, measured on a workload.
+type Baseline struct {
+	Name string // "dp-d-sgd", "antipgd" or "d-mf"
+	factorize.Quality
+}
+
+// Baselines measures DP-D-SGD, AntiPGD and D-MF on the T×T Gram matrix h under the schema, in this order. D-MF is optimized
+// to a certified gap of 1e-9, or what rounding allows, because its error on another workload is not stationary in it. The
+// error is the context's if it ends first, or that of an evaluation.
+func Baselines(ctx context.Context, h *mat.SymDense, schema participation.Cyclic) ([]Baseline, error) {
+	steps := schema.Steps()
+	gap := math.Max(1e-9, factorize.MinGap(steps))
+	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: gap})
+	if err != nil {
+		return nil, fmt.Errorf("optimizing the baseline d-mf: %w", err)
+	}
+	if dmf.Status == optim.Interrupted {
+		return nil, fmt.Errorf("optimizing the baseline d-mf: %w", context.Cause(ctx))
+	}
+	rows := make([]Baseline, 0, 3)
+	for _, b := range []struct {
+		name     string
+		strategy factorize.Strategy
+	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}, {"d-mf", dmf.Strategy}} {
+		q, err := factorize.Evaluate(b.strategy, h, schema.Patterns())
+		if err != nil {
+			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
+		}
+		rows = append(rows, Baseline{b.name, q})
+	}
+	return rows, nil
+}

@@ -1,0 +1,52 @@
+package benchmarks
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"mafalda/factorize"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// On the prefix workload D-MF is the optimum itself, and the others have closed forms.
+func TestBaselinesOnPrefix(t *testing.T) {
+	const steps = 40
+	s, err := participation.NewCyclic(steps, 4, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := workload.PrefixGram(steps)
+	rows, err := Baselines(context.Background(), h, s)
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	// AntiPGD: Σ_{s,t} 40 - max(s,t) over {0,10,20,30}, and one unit of noise in each step.
+	const antiSens = 40 + 30 + 20 + 10 + 2*(30+20+10+20+10+10)
+	for i, want := range []Baseline{
+		{"dp-d-sgd", factorize.Quality{Loss: 4 * steps * (steps + 1) / 2}},
+		{"antipgd", factorize.Quality{Loss: antiSens * steps}},
+	} {
+		if rows[i].Name != want.Name || math.Abs(rows[i].Loss-want.Loss) > 1e-9*want.Loss {
+			t.Errorf("%+v, want %s with the loss %v", rows[i], want.Name, want.Loss)
+		}
+	}
+	best, err := factorize.Optimize(context.Background(), h, s, factorize.Options{})
+	if err != nil || rows[2].Name != "d-mf" || rows[2].Loss < best.LowerBound || rows[2].Loss > best.Loss*(1+1e-9) {
+		t.Errorf("%+v, want the optimum %v (%v)", rows[2], best.Loss, err)
+	}
+}
+
+func TestBaselinesAreInterrupted(t *testing.T) {
+	s, err := participation.NewCyclic(20, 1, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Baselines(ctx, workload.PrefixGram(20), s); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+}
