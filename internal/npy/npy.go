@@ -1,0 +1,135 @@
+// Package npy reads and writes arrays of numbers in NumPy's .npy format, with nothing taken on trust: a header is parsed
+// strictly, and sizes are compared with what the file can hold before anything is allocated.
+//
+// It exists because the library at hand (github.com/sbinet/npyio 0.6) pads its headers against the format, allocates what
+// a header asks for, and writes no arrays of more than two dimensions.
+//
+// The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+package npy
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+)
+
+// Array is an array of any number of dimensions in C order (the last index changes fastest), as float64.
+type Array struct {
+	Shape []int
+	Data  []float64
+}
+
+// ErrFormat is wrapped by every error about a file that is not a readable .npy array.
+var ErrFormat = errors.New("not a readable .npy array")
+
+const magic = "\x93NUMPY"
+
+// Read reads one array of at most maxBytes bytes of data, and demands that nothing follows. Numbers of the types bool,
+// int, uint and float (of up to 8 bytes, either byte order) become float64; integers beyond 2⁵³ are an error, as are
+// complex numbers, strings, objects and records.
+func Read(r io.Reader, maxBytes int64) (Array, error) {
+	br := bufio.NewReaderSize(r, 1<<16)
+	h, err := readHeader(br)
+	if err != nil {
+		return Array{}, err
+	}
+	count := int64(1)
+	for _, d := range h.shape {
+		if d != 0 && count > math.MaxInt64/8/int64(d) {
+			return Array{}, fmt.Errorf("%w: shape %v overflows", ErrFormat, h.shape)
+		}
+		count *= int64(d)
+	}
+	if count*int64(h.dtype.size) > maxBytes {
+		return Array{}, fmt.Errorf("%w: truncated or too large: shape %v needs %d bytes, %d are there or allowed", ErrFormat, h.shape,
+			count*int64(h.dtype.size), maxBytes)
+	}
+	data := make([]float64, count)
+	buf := make([]byte, h.dtype.size)
+	for i := range data {
+		if _, err := io.ReadFull(br, buf); err != nil {
+			return Array{}, fmt.Errorf("%w: truncated: shape %v promises %d numbers, only %d are there", ErrFormat, h.shape, count, i)
+		}
+		if data[i], err = h.dtype.decode(buf); err != nil {
+			return Array{}, fmt.Errorf("%w: number %d: %w", ErrFormat, i, err)
+		}
+	}
+	if _, err := br.ReadByte(); err != io.EOF {
+		return Array{}, fmt.Errorf("%w: data follow after the %d numbers of shape %v", ErrFormat, count, h.shape)
+	}
+	if h.fortran {
+		data = toCOrder(data, h.shape)
+	}
+	return Array{Shape: h.shape, Data: data}, nil
+}
+
+// ReadFile reads the array of a file.
+func ReadFile(path string) (Array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Array{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Array{}, err
+	}
+	a, err := Read(f, info.Size())
+	if err != nil {
+		return Array{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
+// toCOrder rearranges Fortran order, where the first index changes fastest.
+func toCOrder(data []float64, shape []int) []float64 {
+	out := make([]float64, len(data))
+	index := make([]int, len(shape))
+	for i := range out { // walk C order, computing the Fortran offset
+		at, stride := 0, 1
+		for d, x := range index {
+			at += x * stride
+			stride *= shape[d]
+		}
+		out[i] = data[at]
+		for d := len(shape) - 1; d >= 0; d-- {
+			if index[d]++; index[d] < shape[d] {
+				break
+			}
+			index[d] = 0
+		}
+	}
+	return out
+}
+
+// Write writes data, of the shape in C order, as little-endian float64. It panics if shape and data do not fit.
+func Write(w io.Writer, shape []int, data []float64) error {
+	count := 1
+	for _, d := range shape {
+		count *= d
+	}
+	if count != len(data) {
+		panic(fmt.Sprintf("npy: %d numbers are not of shape %v", len(data), shape))
+	}
+	if _, err := w.Write(header(shape)); err != nil {
+		return err
+	}
+	const chunk = 1 << 12
+	buf := make([]byte, 0, 8*chunk)
+	for len(data) > 0 {
+		n := min(chunk, len(data))
+		buf = buf[:0]
+		for _, v := range data[:n] {
+			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
