@@ -41,7 +41,7 @@ type Result struct {
 }
 
 // ErrGram is wrapped by errors about a Gram matrix that cannot be factorized.
-var ErrGram = errors.New("Gram matrix cannot be factorized")
+var ErrGram = errors.New("factorization of the Gram matrix")
 
 // Optimize returns the strategy of least loss for the T×T Gram matrix h under the schema, with a certificate (Bellet et
 // al., Algorithm 2, by the method of docs/mathematics.md): L-BFGS over masked X from a banded start, in the metric of the
@@ -59,7 +59,7 @@ func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Cyclic,
 		return nil, fmt.Errorf("gap %v: rounding allows no less than %.1g for %d steps", opts.Gap, least, schema.Steps())
 	}
 	if h.SymmetricDim() != schema.Steps() {
-		return nil, fmt.Errorf("Gram matrix of %d steps for a schema of %d", h.SymmetricDim(), schema.Steps())
+		return nil, fmt.Errorf("schema of %d steps for a Gram matrix of %d", schema.Steps(), h.SymmetricDim())
 	}
 	scaled, unit, err := scaleToUnit(h)
 	if err != nil {

@@ -1,0 +1,123 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// builder collects labelled edges as they come from a file.
+type builder struct {
+	directed   bool
+	number     map[string]int
+	labels     []string
+	edges      []lineEdge
+	selfLoops  int
+	duplicates int
+}
+
+// lineEdge is an edge with the line it came from.
+type lineEdge struct {
+	Edge
+	line int
+}
+
+func newBuilder(directed bool) *builder {
+	return &builder{directed: directed, number: map[string]int{}}
+}
+
+func (b *builder) node(label string) int {
+	i, ok := b.number[label]
+	if !ok {
+		i = len(b.labels)
+		label = strings.Clone(label) // not a view of the whole line
+		b.labels = append(b.labels, label)
+		b.number[label] = i
+	}
+	return i
+}
+
+func (b *builder) add(u, v string, weight float64, line int) {
+	i, j := b.node(u), b.node(v)
+	if i == j {
+		b.selfLoops++
+		return
+	}
+	b.edges = append(b.edges, lineEdge{Edge{i, j, weight}, line})
+}
+
+// graph numbers the nodes by label, drops duplicates and makes the graph. A duplicate of another weight is an error.
+func (b *builder) graph(source string) (*Graph, error) {
+	if len(b.labels) == 0 {
+		return nil, fmt.Errorf("%s: %w", source, ErrNoNodes)
+	}
+	if len(b.edges) == 0 {
+		return nil, fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
+	}
+	order := labelOrder(b.labels)
+	labels := make([]string, len(order))
+	rank := make([]int, len(order))
+	for i, old := range order {
+		labels[i], rank[old] = b.labels[old], i
+	}
+	for i := range b.edges {
+		e := &b.edges[i]
+		e.U, e.V = rank[e.U], rank[e.V]
+		if !b.directed && e.U > e.V {
+			e.U, e.V = e.V, e.U
+		}
+	}
+	slices.SortStableFunc(b.edges, func(x, y lineEdge) int { return compareEdges(x.Edge, y.Edge) })
+	edges := make([]Edge, 0, len(b.edges))
+	first := 0 // line of the edge last kept
+	for _, e := range b.edges {
+		if last := len(edges) - 1; last >= 0 && edges[last].U == e.U && edges[last].V == e.V {
+			if edges[last].Weight != e.Weight {
+				return nil, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
+					labels[e.U], labels[e.V], e.Weight, edges[last].Weight, first)
+			}
+			b.duplicates++
+			continue
+		}
+		edges = append(edges, e.Edge)
+		first = e.line
+	}
+	return New(labels, edges, b.directed)
+}
+
+// labelOrder returns the order of the labels: numerical if all are integers, else by bytes.
+func labelOrder(labels []string) []int {
+	order := make([]int, len(labels))
+	values := make([]int64, len(labels))
+	numeric := true
+	for i, l := range labels {
+		order[i] = i
+		v, err := strconv.ParseInt(l, 10, 64)
+		values[i] = v
+		numeric = numeric && err == nil
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if numeric && values[a] != values[b] {
+			if values[a] < values[b] {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(labels[a], labels[b]) // "7" and "007" are different labels
+	})
+	return order
+}
+
+// parseWeight reads a weight: a positive finite number.
+func parseWeight(s string) (float64, error) {
+	w, err := strconv.ParseFloat(s, 64)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("weight %q is not a number", s)
+	case math.IsNaN(w) || math.IsInf(w, 0) || w <= 0:
+		return 0, fmt.Errorf("weight %s: must be positive and finite", s)
+	}
+	return w, nil
+}

@@ -1,0 +1,82 @@
+package graph
+
+import "slices"
+
+// Components returns the connected components, of a directed graph the weakly connected ones: largest first, equal ones
+// by their smallest node; nodes ascending.
+func (g *Graph) Components() [][]int {
+	reverse := g.adjacency
+	if g.directed {
+		reverse = g.adjacency.Transpose()
+	}
+	seen := make([]bool, g.Nodes())
+	var components [][]int
+	for s := range seen {
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		component := []int{s}
+		for i := 0; i < len(component); i++ {
+			visit := func(_, v int, _ float64) {
+				if !seen[v] {
+					seen[v] = true
+					component = append(component, v)
+				}
+			}
+			g.adjacency.DoRowNonZero(component[i], visit)
+			if g.directed {
+				reverse.DoRowNonZero(component[i], visit)
+			}
+		}
+		slices.Sort(component)
+		components = append(components, component)
+	}
+	slices.SortStableFunc(components, func(a, b []int) int { return len(b) - len(a) })
+	return components
+}
+
+// LargestComponent returns the graph on the largest component and the nodes of g that are in it. It is g itself if g is
+// connected.
+func (g *Graph) LargestComponent() (*Graph, []int) {
+	kept := g.Components()[0]
+	if len(kept) == g.Nodes() {
+		return g, kept
+	}
+	return g.Subgraph(kept), kept
+}
+
+// StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is if
+// it is connected.
+func (g *Graph) StronglyConnected() bool {
+	reaches := func(a *CSR) bool {
+		for _, d := range distances(a, 0) {
+			if d < 0 {
+				return false
+			}
+		}
+		return true
+	}
+	return reaches(g.adjacency) && (!g.directed || reaches(g.adjacency.Transpose()))
+}
+
+// distances returns the number of edges from source to every node, -1 where there is no way.
+func distances(a *CSR, source int) []int {
+	d := make([]int, a.rows)
+	for i := range d {
+		d[i] = -1
+	}
+	d[source] = 0
+	queue := make([]int, 1, a.rows)
+	queue[0] = source
+	for i := 0; i < len(queue); i++ {
+		u := queue[i]
+		for p := a.indptr[u]; p < a.indptr[u+1]; p++ {
+			if v := a.indices[p]; d[v] < 0 {
+				d[v] = d[u] + 1
+				queue = append(queue, v)
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,98 @@
+package graph
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// unweighted makes a graph on n numbered nodes.
+func unweighted(n int, edges []Edge) (*Graph, error) {
+	for i := range edges {
+		edges[i].Weight = 1
+	}
+	return New(numberLabels(n), edges, false)
+}
+
+func complete(p []float64, _ *rand.Rand) (*Graph, error) {
+	if err := checkEdges(p[0] * (p[0] - 1) / 2); err != nil {
+		return nil, err
+	}
+	n := int(p[0])
+	edges := make([]Edge, 0, n*(n-1)/2)
+	for u := range n {
+		for v := u + 1; v < n; v++ {
+			edges = append(edges, Edge{U: u, V: v})
+		}
+	}
+	return unweighted(n, edges)
+}
+
+func cycle(p []float64, _ *rand.Rand) (*Graph, error) {
+	n := int(p[0])
+	if n < 3 {
+		return nil, fmt.Errorf("a cycle has at least 3 nodes")
+	}
+	return ring(n, 1)
+}
+
+// ring joins every node with the next reach ones.
+func ring(n, reach int) (*Graph, error) {
+	if err := checkEdges(float64(n) * float64(reach)); err != nil {
+		return nil, err
+	}
+	edges := make([]Edge, 0, n*reach)
+	for u := range n {
+		for r := 1; r <= reach; r++ {
+			edges = append(edges, Edge{U: u, V: (u + r) % n})
+		}
+	}
+	return unweighted(n, edges)
+}
+
+func path(p []float64, rng *rand.Rand) (*Graph, error) { return grid([]float64{1, p[0]}, rng) }
+
+func star(p []float64, _ *rand.Rand) (*Graph, error) {
+	if err := checkEdges(p[0]); err != nil {
+		return nil, err
+	}
+	edges := make([]Edge, int(p[0])-1)
+	for v := range edges {
+		edges[v] = Edge{U: 0, V: v + 1}
+	}
+	return unweighted(int(p[0]), edges)
+}
+
+func grid(p []float64, _ *rand.Rand) (*Graph, error) {
+	if err := checkEdges(2 * p[0] * p[1]); err != nil {
+		return nil, err
+	}
+	rows, cols := int(p[0]), int(p[1])
+	var edges []Edge
+	for r := range rows {
+		for c := range cols {
+			if c+1 < cols {
+				edges = append(edges, Edge{U: r*cols + c, V: r*cols + c + 1})
+			}
+			if r+1 < rows {
+				edges = append(edges, Edge{U: r*cols + c, V: (r+1)*cols + c})
+			}
+		}
+	}
+	return unweighted(rows*cols, edges)
+}
+
+func hypercube(p []float64, _ *rand.Rand) (*Graph, error) {
+	if p[0] > 21 {
+		return nil, fmt.Errorf("at most 21 dimensions are made")
+	}
+	d := int(p[0])
+	edges := make([]Edge, 0, d<<d/2)
+	for u := range 1 << d {
+		for bit := range d {
+			if v := u ^ 1<<bit; v > u {
+				edges = append(edges, Edge{U: u, V: v})
+			}
+		}
+	}
+	return unweighted(1<<d, edges)
+}

@@ -1,0 +1,207 @@
+package graph
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mafalda/internal/npy"
+)
+
+// ErrGossip is wrapped by the errors about a matrix that is not a gossip matrix, or not one of the graph at hand.
+var ErrGossip = errors.New("not a gossip matrix")
+
+// LoadGossip reads a gossip matrix from a .npy, .mtx (possibly gzipped) or .csv file and validates it: square, finite, not
+// negative, rows that sum to one within 1e-9. If g is not nil, W must be of its size and W[u,v] > 0 only where v = u or
+// A[u,v] > 0. Values are kept as they are.
+func LoadGossip(path string, g *Graph) (*Gossip, error) {
+	w, err := readMatrix(path)
+	if err != nil {
+		return nil, err
+	}
+	gossip := &Gossip{w}
+	n, _ := w.Dims()
+	labels := numberLabels(n)
+	if g != nil {
+		if g.Nodes() != n {
+			return nil, fmt.Errorf("%s: %w: it has %d rows, the graph %d nodes", path, ErrGossip, n, g.Nodes())
+		}
+		labels = g.Labels()
+	}
+	if err := gossip.validate(labels); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if g != nil {
+		if err := gossip.supportedBy(g); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return gossip, nil
+}
+
+func (g *Gossip) validate(labels []string) error {
+	sums := make([]float64, len(labels))
+	var bad error
+	g.w.DoNonZero(func(i, j int, v float64) {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			if bad == nil {
+				bad = fmt.Errorf("%w: entry (%d,%d) is %v: must be finite and not negative", ErrGossip, i, j, v)
+			}
+		}
+		sums[i] += v
+	})
+	if bad != nil {
+		return bad
+	}
+	for i, s := range sums {
+		if math.Abs(s-1) > 1e-9 {
+			return fmt.Errorf("%w: row %d (node %s) sums to %.12g, not to 1", ErrGossip, i, labels[i], s)
+		}
+	}
+	return nil
+}
+
+func (g *Gossip) supportedBy(on *Graph) error {
+	var bad error
+	g.w.DoNonZero(func(u, v int, w float64) {
+		if u != v && w > 0 && bad == nil && on.adjacency.At(u, v) == 0 {
+			bad = fmt.Errorf("%w: node %s averages over %s (weight %v), but the graph has no such edge", ErrGossip, on.Label(u), on.Label(v), w)
+		}
+	})
+	return bad
+}
+
+// Support returns the graph of the nonzero entries of W off the diagonal, without weights: undirected if they are
+// symmetric. Labels are node numbers. A single node is a graph; several without any edge are ErrNoEdges.
+func (g *Gossip) Support() (*Graph, error) {
+	n, _ := g.w.Dims()
+	directed := false
+	var edges []Edge
+	g.w.DoNonZero(func(u, v int, w float64) {
+		if u != v && w > 0 {
+			edges = append(edges, Edge{u, v, 1})
+			directed = directed || g.w.At(v, u) == 0
+		}
+	})
+	if len(edges) == 0 && n > 1 {
+		return nil, fmt.Errorf("gossip matrix: %w", ErrNoEdges)
+	}
+	if !directed {
+		half := edges[:0]
+		for _, e := range edges {
+			if e.U < e.V {
+				half = append(half, e)
+			}
+		}
+		edges = half
+	}
+	return New(numberLabels(n), edges, directed)
+}
+
+func readMatrix(path string) (*CSR, error) {
+	if filepath.Ext(path) == ".npy" {
+		a, err := npy.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || a.Shape[0] == 0 {
+			return nil, fmt.Errorf("%s: %w: its shape is %v", path, ErrGossip, a.Shape)
+		}
+		return fromRows(a.Shape[0], a.Data), nil
+	}
+	r, closeFile, err := openText(path)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFile()
+	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	case ".mtx":
+		return readMarketMatrix(r, path)
+	case ".csv":
+		return readCSVMatrix(r, path)
+	}
+	return nil, fmt.Errorf("%s: a gossip matrix is a .npy, .mtx or .csv file", path)
+}
+
+// fromRows keeps nonzero entries, NaN included, of n² numbers.
+func fromRows(n int, data []float64) *CSR {
+	var entries []Edge
+	for i, v := range data {
+		if v != 0 {
+			entries = append(entries, Edge{i / n, i % n, v})
+		}
+	}
+	return csrFromSorted(n, entries)
+}
+
+func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
+	var entries []Edge
+	n := 0
+	header, err := readMarket(r, path, func(_ marketHeader, dim int) error { n = dim; return nil },
+		func(i, j int, value string, _ int) error {
+			v, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return fmt.Errorf("entry %q is not a number", value)
+			}
+			if v != 0 {
+				entries = append(entries, Edge{i, j, v})
+			}
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	if n > len(entries) {
+		return nil, fmt.Errorf("%s: %w: %d entries cannot fill %d rows", path, ErrGossip, len(entries), n)
+	}
+	if header.symmetric {
+		for _, e := range entries {
+			if e.U != e.V {
+				entries = append(entries, Edge{e.V, e.U, e.Weight})
+			}
+		}
+	}
+	sortEdges(entries)
+	for i := 1; i < len(entries); i++ {
+		if entries[i].U == entries[i-1].U && entries[i].V == entries[i-1].V {
+			return nil, fmt.Errorf("%s: entry (%d,%d) is there twice", path, entries[i].U+1, entries[i].V+1)
+		}
+	}
+	return csrFromSorted(n, entries), nil
+}
+
+func readCSVMatrix(r *bufio.Reader, path string) (*CSR, error) {
+	var data []float64
+	columns, rows := 0, 0
+	err := lines(r, path, func(line string, _ int) error {
+		if line == "" || line[0] == '#' {
+			return nil
+		}
+		fields := strings.Split(line, ",")
+		if rows > 0 && len(fields) != columns {
+			return fmt.Errorf("%d numbers, but %d in the rows before", len(fields), columns)
+		}
+		columns = len(fields)
+		rows++
+		for _, f := range fields {
+			v, err := strconv.ParseFloat(strings.TrimSpace(f), 64)
+			if err != nil {
+				return fmt.Errorf("%q is not a number", f)
+			}
+			data = append(data, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if rows != columns || rows == 0 {
+		return nil, fmt.Errorf("%s: %w: it has %d rows and %d columns", path, ErrGossip, rows, columns)
+	}
+	return fromRows(rows, data), nil
+}

@@ -1,0 +1,157 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// ErrNoEdges is returned for an input without a single edge between two nodes.
+var ErrNoEdges = errors.New("no edges")
+
+// ErrNoNodes is returned for an input without a single node.
+var ErrNoNodes = errors.New("empty: no nodes")
+
+// Graph is a graph on the nodes 0..n-1. It is immutable.
+type Graph struct {
+	adjacency *CSR // n×n, zero diagonal, symmetric if undirected
+	labels    []string
+	directed  bool
+	weighted  bool
+}
+
+// Edge is an edge between two node numbers.
+type Edge struct {
+	U, V   int
+	Weight float64 // positive and finite; 1 in graphs without weights
+}
+
+// New returns the graph on len(labels) nodes with these edges. It copies nothing it keeps but the labels' slice header.
+// The errors are node numbers out of range, self-loops, repeated edges (in either direction, if undirected) and weights
+// that are not positive and finite.
+func New(labels []string, edges []Edge, directed bool) (*Graph, error) {
+	n := len(labels)
+	both := make([]Edge, 0, 2*len(edges))
+	weighted := false
+	for _, e := range edges {
+		switch {
+		case e.U < 0 || e.V < 0 || e.U >= n || e.V >= n:
+			return nil, fmt.Errorf("edge (%d,%d) of a graph of %d nodes", e.U, e.V, n)
+		case e.U == e.V:
+			return nil, fmt.Errorf("self-loop at node %d", e.U)
+		case !(e.Weight > 0) || math.IsInf(e.Weight, 1):
+			return nil, fmt.Errorf("edge (%d,%d) has the weight %v: must be positive and finite", e.U, e.V, e.Weight)
+		}
+		weighted = weighted || e.Weight != 1
+		both = append(both, e)
+		if !directed {
+			both = append(both, Edge{e.V, e.U, e.Weight})
+		}
+	}
+	sortEdges(both)
+	for i := 1; i < len(both); i++ {
+		if both[i].U == both[i-1].U && both[i].V == both[i-1].V {
+			return nil, fmt.Errorf("edge (%d,%d) is there twice", both[i].U, both[i].V)
+		}
+	}
+	return &Graph{adjacency: csrFromSorted(n, both), labels: labels, directed: directed, weighted: weighted}, nil
+}
+
+func compareEdges(a, b Edge) int {
+	if a.U != b.U {
+		return a.U - b.U
+	}
+	return a.V - b.V
+}
+
+func sortEdges(edges []Edge) { slices.SortFunc(edges, compareEdges) }
+
+func csrFromSorted(n int, entries []Edge) *CSR {
+	indptr := make([]int, n+1)
+	indices := make([]int, len(entries))
+	data := make([]float64, len(entries))
+	for i, e := range entries {
+		indptr[e.U+1]++
+		indices[i], data[i] = e.V, e.Weight
+	}
+	for i := range n {
+		indptr[i+1] += indptr[i]
+	}
+	return NewCSR(n, n, indptr, indices, data)
+}
+
+// numberLabels returns the labels "0", "1", ..., for graphs that come without.
+func numberLabels(n int) []string {
+	labels := make([]string, n)
+	for i := range labels {
+		labels[i] = strconv.Itoa(i)
+	}
+	return labels
+}
+
+// Nodes returns n.
+func (g *Graph) Nodes() int { return len(g.labels) }
+
+// Edges returns the number of edges; an undirected edge counts once.
+func (g *Graph) Edges() int {
+	if g.directed {
+		return g.adjacency.NNZ()
+	}
+	return g.adjacency.NNZ() / 2
+}
+
+// Directed reports whether edges have a direction.
+func (g *Graph) Directed() bool { return g.directed }
+
+// Weighted reports whether some edge has a weight other than one.
+func (g *Graph) Weighted() bool { return g.weighted }
+
+// Labels returns the labels of the nodes in their order. The slice must not be changed.
+func (g *Graph) Labels() []string { return g.labels }
+
+// Label returns the label of node i.
+func (g *Graph) Label(i int) string { return g.labels[i] }
+
+// Degree returns the number of neighbours of node i: of the nodes it averages over, if the graph is directed.
+func (g *Graph) Degree(i int) int { return g.adjacency.RowNNZ(i) }
+
+// Adjacency returns the n×n matrix A of edge weights, with a zero diagonal.
+func (g *Graph) Adjacency() *CSR { return g.adjacency }
+
+// strengths returns the row sums of A.
+func (g *Graph) strengths() []float64 {
+	s := make([]float64, g.Nodes())
+	g.adjacency.DoNonZero(func(i, _ int, v float64) { s[i] += v })
+	return s
+}
+
+// Subgraph returns the graph on the nodes kept, which must be ascending, with their labels.
+func (g *Graph) Subgraph(kept []int) *Graph {
+	labels := make([]string, len(kept))
+	for i, u := range kept {
+		labels[i] = g.labels[u]
+	}
+	return &Graph{adjacency: g.adjacency.principal(kept), labels: labels, directed: g.directed, weighted: g.weighted}
+}
+
+// principal returns the rows and columns kept (ascending) of a square matrix.
+func (m *CSR) principal(kept []int) *CSR {
+	number := make([]int, m.rows)
+	for i := range number {
+		number[i] = -1
+	}
+	for i, u := range kept {
+		number[u] = i
+	}
+	var entries []Edge
+	for i, u := range kept {
+		m.DoRowNonZero(u, func(_, v int, w float64) {
+			if number[v] >= 0 {
+				entries = append(entries, Edge{i, number[v], w})
+			}
+		})
+	}
+	return csrFromSorted(len(kept), entries)
+}

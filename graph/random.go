@@ -1,0 +1,192 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// regular pairs random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger & Wormald
+// 1999), which is asymptotically uniform.
+func regular(p []float64, rng *rand.Rand) (*Graph, error) {
+	n, d := int(p[0]), int(p[1])
+	if d >= n || n*d%2 != 0 {
+		return nil, fmt.Errorf("no graph of %d nodes has all degrees %d: d < n and an even n·d are needed", n, d)
+	}
+	if err := checkEdges(p[0] * p[1] / 2); err != nil {
+		return nil, err
+	}
+	stubs := make([]int, 0, n*d)
+	for u := range n {
+		for range d {
+			stubs = append(stubs, u)
+		}
+	}
+	edges := make([]Edge, 0, n*d/2)
+	seen := make(map[[2]int]bool, n*d/2)
+	for len(stubs) > 0 {
+		before := len(stubs)
+		rng.Shuffle(len(stubs), func(i, j int) { stubs[i], stubs[j] = stubs[j], stubs[i] })
+		left := stubs[:0]
+		for i := 0; i < before; i += 2 {
+			u, v := min(stubs[i], stubs[i+1]), max(stubs[i], stubs[i+1])
+			if u == v || seen[[2]int{u, v}] {
+				left = append(left, u, v)
+				continue
+			}
+			seen[[2]int{u, v}] = true
+			edges = append(edges, Edge{U: u, V: v})
+		}
+		if stubs = left; len(stubs) == before && !canPair(stubs, seen) {
+			return nil, errRedraw
+		}
+	}
+	return unweighted(n, edges)
+}
+
+// canPair reports whether some two stubs may still be joined.
+func canPair(stubs []int, seen map[[2]int]bool) bool {
+	for i, u := range stubs {
+		for _, v := range stubs[:i] {
+			if u != v && !seen[[2]int{min(u, v), max(u, v)}] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// erdos is G(n,p), in time proportional to the edges: gaps between edges are geometric (Batagelj & Brandes 2005).
+func erdos(p []float64, rng *rand.Rand) (*Graph, error) {
+	n, prob := int(p[0]), p[1]
+	if prob > 1 {
+		return nil, fmt.Errorf("probability %v is above 1", prob)
+	}
+	if err := checkEdges(math.Max(prob*p[0]*(p[0]-1)/2, p[0])); err != nil {
+		return nil, err
+	}
+	if prob == 1 {
+		return complete(p[:1], rng)
+	}
+	var edges []Edge
+	v, u := 1, -1
+	for prob > 0 && v < n {
+		gap := math.Log(1-rng.Float64()) / math.Log1p(-prob)
+		if gap > float64(n)*float64(n) {
+			break
+		}
+		u += 1 + int(gap)
+		for u >= v && v < n {
+			u -= v
+			v++
+		}
+		if v < n {
+			edges = append(edges, Edge{U: u, V: v})
+		}
+	}
+	return unweighted(n, edges)
+}
+
+// barabasi attaches every node from m on to m distinct older ones, by degree; the first m join with node m (a star).
+func barabasi(p []float64, rng *rand.Rand) (*Graph, error) {
+	n, m := int(p[0]), int(p[1])
+	if m >= n {
+		return nil, fmt.Errorf("m = %d must be less than n = %d", m, n)
+	}
+	if err := checkEdges(p[0] * p[1]); err != nil {
+		return nil, err
+	}
+	edges := make([]Edge, 0, n*m)
+	var ends []int // every node as often as its degree
+	targets := make([]int, m)
+	for i := range targets {
+		targets[i] = i
+	}
+	for v := m; v < n; v++ {
+		for _, u := range targets {
+			edges = append(edges, Edge{U: u, V: v})
+			ends = append(ends, u, v)
+		}
+		chosen := map[int]bool{}
+		for i := 0; i < m; {
+			if u := ends[rng.IntN(len(ends))]; !chosen[u] {
+				chosen[u] = true
+				targets[i] = u
+				i++
+			}
+		}
+	}
+	return unweighted(n, edges)
+}
+
+// watts starts from a ring where every node has k neighbours (k even) and moves the far end of each edge with probability
+// p to a random node (Watts & Strogatz 1998).
+func watts(p []float64, rng *rand.Rand) (*Graph, error) {
+	n, k, prob := int(p[0]), int(p[1]), p[2]
+	if k%2 != 0 || k >= n || prob > 1 {
+		return nil, fmt.Errorf("k = %d must be even and less than n = %d, p = %v at most 1", k, n, prob)
+	}
+	if err := checkEdges(p[0] * p[1] / 2); err != nil {
+		return nil, err
+	}
+	seen := map[[2]int]bool{}
+	key := func(u, v int) [2]int { return [2]int{min(u, v), max(u, v)} }
+	for u := range n {
+		for r := 1; r <= k/2; r++ {
+			seen[key(u, (u+r)%n)] = true
+		}
+	}
+	degree := make([]int, n)
+	for i := range degree {
+		degree[i] = k
+	}
+	edges := make([]Edge, 0, n*k/2)
+	for u := range n {
+		for r := 1; r <= k/2; r++ {
+			v := (u + r) % n
+			if rng.Float64() < prob && degree[u] < n-1 {
+				w := rng.IntN(n)
+				for w == u || seen[key(u, w)] {
+					w = rng.IntN(n)
+				}
+				delete(seen, key(u, v))
+				seen[key(u, w)] = true
+				degree[v]--
+				degree[w]++
+				v = w
+			}
+			edges = append(edges, Edge{U: u, V: v})
+		}
+	}
+	return unweighted(n, edges)
+}
+
+// geometric joins points of the unit square nearer than r, looking into the neighbouring cells of a grid only.
+func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
+	n, radius := int(p[0]), p[1]
+	if err := checkEdges(math.Max(math.Min(1, math.Pi*radius*radius)*p[0]*p[0]/2, p[0])); err != nil {
+		return nil, err
+	}
+	x, y := make([]float64, n), make([]float64, n)
+	cells := max(1, min(int(1/math.Max(radius, 1e-9)), int(math.Sqrt(p[0]))))
+	members := make([][]int, cells*cells)
+	cell := func(v float64) int { return min(int(v*float64(cells)), cells-1) }
+	for i := range n {
+		x[i], y[i] = rng.Float64(), rng.Float64()
+		at := cell(y[i])*cells + cell(x[i])
+		members[at] = append(members[at], i)
+	}
+	var edges []Edge
+	for u := range n {
+		for cy := max(0, cell(y[u])-1); cy <= min(cells-1, cell(y[u])+1); cy++ {
+			for cx := max(0, cell(x[u])-1); cx <= min(cells-1, cell(x[u])+1); cx++ {
+				for _, v := range members[cy*cells+cx] {
+					if v > u && math.Hypot(x[u]-x[v], y[u]-y[v]) < radius {
+						edges = append(edges, Edge{U: u, V: v})
+					}
+				}
+			}
+		}
+	}
+	return unweighted(n, edges)
+}
