@@ -1,0 +1,196 @@
+package graph
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/internal/npy"
+)
+
+func weightedGraph(t *rapid.T, directed bool) *Graph {
+	g := drawGraph(t, directed)
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "weights"), 10))
+	var edges []Edge
+	g.Adjacency().DoNonZero(func(u, v int, _ float64) {
+		if directed || u < v {
+			edges = append(edges, Edge{u, v, rng.ExpFloat64() + 0.01})
+		}
+	})
+	weighted, err := New(g.Labels(), edges, directed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return weighted
+}
+
+// The dense formulas of the package comment.
+func gossipByDefinition(g *Graph, s Scheme) *mat.Dense {
+	n := g.Nodes()
+	a := g.Adjacency().ToDense()
+	strength := func(u int) float64 { return mat.Sum(a.RowView(u)) }
+	var largest float64
+	for u := range n {
+		largest = math.Max(largest, strength(u))
+	}
+	w := mat.NewDense(n, n, nil)
+	for u := range n {
+		var off float64
+		for v := range n {
+			if u == v || a.At(u, v) == 0 {
+				continue
+			}
+			pair := math.Max(strength(u), strength(v))
+			x := a.At(u, v) / []float64{Uniform: 1 + strength(u), Metropolis: 1 + pair, MaxDegree: pair, Laplacian: largest}[s]
+			w.Set(u, v, x)
+			off += x
+		}
+		w.Set(u, u, 1-off)
+	}
+	return w
+}
+
+func TestGossipIsDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Scheme(rapid.IntRange(0, len(Schemes())-1).Draw(t, "scheme"))
+		directed := s == Uniform && rapid.Bool().Draw(t, "directed")
+		g := drawGraph(t, directed)
+		if rapid.Bool().Draw(t, "weighted") {
+			g = weightedGraph(t, directed)
+		}
+		w, err := NewGossip(g, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mat.EqualApprox(w.Matrix(), gossipByDefinition(g, s), 1e-13) {
+			t.Fatalf("%v of %v:\n%v", s, describe(g), mat.Formatted(w.Matrix()))
+		}
+		if err := errors.Join(w.validate(g.Labels()), w.supportedBy(g)); err != nil {
+			t.Fatal(err)
+		}
+		if s != Uniform && (!w.Symmetric() || !w.DoublyStochastic()) {
+			t.Fatalf("%v is not symmetric and doubly stochastic", s)
+		}
+	})
+}
+
+func TestGossipProperties(t *testing.T) {
+	w, err := NewGossip(builtin(t, "star:4", 0), Uniform)
+	if err != nil || w.Symmetric() || w.DoublyStochastic() {
+		t.Errorf("uniform gossip on a star: %v", err)
+	}
+	pi, ok := w.Stationary()
+	if want := []float64{0.4, 0.2, 0.2, 0.2}; !ok || !mat.EqualApprox(mat.NewVecDense(4, pi), mat.NewVecDense(4, want), 1e-15) {
+		t.Errorf("stationary distribution %v, want %v", pi, want)
+	}
+	rotation := mat.NewDense(3, 3, []float64{0.5, 0.5, 0, 0, 0.5, 0.5, 0.5, 0, 0.5})
+	if _, ok := (&Gossip{NewCSRFromDense(rotation)}).Stationary(); ok {
+		t.Error("a rotation is in detailed balance")
+	}
+	g, err := New(numberLabels(2), []Edge{{0, 1, 1}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewGossip(g, Metropolis); !errors.Is(err, ErrDirected) {
+		t.Errorf("metropolis on a directed graph: %v", err)
+	}
+	// node 0 averages over 1, not the other way round
+	if w, err := NewGossip(g, Uniform); err != nil || w.Matrix().At(0, 1) != 0.5 || w.Matrix().At(1, 0) != 0 {
+		t.Errorf("directed uniform: %v", err)
+	}
+	if one, err := NewGossip(builtin(t, "complete:1", 0), MaxDegree); err != nil || one.Matrix().At(0, 0) != 1 {
+		t.Errorf("one node: %v", err)
+	}
+}
+
+func TestParseScheme(t *testing.T) {
+	for _, name := range Schemes() {
+		if s, err := ParseScheme(name); err != nil || s.String() != name {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
+	}
+	if _, err := ParseScheme("mean"); err == nil {
+		t.Error("unknown scheme accepted")
+	}
+}
+
+func TestLoadGossip(t *testing.T) {
+	g := builtin(t, "path:3", 0)
+	want, err := NewGossip(g, Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mtx, npyFile, csv bytes.Buffer
+	if err := WriteMatrixMarket(&mtx, want.Matrix()); err != nil {
+		t.Fatal(err)
+	}
+	dense := want.Matrix().ToDense()
+	if err := npy.Write(&npyFile, []int{3, 3}, dense.RawMatrix().Data); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		row := dense.RawRowView(i)
+		fmt.Fprintf(&csv, "%.17g, %.17g,%.17g\r\n", row[0], row[1], row[2])
+	}
+	for file, content := range map[string][]byte{"w.mtx": mtx.Bytes(), "w.npy": npyFile.Bytes(), "w.csv": csv.Bytes(),
+		"w.mtx.gz": []byte(gzipped(mtx.String()))} {
+		w, err := LoadGossip(write(t, file, content), g)
+		if err != nil || !mat.Equal(w.Matrix(), want.Matrix()) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	support, err := want.Support()
+	if err != nil || !mat.Equal(support.Adjacency(), g.Adjacency()) || support.Directed() {
+		t.Errorf("support %v, %v", support, err)
+	}
+	directed, err := (&Gossip{NewCSRFromDense(mat.NewDense(2, 2, []float64{0.5, 0.5, 0, 1}))}).Support()
+	if err != nil || !directed.Directed() || directed.Edges() != 1 {
+		t.Errorf("directed support %v, %v", directed, err)
+	}
+}
+
+func TestLoadGossipRefuses(t *testing.T) {
+	g := builtin(t, "path:3", 0)
+	for name, tc := range map[string]struct{ file, content, say string }{
+		"row sum":         {"w.csv", "1,0,0\n0.5,0.5,0\n0,0.5,0.4999999", "row 2 (node 2) sums to 0.9999999"},
+		"not square":      {"w.csv", "1,0,0\n0,1,0\n", "2 rows and 3 columns"},
+		"ragged":          {"w.csv", "1,0,0\n0,1\n", ":2: 2 numbers, but 3"},
+		"text":            {"w.csv", "1,0,x\n", `:1: "x"`},
+		"empty":           {"w.csv", "", "0 rows"},
+		"negative":        {"w.csv", "2,-1,0\n0,1,0\n0,0,1\n", "entry (0,1) is -1"},
+		"NaN":             {"w.csv", "NaN,0,0\n0,1,0\n0,0,1\n", "entry (0,0) is NaN"},
+		"infinite":        {"w.csv", "inf,0,0\n0,1,0\n0,0,1\n", "entry (0,0) is +Inf"},
+		"size":            {"w.csv", "1,0\n0,1\n", "2 rows, the graph 3 nodes"},
+		"support":         {"w.csv", "0.5,0,0.5\n0,1,0\n0,0,1\n", "node 0 averages over 2"},
+		"unknown format":  {"w.txt", "1", ".npy, .mtx or .csv"},
+		"npy is text":     {"w.npy", "1", "does not start"},
+		"mtx empty rows":  {"w.mtx", "%%MatrixMarket matrix coordinate real general\n900000000 900000000 1\n1 1 1\n", "cannot fill"},
+		"mtx entry twice": {"w.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1\n1 1 1\n", "twice"},
+		"mtx text":        {"w.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 x\n", "not a number"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := LoadGossip(write(t, tc.file, []byte(tc.content)), g)
+			if err == nil || !strings.Contains(err.Error(), tc.say) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one with %q", err, tc.say)
+			}
+		})
+	}
+}
+
+func TestRestrict(t *testing.T) {
+	w := &Gossip{NewCSRFromDense(mat.NewDense(3, 3, []float64{0.5, 0, 0.5, 0, 1, 0, 0.25, 0, 0.75}))}
+	part, err := w.Restrict([]int{0, 2})
+	if err != nil || !mat.Equal(part.Matrix(), mat.NewDense(2, 2, []float64{0.5, 0.5, 0.25, 0.75})) {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.Restrict([]int{0, 1}); !errors.Is(err, ErrGossip) {
+		t.Errorf("a part that averages over the rest: %v", err)
+	}
+}
