@@ -1,0 +1,31 @@
+// Package accounting converts between the currencies of privacy and calibrates noise.
+//
+// # μ-GDP
+//
+// A mechanism is μ-GDP if telling two neighbouring datasets apart is no easier than telling N(0,1) from N(μ,1) (Dong, Roth
+// & Su 2022). A matrix mechanism with Gaussian noise of standard deviation ν is exactly sens·contribution/ν-GDP, also under
+// adaptive gradients (Bellet et al., Theorem 7). μ-GDP is
+//
+//	(ε, δ)-DP   for δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2), exactly   (Delta, Epsilon, MuFromDP)
+//	(α, αμ²/2)-RDP for every α > 1                                      (RDP, MuFromRDP)
+//
+// and T mechanisms of μ_t compose to √Σμ_t² (Compose). Renyi DP converts back to (ε, δ) only with a loss: EpsilonFromRDP.
+//
+// # The safe side
+//
+// Every conversion is rounded towards less privacy: an ε or δ is never reported below the exact value, a μ that meets a
+// target never above it, a noise standard deviation never below what is needed.
+//
+// # What one record can change
+//
+// The noise is added to sums of gradients clipped to norm clip. Under zero-out adjacency a record is replaced by nothing
+// and moves the sum by at most clip; under replace-one adjacency (Bellet et al., Section 4.1) by at most 2·clip. See
+// Adjacency.
+//
+// # Notation
+//
+//	μ   mu     GDP parameter; σ = 1/μ is the noise multiplier
+//	ε, δ       approximate DP
+//	α, ρ       Renyi order, Renyi divergence bound
+//	clip       norm to which each record's gradient is clipped
+package accounting
