@@ -1,0 +1,163 @@
+package export
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+)
+
+// ManifestName is the file name of the manifest.
+const ManifestName = "manifest.json"
+
+// Manifest describes an export, or a result that is printed. What does not apply is absent: pointers are nil, and keys are
+// then left out.
+type Manifest struct {
+	Version       string              `json:"version"`
+	Graph         *Graph              `json:"graph,omitempty"` // nil for the prefix workload
+	Workload      string              `json:"workload"`
+	Steps         int                 `json:"steps"`
+	Participation Participation       `json:"participation"`
+	Strategy      Strategy            `json:"strategy"`
+	SensSquared   float64             `json:"sens_squared"` // of the strategy as exported, rounded up
+	SensKind      string              `json:"sens_kind"`    // "exact" or "bound"
+	SquaredError  float64             `json:"squared_error"`
+	Loss          float64             `json:"loss"`
+	RMSE          float64             `json:"rmse"`
+	LowerBound    float64             `json:"lower_bound"`
+	Gap           float64             `json:"gap"`
+	Tolerance     float64             `json:"tolerance"`
+	Iterations    int                 `json:"iterations"`
+	Status        string              `json:"status"`
+	Baselines     map[string]Baseline `json:"baselines,omitempty"`
+	Privacy       *Privacy            `json:"privacy,omitempty"`
+	Seconds       float64             `json:"seconds"`
+	PeakBytes     int64               `json:"peak_bytes,omitempty"`
+	Files         map[string]string   `json:"files,omitempty"` // name to SHA-256, lower-case hexadecimal
+}
+
+// Graph says what network the strategy is for.
+type Graph struct {
+	Source       string  `json:"source"`           // file name or specification
+	SHA256       string  `json:"sha256,omitempty"` // of the file
+	Seed         *uint64 `json:"seed,omitempty"`   // of a random graph
+	Nodes        int     `json:"nodes"`            // after dropping
+	Edges        int     `json:"edges"`
+	DroppedNodes int     `json:"dropped_nodes,omitempty"` // outside the largest component
+	Directed     bool    `json:"directed,omitempty"`
+	Gossip       string  `json:"gossip"`                  // scheme, or "file"
+	GossipFile   string  `json:"gossip_file,omitempty"`   // of a gossip matrix that was loaded
+	GossipSHA256 string  `json:"gossip_sha256,omitempty"` // of that file
+}
+
+// Participation is the schema.
+type Participation struct {
+	Schema string `json:"schema"`
+	K      int    `json:"k"`
+	B      int    `json:"b"`
+}
+
+// Strategy names the class of the strategy.
+type Strategy struct {
+	Class string `json:"class"`
+}
+
+// Baseline is another strategy's cost on the same workload.
+type Baseline struct {
+	SensSquared  float64 `json:"sens_squared"`
+	SquaredError float64 `json:"squared_error"`
+	Loss         float64 `json:"loss"`
+}
+
+// Privacy is the calibration of the noise.
+type Privacy struct {
+	Mu        float64  `json:"mu"`
+	Sigma     float64  `json:"sigma"`
+	Epsilon   *float64 `json:"epsilon,omitempty"`
+	Delta     *float64 `json:"delta,omitempty"`
+	Clip      float64  `json:"clip"`
+	Adjacency string   `json:"adjacency"`
+	NoiseStd  float64  `json:"noise_std"`
+}
+
+// ErrManifest is wrapped by errors about a manifest that cannot be used.
+var ErrManifest = errors.New("not a usable manifest")
+
+// WriteJSON writes the manifest as indented JSON. Numbers keep every bit; NaN and infinity are errors that name the field.
+func (m *Manifest) WriteJSON(w io.Writer) error {
+	if err := checkFinite(reflect.ValueOf(m), ""); err != nil {
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(m)
+}
+
+// checkFinite walks to every float64.
+func checkFinite(v reflect.Value, path string) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return checkFinite(v.Elem(), path)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if err := checkFinite(v.Field(i), strings.TrimPrefix(path+"."+name, ".")); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			if err := checkFinite(v.MapIndex(key), path+"."+key.String()); err != nil {
+				return err
+			}
+		}
+	case reflect.Float64:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("%w: %s is %v", ErrManifest, path, f)
+		}
+	}
+	return nil
+}
+
+// ReadManifest reads a manifest and checks that the fields every export needs are there and plausible. Unknown fields, of
+// later versions, are ignored.
+func ReadManifest(r io.Reader) (*Manifest, error) {
+	var m Manifest
+	d := json.NewDecoder(r)
+	if err := d.Decode(&m); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: something follows the JSON object", ErrManifest)
+	}
+	switch {
+	case m.Steps < 1 || m.Participation.K < 1 || m.Participation.B < 1:
+		return nil, fmt.Errorf("%w: steps %d, k %d, b %d", ErrManifest, m.Steps, m.Participation.K, m.Participation.B)
+	case m.Strategy.Class == "" || m.Workload == "":
+		return nil, fmt.Errorf("%w: strategy class or workload is missing", ErrManifest)
+	case !(m.Loss > 0) || !(m.SensSquared > 0) || !(m.LowerBound > 0):
+		return nil, fmt.Errorf("%w: loss, sens_squared or lower_bound is missing or not positive", ErrManifest)
+	case len(m.Files) == 0:
+		return nil, fmt.Errorf("%w: it lists no files", ErrManifest)
+	}
+	for name := range m.Files {
+		if err := checkName(name); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrManifest, err)
+		}
+	}
+	return &m, nil
+}
+
+// checkName refuses names that could lead out of the folder.
+func checkName(name string) error {
+	if name == "" || name == "." || name == ".." || name == ManifestName || strings.ContainsAny(name, `/\`) || strings.ContainsRune(name, 0) {
+		return fmt.Errorf("%q cannot be a file of an export", name)
+	}
+	return nil
+}
