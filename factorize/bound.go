@@ -29,34 +29,44 @@ func LowerBound(h, x *mat.SymDense, schema participation.Cyclic) (float64, error
 		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
 	}
 	var chol mat.Cholesky
-	if !chol.Factorize(x) {
-		return 0, fmt.Errorf("lower bound from X: %w", ErrNotPositiveDefinite)
-	}
-	var inverse mat.SymDense
-	if err := chol.InverseTo(&inverse); err != nil {
-		return 0, fmt.Errorf("lower bound from X: %w", err)
-	}
 	if !chol.Factorize(h) {
 		return 0, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
-	var half, lambda mat.Dense // R X⁻¹ and its Gram matrix Λ
-	half.Mul(&root, &inverse)
-	lambda.Mul(half.T(), &half)
-	factor, total, err := dualFactor(lambda.RawMatrix().Data, schema)
+	o := newObjective(h, &root, schema)
+	full := mat.DenseCopyOf(x).RawMatrix().Data
+	if math.IsInf(o.Value(full), 0) {
+		return 0, fmt.Errorf("lower bound from X: %w", ErrNotPositiveDefinite)
+	}
+	o.GradientTo(make([]float64, len(full)))
+	near := newCertificate(&root, schema)
+	bound, err := near.bound(full, o.lambda)
+	if err != nil || near.excessNorm < tightExcess {
+		return bound, err
+	}
+	far, err := singularValueBound(&root, o.lambda, schema)
+	return math.Max(bound, far), err
+}
+
+// tightExcess is the norm of the certificate's E up to which it gives away less than 1e-6 of the bound.
+const tightExcess = 0.03
+
+// singularValueBound is the bound by the singular values of R F themselves: slower, and good far from the optimum.
+func singularValueBound(root *mat.TriDense, lambda []float64, schema participation.Cyclic) (float64, error) {
+	factor, total, err := dualFactor(lambda, schema)
 	if err != nil {
 		return 0, err
 	}
 	var n mat.Dense
-	n.Mul(&root, factor.dense())
+	n.Mul(root, factor.dense())
 	var svd mat.SVD
 	if !svd.Factorize(&n, mat.SVDNone) {
 		return 0, errors.New("singular values for the lower bound did not converge")
 	}
 	values := svd.Values(nil)
 	var nuclear float64
-	backward := 8 * float64(steps) * 0x1p-53 * values[0] // of the product and of each singular value
+	backward := 8 * float64(schema.Steps()) * 0x1p-53 * values[0] // of the product and of each singular value
 	for _, v := range values {
 		nuclear += math.Max(v-backward, 0)
 	}

@@ -27,6 +27,7 @@ type certificate struct {
 	root       []float64
 	n, q       []float64 // Nᵀ and Qᵀ, T×T
 	e, b, e2   []float64 // E, NᵀQ, E²
+	excessNorm float64   // ‖E‖_F at the last bound
 }
 
 // largestExcess bounds the Frobenius norm of E; beyond it Q is shrunk.
@@ -62,6 +63,7 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 	q := blas64.General{Rows: steps, Cols: steps, Stride: steps, Data: c.q}
 	blas64.Trsm(blas.Right, blas.NoTrans, 1, c.rootSource.RawTriangular(), q)
 	c.normalize()
+	c.excessNorm = floats.Norm(c.e, 2)
 
 	dense.MulTo(c.b, c.n, c.q, steps)
 	dense.MulSymTo(c.e2, c.e, c.e, steps)

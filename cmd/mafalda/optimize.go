@@ -1,0 +1,350 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/benchmarks"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+type optimizeFlags struct {
+	network                           networkFlags
+	workload                          string
+	steps, participations, separation int
+	tolerance                         float64
+	privacy                           privacyFlags
+	out, format                       string
+	force, keepPartial, noBaselines   bool
+	json, quiet, verbose              bool
+}
+
+func newOptimizeCmd() *cobra.Command {
+	var f optimizeFlags
+	cmd := &cobra.Command{
+		Use:   "optimize",
+		Short: "Compute, certify and export the optimal strategy of a network",
+		Long: `Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, with a proof of how close
+to the optimum it is. A node adds row t of C⁻¹Z to its gradients at step t.
+
+A record takes part at most k times, b steps apart, T = k·b. With --T alone, k = 20 if 20 divides T.
+
+Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 interrupted.`,
+		Example: `  mafalda optimize --graph florentine --T 380 -o out
+  mafalda optimize --graph ego.edges --T 380 --epsilon 8 --delta 1e-6 --clip 1 -o out
+  mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
+  mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
+  mafalda optimize --workload prefix --T 380          # centralized: no network`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.network.bindGraph(cmd)
+	f.network.bindGossip(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
+	fl.IntVarP(&f.steps, "T", "T", 0, "steps (required)")
+	fl.IntVarP(&f.participations, "participations", "k", 0, "how often a record takes part (default 20 if 20 divides T)")
+	fl.IntVarP(&f.separation, "separation", "b", 0, "steps between participations (default T/k)")
+	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at")
+	f.privacy.bind(cmd)
+	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
+	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
+	fl.BoolVar(&f.force, "force", false, "replace an earlier export")
+	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
+	fl.BoolVar(&f.noBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
+	completeWith(cmd, "workload", workload.Kinds())
+	completeWith(cmd, "format", []string{"npy", "csv", "both"})
+	return cmd
+}
+
+// job is an optimize command whose flags and input have been checked.
+type job struct {
+	flags    *optimizeFlags
+	network  *network // nil for the prefix workload
+	kind     workload.Kind
+	schema   participation.Cyclic
+	stderr   io.Writer
+	progress *progress
+	started  time.Time
+}
+
+func (f *optimizeFlags) run(cmd *cobra.Command) error {
+	j, err := f.prepare(cmd)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	h, err := j.gram(ctx)
+	if err != nil {
+		return err
+	}
+	result, err := j.optimize(ctx, h)
+	if err != nil {
+		return err
+	}
+	var baselines []benchmarks.Baseline
+	if !f.noBaselines && ctx.Err() == nil {
+		j.progress.show(0, "baselines")
+		if baselines, err = benchmarks.Baselines(ctx, h, j.schema); err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	j.progress.clear()
+	m, err := j.manifest(result, baselines)
+	if err != nil {
+		return err
+	}
+	incomplete := j.incomplete(ctx, result)
+	if f.out != "" && (incomplete == nil || f.keepPartial) {
+		if err := j.export(m, result); err != nil {
+			return err
+		}
+	}
+	if err := j.print(cmd.OutOrStdout(), m); err != nil {
+		return err
+	}
+	return incomplete
+}
+
+// prepare checks flags and input, cheapest first, before anything is computed.
+func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
+	j := &job{flags: f, stderr: cmd.ErrOrStderr(), started: time.Now()}
+	j.progress = newProgress(j.stderr, f.quiet || f.verbose)
+	var err error
+	if !cmd.Flags().Changed("T") {
+		return nil, usagef("how many steps? Use --T, for example --T 380")
+	}
+	if j.kind, err = workload.ParseKind(f.workload); err != nil {
+		return nil, usage(err)
+	}
+	for name, v := range map[string]int{"participations": f.participations, "separation": f.separation} {
+		if cmd.Flags().Changed(name) && v < 1 {
+			return nil, usagef("--%s %d: must be at least 1", name, v)
+		}
+	}
+	if j.schema, err = participation.Choose(f.steps, f.participations, f.separation); err != nil {
+		return nil, usage(err)
+	}
+	if least := factorize.MinGap(f.steps); !(f.tolerance >= least) || math.IsInf(f.tolerance, 1) {
+		return nil, usagef("--tolerance %v: rounding allows no less than %.1g for T = %d", f.tolerance, least, f.steps)
+	}
+	if f.format != "npy" && f.format != "csv" && f.format != "both" {
+		return nil, usagef("--format %q: must be npy, csv or both", f.format)
+	}
+	if err := f.privacy.check(cmd); err != nil {
+		return nil, err
+	}
+	// about 60 matrices of T×T, and the two files
+	if err := checkMemory(fmt.Sprintf("T = %d", f.steps), 60*8*float64(f.steps)*float64(f.steps)); err != nil {
+		return nil, err
+	}
+	if f.out != "" {
+		if err := export.CheckTarget(f.out, export.WriteOptions{Force: f.force}); err != nil {
+			if errors.Is(err, export.ErrExists) {
+				return nil, usage(err)
+			}
+			return nil, err
+		}
+	}
+	if j.kind == workload.Prefix {
+		if f.network.source != "" || f.network.gossipFile != "" {
+			return nil, usagef("the prefix workload has no network: leave out --graph and --gossip-matrix")
+		}
+		return j, nil
+	}
+	if j.network, err = f.network.load(); err != nil {
+		return nil, err
+	}
+	n := float64(j.network.graph.Nodes())
+	err = checkMemory(fmt.Sprintf("T = %d on %.0f nodes", f.steps, n), 8*(math.Max(n*float64(f.steps), 1e6)+60*float64(f.steps)*float64(f.steps)))
+	if err != nil {
+		return nil, err
+	}
+	j.tell()
+	return j, nil
+}
+
+// tell prints the warnings that belong before the work.
+func (j *job) tell() {
+	if j.flags.quiet {
+		return
+	}
+	for _, w := range j.network.warnings {
+		fmt.Fprintf(j.stderr, "warning: %s\n", w)
+	}
+}
+
+func (j *job) gram(ctx context.Context) (*mat.SymDense, error) {
+	var w *graph.CSR
+	if j.network != nil {
+		w = j.network.gossip.Matrix()
+	}
+	h, err := workload.Gram(ctx, w, j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
+		j.progress.show(float64(done)/float64(total), "Gram matrix")
+	}})
+	j.progress.clear()
+	if err != nil {
+		return nil, fmt.Errorf("computing the Gram matrix: %w", err)
+	}
+	return h, nil
+}
+
+func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result, error) {
+	tolerance := j.flags.tolerance
+	result, err := factorize.Optimize(ctx, h, j.schema, factorize.Options{Gap: tolerance, Progress: func(it factorize.Iteration) {
+		if j.flags.verbose {
+			fmt.Fprintf(j.stderr, "iteration %3d  loss %.10g  bound %.10g  gap %.3g\n", it.Count, it.Loss, it.LowerBound, it.Gap)
+		}
+		j.progress.show(gapFraction(it.Gap, tolerance), fmt.Sprintf("iteration %d, loss %.6g, gap %.1e", it.Count, it.Loss, it.Gap))
+	}})
+	j.progress.clear()
+	if err != nil {
+		return nil, fmt.Errorf("optimizing: %w", err)
+	}
+	return result, nil
+}
+
+// incomplete returns the error of a run that did not reach its tolerance, or nil.
+func (j *job) incomplete(ctx context.Context, r *factorize.Result) error {
+	hint := ""
+	if j.flags.out != "" && !j.flags.keepPartial {
+		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
+	}
+	switch {
+	case r.Status == optim.Interrupted || ctx.Err() != nil:
+		return fmt.Errorf("%w after %d iterations with a gap of %.2g%s", errInterrupted, r.Iterations, r.Gap, hint)
+	case r.Status != optim.Converged:
+		return fmt.Errorf("%v after %d iterations with a gap of %.2g, above the tolerance %.2g%s", r.Status, r.Iterations, r.Gap,
+			j.flags.tolerance, hint)
+	}
+	return nil
+}
+
+// manifest collects everything there is to say about the result.
+func (j *job) manifest(r *factorize.Result, baselines []benchmarks.Baseline) (*export.Manifest, error) {
+	nodes := 1
+	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
+		Participation: export.Participation{Schema: j.schema.Name(), K: j.schema.Participations(), B: j.schema.Separation()},
+		Strategy:      export.Strategy{Class: "dense"}, SensSquared: r.Sensitivity.Squared, SensKind: r.Sensitivity.Kind(),
+		SquaredError: r.SquaredError, Loss: r.Loss, LowerBound: r.LowerBound, Gap: r.Gap, Tolerance: j.flags.tolerance,
+		Iterations: r.Iterations, Status: r.Status.String()}
+	if j.network != nil {
+		m.Graph = &j.network.origin
+		nodes = j.network.graph.Nodes()
+	}
+	m.RMSE = r.RMSE(nodes, j.schema.Steps())
+	for _, b := range baselines {
+		if m.Baselines == nil {
+			m.Baselines = map[string]export.Baseline{}
+		}
+		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
+	}
+	var err error
+	if m.Privacy, err = j.flags.privacy.calibrate(math.Sqrt(r.Sensitivity.Squared)); err != nil {
+		return nil, usage(err)
+	}
+	m.Seconds = time.Since(j.started).Seconds()
+	m.PeakBytes = peakBytes()
+	return m, nil
+}
+
+func (j *job) export(m *export.Manifest, r *factorize.Result) error {
+	var c, inverse mat.TriDense
+	r.Strategy.StrategyTo(&c)
+	if err := r.Strategy.NoisingTo(&inverse); err != nil {
+		return fmt.Errorf("inverting the strategy: %w", err)
+	}
+	var files []export.File
+	if j.flags.format != "csv" {
+		files = append(files, export.NPY("C.npy", &c), export.NPY("C_inv.npy", &inverse))
+	}
+	if j.flags.format != "npy" {
+		files = append(files, export.CSV("C.csv", &c), export.CSV("C_inv.csv", &inverse))
+	}
+	if j.network != nil {
+		files = append(files, export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, j.network.graph) }})
+	}
+	return export.WriteDir(j.flags.out, m, files, export.WriteOptions{Force: j.flags.force})
+}
+
+func (j *job) print(w io.Writer, m *export.Manifest) error {
+	switch {
+	case j.flags.json:
+		return m.WriteJSON(w)
+	case j.flags.quiet:
+		return nil
+	}
+	return j.report(w, m)
+}
+
+// privacyFlags say how much privacy is wanted, if any.
+type privacyFlags struct {
+	mu, epsilon, delta, clip float64
+	adjacency                string
+}
+
+func (f *privacyFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.Float64Var(&f.mu, "mu", 0, "privacy wanted, as the parameter of Gaussian DP")
+	fl.Float64Var(&f.epsilon, "epsilon", 0, "privacy wanted, with --delta, instead of --mu")
+	fl.Float64Var(&f.delta, "delta", 0, "the delta of --epsilon, or to report an epsilon for --mu")
+	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
+	fl.StringVar(&f.adjacency, "adjacency", "zero-out", "neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
+	completeWith(cmd, "adjacency", accounting.Adjacencies())
+}
+
+// wanted reports whether noise is to be calibrated.
+func (f *privacyFlags) wanted() bool { return f.mu != 0 || f.epsilon != 0 || f.delta != 0 }
+
+// check finds wrong values before anything is computed.
+func (f *privacyFlags) check(cmd *cobra.Command) error {
+	for name, v := range map[string]float64{"mu": f.mu, "epsilon": f.epsilon, "delta": f.delta} {
+		if cmd.Flags().Changed(name) && !(v > 0) {
+			return usagef("--%s %v: must be positive", name, v)
+		}
+	}
+	if !(f.clip > 0) || math.IsInf(f.clip, 1) {
+		return usagef("--clip %v: must be positive and finite", f.clip)
+	}
+	if _, err := accounting.ParseAdjacency(f.adjacency); err != nil {
+		return usage(err)
+	}
+	_, err := f.calibrate(1)
+	return usage(err)
+}
+
+// calibrate returns nil if no privacy is asked for.
+func (f *privacyFlags) calibrate(sens float64) (*export.Privacy, error) {
+	if !f.wanted() {
+		return nil, nil
+	}
+	adjacency, err := accounting.ParseAdjacency(f.adjacency)
+	if err != nil {
+		return nil, err
+	}
+	p, err := accounting.Calibrate(accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, sens, f.clip, adjacency)
+	if err != nil {
+		return nil, err
+	}
+	out := &export.Privacy{Mu: p.Mu, Sigma: p.Sigma, Clip: f.clip, Adjacency: adjacency.String(), NoiseStd: p.NoiseStd}
+	if p.Delta != 0 {
+		out.Epsilon, out.Delta = &p.Epsilon, &p.Delta
+	}
+	return out, nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
+type progress struct {
+	out      io.Writer // nil: draw nothing
+	since    time.Time
+	bar      *progressbar.ProgressBar
+	furthest int
+}
+
+const (
+	progressDelay = 2 * time.Second
+	progressParts = 1000
+)
+
+// newProgress draws on w if that is a terminal.
+func newProgress(w io.Writer, quiet bool) *progress {
+	p := &progress{since: time.Now()}
+	if f, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+		p.out = w
+	}
+	return p
+}
+
+// show moves the bar to a fraction of the work; it never moves back.
+func (p *progress) show(fraction float64, description string) {
+	if p.out == nil || time.Since(p.since) < progressDelay {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetWidth(24), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	p.bar.Describe(description)
+	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
+		p.furthest = at
+	}
+	_ = p.bar.Set(p.furthest)
+}
+
+// clear takes the bar away, for another phase or for the result.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	p.bar, p.furthest, p.since = nil, 0, time.Now()
+}
+
+// gapFraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
+func gapFraction(gap, tolerance float64) float64 {
+	return math.Min(math.Max(math.Log(gap)/math.Log(tolerance), 0), 1)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"mafalda/accounting"
+	"mafalda/export"
+)
+
+// report writes the summary of optimize for people.
+func (j *job) report(w io.Writer, m *export.Manifest) error {
+	nodes := 1
+	if j.network != nil {
+		nodes = j.network.graph.Nodes()
+		fmt.Fprintf(w, "graph          %s\n", j.network.line())
+		fmt.Fprintf(w, "gossip         %s\n", gossipLine(&j.network.origin))
+	}
+	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
+	fmt.Fprintf(w, "participation  %v\n", j.schema)
+	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.adjacencyLine())
+	row := func(name string, sens, squared, loss float64) []string {
+		return []string{name, number(sens), number(squared), number(loss),
+			number(math.Sqrt(loss / (float64(nodes) * float64(m.Steps)))), fmt.Sprintf("%.4f", loss/m.Loss)}
+	}
+	rows := [][]string{row("mafalda (optimal)", m.SensSquared, m.SquaredError, m.Loss)}
+	for _, name := range []string{"d-mf", "dp-d-sgd", "antipgd"} {
+		if b, ok := m.Baselines[name]; ok {
+			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
+		}
+	}
+	if err := table(w, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nlower bound    %.10g: no strategy has a smaller loss\n", m.LowerBound)
+	fmt.Fprintf(w, "gap            %.2g certified (tolerance %.2g), %s after %d iterations\n", m.Gap, m.Tolerance, m.Status, m.Iterations)
+	if p := m.Privacy; p != nil {
+		fmt.Fprintf(w, "privacy        %s\n", privacyLine(p))
+		fmt.Fprintf(w, "noise          standard deviation %.6g per coordinate of Z, in sums of gradients clipped to %g\n", p.NoiseStd, p.Clip)
+	} else {
+		fmt.Fprintf(w, "noise          standard deviation clip/mu: give --mu, or --epsilon and --delta, to have it computed\n")
+	}
+	fmt.Fprintf(w, "cost           %s, %s of memory\n", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond), bytesText(float64(m.PeakBytes)))
+	if m.Files != nil {
+		fmt.Fprintf(w, "written        %s (check it with: mafalda verify %s)\n", j.flags.out, j.flags.out)
+	} else if j.flags.out == "" {
+		fmt.Fprintf(w, "written        nothing: use -o FOLDER to export the strategy\n")
+	}
+	return nil
+}
+
+func gossipLine(g *export.Graph) string {
+	if g.GossipFile != "" {
+		return g.GossipFile
+	}
+	return g.Gossip
+}
+
+func (f *privacyFlags) adjacencyLine() string {
+	a, err := accounting.ParseAdjacency(f.adjacency)
+	if err != nil {
+		return err.Error()
+	}
+	factor := "clip"
+	if a == accounting.ReplaceOne {
+		factor = "2·clip"
+	}
+	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, factor)
+}
+
+func privacyLine(p *export.Privacy) string {
+	s := fmt.Sprintf("mu = %.6g", p.Mu)
+	if p.Epsilon != nil {
+		s += fmt.Sprintf(", that is (%.6g, %g)-DP", *p.Epsilon, *p.Delta)
+	}
+	return s + " against everybody who sees all messages (local DP)"
+}
+
+// number prints up to eight significant digits, without an exponent where that is short.
+func number(v float64) string {
+	if a := math.Abs(v); a >= 1e9 || (a < 1e-3 && a > 0) {
+		return fmt.Sprintf("%.6e", v)
+	}
+	s := fmt.Sprintf("%.*f", max(0, 6-int(math.Floor(math.Log10(math.Max(math.Abs(v), 1))))), v)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// table renders rows with the first column left-aligned and the others to the right.
+func table(w io.Writer, header []string, rows [][]string) error {
+	align := make([]tw.Align, len(header))
+	for i := range align {
+		align[i] = tw.AlignRight
+	}
+	align[0] = tw.AlignLeft
+	t := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleLight)))
+	t.Header(header)
+	for _, r := range rows {
+		if err := t.Append(r); err != nil {
+			return err
+		}
+	}
+	return t.Render()
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitFailed      = 1   // the computation or the writing failed, or a check did not hold
+	exitUsage       = 2   // flags or input
+	exitInterrupted = 130 // Ctrl-C
+)
+
+// usageError is an error of flags or input; everything else is a failure to compute or to write.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// usage marks err, if it is one, as an error of flags or input.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errInterrupted ends a command that Ctrl-C stopped.
+var errInterrupted = errors.New("interrupted")
+
+// run executes the command line and returns the exit code. Errors go to stderr as one line.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRootCmd()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "mafalda: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	var u usageError
+	switch {
+	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &u):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func newRootCmd() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mafalda",
+		Short: "Optimal noise correlations for differentially private decentralized learning",
+		Long: `mafalda computes how the nodes of a network should correlate their privacy noise over time, proves how close to
+optimal the result is, and exports it for the nodes to load.`,
+		Example: `  mafalda optimize --graph florentine --T 380 -o out
+  mafalda verify out
+  mafalda graph barabasi:1000,3
+  mafalda epsilon --mu 1 --delta 1e-6`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
+	})
+	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newGraphCmd(), newEpsilonCmd(), newVersionCmd())
+	return root
+}
+
+// noArgs and exactArgs are cobra's, with errors of usage.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s needs %s (see '%s --help')", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// completeWith offers fixed words for the value of a flag.
+func completeWith(cmd *cobra.Command, flag string, words []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // a flag that does not exist
+	}
+}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+type verifyFlags struct {
+	graph, gossipMatrix string
+	json, quiet         bool
+}
+
+func newVerifyCmd() *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify DIR",
+		Short: "Check an export from its bytes alone",
+		Long: `Recompute everything that the manifest of an export claims: hashes, shape, C·C⁻¹ = I, sensitivity; and, where the network
+can be had again, squared error, loss and lower bound. Built-in graphs and the centralized workload are made again; for a
+graph or gossip matrix from a file, name that file.
+
+Exit codes: 0 everything holds, 1 something does not, 2 this is not an export.`,
+		Example: `  mafalda verify out
+  mafalda verify out --graph ego.edges`,
+		Args: exactArgs(1, "one folder"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	cmd.Flags().StringVarP(&f.graph, "graph", "g", "", "the graph `file` the export was made for")
+	cmd.Flags().StringVar(&f.gossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print failures only")
+	return cmd
+}
+
+// check is one line of the verdict.
+type check struct {
+	Name   string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// verification runs the checks of one export.
+type verification struct {
+	flags  *verifyFlags
+	export *export.Export
+	schema participation.Cyclic
+	checks []check
+	notes  []string
+}
+
+func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
+	e, err := export.Load(dir)
+	if err != nil {
+		return usage(err)
+	}
+	v := &verification{flags: f, export: e}
+	m := e.Manifest
+	if err := checkMemory(fmt.Sprintf("T = %d", m.Steps), 25*8*float64(m.Steps)*float64(m.Steps)); err != nil {
+		return err
+	}
+	if v.schema, err = participation.NewCyclic(m.Steps, m.Participation.K, m.Participation.B); err != nil {
+		return usage(fmt.Errorf("%s: %w", dir, err))
+	}
+	if err := v.all(cmd.Context()); err != nil {
+		return err
+	}
+	failed := 0
+	for _, c := range v.checks {
+		if !c.OK {
+			failed++
+		}
+	}
+	if err := v.print(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s: %d of %d checks failed", dir, failed, len(v.checks))
+	}
+	return nil
+}
+
+func (v *verification) add(name string, ok bool, format string, args ...any) {
+	v.checks = append(v.checks, check{name, ok, fmt.Sprintf(format, args...)})
+}
+
+// all runs the checks. Its error is one of the network's files; what does not hold is a failed check.
+func (v *verification) all(ctx context.Context) error {
+	if len(v.export.Mismatch) == 0 {
+		v.add("hashes", true, "%d files", len(v.export.Manifest.Files))
+	}
+	for _, m := range v.export.Mismatch {
+		v.add("hashes", false, "%s", m)
+	}
+	c, err := factorize.NewDense(v.export.C)
+	if err != nil {
+		v.add("strategy", false, "%v", err)
+		return nil
+	}
+	v.add("strategy", true, "%s is lower triangular with a positive diagonal, T = %d", v.export.CFile, c.Steps())
+	v.inverse()
+	if err := v.sensitivity(c); err != nil {
+		return err
+	}
+	v.privacy()
+	h, err := v.gram(ctx)
+	if err != nil || h == nil {
+		return err
+	}
+	return v.loss(c, h)
+}
+
+// inverse checks C·C⁻¹ = I and that C⁻¹ is lower triangular.
+func (v *verification) inverse() {
+	steps := v.export.Manifest.Steps
+	for t := range steps {
+		for s := t + 1; s < steps; s++ {
+			if x := v.export.Inverse.At(t, s); x != 0 {
+				v.add("inverse", false, "entry (%d,%d) above the diagonal is %v", t, s, x)
+				return
+			}
+		}
+	}
+	var product mat.Dense
+	product.Mul(v.export.C, v.export.Inverse)
+	var worst float64
+	for t := range steps {
+		for s := range steps {
+			want := 0.0
+			if t == s {
+				want = 1
+			}
+			worst = math.Max(worst, math.Abs(product.At(t, s)-want))
+		}
+	}
+	allowed := 1e-13 * mat.Norm(v.export.C, math.Inf(1)) * mat.Norm(v.export.Inverse, math.Inf(1))
+	v.add("inverse", worst <= allowed, "C·C⁻¹ is I within %.1e (allowed %.1e)", worst, allowed)
+}
+
+func (v *verification) sensitivity(c factorize.Strategy) error {
+	m := v.export.Manifest
+	sens, err := factorize.Sensitivity(c, v.schema.Patterns())
+	if err != nil {
+		return err
+	}
+	v.add("sensitivity", sens.Squared <= m.SensSquared*(1+1e-12) && sens.Kind() == m.SensKind,
+		"sens² = %.15g (%s) for %v; the manifest says %.15g (%s)", sens.Squared, sens.Kind(), v.schema, m.SensSquared, m.SensKind)
+	return nil
+}
+
+// privacy checks the noise against the claimed guarantee.
+func (v *verification) privacy() {
+	p := v.export.Manifest.Privacy
+	if p == nil {
+		return
+	}
+	f := privacyFlags{mu: p.Mu, clip: p.Clip, adjacency: p.Adjacency}
+	if p.Delta != nil {
+		f.delta = *p.Delta
+	}
+	again, err := f.calibrate(math.Sqrt(v.export.Manifest.SensSquared))
+	if err != nil {
+		v.add("privacy", false, "%v", err)
+		return
+	}
+	ok := p.NoiseStd >= again.NoiseStd*(1-1e-12) && (p.Delta == nil) == (p.Epsilon == nil)
+	if ok && p.Epsilon != nil {
+		ok = *p.Epsilon >= *again.Epsilon*(1-1e-9)
+	}
+	v.add("privacy", ok, "%s needs a noise standard deviation of %.12g; the manifest says %.12g", privacyLine(again), again.NoiseStd, p.NoiseStd)
+}
+
+// gram makes the Gram matrix of the manifest's network again, or returns nil if its files are not at hand.
+func (v *verification) gram(ctx context.Context) (*mat.SymDense, error) {
+	m := v.export.Manifest
+	kind, err := workload.ParseKind(m.Workload)
+	if err != nil {
+		v.add("workload", false, "%v", err)
+		return nil, nil
+	}
+	var w *graph.CSR
+	if kind != workload.Prefix {
+		n, err := v.network()
+		if err != nil || n == nil {
+			return nil, err
+		}
+		w = n.gossip.Matrix()
+	}
+	return workload.Gram(ctx, w, m.Steps, workload.Options{Kind: kind})
+}
+
+// network makes the manifest's network again and compares it with the manifest.
+func (v *verification) network() (*network, error) {
+	g := v.export.Manifest.Graph
+	if g == nil {
+		v.add("network", false, "the manifest has no graph for its workload %q", v.export.Manifest.Workload)
+		return nil, nil
+	}
+	f := networkFlags{source: v.flags.graph, gossip: g.Gossip, gossipFile: v.flags.gossipMatrix, directed: g.Directed}
+	if g.Seed != nil {
+		f.seed = *g.Seed
+	}
+	if f.source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
+		f.source = g.Source // built-in
+	}
+	switch {
+	case g.SHA256 != "" && f.source == "":
+		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the graph with --graph (it was %s)", g.Source))
+		return nil, nil
+	case g.GossipFile != "" && f.gossipFile == "":
+		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the gossip matrix with --gossip-matrix (it was %s)", g.GossipFile))
+		return nil, nil
+	}
+	if g.Source == g.GossipFile {
+		f.directed = false // it follows from the matrix
+	}
+	n, err := f.load()
+	if err != nil {
+		return nil, err
+	}
+	o := n.origin
+	same := o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256 && o.Nodes == g.Nodes && o.Edges == g.Edges && o.DroppedNodes == g.DroppedNodes
+	v.add("network", same, "%s; the manifest says %d nodes, %d edges and %s", n.line(), g.Nodes, g.Edges,
+		map[bool]string{true: "the same file", false: "perhaps another file"}[o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256])
+	return n, nil
+}
+
+// loss checks squared error and loss, and proves a lower bound anew.
+func (v *verification) loss(c factorize.Strategy, h *mat.SymDense) error {
+	m := v.export.Manifest
+	q, err := factorize.Evaluate(c, h, v.schema.Patterns())
+	if err != nil {
+		return err
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+	v.add("loss", near(q.Loss, m.Loss) && near(q.SquaredError, m.SquaredError), "loss %.12g; the manifest says %.12g", q.Loss, m.Loss)
+	x := mat.NewSymDense(m.Steps, nil)
+	x.SymOuterK(1, v.export.C.T())
+	bound, err := factorize.LowerBound(h, x, v.schema)
+	if err != nil {
+		v.add("lower bound", false, "%v", err)
+		return nil
+	}
+	gap := (q.Loss - bound) / bound
+	claimed := (m.Loss - m.LowerBound) / m.LowerBound
+	v.add("lower bound", gap <= 2*m.Gap+1e-9 && near(claimed+1, m.Gap+1), "%.12g is proven, a gap of %.2g; the manifest says %.12g, a gap of %.2g",
+		bound, gap, m.LowerBound, m.Gap)
+	return nil
+}
+
+func (v *verification) print(w io.Writer) error {
+	if v.flags.json {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		ok := true
+		for _, c := range v.checks {
+			ok = ok && c.OK
+		}
+		return e.Encode(map[string]any{"dir": v.export.Dir, "ok": ok, "checks": v.checks, "notes": v.notes})
+	}
+	for _, c := range v.checks {
+		switch {
+		case !c.OK:
+			fmt.Fprintf(w, "FAILED  %-12s %s\n", c.Name, c.Detail)
+		case !v.flags.quiet:
+			fmt.Fprintf(w, "ok      %-12s %s\n", c.Name, c.Detail)
+		}
+	}
+	if !v.flags.quiet {
+		for _, n := range v.notes {
+			fmt.Fprintf(w, "note    %s\n", n)
+		}
+	}
+	return nil
+}
