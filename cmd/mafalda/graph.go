@@ -85,8 +85,8 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	for _, w := range n.warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
+	for _, note := range n.notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), note)
 	}
 	if f.json {
 		e := json.NewEncoder(cmd.OutOrStdout())

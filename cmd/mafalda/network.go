@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,10 +66,10 @@ func builtinForms() string {
 
 // network is a connected graph with its gossip matrix and where they came from.
 type network struct {
-	graph    *graph.Graph
-	gossip   *graph.Gossip
-	origin   export.Graph
-	warnings []string
+	graph  *graph.Graph
+	gossip *graph.Gossip
+	origin export.Graph
+	notes  []string // for stderr
 
 	components int // before dropping
 }
@@ -99,8 +100,10 @@ func (f *networkFlags) load() (*network, error) {
 	return n, nil
 }
 
-func (n *network) warn(format string, args ...any) {
-	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
+func (n *network) warn(format string, args ...any) { n.note("warning: "+format, args...) }
+
+func (n *network) note(format string, args ...any) {
+	n.notes = append(n.notes, fmt.Sprintf(format, args...))
 }
 
 func (f *networkFlags) loadGraph(n *network) error {
@@ -127,8 +130,9 @@ func (f *networkFlags) loadGraph(n *network) error {
 		return err
 	}
 	n.graph = g
+	n.origin.Source = filepath.Base(f.source)
 	if report.Duplicates > 0 || report.SelfLoops > 0 {
-		n.warn("ignored %d repeated edges and %d self-loops", report.Duplicates, report.SelfLoops)
+		n.note("ignored %d repeated edges and %d self-loops", report.Duplicates, report.SelfLoops)
 	}
 	return nil
 }
@@ -142,14 +146,14 @@ func (f *networkFlags) loadGossip(n *network) (err error) {
 		n.gossip, err = graph.NewGossip(n.graph, scheme)
 		return err
 	}
-	n.origin.Gossip, n.origin.GossipFile = "file", f.gossipFile
+	n.origin.Gossip, n.origin.GossipFile = "file", filepath.Base(f.gossipFile)
 	if n.origin.GossipSHA256, err = hashFile(f.gossipFile); err != nil {
 		return err
 	}
 	if n.gossip, err = graph.LoadGossip(f.gossipFile, n.graph); err != nil || n.graph != nil {
 		return err
 	}
-	n.origin.Source = f.gossipFile
+	n.origin.Source = n.origin.GossipFile
 	n.graph, err = n.gossip.Support()
 	return err
 }

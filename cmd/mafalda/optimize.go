@@ -141,6 +141,10 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.schema, err = participation.Choose(f.steps, f.participations, f.separation); err != nil {
 		return nil, usage(err)
 	}
+	// about 60 matrices of T×T
+	if err := checkMemory(fmt.Sprintf("T = %d", f.steps), 60*8*float64(f.steps)*float64(f.steps)); err != nil {
+		return nil, err
+	}
 	if least := factorize.MinGap(f.steps); !(f.tolerance >= least) || math.IsInf(f.tolerance, 1) {
 		return nil, usagef("--tolerance %v: rounding allows no less than %.1g for T = %d", f.tolerance, least, f.steps)
 	}
@@ -148,10 +152,6 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		return nil, usagef("--format %q: must be npy, csv or both", f.format)
 	}
 	if err := f.privacy.check(cmd); err != nil {
-		return nil, err
-	}
-	// about 60 matrices of T×T, and the two files
-	if err := checkMemory(fmt.Sprintf("T = %d", f.steps), 60*8*float64(f.steps)*float64(f.steps)); err != nil {
 		return nil, err
 	}
 	if f.out != "" {
@@ -180,13 +180,13 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	return j, nil
 }
 
-// tell prints the warnings that belong before the work.
+// tell prints what is to be known of the network before the work.
 func (j *job) tell() {
 	if j.flags.quiet {
 		return
 	}
-	for _, w := range j.network.warnings {
-		fmt.Fprintf(j.stderr, "warning: %s\n", w)
+	for _, n := range j.network.notes {
+		fmt.Fprintln(j.stderr, n)
 	}
 }
 
