@@ -1,8 +1,11 @@
 package factorize
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
+	"os"
+	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -10,6 +13,14 @@ import (
 	"mafalda/participation"
 	"mafalda/workload"
 )
+
+// TestMain has properties checked on 200 random problems; -rapid.checks on the command line overrides.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "200"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 func schema(t interface{ Fatal(...any) }, k, b int) participation.Cyclic {
 	s, err := participation.NewCyclic(k*b, k, b)

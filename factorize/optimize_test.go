@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/optim"
+	"mafalda/participation"
 )
 
 // On random small problems the optimum has the loss it claims, within the gap it claims, of a bound computed
@@ -18,39 +19,51 @@ import (
 func TestOptimizeIsOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchema(t)
-		h := randomGram(t, s.Steps())
 		gap := rapid.SampledFrom([]float64{1e-4, 1e-6, 1e-9}).Draw(t, "gap")
-		r, err := Optimize(context.Background(), h, s, Options{Gap: gap})
-		if err != nil {
-			t.Fatal(err)
+		checkOptimum(t, randomGram(t, s.Steps()), s, gap, randomStrategy(t, s.Steps()))
+	})
+}
+
+// The same for every k·b = T ≤ 24, on the centralized workload.
+func TestEverySchema(t *testing.T) {
+	for k := 1; k <= 24; k++ {
+		for b := 1; k*b <= 24; b++ {
+			checkOptimum(t, prefixGram(k*b), schema(t, k, b), 1e-8, Identity(k*b))
 		}
-		if r.Status != optim.Converged || !(r.Gap <= gap) {
-			t.Fatalf("%v with the gap %v after %d iterations", r.Status, r.Gap, r.Iterations)
+	}
+}
+
+func checkOptimum(t rapid.TB, h *mat.SymDense, s participation.Cyclic, gap float64, other Strategy) {
+	r, err := Optimize(context.Background(), h, s, Options{Gap: gap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != optim.Converged || !(r.Gap <= gap) {
+		t.Fatalf("%v: %v with the gap %v after %d iterations", s, r.Status, r.Gap, r.Iterations)
+	}
+	loss := lossByDefinition(r.Strategy, h, s.Patterns())
+	if math.Abs(loss-r.Loss) > 1e-10*loss || math.Abs(r.Sensitivity.Squared-1) > 1e-12 || !r.Sensitivity.Exact {
+		t.Fatalf("%v: loss %v, by definition %v, sensitivity %+v", s, r.Loss, loss, r.Sensitivity)
+	}
+	independent := boundByDefinition(h, gramOf(r.Strategy), s.Patterns())
+	if r.LowerBound > r.Loss || (loss-independent)/independent > 2*gap+1e-10 {
+		t.Fatalf("%v: loss %v is not within %v of the bound %v (claimed: %v)", s, loss, gap, independent, r.LowerBound)
+	}
+	for _, c := range []Strategy{Identity(s.Steps()), AntiPGD(s.Steps()), other} {
+		if q, err := Evaluate(c, h, s.Patterns()); err != nil || q.Loss < r.LowerBound {
+			t.Fatalf("%v: %T has the loss %v, below the bound %v (%v)", s, c, q.Loss, r.LowerBound, err)
 		}
-		loss := lossByDefinition(r.Strategy, h, s.Patterns())
-		if math.Abs(loss-r.Loss) > 1e-10*loss || math.Abs(r.Sensitivity.Squared-1) > 1e-12 || !r.Sensitivity.Exact {
-			t.Fatalf("loss %v, by definition %v, sensitivity %+v", r.Loss, loss, r.Sensitivity)
-		}
-		independent := boundByDefinition(h, gramOf(r.Strategy), s.Patterns())
-		if r.LowerBound > r.Loss || (loss-independent)/independent > 2*gap+1e-10 {
-			t.Fatalf("loss %v is not within %v of the bound %v (claimed: %v)", loss, gap, independent, r.LowerBound)
-		}
-		for _, c := range []Strategy{Identity(s.Steps()), AntiPGD(s.Steps()), randomStrategy(t, s.Steps())} {
-			if q, err := Evaluate(c, h, s.Patterns()); err != nil || q.Loss < r.LowerBound {
-				t.Fatalf("%T has the loss %v, below the bound %v (%v)", c, q.Loss, r.LowerBound, err)
-			}
-		}
-		if s.Separation() == 1 {
-			x := gramOf(r.Strategy)
-			for i := range s.Steps() {
-				for j := range i {
-					if math.Abs(x.At(i, j)) > 1e-12 {
-						t.Fatalf("b = 1: X[%d,%d] = %v, want a diagonal X", i, j, x.At(i, j))
-					}
+	}
+	if s.Separation() == 1 {
+		x := gramOf(r.Strategy)
+		for i := range s.Steps() {
+			for j := range i {
+				if math.Abs(x.At(i, j)) > 1e-12 {
+					t.Fatalf("b = 1: X[%d,%d] = %v, want a diagonal X", i, j, x.At(i, j))
 				}
 			}
 		}
-	})
+	}
 }
 
 // Closed forms: T = 1; b = 1, where X[s,s] ∝ √H[s,s] and the loss is (Σ √H[s,s])²; a diagonal H, whatever k.
