@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
-	"mafalda/participation"
 )
 
 // certificate computes the bound of LowerBound again and again, near the optimum, without singular values. For N = R F
@@ -22,7 +21,7 @@ import (
 // that function, and not below its negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever
 // Q comes from, and the bound is a bound.
 type certificate struct {
-	schema     participation.Cyclic
+	mask       mask
 	rootSource *mat.TriDense
 	root       []float64
 	n, q       []float64 // Nᵀ and Qᵀ, T×T
@@ -33,8 +32,8 @@ type certificate struct {
 // largestExcess bounds the Frobenius norm of E; beyond it Q is shrunk.
 const largestExcess = 1.6
 
-func newCertificate(root *mat.TriDense, schema participation.Cyclic) *certificate {
-	c := &certificate{schema: schema, rootSource: root, root: mat.DenseCopyOf(root).RawMatrix().Data}
+func newCertificate(root *mat.TriDense, k mask) *certificate {
+	c := &certificate{mask: k, rootSource: root, root: mat.DenseCopyOf(root).RawMatrix().Data}
 	for _, m := range []*[]float64{&c.n, &c.q, &c.e, &c.b, &c.e2} {
 		*m = make([]float64, len(c.root))
 	}
@@ -51,8 +50,8 @@ func certificateSlack(steps int) float64 {
 // bound returns the lower bound from X and Λ = X⁻¹HX⁻¹, both T×T row by row. It costs a triangular solve and four
 // products of T×T matrices.
 func (c *certificate) bound(x, lambda []float64) (float64, error) {
-	steps := c.schema.Steps()
-	factor, total, err := dualFactor(lambda, c.schema)
+	steps := c.mask.schema.Steps()
+	factor, total, err := dualFactor(lambda, c.mask)
 	if err != nil {
 		return 0, err
 	}
@@ -79,7 +78,7 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 
 // normalize scales Q to ‖Q‖_F² = T, or less where E would be too large, and computes E.
 func (c *certificate) normalize() {
-	steps := c.schema.Steps()
+	steps := c.mask.schema.Steps()
 	scale := float64(steps) / floats.Dot(c.q, c.q)
 	floats.Scale(math.Sqrt(scale), c.q)
 	dense.MulSymTo(c.e, c.q, c.q, steps)
@@ -100,7 +99,7 @@ func (c *certificate) normalize() {
 
 // excess subtracts the identity from QᵀQ in e and returns the Frobenius norm of what is left.
 func (c *certificate) excess() float64 {
-	steps := c.schema.Steps()
+	steps := c.mask.schema.Steps()
 	for i := range steps {
 		c.e[i*steps+i]--
 	}

@@ -63,7 +63,7 @@ func TestMetricContract(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchema(t)
 		n := s.Steps()
-		k := mask{s}
+		k := denseMask(s)
 		m := newMetric(k)
 		full := func(x *mat.SymDense) []float64 { return mat.DenseCopyOf(x).RawMatrix().Data }
 		m.refresh(full(gramOf(randomStrategy(t, n))), full(gramOf(randomStrategy(t, n))))
@@ -110,8 +110,8 @@ func TestGradientIsDerivative(t *testing.T) {
 			t.Fatal("Gram matrix is not positive definite")
 		}
 		chol.UTo(&root)
-		o := newObjective(h, &root, s)
-		x := startFor(h, s, o)
+		o := newObjective(h, &root, denseMask(s))
+		x := startFor(h, o)
 		direction := mat.DenseCopyOf(randomSymmetric(random(t), n)).RawMatrix().Data
 		o.mask.project(direction)
 		if norm := floats.Norm(direction, 2); norm > 0 {
@@ -144,8 +144,8 @@ func TestStartIsFeasible(t *testing.T) {
 			t.Fatal("Gram matrix is not positive definite")
 		}
 		chol.UTo(&root)
-		o := newObjective(h, &root, s)
-		x := startFor(h, s, o)
+		o := newObjective(h, &root, denseMask(s))
+		x := startFor(h, o)
 		if math.IsInf(o.Value(x), 0) {
 			t.Fatal("start is not positive definite")
 		}

@@ -24,10 +24,10 @@ type objective struct {
 	lambda  []float64     // Λ = X⁻¹ H X⁻¹ of the last gradient
 }
 
-func newObjective(h *mat.SymDense, root *mat.TriDense, schema participation.Cyclic) *objective {
-	steps := schema.Steps()
+func newObjective(h *mat.SymDense, root *mat.TriDense, k mask) *objective {
+	steps := k.schema.Steps()
 	return &objective{steps: steps, h: mat.DenseCopyOf(h).RawMatrix().Data, root: mat.DenseCopyOf(root).RawMatrix().Data,
-		mask: mask{schema}, x: mat.NewSymDense(steps, nil), inverse: mat.NewSymDense(steps, nil),
+		mask: k, x: mat.NewSymDense(steps, nil), inverse: mat.NewSymDense(steps, nil),
 		half: make([]float64, steps*steps), lambda: make([]float64, steps*steps)}
 }
 
@@ -65,18 +65,29 @@ func (o *objective) GradientTo(dst []float64) {
 	o.mask.project(dst)
 }
 
-// mask is the linear space of directions in X: symmetric, zero between different steps of one pattern, and with diagonal
-// entries that sum to zero over every pattern.
-type mask struct{ schema participation.Cyclic }
+// mask is the linear space of directions in X: symmetric, zero between different steps of one pattern and outside the
+// band |s-t| < bandwidth, and with diagonal entries that sum to zero over every pattern.
+type mask struct {
+	schema    participation.Cyclic
+	bandwidth int // T: no band
+}
+
+func denseMask(schema participation.Cyclic) mask { return mask{schema, schema.Steps()} }
+
+// free reports whether the entry (s, t) off the diagonal may differ from zero.
+func (k mask) free(s, t int) bool {
+	d := max(s-t, t-s)
+	return d < k.bandwidth && d%k.schema.Separation() != 0
+}
 
 // project writes the orthogonal projection of the T×T matrix m on the space over m, rounding away any asymmetry.
 func (k mask) project(m []float64) {
-	steps, b := k.schema.Steps(), k.schema.Separation()
+	steps := k.schema.Steps()
 	for s := range steps {
 		for t := range s {
-			v := (m[s*steps+t] + m[t*steps+s]) / 2
-			if (s-t)%b == 0 {
-				v = 0
+			v := 0.0
+			if k.free(s, t) {
+				v = (m[s*steps+t] + m[t*steps+s]) / 2
 			}
 			m[s*steps+t], m[t*steps+s] = v, v
 		}
@@ -95,7 +106,7 @@ func (k mask) project(m []float64) {
 // feasible brings the positive definite x into the domain: masked entries become zero, and rows and columns are scaled to
 // pattern sums of one. It is for x whose masked entries are zero anyway, or for diagonally dominant ones.
 func (k mask) feasible(x []float64) {
-	steps, b := k.schema.Steps(), k.schema.Separation()
+	steps := k.schema.Steps()
 	scale := make([]float64, steps)
 	for _, pattern := range k.schema.Patterns() {
 		var sum float64
@@ -108,7 +119,7 @@ func (k mask) feasible(x []float64) {
 	}
 	for s := range steps {
 		for t := range steps {
-			if s != t && (s-t)%b == 0 {
+			if s != t && !k.free(s, t) {
 				x[s*steps+t] = 0
 			}
 			x[s*steps+t] *= scale[s] * scale[t]

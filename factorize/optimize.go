@@ -32,10 +32,10 @@ type Iteration struct {
 
 // Result is the end of Optimize.
 type Result struct {
-	Strategy   *Dense // sens² ≤ 1, up to rounding equal
-	Quality           // of Strategy
-	LowerBound float64
-	Gap        float64 // (Loss - LowerBound)/LowerBound, certified
+	Strategy   Strategy // sens² ≤ 1, up to rounding equal
+	Quality             // of Strategy
+	LowerBound float64  // no strategy of this class has a smaller loss
+	Gap        float64  // (Loss - LowerBound)/LowerBound, certified
 	Iterations int
 	Status     optim.Status // Converged if Gap is at most the one asked for
 }
@@ -52,6 +52,11 @@ var ErrGram = errors.New("factorization of the Gram matrix")
 // the other endings before the gap is reached. The error is ErrGram for an h that is not finite or not numerically
 // positive definite. Memory: about 35 matrices of T×T; time: O(T³) an iteration, some 30 iterations for a gap of 1e-6.
 func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, opts Options) (*Result, error) {
+	return optimizeMasked(ctx, h, denseMask(schema), opts)
+}
+
+func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
+	schema := k.schema
 	if opts.Gap == 0 {
 		opts.Gap = 1e-6
 	}
@@ -65,12 +70,12 @@ func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Cyclic,
 	if err != nil {
 		return nil, err
 	}
-	search, err := newSearch(scaled, schema, opts)
+	search, err := newSearch(scaled, k, opts)
 	if err != nil {
 		return nil, err
 	}
 	search.unit = unit
-	x := startFor(scaled, schema, search.objective)
+	x := startFor(scaled, search.objective)
 	ended := optim.Minimize(ctx, search.objective, x, optim.Options{
 		MaxIterations: opts.MaxIterations,
 		Precondition:  search.metric.solveTo,
@@ -105,15 +110,15 @@ type search struct {
 	err       error   // of a check
 }
 
-func newSearch(h *mat.SymDense, schema participation.Cyclic, opts Options) (*search, error) {
+func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
 		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
-	s := &search{objective: newObjective(h, &root, schema), certificate: newCertificate(&root, schema), opts: opts, gapFactor: 4}
-	s.metric = newMetric(s.objective.mask)
+	s := &search{objective: newObjective(h, &root, k), certificate: newCertificate(&root, k), opts: opts, gapFactor: 4}
+	s.metric = newMetric(k)
 	return s, nil
 }
 
@@ -183,11 +188,11 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 	}
 	bound := s.bound * s.unit * (1 - 0x1p-50)
 	if ended.Status != optim.Converged {
-		far, err := LowerBound(h, gram, schema)
+		far, err := singularValueBound(s.certificate.rootSource, s.objective.lambda, s.objective.mask)
 		if err != nil {
 			return nil, err
 		}
-		bound = math.Max(bound, far)
+		bound = math.Max(bound, far*s.unit*(1-0x1p-50))
 	}
 	result := &Result{Strategy: c, Quality: quality, LowerBound: bound, Gap: (quality.Loss - bound) / bound,
 		Iterations: ended.Iterations, Status: ended.Status}

@@ -4,15 +4,13 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"mafalda/participation"
 )
 
 // startFor returns a feasible X to start from, row by row: the better of two guesses. The first is the banded square
-// root of the prefix workload with b bands, whose CᵀC has the mask by itself, weighted by H[s,s]^(1/4) on both sides; the
+// root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by H[s,s]^(1/4) on both sides; the
 // second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
-func startFor(h *mat.SymDense, schema participation.Cyclic, o *objective) []float64 {
-	steps, b := schema.Steps(), schema.Separation()
+func startFor(h *mat.SymDense, o *objective) []float64 {
+	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
 	root := squareRootCoefficients(b)
 	banded := make([]float64, steps*steps)
 	diagonal := make([]float64, steps*steps)

@@ -1,0 +1,108 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/participation"
+)
+
+// Banded is a strategy with w bands: C[t,s] = 0 for t - s ≥ w. A node that runs it keeps the last w-1 rows of noise, and
+// needs w multiplications a step and model parameter.
+type Banded struct {
+	steps, bands int
+	diagonals    [][]float64 // diagonals[d][s] = C[s+d, s]
+}
+
+var _ Strategy = (*Banded)(nil)
+
+// NewBanded returns the strategy of the T×T lower-triangular matrix c, which must be zero outside its w bands.
+func NewBanded(c mat.Matrix, bands int) (*Banded, error) {
+	d, err := NewDense(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkBandwidth(bands, d.Steps()); err != nil {
+		return nil, err
+	}
+	b := &Banded{steps: d.Steps(), bands: bands}
+	for lag := range bands {
+		diagonal := make([]float64, b.steps-lag)
+		for s := range diagonal {
+			diagonal[s] = d.c.At(s+lag, s)
+		}
+		b.diagonals = append(b.diagonals, diagonal)
+	}
+	for t := range b.steps {
+		for s := 0; s+bands <= t; s++ {
+			if v := d.c.At(t, s); v != 0 {
+				return nil, fmt.Errorf("strategy entry (%d,%d) outside %d bands is %v", t, s, bands, v)
+			}
+		}
+	}
+	return b, nil
+}
+
+// Steps returns T.
+func (b *Banded) Steps() int { return b.steps }
+
+// Bands returns w.
+func (b *Banded) Bands() int { return b.bands }
+
+// StrategyTo writes C to dst.
+func (b *Banded) StrategyTo(dst *mat.TriDense) {
+	resizeLower(dst, b.steps)
+	dst.Zero()
+	for lag, diagonal := range b.diagonals {
+		for s, v := range diagonal {
+			dst.SetTri(s+lag, s, v)
+		}
+	}
+}
+
+// NoisingTo writes C⁻¹, which has no band, to dst, by forward substitution in O(T²w).
+func (b *Banded) NoisingTo(dst *mat.TriDense) error {
+	resizeLower(dst, b.steps)
+	for s := range b.steps {
+		for t := s; t < b.steps; t++ {
+			sum := 0.0
+			if t == s {
+				sum = 1
+			}
+			for lag := 1; lag < b.bands && lag <= t-s; lag++ {
+				sum -= b.diagonals[lag][t-lag] * dst.At(t-lag, s)
+			}
+			dst.SetTri(t, s, sum/b.diagonals[0][t])
+		}
+	}
+	return nil
+}
+
+func checkBandwidth(bands, steps int) error {
+	if bands < 1 || bands > steps {
+		return fmt.Errorf("bandwidth %d: must be from 1 to T = %d", bands, steps)
+	}
+	return nil
+}
+
+// OptimizeBanded returns the strategy of least loss among those with w bands, with a certificate for this class: Result's
+// LowerBound is one for banded strategies only. It is Optimize with one more condition, X[s,t] = 0 for |s-t| ≥ w, whose
+// multipliers are free in the dual: Λ may be anything outside the band, but must then be positive semidefinite as a whole.
+// The mask stays lossless by the same argument. The error cases are Optimize's, and a bandwidth outside 1..T.
+func OptimizeBanded(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, bands int, opts Options) (*Result, error) {
+	if err := checkBandwidth(bands, schema.Steps()); err != nil {
+		return nil, err
+	}
+	r, err := optimizeMasked(ctx, h, mask{schema, bands}, opts)
+	if err != nil {
+		return nil, err
+	}
+	var c mat.TriDense
+	r.Strategy.StrategyTo(&c)
+	if r.Strategy, err = NewBanded(&c, bands); err != nil {
+		return nil, err
+	}
+	return r, nil
+}

@@ -1,0 +1,131 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/optim"
+)
+
+// randomBanded draws a well-conditioned banded C.
+func randomBanded(t *rapid.T, steps, bands int) *Banded {
+	c := mat.DenseCopyOf(randomStrategy(t, steps).c)
+	for i := range steps {
+		for j := 0; j+bands <= i; j++ {
+			c.Set(i, j, 0)
+		}
+	}
+	b, err := NewBanded(c, bands)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The banded optimum converges to its certificate; it lies between the dense optimum and any banded strategy; it is the
+// dense optimum with T bands, and better with more bands.
+func TestOptimizeBanded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchema(t)
+		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
+		h := randomGram(t, s.Steps())
+		opts := Options{Gap: 1e-8}
+		r, err := OptimizeBanded(context.Background(), h, s, bands, opts)
+		if err != nil || r.Status != optim.Converged {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		best, err := Optimize(context.Background(), h, s, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Loss < best.LowerBound || (bands == s.Steps() && r.Loss > best.Loss*(1+2e-8)) {
+			t.Fatalf("loss %v with %d bands, dense [%v, %v]", r.Loss, bands, best.LowerBound, best.Loss)
+		}
+		if loss := lossByDefinition(r.Strategy, h, s.Patterns()); math.Abs(loss-r.Loss) > 1e-10*loss {
+			t.Fatalf("loss %v, by definition %v", r.Loss, loss)
+		}
+		for range 3 {
+			if other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s.Patterns()); err != nil || other.Loss < r.LowerBound {
+				t.Fatalf("a random strategy has the loss %v, below the bound %v (%v)", other.Loss, r.LowerBound, err)
+			}
+		}
+		if bands > 1 {
+			narrower, err := OptimizeBanded(context.Background(), h, s, bands-1, opts)
+			if err != nil || narrower.Loss < r.LowerBound {
+				t.Fatalf("%d bands: %v, %d bands: %v (%v)", bands, r.Loss, bands-1, narrower.Loss, err)
+			}
+		}
+	})
+}
+
+// The bound must stay a bound far from the optimum, for every X with the band's zeros.
+func TestBandedBoundFarFromOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchema(t)
+		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
+		h := randomGram(t, s.Steps())
+		k := mask{s, bands}
+		var chol mat.Cholesky
+		var root mat.TriDense
+		if !chol.Factorize(h) {
+			t.Fatal("Gram matrix is not positive definite")
+		}
+		chol.UTo(&root)
+		o := newObjective(h, &root, k)
+		x := mat.DenseCopyOf(gramOf(randomBanded(t, s.Steps(), bands))).RawMatrix().Data
+		if math.IsInf(o.Value(x), 0) {
+			t.Fatal("X is not positive definite")
+		}
+		o.GradientTo(make([]float64, len(x)))
+		fast, err := newCertificate(&root, k).bound(x, o.lambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, err := singularValueBound(&root, o.lambda, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s.Patterns())
+		if err != nil || fast > slow*(1+1e-9) || slow > other.Loss {
+			t.Fatalf("bounds %v and %v, loss of a strategy %v (%v)", fast, slow, other.Loss, err)
+		}
+	})
+}
+
+func TestBandedStrategy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.IntRange(1, 12).Draw(t, "T")
+		b := randomBanded(t, steps, rapid.IntRange(1, steps).Draw(t, "bands"))
+		var c, inverse, want mat.TriDense
+		b.StrategyTo(&c)
+		if err := b.NoisingTo(&inverse); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.InverseTri(&c); err != nil || !mat.EqualApprox(&inverse, &want, 1e-9) {
+			t.Fatalf("C⁻¹ by substitution differs (%v)", err)
+		}
+	})
+	if _, err := NewBanded(mat.NewDense(2, 2, []float64{1, 0, 1, 1}), 1); err == nil {
+		t.Error("an entry outside the band accepted")
+	}
+	for _, bands := range []int{0, -1, 5} {
+		if _, err := OptimizeBanded(context.Background(), prefixGram(4), schema(t, 1, 4), bands, Options{}); err == nil {
+			t.Errorf("%d bands of four steps accepted", bands)
+		}
+	}
+}
+
+func ExampleOptimizeBanded() {
+	r, err := OptimizeBanded(context.Background(), prefixGram(16), schema(nil, 2, 8), 4, Options{})
+	if err != nil {
+		panic(err)
+	}
+	best, err := Optimize(context.Background(), prefixGram(16), schema(nil, 2, 8), Options{})
+	fmt.Printf("%.3f of the dense optimum %v\n", r.Loss/best.Loss, err)
+	// Output: 1.196 of the dense optimum <nil>
+}
