@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/participation"
@@ -78,6 +79,17 @@ func (b *Banded) NoisingTo(dst *mat.TriDense) error {
 		}
 	}
 	return nil
+}
+
+// Scaled returns by·C.
+func (b *Banded) Scaled(by float64) Strategy {
+	scaled := &Banded{steps: b.steps, bands: b.bands}
+	for _, diagonal := range b.diagonals {
+		d := append([]float64(nil), diagonal...)
+		floats.Scale(by, d)
+		scaled.diagonals = append(scaled.diagonals, d)
+	}
+	return scaled
 }
 
 func checkBandwidth(bands, steps int) error {

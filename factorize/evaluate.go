@@ -79,12 +79,9 @@ func (g gramUp) At(s, t int) float64 {
 
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
 // only.
-func Normalize(c Strategy, patterns [][]int) (*Dense, error) {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	scaled := &Dense{&lower}
+func Normalize(c Strategy, patterns [][]int) (Strategy, error) {
 	for {
-		sens, err := Sensitivity(scaled, patterns)
+		sens, err := Sensitivity(c, patterns)
 		if err != nil {
 			return nil, err
 		}
@@ -92,13 +89,13 @@ func Normalize(c Strategy, patterns [][]int) (*Dense, error) {
 			return nil, fmt.Errorf("sensitivity is %v: nothing to normalize", sens.Squared)
 		}
 		if sens.Squared <= 1 && sens.Squared > 1-1e-12 {
-			return scaled, nil
+			return c, nil
 		}
 		scale := 1 / math.Sqrt(sens.Squared)
 		if math.Abs(sens.Squared-1) < 1e-12 { // only rounding is left: step over it
 			scale = 1 - 0x1p-52
 		}
-		lower.ScaleTri(scale, &lower)
+		c = c.Scaled(scale)
 	}
 }
 

@@ -175,11 +175,12 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 	}
 	schema := s.objective.mask.schema
 	gram := mat.NewSymDense(schema.Steps(), x)
-	c, err := StrategyFromGram(gram)
+	factor, err := StrategyFromGram(gram)
 	if err != nil {
 		return nil, fmt.Errorf("strategy of the optimal X: %w", err)
 	}
-	if c, err = Normalize(c, schema.Patterns()); err != nil {
+	c, err := Normalize(factor, schema.Patterns())
+	if err != nil {
 		return nil, err
 	}
 	quality, err := Evaluate(c, h, schema.Patterns())

@@ -12,6 +12,7 @@ type Strategy interface {
 	Steps() int                        // T
 	StrategyTo(dst *mat.TriDense)      // C; dst is resized if empty, else it must be T×T lower
 	NoisingTo(dst *mat.TriDense) error // C⁻¹; a mat.Condition error leaves a result of low accuracy in dst
+	Scaled(by float64) Strategy        // by·C, of the same structure
 }
 
 // Dense is a strategy stored entry by entry.
@@ -64,6 +65,13 @@ func (d *Dense) NoisingTo(dst *mat.TriDense) error {
 	return dst.InverseTri(d.c)
 }
 
+// Scaled returns by·C.
+func (d *Dense) Scaled(by float64) Strategy {
+	var c mat.TriDense
+	c.ScaleTri(by, d.c)
+	return &Dense{&c}
+}
+
 // Identity is DP-D-SGD with T steps: independent noise, C = I.
 type Identity int
 
@@ -84,6 +92,9 @@ func (i Identity) NoisingTo(dst *mat.TriDense) error {
 	i.StrategyTo(dst)
 	return nil
 }
+
+// Scaled returns by·I as a Toeplitz strategy.
+func (i Identity) Scaled(by float64) Strategy { return &Toeplitz{steps: int(i), c: []float64{by}} }
 
 // AntiPGD is the strategy of T steps whose noise is z_t - z_{t-1}: C⁻¹ has ones on the diagonal and -1 below it, C is the
 // lower triangle of ones (Koloskova et al. 2023; Bellet et al., Appendix A.3).
@@ -109,6 +120,15 @@ func (a AntiPGD) NoisingTo(dst *mat.TriDense) error {
 		dst.SetTri(t, t-1, -1)
 	}
 	return nil
+}
+
+// Scaled returns by·C as a Toeplitz strategy.
+func (a AntiPGD) Scaled(by float64) Strategy {
+	c := make([]float64, a)
+	for i := range c {
+		c[i] = by
+	}
+	return &Toeplitz{steps: int(a), c: c}
 }
 
 // resizeLower makes an empty dst a T×T lower triangle and panics if a non-empty one is anything else.
