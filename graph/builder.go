@@ -84,7 +84,7 @@ func (b *builder) graph(source string) (*Graph, error) {
 		edges = append(edges, e.Edge)
 		first = e.line
 	}
-	return New(labels, edges, b.directed)
+	return newGraph(labels, edges, b.directed)
 }
 
 // labelOrder returns the order of the labels: numerical if all are integers, else by bytes.

@@ -50,8 +50,8 @@ const maxDraws = 100
 const maxBuiltinEdges = 5e7
 
 // ByName makes a built-in graph from a specification such as "florentine" or "erdos:100,0.2"; known is false if the name
-// before the colon is not one of Builtins. Random graphs depend on the seed alone, and are drawn again until connected, at
-// most 100 times.
+// before the colon is not one of Builtins. Random graphs depend on the seed alone, not on the machine, and are drawn again
+// until connected, at most 100 times.
 func ByName(spec string, opts BuiltinOptions) (g *Graph, known bool, err error) {
 	name, arguments, hasArguments := strings.Cut(spec, ":")
 	for _, b := range Builtins() {

@@ -121,16 +121,3 @@ func TestWeakComponentsOfDirectedGraph(t *testing.T) {
 		t.Errorf("components %v, strongly connected %v", c, g.StronglyConnected())
 	}
 }
-
-func TestNewRefuses(t *testing.T) {
-	for name, edges := range map[string][]Edge{
-		"out of range": {{0, 2, 1}},
-		"self-loop":    {{1, 1, 1}},
-		"weight":       {{0, 1, 0}},
-		"twice":        {{0, 1, 1}, {1, 0, 1}},
-	} {
-		if _, err := New(numberLabels(2), edges, false); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math"
 	"runtime"
 	"sync"
 )
@@ -29,7 +30,7 @@ func (g *Graph) Diameter(exactUpTo int) Diameter {
 	if g.directed {
 		in = g.adjacency.Transpose()
 	}
-	bounds := Diameter{Lower: 0, Upper: 1 << 60, Connected: true}
+	bounds := Diameter{Lower: 0, Upper: math.MaxInt, Connected: true}
 	source := 0
 	for range 4 { // double sweeps: from a node to its farthest, then to the middle of the way
 		forth, back := distances(out, source), distances(in, source)

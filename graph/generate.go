@@ -10,7 +10,7 @@ func unweighted(n int, edges []Edge) (*Graph, error) {
 	for i := range edges {
 		edges[i].Weight = 1
 	}
-	return New(numberLabels(n), edges, false)
+	return newGraph(numberLabels(n), edges, false)
 }
 
 func complete(p []float64, _ *rand.Rand) (*Graph, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Scheme is a way to make a gossip matrix of a graph; see the package comment.
@@ -46,54 +47,81 @@ var ErrDirected = errors.New("needs an undirected graph; uniform and --gossip-ma
 // Gossip is a row-stochastic matrix W over the nodes of a graph.
 type Gossip struct{ w *CSR }
 
-// NewGossip makes the gossip matrix of g. All schemes but Uniform return ErrDirected for a directed graph.
+// NewGossip makes the gossip matrix of g. All schemes but Uniform return ErrDirected for a directed graph. Weights so far
+// apart that a share of them is no longer a positive number are an error: an edge is never dropped silently.
 func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 	if g.Directed() && s != Uniform {
 		return nil, fmt.Errorf("gossip scheme %v %w", s, ErrDirected)
 	}
 	strength := g.strengths()
-	var largest float64
-	for _, x := range strength {
-		largest = math.Max(largest, x)
+	share, err := s.share(strength)
+	if err != nil {
+		return nil, err
 	}
-	weight := map[Scheme]func(u, v int, w float64) float64{
-		Uniform:    func(u, _ int, w float64) float64 { return w / (1 + strength[u]) },
-		Metropolis: func(u, v int, w float64) float64 { return w / (1 + math.Max(strength[u], strength[v])) },
-		MaxDegree:  func(u, v int, w float64) float64 { return w / math.Max(strength[u], strength[v]) },
-		Laplacian:  func(_, _ int, w float64) float64 { return w / largest },
-	}[s]
-	var entries []Edge
+	var entries, row []Edge
 	for u := range g.Nodes() {
-		self := len(entries)
-		entries = append(entries, Edge{u, u, 0})
+		row = row[:0]
 		var sum float64
+		usable := !math.IsInf(strength[u], 1)
 		g.adjacency.DoRowNonZero(u, func(_, v int, w float64) {
-			x := weight(u, v, w)
+			x := share(u, v, w)
+			usable = usable && x > 0
 			sum += x
-			entries = append(entries, Edge{u, v, x})
-			if v < u { // keep columns ascending
-				last := len(entries) - 1
-				entries[self], entries[last] = entries[last], entries[self]
-				self = last
-			}
+			row = append(row, Edge{u, v, x})
 		})
-		entries[self].Weight = math.Max(1-sum, 0)
-		if s == Uniform {
-			entries[self].Weight = 1 / (1 + strength[u])
+		self := 1 / (1 + strength[u])
+		if s != Uniform {
+			self = rest(sum, len(row))
 		}
+		if !usable || s == Uniform && self == 0 {
+			return nil, fmt.Errorf("gossip scheme %v: the edge weights around node %s are too large or too far apart", s, g.Label(u))
+		}
+		entries = appendRow(entries, row, Edge{u, u, self})
 	}
-	return &Gossip{csrFromSorted(g.Nodes(), dropZeros(entries))}, nil
+	return &Gossip{csrFromSorted(g.Nodes(), entries)}, nil
 }
 
-// dropZeros removes zero weights and rounding residue of them: diagonals below 1e-15.
-func dropZeros(entries []Edge) []Edge {
-	kept := entries[:0]
-	for _, e := range entries {
-		if e.Weight > 1e-15 {
-			kept = append(kept, e)
+// share returns the scheme's W[u,v], v ≠ u, as a function of the weight w of the edge.
+func (s Scheme) share(strength []float64) (func(u, v int, w float64) float64, error) {
+	switch s {
+	case Uniform:
+		return func(u, _ int, w float64) float64 { return w / (1 + strength[u]) }, nil
+	case Metropolis:
+		return func(u, v int, w float64) float64 { return w / (1 + math.Max(strength[u], strength[v])) }, nil
+	case MaxDegree:
+		return func(u, v int, w float64) float64 { return w / math.Max(strength[u], strength[v]) }, nil
+	case Laplacian:
+		var largest float64
+		for _, x := range strength {
+			largest = math.Max(largest, x)
 		}
+		return func(_, _ int, w float64) float64 { return w / largest }, nil
 	}
-	return kept
+	return nil, fmt.Errorf("unknown gossip scheme %v", s)
+}
+
+// rest returns what a sum of so many shares leaves to one, 0 if that is no more than their rounding.
+func rest(sum float64, shares int) float64 {
+	const roundoff = 0x1p-53
+	if left := 1 - sum; left > float64(shares+1)*roundoff {
+		return left
+	}
+	return 0
+}
+
+// appendRow appends a row with ascending columns and, where its column belongs, the diagonal entry if it is not zero.
+func appendRow(entries, row []Edge, self Edge) []Edge {
+	for _, e := range row {
+		if e.V > self.V && self.Weight > 0 {
+			entries = append(entries, self)
+			self.Weight = 0
+		}
+		entries = append(entries, e)
+	}
+	if self.Weight > 0 {
+		entries = append(entries, self)
+	}
+	return entries
 }
 
 // Matrix returns W (n×n).
@@ -161,7 +189,11 @@ func (g *Gossip) Stationary() ([]float64, bool) {
 // kept nodes average over others.
 func (g *Gossip) Restrict(kept []int) (*Gossip, error) {
 	w := &Gossip{g.w.principal(kept)}
-	if err := w.validate(numberLabels(len(kept))); err != nil {
+	labels := make([]string, len(kept))
+	for i, u := range kept {
+		labels[i] = strconv.Itoa(u)
+	}
+	if err := w.validate(labels); err != nil {
 		return nil, fmt.Errorf("gossip matrix on %d of its nodes: %w", len(kept), err)
 	}
 	return w, nil

@@ -110,6 +110,58 @@ func TestGossipProperties(t *testing.T) {
 	}
 }
 
+// No edge and no self-weight disappears, however small its share; what is rounding alone does.
+func TestGossipKeepsSmallShares(t *testing.T) {
+	for name, tc := range map[string]struct {
+		weight float64 // of the edge 0-1; the edge 1-2 has 1
+		u, v   int
+		want   float64
+	}{
+		"faint edge":            {1e-17, 0, 1, 1e-17},
+		"faint edge, in return": {1e-17, 1, 0, 0.5e-17},
+		"heavy edge, self":      {1e18, 0, 0, 1e-18},
+		"beside a heavy edge":   {1e18, 1, 2, 1e-18},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := New(numberLabels(3), []Edge{{0, 1, tc.weight}, {1, 2, 1}}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := NewGossip(g, Uniform)
+			if err != nil || math.Abs(w.Matrix().At(tc.u, tc.v)-tc.want) > 1e-15*tc.want {
+				t.Errorf("W[%d,%d] = %v, %v; want %v", tc.u, tc.v, w.Matrix().At(tc.u, tc.v), err, tc.want)
+			}
+		})
+	}
+	w, err := NewGossip(builtin(t, "complete:700", 0), MaxDegree) // 699 shares of 1/699 leave nothing
+	if err != nil || w.Matrix().NNZ() != 700*699 {
+		t.Errorf("max-degree gossip on a complete graph: %d entries, %v", w.Matrix().NNZ(), err)
+	}
+}
+
+func TestNewGossipRefuses(t *testing.T) {
+	path := func(first, second float64) *Graph {
+		g, err := New([]string{"a", "b", "c"}, []Edge{{0, 1, first}, {1, 2, second}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for name, tc := range map[string]struct {
+		g   *Graph
+		s   Scheme
+		say string
+	}{
+		"strength overflows": {path(1.5e308, 1.5e308), Uniform, "around node b"},
+		"share underflows":   {path(1e-300, 1e300), Metropolis, "around node a"},
+		"unknown scheme":     {path(1, 1), Scheme(9), "unknown gossip scheme Scheme(9)"},
+	} {
+		if _, err := NewGossip(tc.g, tc.s); err == nil || !strings.Contains(err.Error(), tc.say) {
+			t.Errorf("%s: error %v, want one with %q", name, err, tc.say)
+		}
+	}
+}
+
 func TestParseScheme(t *testing.T) {
 	for _, name := range Schemes() {
 		if s, err := ParseScheme(name); err != nil || s.String() != name {
@@ -190,7 +242,7 @@ func TestRestrict(t *testing.T) {
 	if err != nil || !mat.Equal(part.Matrix(), mat.NewDense(2, 2, []float64{0.5, 0.5, 0.25, 0.75})) {
 		t.Errorf("%v", err)
 	}
-	if _, err := w.Restrict([]int{0, 1}); !errors.Is(err, ErrGossip) {
+	if _, err := w.Restrict([]int{1, 2}); !errors.Is(err, ErrGossip) || !strings.Contains(err.Error(), "node 2") {
 		t.Errorf("a part that averages over the rest: %v", err)
 	}
 }

@@ -100,7 +100,7 @@ func (g *Gossip) Support() (*Graph, error) {
 		}
 		edges = half
 	}
-	return New(numberLabels(n), edges, directed)
+	return newGraph(numberLabels(n), edges, directed)
 }
 
 func readMatrix(path string) (*CSR, error) {

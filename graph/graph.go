@@ -28,13 +28,27 @@ type Edge struct {
 	Weight float64 // positive and finite; 1 in graphs without weights
 }
 
-// New returns the graph on len(labels) nodes with these edges. It copies nothing it keeps but the labels' slice header.
-// The errors are node numbers out of range, self-loops, repeated edges (in either direction, if undirected) and weights
-// that are not positive and finite.
+// New returns the graph with these distinct labels and edges. It keeps the slice of labels, and copies the edges. The
+// errors are ErrNoNodes, repeated labels, node numbers out of range, self-loops, repeated edges (in either direction, if
+// undirected) and weights that are not positive and finite.
 func New(labels []string, edges []Edge, directed bool) (*Graph, error) {
+	number := make(map[string]int, len(labels))
+	for i, l := range labels {
+		if j, ok := number[l]; ok {
+			return nil, fmt.Errorf("nodes %d and %d have the same label %q", j, i, l)
+		}
+		number[l] = i
+	}
+	return newGraph(labels, edges, directed)
+}
+
+// newGraph is New for labels that are distinct.
+func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 	n := len(labels)
+	if n == 0 {
+		return nil, ErrNoNodes
+	}
 	both := make([]Edge, 0, 2*len(edges))
-	weighted := false
 	for _, e := range edges {
 		switch {
 		case e.U < 0 || e.V < 0 || e.U >= n || e.V >= n:
@@ -44,7 +58,6 @@ func New(labels []string, edges []Edge, directed bool) (*Graph, error) {
 		case !(e.Weight > 0) || math.IsInf(e.Weight, 1):
 			return nil, fmt.Errorf("edge (%d,%d) has the weight %v: must be positive and finite", e.U, e.V, e.Weight)
 		}
-		weighted = weighted || e.Weight != 1
 		both = append(both, e)
 		if !directed {
 			both = append(both, Edge{e.V, e.U, e.Weight})
@@ -56,7 +69,16 @@ func New(labels []string, edges []Edge, directed bool) (*Graph, error) {
 			return nil, fmt.Errorf("edge (%d,%d) is there twice", both[i].U, both[i].V)
 		}
 	}
-	return &Graph{adjacency: csrFromSorted(n, both), labels: labels, directed: directed, weighted: weighted}, nil
+	return wrap(csrFromSorted(n, both), labels, directed), nil
+}
+
+// wrap makes a graph of its adjacency matrix.
+func wrap(adjacency *CSR, labels []string, directed bool) *Graph {
+	weighted := false
+	for _, w := range adjacency.data {
+		weighted = weighted || w != 1
+	}
+	return &Graph{adjacency: adjacency, labels: labels, directed: directed, weighted: weighted}
 }
 
 func compareEdges(a, b Edge) int {
@@ -133,7 +155,7 @@ func (g *Graph) Subgraph(kept []int) *Graph {
 	for i, u := range kept {
 		labels[i] = g.labels[u]
 	}
-	return &Graph{adjacency: g.adjacency.principal(kept), labels: labels, directed: g.directed, weighted: g.weighted}
+	return wrap(g.adjacency.principal(kept), labels, g.directed)
 }
 
 // principal returns the rows and columns kept (ascending) of a square matrix.

@@ -113,7 +113,7 @@ func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	if len(edges) == 0 {
 		return nil, report, fmt.Errorf("%s: %w between different nodes (%d self-loops)", path, ErrNoEdges, report.SelfLoops)
 	}
-	g, err := New(numberLabels(n), edges, opts.Directed)
+	g, err := newGraph(numberLabels(n), edges, opts.Directed)
 	return g, report, err
 }
 

@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// regular pairs random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger & Wormald
-// 1999), which is asymptotically uniform.
+// regular draws sparse graphs by pairing and dense ones, where pairing runs into dead ends, as complements of sparse ones.
 func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 	n, d := int(p[0]), int(p[1])
 	if d >= n || n*d%2 != 0 {
@@ -16,6 +15,23 @@ func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 	if err := checkEdges(p[0] * p[1] / 2); err != nil {
 		return nil, err
 	}
+	if 2*d < n {
+		edges, err := pairing(n, d, rng)
+		if err != nil {
+			return nil, err
+		}
+		return unweighted(n, edges)
+	}
+	edges, err := pairing(n, n-1-d, rng)
+	if err != nil {
+		return nil, err
+	}
+	return unweighted(n, complement(n, edges))
+}
+
+// pairing joins random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger & Wormald
+// 1999), which is asymptotically uniform among the graphs on n nodes of degree d.
+func pairing(n, d int, rng *rand.Rand) ([]Edge, error) {
 	stubs := make([]int, 0, n*d)
 	for u := range n {
 		for range d {
@@ -41,7 +57,7 @@ func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 			return nil, errRedraw
 		}
 	}
-	return unweighted(n, edges)
+	return edges, nil
 }
 
 // canPair reports whether some two stubs may still be joined.
@@ -54,6 +70,23 @@ func canPair(stubs []int, seen map[[2]int]bool) bool {
 		}
 	}
 	return false
+}
+
+// complement returns the pairs that are not edges.
+func complement(n int, edges []Edge) []Edge {
+	joined := make(map[[2]int]bool, len(edges))
+	for _, e := range edges {
+		joined[[2]int{e.U, e.V}] = true
+	}
+	rest := make([]Edge, 0, n*(n-1)/2-len(edges))
+	for u := range n {
+		for v := u + 1; v < n; v++ {
+			if !joined[[2]int{u, v}] {
+				rest = append(rest, Edge{U: u, V: v})
+			}
+		}
+	}
+	return rest
 }
 
 // erdos is G(n,p), in time proportional to the edges: gaps between edges are geometric (Batagelj & Brandes 2005).
@@ -69,13 +102,14 @@ func erdos(p []float64, rng *rand.Rand) (*Graph, error) {
 		return complete(p[:1], rng)
 	}
 	var edges []Edge
+	between := newGaps(prob)
 	v, u := 1, -1
-	for prob > 0 && v < n {
-		gap := math.Log(1-rng.Float64()) / math.Log1p(-prob)
-		if gap > float64(n)*float64(n) {
+	for v < n {
+		gap := between.draw(rng)
+		if gap > n*n {
 			break
 		}
-		u += 1 + int(gap)
+		u += 1 + gap
 		for u >= v && v < n {
 			u -= v
 			v++
@@ -93,10 +127,10 @@ func barabasi(p []float64, rng *rand.Rand) (*Graph, error) {
 	if m >= n {
 		return nil, fmt.Errorf("m = %d must be less than n = %d", m, n)
 	}
-	if err := checkEdges(p[0] * p[1]); err != nil {
+	if err := checkEdges(math.Max((p[0]-p[1])*p[1], p[0])); err != nil {
 		return nil, err
 	}
-	edges := make([]Edge, 0, n*m)
+	edges := make([]Edge, 0, (n-m)*m)
 	var ends []int // every node as often as its degree
 	targets := make([]int, m)
 	for i := range targets {
@@ -181,7 +215,7 @@ func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
 		for cy := max(0, cell(y[u])-1); cy <= min(cells-1, cell(y[u])+1); cy++ {
 			for cx := max(0, cell(x[u])-1); cx <= min(cells-1, cell(x[u])+1); cx++ {
 				for _, v := range members[cy*cells+cx] {
-					if v > u && math.Hypot(x[u]-x[v], y[u]-y[v]) < radius {
+					if v > u && squaredDistance(x[u]-x[v], y[u]-y[v]) < radius*radius {
 						edges = append(edges, Edge{U: u, V: v})
 					}
 				}
@@ -190,3 +224,7 @@ func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
 	}
 	return unweighted(n, edges)
 }
+
+// squaredDistance rounds after every operation: the conversions keep a compiler from fusing them, which would join other
+// points on other machines.
+func squaredDistance(dx, dy float64) float64 { return float64(dx*dx) + float64(dy*dy) }
