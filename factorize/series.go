@@ -1,9 +1,11 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -26,6 +28,17 @@ type seriesOptimum struct {
 	starts, iterations int
 }
 
+type seriesPoint struct {
+	x     []float64
+	value float64
+}
+
+// With more starting points than finalists each gets a few qualifying iterations, and the best ones go on.
+const (
+	finalists  = 5
+	qualifying = 80
+)
+
 // optimizeSeries minimizes the loss over a family from several starting points.
 func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, f family, starts [][]float64, opts ToeplitzOptions) (*seriesOptimum, error) {
 	steps := schema.Steps()
@@ -41,25 +54,34 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.C
 	}
 	o := newSeriesObjective(scaled, schema, f, opts.ScaleColumns)
 	best := &seriesOptimum{}
-	bestValue := math.Inf(1)
-	var bestPoint []float64
-	for _, start := range starts {
+	points := make([]*seriesPoint, len(starts))
+	for i, start := range starts {
 		x := append([]float64(nil), start...)
 		if opts.ScaleColumns {
 			for s := range steps {
 				x = append(x, math.Log(scaled.At(s, s))/4)
 			}
 		}
-		ended := optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: opts.MaxIterations, Done: func(it optim.Iteration) bool {
-			return it.Count > 0 && it.Decrease < 1e-13
-		}})
-		best.starts++
-		best.iterations += ended.Iterations
-		if ended.Value < bestValue {
-			bestPoint, bestValue = x, ended.Value
-		}
+		points[i] = &seriesPoint{x: x}
 	}
-	if bestPoint == nil || math.IsInf(o.Value(bestPoint), 0) {
+	best.starts = len(starts)
+	descend := func(iterations int) {
+		for _, p := range points {
+			ended := optim.Minimize(ctx, o, p.x, optim.Options{Memory: 20, MaxIterations: iterations, Done: func(it optim.Iteration) bool {
+				return it.Count > 0 && it.Decrease < 1e-13
+			}})
+			p.value = ended.Value
+			best.iterations += ended.Iterations
+		}
+		slices.SortStableFunc(points, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
+	}
+	if len(points) > finalists {
+		descend(qualifying)
+		points = points[:finalists]
+	}
+	descend(opts.MaxIterations)
+	bestPoint := points[0].x
+	if value := o.Value(bestPoint); math.IsInf(value, 0) || math.IsNaN(value) {
 		return nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
 	}
 	best.parameters = bestPoint[:f.dimension()]

@@ -1,0 +1,242 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/participation"
+)
+
+// BLT is a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024): its coefficients are
+// those of a rational function with d poles,
+//
+//	c(x) = scale · Π_i (1 - p_i x + q_i x²)/(1 - a_i x + b_i x²),
+//
+// two poles a section, real or complex conjugate, and one section of one pole (b = q = 0) if d is odd. A node that runs it
+// keeps d vectors, whatever T.
+type BLT struct {
+	steps    int
+	scale    float64
+	sections []section
+}
+
+// section is (1 - p x + q x²)/(1 - a x + b x²).
+type section struct{ p, q, a, b float64 }
+
+var _ Strategy = (*BLT)(nil)
+
+// Steps returns T.
+func (b *BLT) Steps() int { return b.steps }
+
+// Toeplitz returns the strategy with its T coefficients written out.
+func (b *BLT) Toeplitz() *Toeplitz {
+	c := make([]float64, b.steps)
+	c[0] = b.scale
+	for _, s := range b.sections {
+		s.multiply(c)
+	}
+	return &Toeplitz{steps: b.steps, c: c}
+}
+
+// StrategyTo writes C to dst.
+func (b *BLT) StrategyTo(dst *mat.TriDense) { b.Toeplitz().StrategyTo(dst) }
+
+// NoisingTo writes C⁻¹ to dst.
+func (b *BLT) NoisingTo(dst *mat.TriDense) error { return b.Toeplitz().NoisingTo(dst) }
+
+// Scaled returns by·C.
+func (b *BLT) Scaled(by float64) Strategy { return &BLT{b.steps, b.scale * by, b.sections} }
+
+// Buffers returns the poles θ_i and weights ω_i with c_j = Σ_i ω_i θ_i^(j-1) for j ≥ 1, and c_0. Complex ones come in
+// conjugate pairs. Poles that coincide have no such weights, which then are infinite or NaN.
+func (b *BLT) Buffers() (theta, omega []complex128, c0 float64) {
+	for _, s := range b.sections {
+		if s.b == 0 && s.q == 0 {
+			theta = append(theta, complex(s.a, 0))
+			continue
+		}
+		root := cmplx.Sqrt(complex(s.a*s.a/4-s.b, 0))
+		theta = append(theta, complex(s.a/2, 0)+root, complex(s.a/2, 0)-root)
+	}
+	for i, t := range theta {
+		x := 1 / t
+		w := complex(b.scale, 0) * t
+		for _, s := range b.sections {
+			w *= 1 - complex(s.p, 0)*x + complex(s.q, 0)*x*x
+		}
+		for l, u := range theta {
+			if l != i {
+				w /= 1 - u*x
+			}
+		}
+		omega = append(omega, w)
+	}
+	return theta, omega, b.scale
+}
+
+// multiply multiplies the series c by the section.
+func (s section) multiply(c []float64) {
+	for j := len(c) - 1; j >= 1; j-- {
+		c[j] -= s.p * c[j-1]
+		if j >= 2 {
+			c[j] += s.q * c[j-2]
+		}
+	}
+	divideSeries(c, s.a, s.b)
+}
+
+// divideSeries divides the series c by 1 - a x + b x².
+func divideSeries(c []float64, a, b float64) {
+	for j := 1; j < len(c); j++ {
+		c[j] += a * c[j-1]
+		if j >= 2 {
+			c[j] -= b * c[j-2]
+		}
+	}
+}
+
+// BLTResult is the end of OptimizeBLT.
+type BLTResult struct {
+	Strategy *BLT // sens² ≤ 1, up to rounding equal
+	Quality
+	Starts, Iterations int
+}
+
+// OptimizeBLT minimizes the loss over buffered linear Toeplitz strategies with so many buffers (poles), from seeded starts
+// with poles near 1 and near exp(±2πij/b), where the optimum has them for k > 1. All poles and zeros stay within the unit
+// circle. There is no certificate. The errors are fewer than one buffer or more than T-1, and ErrGram.
+func OptimizeBLT(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, buffers int, opts ToeplitzOptions) (*BLTResult, error) {
+	if buffers < 1 || buffers >= max(schema.Steps(), 2) {
+		return nil, fmt.Errorf("%d buffers: must be at least 1 and less than T = %d", buffers, schema.Steps())
+	}
+	if opts.ScaleColumns {
+		return nil, fmt.Errorf("a BLT has no column scales")
+	}
+	f := &rationalSeries{buffers: buffers}
+	best, err := optimizeSeries(ctx, h, schema, f, f.starts(schema.Separation()), opts)
+	if err != nil {
+		return nil, err
+	}
+	blt := &BLT{steps: schema.Steps(), scale: 1, sections: f.sectionsOf(best.parameters)}
+	normalized, err := Normalize(blt, schema.Patterns())
+	if err != nil {
+		return nil, err
+	}
+	q, err := Evaluate(normalized, h, schema.Patterns())
+	return &BLTResult{normalized.(*BLT), q, best.starts, best.iterations}, err
+}
+
+// rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and
+// a = (1+b) tanh v, the triangle of stability; the zeros p, q likewise. Parameters are (u, v) of poles and zeros for each
+// pair, and v of pole and zero for a single one.
+type rationalSeries struct {
+	buffers int
+	x, c    []float64
+}
+
+func (f *rationalSeries) dimension() int { return 2 * f.buffers }
+
+func (f *rationalSeries) sectionsOf(x []float64) []section {
+	var sections []section
+	for i := 0; i+1 < f.buffers; i += 2 {
+		b, q := math.Tanh(x[0]), math.Tanh(x[2])
+		sections = append(sections, section{a: (1 + b) * math.Tanh(x[1]), b: b, p: (1 + q) * math.Tanh(x[3]), q: q})
+		x = x[4:]
+	}
+	if f.buffers%2 == 1 {
+		sections = append(sections, section{a: math.Tanh(x[0]), p: math.Tanh(x[1])})
+	}
+	return sections
+}
+
+func (f *rationalSeries) seriesTo(c, x []float64) bool {
+	clear(c)
+	c[0] = 1
+	for _, s := range f.sectionsOf(x) {
+		s.multiply(c)
+	}
+	f.x = append(f.x[:0], x...)
+	f.c = append(f.c[:0], c...)
+	return allFinite(c)
+}
+
+// pullTo: with y = c/den_i, ∂c/∂a_i = x·y and ∂c/∂b_i = -x²·y, and for y = c/num_i, ∂c/∂p_i = -x·y and ∂c/∂q_i = x²·y.
+func (f *rationalSeries) pullTo(dst, gc []float64) {
+	shifted := func(a, b float64) (one, two float64) { // Σ gc_{j+1} y_j, Σ gc_{j+2} y_j
+		y := append([]float64(nil), f.c...)
+		divideSeries(y, a, b)
+		for j := range y {
+			if j+1 < len(gc) {
+				one += gc[j+1] * y[j]
+			}
+			if j+2 < len(gc) {
+				two += gc[j+2] * y[j]
+			}
+		}
+		return one, two
+	}
+	sech2 := func(v float64) float64 { t := math.Tanh(v); return 1 - t*t }
+	sections := f.sectionsOf(f.x)
+	x := f.x
+	for i, s := range sections {
+		ga, gb := shifted(s.a, s.b)
+		gp, gq := shifted(s.p, s.q)
+		gb, gp = -gb, -gp
+		if i == len(sections)-1 && f.buffers%2 == 1 {
+			dst[0], dst[1] = ga*sech2(x[0]), gp*sech2(x[1])
+			break
+		}
+		dst[0] = (gb + ga*math.Tanh(x[1])) * sech2(x[0])
+		dst[1] = ga * (1 + s.b) * sech2(x[1])
+		dst[2] = (gq + gp*math.Tanh(x[3])) * sech2(x[2])
+		dst[3] = gp * (1 + s.q) * sech2(x[3])
+		dst, x = dst[4:], x[4:]
+	}
+}
+
+// starts draws points with the poles where optima have them.
+func (f *rationalSeries) starts(separation int) [][]float64 {
+	rng := rand.New(rand.NewPCG(20, 19))
+	var points [][]float64
+	for draw := range 48 {
+		var x []float64
+		spread := 0.02 + 0.1*rng.Float64()
+		pair := func(radius, angle float64) { // of poles, with zeros a little inside
+			if draw%4 >= 2 {
+				angle *= 0.7 + 0.6*rng.Float64()
+			}
+			for _, r := range []float64{radius, radius * (1 - spread*(0.5+rng.Float64()))} {
+				b := r * r
+				x = append(x, math.Atanh(b), math.Atanh(2*r*math.Cos(angle)/(1+b)))
+			}
+		}
+		harmonic := 1
+		realPair := draw%2 == 0 && f.buffers%2 == 0
+		for i := 0; i+1 < f.buffers; i += 2 {
+			if realPair {
+				realPair = false
+				x = append(x, pairOf(0.99-0.1*rng.Float64(), 0.5*rng.Float64())...)
+				x = append(x, pairOf(0.85-0.2*rng.Float64(), 0.3*rng.Float64())...)
+				continue
+			}
+			pair(0.99-0.1*rng.Float64(), 2*math.Pi*float64(harmonic)/float64(max(separation, 3)))
+			harmonic++
+		}
+		if f.buffers%2 == 1 {
+			x = append(x, math.Atanh(0.99-0.2*rng.Float64()), math.Atanh(0.7-0.4*rng.Float64()))
+		}
+		points = append(points, x)
+	}
+	return points
+}
+
+// pairOf returns the parameters of two real roots.
+func pairOf(r1, r2 float64) []float64 {
+	b := r1 * r2
+	return []float64{math.Atanh(b), math.Atanh((r1 + r2) / (1 + b))}
+}

@@ -1,0 +1,197 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// Every family: c_0 = 1, and pullTo is the transposed derivative of seriesTo.
+func TestFamilyContract(t *testing.T) {
+	for name, make := range map[string]func(size int) family{
+		"free":     func(size int) family { return freeSeries(size) },
+		"inverse":  func(size int) family { return &inverseSeries{bands: size, r: make([]float64, size)} },
+		"rational": func(size int) family { return &rationalSeries{buffers: size} },
+	} {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			size := rapid.IntRange(1, 5).Draw(t, "size")
+			f := make(size)
+			length := size // of free series
+			if name != "free" {
+				length = rapid.IntRange(size, 20).Draw(t, "length")
+			}
+			rng := random(t)
+			x, g := zeros(f.dimension()), zeros(length)
+			for i := range x {
+				x[i] = rng.NormFloat64() / 2
+			}
+			for i := range g {
+				g[i] = rng.NormFloat64()
+			}
+			at := func(y []float64) float64 {
+				c := zeros(length)
+				if !f.seriesTo(c, y) || c[0] != 1 {
+					t.Fatalf("series %v", c)
+				}
+				return mat.Dot(mat.NewVecDense(length, c), mat.NewVecDense(length, g))
+			}
+			value := at(x)
+			gradient := zeros(len(x))
+			f.pullTo(gradient, g)
+			for i := range x {
+				y := append([]float64(nil), x...)
+				const step = 1e-5
+				y[i] += step
+				forward := at(y)
+				y[i] -= 2 * step
+				if want := (forward - at(y)) / (2 * step); math.Abs(gradient[i]-want) > 1e-5*(1+math.Abs(want)+math.Abs(value)) {
+					t.Fatalf("derivative %d: %v, by differences %v", i, gradient[i], want)
+				}
+			}
+		}))
+	}
+}
+
+func zeros(n int) []float64 { return make([]float64, n) }
+
+// The coefficients are those of the poles and their weights.
+func TestBLTBuffers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := &rationalSeries{buffers: rapid.IntRange(1, 5).Draw(t, "buffers")}
+		rng := random(t)
+		x := zeros(f.dimension())
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		blt := &BLT{steps: 9, scale: 1.5, sections: f.sectionsOf(x)}
+		theta, omega, c0 := blt.Buffers()
+		for i, a := range theta {
+			if cmplx.Abs(a) >= 1 {
+				t.Fatalf("pole %v is outside the unit circle", a)
+			}
+			for _, b := range theta[:i] {
+				if cmplx.Abs(a-b) < 1e-2 {
+					return // weights of nearly equal poles cancel
+				}
+			}
+			if cmplx.Abs(a) < 1e-2 {
+				return
+			}
+		}
+		for j, c := range blt.Toeplitz().Coefficients() {
+			want := complex(c0, 0)
+			if j > 0 {
+				want = 0
+				for i := range theta {
+					want += omega[i] * cmplx.Pow(theta[i], complex(float64(j-1), 0))
+				}
+			}
+			if cmplx.Abs(want-complex(c, 0)) > 1e-6*(1+math.Abs(c)) {
+				t.Fatalf("c_%d = %v, by the poles %v", j, c, want)
+			}
+		}
+	})
+}
+
+// The optimum of one buffer is not beaten by a scan; more buffers are better; the strategy's pieces agree.
+func TestOptimizeBLT(t *testing.T) {
+	s, h := schema(t, 2, 8), prefixGram(16)
+	one, err := OptimizeBLT(context.Background(), h, s, 1, ToeplitzOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pole := 0.0; pole < 1; pole += 0.05 {
+		for zero := 0.0; zero < 1; zero += 0.05 {
+			q, err := Evaluate(&BLT{16, 1, []section{{a: pole, p: zero}}}, h, s.Patterns())
+			if err != nil || q.Loss < one.Loss*(1-1e-9) {
+				t.Fatalf("pole %v and zero %v: %v, optimum %v (%v)", pole, zero, q.Loss, one.Loss, err)
+			}
+		}
+	}
+	best, err := Optimize(context.Background(), h, s, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := one.Loss
+	for _, d := range []int{2, 3} {
+		r, err := OptimizeBLT(context.Background(), h, s, d, ToeplitzOptions{})
+		if err != nil || r.Loss > before*(1+1e-9) || r.Loss < best.LowerBound || r.Sensitivity.Squared > 1 {
+			t.Errorf("%d buffers: %v, before %v (%v)", d, r.Loss, before, err)
+		}
+		before = r.Loss
+		var c, inverse mat.TriDense
+		var product mat.Dense
+		r.Strategy.StrategyTo(&c)
+		if err := r.Strategy.NoisingTo(&inverse); err != nil {
+			t.Fatal(err)
+		}
+		product.Mul(&c, &inverse)
+		for i := range 16 {
+			if math.Abs(product.At(i, i)-1) > 1e-12 {
+				t.Errorf("C·C⁻¹ is %v at %d", product.At(i, i), i)
+			}
+		}
+	}
+	for _, d := range []int{0, 16} {
+		if _, err := OptimizeBLT(context.Background(), h, s, d, ToeplitzOptions{}); err == nil {
+			t.Errorf("%d buffers of 16 steps accepted", d)
+		}
+	}
+}
+
+func TestBandedInverse(t *testing.T) {
+	s, h := schema(t, 2, 8), prefixGram(16)
+	for _, bands := range []int{1, 2, 5, 16} {
+		closed, err := BandedInverseSquareRoot(16, bands)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inverse mat.TriDense
+		if err := closed.NoisingTo(&inverse); err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{1, -0.5, -0.125, -0.0625} // (1-x)^½
+		for j := range 16 {
+			w := 0.0
+			if j < bands && j < len(want) {
+				w = want[j]
+			}
+			if (j < len(want) || j >= bands) && math.Abs(inverse.At(j, 0)-w) > 1e-12 {
+				t.Errorf("%d bands: C⁻¹[%d,0] = %v, want %v", bands, j, inverse.At(j, 0), w)
+			}
+		}
+		before, err := Evaluate(closed, h, s.Patterns())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := OptimizeBandedInverse(context.Background(), h, s, ToeplitzOptions{Bandwidth: bands})
+		if err != nil || r.Loss > before.Loss*(1+1e-9) || r.Sensitivity.Squared > 1 {
+			t.Fatalf("%d bands: %+v, closed form %v (%v)", bands, r, before.Loss, err)
+		}
+		r.Strategy.NoisingTo(&inverse)
+		for j := bands; j < 16; j++ {
+			if math.Abs(inverse.At(j, 0)) > 1e-10 {
+				t.Errorf("%d bands: C⁻¹[%d,0] = %v", bands, j, inverse.At(j, 0))
+			}
+		}
+	}
+	if _, err := BandedInverseSquareRoot(3, 4); err == nil {
+		t.Error("four bands of three steps accepted")
+	}
+}
+
+func ExampleOptimizeBLT() {
+	s := schema(nil, 1, 32)
+	r, err := OptimizeBLT(context.Background(), prefixGram(32), s, 2, ToeplitzOptions{})
+	if err != nil {
+		panic(err)
+	}
+	best, err := Optimize(context.Background(), prefixGram(32), s, Options{})
+	fmt.Printf("two buffers: %.3f of the dense optimum %v\n", r.Loss/best.Loss, err)
+	// Output: two buffers: 1.077 of the dense optimum <nil>
+}
