@@ -16,6 +16,7 @@ type builder struct {
 	edges      []lineEdge
 	selfLoops  int
 	duplicates int
+	lines      int // of the file
 }
 
 // lineEdge is an edge with the line it came from.
@@ -69,7 +70,12 @@ func (b *builder) graph(source string) (*Graph, error) {
 			e.U, e.V = e.V, e.U
 		}
 	}
-	slices.SortStableFunc(b.edges, func(x, y lineEdge) int { return compareEdges(x.Edge, y.Edge) })
+	slices.SortFunc(b.edges, func(x, y lineEdge) int {
+		if c := compareEdges(x.Edge, y.Edge); c != 0 {
+			return c
+		}
+		return x.line - y.line
+	})
 	edges := make([]Edge, 0, len(b.edges))
 	first := 0 // line of the edge last kept
 	for _, e := range b.edges {
@@ -85,29 +91,6 @@ func (b *builder) graph(source string) (*Graph, error) {
 		first = e.line
 	}
 	return newGraph(labels, edges, b.directed)
-}
-
-// labelOrder returns the order of the labels: numerical if all are integers, else by bytes.
-func labelOrder(labels []string) []int {
-	order := make([]int, len(labels))
-	values := make([]int64, len(labels))
-	numeric := true
-	for i, l := range labels {
-		order[i] = i
-		v, err := strconv.ParseInt(l, 10, 64)
-		values[i] = v
-		numeric = numeric && err == nil
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if numeric && values[a] != values[b] {
-			if values[a] < values[b] {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(labels[a], labels[b]) // "7" and "007" are different labels
-	})
-	return order
 }
 
 // parseWeight reads a weight: a positive finite number.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -104,7 +103,7 @@ func (g *Gossip) Support() (*Graph, error) {
 }
 
 func readMatrix(path string) (*CSR, error) {
-	if filepath.Ext(path) == ".npy" {
+	if extension(path) == ".npy" {
 		a, err := npy.ReadFile(path)
 		if err != nil {
 			return nil, err
@@ -119,7 +118,7 @@ func readMatrix(path string) (*CSR, error) {
 		return nil, err
 	}
 	defer closeFile()
-	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	switch extension(path) {
 	case ".mtx":
 		return readMarketMatrix(r, path)
 	case ".csv":
@@ -156,15 +155,15 @@ func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n > len(entries) {
-		return nil, fmt.Errorf("%s: %w: %d entries cannot fill %d rows", path, ErrGossip, len(entries), n)
-	}
 	if header.symmetric {
 		for _, e := range entries {
 			if e.U != e.V {
 				entries = append(entries, Edge{e.V, e.U, e.Weight})
 			}
 		}
+	}
+	if n > len(entries) { // before anything is allocated for n rows
+		return nil, fmt.Errorf("%s: %w: %d entries cannot fill %d rows", path, ErrGossip, len(entries), n)
 	}
 	sortEdges(entries)
 	for i := 1; i < len(entries); i++ {
@@ -178,7 +177,7 @@ func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
 func readCSVMatrix(r *bufio.Reader, path string) (*CSR, error) {
 	var data []float64
 	columns, rows := 0, 0
-	err := lines(r, path, func(line string, _ int) error {
+	_, err := lines(r, path, func(line string, _ int) error {
 		if line == "" || line[0] == '#' {
 			return nil
 		}

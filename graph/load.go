@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,15 +22,20 @@ type LoadOptions struct {
 // LoadReport says what was found on the way.
 type LoadReport struct {
 	Format     string // "edge list", "MatrixMarket" or "npy"
+	Lines      int    // of a text file, comments included
 	Duplicates int    // repeated edges (in either direction, if undirected), ignored
 	SelfLoops  int    // ignored
 }
 
-// Load reads a graph from a file: an edge list, possibly gzipped (see readEdgeList), a MatrixMarket matrix (.mtx) or a
-// square adjacency matrix (.npy). An undirected graph in a .npy file must be symmetric. Errors about the content name the
-// file and the line.
+// Load reads a graph from a file, possibly gzipped: a MatrixMarket matrix, if it is named .mtx or starts like one; a square
+// adjacency matrix, if it is named .npy; an edge list otherwise. An undirected graph in a .npy file must be symmetric.
+//
+// A line of an edge list holds two labels and perhaps a weight, separated by white space, commas or semicolons; lines that
+// start with # or % are comments. A node that is only in a self-loop is a node without edges. Repeated edges and self-loops
+// are counted and ignored; repeated edges of different weights are an error. Errors about the content name the file and the
+// line.
 func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
-	if filepath.Ext(path) == ".npy" {
+	if extension(path) == ".npy" {
 		return loadNpy(path, opts)
 	}
 	r, closeFile, err := openText(path)
@@ -39,7 +45,8 @@ func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	defer closeFile()
 	b := newBuilder(opts.Directed)
 	report := LoadReport{Format: "edge list"}
-	if name := strings.TrimSuffix(path, ".gz"); filepath.Ext(name) == ".mtx" {
+	start, _ := r.Peek(len(marketBanner))
+	if extension(path) == ".mtx" || strings.EqualFold(string(start), marketBanner) {
 		report.Format = "MatrixMarket"
 		err = readMatrixGraph(r, path, b)
 	} else {
@@ -49,9 +56,16 @@ func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 		return nil, report, err
 	}
 	g, err := b.graph(path)
-	report.Duplicates, report.SelfLoops = b.duplicates, b.selfLoops
+	report.Lines, report.Duplicates, report.SelfLoops = b.lines, b.duplicates, b.selfLoops
 	return g, report, err
 }
+
+// extension returns the extension of a name in lower case, that before .gz if it ends so.
+func extension(path string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
 
 // openText opens a file, through gzip if it starts like one, without a byte order mark.
 func openText(path string) (*bufio.Reader, func(), error) {
@@ -73,7 +87,7 @@ func openText(path string) (*bufio.Reader, func(), error) {
 		}
 		r = bufio.NewReaderSize(z, 1<<16)
 	}
-	if start, _ := r.Peek(3); bytes.Equal(start, []byte("\xef\xbb\xbf")) {
+	if start, _ := r.Peek(3); string(start) == byteOrderMark {
 		_, _ = r.Discard(3)
 	}
 	return r, closeFile, nil
@@ -117,19 +131,26 @@ func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	return g, report, err
 }
 
-// lines calls fn with every line of r, trimmed, and its number from 1, until fn fails. Lines have at most a megabyte.
-func lines(r io.Reader, source string, fn func(line string, number int) error) error {
+// maxLine is the length in bytes from which a line is refused.
+const maxLine = 1 << 20
+
+// lines calls fn with every line of r, trimmed, and its number from 1, until fn fails. It returns the number of lines.
+func lines(r io.Reader, source string, fn func(line string, number int) error) (int, error) {
 	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 1<<16), 1<<20)
+	s.Buffer(make([]byte, 1<<16), maxLine)
 	number := 0
 	for s.Scan() {
 		number++
 		if err := fn(strings.TrimSpace(s.Text()), number); err != nil {
-			return fmt.Errorf("%s:%d: %w", source, number, err)
+			return number, fmt.Errorf("%s:%d: %w", source, number, err)
 		}
 	}
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("%s:%d: %w", source, number+1, err)
+	err := s.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = errors.New("a line of more than a megabyte")
 	}
-	return nil
+	if err != nil {
+		return number, fmt.Errorf("%s:%d: %w", source, number+1, err)
+	}
+	return number, nil
 }

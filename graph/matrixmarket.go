@@ -9,16 +9,20 @@ import (
 	"strings"
 )
 
+// marketBanner is how a MatrixMarket file starts, in any case of letters.
+const marketBanner = "%%MatrixMarket"
+
 // marketHeader is the first line of a MatrixMarket file.
 type marketHeader struct {
 	array     bool // all entries, column by column; otherwise coordinates
 	pattern   bool // no values: ones
 	symmetric bool // the lower triangle only
+	lines     int  // of the file
 }
 
 func parseMarketHeader(line string) (marketHeader, error) {
 	f := strings.Fields(strings.ToLower(line))
-	if len(f) != 5 || f[0] != "%%matrixmarket" || f[1] != "matrix" {
+	if len(f) != 5 || f[0] != strings.ToLower(marketBanner) || f[1] != "matrix" {
 		return marketHeader{}, errors.New(`not MatrixMarket: the first line must be like "%%MatrixMarket matrix coordinate real general"`)
 	}
 	h := marketHeader{array: f[2] == "array", pattern: f[3] == "pattern", symmetric: f[4] == "symmetric"}
@@ -39,6 +43,7 @@ type marketReader struct {
 	n       int   // rows and columns
 	entries int64 // promised
 	read    int64
+	i, j    int // where the next number of an array stands
 	size    func(h marketHeader, n int) error
 	entry   func(i, j int, value string, line int) error // 0-based
 }
@@ -47,7 +52,7 @@ type marketReader struct {
 func readMarket(r io.Reader, source string, size func(h marketHeader, n int) error, entry func(i, j int, value string, line int) error) (marketHeader, error) {
 	m := &marketReader{n: -1, size: size, entry: entry}
 	first := true
-	err := lines(r, source, func(line string, number int) (err error) {
+	count, err := lines(r, source, func(line string, number int) (err error) {
 		switch {
 		case first:
 			first = false
@@ -60,6 +65,7 @@ func readMarket(r io.Reader, source string, size func(h marketHeader, n int) err
 		}
 		return m.readEntry(line, number)
 	})
+	m.header.lines = count
 	switch {
 	case err != nil:
 		return m.header, err
@@ -117,7 +123,7 @@ func (m *marketReader) readEntry(line string, number int) error {
 	i, j, value := 0, 0, "1"
 	switch {
 	case m.header.array && len(f) == 1:
-		i, j = m.arrayPosition()
+		i, j = m.nextOfArray()
 		value = f[0]
 	case !m.header.array && (m.header.pattern && len(f) == 2 || !m.header.pattern && len(f) == 3):
 		var err1, err2 error
@@ -140,16 +146,16 @@ func (m *marketReader) readEntry(line string, number int) error {
 	return m.entry(i, j, value, number)
 }
 
-// arrayPosition returns where the next number of an array stands: column by column, from the diagonal if symmetric.
-func (m *marketReader) arrayPosition() (i, j int) {
-	if !m.header.symmetric {
-		return int(m.read % int64(m.n)), int(m.read / int64(m.n))
+// nextOfArray returns the place of the next number: column by column, from the diagonal if symmetric.
+func (m *marketReader) nextOfArray() (i, j int) {
+	i, j = m.i, m.j
+	if m.i++; m.i == m.n {
+		m.i, m.j = 0, m.j+1
+		if m.header.symmetric {
+			m.i = m.j
+		}
 	}
-	at := m.read
-	for j = 0; at >= int64(m.n-j); j++ {
-		at -= int64(m.n - j)
-	}
-	return j + int(at), j
+	return i, j
 }
 
 // readMatrixGraph reads an adjacency matrix. Nodes are numbered from 1, as in the file; rows without entries are nodes too.
@@ -184,6 +190,7 @@ func readMatrixGraph(r io.Reader, source string, b *builder) error {
 			b.add(names(i), names(j), w, line)
 			return nil
 		})
+	b.lines = header.lines
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,10 @@ func NewCyclic(steps, participations, separation int) (Cyclic, error) {
 func Choose(steps, participations, separation int) (Cyclic, error) {
 	k, b := participations, separation
 	switch {
-	case steps < 1 || k < 0 || b < 0:
-		return Cyclic{}, fmt.Errorf("%w: T = %d, k = %d, b = %d: T must be at least 1, and k and b too where given", ErrSchema, steps, k, b)
+	case steps < 1:
+		return Cyclic{}, fmt.Errorf("%w: T = %d must be at least 1", ErrSchema, steps)
+	case k < 0 || b < 0:
+		return Cyclic{}, fmt.Errorf("%w: k = %d and b = %d must be at least 1 where given", ErrSchema, k, b)
 	case k == 0 && b == 0 && steps == 1:
 		k, b = 1, 1
 	case k == 0 && b == 0 && steps%20 == 0:

@@ -45,10 +45,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w; nothing written", errInterrupted)
+	}
 	fmt.Fprintf(stderr, "mafalda: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	var u usageError
 	switch {
-	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	case errors.As(err, &u):
 		return exitUsage
@@ -74,10 +77,24 @@ optimal the result is, and exports it for the nodes to load.`,
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w (see '%s --help')", err, cmd.CommandPath())
+		return usagef("%s (see '%s --help')", flagText(err), cmd.CommandPath())
 	})
 	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newGraphCmd(), newEpsilonCmd(), newVersionCmd())
 	return root
+}
+
+// flagText says what is wrong with a number without naming the function that found out.
+func flagText(err error) string {
+	text, reason, _ := strings.Cut(err.Error(), ": strconv.")
+	switch {
+	case strings.HasPrefix(reason, "ParseFloat"):
+		return text + ": must be a number"
+	case strings.HasPrefix(reason, "ParseInt"):
+		return text + ": must be a whole number"
+	case strings.HasPrefix(reason, "ParseUint"):
+		return text + ": must be a whole number, zero or more"
+	}
+	return err.Error()
 }
 
 // noArgs and exactArgs are cobra's, with errors of usage.

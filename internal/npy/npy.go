@@ -45,7 +45,7 @@ func Read(r io.Reader, maxBytes int64) (Array, error) {
 		count *= int64(d)
 	}
 	if count*int64(h.dtype.size) > maxBytes {
-		return Array{}, fmt.Errorf("%w: truncated or too large: shape %v needs %d bytes, %d are there or allowed", ErrFormat, h.shape,
+		return Array{}, fmt.Errorf("%w: truncated: shape %v needs %d bytes of numbers, there are at most %d", ErrFormat, h.shape,
 			count*int64(h.dtype.size), maxBytes)
 	}
 	data := make([]float64, count)

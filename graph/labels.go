@@ -1,0 +1,70 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+)
+
+// labelOrder returns the order of the labels: numerical if all are integers, else by bytes.
+func labelOrder(labels []string) []int {
+	order := make([]int, len(labels))
+	values := make([]integer, len(labels))
+	numeric := true
+	for i, l := range labels {
+		order[i] = i
+		v, ok := parseInteger(l)
+		values[i] = v
+		numeric = numeric && ok
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if numeric {
+			if c := values[a].compare(values[b]); c != 0 {
+				return c
+			}
+		}
+		return strings.Compare(labels[a], labels[b]) // "7" and "007" are different labels
+	})
+	return order
+}
+
+// integer is a whole number of any length: labels may be 64-bit hashes or longer.
+type integer struct {
+	digits   string // without leading zeros, "" for zero
+	negative bool
+}
+
+// parseInteger reads decimal digits, perhaps after a sign.
+func parseInteger(s string) (integer, bool) {
+	digits := s
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		digits = s[1:]
+	}
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return integer{}, false
+		}
+	}
+	if digits == "" {
+		return integer{}, false
+	}
+	digits = strings.TrimLeft(digits, "0")
+	return integer{digits, s[0] == '-' && digits != ""}, true
+}
+
+// compare returns a negative number, zero or a positive one, as a is less than, equal to or greater than b.
+func (a integer) compare(b integer) int {
+	if a.negative != b.negative {
+		if a.negative {
+			return -1
+		}
+		return 1
+	}
+	c := len(a.digits) - len(b.digits)
+	if c == 0 {
+		c = strings.Compare(a.digits, b.digits)
+	}
+	if a.negative {
+		return -c
+	}
+	return c
+}
