@@ -28,39 +28,6 @@ func drawGraph(t *rapid.T, directed bool) *Graph {
 	return g
 }
 
-// shortestPaths is the method of Floyd and Warshall; unreachable is -1.
-func shortestPaths(g *Graph) [][]int {
-	n := g.Nodes()
-	const far = 1 << 20
-	d := make([][]int, n)
-	for i := range d {
-		d[i] = make([]int, n)
-		for j := range d[i] {
-			d[i][j] = far
-			if i == j {
-				d[i][j] = 0
-			} else if g.Adjacency().At(i, j) > 0 {
-				d[i][j] = 1
-			}
-		}
-	}
-	for k := range n {
-		for i := range n {
-			for j := range n {
-				d[i][j] = min(d[i][j], d[i][k]+d[k][j])
-			}
-		}
-	}
-	for i := range d {
-		for j := range d[i] {
-			if d[i][j] >= far {
-				d[i][j] = -1
-			}
-		}
-	}
-	return d
-}
-
 func TestComponentsAreReachability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t, false)
@@ -94,24 +61,6 @@ func TestComponentsAreReachability(t *testing.T) {
 	})
 }
 
-func TestDiameterIsDefinition(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := drawGraph(t, rapid.Bool().Draw(t, "directed"))
-		want, connected := 0, true
-		for _, row := range shortestPaths(g) {
-			want = max(want, slices.Max(row))
-			connected = connected && slices.Min(row) >= 0
-		}
-		exact, bounds := g.Diameter(1000), g.Diameter(0)
-		if exact.Connected != connected || bounds.Connected != connected || g.StronglyConnected() != connected {
-			t.Fatalf("connected %v: %+v, %+v", connected, exact, bounds)
-		}
-		if connected && (!exact.Exact() || exact.Lower != want || bounds.Lower > want || bounds.Upper < want) {
-			t.Fatalf("diameter %d: exact %+v, bounds %+v", want, exact, bounds)
-		}
-	})
-}
-
 func TestWeakComponentsOfDirectedGraph(t *testing.T) {
 	g, err := New(numberLabels(4), []Edge{{0, 1, 1}, {2, 1, 1}}, true)
 	if err != nil {
@@ -120,4 +69,40 @@ func TestWeakComponentsOfDirectedGraph(t *testing.T) {
 	if c := g.Components(); len(c) != 2 || !slices.Equal(c[0], []int{0, 1, 2}) || g.StronglyConnected() {
 		t.Errorf("components %v, strongly connected %v", c, g.StronglyConnected())
 	}
+}
+
+// Weak components are the classes of a union-find over the edges, whatever their direction.
+func TestComponentsAreUnions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawGraph(t, rapid.Bool().Draw(t, "directed"))
+		parent := make([]int, g.Nodes())
+		for i := range parent {
+			parent[i] = i
+		}
+		find := func(u int) int {
+			for parent[u] != u {
+				u = parent[u]
+			}
+			return u
+		}
+		g.Adjacency().DoNonZero(func(u, v int, _ float64) { parent[find(u)] = find(v) })
+		component := make([]int, g.Nodes())
+		last := []int(nil)
+		for i, c := range g.Components() {
+			if last != nil && (len(c) > len(last) || len(c) == len(last) && c[0] < last[0]) {
+				t.Fatalf("%v stands before %v", last, c)
+			}
+			last = c
+			for _, u := range c {
+				component[u] = i
+			}
+		}
+		for u := range g.Nodes() {
+			for v := range g.Nodes() {
+				if (find(u) == find(v)) != (component[u] == component[v]) {
+					t.Fatalf("nodes %d and %d: union-find and components %v differ", u, v, g.Components())
+				}
+			}
+		}
+	})
 }

@@ -1,0 +1,165 @@
+package graph
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+func TestLoadEdgeLists(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file, content string
+		directed      bool
+		want          string
+		duplicates    int
+		selfLoops     int
+	}{
+		"white space":        {"g", "1 2\n 2\t3 \n", false, "1-2\n2-3", 0, 0},
+		"comments":           {"g", "# SNAP\n% KONECT\n\n1 2\n", false, "1-2", 0, 0},
+		"commas":             {"g.csv", "a, b\nb,c\n", false, "a-b\nb-c", 0, 0},
+		"semicolons":         {"g", "a;b\n", false, "a-b", 0, 0},
+		"Windows":            {"g", "\xef\xbb\xbf1 2\r\n2 3\r\n", false, "1-2\n2-3", 0, 0},
+		"gzip":               {"g.txt.gz", gzipped("1 2\n"), false, "1-2", 0, 0},
+		"gzip by content":    {"g.edges", gzipped("\xef\xbb\xbf1 2\n"), false, "1-2", 0, 0},
+		"both directions":    {"g", "1 2\n2 1\n1 2\n", false, "1-2", 2, 0},
+		"both, directed":     {"g", "1 2\n2 1\n1 2\n", true, "1-2\n2-1", 1, 0},
+		"self-loops":         {"g", "1 1\n1 2\n3 3\n", false, "1-2\n3-3", 0, 2}, // node 3 has no edges
+		"weights":            {"g", "1 2 0.5\n2 3 2e0\n", false, "1-2-0.5\n2-3-2", 0, 0},
+		"numbers as numbers": {"g", "10 9\n9 -1\n", false, "-1-9\n9-10", 0, 0},
+		"names as bytes":     {"g", "10 9\n9 x\n", false, "10-9\n9-x", 0, 0},
+		"one label two ways": {"g", "7 007\n", false, "007-7", 0, 0},
+		"long integers":      {"g", "18446744073709551615 9\n9 10\n", false, "9-10\n9-18446744073709551615", 0, 0},
+		"names with spaces":  {"g.csv", "ann,Bob\nBob,Cid,2\n", false, "Bob-Cid-2\nBob-ann-1", 0, 0},
+		"no final newline":   {"g", "1 2", false, "1-2", 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, report, err := Load(write(t, tc.file, []byte(tc.content)), LoadOptions{Directed: tc.directed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := describe(g); got != tc.want || report.Duplicates != tc.duplicates || report.SelfLoops != tc.selfLoops {
+				t.Errorf("%q, %+v; want %q, %d duplicates, %d self-loops", got, report, tc.want, tc.duplicates, tc.selfLoops)
+			}
+		})
+	}
+}
+
+// Numbering does not depend on the order or direction of the lines, and what WriteEdges writes loads as the same graph.
+func TestEdgeListRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 12).Draw(t, "n")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 8))
+		directed, weighted := rapid.Bool().Draw(t, "directed"), rapid.Bool().Draw(t, "weighted")
+		var edges []Edge
+		for u := range n {
+			for v := range n {
+				if u == v || rng.IntN(3) == 0 || (!directed && v < u) {
+					continue
+				}
+				e := Edge{u, v, 1}
+				if weighted {
+					e.Weight = rng.ExpFloat64() + 1e-9
+				}
+				edges = append(edges, e)
+			}
+		}
+		if len(edges) == 0 {
+			t.Skip("no edges")
+		}
+		g, err := New(numberLabels(n), edges, directed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var buf bytes.Buffer
+		if err := WriteEdges(&buf, g); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Split(strings.TrimSpace(buf.String()), "\n")
+		rng.Shuffle(len(text), func(i, j int) { text[i], text[j] = text[j], text[i] })
+		b := newBuilder(directed)
+		if err := readEdgeList(strings.NewReader(strings.Join(text, "\r\n")), "g", b); err != nil {
+			t.Fatal(err)
+		}
+		back, err := b.graph("g")
+		if err != nil || !mat.Equal(back.Adjacency(), g.Adjacency()) || !slices.Equal(back.Labels(), g.Labels()) {
+			t.Fatalf("%v: came back as %v", describe(g), err)
+		}
+	})
+}
+
+// Labels that the reader would split, skip or refuse are not written.
+func TestWriteEdgesRefuses(t *testing.T) {
+	for _, label := range []string{"a b", "a\tb", "a,b", "a;b", "a\u00a0b", "a\n", "#a", "%a", "", "a\x00", "\xff", "\ufeffa"} {
+		g, err := New([]string{label, "c"}, []Edge{{0, 1, 1}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteEdges(&bytes.Buffer{}, g); err == nil {
+			t.Errorf("label %q was written", label)
+		}
+	}
+}
+
+// A million lines take about a second.
+func BenchmarkReadEdgeList(b *testing.B) {
+	for _, edges := range []int{10_000, 1_000_000} {
+		b.Run(fmt.Sprintf("edges=%d", edges), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			var text bytes.Buffer
+			for range edges {
+				fmt.Fprintf(&text, "%d %d\n", rng.IntN(edges/5), rng.IntN(edges/5))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				builder := newBuilder(false)
+				if err := readEdgeList(bytes.NewReader(text.Bytes()), "g", builder); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := builder.graph("g"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What is read is a graph, and what is written of it is read as the same graph.
+func FuzzEdgeList(f *testing.F) {
+	for _, text := range []string{"1 2\n2 3 0.5\r\n# x\n", "a;b;1e300\n", "x, y\ny,y\n", "7 007\n-0 +0\n", "\ufeffa b\n", "1,2 0.5"} {
+		f.Add(text, false)
+		f.Add(text, true)
+	}
+	read := func(text string, directed bool) (*Graph, error) {
+		b := newBuilder(directed)
+		if err := readEdgeList(strings.NewReader(text), "g", b); err != nil {
+			return nil, err
+		}
+		return b.graph("g")
+	}
+	f.Fuzz(func(t *testing.T, text string, directed bool) {
+		g, err := read(text, directed)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "g:") || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%q: error %v", text, err)
+			}
+			return
+		}
+		if g.Edges() == 0 || g.Nodes() < 2 {
+			t.Fatalf("%q became a graph of %d nodes", text, g.Nodes())
+		}
+		var buf bytes.Buffer
+		if WriteEdges(&buf, g) != nil {
+			return // a label with white space from between commas, say
+		}
+		back, err := read(buf.String(), directed)
+		if err != nil || !mat.Equal(back.Adjacency(), g.Adjacency()) || !slices.Equal(back.Labels(), g.Labels()) {
+			t.Fatalf("%q was written as %q, which is another graph (%v)", text, buf.String(), err)
+		}
+	})
+}
