@@ -3,7 +3,6 @@ package benchmarks
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,12 +19,11 @@ type Baseline struct {
 }
 
 // Baselines measures DP-D-SGD, AntiPGD and D-MF on the T×T Gram matrix h under the schema, in this order. D-MF is optimized
-// to a certified gap of 1e-9, or what rounding allows, because its error on another workload is not stationary in it. The
+// to the smallest gap that rounding leaves provable, because its error on another workload is not stationary in it. The
 // error is the context's if it ends first, or that of an evaluation.
 func Baselines(ctx context.Context, h *mat.SymDense, schema participation.Cyclic) ([]Baseline, error) {
 	steps := schema.Steps()
-	gap := math.Max(1e-9, factorize.MinGap(steps))
-	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: gap})
+	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)})
 	if err != nil {
 		return nil, fmt.Errorf("optimizing the baseline d-mf: %w", err)
 	}

@@ -109,7 +109,7 @@ func BenchmarkOptimize(b *testing.B) {
 	}
 }
 
-// BenchmarkBaselines: mostly D-MF, the optimum for the prefix workload, to a gap of 1e-9.
+// BenchmarkBaselines: mostly D-MF, the optimum for the prefix workload, to the smallest provable gap.
 func BenchmarkBaselines(b *testing.B) {
 	g := benchmarkGraph(b)
 	s, err := participation.NewCyclic(380, 20, 19)
