@@ -10,15 +10,59 @@ import (
 	"mafalda/participation"
 )
 
-// OptimizeBandedInverse minimizes the loss over Toeplitz strategies whose noising matrix C⁻¹ has opts.Bandwidth bands (0
-// means b), from several starts: among them the banded inverse square root (BISR, Kalinin, McKenna, Pradhan & Lampert
-// 2025), the first coefficients of (1-x)^(1/2). A node that runs such a strategy keeps w-1 vectors of independent noise.
-// There is no certificate; the errors are OptimizeToeplitz's.
-func OptimizeBandedInverse(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, opts ToeplitzOptions) (*ToeplitzResult, error) {
-	bands := opts.Bandwidth
-	if bands == 0 {
-		bands = schema.Separation()
+// BandedInverse is a Toeplitz strategy whose noising matrix C⁻¹ has few bands: C⁻¹[t,s] = r[t-s], zero for t-s ≥ w. A node
+// that runs it keeps the last w-1 rows of independent noise.
+type BandedInverse struct {
+	steps int
+	r     []float64 // r[0] > 0
+}
+
+var _ Strategy = (*BandedInverse)(nil)
+
+// NewBandedInverse returns the strategy of T = steps whose noising matrix has these coefficients, which are copied.
+func NewBandedInverse(steps int, coefficients []float64) (*BandedInverse, error) {
+	if _, err := NewToeplitz(steps, coefficients, nil); err != nil {
+		return nil, err
 	}
+	return &BandedInverse{steps, append([]float64(nil), coefficients...)}, nil
+}
+
+// BandedInverseSquareRoot returns BISR (Kalinin, McKenna, Pradhan & Lampert 2025): the noising matrix has the first bands
+// coefficients of (1-x)^(1/2).
+func BandedInverseSquareRoot(steps, bands int) (*BandedInverse, error) {
+	if err := checkBandwidth(bands, steps); err != nil {
+		return nil, err
+	}
+	return &BandedInverse{steps, invertSeries(squareRootCoefficients(bands), bands)}, nil
+}
+
+// Steps returns T.
+func (b *BandedInverse) Steps() int { return b.steps }
+
+// Coefficients returns a copy of r.
+func (b *BandedInverse) Coefficients() []float64 { return append([]float64(nil), b.r...) }
+
+// StrategyTo writes C, the Toeplitz matrix of 1/r, to dst.
+func (b *BandedInverse) StrategyTo(dst *mat.TriDense) {
+	(&Toeplitz{steps: b.steps, c: invertSeries(b.r, b.steps)}).StrategyTo(dst)
+}
+
+// NoisingTo writes C⁻¹ to dst.
+func (b *BandedInverse) NoisingTo(dst *mat.TriDense) error {
+	(&Toeplitz{steps: b.steps, c: b.r}).StrategyTo(dst)
+	return nil
+}
+
+// Scaled returns by·C.
+func (b *BandedInverse) Scaled(by float64) Strategy {
+	r := b.Coefficients()
+	floats.Scale(1/by, r)
+	return &BandedInverse{b.steps, r}
+}
+
+// OptimizeBandedInverse minimizes the loss over Toeplitz strategies whose noising matrix C⁻¹ has bands bands, from several
+// starts: among them BandedInverseSquareRoot. There is no certificate; the errors are OptimizeToeplitz's.
+func OptimizeBandedInverse(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, bands int) (*SeriesResult, error) {
 	if err := checkBandwidth(bands, schema.Steps()); err != nil {
 		return nil, err
 	}
@@ -31,20 +75,11 @@ func OptimizeBandedInverse(ctx context.Context, h *mat.SymDense, schema particip
 		}
 		starts = append(starts, x)
 	}
-	best, err := optimizeSeries(ctx, h, schema, f, starts, opts)
+	best, err := optimizeSeries(ctx, h, schema, f, starts, ToeplitzOptions{})
 	if err != nil {
 		return nil, err
 	}
-	return best.result(h, schema)
-}
-
-// BandedInverseSquareRoot returns BISR: C⁻¹ is Toeplitz with the first bands coefficients of (1-x)^(1/2).
-func BandedInverseSquareRoot(steps, bands int) (*Toeplitz, error) {
-	if err := checkBandwidth(bands, steps); err != nil {
-		return nil, err
-	}
-	r := invertSeries(squareRootCoefficients(bands), bands)
-	return &Toeplitz{steps: steps, c: invertSeries(r, steps)}, nil
+	return best.result(&BandedInverse{schema.Steps(), append([]float64{1}, best.parameters...)}, h, schema)
 }
 
 // inverseSeries is the family of series c = 1/r with so many coefficients in r, r_0 = 1: the parameters are r_1, r_2, ...

@@ -22,13 +22,29 @@ import (
 type BLT struct {
 	steps    int
 	scale    float64
-	sections []section
+	sections []Section
 }
 
-// section is (1 - p x + q x²)/(1 - a x + b x²).
-type section struct{ p, q, a, b float64 }
+// Section is (1 - P x + Q x²)/(1 - A x + B x²).
+type Section struct{ P, Q, A, B float64 }
 
 var _ Strategy = (*BLT)(nil)
+
+// NewBLT returns the strategy of T = steps with this scale and these sections, which are copied. It is an error if a
+// coefficient is not finite, or the scale not positive.
+func NewBLT(steps int, scale float64, sections []Section) (*BLT, error) {
+	if steps < 1 {
+		return nil, fmt.Errorf("BLT over %d steps", steps)
+	}
+	b := &BLT{steps, scale, append([]Section(nil), sections...)}
+	if _, err := NewToeplitz(steps, b.Toeplitz().c, nil); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Sections returns a copy of the sections, and the scale c_0.
+func (b *BLT) Sections() ([]Section, float64) { return append([]Section(nil), b.sections...), b.scale }
 
 // Steps returns T.
 func (b *BLT) Steps() int { return b.steps }
@@ -56,18 +72,18 @@ func (b *BLT) Scaled(by float64) Strategy { return &BLT{b.steps, b.scale * by, b
 // conjugate pairs. Poles that coincide have no such weights, which then are infinite or NaN.
 func (b *BLT) Buffers() (theta, omega []complex128, c0 float64) {
 	for _, s := range b.sections {
-		if s.b == 0 && s.q == 0 {
-			theta = append(theta, complex(s.a, 0))
+		if s.B == 0 && s.Q == 0 {
+			theta = append(theta, complex(s.A, 0))
 			continue
 		}
-		root := cmplx.Sqrt(complex(s.a*s.a/4-s.b, 0))
-		theta = append(theta, complex(s.a/2, 0)+root, complex(s.a/2, 0)-root)
+		root := cmplx.Sqrt(complex(s.A*s.A/4-s.B, 0))
+		theta = append(theta, complex(s.A/2, 0)+root, complex(s.A/2, 0)-root)
 	}
 	for i, t := range theta {
 		x := 1 / t
 		w := complex(b.scale, 0) * t
 		for _, s := range b.sections {
-			w *= 1 - complex(s.p, 0)*x + complex(s.q, 0)*x*x
+			w *= 1 - complex(s.P, 0)*x + complex(s.Q, 0)*x*x
 		}
 		for l, u := range theta {
 			if l != i {
@@ -80,14 +96,14 @@ func (b *BLT) Buffers() (theta, omega []complex128, c0 float64) {
 }
 
 // multiply multiplies the series c by the section.
-func (s section) multiply(c []float64) {
+func (s Section) multiply(c []float64) {
 	for j := len(c) - 1; j >= 1; j-- {
-		c[j] -= s.p * c[j-1]
+		c[j] -= s.P * c[j-1]
 		if j >= 2 {
-			c[j] += s.q * c[j-2]
+			c[j] += s.Q * c[j-2]
 		}
 	}
-	divideSeries(c, s.a, s.b)
+	divideSeries(c, s.A, s.B)
 }
 
 // divideSeries divides the series c by 1 - a x + b x².
@@ -100,35 +116,19 @@ func divideSeries(c []float64, a, b float64) {
 	}
 }
 
-// BLTResult is the end of OptimizeBLT.
-type BLTResult struct {
-	Strategy *BLT // sens² ≤ 1, up to rounding equal
-	Quality
-	Starts, Iterations int
-}
-
 // OptimizeBLT minimizes the loss over buffered linear Toeplitz strategies with so many buffers (poles), from seeded starts
 // with poles near 1 and near exp(±2πij/b), where the optimum has them for k > 1. All poles and zeros stay within the unit
 // circle. There is no certificate. The errors are fewer than one buffer or more than T-1, and ErrGram.
-func OptimizeBLT(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, buffers int, opts ToeplitzOptions) (*BLTResult, error) {
+func OptimizeBLT(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, buffers int) (*SeriesResult, error) {
 	if buffers < 1 || buffers >= max(schema.Steps(), 2) {
 		return nil, fmt.Errorf("%d buffers: must be at least 1 and less than T = %d", buffers, schema.Steps())
 	}
-	if opts.ScaleColumns {
-		return nil, fmt.Errorf("a BLT has no column scales")
-	}
 	f := &rationalSeries{buffers: buffers}
-	best, err := optimizeSeries(ctx, h, schema, f, f.starts(schema.Separation()), opts)
+	best, err := optimizeSeries(ctx, h, schema, f, f.starts(schema.Separation()), ToeplitzOptions{})
 	if err != nil {
 		return nil, err
 	}
-	blt := &BLT{steps: schema.Steps(), scale: 1, sections: f.sectionsOf(best.parameters)}
-	normalized, err := Normalize(blt, schema.Patterns())
-	if err != nil {
-		return nil, err
-	}
-	q, err := Evaluate(normalized, h, schema.Patterns())
-	return &BLTResult{normalized.(*BLT), q, best.starts, best.iterations}, err
+	return best.result(&BLT{steps: schema.Steps(), scale: 1, sections: f.sectionsOf(best.parameters)}, h, schema)
 }
 
 // rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and
@@ -141,15 +141,15 @@ type rationalSeries struct {
 
 func (f *rationalSeries) dimension() int { return 2 * f.buffers }
 
-func (f *rationalSeries) sectionsOf(x []float64) []section {
-	var sections []section
+func (f *rationalSeries) sectionsOf(x []float64) []Section {
+	var sections []Section
 	for i := 0; i+1 < f.buffers; i += 2 {
 		b, q := math.Tanh(x[0]), math.Tanh(x[2])
-		sections = append(sections, section{a: (1 + b) * math.Tanh(x[1]), b: b, p: (1 + q) * math.Tanh(x[3]), q: q})
+		sections = append(sections, Section{A: (1 + b) * math.Tanh(x[1]), B: b, P: (1 + q) * math.Tanh(x[3]), Q: q})
 		x = x[4:]
 	}
 	if f.buffers%2 == 1 {
-		sections = append(sections, section{a: math.Tanh(x[0]), p: math.Tanh(x[1])})
+		sections = append(sections, Section{A: math.Tanh(x[0]), P: math.Tanh(x[1])})
 	}
 	return sections
 }
@@ -184,17 +184,17 @@ func (f *rationalSeries) pullTo(dst, gc []float64) {
 	sections := f.sectionsOf(f.x)
 	x := f.x
 	for i, s := range sections {
-		ga, gb := shifted(s.a, s.b)
-		gp, gq := shifted(s.p, s.q)
+		ga, gb := shifted(s.A, s.B)
+		gp, gq := shifted(s.P, s.Q)
 		gb, gp = -gb, -gp
 		if i == len(sections)-1 && f.buffers%2 == 1 {
 			dst[0], dst[1] = ga*sech2(x[0]), gp*sech2(x[1])
 			break
 		}
 		dst[0] = (gb + ga*math.Tanh(x[1])) * sech2(x[0])
-		dst[1] = ga * (1 + s.b) * sech2(x[1])
+		dst[1] = ga * (1 + s.B) * sech2(x[1])
 		dst[2] = (gq + gp*math.Tanh(x[3])) * sech2(x[2])
-		dst[3] = gp * (1 + s.q) * sech2(x[3])
+		dst[3] = gp * (1 + s.Q) * sech2(x[3])
 		dst, x = dst[4:], x[4:]
 	}
 }

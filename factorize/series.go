@@ -92,14 +92,22 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.C
 	return best, nil
 }
 
-// result normalizes and measures the optimum.
-func (b *seriesOptimum) result(h *mat.SymDense, schema participation.Cyclic) (*ToeplitzResult, error) {
-	normalized, err := Normalize(b.strategy, schema.Patterns())
+// SeriesResult is the end of an optimization over Toeplitz strategies of some family.
+type SeriesResult struct {
+	Strategy Strategy // sens² ≤ 1, up to rounding equal
+	Quality
+	Starts     int // starting points tried
+	Iterations int // over all of them
+}
+
+// result normalizes and measures c, which is the strategy of the optimum.
+func (b *seriesOptimum) result(c Strategy, h *mat.SymDense, schema participation.Cyclic) (*SeriesResult, error) {
+	normalized, err := Normalize(c, schema.Patterns())
 	if err != nil {
 		return nil, err
 	}
 	q, err := Evaluate(normalized, h, schema.Patterns())
-	return &ToeplitzResult{Strategy: normalized.(*Toeplitz), Quality: q, Starts: b.starts, Iterations: b.iterations}, err
+	return &SeriesResult{normalized, q, b.starts, b.iterations}, err
 }
 
 // seriesObjective is log loss as a function of the family's parameters and, with scaled columns, of log δ: the scales are

@@ -101,13 +101,13 @@ func TestBLTBuffers(t *testing.T) {
 // The optimum of one buffer is not beaten by a scan; more buffers are better; the strategy's pieces agree.
 func TestOptimizeBLT(t *testing.T) {
 	s, h := schema(t, 2, 8), prefixGram(16)
-	one, err := OptimizeBLT(context.Background(), h, s, 1, ToeplitzOptions{})
+	one, err := OptimizeBLT(context.Background(), h, s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for pole := 0.0; pole < 1; pole += 0.05 {
 		for zero := 0.0; zero < 1; zero += 0.05 {
-			q, err := Evaluate(&BLT{16, 1, []section{{a: pole, p: zero}}}, h, s.Patterns())
+			q, err := Evaluate(&BLT{16, 1, []Section{{A: pole, P: zero}}}, h, s.Patterns())
 			if err != nil || q.Loss < one.Loss*(1-1e-9) {
 				t.Fatalf("pole %v and zero %v: %v, optimum %v (%v)", pole, zero, q.Loss, one.Loss, err)
 			}
@@ -119,7 +119,7 @@ func TestOptimizeBLT(t *testing.T) {
 	}
 	before := one.Loss
 	for _, d := range []int{2, 3} {
-		r, err := OptimizeBLT(context.Background(), h, s, d, ToeplitzOptions{})
+		r, err := OptimizeBLT(context.Background(), h, s, d)
 		if err != nil || r.Loss > before*(1+1e-9) || r.Loss < best.LowerBound || r.Sensitivity.Squared > 1 {
 			t.Errorf("%d buffers: %v, before %v (%v)", d, r.Loss, before, err)
 		}
@@ -138,7 +138,7 @@ func TestOptimizeBLT(t *testing.T) {
 		}
 	}
 	for _, d := range []int{0, 16} {
-		if _, err := OptimizeBLT(context.Background(), h, s, d, ToeplitzOptions{}); err == nil {
+		if _, err := OptimizeBLT(context.Background(), h, s, d); err == nil {
 			t.Errorf("%d buffers of 16 steps accepted", d)
 		}
 	}
@@ -169,7 +169,7 @@ func TestBandedInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := OptimizeBandedInverse(context.Background(), h, s, ToeplitzOptions{Bandwidth: bands})
+		r, err := OptimizeBandedInverse(context.Background(), h, s, bands)
 		if err != nil || r.Loss > before.Loss*(1+1e-9) || r.Sensitivity.Squared > 1 {
 			t.Fatalf("%d bands: %+v, closed form %v (%v)", bands, r, before.Loss, err)
 		}
@@ -187,7 +187,7 @@ func TestBandedInverse(t *testing.T) {
 
 func ExampleOptimizeBLT() {
 	s := schema(nil, 1, 32)
-	r, err := OptimizeBLT(context.Background(), prefixGram(32), s, 2, ToeplitzOptions{})
+	r, err := OptimizeBLT(context.Background(), prefixGram(32), s, 2)
 	if err != nil {
 		panic(err)
 	}

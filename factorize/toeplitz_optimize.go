@@ -16,19 +16,11 @@ type ToeplitzOptions struct {
 	MaxIterations int  // of each start; 0 means 2000
 }
 
-// ToeplitzResult is the end of OptimizeToeplitz.
-type ToeplitzResult struct {
-	Strategy *Toeplitz // sens² ≤ 1, up to rounding equal
-	Quality
-	Starts     int // starting points tried
-	Iterations int // over all of them
-}
-
 // OptimizeToeplitz minimizes the loss over Toeplitz strategies, by L-BFGS from several starts, since the problem is not
 // convex; there is no certificate. The loss is that of the true sensitivity where it is exact, and of the sum of |X| over
 // a pattern, an upper bound, otherwise: for coefficients with changing signs no formula for monotone ones is used. An
 // evaluation costs O(T² + k²w) and allocates nothing of size T². The errors are a bandwidth outside 1..T, and ErrGram.
-func OptimizeToeplitz(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, opts ToeplitzOptions) (*ToeplitzResult, error) {
+func OptimizeToeplitz(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, opts ToeplitzOptions) (*SeriesResult, error) {
 	bands := opts.Bandwidth
 	if bands == 0 {
 		bands = schema.Steps()
@@ -40,7 +32,7 @@ func OptimizeToeplitz(ctx context.Context, h *mat.SymDense, schema participation
 	if err != nil {
 		return nil, err
 	}
-	return best.result(h, schema)
+	return best.result(best.strategy, h, schema)
 }
 
 // freeSeries is the family of all series of so many coefficients, c_0 = 1.
