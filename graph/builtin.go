@@ -22,7 +22,7 @@ type Builtin struct {
 	parameters string // one letter each: i an integer, f a number
 	separator  string
 	make       func(p []float64, rng *rand.Rand) (*Graph, error)
-	random     bool
+	denser     string // for random graphs: what makes them likelier to be connected
 }
 
 // Builtins lists the graphs that ByName makes, for help texts.
@@ -35,11 +35,11 @@ func Builtins() []Builtin {
 		{Form: "star:n", About: "node 0 with n-1 others", parameters: "i", make: star},
 		{Form: "grid:RxC", About: "R rows of C nodes", parameters: "ii", separator: "x", make: grid},
 		{Form: "hypercube:d", About: "2^d nodes", parameters: "i", make: hypercube},
-		{Form: "regular:n,d", About: "random, every node of degree d", parameters: "ii", make: regular, random: true},
-		{Form: "erdos:n,p", About: "random, every edge with probability p", parameters: "if", make: erdos, random: true},
-		{Form: "barabasi:n,m", About: "random, new nodes join m old ones by degree", parameters: "ii", make: barabasi, random: true},
-		{Form: "watts:n,k,p", About: "random, a ring of k neighbours rewired with probability p", parameters: "iif", make: watts, random: true},
-		{Form: "geometric:n,r", About: "random points of the unit square, nearer than r", parameters: "if", make: geometric, random: true},
+		{Form: "regular:n,d", About: "random, every node of degree d", parameters: "ii", make: regular, denser: "a larger d"},
+		{Form: "erdos:n,p", About: "random, every edge with probability p", parameters: "if", make: erdos, denser: "a larger p"},
+		{Form: "barabasi:n,m", About: "random, new nodes join m old ones by degree", parameters: "ii", make: barabasi, denser: "a larger m"},
+		{Form: "watts:n,k,p", About: "random, a ring of k neighbours rewired with probability p", parameters: "iif", make: watts, denser: "a larger k"},
+		{Form: "geometric:n,r", About: "random points of the unit square, nearer than r", parameters: "if", make: geometric, denser: "a larger r"},
 	}
 }
 
@@ -102,7 +102,7 @@ func (b Builtin) parse(arguments string) ([]float64, error) {
 func (b Builtin) draw(p []float64, seed uint64) (*Graph, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6d6166616c6461))
 	draws := 1
-	if b.random {
+	if b.denser != "" {
 		draws = maxDraws
 	}
 	for range draws {
@@ -113,11 +113,11 @@ func (b Builtin) draw(p []float64, seed uint64) (*Graph, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !b.random || len(g.Components()) == 1 {
+		if b.denser == "" || len(g.Components()) == 1 {
 			return g, nil
 		}
 	}
-	return nil, fmt.Errorf("not connected in %d draws: ask for more edges, or another --seed", draws)
+	return nil, fmt.Errorf("not connected in %d draws: choose %s, or another --seed", draws, b.denser)
 }
 
 // errRedraw is returned by a generator that ran into a dead end.

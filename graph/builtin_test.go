@@ -72,7 +72,7 @@ func TestBuiltins(t *testing.T) {
 
 func TestSeedsDiffer(t *testing.T) {
 	for _, b := range Builtins() {
-		if !b.random {
+		if b.denser == "" {
 			continue
 		}
 		spec := map[string]string{"regular:n,d": "regular:30,3", "erdos:n,p": "erdos:30,0.3", "barabasi:n,m": "barabasi:30,2",
@@ -118,13 +118,19 @@ func TestBuiltinsRefuse(t *testing.T) {
 		"erdos:10":          "1 parameters instead of 2",
 		"erdos:10,0.5,1":    "3 parameters instead of 2",
 		"erdos:10,1.5":      "above 1",
-		"erdos:100,0.001":   "not connected in 100 draws",
+		"erdos:100,0.001":   "not connected in 100 draws: choose a larger p",
 		"erdos:2,0":         "not connected",
 		"erdos:100000000,1": "GB",
 		"barabasi:5,5":      "less than n",
 		"watts:10,3,0.1":    "even",
 		"watts:10,4,2":      "at most 1",
-		"geometric:50,0.01": "not connected",
+		"geometric:50,0.01": "choose a larger r",
+		"grid:100000x10000": "GB",
+		"cycle:1e9":         "GB",
+		"barabasi:1e8,3":    "GB",
+		"watts:1e8,4,0.1":   "GB",
+		"regular:1e8,4":     "GB",
+		"geometric:1e8,0.1": "GB",
 		"star:2147483648":   "GB",
 	} {
 		_, known, err := ByName(spec, BuiltinOptions{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestLoadEdgeLists(t *testing.T) {
 		"names as bytes":     {"g", "10 9\n9 x\n", false, "10-9\n9-x", 0, 0},
 		"one label two ways": {"g", "7 007\n", false, "007-7", 0, 0},
 		"long integers":      {"g", "18446744073709551615 9\n9 10\n", false, "9-10\n9-18446744073709551615", 0, 0},
-		"names with spaces":  {"g.csv", "ann,Bob\nBob,Cid,2\n", false, "Bob-Cid-2\nBob-ann-1", 0, 0},
+		"CSV with a weight":  {"g.csv", "ann,Bob\nBob,Cid,2\n", false, "Bob-Cid-2\nBob-ann-1", 0, 0},
 		"no final newline":   {"g", "1 2", false, "1-2", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +91,26 @@ func TestEdgeListRoundTrip(t *testing.T) {
 			t.Fatalf("%v: came back as %v", describe(g), err)
 		}
 	})
+}
+
+// Directed, a repeated edge must have one weight too, but the way back is another edge.
+func TestDirectedWeights(t *testing.T) {
+	for text, say := range map[string]string{"a b 2\nb a 3\n": "", "a b 2\na b\n": ":2: edge a b has the weight 1, but 2 in line 1"} {
+		_, _, err := Load(write(t, "g", []byte(text)), LoadOptions{Directed: true})
+		if (err == nil) != (say == "") || err != nil && !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: error %v, want %q", text, err, say)
+		}
+	}
+}
+
+func TestLabelsWithSpaces(t *testing.T) {
+	g, report, err := Load(write(t, "g.csv", []byte("# who\nAnn Lee, Station 5\nStation 5,Cid,2\n")), LoadOptions{})
+	if err != nil || !slices.Equal(g.Labels(), []string{"Ann Lee", "Cid", "Station 5"}) || g.Edges() != 2 {
+		t.Errorf("%v", err)
+	}
+	if want := (LoadReport{Format: "edge list", Lines: 3}); report != want {
+		t.Errorf("%+v, want %+v", report, want)
+	}
 }
 
 // Labels that the reader would split, skip or refuse are not written.

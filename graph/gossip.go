@@ -151,11 +151,13 @@ func (g *Gossip) DoublyStochastic() bool {
 
 // Stationary returns the distribution π > 0 of detailed balance, π_u W[u,v] = π_v W[v,u], and whether there is one (up to
 // 1e-9): W is then similar to a symmetric matrix through diag(π)^½. Uniform gossip has π_u ∝ 1 + s_u, symmetric W the
-// uniform one. The graph of W must be connected.
+// uniform one. The graph of W must be connected, and π must be within the range of float64.
 func (g *Gossip) Stationary() ([]float64, bool) {
 	n, _ := g.w.Dims()
 	pi := make([]float64, n)
 	pi[0] = 1
+	reached := make([]bool, n)
+	reached[0] = true
 	queue := []int{0}
 	balanced := true
 	for i := 0; i < len(queue); i++ {
@@ -164,9 +166,11 @@ func (g *Gossip) Stationary() ([]float64, bool) {
 			switch {
 			case back == 0:
 				balanced = false
-			case pi[v] == 0:
-				pi[v] = pi[u] * w / back
+			case !reached[v]:
+				reached[v] = true
+				pi[v] = pi[u] * (w / back)
 				queue = append(queue, v)
+				balanced = balanced && pi[v] > 0 && !math.IsInf(pi[v], 1)
 			case math.Abs(pi[u]*w-pi[v]*back) > 1e-9*pi[u]*w:
 				balanced = false
 			}
@@ -181,6 +185,9 @@ func (g *Gossip) Stationary() ([]float64, bool) {
 	}
 	for i := range pi {
 		pi[i] /= sum
+		if !(pi[i] > 0) || math.IsInf(sum, 1) {
+			return nil, false
+		}
 	}
 	return pi, true
 }

@@ -2,11 +2,13 @@ package graph
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
@@ -158,6 +160,42 @@ func TestNewGossipRefuses(t *testing.T) {
 	}
 }
 
+// A stationary distribution beyond the range of float64 is none; it is not searched for for ever.
+func TestStationaryOutOfRange(t *testing.T) {
+	const tiny = 1e-200
+	w := &Gossip{NewCSRFromDense(mat.NewDense(4, 4, []float64{
+		1 - tiny, tiny, 0, 0,
+		0.5, 0.5 - tiny, tiny, 0,
+		0, 0.5, 0.5 - tiny, tiny,
+		0, 0, 0.5, 0.5,
+	}))}
+	if pi, ok := w.Stationary(); ok {
+		t.Errorf("distribution %v", pi)
+	}
+}
+
+// Detailed balance of the uniform scheme, weighted or not: π_u ∝ 1 + s_u.
+func TestStationaryOfUniform(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g, _ := weightedGraph(t, false).LargestComponent()
+		w, err := NewGossip(g, Uniform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pi, ok := w.Stationary()
+		if !ok {
+			t.Fatal("no detailed balance")
+		}
+		strength := g.strengths()
+		total := floats.Sum(strength) + float64(g.Nodes())
+		for u, p := range pi {
+			if want := (1 + strength[u]) / total; math.Abs(p-want) > 1e-12*want {
+				t.Fatalf("π[%d] = %v, want %v", u, p, want)
+			}
+		}
+	})
+}
+
 func TestParseScheme(t *testing.T) {
 	for _, name := range Schemes() {
 		if s, err := ParseScheme(name); err != nil || s.String() != name {
@@ -178,4 +216,23 @@ func TestRestrict(t *testing.T) {
 	if _, err := w.Restrict([]int{1, 2}); !errors.Is(err, ErrGossip) || !strings.Contains(err.Error(), "node 2") {
 		t.Errorf("a part that averages over the rest: %v", err)
 	}
+}
+
+func ExampleNewGossip() { // the ends of a path of three average over two nodes, the middle over three
+	g, _, err := ByName("path:3", BuiltinOptions{})
+	if err != nil {
+		panic(err)
+	}
+	w, err := NewGossip(g, Uniform)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.3f\n", mat.Formatted(w.Matrix()))
+	pi, reversible := w.Stationary()
+	fmt.Printf("π = %.3f, detailed balance: %v, symmetric: %v\n", pi, reversible, w.Symmetric())
+	// Output:
+	// ⎡0.500  0.500  0.000⎤
+	// ⎢0.333  0.333  0.333⎥
+	// ⎣0.000  0.500  0.500⎦
+	// π = [0.286 0.429 0.286], detailed balance: true, symmetric: false
 }

@@ -58,6 +58,30 @@ func TestLanczosIsDense(t *testing.T) {
 	}
 }
 
+// Beyond the dense sizes: never above the truth, and not farther below than the error says.
+func TestLanczosClosedForms(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec string
+		want float64
+	}{
+		"hypercube":       {"hypercube:12", 11.0 / 13},
+		"star":            {"star:2000", 0.5},
+		"complete":        {"complete:1300", 0},
+		"not yet settled": {"cycle:1300", (1 + 2*math.Cos(2*math.Pi/1300)) / 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, err := NewGossip(builtin(t, tc.spec, 0), Uniform)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := w.SecondEigenvalue()
+			if err != nil || got.Method != "Lanczos" || got.Modulus > tc.want+1e-13 || got.Modulus < tc.want-got.Error {
+				t.Errorf("%+v, %v; want %v", got, err, tc.want)
+			}
+		})
+	}
+}
+
 func TestSecondEigenvalueOfDirected(t *testing.T) {
 	// a rotation by one of three, lazily: eigenvalues (1 + ω)/2
 	w := &Gossip{NewCSRFromDense(mat.NewDense(3, 3, []float64{0.5, 0.5, 0, 0, 0.5, 0.5, 0.5, 0, 0.5}))}
