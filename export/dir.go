@@ -15,6 +15,9 @@ import (
 // ErrExists is returned where something would have to be overwritten that was not said to be.
 var ErrExists = errors.New("exists already")
 
+// ErrTarget is returned for a folder that cannot be the place of an export.
+var ErrTarget = errors.New("not a place for an export")
+
 // WriteOptions tunes WriteDir. The zero value replaces nothing.
 type WriteOptions struct {
 	Force bool // replace an earlier export
@@ -44,16 +47,21 @@ func target(dir string, opts WriteOptions) (string, error) {
 		abs = resolved // replace what a link points to, not the link
 	}
 	if here, err := os.Getwd(); err == nil && (here == abs || strings.HasPrefix(here, abs+string(filepath.Separator))) {
-		return "", fmt.Errorf("%s is or holds the current folder: choose a folder of its own", dir)
+		return "", fmt.Errorf("%s: %w: it is or holds the current folder, choose a folder of its own", dir, ErrTarget)
 	}
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Lstat(abs); err == nil {
+			return "", fmt.Errorf("%s: %w: it is a link to nowhere", dir, ErrTarget)
+		}
 		return abs, nil
 	case err != nil:
 		return "", err
 	case !info.IsDir():
 		return "", fmt.Errorf("%s: %w and is not a folder", dir, ErrExists)
+	case isMountPoint(abs):
+		return "", fmt.Errorf("%s: %w: it is a mount point, choose a folder inside", dir, ErrTarget)
 	}
 	entries, err := os.ReadDir(abs)
 	if err != nil || len(entries) == 0 {

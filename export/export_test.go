@@ -20,7 +20,7 @@ import (
 
 func manifest(steps int) *Manifest {
 	return &Manifest{Version: "test", Workload: "model", Steps: steps, Participation: Participation{"single", 1, steps},
-		Strategy: Strategy{"dense"}, SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9,
+		Strategy: Strategy{Class: "dense"}, SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9,
 		Gap: 0.1, Tolerance: 0.1, Status: "converged", Graph: &Graph{Source: "cycle:5", Nodes: 5, Edges: 5, Gossip: "uniform"}}
 }
 
@@ -255,7 +255,6 @@ func TestLoadFindsDamage(t *testing.T) {
 		"truncated":        {func(dir string) error { return os.Truncate(filepath.Join(dir, "C.npy"), 150) }, "truncated", ""},
 		"missing matrix":   {func(dir string) error { return os.Remove(filepath.Join(dir, "C_inv.npy")) }, "neither C_inv.npy", ""},
 		"missing nodes":    {func(dir string) error { return os.Remove(filepath.Join(dir, "nodes.csv")) }, "", "nodes.csv is missing"},
-		"extra file":       {func(dir string) error { return os.WriteFile(filepath.Join(dir, "x"), nil, 0o666) }, "", "x is not in the manifest"},
 		"no manifest":      {func(dir string) error { return os.Remove(filepath.Join(dir, ManifestName)) }, "no export here", ""},
 		"manifest is text": {func(dir string) error { return os.WriteFile(filepath.Join(dir, ManifestName), []byte("hello"), 0o666) }, "not a usable manifest", ""},
 		"another size":     {func(dir string) error { return NPYTo(filepath.Join(dir, "C.npy"), mat.NewDense(1, 1, nil)) }, "1×1 numbers for 2 steps", ""},
@@ -293,6 +292,23 @@ func NPYTo(path string, m mat.Matrix) error {
 		return err
 	}
 	return os.WriteFile(path, buf.Bytes(), 0o666)
+}
+
+func TestExtraFilesAreListed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := WriteDir(dir, manifest(2), goodFiles, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Load(dir)
+	if err != nil || len(e.Mismatch) != 0 || !slices.Equal(e.Extra, []string{"notes.txt"}) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := e.Read("notes.txt"); err == nil {
+		t.Error("a file that is not of the export was read")
+	}
 }
 
 func TestManifestJSON(t *testing.T) {

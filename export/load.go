@@ -24,10 +24,11 @@ import (
 type Export struct {
 	Dir       string
 	Manifest  *Manifest
-	C         *mat.Dense // T×T
-	Inverse   *mat.Dense // T×T
+	C         *mat.Dense // T×T; nil for a structured strategy exported without
+	Inverse   *mat.Dense // T×T; likewise
 	CFile     string     // where C came from: C.npy or C.csv
-	Mismatch  []string   // files whose SHA-256 is not the manifest's, that are missing, or that the manifest does not list
+	Mismatch  []string   // files whose SHA-256 is not the manifest's, or that are missing
+	Extra     []string   // files that the manifest does not list
 	fileBytes map[string][]byte
 }
 
@@ -45,14 +46,35 @@ func Load(dir string) (*Export, error) {
 	if err := e.readFiles(); err != nil {
 		return nil, err
 	}
+	if !e.lists("C") && !e.lists("C_inv") && m.Strategy.Class != "dense" {
+		return e, nil // parameters only
+	}
 	if e.C, e.CFile, err = e.matrix("C"); err != nil {
 		return nil, err
 	}
 	if e.Inverse, _, err = e.matrix("C_inv"); err != nil {
 		return nil, err
 	}
-	e.fileBytes = nil
+	for _, name := range []string{"C.npy", "C.csv", "C_inv.npy", "C_inv.csv"} {
+		delete(e.fileBytes, name)
+	}
 	return e, nil
+}
+
+// Read returns the content of a file of the export, as it was when Load read and hashed it.
+func (e *Export) Read(name string) ([]byte, error) {
+	content, ok := e.fileBytes[name]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(e.Dir, name), os.ErrNotExist)
+	}
+	return content, nil
+}
+
+// lists reports whether the manifest has the matrix, in some format.
+func (e *Export) lists(name string) bool {
+	_, npyThere := e.Manifest.Files[name+".npy"]
+	_, csvThere := e.Manifest.Files[name+".csv"]
+	return npyThere || csvThere
 }
 
 func readManifestFile(dir string) (*Manifest, error) {
@@ -85,7 +107,7 @@ func (e *Export) readFiles() error {
 		case name == ManifestName:
 			continue
 		case !listed:
-			e.Mismatch = append(e.Mismatch, name+" is not in the manifest")
+			e.Extra = append(e.Extra, name)
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(e.Dir, name))

@@ -60,9 +60,26 @@ type Participation struct {
 	B      int    `json:"b"`
 }
 
-// Strategy names the class of the strategy.
+// Strategy names the class of the strategy, and gives its parameters where it has fewer than T² of them: scaled to
+// sensitivity one, so that a node can make C from them alone.
 type Strategy struct {
-	Class string `json:"class"`
+	Class     string `json:"class"`               // dense, banded, toeplitz, blt or banded-inverse
+	Bandwidth int    `json:"bandwidth,omitempty"` // w of banded, toeplitz and banded-inverse
+	Buffers   int    `json:"buffers,omitempty"`   // d of blt
+
+	Diagonals    [][]float64  `json:"diagonals,omitempty"`     // banded: diagonals[d][s] = C[s+d, s]
+	Coefficients []float64    `json:"coefficients,omitempty"`  // toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹
+	Columns      []float64    `json:"column_scales,omitempty"` // toeplitz
+	Scale        float64      `json:"scale,omitempty"`         // blt: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
+	Sections     [][4]float64 `json:"sections,omitempty"`      // blt: p, q, a, b
+	Theta        [][2]float64 `json:"theta,omitempty"`         // blt: poles, real and imaginary part
+	Omega        [][2]float64 `json:"omega,omitempty"`         // blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
+
+	Ratio        float64  `json:"ratio,omitempty"`       // loss over the dense certified optimum's
+	ClassBound   float64  `json:"class_bound,omitempty"` // no strategy of this class and bandwidth has a smaller loss
+	ClassGap     *float64 `json:"class_gap,omitempty"`
+	MemoryFloats int      `json:"memory_floats"`  // kept by a node for each model parameter
+	FlopsPerStep int      `json:"flops_per_step"` // done by a node for each model parameter
 }
 
 // Baseline is another strategy's cost on the same workload.
@@ -114,6 +131,12 @@ func checkFinite(v reflect.Value, path string) error {
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			if err := checkFinite(v.MapIndex(key), path+"."+key.String()); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := checkFinite(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}

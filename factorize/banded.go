@@ -52,6 +52,36 @@ func (b *Banded) Steps() int { return b.steps }
 // Bands returns w.
 func (b *Banded) Bands() int { return b.bands }
 
+// Diagonals returns a copy of the bands: Diagonals()[d][s] = C[s+d, s].
+func (b *Banded) Diagonals() [][]float64 {
+	copies := make([][]float64, len(b.diagonals))
+	for i, d := range b.diagonals {
+		copies[i] = append([]float64(nil), d...)
+	}
+	return copies
+}
+
+// NewBandedFromDiagonals is the inverse of Diagonals: w diagonals of T, T-1, ... numbers, which are copied.
+func NewBandedFromDiagonals(diagonals [][]float64) (*Banded, error) {
+	if len(diagonals) == 0 || len(diagonals) > len(diagonals[0]) {
+		return nil, fmt.Errorf("%d diagonals are no banded strategy", len(diagonals))
+	}
+	steps := len(diagonals[0])
+	b := &Banded{steps: steps, bands: len(diagonals)}
+	for lag, d := range diagonals {
+		if len(d) != steps-lag {
+			return nil, fmt.Errorf("diagonal %d has %d numbers, not %d", lag, len(d), steps-lag)
+		}
+		for s, v := range d {
+			if v-v != 0 || (lag == 0 && v <= 0) {
+				return nil, fmt.Errorf("entry %d of diagonal %d is %v", s, lag, v)
+			}
+		}
+		b.diagonals = append(b.diagonals, append([]float64(nil), d...))
+	}
+	return b, nil
+}
+
 // StrategyTo writes C to dst.
 func (b *Banded) StrategyTo(dst *mat.TriDense) {
 	resizeLower(dst, b.steps)

@@ -109,9 +109,22 @@ func TestBandedStrategy(t *testing.T) {
 		if err := want.InverseTri(&c); err != nil || !mat.EqualApprox(&inverse, &want, 1e-9) {
 			t.Fatalf("C⁻¹ by substitution differs (%v)", err)
 		}
+		again, err := NewBandedFromDiagonals(b.Diagonals())
+		var c2 mat.TriDense
+		if err == nil {
+			again.StrategyTo(&c2)
+		}
+		if err != nil || !mat.Equal(&c2, &c) {
+			t.Fatalf("diagonals do not make the strategy again (%v)", err)
+		}
 	})
 	if _, err := NewBanded(mat.NewDense(2, 2, []float64{1, 0, 1, 1}), 1); err == nil {
 		t.Error("an entry outside the band accepted")
+	}
+	for name, d := range map[string][][]float64{"none": nil, "too many": {{1}, {}}, "short": {{1, 1}, {1, 1}}, "NaN": {{1, math.NaN()}}, "zero": {{0}}} {
+		if _, err := NewBandedFromDiagonals(d); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
 	}
 	for _, bands := range []int{0, -1, 5} {
 		if _, err := OptimizeBanded(context.Background(), prefixGram(4), schema(t, 1, 4), bands, Options{}); err == nil {

@@ -14,16 +14,20 @@ func startFor(h *mat.SymDense, o *objective) []float64 {
 	root := squareRootCoefficients(b)
 	banded := make([]float64, steps*steps)
 	diagonal := make([]float64, steps*steps)
+	weight := make([]float64, steps)
 	for s := range steps {
-		ws := math.Sqrt(math.Sqrt(h.At(s, s)))
-		diagonal[s*steps+s] = ws * ws
-		for t := s; t < min(s+b, steps); t++ {
-			var sum float64 // Σ_i C[i,s] C[i,t]
-			for i := t; i < min(s+b, steps); i++ {
-				sum += root[i-s] * root[i-t]
+		weight[s] = math.Sqrt(math.Sqrt(h.At(s, s)))
+		diagonal[s*steps+s] = weight[s] * weight[s]
+	}
+	for lag := range b { // X[s, s+lag] = Σ_j root[j] root[j+lag] over the rows that both columns have, from the last step on
+		var sum float64
+		for rowsLeft := 1; rowsLeft+lag <= steps; rowsLeft++ {
+			if j := rowsLeft - 1; j+lag < b {
+				sum += root[j] * root[j+lag]
 			}
-			v := sum * ws * math.Sqrt(math.Sqrt(h.At(t, t)))
-			banded[s*steps+t], banded[t*steps+s] = v, v
+			s := steps - lag - rowsLeft
+			v := sum * weight[s] * weight[s+lag]
+			banded[s*steps+s+lag], banded[(s+lag)*steps+s] = v, v
 		}
 	}
 	o.mask.feasible(banded)

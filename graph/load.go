@@ -149,6 +149,9 @@ func lines(r io.Reader, source string, fn func(line string, number int) error) (
 	if errors.Is(err, bufio.ErrTooLong) {
 		err = errors.New("a line of more than a megabyte")
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("truncated: the compressed data end in the middle")
+	}
 	if err != nil {
 		return number, fmt.Errorf("%s:%d: %w", source, number+1, err)
 	}

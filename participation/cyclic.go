@@ -42,6 +42,8 @@ func Choose(steps, participations, separation int) (Cyclic, error) {
 	case k == 0 && b == 0:
 		return Cyclic{}, fmt.Errorf("%w: T = %d is not a multiple of 20, so say how often a record takes part: k may be %s",
 			ErrSchema, steps, listDivisors(steps))
+	case k > steps || b > steps:
+		return Cyclic{}, fmt.Errorf("%w: k and b cannot be above T = %d", ErrSchema, steps)
 	case k == 0:
 		k = steps / b
 	case b == 0:

@@ -30,8 +30,8 @@ func TestChoose(t *testing.T) {
 		"k and b do not give T": {64, 4, 8, 0, 0, "1, 2, 4, 8, 16, 32 or 64"},
 		"no steps":              {0, 0, 0, 0, 0, "at least 1"},
 		"negative k":            {4, -2, 0, 0, 0, "at least 1"},
-		"b larger than T":       {4, 0, 8, 0, 0, "at least 1"},
-		"overflowing product":   {4, 1 << 62, 4, 0, 0, "k·b must be T"},
+		"b larger than T":       {4, 0, 8, 0, 0, "above T = 4"},
+		"overflowing product":   {4, 1 << 62, 4, 0, 0, "above T = 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Choose(tc.steps, tc.k, tc.b)

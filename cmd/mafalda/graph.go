@@ -179,11 +179,15 @@ func (f *graphFlags) write(n *network) error {
 		{Name: "gossip.mtx", Write: func(w io.Writer) error { return graph.WriteMatrixMarket(w, n.gossip.Matrix()) }},
 		{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.graph) }},
 	}
+	if _, err := os.Stat(filepath.Join(f.out, export.ManifestName)); err == nil {
+		return usagef("%s is an export: choose another folder for the graph", f.out)
+	}
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return fmt.Errorf("cannot write to %s: %w", f.out, err)
 	}
 	for _, file := range files {
 		if err := export.WriteFile(filepath.Join(f.out, file.Name), file.Write, f.force); err != nil {
+			_ = os.Remove(f.out) // only if it is empty
 			if errors.Is(err, export.ErrExists) {
 				return usage(err)
 			}

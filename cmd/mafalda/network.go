@@ -18,7 +18,8 @@ import (
 
 // networkFlags are the flags that say what network there is.
 type networkFlags struct {
-	source     string // path or specification
+	cmd        *cobra.Command // nil if not from a command line
+	source     string         // path or specification
 	gossip     string
 	gossipFile string
 	directed   bool
@@ -26,7 +27,11 @@ type networkFlags struct {
 	seed       uint64
 }
 
+// gossipGiven reports whether --gossip is on the command line.
+func (f *networkFlags) gossipGiven() bool { return f.cmd != nil && f.cmd.Flags().Changed("gossip") }
+
 func (f *networkFlags) bindGossip(cmd *cobra.Command) {
+	f.cmd = cmd
 	cmd.Flags().StringVar(&f.gossip, "gossip", "uniform", "gossip matrix: "+strings.Join(graph.Schemes(), ", "))
 	cmd.Flags().StringVar(&f.gossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
@@ -79,6 +84,8 @@ func (f *networkFlags) load() (*network, error) {
 	n := &network{origin: export.Graph{Gossip: f.gossip}}
 	var err error
 	switch {
+	case f.gossipFile != "" && f.gossipGiven():
+		err = errors.New("--gossip and --gossip-matrix: only one of them")
 	case f.source != "":
 		err = f.loadGraph(n)
 	case f.gossipFile == "":
@@ -182,15 +189,22 @@ func (f *networkFlags) connect(n *network) error {
 	return nil
 }
 
+// hashFile returns the SHA-256 of a regular file. Pipes and devices are refused: they cannot be read twice, or end.
 func hashFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "", fmt.Errorf("%s is a folder, not a file", path)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is a pipe or a device: save it to a file first", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return "", fmt.Errorf("%s is a folder, not a file", path)
-	}
 	h := sha256.New()
 	if _, err := io.Copy(h, file); err != nil {
 		return "", err

@@ -26,6 +26,8 @@ type optimizeFlags struct {
 	workload                          string
 	steps, participations, separation int
 	tolerance                         float64
+	strategy                          strategyFlags
+	noDense                           bool
 	privacy                           privacyFlags
 	out, format                       string
 	force, keepPartial, noBaselines   bool
@@ -47,21 +49,29 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph ego.edges --T 380 --epsilon 8 --delta 1e-6 --clip 1 -o out
   mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
   mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
+  mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
   mafalda optimize --workload prefix --T 380          # centralized: no network`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			cmd.SetContext(ctx)
+			return f.run(cmd)
+		},
 	}
 	f.network.bindGraph(cmd)
 	f.network.bindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
-	fl.IntVarP(&f.steps, "T", "T", 0, "steps (required)")
-	fl.IntVarP(&f.participations, "participations", "k", 0, "how often a record takes part (default 20 if 20 divides T)")
-	fl.IntVarP(&f.separation, "separation", "b", 0, "steps between participations (default T/k)")
+	fl.VarP((*wholeNumber)(&f.steps), "T", "T", "steps (required)")
+	fl.VarP((*wholeNumber)(&f.participations), "participations", "k", "how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*wholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
 	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at")
+	f.strategy.bind(cmd)
 	f.privacy.bind(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
 	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
+	fl.BoolVar(&f.noDense, "no-dense", false, "export the parameters of a structured strategy only, not its matrices (the default for T > 4096)")
 	fl.BoolVar(&f.force, "force", false, "replace an earlier export")
 	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
 	fl.BoolVar(&f.noBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
@@ -79,6 +89,7 @@ type job struct {
 	network  *network // nil for the prefix workload
 	kind     workload.Kind
 	schema   participation.Cyclic
+	class    strategyClass
 	stderr   io.Writer
 	progress *progress
 	started  time.Time
@@ -98,6 +109,14 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	var special *structured // nil: the dense optimum itself is wanted
+	if j.class.optimize != nil && ctx.Err() == nil {
+		j.progress.show(0, j.class.name+" strategy")
+		special, err = j.class.run(ctx, h, j.schema, &f.strategy, factorize.Options{Gap: f.tolerance})
+		if err != nil {
+			return err
+		}
+	}
 	var baselines []benchmarks.Baseline
 	if !f.noBaselines && ctx.Err() == nil {
 		j.progress.show(0, "baselines")
@@ -106,13 +125,13 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	j.progress.clear()
-	m, err := j.manifest(result, baselines)
+	m, err := j.manifest(result, special, baselines)
 	if err != nil {
 		return err
 	}
 	incomplete := j.incomplete(ctx, result)
 	if f.out != "" && (incomplete == nil || f.keepPartial) {
-		if err := j.export(m, result); err != nil {
+		if err := j.export(m, chosen(result, special)); err != nil {
 			return err
 		}
 	}
@@ -145,7 +164,19 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if err := checkMemory(fmt.Sprintf("T = %d", f.steps), 60*8*float64(f.steps)*float64(f.steps)); err != nil {
 		return nil, err
 	}
-	if least := factorize.MinGap(f.steps); !(f.tolerance >= least) || math.IsInf(f.tolerance, 1) {
+	if j.class, err = f.strategy.choose(cmd, j.schema); err != nil {
+		return nil, err
+	}
+	if cmd.Flags().Changed("output") && f.out == "" {
+		return nil, usagef("--output is empty: name a folder")
+	}
+	if f.noDense && f.strategy.class == "dense" {
+		return nil, usagef("--no-dense leaves nothing to export of --strategy dense")
+	}
+	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
+		return nil, usagef("--tolerance %v: must be positive and finite", f.tolerance)
+	}
+	if least := factorize.MinGap(f.steps); f.tolerance < least {
 		return nil, usagef("--tolerance %v: rounding allows no less than %.1g for T = %d", f.tolerance, least, f.steps)
 	}
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
@@ -156,15 +187,17 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	}
 	if f.out != "" {
 		if err := export.CheckTarget(f.out, export.WriteOptions{Force: f.force}); err != nil {
-			if errors.Is(err, export.ErrExists) {
+			if errors.Is(err, export.ErrExists) || errors.Is(err, export.ErrTarget) {
 				return nil, usage(err)
 			}
 			return nil, err
 		}
 	}
 	if j.kind == workload.Prefix {
-		if f.network.source != "" || f.network.gossipFile != "" {
-			return nil, usagef("the prefix workload has no network: leave out --graph and --gossip-matrix")
+		for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed"} {
+			if cmd.Flags().Changed(name) {
+				return nil, usagef("the prefix workload has no network: leave out --%s", name)
+			}
 		}
 		return j, nil
 	}
@@ -236,19 +269,36 @@ func (j *job) incomplete(ctx context.Context, r *factorize.Result) error {
 	return nil
 }
 
-// manifest collects everything there is to say about the result.
-func (j *job) manifest(r *factorize.Result, baselines []benchmarks.Baseline) (*export.Manifest, error) {
+// chosen returns the strategy to export.
+func chosen(r *factorize.Result, special *structured) factorize.Strategy {
+	if special != nil {
+		return special.strategy
+	}
+	return r.Strategy
+}
+
+// manifest collects everything there is to say about the result: special, if there is one, with the dense optimum's bound.
+func (j *job) manifest(r *factorize.Result, special *structured, baselines []benchmarks.Baseline) (*export.Manifest, error) {
 	nodes := 1
+	q, iterations := r.Quality, r.Iterations
+	strategy := describe(chosen(r, special))
+	if special != nil {
+		q, iterations = special.quality, special.iterations
+		strategy.Ratio = q.Loss / r.Loss
+		if b := special.bound; b != nil {
+			strategy.ClassBound, strategy.ClassGap = b.LowerBound, &b.Gap
+		}
+	}
 	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
 		Participation: export.Participation{Schema: j.schema.Name(), K: j.schema.Participations(), B: j.schema.Separation()},
-		Strategy:      export.Strategy{Class: "dense"}, SensSquared: r.Sensitivity.Squared, SensKind: r.Sensitivity.Kind(),
-		SquaredError: r.SquaredError, Loss: r.Loss, LowerBound: r.LowerBound, Gap: r.Gap, Tolerance: j.flags.tolerance,
-		Iterations: r.Iterations, Status: r.Status.String()}
+		Strategy:      strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
+		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: r.LowerBound, Gap: (q.Loss - r.LowerBound) / r.LowerBound,
+		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String()}
 	if j.network != nil {
 		m.Graph = &j.network.origin
 		nodes = j.network.graph.Nodes()
 	}
-	m.RMSE = r.RMSE(nodes, j.schema.Steps())
+	m.RMSE = q.RMSE(nodes, j.schema.Steps())
 	for _, b := range baselines {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}
@@ -256,7 +306,7 @@ func (j *job) manifest(r *factorize.Result, baselines []benchmarks.Baseline) (*e
 		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
 	}
 	var err error
-	if m.Privacy, err = j.flags.privacy.calibrate(math.Sqrt(r.Sensitivity.Squared)); err != nil {
+	if m.Privacy, err = j.flags.privacy.calibrate(math.Sqrt(q.Sensitivity.Squared)); err != nil {
 		return nil, usage(err)
 	}
 	m.Seconds = time.Since(j.started).Seconds()
@@ -264,18 +314,23 @@ func (j *job) manifest(r *factorize.Result, baselines []benchmarks.Baseline) (*e
 	return m, nil
 }
 
-func (j *job) export(m *export.Manifest, r *factorize.Result) error {
-	var c, inverse mat.TriDense
-	r.Strategy.StrategyTo(&c)
-	if err := r.Strategy.NoisingTo(&inverse); err != nil {
-		return fmt.Errorf("inverting the strategy: %w", err)
-	}
+// maxDense is the number of steps up to which structured strategies are written as matrices, too.
+const maxDense = 4096
+
+func (j *job) export(m *export.Manifest, s factorize.Strategy) error {
 	var files []export.File
-	if j.flags.format != "csv" {
-		files = append(files, export.NPY("C.npy", &c), export.NPY("C_inv.npy", &inverse))
-	}
-	if j.flags.format != "npy" {
-		files = append(files, export.CSV("C.csv", &c), export.CSV("C_inv.csv", &inverse))
+	if m.Strategy.Class == "dense" || (!j.flags.noDense && m.Steps <= maxDense) {
+		var c, inverse mat.TriDense
+		s.StrategyTo(&c)
+		if err := s.NoisingTo(&inverse); err != nil {
+			return fmt.Errorf("inverting the strategy: %w", err)
+		}
+		if j.flags.format != "csv" {
+			files = append(files, export.NPY("C.npy", &c), export.NPY("C_inv.npy", &inverse))
+		}
+		if j.flags.format != "npy" {
+			files = append(files, export.CSV("C.csv", &c), export.CSV("C_inv.csv", &inverse))
+		}
 	}
 	if j.network != nil {
 		files = append(files, export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, j.network.graph) }})

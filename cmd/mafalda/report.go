@@ -12,6 +12,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/export"
+	"mafalda/optim"
 )
 
 // report writes the summary of optimize for people.
@@ -29,7 +30,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		return []string{name, number(sens), number(squared), number(loss),
 			number(math.Sqrt(loss / (float64(nodes) * float64(m.Steps)))), fmt.Sprintf("%.4f", loss/m.Loss)}
 	}
-	rows := [][]string{row("mafalda (optimal)", m.SensSquared, m.SquaredError, m.Loss)}
+	rows := [][]string{row(strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
 	for _, name := range []string{"d-mf", "dp-d-sgd", "antipgd"} {
 		if b, ok := m.Baselines[name]; ok {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
@@ -39,7 +40,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nlower bound    %.10g: no strategy has a smaller loss\n", m.LowerBound)
-	fmt.Fprintf(w, "gap            %.2g certified (tolerance %.2g), %s after %d iterations\n", m.Gap, m.Tolerance, m.Status, m.Iterations)
+	j.reportGap(w, m)
 	if p := m.Privacy; p != nil {
 		fmt.Fprintf(w, "privacy        %s\n", privacyLine(p))
 		fmt.Fprintf(w, "noise          standard deviation %.6g per coordinate of Z, in sums of gradients clipped to %g\n", p.NoiseStd, p.Clip)
@@ -53,6 +54,34 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		fmt.Fprintf(w, "written        nothing: use -o FOLDER to export the strategy\n")
 	}
 	return nil
+}
+
+// strategyName says what the first row of the table is.
+func strategyName(m *export.Manifest) string {
+	switch s := m.Strategy; {
+	case s.Class == "blt":
+		return fmt.Sprintf("blt, %d buffers", s.Buffers)
+	case s.Class != "dense":
+		return fmt.Sprintf("%s, w = %d", s.Class, s.Bandwidth)
+	case m.Status != optim.Converged.String():
+		return "mafalda (so far)"
+	}
+	return "mafalda (optimal)"
+}
+
+// reportGap says how far from the optimum the strategy is, and what it costs a node.
+func (j *job) reportGap(w io.Writer, m *export.Manifest) {
+	s := m.Strategy
+	if s.Class == "dense" {
+		fmt.Fprintf(w, "gap            %.2g certified (tolerance %.2g), %s after %d iterations\n", m.Gap, m.Tolerance, m.Status, m.Iterations)
+	} else {
+		fmt.Fprintf(w, "gap            %.4g: the loss is %.4f of the dense optimum's\n", m.Gap, s.Ratio)
+		if s.ClassGap != nil {
+			fmt.Fprintf(w, "class bound    %.10g: no %s strategy with %d bands has a smaller loss (gap %.2g)\n", s.ClassBound, s.Class, s.Bandwidth, *s.ClassGap)
+		}
+	}
+	fmt.Fprintf(w, "sensitivity    %s\n", map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}[m.SensKind])
+	fmt.Fprintf(w, "node           keeps %d numbers and does %d operations a step, for each model parameter\n", s.MemoryFloats, s.FlopsPerStep)
 }
 
 func gossipLine(g *export.Graph) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -103,22 +104,51 @@ func (v *verification) all(ctx context.Context) error {
 	for _, m := range v.export.Mismatch {
 		v.add("hashes", false, "%s", m)
 	}
-	c, err := factorize.NewDense(v.export.C)
+	for _, name := range v.export.Extra {
+		v.notes = append(v.notes, name+" is not of the export")
+	}
+	c, err := v.strategy()
 	if err != nil {
 		v.add("strategy", false, "%v", err)
 		return nil
 	}
-	v.add("strategy", true, "%s is lower triangular with a positive diagonal, T = %d", v.export.CFile, c.Steps())
-	v.inverse()
-	if err := v.sensitivity(c); err != nil {
-		return err
+	if !v.sensitivity(c) {
+		return nil
 	}
 	v.privacy()
 	h, err := v.gram(ctx)
 	if err != nil || h == nil {
 		return err
 	}
-	return v.loss(c, h)
+	return v.loss(ctx, c, h)
+}
+
+// strategy returns the exported C: of its matrix, of its parameters, or of both if they agree.
+func (v *verification) strategy() (factorize.Strategy, error) {
+	m := v.export.Manifest
+	made, err := rebuild(m.Strategy, m.Steps)
+	if err != nil {
+		return nil, err
+	}
+	if v.export.C == nil {
+		v.add("strategy", true, "made from the parameters of class %s, T = %d", m.Strategy.Class, m.Steps)
+		return made, nil
+	}
+	c, err := factorize.NewDense(v.export.C)
+	if err != nil {
+		return nil, err
+	}
+	v.add("strategy", true, "%s is lower triangular with a positive diagonal, T = %d", v.export.CFile, c.Steps())
+	v.inverse()
+	if made != nil {
+		var lower mat.TriDense
+		made.StrategyTo(&lower)
+		var difference mat.Dense
+		difference.Sub(&lower, v.export.C)
+		worst := mat.Norm(&difference, math.Inf(1)) / mat.Norm(v.export.C, math.Inf(1))
+		v.add("parameters", worst <= 1e-12, "those of class %s make the same C within %.1e", m.Strategy.Class, worst)
+	}
+	return c, nil
 }
 
 // inverse checks C·C⁻¹ = I and that C⁻¹ is lower triangular.
@@ -148,15 +178,17 @@ func (v *verification) inverse() {
 	v.add("inverse", worst <= allowed, "C·C⁻¹ is I within %.1e (allowed %.1e)", worst, allowed)
 }
 
-func (v *verification) sensitivity(c factorize.Strategy) error {
+func (v *verification) sensitivity(c factorize.Strategy) bool {
 	m := v.export.Manifest
 	sens, err := factorize.Sensitivity(c, v.schema.Patterns())
 	if err != nil {
-		return err
+		v.add("sensitivity", false, "%v", err)
+		return false
 	}
-	v.add("sensitivity", sens.Squared <= m.SensSquared*(1+1e-12) && sens.Kind() == m.SensKind,
-		"sens² = %.15g (%s) for %v; the manifest says %.15g (%s)", sens.Squared, sens.Kind(), v.schema, m.SensSquared, m.SensKind)
-	return nil
+	v.add("sensitivity", sens.Squared <= m.SensSquared*(1+1e-12) && sens.Kind() == m.SensKind && v.schema.Name() == m.Participation.Schema,
+		"sens² = %.15g (%s) for %v; the manifest says %.15g (%s), %s", sens.Squared, sens.Kind(), v.schema, m.SensSquared, m.SensKind,
+		m.Participation.Schema)
+	return true
 }
 
 // privacy checks the noise against the claimed guarantee.
@@ -174,11 +206,12 @@ func (v *verification) privacy() {
 		v.add("privacy", false, "%v", err)
 		return
 	}
-	ok := p.NoiseStd >= again.NoiseStd*(1-1e-12) && (p.Delta == nil) == (p.Epsilon == nil)
+	ok := p.NoiseStd >= again.NoiseStd*(1-1e-12) && math.Abs(p.Sigma*p.Mu-1) < 1e-12 && (p.Delta == nil) == (p.Epsilon == nil)
 	if ok && p.Epsilon != nil {
 		ok = *p.Epsilon >= *again.Epsilon*(1-1e-9)
 	}
-	v.add("privacy", ok, "%s needs a noise standard deviation of %.12g; the manifest says %.12g", privacyLine(again), again.NoiseStd, p.NoiseStd)
+	v.add("privacy", ok, "%s needs a noise standard deviation of %.12g; the manifest says %s with %.12g", privacyLine(again), again.NoiseStd,
+		privacyLine(p), p.NoiseStd)
 }
 
 // gram makes the Gram matrix of the manifest's network again, or returns nil if its files are not at hand.
@@ -212,7 +245,11 @@ func (v *verification) network() (*network, error) {
 		f.seed = *g.Seed
 	}
 	if f.source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
-		f.source = g.Source // built-in
+		if _, known, _ := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.seed}); !known {
+			v.add("network", false, "%q is no built-in graph, and the manifest has no hash of a file", g.Source)
+			return nil, nil
+		}
+		f.source = g.Source
 	}
 	switch {
 	case g.SHA256 != "" && f.source == "":
@@ -231,29 +268,54 @@ func (v *verification) network() (*network, error) {
 	}
 	o := n.origin
 	same := o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256 && o.Nodes == g.Nodes && o.Edges == g.Edges && o.DroppedNodes == g.DroppedNodes
+	if listed, err := v.export.Read("nodes.csv"); err == nil {
+		var want bytes.Buffer
+		if err := graph.WriteNodes(&want, n.graph); err != nil {
+			return nil, err
+		}
+		v.add("nodes", bytes.Equal(listed, want.Bytes()), "nodes.csv numbers %d nodes as the network does", n.graph.Nodes())
+	}
 	v.add("network", same, "%s; the manifest says %d nodes, %d edges and %s", n.line(), g.Nodes, g.Edges,
 		map[bool]string{true: "the same file", false: "perhaps another file"}[o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256])
 	return n, nil
 }
 
 // loss checks squared error and loss, and proves a lower bound anew.
-func (v *verification) loss(c factorize.Strategy, h *mat.SymDense) error {
+func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
 	q, err := factorize.Evaluate(c, h, v.schema.Patterns())
 	if err != nil {
 		return err
 	}
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
-	v.add("loss", near(q.Loss, m.Loss) && near(q.SquaredError, m.SquaredError), "loss %.12g; the manifest says %.12g", q.Loss, m.Loss)
+	nodes := 1
+	if m.Graph != nil {
+		nodes = m.Graph.Nodes
+	}
+	v.add("loss", near(q.Loss, m.Loss) && near(q.SquaredError, m.SquaredError) && near(q.RMSE(nodes, m.Steps), m.RMSE),
+		"loss %.12g, squared error %.12g, RMSE %.12g; the manifest says %.12g, %.12g, %.12g", q.Loss, q.SquaredError, q.RMSE(nodes, m.Steps),
+		m.Loss, m.SquaredError, m.RMSE)
+	claimed := (m.Loss - m.LowerBound) / m.LowerBound
+	if m.Strategy.Class != "dense" { // the bound is the dense optimum's: compute that again
+		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: math.Max(m.Tolerance, factorize.MinGap(m.Steps))})
+		if err != nil {
+			v.add("lower bound", false, "%v", err)
+			return nil
+		}
+		v.add("lower bound", m.LowerBound <= best.Loss && near(claimed+1, m.Gap+1), "no strategy is below %.12g, the optimum is at most %.12g; the manifest says %.12g",
+			best.LowerBound, best.Loss, m.LowerBound)
+		return nil
+	}
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
 	x := mat.NewSymDense(m.Steps, nil)
-	x.SymOuterK(1, v.export.C.T())
+	x.SymOuterK(1, lower.T())
 	bound, err := factorize.LowerBound(h, x, v.schema)
 	if err != nil {
 		v.add("lower bound", false, "%v", err)
 		return nil
 	}
 	gap := (q.Loss - bound) / bound
-	claimed := (m.Loss - m.LowerBound) / m.LowerBound
 	v.add("lower bound", gap <= 2*m.Gap+1e-9 && near(claimed+1, m.Gap+1), "%.12g is proven, a gap of %.2g; the manifest says %.12g, a gap of %.2g",
 		bound, gap, m.LowerBound, m.Gap)
 	return nil

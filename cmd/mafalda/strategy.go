@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/participation"
+)
+
+// strategyFlags say which class of strategies to optimize over.
+type strategyFlags struct {
+	class        string
+	bandwidth    int
+	buffers      int
+	scaleColumns bool
+}
+
+// strategyClass is a class that can be asked for by name.
+type strategyClass struct {
+	name, about string
+	bandwidth   func(s participation.Cyclic) int // default, nil if the class has none
+	optimize    func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error)
+}
+
+func strategyClasses() []strategyClass {
+	separation := func(s participation.Cyclic) int { return s.Separation() }
+	series := func(r *factorize.SeriesResult, err error) (*factorize.SeriesResult, *factorize.Result, error) {
+		return r, nil, err
+	}
+	return []strategyClass{
+		{"dense", "the optimum among all, T rows of noise kept", nil, nil},
+		{"banded", "w bands, w-1 rows kept (default 2b)", func(s participation.Cyclic) int { return min(2*s.Separation(), s.Steps()) },
+			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+				r, err := factorize.OptimizeBanded(ctx, h, s, f.bandwidth, opts)
+				return nil, r, err
+			}},
+		{"toeplitz", "w coefficients, w-1 rows kept (default b)", separation,
+			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+				return series(factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: f.bandwidth, ScaleColumns: f.scaleColumns}))
+			}},
+		{"blt", "a rational function, d buffers kept (default 4)", nil,
+			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+				return series(factorize.OptimizeBLT(ctx, h, s, f.buffers))
+			}},
+		{"banded-inverse", "C⁻¹ of w coefficients, w-1 rows kept (default b)", separation,
+			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+				return series(factorize.OptimizeBandedInverse(ctx, h, s, f.bandwidth))
+			}},
+	}
+}
+
+func (f *strategyFlags) bind(cmd *cobra.Command) {
+	var names []string
+	about := "class of strategies:"
+	for _, c := range strategyClasses() {
+		names = append(names, c.name)
+		about += fmt.Sprintf("\n%s: %s", c.name, c.about)
+	}
+	cmd.Flags().StringVar(&f.class, "strategy", "dense", about)
+	f.buffers = 4
+	cmd.Flags().Var((*wholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: see --strategy)")
+	cmd.Flags().Var((*wholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
+	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
+	completeWith(cmd, "strategy", names)
+}
+
+// choose returns the class, after checking the flags against it and filling in defaults.
+func (f *strategyFlags) choose(cmd *cobra.Command, s participation.Cyclic) (strategyClass, error) {
+	var names []string
+	for _, c := range strategyClasses() {
+		names = append(names, c.name)
+		if c.name != f.class {
+			continue
+		}
+		switch given := cmd.Flags().Changed; {
+		case given("bandwidth") && c.bandwidth == nil:
+			return c, usagef("--bandwidth is not for --strategy %s", c.name)
+		case given("bandwidth") && (f.bandwidth < 1 || f.bandwidth > s.Steps()):
+			return c, usagef("--bandwidth %d: must be from 1 to T = %d", f.bandwidth, s.Steps())
+		case given("buffers") && c.name != "blt":
+			return c, usagef("--buffers is for --strategy blt")
+		case c.name == "blt" && (f.buffers < 1 || f.buffers >= max(s.Steps(), 2)):
+			return c, usagef("--buffers %d: must be at least 1 and less than T = %d", f.buffers, s.Steps())
+		case f.scaleColumns && c.name != "toeplitz":
+			return c, usagef("--scale-columns is for --strategy toeplitz")
+		}
+		if f.bandwidth == 0 && c.bandwidth != nil {
+			f.bandwidth = c.bandwidth(s)
+		}
+		return c, nil
+	}
+	return strategyClass{}, usagef("unknown strategy %q: choose %s", f.class, strings.Join(names, ", "))
+}
+
+// structured is the optimum of a class other than dense.
+type structured struct {
+	strategy   factorize.Strategy
+	quality    factorize.Quality
+	iterations int
+	bound      *factorize.Result // with a certificate for the class, or nil
+}
+
+// optimize runs the class's optimizer.
+func (c strategyClass) run(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, opts factorize.Options) (*structured, error) {
+	series, certified, err := c.optimize(ctx, h, s, f, opts)
+	if err != nil {
+		return nil, fmt.Errorf("optimizing the %s strategy: %w", c.name, err)
+	}
+	if certified != nil {
+		return &structured{certified.Strategy, certified.Quality, certified.Iterations, certified}, nil
+	}
+	return &structured{series.Strategy, series.Quality, series.Iterations, nil}, nil
+}
+
+// describe returns the parameters of a strategy for the manifest.
+func describe(c factorize.Strategy) export.Strategy {
+	var out export.Strategy
+	switch c := c.(type) {
+	case *factorize.Banded:
+		out = export.Strategy{Class: "banded", Bandwidth: c.Bands(), Diagonals: c.Diagonals()}
+	case *factorize.Toeplitz:
+		out = export.Strategy{Class: "toeplitz", Coefficients: c.Coefficients(), Columns: c.Columns()}
+		out.Bandwidth = len(out.Coefficients)
+	case *factorize.BandedInverse:
+		out = export.Strategy{Class: "banded-inverse", Coefficients: c.Coefficients()}
+		out.Bandwidth = len(out.Coefficients)
+	case *factorize.BLT:
+		out = describeBLT(c)
+	default:
+		out = export.Strategy{Class: "dense"}
+	}
+	if s, ok := c.(factorize.Streamer); ok {
+		cost := s.NodeCost()
+		out.MemoryFloats, out.FlopsPerStep = cost.Floats, cost.Flops
+	}
+	return out
+}
+
+func describeBLT(c *factorize.BLT) export.Strategy {
+	out := export.Strategy{Class: "blt"}
+	sections, scale := c.Sections()
+	out.Scale = scale
+	for _, s := range sections {
+		out.Sections = append(out.Sections, [4]float64{s.P, s.Q, s.A, s.B})
+	}
+	theta, omega, _ := c.Buffers()
+	out.Buffers = len(theta)
+	for i := range theta {
+		if re, im := real(omega[i]), imag(omega[i]); math.IsNaN(re+im) || math.IsInf(re+im, 0) {
+			out.Theta, out.Omega = nil, nil // poles coincide: only the sections say what it is
+			break
+		}
+		out.Theta = append(out.Theta, [2]float64{real(theta[i]), imag(theta[i])})
+		out.Omega = append(out.Omega, [2]float64{real(omega[i]), imag(omega[i])})
+	}
+	return out
+}
+
+// rebuild makes the strategy of a manifest's parameters; nil for dense, which has none.
+func rebuild(s export.Strategy, steps int) (factorize.Strategy, error) {
+	var c factorize.Strategy
+	var err error
+	switch s.Class {
+	case "dense":
+		return nil, nil
+	case "banded":
+		c, err = factorize.NewBandedFromDiagonals(s.Diagonals)
+	case "toeplitz":
+		c, err = factorize.NewToeplitz(steps, s.Coefficients, s.Columns)
+	case "banded-inverse":
+		c, err = factorize.NewBandedInverse(steps, s.Coefficients)
+	case "blt":
+		var sections []factorize.Section
+		for _, x := range s.Sections {
+			sections = append(sections, factorize.Section{P: x[0], Q: x[1], A: x[2], B: x[3]})
+		}
+		c, err = factorize.NewBLT(steps, s.Scale, sections)
+	default:
+		return nil, fmt.Errorf("unknown strategy class %q", s.Class)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Steps() != steps {
+		return nil, fmt.Errorf("parameters for %d steps, not %d", c.Steps(), steps)
+	}
+	return c, nil
+}

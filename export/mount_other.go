@@ -1,0 +1,6 @@
+//go:build !unix
+
+package export
+
+// isMountPoint cannot be told here.
+func isMountPoint(string) bool { return false }
