@@ -26,11 +26,18 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
 	fmt.Fprintf(w, "participation  %v\n", j.schema)
 	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.adjacencyLine())
+	optimum := m.Loss
+	if m.Strategy.Ratio != 0 {
+		optimum = m.Loss / m.Strategy.Ratio
+	}
 	row := func(name string, sens, squared, loss float64) []string {
 		return []string{name, number(sens), number(squared), number(loss),
-			number(math.Sqrt(loss / (float64(nodes) * float64(m.Steps)))), fmt.Sprintf("%.4f", loss/m.Loss)}
+			number(math.Sqrt(loss / (float64(nodes) * float64(m.Steps)))), fmt.Sprintf("%.4f", loss/optimum)}
 	}
 	rows := [][]string{row(strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
+	if m.Strategy.Class != "dense" {
+		rows = append(rows, row("dense (optimal)", 1, optimum, optimum))
+	}
 	for _, name := range []string{"d-mf", "dp-d-sgd", "antipgd"} {
 		if b, ok := m.Baselines[name]; ok {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
