@@ -1,0 +1,225 @@
+package benchmarks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// Case is a workload to compare strategies on.
+type Case struct {
+	Graph  string // name or file
+	Schema participation.Cyclic
+	Gram   func(ctx context.Context) (*mat.SymDense, error) // T×T, computed when needed
+}
+
+// Row is one strategy measured on one case.
+type Row struct {
+	Graph        string  `json:"graph"`
+	K            int     `json:"k"`
+	B            int     `json:"b"`
+	Strategy     string  `json:"strategy"`
+	SensSquared  float64 `json:"sens_squared"` // of the strategy as it is defined, before scaling
+	SensKind     string  `json:"sens_kind"`    // exact or bound
+	Loss         float64 `json:"loss"`
+	Ratio        float64 `json:"ratio"`       // loss over the dense certified optimum's
+	LowerBound   float64 `json:"lower_bound"` // of the loss of any strategy
+	MemoryFloats int     `json:"memory_floats"`
+	Seconds      float64 `json:"seconds"` // to make the strategy
+}
+
+// key says which cell of the table a row is.
+type key struct {
+	graph, strategy string
+	k, b            int
+}
+
+func (r Row) key() key { return key{r.Graph, r.Strategy, r.K, r.B} }
+
+// maker makes a strategy for a Gram matrix under a schema. A nil h asks for the network-free prefix workload.
+type maker struct {
+	name string
+	make func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error)
+}
+
+// Dense is the name of the certified optimum's row.
+const Dense = "dense"
+
+// makers lists the strategies in the order of the table; the dense optimum, which comes first, is not among them.
+func makers() []maker {
+	plain := func(make func(s participation.Cyclic) (factorize.Strategy, error)) func(context.Context, *mat.SymDense, participation.Cyclic) (factorize.Strategy, error) {
+		return func(_ context.Context, _ *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+			return make(s)
+		}
+	}
+	return []maker{
+		{"banded 2b", banded(2)},
+		{"banded b", banded(1)},
+		{"toeplitz b, scaled", toeplitz(true)},
+		{"toeplitz b", toeplitz(false)},
+		{"blt 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+			return optimum(factorize.OptimizeBLT(ctx, h, s, min(4, max(s.Steps()-1, 1))))
+		}},
+		{"banded-inverse 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+			return optimum(factorize.OptimizeBandedInverse(ctx, h, s, min(4, s.Steps())))
+		}},
+		{"d-mf", func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+			return certified(factorize.Optimize(ctx, workload.PrefixGram(s.Steps()), s, factorize.Options{Gap: factorize.MinGap(s.Steps())}))
+		}},
+		{"bsr b", plain(func(s participation.Cyclic) (factorize.Strategy, error) {
+			return factorize.SquareRoot(s.Steps(), s.Separation())
+		})},
+		{"bisr 4", plain(func(s participation.Cyclic) (factorize.Strategy, error) {
+			return factorize.BandedInverseSquareRoot(s.Steps(), min(4, s.Steps()))
+		})},
+		{"sr", plain(func(s participation.Cyclic) (factorize.Strategy, error) {
+			return factorize.SquareRoot(s.Steps(), s.Steps())
+		})},
+		{"tree", plain(func(s participation.Cyclic) (factorize.Strategy, error) { return factorize.Tree(s.Steps()) })},
+		{"dp-d-sgd", plain(func(s participation.Cyclic) (factorize.Strategy, error) { return factorize.Identity(s.Steps()), nil })},
+		{"antipgd", plain(func(s participation.Cyclic) (factorize.Strategy, error) { return factorize.AntiPGD(s.Steps()), nil })},
+	}
+}
+
+func banded(separations int) func(context.Context, *mat.SymDense, participation.Cyclic) (factorize.Strategy, error) {
+	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+		return certified(factorize.OptimizeBanded(ctx, h, s, min(separations*s.Separation(), s.Steps()), factorize.Options{}))
+	}
+}
+
+func toeplitz(scaled bool) func(context.Context, *mat.SymDense, participation.Cyclic) (factorize.Strategy, error) {
+	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+		return optimum(factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: s.Separation(), ScaleColumns: scaled}))
+	}
+}
+
+func optimum(r *factorize.SeriesResult, err error) (factorize.Strategy, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r.Strategy, nil
+}
+
+func certified(r *factorize.Result, err error) (factorize.Strategy, error) {
+	if err != nil {
+		return nil, err
+	}
+	if r.Status == optim.Interrupted {
+		return nil, context.Canceled
+	}
+	return r.Strategy, nil
+}
+
+// Strategies returns the names of the rows of every case, in order.
+func Strategies() []string {
+	names := []string{Dense}
+	for _, m := range makers() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Run measures every strategy on every case and calls each with every row, in order: with a row of finished where there is
+// one, which is then not measured again. The error is the first of a case, or the context's; rows that were handed out
+// before it are good.
+func Run(ctx context.Context, cases []Case, finished []Row, each func(Row) error) error {
+	have := map[key]Row{}
+	for _, r := range finished {
+		have[r.key()] = r
+	}
+	network := map[participation.Cyclic]factorize.Strategy{} // D-MF knows nothing of the network: once a schema
+	for _, c := range cases {
+		if err := c.run(ctx, have, network, each); err != nil {
+			return fmt.Errorf("%s, k = %d, b = %d: %w", c.Graph, c.Schema.Participations(), c.Schema.Separation(), err)
+		}
+	}
+	return nil
+}
+
+func (c Case) run(ctx context.Context, have map[key]Row, dmf map[participation.Cyclic]factorize.Strategy, each func(Row) error) error {
+	row := Row{Graph: c.Graph, K: c.Schema.Participations(), B: c.Schema.Separation()}
+	missing := false
+	for _, name := range Strategies() {
+		row.Strategy = name
+		_, ok := have[row.key()]
+		missing = missing || !ok
+	}
+	var h *mat.SymDense
+	var err error
+	if missing {
+		if h, err = c.Gram(ctx); err != nil {
+			return err
+		}
+	}
+	row.Strategy = Dense
+	dense, ok := have[row.key()]
+	if !ok {
+		started := time.Now()
+		best, err := factorize.Optimize(ctx, h, c.Schema, factorize.Options{})
+		if err != nil {
+			return err
+		}
+		if best.Status == optim.Interrupted {
+			return context.Canceled
+		}
+		dense = row
+		dense.measure(best.Strategy, best.Quality, time.Since(started))
+		dense.Ratio, dense.LowerBound = 1, best.LowerBound
+	}
+	if err := each(dense); err != nil {
+		return err
+	}
+	for _, m := range makers() {
+		row.Strategy = m.name
+		r, ok := have[row.key()]
+		if !ok {
+			if r, err = c.measure(ctx, m, h, row, dmf); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+			r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure makes the strategy and evaluates it.
+func (c Case) measure(ctx context.Context, m maker, h *mat.SymDense, row Row, dmf map[participation.Cyclic]factorize.Strategy) (Row, error) {
+	started := time.Now()
+	strategy, err := dmf[c.Schema], error(nil)
+	if m.name != "d-mf" || strategy == nil {
+		strategy, err = m.make(ctx, h, c.Schema)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return row, err
+	}
+	if m.name == "d-mf" {
+		dmf[c.Schema] = strategy
+	}
+	took := time.Since(started)
+	q, err := factorize.Evaluate(strategy, h, c.Schema.Patterns())
+	if err != nil {
+		return row, err
+	}
+	row.measure(strategy, q, took)
+	return row, nil
+}
+
+func (r *Row) measure(s factorize.Strategy, q factorize.Quality, took time.Duration) {
+	r.SensSquared, r.SensKind, r.Loss, r.Seconds = q.Sensitivity.Squared, q.Sensitivity.Kind(), q.Loss, took.Seconds()
+	if streamer, ok := s.(factorize.Streamer); ok {
+		r.MemoryFloats = streamer.NodeCost().Floats
+	}
+}
