@@ -33,15 +33,16 @@ type Row struct {
 	LowerBound   float64 `json:"lower_bound"` // of the loss of any strategy
 	MemoryFloats int     `json:"memory_floats"`
 	Seconds      float64 `json:"seconds"` // to make the strategy
+	SHA256       string  `json:"graph_sha256,omitempty"`
 }
 
 // key says which cell of the table a row is.
 type key struct {
-	graph, strategy string
-	k, b            int
+	graph, sha256, strategy string
+	k, b                    int
 }
 
-func (r Row) key() key { return key{r.Graph, r.Strategy, r.K, r.B} }
+func (r Row) key() key { return key{r.Graph, r.SHA256, r.Strategy, r.K, r.B} }
 
 // maker makes a strategy for a Gram matrix under a schema. A nil h asks for the network-free prefix workload.
 type maker struct {
@@ -144,7 +145,7 @@ func Run(ctx context.Context, cases []Case, finished []Row, each func(Row) error
 }
 
 func (c Case) run(ctx context.Context, have map[key]Row, dmf map[participation.Cyclic]factorize.Strategy, each func(Row) error) error {
-	row := Row{Graph: c.Graph, K: c.Schema.Participations(), B: c.Schema.Separation()}
+	row := Row{Graph: c.Graph, SHA256: c.SHA256, K: c.Schema.Participations(), B: c.Schema.Separation()}
 	missing := false
 	for _, name := range Strategies() {
 		row.Strategy = name

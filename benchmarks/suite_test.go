@@ -61,6 +61,22 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Another file of the same name is another case.
+func TestRowsOfAnotherFile(t *testing.T) {
+	computed := 0
+	c := prefixCase(t, &computed)
+	c.SHA256 = "aa"
+	var rows []Row
+	keep := func(r Row) error { rows = append(rows, r); return nil }
+	if err := Run(context.Background(), []Case{c}, nil, keep); err != nil {
+		t.Fatal(err)
+	}
+	c.SHA256 = "bb"
+	if err := Run(context.Background(), []Case{c}, rows, keep); err != nil || computed != 2 {
+		t.Errorf("computed %d times, %v", computed, err)
+	}
+}
+
 func TestRunEnds(t *testing.T) {
 	computed := 0
 	c := prefixCase(t, &computed)

@@ -1,0 +1,60 @@
+package figure
+
+import (
+	"bytes"
+	"image/color"
+	"image/png"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestFiguresAreWritten(t *testing.T) {
+	dots, err := Dots("title", "axis", []string{"a", "b"}, []Series{{"x", map[string]float64{"a": 1, "b": 3}}, {"y", map[string]float64{"b": 40}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]*Figure{"dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
+		var picture, svg bytes.Buffer
+		if err := f.WriteAs(&picture, "x.png"); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		decoded, err := png.Decode(&picture)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		colours := map[color.Color]bool{}
+		for y := range decoded.Bounds().Dy() {
+			for x := range decoded.Bounds().Dx() {
+				colours[decoded.At(x, y)] = true
+			}
+		}
+		if len(colours) < 10 {
+			t.Errorf("%s: %d colours", name, len(colours))
+		}
+		if err := f.WriteAs(&svg, "x.svg"); err != nil || !strings.Contains(svg.String(), "<svg") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := f.WriteAs(&svg, "x.pdf"); err == nil {
+			t.Errorf("%s: an unknown format was written", name)
+		}
+	}
+}
+
+func TestSignedColours(t *testing.T) {
+	for v, want := range map[float64]color.RGBA{0: {255, 255, 255, 255}, 1: {178, 24, 43, 255}, -1: {33, 102, 172, 255}} {
+		if got := signedColour(v); got != want {
+			t.Errorf("%v is %v, want %v", v, got, want)
+		}
+	}
+}
+
+func TestDotsRefuse(t *testing.T) {
+	if _, err := Dots("", "", nil, nil); err == nil {
+		t.Error("an empty figure was drawn")
+	}
+	if _, err := Dots("", "", []string{"a"}, []Series{{"x", map[string]float64{"a": 0}}}); err == nil {
+		t.Error("zero was drawn on a logarithmic axis")
+	}
+}
