@@ -16,6 +16,7 @@ import (
 // Case is a workload to compare strategies on.
 type Case struct {
 	Graph  string // name or file
+	SHA256 string // of the file, if it is one: rows of another file of the same name are not taken for its
 	Schema participation.Cyclic
 	Gram   func(ctx context.Context) (*mat.SymDense, error) // T×T, computed when needed
 }
