@@ -101,14 +101,7 @@ func (f *inverseSeries) seriesTo(c, x []float64) bool {
 // pullTo uses dc = -c*c*dr.
 func (f *inverseSeries) pullTo(dst, gc []float64) {
 	n := len(gc)
-	square := make([]float64, n)
-	for i := range square {
-		var sum float64
-		for j := range i + 1 {
-			sum += f.c[j] * f.c[i-j]
-		}
-		square[i] = sum
-	}
+	square := squareSeries(f.c)
 	for j := range dst {
 		dst[j] = -floats.Dot(gc[j+1:], square[:n-j-1])
 	}

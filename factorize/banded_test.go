@@ -70,23 +70,17 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
 		h := randomGram(t, s.Steps())
 		k := mask{s, bands}
-		var chol mat.Cholesky
-		var root mat.TriDense
-		if !chol.Factorize(h) {
-			t.Fatal("Gram matrix is not positive definite")
-		}
-		chol.UTo(&root)
-		o := newObjective(h, &root, k)
+		o, root := objectiveOf(t, h, k)
 		x := mat.DenseCopyOf(gramOf(randomBanded(t, s.Steps(), bands))).RawMatrix().Data
 		if math.IsInf(o.Value(x), 0) {
 			t.Fatal("X is not positive definite")
 		}
 		o.GradientTo(make([]float64, len(x)))
-		fast, err := newCertificate(&root, k).bound(x, o.lambda)
+		fast, err := newCertificate(root, k).bound(x, o.lambda)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow, err := singularValueBound(&root, o.lambda, k)
+		slow, err := singularValueBound(root, o.lambda, k)
 		if err != nil {
 			t.Fatal(err)
 		}

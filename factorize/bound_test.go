@@ -38,19 +38,13 @@ func TestLowerBoundIsABound(t *testing.T) {
 // certificateBound is certificate.bound at X.
 func certificateBound(t *rapid.T, h, x *mat.SymDense, patterns [][]int) float64 {
 	s := schema(t, len(patterns[0]), len(patterns))
-	var chol mat.Cholesky
-	var root mat.TriDense
-	if !chol.Factorize(h) {
-		t.Fatal("Gram matrix is not positive definite")
-	}
-	chol.UTo(&root)
-	o := newObjective(h, &root, denseMask(s))
+	o, root := objectiveOf(t, h, denseMask(s))
 	full := mat.DenseCopyOf(x).RawMatrix().Data
 	if math.IsInf(o.Value(full), 0) {
 		t.Fatal("X is not positive definite")
 	}
 	o.GradientTo(make([]float64, len(full)))
-	bound, err := newCertificate(&root, denseMask(s)).bound(full, o.lambda)
+	bound, err := newCertificate(root, denseMask(s)).bound(full, o.lambda)
 	if err != nil {
 		t.Fatal(err)
 	}

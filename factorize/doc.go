@@ -23,9 +23,21 @@
 //
 // # Strategies
 //
-// A Strategy is a lower-triangular C with a positive diagonal. Dense stores it; Identity and AntiPGD are the baselines
-// DP-D-SGD (independent noise) and AntiPGD (each step takes back the noise of the step before). The strategy called D-MF
-// is the optimum for the prefix workload, which knows nothing of the network.
+// A Strategy is a lower-triangular C with a positive diagonal. Dense stores it, and is the optimum of Optimize. The others
+// need less memory at a node (NodeCost) and cost more error:
+//
+//	Banded         w bands, general entries          OptimizeBanded, with its own certificate
+//	Toeplitz       w coefficients, scaled columns    OptimizeToeplitz; SquareRoot in closed form
+//	BLT            d poles of a rational function    OptimizeBLT
+//	BandedInverse  C⁻¹ of w coefficients             OptimizeBandedInverse; BandedInverseSquareRoot in closed form
+//
+// The families of Toeplitz strategies share one objective (series.go): with r = 1/c the squared error is a quadratic form
+// of r, and a family only maps its parameters to c and gradients back. Their sensitivities are exact where the sum of |X|
+// over a pattern is attained, and that sum, an upper bound, otherwise.
+//
+// Identity and AntiPGD are the baselines DP-D-SGD (independent noise) and AntiPGD (each step takes back the noise of the
+// step before), Tree is binary tree aggregation, and D-MF is Optimize for the prefix workload, which knows nothing of the
+// network.
 //
 // # Notation
 //

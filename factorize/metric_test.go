@@ -104,13 +104,7 @@ func TestGradientIsDerivative(t *testing.T) {
 		s := drawSchema(t)
 		n := s.Steps()
 		h := randomGram(t, n)
-		var chol mat.Cholesky
-		var root mat.TriDense
-		if !chol.Factorize(h) {
-			t.Fatal("Gram matrix is not positive definite")
-		}
-		chol.UTo(&root)
-		o := newObjective(h, &root, denseMask(s))
+		o, _ := objectiveOf(t, h, denseMask(s))
 		x := startFor(h, o)
 		direction := mat.DenseCopyOf(randomSymmetric(random(t), n)).RawMatrix().Data
 		o.mask.project(direction)
@@ -138,13 +132,7 @@ func TestStartIsFeasible(t *testing.T) {
 		s := drawSchema(t)
 		n := s.Steps()
 		h := randomGram(t, n)
-		var chol mat.Cholesky
-		var root mat.TriDense
-		if !chol.Factorize(h) {
-			t.Fatal("Gram matrix is not positive definite")
-		}
-		chol.UTo(&root)
-		o := newObjective(h, &root, denseMask(s))
+		o, _ := objectiveOf(t, h, denseMask(s))
 		x := startFor(h, o)
 		if math.IsInf(o.Value(x), 0) {
 			t.Fatal("start is not positive definite")

@@ -286,14 +286,7 @@ func (o *seriesObjective) errorGradient(gc []float64) {
 			}
 		}
 	}
-	rr := make([]float64, n) // r*r
-	for i := range rr {
-		var sum float64
-		for j := range i + 1 {
-			sum += o.r[j] * o.r[i-j]
-		}
-		rr[i] = sum
-	}
+	rr := squareSeries(o.r)
 	for j := range gc {
 		gc[j] -= 2 * floats.Dot(gr[j:], rr[:n-j])
 	}

@@ -112,3 +112,14 @@ func invertSeries(c []float64, count int) []float64 {
 	}
 	return r
 }
+
+// squareSeries returns the power series c·c, to as many coefficients as c has.
+func squareSeries(c []float64) []float64 {
+	square := make([]float64, len(c))
+	for i := range square {
+		for j := range i + 1 {
+			square[i] += c[j] * c[i-j]
+		}
+	}
+	return square
+}
