@@ -49,8 +49,9 @@ func LowerBound(h, x *mat.SymDense, schema participation.Cyclic) (float64, error
 	return math.Max(bound, far), err
 }
 
-// tightExcess is the norm of the certificate's E up to which it gives away less than 1e-6 of the bound.
-const tightExcess = 0.03
+// tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of the
+// bound.
+const tightExcess = 1e-3
 
 // singularValueBound is the bound by the singular values of R F themselves: slower, and good far from the optimum.
 func singularValueBound(root *mat.TriDense, lambda []float64, k mask) (float64, error) {

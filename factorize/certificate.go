@@ -17,9 +17,10 @@ import (
 //
 //	U = Q p(E),   p(e) = 1 - e/2 + 3e²/8 - 5e³/16
 //
-// is closer to orthogonal by four orders of E. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above
-// that function, and not below its negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever
-// Q comes from, and the bound is a bound.
+// is orthogonal up to fourth order of E, and the polar factor of N up to first order, so that the bound is tight up to
+// second order. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above that function, and not below its
+// negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever Q comes from, and the bound is a
+// bound.
 type certificate struct {
 	mask       mask
 	rootSource *mat.TriDense
