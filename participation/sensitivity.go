@@ -3,6 +3,8 @@ package participation
 import (
 	"fmt"
 	"math"
+	"runtime"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -31,7 +33,8 @@ const exactWithin = 1e-12
 // of magnitudes over a pattern (Bellet et al., Equation 8, for sens²). Where entries of x were rounded away from zero, or
 // not at all, Squared is proven to be no less than the truth.
 //
-// The error cases are NaN or infinite entries, and steps outside x. The cost is O(Σ |π|²) entries of x.
+// The error cases are NaN or infinite entries, and steps outside x. The cost is O(Σ |π|²) entries of x, whose At must be
+// safe for several goroutines.
 func Of(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
 	steps := x.SymmetricDim()
 	worst := Sensitivity{Squared: math.Inf(-1), Attained: math.Inf(-1)}
@@ -52,7 +55,7 @@ func Of(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
 	return worst, nil
 }
 
-// restrict copies x[π,π].
+// restrict copies x[π,π]. Entries of x may be costly, so they are asked for by several goroutines.
 func restrict(x mat.Symmetric, pattern []int, steps int) (*mat.SymDense, error) {
 	if len(pattern) == 0 {
 		return nil, fmt.Errorf("%w: an empty pattern", ErrSchema)
@@ -63,13 +66,23 @@ func restrict(x mat.Symmetric, pattern []int, steps int) (*mat.SymDense, error) 
 		}
 	}
 	block := mat.NewSymDense(len(pattern), nil)
-	for i, s := range pattern {
-		for j := i; j < len(pattern); j++ {
-			v := x.At(s, pattern[j])
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("strategy Gram matrix entry (%d,%d) is %v", s, pattern[j], v)
+	var wg sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), (len(pattern)+15)/16)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(pattern); i += workers {
+				for j := i; j < len(pattern); j++ {
+					block.SetSym(i, j, x.At(pattern[i], pattern[j]))
+				}
 			}
-			block.SetSym(i, j, v)
+		})
+	}
+	wg.Wait()
+	for i := range pattern {
+		for j := i; j < len(pattern); j++ {
+			if v := block.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("strategy Gram matrix entry (%d,%d) is %v", pattern[i], pattern[j], v)
+			}
 		}
 	}
 	return block, nil
