@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,25 @@ func (b *builder) add(u, v string, weight float64, line int) {
 	b.edges = append(b.edges, lineEdge{Edge{i, j, weight}, line})
 }
 
+// startsWithHeader reports whether the first two labels, of the first edge, are the only ones that are no integers and
+// stand in no other edge: a header line of a CSV file, which must not become two nodes.
+func (b *builder) startsWithHeader() bool {
+	if len(b.labels) < 4 || b.edges[0].U != 0 || b.edges[0].V != 1 {
+		return false
+	}
+	for i, l := range b.labels {
+		if _, ok := new(big.Int).SetString(l, 10); ok == (i < 2) {
+			return false
+		}
+	}
+	for _, e := range b.edges[1:] {
+		if e.U < 2 || e.V < 2 {
+			return false
+		}
+	}
+	return true
+}
+
 // graph numbers the nodes by label, drops duplicates and makes the graph. A duplicate of another weight is an error.
 func (b *builder) graph(source string) (*Graph, error) {
 	if len(b.labels) == 0 {
@@ -56,6 +76,10 @@ func (b *builder) graph(source string) (*Graph, error) {
 	}
 	if len(b.edges) == 0 {
 		return nil, fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
+	}
+	if b.startsWithHeader() {
+		return nil, fmt.Errorf("%s:%d: %q and %q look like the names of columns, all other nodes are integers: delete the line or start it with #",
+			source, b.edges[0].line, b.labels[0], b.labels[1])
 	}
 	order := labelOrder(b.labels)
 	labels := make([]string, len(order))

@@ -53,6 +53,7 @@ func TestLoadRefuses(t *testing.T) {
 		"comments only":        {"g", "# nothing\n", "empty"},
 		"one node":             {"g", "1 1\n", "no edges"},
 		"one column":           {"g", "1 2\n3\n", ":2: 1 fields"},
+		"header line":          {"g.csv", "source,target\n1,2\n2,3\n", `:1: "source" and "target" look like`},
 		"four columns":         {"g", "1 2 3 4\n", ":1: 4 fields"},
 		"empty field":          {"g", "1,,2\n", ":1: an empty field"},
 		"comma and space":      {"g", "1 2\n1,2 0.5\n", `:2: both "," and white space`},
