@@ -70,7 +70,7 @@ func TestEdgeListRoundTrip(t *testing.T) {
 			}
 		}
 		if len(edges) == 0 {
-			t.Skip("no edges")
+			edges = []Edge{{0, 1, 1}}
 		}
 		g, err := New(numberLabels(n), edges, directed)
 		if err != nil {

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/workload"
+)
+
+// gram makes the Gram matrix of the manifest's network again, or returns nil if its files are not at hand.
+func (v *verification) gram(ctx context.Context) (*mat.SymDense, error) {
+	m := v.export.Manifest
+	kind, err := workload.ParseKind(m.Workload)
+	if err != nil {
+		v.add("workload", false, "%v", err)
+		return nil, nil
+	}
+	var w *graph.CSR
+	if kind != workload.Prefix {
+		n, err := v.network()
+		if err != nil || n == nil {
+			return nil, err
+		}
+		w = n.gossip.Matrix()
+	}
+	return workload.Gram(ctx, w, m.Steps, workload.Options{Kind: kind})
+}
+
+// network makes the manifest's network again and compares it with the manifest.
+func (v *verification) network() (*network, error) {
+	g := v.export.Manifest.Graph
+	if g == nil {
+		v.add("network", false, "the manifest has no graph for its workload %q", v.export.Manifest.Workload)
+		return nil, nil
+	}
+	f := networkFlags{source: v.flags.graph, gossip: g.Gossip, gossipFile: v.flags.gossipMatrix, directed: g.Directed}
+	if g.Seed != nil {
+		f.seed = *g.Seed
+	}
+	if f.source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
+		if _, known, _ := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.seed}); !known {
+			v.add("network", false, "%q is no built-in graph, and the manifest has no hash of a file", g.Source)
+			return nil, nil
+		}
+		f.source = g.Source
+	}
+	switch {
+	case g.SHA256 != "" && f.source == "":
+		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the graph with --graph (it was %s)", g.Source))
+		return nil, nil
+	case g.GossipFile != "" && f.gossipFile == "":
+		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the gossip matrix with --gossip-matrix (it was %s)", g.GossipFile))
+		return nil, nil
+	}
+	if g.Source == g.GossipFile {
+		f.directed = false // it follows from the matrix
+	}
+	n, err := f.load()
+	if err != nil {
+		return nil, err
+	}
+	o := n.origin
+	same := o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256 && o.Nodes == g.Nodes && o.Edges == g.Edges && o.DroppedNodes == g.DroppedNodes
+	if listed, err := v.export.Read("nodes.csv"); err == nil {
+		var want bytes.Buffer
+		if err := graph.WriteNodes(&want, n.graph); err != nil {
+			return nil, err
+		}
+		v.add("nodes", bytes.Equal(listed, want.Bytes()), "nodes.csv numbers %d nodes as the network does", n.graph.Nodes())
+	}
+	v.add("network", same, "%s; the manifest says %d nodes, %d edges and %s", n.line(), g.Nodes, g.Edges,
+		map[bool]string{true: "the same file", false: "perhaps another file"}[o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256])
+	return n, nil
+}
