@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// header returns the header of format version 1.0: magic, version, length, a Python dictionary, spaces up to a multiple
-// of 64 bytes and a line feed.
+// growth is the room, in digits, that NumPy leaves for the first length of a shape, so that a file can grow in place.
+const growth = 21
+
+// header returns the header of format version 1.0: magic, version, length, a Python dictionary, room for growth, spaces up
+// to a multiple of 64 bytes and a line feed.
 func header(shape []int) []byte {
 	var dims strings.Builder
 	for i, d := range shape {
@@ -24,6 +27,9 @@ func header(shape []int) []byte {
 		dims.WriteByte(',')
 	}
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }", dims.String())
+	if len(shape) > 0 {
+		dict += strings.Repeat(" ", growth-len(strconv.Itoa(shape[0])))
+	}
 	const fixed = len(magic) + 4
 	padding := (64 - (fixed+len(dict)+1)%64) % 64
 	dict += strings.Repeat(" ", padding) + "\n"
@@ -42,35 +48,50 @@ const maxHeader = 1 << 16
 
 func readHeader(r io.Reader) (arrayHeader, error) {
 	fixed := make([]byte, 8)
-	if _, err := io.ReadFull(r, fixed); err != nil || string(fixed[:6]) != magic {
+	if _, err := io.ReadFull(r, fixed); err != nil && !cut(err) {
+		return arrayHeader{}, err
+	} else if err != nil || string(fixed[:6]) != magic {
 		return arrayHeader{}, fmt.Errorf("%w: it does not start as one", ErrFormat)
 	}
 	var length int
 	switch fixed[6] {
 	case 1:
-		var b [2]byte
-		if _, err := io.ReadFull(r, b[:]); err != nil {
-			return arrayHeader{}, fmt.Errorf("%w: truncated header", ErrFormat)
+		b, err := headerBytes(r, 2)
+		if err != nil {
+			return arrayHeader{}, err
 		}
-		length = int(binary.LittleEndian.Uint16(b[:]))
+		length = int(binary.LittleEndian.Uint16(b))
 	case 2, 3:
-		var b [4]byte
-		if _, err := io.ReadFull(r, b[:]); err != nil {
-			return arrayHeader{}, fmt.Errorf("%w: truncated header", ErrFormat)
+		b, err := headerBytes(r, 4)
+		if err != nil {
+			return arrayHeader{}, err
 		}
-		length = int(min(binary.LittleEndian.Uint32(b[:]), maxHeader+1))
+		length = int(min(binary.LittleEndian.Uint32(b), maxHeader+1))
 	default:
 		return arrayHeader{}, fmt.Errorf("%w: format version %d is not known", ErrFormat, fixed[6])
 	}
 	if length > maxHeader {
 		return arrayHeader{}, fmt.Errorf("%w: header of more than %d bytes", ErrFormat, maxHeader)
 	}
-	dict := make([]byte, length)
-	if _, err := io.ReadFull(r, dict); err != nil {
-		return arrayHeader{}, fmt.Errorf("%w: truncated header", ErrFormat)
+	dict, err := headerBytes(r, length)
+	if err != nil {
+		return arrayHeader{}, err
 	}
 	return parseHeader(string(dict))
 }
+
+// headerBytes reads the next n bytes of a header.
+func headerBytes(r io.Reader, n int) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
+	if cut(err) {
+		return nil, fmt.Errorf("%w: truncated header", ErrFormat)
+	}
+	return b, err
+}
+
+// maxDims is NumPy's.
+const maxDims = 64
 
 var (
 	entry      = `'descr'\s*:\s*('[^']*'|\[.*\])|'fortran_order'\s*:\s*(True|False)|'shape'\s*:\s*\(([0-9,\sL]*)\)`
@@ -110,19 +131,25 @@ func parseHeader(dict string) (arrayHeader, error) {
 	return h, nil
 }
 
+// parseShape parses what stands between the parentheses of a Python tuple: "", "3," or "2, 3", with or without a last comma.
 func parseShape(s string) ([]int, error) {
-	var shape []int
+	if strings.TrimSpace(s) == "" {
+		return nil, nil // a scalar
+	}
 	fields := strings.Split(s, ",")
+	if len(fields) == 1 || len(fields) > maxDims+1 { // "(3)" is a number in Python, not a tuple
+		return nil, fmt.Errorf("%w: shape (%.80s)", ErrFormat, s)
+	}
+	if strings.TrimSpace(fields[len(fields)-1]) == "" {
+		fields = fields[:len(fields)-1]
+	}
+	shape := make([]int, len(fields))
 	for i, f := range fields {
-		f = strings.TrimSuffix(strings.TrimSpace(f), "L")
-		if f == "" && i == len(fields)-1 {
-			break // "(3,)" and "()"
+		d, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(f), "L")) // Python 2 wrote 3L
+		if err != nil {
+			return nil, fmt.Errorf("%w: shape (%.80s)", ErrFormat, s)
 		}
-		d, err := strconv.Atoi(f)
-		if err != nil || d < 0 {
-			return nil, fmt.Errorf("%w: shape (%s)", ErrFormat, s)
-		}
-		shape = append(shape, d)
+		shape[i] = d
 	}
 	return shape, nil
 }
@@ -148,6 +175,7 @@ func parseDtype(descr string) (dtype, error) {
 	return d, nil
 }
 
+// decode returns the number at the beginning of b.
 func (d dtype) decode(b []byte) (float64, error) {
 	var bits uint64
 	switch d.size {
@@ -171,6 +199,9 @@ func (d dtype) decode(b []byte) (float64, error) {
 			return 0, fmt.Errorf("the integer %d has no exact float64", v)
 		}
 		return float64(v), nil
+	}
+	if d.kind == 'b' && bits > 1 {
+		return 0, fmt.Errorf("the bool %d is neither 0 nor 1", bits)
 	}
 	if bits > 1<<53 {
 		return 0, fmt.Errorf("the integer %d has no exact float64", bits)

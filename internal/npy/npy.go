@@ -1,10 +1,3 @@
-// Package npy reads and writes arrays of numbers in NumPy's .npy format, with nothing taken on trust: a header is parsed
-// strictly, and sizes are compared with what the file can hold before anything is allocated.
-//
-// It exists because the library at hand (github.com/sbinet/npyio 0.6) pads its headers against the format, allocates what
-// a header asks for, and writes no arrays of more than two dimensions.
-//
-// The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 package npy
 
 import (
@@ -28,9 +21,11 @@ var ErrFormat = errors.New("not a readable .npy array")
 
 const magic = "\x93NUMPY"
 
-// Read reads one array of at most maxBytes bytes of data, and demands that nothing follows. Numbers of the types bool,
-// int, uint and float (of up to 8 bytes, either byte order) become float64; integers beyond 2⁵³ are an error, as are
-// complex numbers, strings, objects and records.
+// chunk is how many numbers are read or written at a time.
+const chunk = 1 << 12
+
+// Read reads one array of at most maxBytes bytes of numbers as stored (those of one byte take eight in Array), and
+// demands that nothing follows. An error of r is returned as it is; everything else that is wrong wraps ErrFormat.
 func Read(r io.Reader, maxBytes int64) (Array, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	h, err := readHeader(br)
@@ -49,23 +44,47 @@ func Read(r io.Reader, maxBytes int64) (Array, error) {
 			count*int64(h.dtype.size), maxBytes)
 	}
 	data := make([]float64, count)
-	buf := make([]byte, h.dtype.size)
-	for i := range data {
-		if _, err := io.ReadFull(br, buf); err != nil {
-			return Array{}, fmt.Errorf("%w: truncated: shape %v promises %d numbers, only %d are there", ErrFormat, h.shape, count, i)
-		}
-		if data[i], err = h.dtype.decode(buf); err != nil {
-			return Array{}, fmt.Errorf("%w: number %d: %w", ErrFormat, i, err)
-		}
+	if err := readNumbers(br, h, data); err != nil {
+		return Array{}, err
 	}
-	if _, err := br.ReadByte(); err != io.EOF {
+	switch _, err := br.ReadByte(); {
+	case err == nil:
 		return Array{}, fmt.Errorf("%w: data follow after the %d numbers of shape %v", ErrFormat, count, h.shape)
+	case err != io.EOF:
+		return Array{}, err
 	}
 	if h.fortran {
 		data = toCOrder(data, h.shape)
 	}
 	return Array{Shape: h.shape, Data: data}, nil
 }
+
+// readNumbers fills data, in the order of the file.
+func readNumbers(r io.Reader, h arrayHeader, data []float64) error {
+	size := h.dtype.size
+	buf := make([]byte, min(chunk, len(data))*size)
+	for done := 0; done < len(data); {
+		n := min(chunk, len(data)-done)
+		got, err := io.ReadFull(r, buf[:n*size])
+		if cut(err) {
+			return fmt.Errorf("%w: truncated: shape %v promises %d numbers, only %d are there", ErrFormat, h.shape, len(data),
+				done+got/size)
+		}
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			if data[done+i], err = h.dtype.decode(buf[i*size:]); err != nil {
+				return fmt.Errorf("%w: number %d: %w", ErrFormat, done+i, err)
+			}
+		}
+		done += n
+	}
+	return nil
+}
+
+// cut tells a file that ends too early from one that cannot be read.
+func cut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // ReadFile reads the array of a file.
 func ReadFile(path string) (Array, error) {
@@ -118,8 +137,7 @@ func Write(w io.Writer, shape []int, data []float64) error {
 	if _, err := w.Write(header(shape)); err != nil {
 		return err
 	}
-	const chunk = 1 << 12
-	buf := make([]byte, 0, 8*chunk)
+	buf := make([]byte, 0, 8*min(chunk, len(data)))
 	for len(data) > 0 {
 		n := min(chunk, len(data))
 		buf = buf[:0]
