@@ -31,7 +31,7 @@ func header(shape []int) []byte {
 		dict += strings.Repeat(" ", growth-len(strconv.Itoa(shape[0])))
 	}
 	const fixed = len(magic) + 4
-	padding := (64 - (fixed+len(dict)+1)%64) % 64
+	padding := 64 - (fixed+len(dict)+1)%64 // a full 64 where none is needed, as NumPy has it
 	dict += strings.Repeat(" ", padding) + "\n"
 	h := append([]byte(magic), 1, 0)
 	h = binary.LittleEndian.AppendUint16(h, uint16(len(dict)))
