@@ -3,7 +3,11 @@ package accounting
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestCalibrate(t *testing.T) {
@@ -29,7 +33,11 @@ func TestCalibrate(t *testing.T) {
 		"epsilon alone":   {Epsilon: 1},
 		"both":            {Mu: 1, Epsilon: 1, Delta: 1e-5},
 		"delta too large": {Mu: 1, Delta: 1},
-		"noise overflows": {Mu: 1e-308},
+		"noise overflows": {Mu: 1e-300},
+		"sigma overflows": {Mu: 1e-309},
+		"negative mu":     {Mu: -1},
+		"negative ε":      {Epsilon: -1, Delta: 1e-5},
+		"negative δ":      {Mu: 1, Delta: -1e-5},
 	} {
 		if _, err := Calibrate(target, 1, 1e10, ZeroOut); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: error %v", name, err)
@@ -37,15 +45,31 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-func TestParseAdjacency(t *testing.T) {
-	for _, name := range Adjacencies() {
-		if a, err := ParseAdjacency(name); err != nil || a.String() != name {
-			t.Errorf("%s: %v, %v", name, a, err)
+// An adjacency that is none must not pass for the one with less noise.
+func TestCalibrateRefusesUnknownAdjacency(t *testing.T) {
+	for _, a := range []Adjacency{-1, 2} {
+		if _, err := Calibrate(Target{Mu: 1}, 1, 1, a); !errors.Is(err, ErrParameter) {
+			t.Errorf("%v: error %v", a, err)
 		}
 	}
-	if _, err := ParseAdjacency("add-remove"); err == nil {
-		t.Error("unknown adjacency accepted")
-	}
+}
+
+// The noise is enough for the μ: sens·contribution/noise ≤ μ in exact arithmetic.
+func TestNoiseIsRoundedUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) float64 { return math.Exp(rapid.Float64Range(-20, 20).Draw(t, name)) }
+		sens, clip, mu := draw("sens"), draw("clip"), draw("mu")
+		p, err := Calibrate(Target{Mu: mu}, sens, clip, ReplaceOne)
+		if err != nil || p.Clip != clip || p.Adjacency != ReplaceOne || p.Mu != mu {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+		have := new(big.Float).Mul(exact(p.NoiseStd), exact(mu))
+		need := new(big.Float).Mul(exact(2*clip), exact(sens))
+		if have.Cmp(need) < 0 || !near(p.NoiseStd, 2*clip*sens/mu, 1e-15) {
+			t.Fatalf("noise %v for sens %v, clip %v, μ %v", p.NoiseStd, sens, clip, mu)
+		}
+	})
 }
 
 func ExampleCalibrate() {

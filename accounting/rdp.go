@@ -1,77 +1,63 @@
 package accounting
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"math"
 )
 
-// RDP returns the Renyi divergence bound ρ = αμ²/2 of order α > 1 that μ-GDP implies, attained by the Gaussian mechanism.
+// RDP returns the Renyi divergence bound ρ = αμ²/2 of order α > 1 that μ-GDP implies, attained by the Gaussian mechanism,
+// rounded up.
 func RDP(mu, alpha float64) (float64, error) {
-	if err := errors.Join(positive("mu", mu), order(alpha)); err != nil {
+	if err := cmp.Or(positive("mu", mu), order(alpha)); err != nil {
 		return 0, err
 	}
-	return math.Nextafter(alpha*mu*mu/2, math.Inf(1)), nil
+	up := math.Inf(1)
+	rho := math.Nextafter(math.Nextafter(alpha*mu*mu/2, up), up) // two roundings
+	return rho, positive("rdp", rho)
 }
 
-// MuFromRDP returns √(2ρ/α): the μ of the Gaussian mechanism whose divergence of order α > 1 is ρ. For other mechanisms
-// Renyi DP of one order implies no μ.
+// MuFromRDP returns √(2ρ/α): the μ of the Gaussian mechanism whose divergence of order α > 1 is ρ, rounded down. For other
+// mechanisms Renyi DP of one order implies no μ.
 func MuFromRDP(alpha, rho float64) (float64, error) {
-	if err := errors.Join(order(alpha), positive("rdp", rho)); err != nil {
+	if err := cmp.Or(order(alpha), positive("rdp", rho)); err != nil {
 		return 0, err
 	}
-	return math.Sqrt(2 * rho / alpha), nil
+	mu := math.Nextafter(math.Nextafter(math.Sqrt(rho/alpha*2), 0), 0)
+	return mu, positive("mu", mu)
 }
 
 // EpsilonFromRDP returns an ε for which (α, ρ)-RDP implies (ε, δ)-DP: the bound of Canonne, Kamath & Steinke (2020),
-// Proposition 12: ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1), or 0 if that is negative.
+// Proposition 12: ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1), rounded up, or 0 if that is negative.
 func EpsilonFromRDP(alpha, rho, delta float64) (float64, error) {
-	if err := errors.Join(order(alpha), nonNegative("rdp", rho), probability(delta)); err != nil {
+	if err := cmp.Or(order(alpha), nonNegative("rdp", rho), probability(delta)); err != nil {
 		return 0, err
 	}
-	epsilon := rho + math.Log1p(-1/alpha) - (math.Log(delta)+math.Log(alpha))/(alpha-1)
-	return math.Max(epsilon+1e-14*(rho+math.Abs(epsilon)+math.Abs(math.Log(delta))/(alpha-1)), 0), nil
+	logDelta, logOrder, logRatio := math.Log(delta), math.Log(alpha), logRatio(alpha)
+	epsilon := rho + logRatio - (logDelta+logOrder)/(alpha-1)
+	slack := 1e-14 * (rho + math.Abs(logRatio) + (math.Abs(logDelta)+logOrder)/(alpha-1))
+	epsilon = math.Max(epsilon+slack, 0)
+	return epsilon, nonNegative("epsilon", epsilon)
 }
 
-// EpsilonByRDP returns the best ε that the Renyi curve of μ-GDP implies over all orders, and that order. It is never below
-// Epsilon, which is exact; it is what accountants that only know Renyi DP report.
-func EpsilonByRDP(mu, delta float64) (epsilon, alpha float64, err error) {
-	if err := errors.Join(positive("mu", mu), probability(delta)); err != nil {
-		return 0, 0, err
+// DeltaFromRDP returns a δ for which (α, ρ)-RDP implies (ε, δ)-DP: the same bound, solved for
+// δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), rounded up, or 1 if that is larger. It is 0 only where δ underflows.
+func DeltaFromRDP(alpha, rho, epsilon float64) (float64, error) {
+	if err := cmp.Or(order(alpha), nonNegative("rdp", rho), nonNegative("epsilon", epsilon)); err != nil {
+		return 0, err
 	}
-	at := func(logOrder float64) float64 { // order 1 + e^logOrder
-		a := 1 + math.Exp(logOrder)
-		e, err := EpsilonFromRDP(a, a*mu*mu/2, delta)
-		if err != nil {
-			return math.Inf(1)
-		}
-		return e
-	}
-	best, center := math.Inf(1), 0.0
-	for l := -30.0; l <= 30; l += 0.25 { // then golden section around the best
-		if e := at(l); e < best {
-			best, center = e, l
-		}
-	}
-	low, high := center-0.25, center+0.25
-	const golden = 0.6180339887498949
-	for high-low > 1e-9 {
-		a, b := high-golden*(high-low), low+golden*(high-low)
-		if at(a) <= at(b) {
-			high = b
-		} else {
-			low = a
-		}
-	}
-	if e := at((low + high) / 2); e <= best {
-		best, center = e, (low+high)/2
-	}
-	return best, 1 + math.Exp(center), nil
+	return probabilityOf(logDeltaFromRDP(alpha, rho, epsilon)), nil
 }
 
-func order(alpha float64) error {
-	if !(alpha > 1) || math.IsInf(alpha, 1) {
-		return fmt.Errorf("%w: alpha = %v must be above 1 and finite", ErrParameter, alpha)
+func logDeltaFromRDP(alpha, rho, epsilon float64) float64 {
+	logOrder, logRatio := math.Log(alpha), logRatio(alpha)
+	slack := 1e-14 * ((alpha-1)*(rho+epsilon+math.Abs(logRatio)) + logOrder)
+	return (alpha-1)*(rho-epsilon+logRatio) - logOrder + slack
+}
+
+// logRatio returns log((α-1)/α).
+func logRatio(alpha float64) float64 {
+	if alpha < 2 {
+		return math.Log((alpha - 1) / alpha) // α-1 is exact
 	}
-	return nil
+	return math.Log1p(-1 / alpha)
 }

@@ -1,44 +1,75 @@
 package accounting
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// Renyi DP loses something, never gains: its ε is above the exact one, but not by orders of magnitude.
-func TestRDPIsAnUpperBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		mu := math.Exp(rapid.Float64Range(math.Log(1e-3), math.Log(100)).Draw(t, "log mu"))
-		delta := math.Exp(rapid.Float64Range(-60, -2).Draw(t, "log delta"))
-		exact, err := Epsilon(mu, delta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound, alpha, err := EpsilonByRDP(mu, delta)
-		if err != nil || bound < exact || alpha <= 1 || bound > 2*exact+3*mu*math.Sqrt(-math.Log(delta)) {
-			t.Fatalf("μ = %v, δ = %v: ε = %v by RDP of order %v, exactly %v (%v)", mu, delta, bound, alpha, exact, err)
-		}
-		// no order on a fine grid does better than the one that was found
-		for l := -5.0; l < 12; l += 0.01 {
-			a := 1 + math.Exp(l)
-			if e, err := EpsilonFromRDP(a, a*mu*mu/2, delta); err != nil || e < bound*(1-1e-6)-1e-12 {
-				t.Fatalf("order %v gives ε = %v, the best is %v of order %v (%v)", a, e, bound, alpha, err)
-			}
-		}
-	})
-}
-
 func TestRDPOfGaussian(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mu, alpha := drawMu(t), 1+math.Exp(rapid.Float64Range(-5, 8).Draw(t, "log order"))
 		rho, err := RDP(mu, alpha)
-		if err != nil || !near(rho, alpha*mu*mu/2, 1e-15) {
+		if err != nil || !near(rho, alpha*mu*mu/2, 1e-15) || rho <= alpha*mu*mu/2 {
 			t.Fatalf("RDP(%v, %v) = %v, %v", mu, alpha, rho, err)
 		}
-		if back, err := MuFromRDP(alpha, rho); err != nil || !near(back, mu, 1e-14) {
+		if back, err := MuFromRDP(alpha, rho); err != nil || !near(back, mu, 1e-14) || back > mu*(1+1e-15) {
 			t.Fatalf("μ = %v came back as %v, %v", mu, back, err)
 		}
 	})
+}
+
+// Golden values: mpmath with 50 digits.
+func TestRDPGolden(t *testing.T) {
+	for _, tc := range []struct{ alpha, rho, delta, want float64 }{
+		{2, 0.5, 1e-5, 10.626631103850337719},
+		{32, 1.25, 1e-6, 1.5521150002391147828},
+		{1.001, 3, 0.25, 1381.3861060076444333},
+		{1e6, 10, 1e-9, 10.000005907761686744},
+	} {
+		if got, err := EpsilonFromRDP(tc.alpha, tc.rho, tc.delta); err != nil || !near(got, tc.want, 1e-12) || got < tc.want {
+			t.Errorf("EpsilonFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.delta, got, err, tc.want)
+		}
+	}
+	for _, tc := range []struct{ alpha, rho, epsilon, want float64 }{
+		{2, 0.5, 3, 0.020521249655974698792},
+		{32, 1.25, 2, 9.3339720992526340434e-13},
+		{1.5, 0.1, 10, 0.0027264053679789601775},
+		{1000, 1, 1.5, 4.3234359263503204031e-221},
+	} {
+		if got, err := DeltaFromRDP(tc.alpha, tc.rho, tc.epsilon); err != nil || !near(got, tc.want, 1e-9) || got < tc.want {
+			t.Errorf("DeltaFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.epsilon, got, err, tc.want)
+		}
+	}
+	if got, err := EpsilonFromRDP(2, 0, 0.9); err != nil || got != 0 {
+		t.Errorf("a bound below zero became %v, %v", got, err)
+	}
+	if got, err := DeltaFromRDP(2, 5, 0); err != nil || got != 1 {
+		t.Errorf("a bound above one became %v, %v", got, err)
+	}
+}
+
+// What one gives the other takes.
+func TestRDPConversionsAreInverse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		alpha := 1 + math.Exp(rapid.Float64Range(-3, 5).Draw(t, "log order"))
+		rho := math.Exp(rapid.Float64Range(-5, 3).Draw(t, "log rho"))
+		delta := math.Exp(rapid.Float64Range(-300, -1).Draw(t, "log delta"))
+		epsilon, err := EpsilonFromRDP(alpha, rho, delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := DeltaFromRDP(alpha, rho, epsilon)
+		if err != nil || back > delta*(1+1e-9) || (epsilon > 0 && !near(back, delta, 1e-9)) {
+			t.Fatalf("δ = %v came back as %v for ε = %v (%v)", delta, back, epsilon, err)
+		}
+	})
+}
+
+func ExampleEpsilonFromRDP() {
+	epsilon, err := EpsilonFromRDP(8, 0.5, 1e-5)
+	fmt.Printf("%.4f %v\n", epsilon, err)
+	// Output: 1.7141 <nil>
 }

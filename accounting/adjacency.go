@@ -1,0 +1,54 @@
+package accounting
+
+import "fmt"
+
+// Adjacency says which datasets are neighbours.
+type Adjacency int
+
+const (
+	// ZeroOut: one has a record where the other has none; it moves a sum of clipped gradients by at most clip. The
+	// convention of the experiments of Bellet et al.
+	ZeroOut Adjacency = iota
+	// ReplaceOne: one has another record in the same place; it moves the sum by at most 2·clip. The definition in the text
+	// of Bellet et al., Section 4.1.
+	ReplaceOne
+)
+
+var adjacencyNames = [...]string{ZeroOut: "zero-out", ReplaceOne: "replace-one"}
+
+// Adjacencies lists the names ParseAdjacency accepts.
+func Adjacencies() []string { return adjacencyNames[:] }
+
+// String returns the name used in flags and manifests.
+func (a Adjacency) String() string {
+	if a < 0 || int(a) >= len(adjacencyNames) {
+		return fmt.Sprintf("Adjacency(%d)", int(a))
+	}
+	return adjacencyNames[a]
+}
+
+// ParseAdjacency is the inverse of String.
+func ParseAdjacency(name string) (Adjacency, error) {
+	for a, n := range adjacencyNames {
+		if n == name {
+			return Adjacency(a), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown adjacency %q: choose zero-out or replace-one", name)
+}
+
+// Contribution returns how far one record can move a sum of gradients of norm at most clip.
+func (a Adjacency) Contribution(clip float64) float64 {
+	if a == ZeroOut {
+		return clip
+	}
+	return 2 * clip
+}
+
+// check refuses values that are no adjacency.
+func (a Adjacency) check() error {
+	if a != ZeroOut && a != ReplaceOne {
+		return fmt.Errorf("%w: %v is neither zero-out nor replace-one", ErrParameter, a)
+	}
+	return nil
+}

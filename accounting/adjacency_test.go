@@ -1,0 +1,34 @@
+package accounting
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestParseAdjacency(t *testing.T) {
+	for _, name := range Adjacencies() {
+		if a, err := ParseAdjacency(name); err != nil || a.String() != name {
+			t.Errorf("%s: %v, %v", name, a, err)
+		}
+	}
+	if _, err := ParseAdjacency("add-remove"); err == nil {
+		t.Error("unknown adjacency accepted")
+	}
+}
+
+func TestContribution(t *testing.T) {
+	for a, want := range map[Adjacency]float64{ZeroOut: 3, ReplaceOne: 6, 7: 6} { // what is unknown takes the larger one
+		if got := a.Contribution(3); got != want {
+			t.Errorf("%v: contribution %v, want %v", a, got, want)
+		}
+	}
+	if got := Adjacency(7).String(); got != "Adjacency(7)" {
+		t.Error(got)
+	}
+}
+
+func ExampleAdjacency() {
+	a, err := ParseAdjacency("replace-one")
+	fmt.Println(a, a.Contribution(0.5), err)
+	// Output: replace-one 1 <nil>
+}

@@ -1,0 +1,27 @@
+package accounting
+
+import "math"
+
+// Compose returns √Σμ², the GDP parameter of mechanisms run one after the other, adaptively or not (Dong, Roth & Su 2022,
+// Corollary 3.3), rounded up.
+func Compose(mus ...float64) (float64, error) {
+	var largest float64
+	for _, mu := range mus {
+		if err := nonNegative("mu", mu); err != nil {
+			return 0, err
+		}
+		largest = math.Max(largest, mu)
+	}
+	if largest == 0 {
+		return 0, nil
+	}
+	var sum float64
+	for _, mu := range mus {
+		sum += (mu / largest) * (mu / largest)
+	}
+	if len(mus) == 1 {
+		return largest, nil
+	}
+	mu := largest * math.Sqrt(sum) * (1 + float64(len(mus)+4)*0x1p-52)
+	return mu, positive("the composed mu", mu)
+}

@@ -1,0 +1,84 @@
+package accounting
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Renyi DP loses something, never gains: its ε is above the exact one, but not by orders of magnitude.
+func TestRDPIsAnUpperBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mu := math.Exp(rapid.Float64Range(math.Log(1e-3), math.Log(100)).Draw(t, "log mu"))
+		delta := math.Exp(rapid.Float64Range(-60, -2).Draw(t, "log delta"))
+		exact, err := Epsilon(mu, delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, alpha, err := EpsilonByRDP(mu, delta)
+		if err != nil || bound < exact || alpha <= 1 || bound > 2*exact+3*mu*math.Sqrt(-math.Log(delta)) {
+			t.Fatalf("μ = %v, δ = %v: ε = %v by RDP of order %v, exactly %v (%v)", mu, delta, bound, alpha, exact, err)
+		}
+		// no order on a fine grid does better than the one that was found
+		for l := -5.0; l < 12; l += 0.01 {
+			a := 1 + math.Exp(l)
+			if e, err := EpsilonFromRDP(a, a*mu*mu/2, delta); err != nil || e < bound*(1-1e-6)-1e-12 {
+				t.Fatalf("order %v gives ε = %v, the best is %v of order %v (%v)", a, e, bound, alpha, err)
+			}
+		}
+	})
+}
+
+// The same for δ, which is within two orders of magnitude of the exact one.
+func TestDeltaByCurveIsAnUpperBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mu := math.Exp(rapid.Float64Range(math.Log(0.01), math.Log(30)).Draw(t, "log mu"))
+		epsilon := mu*mu/2 + mu*rapid.Float64Range(0, 20).Draw(t, "ε/μ - μ/2")
+		curve, err := GaussianCurve(mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := Delta(mu, epsilon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, alpha, err := DeltaByCurve(curve, epsilon)
+		if err != nil || bound < exact || bound > 100*exact/math.Min(mu, 1) || alpha <= 1 {
+			t.Fatalf("μ = %v, ε = %v: δ = %v by order %v, exactly %v (%v)", mu, epsilon, bound, alpha, exact, err)
+		}
+	})
+}
+
+func TestCurveIsChecked(t *testing.T) {
+	for name, curve := range map[string]Curve{
+		"NaN":      func(float64) float64 { return math.NaN() },
+		"negative": func(float64) float64 { return -1 },
+		"no bound": func(float64) float64 { return math.Inf(1) },
+	} {
+		if _, _, err := EpsilonByCurve(curve, 1e-5); !errors.Is(err, ErrParameter) {
+			t.Errorf("%s: ε: error %v", name, err)
+		}
+		if _, _, err := DeltaByCurve(curve, 1); !errors.Is(err, ErrParameter) {
+			t.Errorf("%s: δ: error %v", name, err)
+		}
+	}
+	upTo64 := func(alpha float64) float64 { // like subsampled mechanisms, which are bounded for small orders only
+		if alpha > 64 {
+			return math.Inf(1)
+		}
+		return alpha / 8
+	}
+	if _, alpha, err := EpsilonByCurve(upTo64, 1e-300); err != nil || alpha > 64 || alpha < 50 {
+		t.Errorf("order %v, %v", alpha, err)
+	}
+}
+
+func ExampleEpsilonByCurve() {
+	both := func(alpha float64) float64 { return alpha*0.5*0.5/2 + alpha*1*1/2 } // 0.5-GDP, then 1-GDP
+	epsilon, alpha, err := EpsilonByCurve(both, 1e-6)
+	fmt.Printf("%.3f by order %.2f %v\n", epsilon, alpha, err)
+	// Output: 5.927 by order 5.41 <nil>
+}

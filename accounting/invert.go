@@ -1,0 +1,72 @@
+package accounting
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// Epsilon returns the smallest ε ≥ 0 for which μ-GDP implies (ε, δ)-DP, rounded up. Parameters: μ > 0, 0 < δ < 1.
+func Epsilon(mu, delta float64) (float64, error) {
+	if err := cmp.Or(positive("mu", mu), probability(delta)); err != nil {
+		return 0, err
+	}
+	target := math.Log(delta)
+	holds := func(epsilon float64) bool {
+		l, err := LogDelta(mu, epsilon)
+		return err == nil && l <= target
+	}
+	if holds(0) {
+		return 0, nil
+	}
+	// Φ̄(x) ≤ exp(-x²/2) bounds ε by μ²/2 + μ√(-2 log δ)
+	high := mu*mu/2 + mu*math.Sqrt(-2*target) + 1e-300
+	for !holds(high) {
+		high *= 1.001
+		if math.IsInf(high, 0) {
+			return 0, fmt.Errorf("%w: mu = %v and delta = %v leave no finite epsilon", ErrParameter, mu, delta)
+		}
+	}
+	_, high = bisect(0, high, func(e float64) bool { return !holds(e) })
+	return high, nil
+}
+
+// MuFromDP returns the largest μ for which μ-GDP implies (ε, δ)-DP, rounded down. Parameters: ε ≥ 0, 0 < δ < 1.
+func MuFromDP(epsilon, delta float64) (float64, error) {
+	if err := cmp.Or(nonNegative("epsilon", epsilon), probability(delta)); err != nil {
+		return 0, err
+	}
+	target := math.Log(delta)
+	holds := func(mu float64) bool {
+		l, err := LogDelta(mu, epsilon)
+		return err == nil && l <= target
+	}
+	low, high := 1.0, 1.0
+	for !holds(low) {
+		if low /= 2; low < 1e-300 {
+			return 0, fmt.Errorf("%w: epsilon = %v and delta = %v leave no mu", ErrParameter, epsilon, delta)
+		}
+	}
+	for holds(high) {
+		if high *= 2; high > 1e150 {
+			return 0, fmt.Errorf("%w: epsilon = %v and delta = %v bound no mu", ErrParameter, epsilon, delta)
+		}
+	}
+	low, _ = bisect(low, high, holds)
+	return low, nil
+}
+
+// bisect narrows low < high with left(low) true and left(high) false down to neighbouring numbers.
+func bisect(low, high float64, left func(float64) bool) (float64, float64) {
+	for {
+		middle := low + (high-low)/2
+		if middle <= low || middle >= high {
+			return low, high
+		}
+		if left(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+}
