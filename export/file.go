@@ -4,8 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"math"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,18 +18,36 @@ type File struct {
 	Write func(w io.Writer) error
 }
 
-// NPY returns a .npy file with the entries of m, in C order.
-func NPY(name string, m mat.Matrix) File {
+// Bytes returns a file of the given content, which must not change until it is written.
+func Bytes(name string, content []byte) File {
 	return File{name, func(w io.Writer) error {
-		d := mat.DenseCopyOf(m)
-		r, c := d.Dims()
-		return npy.Write(w, []int{r, c}, d.RawMatrix().Data)
+		_, err := w.Write(content)
+		return err
 	}}
 }
 
-// CSV returns a .csv file with a line a row of m, in 17 significant digits, which is every bit.
+// NPY returns a .npy file with the entries of m, in C order. Writing fails if one of them is not finite.
+func NPY(name string, m mat.Matrix) File {
+	return File{name, func(w io.Writer) error {
+		if err := finite(m); err != nil {
+			return err
+		}
+		d, ok := m.(*mat.Dense)
+		if !ok || d.RawMatrix().Stride != d.RawMatrix().Cols {
+			d = mat.DenseCopyOf(m)
+		}
+		r, c := d.Dims()
+		return npy.Write(w, []int{r, c}, d.RawMatrix().Data[:r*c])
+	}}
+}
+
+// CSV returns a .csv file with a line a row of m, in 17 significant digits, which is every bit. Writing fails if an entry
+// is not finite.
 func CSV(name string, m mat.Matrix) File {
 	return File{name, func(w io.Writer) error {
+		if err := finite(m); err != nil {
+			return err
+		}
 		bw := bufio.NewWriterSize(w, 1<<16)
 		rows, cols := m.Dims()
 		var buf []byte
@@ -50,46 +67,15 @@ func CSV(name string, m mat.Matrix) File {
 	}}
 }
 
-// WriteFile writes a single file atomically: into a temporary file beside it, flushed to the disk and renamed. It replaces
-// an existing file only with force.
-func WriteFile(path string, write func(io.Writer) error, force bool) (err error) {
-	if info, err := os.Stat(path); err == nil {
-		switch {
-		case info.IsDir():
-			return fmt.Errorf("%s is a folder, not a file", path)
-		case !force:
-			return fmt.Errorf("%s: %w (use --force to replace it)", path, ErrExists)
+// finite refuses matrices that no node could use.
+func finite(m mat.Matrix) error {
+	rows, cols := m.Dims()
+	for i := range rows {
+		for j := range cols {
+			if v := m.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("entry (%d,%d) is %v", i, j, v)
+			}
 		}
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".mafalda-*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err = writeAndSync(f, write); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
-}
-
-// writeAndSync fills f, makes it readable by all, flushes it and closes it.
-func writeAndSync(f *os.File, write func(io.Writer) error) error {
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Close()
 }

@@ -1,48 +1,49 @@
 package export
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
-
-	"mafalda/internal/npy"
 )
 
 // Export is an export as it was found: nothing in it has been compared with anything else, except shapes.
 type Export struct {
-	Dir       string
-	Manifest  *Manifest
-	C         *mat.Dense // T×T; nil for a structured strategy exported without
-	Inverse   *mat.Dense // T×T; likewise
-	CFile     string     // where C came from: C.npy or C.csv
-	Mismatch  []string   // files whose SHA-256 is not the manifest's, or that are missing
-	Extra     []string   // files that the manifest does not list
-	fileBytes map[string][]byte
+	Dir      string
+	Manifest *Manifest
+	C        *mat.Dense // T×T; nil for a structured strategy exported without
+	Inverse  *mat.Dense // T×T; likewise
+	CFile    string     // where C came from: C.npy or C.csv
+	Mismatch []string   // files whose SHA-256 is not the manifest's, or that are missing
+	Extra    []string   // files that the manifest does not list
+
+	matrices map[string]*mat.Dense // by file name, while loading
+	contents map[string][]byte     // of the other listed files, by name
 }
 
 // ErrNoExport is returned for a folder without a manifest.
 var ErrNoExport = errors.New("no export here")
 
-// Load reads the manifest of the folder dir, the matrices and the hashes of all files. Its errors are files that cannot be
-// read as what they should be; hashes that differ are listed in Mismatch.
+// maxContent is the size of files beside the matrices up to which Load keeps them for Read; larger ones are only hashed.
+const maxContent = 1 << 28
+
+// Load reads the manifest of the folder dir, the matrices and the hashes of all files, each file once, so that what is
+// hashed is what is used. Its errors are files that cannot be read as what they should be; hashes that differ are listed
+// in Mismatch (see CheckHashes).
 func Load(dir string) (*Export, error) {
 	m, err := readManifestFile(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &Export{Dir: dir, Manifest: m, fileBytes: map[string][]byte{}}
+	e := &Export{Dir: dir, Manifest: m, matrices: map[string]*mat.Dense{}, contents: map[string][]byte{}}
 	if err := e.readFiles(); err != nil {
 		return nil, err
 	}
@@ -55,15 +56,26 @@ func Load(dir string) (*Export, error) {
 	if e.Inverse, _, err = e.matrix("C_inv"); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"C.npy", "C.csv", "C_inv.npy", "C_inv.csv"} {
-		delete(e.fileBytes, name)
-	}
+	e.matrices = nil
 	return e, nil
 }
 
-// Read returns the content of a file of the export, as it was when Load read and hashed it.
+// CheckHashes returns nil if the files are those of the manifest, and else one error that names every file which differs,
+// is missing, or is not listed.
+func (e *Export) CheckHashes() error {
+	wrong := slices.Clone(e.Mismatch)
+	for _, name := range e.Extra {
+		wrong = append(wrong, name+" is not of the export")
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", e.Dir, strings.Join(wrong, "; "))
+}
+
+// Read returns the content of a file of the export other than the matrices, as it was when Load read and hashed it.
 func (e *Export) Read(name string) ([]byte, error) {
-	content, ok := e.fileBytes[name]
+	content, ok := e.contents[name]
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(e.Dir, name), os.ErrNotExist)
 	}
@@ -77,29 +89,13 @@ func (e *Export) lists(name string) bool {
 	return npyThere || csvThere
 }
 
-func readManifestFile(dir string) (*Manifest, error) {
-	path := filepath.Join(dir, ManifestName)
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w (it has no %s)", dir, ErrNoExport, ManifestName)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := ReadManifest(bufio.NewReader(io.LimitReader(f, 1<<24)))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
-}
-
-// readFiles reads and hashes every listed file, once, so that what is checked is what is used.
+// readFiles reads every listed file that is there, and notes what differs from the manifest.
 func (e *Export) readFiles() error {
 	entries, err := os.ReadDir(e.Dir)
 	if err != nil {
 		return err
 	}
+	there := map[string]bool{ManifestName: true}
 	for _, entry := range entries {
 		name := entry.Name()
 		want, listed := e.Manifest.Files[name]
@@ -110,17 +106,17 @@ func (e *Export) readFiles() error {
 			e.Extra = append(e.Extra, name)
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(e.Dir, name))
+		got, err := e.readFile(name)
 		if err != nil {
 			return err
 		}
-		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != strings.ToLower(want) {
+		if got != strings.ToLower(want) {
 			e.Mismatch = append(e.Mismatch, name+" has another SHA-256 than the manifest")
 		}
-		e.fileBytes[name] = content
+		there[name] = true
 	}
 	for name := range e.Manifest.Files {
-		if e.fileBytes[name] == nil {
+		if !there[name] {
 			e.Mismatch = append(e.Mismatch, name+" is missing")
 		}
 	}
@@ -128,72 +124,47 @@ func (e *Export) readFiles() error {
 	return nil
 }
 
-// matrix parses name.npy, or name.csv if there is no such file; if there are both, they must hold the same numbers.
+// readFile reads a file into matrices or contents, and returns its SHA-256.
+func (e *Export) readFile(name string) (string, error) {
+	path := filepath.Join(e.Dir, name)
+	f, size, err := openRegular(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	r := io.TeeReader(f, hash)
+	switch name {
+	case "C.npy", "C_inv.npy":
+		e.matrices[name], err = parseNPY(path, r, size, e.Manifest.Steps)
+	case "C.csv", "C_inv.csv":
+		e.matrices[name], err = parseCSV(path, r, size, e.Manifest.Steps)
+	default:
+		if size > maxContent {
+			_, err = io.Copy(io.Discard, r)
+			break
+		}
+		var content bytes.Buffer
+		_, err = content.ReadFrom(r)
+		e.contents[name] = content.Bytes()
+	}
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// matrix returns what was in name.npy, or name.csv if there is no such file; if there are both, they must hold the same
+// numbers.
 func (e *Export) matrix(name string) (*mat.Dense, string, error) {
-	binary, hasBinary := e.fileBytes[name+".npy"]
-	text, hasText := e.fileBytes[name+".csv"]
-	var fromBinary, fromText *mat.Dense
-	var err error
-	if hasBinary {
-		if fromBinary, err = e.parseNPY(name+".npy", binary); err != nil {
-			return nil, "", err
-		}
-	}
-	if hasText {
-		if fromText, err = e.parseCSV(name+".csv", text); err != nil {
-			return nil, "", err
-		}
-	}
+	binary, text := e.matrices[name+".npy"], e.matrices[name+".csv"]
 	switch {
-	case hasBinary && hasText && !mat.Equal(fromBinary, fromText):
+	case binary != nil && text != nil && !mat.Equal(binary, text):
 		return nil, "", fmt.Errorf("%s: %s.npy and %s.csv hold different numbers", e.Dir, name, name)
-	case hasBinary:
-		return fromBinary, name + ".npy", nil
-	case hasText:
-		return fromText, name + ".csv", nil
+	case binary != nil:
+		return binary, name + ".npy", nil
+	case text != nil:
+		return text, name + ".csv", nil
 	}
 	return nil, "", fmt.Errorf("%s: neither %s.npy nor %s.csv is there", e.Dir, name, name)
-}
-
-func (e *Export) parseNPY(name string, content []byte) (*mat.Dense, error) {
-	a, err := npy.Read(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(e.Dir, name), err)
-	}
-	if len(a.Shape) != 2 {
-		return nil, fmt.Errorf("%s: shape %v", filepath.Join(e.Dir, name), a.Shape)
-	}
-	return e.square(name, a.Shape[0], a.Shape[1], a.Data)
-}
-
-func (e *Export) parseCSV(name string, content []byte) (*mat.Dense, error) {
-	var data []float64
-	rows := 0
-	for line := range strings.Lines(string(content)) {
-		rows++
-		for field := range strings.SplitSeq(strings.TrimSpace(line), ",") {
-			v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-			if err != nil {
-				return nil, fmt.Errorf("%s:%d: %.40q is not a number", filepath.Join(e.Dir, name), rows, field)
-			}
-			data = append(data, v)
-		}
-		if len(data) != rows*e.Manifest.Steps {
-			return nil, fmt.Errorf("%s:%d: not %d numbers", filepath.Join(e.Dir, name), rows, e.Manifest.Steps)
-		}
-	}
-	return e.square(name, rows, e.Manifest.Steps, data)
-}
-
-func (e *Export) square(name string, rows, cols int, data []float64) (*mat.Dense, error) {
-	steps := e.Manifest.Steps
-	if rows != steps || cols != steps {
-		return nil, fmt.Errorf("%s: %d×%d numbers for %d steps", filepath.Join(e.Dir, name), rows, cols, steps)
-	}
-	for i, v := range data {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: entry (%d,%d) is %v", filepath.Join(e.Dir, name), i/steps, i%steps, v)
-		}
-	}
-	return mat.NewDense(rows, cols, data), nil
 }

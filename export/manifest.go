@@ -1,15 +1,5 @@
 package export
 
-import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"math"
-	"reflect"
-	"strings"
-)
-
 // ManifestName is the file name of the manifest.
 const ManifestName = "manifest.json"
 
@@ -98,89 +88,4 @@ type Privacy struct {
 	Clip      float64  `json:"clip"`
 	Adjacency string   `json:"adjacency"`
 	NoiseStd  float64  `json:"noise_std"`
-}
-
-// ErrManifest is wrapped by errors about a manifest that cannot be used.
-var ErrManifest = errors.New("not a usable manifest")
-
-// WriteJSON writes the manifest as indented JSON. Numbers keep every bit; NaN and infinity are errors that name the field.
-func (m *Manifest) WriteJSON(w io.Writer) error {
-	if err := checkFinite(reflect.ValueOf(m), ""); err != nil {
-		return err
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(m)
-}
-
-// checkFinite walks to every float64.
-func checkFinite(v reflect.Value, path string) error {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return checkFinite(v.Elem(), path)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if err := checkFinite(v.Field(i), strings.TrimPrefix(path+"."+name, ".")); err != nil {
-				return err
-			}
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			if err := checkFinite(v.MapIndex(key), path+"."+key.String()); err != nil {
-				return err
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			if err := checkFinite(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); err != nil {
-				return err
-			}
-		}
-	case reflect.Float64:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("%w: %s is %v", ErrManifest, path, f)
-		}
-	}
-	return nil
-}
-
-// ReadManifest reads a manifest and checks that the fields every export needs are there and plausible. Unknown fields, of
-// later versions, are ignored.
-func ReadManifest(r io.Reader) (*Manifest, error) {
-	var m Manifest
-	d := json.NewDecoder(r)
-	if err := d.Decode(&m); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: something follows the JSON object", ErrManifest)
-	}
-	switch {
-	case m.Steps < 1 || m.Participation.K < 1 || m.Participation.B < 1:
-		return nil, fmt.Errorf("%w: steps %d, k %d, b %d", ErrManifest, m.Steps, m.Participation.K, m.Participation.B)
-	case m.Strategy.Class == "" || m.Workload == "":
-		return nil, fmt.Errorf("%w: strategy class or workload is missing", ErrManifest)
-	case !(m.Loss > 0) || !(m.SensSquared > 0) || !(m.LowerBound > 0):
-		return nil, fmt.Errorf("%w: loss, sens_squared or lower_bound is missing or not positive", ErrManifest)
-	case len(m.Files) == 0:
-		return nil, fmt.Errorf("%w: it lists no files", ErrManifest)
-	}
-	for name := range m.Files {
-		if err := checkName(name); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrManifest, err)
-		}
-	}
-	return &m, nil
-}
-
-// checkName refuses names that could lead out of the folder.
-func checkName(name string) error {
-	if name == "" || name == "." || name == ".." || name == ManifestName || strings.ContainsAny(name, `/\`) || strings.ContainsRune(name, 0) {
-		return fmt.Errorf("%q cannot be a file of an export", name)
-	}
-	return nil
 }

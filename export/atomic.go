@@ -1,0 +1,127 @@
+package export
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// ErrExists is returned where something would have to be overwritten that was not said to be.
+var ErrExists = errors.New("exists already")
+
+// WriteFile writes a single file atomically: into a temporary file beside it, flushed to the disk and put in its place. It
+// replaces an existing file only with force, and then keeps its permissions; of a link it replaces what the link points
+// to. On an error everything is as it was.
+func WriteFile(path string, write func(io.Writer) error, force bool) (err error) {
+	place := path
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		place = resolved
+	}
+	info, err := os.Stat(place)
+	switch {
+	case err != nil: // missing, or the error will come again
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder, not a file", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: %w and is not a regular file", path, ErrExists)
+	case !force:
+		return existsWithoutForce(path)
+	}
+	var f *os.File
+	tmp, err := unused(filepath.Dir(place), func(name string) (err error) {
+		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	defer os.Remove(tmp) // gone if all went well
+	defer f.Close()
+	if info != nil {
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return fmt.Errorf("writing %s: %w", path, err)
+		}
+	}
+	if err := writeAndSync(f, write); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := put(tmp, place, force); errors.Is(err, os.ErrExist) {
+		return existsWithoutForce(path)
+	} else if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return syncDir(filepath.Dir(place))
+}
+
+func existsWithoutForce(path string) error {
+	return fmt.Errorf("%s: %w (use --force to replace it)", path, ErrExists)
+}
+
+// put moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where the file system
+// has hard links.
+func put(tmp, place string, force bool) error {
+	if !force {
+		if err := os.Link(tmp, place); err == nil || errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	return os.Rename(tmp, place)
+}
+
+// unused calls create with names in dir until one is not taken.
+func unused(dir string, create func(name string) error) (string, error) {
+	for {
+		name := filepath.Join(dir, ".mafalda-"+rand.Text()[:12])
+		if err := create(name); !errors.Is(err, os.ErrExist) {
+			return name, err
+		}
+	}
+}
+
+// writeAndSync fills f, flushes it and closes it.
+func writeAndSync(f *os.File, write func(io.Writer) error) error {
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// syncDir flushes the entries of a folder, where the system can.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if errors.Is(err, os.ErrPermission) {
+		return nil // a folder that may be written but not listed
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// openRegular opens a file, and returns its size. What is not a regular file, and might never end, is an error.
+func openRegular(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	return f, info.Size(), err
+}

@@ -1,0 +1,112 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestWriteFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.mtx")
+	if err := WriteFile(path, text("one"), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, text("two"), false); !errors.Is(err, ErrExists) {
+		t.Errorf("over a file: %v", err)
+	}
+	if err := WriteFile(path, func(w io.Writer) error { return errors.Join(text("half")(w), io.ErrShortWrite) }, true); err == nil {
+		t.Error("a failing writer succeeded")
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "one" || len(names(t, filepath.Dir(path))) != 1 {
+		t.Errorf("%q, %v, %v", b, err, names(t, filepath.Dir(path)))
+	}
+	if err := WriteFile(path, text("two"), true); err != nil {
+		t.Error(err)
+	}
+	if err := WriteFile(filepath.Dir(path), text("x"), true); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+}
+
+// A link is not replaced, what it points to is; permissions stay.
+func TestWriteFileThroughLink(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "a"), filepath.Join(dir, "link")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("a", link); err != nil {
+		t.Skip("no links here")
+	}
+	if err := WriteFile(link, text("new"), true); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || (runtime.GOOS != "windows" && info.Mode().Perm() != 0o600) {
+		t.Errorf("permissions %v, %v", info.Mode(), err)
+	}
+	only(t, dir, "a", "link")
+}
+
+// A device is never replaced by a file.
+func TestWriteFileKeepsDevices(t *testing.T) {
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Skip("no device here")
+	}
+	if err := WriteFile(os.DevNull, text("x"), true); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Of writers without force that race for one file, one wins.
+func TestWriteFileRace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		wg.Go(func() { errs[i] = WriteFile(path, text(fmt.Sprint(i)), false) })
+	}
+	wg.Wait()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, err := range errs {
+		if won := string(b) == fmt.Sprint(i); won != (err == nil) || (!won && !errors.Is(err, ErrExists)) {
+			t.Errorf("%q is in the file, writer %d: %v", b, i, err)
+		}
+	}
+	only(t, filepath.Dir(path), "a")
+}
+
+func TestOpenRegular(t *testing.T) {
+	if _, _, err := openRegular(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+func ExampleWriteFile() {
+	dir, err := os.MkdirTemp("", "mafalda")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "table.csv")
+	row := func(w io.Writer) error { _, err := io.WriteString(w, "1,2\n"); return err }
+	fmt.Println(WriteFile(path, row, false))
+	fmt.Println(errors.Is(WriteFile(path, row, false), ErrExists))
+	// Output:
+	// <nil>
+	// true
+}
