@@ -112,13 +112,16 @@ func TestLogDeltaOfAnything(t *testing.T) {
 	})
 }
 
-// Where the rounding of ε/μ - μ/2 alone spoils log δ, the bound still holds: with ε = μ²/2 δ is just below 1/2, which one
-// unit in the last place of ε moves by 0.04 at μ = 10⁸.
+// Where the rounding of ε/μ - μ/2 spoils log δ, the bound still holds. Golden values: mpmath with 150 digits, at numbers
+// where that rounding makes δ smaller, by 4e-10.
 func TestLogDeltaPaysForRounding(t *testing.T) {
-	const mu = 1e8
-	l, err := LogDelta(mu, mu*mu/2)
-	if want := math.Log(0.5 - 0.39894228040143268/mu); err != nil || l < want {
-		t.Errorf("LogDelta = %v, %v; at least %v", l, err, want)
+	for _, tc := range []struct{ mu, epsilon, want float64 }{
+		{1074309.6, 577076817013, -19.678624833296142897},
+		{1284053.4, 824403955093, -19.249568053745346941},
+	} {
+		if l, err := LogDelta(tc.mu, tc.epsilon); err != nil || l < tc.want || l > tc.want+1e-7 {
+			t.Errorf("LogDelta(%v, %v) = %.17g, %v; at least %.17g", tc.mu, tc.epsilon, l, err, tc.want)
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ func TestRDPGolden(t *testing.T) {
 		{32, 1.25, 1e-6, 1.5521150002391147828},
 		{1.001, 3, 0.25, 1381.3861060076444333},
 		{1e6, 10, 1e-9, 10.000005907761686744},
+		{47.164, 0.02, 0.011, 0.012784554029792900575}, // here and below the formula alone would come out too small
+		{78.059, 0.03, 0.021, 0.010692726754375683962},
 	} {
 		if got, err := EpsilonFromRDP(tc.alpha, tc.rho, tc.delta); err != nil || !near(got, tc.want, 1e-12) || got < tc.want {
 			t.Errorf("EpsilonFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.delta, got, err, tc.want)
@@ -38,6 +40,8 @@ func TestRDPGolden(t *testing.T) {
 		{32, 1.25, 2, 9.3339720992526340434e-13},
 		{1.5, 0.1, 10, 0.0027264053679789601775},
 		{1000, 1, 1.5, 4.3234359263503204031e-221},
+		{58.781, 0.04, 9.28, 8.5488176004921728701e-235},
+		{124.774, 0.05, 4.4, 4.36352812117957983e-237},
 	} {
 		if got, err := DeltaFromRDP(tc.alpha, tc.rho, tc.epsilon); err != nil || !near(got, tc.want, 1e-9) || got < tc.want {
 			t.Errorf("DeltaFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.epsilon, got, err, tc.want)

@@ -59,16 +59,6 @@ func TestWriteFileThroughLink(t *testing.T) {
 	only(t, dir, "a", "link")
 }
 
-// A device is never replaced by a file.
-func TestWriteFileKeepsDevices(t *testing.T) {
-	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
-		t.Skip("no device here")
-	}
-	if err := WriteFile(os.DevNull, text("x"), true); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("error %v", err)
-	}
-}
-
 // Of writers without force that race for one file, one wins.
 func TestWriteFileRace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
