@@ -21,7 +21,7 @@ type Baseline struct {
 // Baselines measures DP-D-SGD, AntiPGD and D-MF on the T×T Gram matrix h under the schema, in this order. D-MF is optimized
 // to the smallest gap that rounding leaves provable, because its error on another workload is not stationary in it. The
 // error is the context's if it ends first, or that of an evaluation.
-func Baselines(ctx context.Context, h *mat.SymDense, schema participation.Cyclic) ([]Baseline, error) {
+func Baselines(ctx context.Context, h *mat.SymDense, schema participation.Schema) ([]Baseline, error) {
 	steps := schema.Steps()
 	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)})
 	if err != nil {
@@ -35,7 +35,7 @@ func Baselines(ctx context.Context, h *mat.SymDense, schema participation.Cyclic
 		name     string
 		strategy factorize.Strategy
 	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}, {"d-mf", dmf.Strategy}} {
-		q, err := factorize.Evaluate(b.strategy, h, schema.Patterns())
+		q, err := factorize.Evaluate(b.strategy, h, schema)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
 		}

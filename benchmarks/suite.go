@@ -211,7 +211,7 @@ func (c Case) measure(ctx context.Context, m maker, h *mat.SymDense, row Row, dm
 		dmf[c.Schema] = strategy
 	}
 	took := time.Since(started)
-	q, err := factorize.Evaluate(strategy, h, c.Schema.Patterns())
+	q, err := factorize.Evaluate(strategy, h, c.Schema)
 	if err != nil {
 		return row, err
 	}

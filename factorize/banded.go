@@ -133,11 +133,11 @@ func checkBandwidth(bands, steps int) error {
 // LowerBound is one for banded strategies only. It is Optimize with one more condition, X[s,t] = 0 for |s-t| ≥ w, whose
 // multipliers are free in the dual: Λ may be anything outside the band, but must then be positive semidefinite as a whole.
 // The mask stays lossless by the same argument. The error cases are Optimize's, and a bandwidth outside 1..T.
-func OptimizeBanded(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, bands int, opts Options) (*Result, error) {
+func OptimizeBanded(ctx context.Context, h *mat.SymDense, schema participation.Schema, bands int, opts Options) (*Result, error) {
 	if err := checkBandwidth(bands, schema.Steps()); err != nil {
 		return nil, err
 	}
-	r, err := optimizeMasked(ctx, h, mask{schema, bands}, opts)
+	r, err := optimizeMasked(ctx, h, newMask(schema, bands), opts)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (b *BandedInverse) Scaled(by float64) Strategy {
 
 // OptimizeBandedInverse minimizes the loss over Toeplitz strategies whose noising matrix C⁻¹ has bands bands, from several
 // starts: among them BandedInverseSquareRoot. There is no certificate; the errors are OptimizeToeplitz's.
-func OptimizeBandedInverse(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, bands int) (*SeriesResult, error) {
+func OptimizeBandedInverse(ctx context.Context, h *mat.SymDense, schema participation.Schema, bands int) (*SeriesResult, error) {
 	if err := checkBandwidth(bands, schema.Steps()); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func TestOptimizeBanded(t *testing.T) {
 			t.Fatalf("loss %v, by definition %v", r.Loss, loss)
 		}
 		for range 3 {
-			if other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s.Patterns()); err != nil || other.Loss < r.LowerBound {
+			if other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s); err != nil || other.Loss < r.LowerBound {
 				t.Fatalf("a random strategy has the loss %v, below the bound %v (%v)", other.Loss, r.LowerBound, err)
 			}
 		}
@@ -69,7 +69,7 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 		s := drawSchema(t)
 		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
 		h := randomGram(t, s.Steps())
-		k := mask{s, bands}
+		k := newMask(s, bands)
 		o, root := objectiveOf(t, h, k)
 		x := mat.DenseCopyOf(gramOf(randomBanded(t, s.Steps(), bands))).RawMatrix().Data
 		if math.IsInf(o.Value(x), 0) {
@@ -84,7 +84,7 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s.Patterns())
+		other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s)
 		if err != nil || fast > slow*(1+1e-9) || slow > other.Loss {
 			t.Fatalf("bounds %v and %v, loss of a strategy %v (%v)", fast, slow, other.Loss, err)
 		}

@@ -119,7 +119,7 @@ func divideSeries(c []float64, a, b float64) {
 // OptimizeBLT minimizes the loss over buffered linear Toeplitz strategies with so many buffers (poles), from seeded starts
 // with poles near 1 and near exp(±2πij/b), where the optimum has them for k > 1. All poles and zeros stay within the unit
 // circle. There is no certificate. The errors are fewer than one buffer or more than T-1, and ErrGram.
-func OptimizeBLT(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, buffers int) (*SeriesResult, error) {
+func OptimizeBLT(ctx context.Context, h *mat.SymDense, schema participation.Schema, buffers int) (*SeriesResult, error) {
 	if buffers < 1 || buffers >= max(schema.Steps(), 2) {
 		return nil, fmt.Errorf("%d buffers: must be at least 1 and less than T = %d", buffers, schema.Steps())
 	}

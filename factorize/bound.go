@@ -22,7 +22,9 @@ import (
 // each block to a constant diagonal. Its factor F is what is kept, so that rounding cannot make Λ indefinite, and each y_i
 // is the largest squared row norm in the block, rounded up. The singular values count with the error bound of their
 // computation subtracted. The cost is O(T³).
-func LowerBound(h, x *mat.SymDense, schema participation.Cyclic) (float64, error) {
+//
+// Where patterns overlap, the schema's Relaxation takes its place.
+func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
 	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
 		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
@@ -33,7 +35,7 @@ func LowerBound(h, x *mat.SymDense, schema participation.Cyclic) (float64, error
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
-	k := denseMask(schema)
+	k := denseMask(participation.Relaxation(schema))
 	o := newObjective(h, &root, k)
 	full := mat.DenseCopyOf(x).RawMatrix().Data
 	if math.IsInf(o.Value(full), 0) {

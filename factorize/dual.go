@@ -8,7 +8,6 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/rounding"
-	"mafalda/participation"
 )
 
 // factor is F of a dual variable Λ = F Fᵀ, T×T.
@@ -18,28 +17,30 @@ type factor interface {
 }
 
 // dualFactor makes F of lambda (T×T, row by row; symmetric with a positive diagonal) and returns it with Σ_i y_i, rounded
-// up, where y_i is the largest diagonal entry of F Fᵀ on pattern i. Entries of lambda that would meet entries of X that
-// are free are dropped; what remains is scaled by congruence to a constant diagonal on each pattern, and mixed with the
-// identity until it is numerically positive definite. Without a band it is block diagonal over the patterns.
+// up, where y_i is what a budget can pay: the largest sum of diagonal entries of F Fᵀ over one of its groups, divided by
+// its cost. Entries of lambda that would meet entries of X that are free are dropped; what remains is scaled by congruence
+// to equal sums over the groups of each budget, and mixed with the identity until it is numerically positive definite. If
+// the patterns are a partition and there is no band, F is block diagonal over them.
 func dualFactor(lambda []float64, k mask) (factor, float64, error) {
-	if k.bandwidth >= k.schema.Steps() {
-		return newBlockFactor(lambda, k.schema)
+	if k.partition() {
+		return newBlockFactor(lambda, k)
 	}
-	return newBandFactor(lambda, k)
+	return newMaskFactor(lambda, k)
 }
 
 // blockFactor is a block-diagonal F: for every pattern a lower-triangular k×k matrix.
 type blockFactor struct {
-	schema   participation.Cyclic
+	steps    int
 	patterns [][]int
 	blocks   []*mat.TriDense
 }
 
-func newBlockFactor(lambda []float64, schema participation.Cyclic) (*blockFactor, float64, error) {
-	f := &blockFactor{schema: schema, patterns: schema.Patterns()}
+func newBlockFactor(lambda []float64, k mask) (*blockFactor, float64, error) {
+	steps := k.schema.Steps()
+	f := &blockFactor{steps: steps, patterns: k.schema.Disjoint()}
 	var total rounding.Sum
 	for _, pattern := range f.patterns {
-		scale, y, err := unitScale(lambda, schema.Steps(), pattern)
+		scale, y, err := unitScale(lambda, steps, pattern)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -47,7 +48,7 @@ func newBlockFactor(lambda []float64, schema participation.Cyclic) (*blockFactor
 		for i, s := range pattern {
 			block.SetSym(i, i, 1)
 			for j := i + 1; j < len(pattern); j++ {
-				block.SetSym(i, j, lambda[s*schema.Steps()+pattern[j]]*scale[i]*scale[j])
+				block.SetSym(i, j, lambda[s*steps+pattern[j]]*scale[i]*scale[j])
 			}
 		}
 		chol := factorOf(block)
@@ -103,7 +104,7 @@ func factorOf(block *mat.SymDense) *mat.Cholesky {
 
 // dense returns F as a T×T matrix whose columns are sorted by pattern; the order changes no nuclear norm.
 func (f *blockFactor) dense() *mat.Dense {
-	steps := f.schema.Steps()
+	steps := f.steps
 	d := mat.NewDense(steps, steps, nil)
 	column := 0
 	for i, pattern := range f.patterns {
@@ -119,18 +120,19 @@ func (f *blockFactor) dense() *mat.Dense {
 
 // mulTo works pattern by pattern, O(T²k); the columns of the result are sorted by pattern.
 func (f *blockFactor) mulTo(dst, a []float64) {
-	steps := f.schema.Steps()
-	gathered := make([]float64, f.schema.Participations())
+	steps := f.steps
+	gathered := make([]float64, steps)
 	for t := range steps {
-		row, out := a[t*steps:(t+1)*steps], dst[t*steps:(t+1)*steps]
+		row, out, column := a[t*steps:(t+1)*steps], dst[t*steps:(t+1)*steps], 0
 		for i, pattern := range f.patterns {
 			for r, s := range pattern {
 				gathered[r] = row[s]
 			}
 			block := f.blocks[i].RawTriangular()
-			result := out[i*len(pattern) : (i+1)*len(pattern)]
+			result := out[column : column+len(pattern)]
+			column += len(pattern)
 			clear(result)
-			for r, v := range gathered {
+			for r, v := range gathered[:len(pattern)] {
 				for j, x := range block.Data[r*block.Stride : r*block.Stride+r+1] {
 					result[j] += v * x
 				}
@@ -139,24 +141,17 @@ func (f *blockFactor) mulTo(dst, a []float64) {
 	}
 }
 
-// bandFactor is F for X with a band: Λ is zero where X is free, so inside the band between different patterns, and
-// otherwise arbitrary, since outside the band X is zero.
-type bandFactor struct {
+// maskFactor is F for any other mask: Λ is zero where X is free, and otherwise arbitrary, since there X is zero.
+type maskFactor struct {
 	steps int
 	upper []float64 // Fᵀ
 }
 
-func newBandFactor(lambda []float64, k mask) (*bandFactor, float64, error) {
+func newMaskFactor(lambda []float64, k mask) (*maskFactor, float64, error) {
 	steps := k.schema.Steps()
-	scale, back := make([]float64, steps), make([]float64, steps)
-	for _, pattern := range k.schema.Patterns() {
-		s, y, err := unitScale(lambda, steps, pattern)
-		if err != nil {
-			return nil, 0, err
-		}
-		for i, step := range pattern {
-			scale[step], back[step] = s[i], math.Sqrt(y)
-		}
+	scale, back, err := groupScales(lambda, k)
+	if err != nil {
+		return nil, 0, err
 	}
 	unit := mat.NewSymDense(steps, nil)
 	for s := range steps {
@@ -167,7 +162,7 @@ func newBandFactor(lambda []float64, k mask) (*bandFactor, float64, error) {
 			}
 		}
 	}
-	f := &bandFactor{steps: steps, upper: mat.DenseCopyOf(factorOf(unit).RawU()).RawMatrix().Data}
+	f := &maskFactor{steps: steps, upper: mat.DenseCopyOf(factorOf(unit).RawU()).RawMatrix().Data}
 	column := make([]float64, steps)
 	norms := make([]float64, steps)
 	for s := range steps { // row s of F is column s of Fᵀ
@@ -178,18 +173,50 @@ func newBandFactor(lambda []float64, k mask) (*bandFactor, float64, error) {
 		norms[s] = squaredNormUp(column[:s+1])
 	}
 	var total rounding.Sum
-	for _, pattern := range k.schema.Patterns() {
+	for _, budget := range k.budgets {
 		var largest float64
-		for _, s := range pattern {
-			largest = math.Max(largest, norms[s])
+		for _, group := range budget.Groups {
+			var sum rounding.Sum
+			for _, s := range group {
+				sum.Add(norms[s])
+			}
+			largest = math.Max(largest, sum.Up())
 		}
-		total.Add(largest)
+		total.Add(math.Nextafter(largest/budget.Cost, math.Inf(1)))
 	}
 	return f, total.Up(), nil
 }
 
-func (f *bandFactor) dense() *mat.Dense {
+// groupScales returns the factors that scale the diagonal of lambda to one, and those that scale it back to diagonals of
+// equal sums over the groups of each budget.
+func groupScales(lambda []float64, k mask) (scale, back []float64, err error) {
+	steps := k.schema.Steps()
+	scale, back = make([]float64, steps), make([]float64, steps)
+	for _, budget := range k.budgets {
+		var total float64
+		sums := make([]float64, len(budget.Groups))
+		for i, group := range budget.Groups {
+			one, mean, err := unitScale(lambda, steps, group)
+			if err != nil {
+				return nil, nil, err
+			}
+			sums[i] = mean * float64(len(group))
+			total += sums[i]
+			for j, s := range group {
+				scale[s] = one[j]
+			}
+		}
+		for i, group := range budget.Groups {
+			for _, s := range group {
+				back[s] = math.Sqrt(total/float64(len(sums))/sums[i]) / scale[s]
+			}
+		}
+	}
+	return scale, back, nil
+}
+
+func (f *maskFactor) dense() *mat.Dense {
 	return mat.DenseCopyOf(mat.NewDense(f.steps, f.steps, f.upper).T())
 }
 
-func (f *bandFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }
+func (f *maskFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }

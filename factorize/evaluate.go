@@ -25,11 +25,11 @@ func (q Quality) RMSE(nodes, steps int) float64 {
 
 // Evaluate computes the sensitivity of c from its entries, and its squared error on the T×T Gram matrix h. It costs one
 // triangular inversion and one product of T×T matrices.
-func Evaluate(c Strategy, h *mat.SymDense, patterns [][]int) (Quality, error) {
+func Evaluate(c Strategy, h *mat.SymDense, schema participation.Schema) (Quality, error) {
 	if h.SymmetricDim() != c.Steps() {
 		return Quality{}, fmt.Errorf("strategy of %d steps on a Gram matrix of %d", c.Steps(), h.SymmetricDim())
 	}
-	sens, err := Sensitivity(c, patterns)
+	sens, err := Sensitivity(c, schema)
 	if err != nil {
 		return Quality{}, err
 	}
@@ -49,11 +49,11 @@ func Evaluate(c Strategy, h *mat.SymDense, patterns [][]int) (Quality, error) {
 	return q, nil
 }
 
-// Sensitivity returns the sensitivity of c under the patterns, from its entries and rounded up.
-func Sensitivity(c Strategy, patterns [][]int) (participation.Sensitivity, error) {
+// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up.
+func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensitivity, error) {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return participation.Of(gramUp{mat.DenseCopyOf(lower.T())}, patterns)
+	return schema.Sensitivity(gramUp{mat.DenseCopyOf(lower.T())})
 }
 
 // gramUp is CᵀC, entry by entry on demand and rounded away from zero. It holds Cᵀ, so that columns of C are contiguous.
@@ -79,9 +79,9 @@ func (g gramUp) At(s, t int) float64 {
 
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
 // only.
-func Normalize(c Strategy, patterns [][]int) (Strategy, error) {
+func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
 	for {
-		sens, err := Sensitivity(c, patterns)
+		sens, err := Sensitivity(c, schema)
 		if err != nil {
 			return nil, err
 		}

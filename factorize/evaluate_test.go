@@ -13,18 +13,18 @@ func TestEvaluateIsDefinition(t *testing.T) {
 		s := drawSchema(t)
 		h := randomGram(t, s.Steps())
 		c := randomStrategy(t, s.Steps())
-		got, err := Evaluate(c, h, s.Patterns())
+		got, err := Evaluate(c, h, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := lossByDefinition(c, h, s.Patterns()); math.Abs(got.Loss-want) > 1e-9*want {
 			t.Fatalf("loss %v, by definition %v", got.Loss, want)
 		}
-		normalized, err := Normalize(c, s.Patterns())
+		normalized, err := Normalize(c, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Evaluate(normalized, h, s.Patterns())
+		again, err := Evaluate(normalized, h, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,13 +37,13 @@ func TestEvaluateIsDefinition(t *testing.T) {
 // Baselines on the prefix workload, where everything is a sum of small integers.
 func TestBaselinesOnPrefix(t *testing.T) {
 	const steps = 12
-	patterns := schema(t, 3, 4).Patterns()
-	independent, err := Evaluate(Identity(steps), prefixGram(steps), patterns)
+	s := schema(t, 3, 4)
+	independent, err := Evaluate(Identity(steps), prefixGram(steps), s)
 	if err != nil || independent.Sensitivity.Squared != 3 || independent.SquaredError != steps*(steps+1)/2 {
 		t.Errorf("identity: %+v, %v", independent, err)
 	}
 	// A C⁻¹ = I: every step has one unit of noise. sens² = Σ_{s,t} 12 - max(s,t) over {0,4,8} = 12 + 8 + 4 + 2·(8 + 4 + 4).
-	antipgd, err := Evaluate(AntiPGD(steps), prefixGram(steps), patterns)
+	antipgd, err := Evaluate(AntiPGD(steps), prefixGram(steps), s)
 	if err != nil || antipgd.Sensitivity.Squared != 56 || math.Abs(antipgd.SquaredError-steps) > 1e-12 {
 		t.Errorf("AntiPGD: %+v, %v", antipgd, err)
 	}
@@ -53,11 +53,11 @@ func TestBaselinesOnPrefix(t *testing.T) {
 }
 
 func TestEvaluateErrors(t *testing.T) {
-	if _, err := Evaluate(Identity(3), prefixGram(4), schema(t, 1, 3).Patterns()); err == nil {
+	if _, err := Evaluate(Identity(3), prefixGram(4), schema(t, 1, 3)); err == nil {
 		t.Error("three steps on a Gram matrix of four")
 	}
 	tiny := &Dense{mat.NewTriDense(1, mat.Lower, []float64{1e-200})}
-	if _, err := Normalize(tiny, [][]int{{0}}); err == nil {
+	if _, err := Normalize(tiny, schema(t, 1, 1)); err == nil {
 		t.Error("a strategy whose square underflows was normalized")
 	}
 }

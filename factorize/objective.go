@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
-	"mafalda/participation"
 )
 
-// objective is f(X) = tr(H X⁻¹) over the masked X of unit pattern sums, as a function on T² numbers: X row by row. It is
+// objective is f(X) = tr(H X⁻¹) over the masked X whose diagonal keeps the schema's budgets, as a function on T² numbers: X row by row. It is
 // an optim.Objective. H is given by its upper-triangular root, H = RᵀR.
 type objective struct {
 	steps   int
@@ -49,7 +48,7 @@ func (o *objective) Value(x []float64) float64 {
 	return diagonal + 2*off
 }
 
-// GradientTo writes the gradient -Λ, projected on the directions that keep mask and pattern sums, to dst.
+// GradientTo writes the gradient -Λ, projected on the directions that keep mask and budgets, to dst.
 func (o *objective) GradientTo(dst []float64) {
 	inverse := o.inverse.RawSymmetric().Data
 	for s := range o.steps { // the lower triangle, which gonum leaves alone
@@ -63,66 +62,4 @@ func (o *objective) GradientTo(dst []float64) {
 		dst[i] = -l
 	}
 	o.mask.project(dst)
-}
-
-// mask is the linear space of directions in X: symmetric, zero between different steps of one pattern and outside the
-// band |s-t| < bandwidth, and with diagonal entries that sum to zero over every pattern.
-type mask struct {
-	schema    participation.Cyclic
-	bandwidth int // T: no band
-}
-
-func denseMask(schema participation.Cyclic) mask { return mask{schema, schema.Steps()} }
-
-// free reports whether the entry (s, t) off the diagonal may differ from zero.
-func (k mask) free(s, t int) bool {
-	d := max(s-t, t-s)
-	return d < k.bandwidth && d%k.schema.Separation() != 0
-}
-
-// project writes the orthogonal projection of the T×T matrix m on the space over m, rounding away any asymmetry.
-func (k mask) project(m []float64) {
-	steps := k.schema.Steps()
-	for s := range steps {
-		for t := range s {
-			v := 0.0
-			if k.free(s, t) {
-				v = (m[s*steps+t] + m[t*steps+s]) / 2
-			}
-			m[s*steps+t], m[t*steps+s] = v, v
-		}
-	}
-	for _, pattern := range k.schema.Patterns() {
-		var mean float64
-		for _, s := range pattern {
-			mean += m[s*steps+s] / float64(len(pattern))
-		}
-		for _, s := range pattern {
-			m[s*steps+s] -= mean
-		}
-	}
-}
-
-// feasible brings the positive definite x into the domain: masked entries become zero, and rows and columns are scaled to
-// pattern sums of one. It is for x whose masked entries are zero anyway, or for diagonally dominant ones.
-func (k mask) feasible(x []float64) {
-	steps := k.schema.Steps()
-	scale := make([]float64, steps)
-	for _, pattern := range k.schema.Patterns() {
-		var sum float64
-		for _, s := range pattern {
-			sum += x[s*steps+s]
-		}
-		for _, s := range pattern {
-			scale[s] = 1 / math.Sqrt(sum)
-		}
-	}
-	for s := range steps {
-		for t := range steps {
-			if s != t && !k.free(s, t) {
-				x[s*steps+t] = 0
-			}
-			x[s*steps+t] *= scale[s] * scale[t]
-		}
-	}
 }

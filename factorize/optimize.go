@@ -40,6 +40,9 @@ type Result struct {
 	Status     optim.Status // Converged if Gap is at most the one asked for
 }
 
+// ErrUnsupported is wrapped by errors about a combination of strategy and schema that has no method.
+var ErrUnsupported = errors.New("not supported")
+
 // ErrGram is wrapped by errors about a Gram matrix that cannot be factorized.
 var ErrGram = errors.New("factorization of the Gram matrix")
 
@@ -48,10 +51,15 @@ var ErrGram = errors.New("factorization of the Gram matrix")
 // cosine basis, until the certified gap is reached. For b = 1 the optimum is diagonal, for k = 1 it is the optimum under
 // single participation.
 //
+// If the schema's patterns are a partition of the steps (participation.IsPartition), no strategy whatsoever has a smaller
+// loss than LowerBound. Under any other schema Optimize looks among the strategies whose columns are orthogonal on every
+// pattern, with a diagonal of X within the schema's Budgets; LowerBound is one for these, and that of the schema's
+// Relaxation is one for all. Under min-sep they have b bands.
+//
 // When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error; likewise for
 // the other endings before the gap is reached. The error is ErrGram for an h that is not finite or not numerically
 // positive definite. Memory: about 35 matrices of T×T; time: O(T³) an iteration, some 30 iterations for a gap of 1e-6.
-func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, opts Options) (*Result, error) {
+func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Schema, opts Options) (*Result, error) {
 	return optimizeMasked(ctx, h, denseMask(schema), opts)
 }
 
@@ -179,11 +187,11 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 	if err != nil {
 		return nil, fmt.Errorf("strategy of the optimal X: %w", err)
 	}
-	c, err := Normalize(factor, schema.Patterns())
+	c, err := Normalize(factor, schema)
 	if err != nil {
 		return nil, err
 	}
-	quality, err := Evaluate(c, h, schema.Patterns())
+	quality, err := Evaluate(c, h, schema)
 	if err != nil {
 		return nil, err
 	}

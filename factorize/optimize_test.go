@@ -50,7 +50,7 @@ func checkOptimum(t rapid.TB, h *mat.SymDense, s participation.Cyclic, gap float
 		t.Fatalf("%v: loss %v is not within %v of the bound %v (claimed: %v)", s, loss, gap, independent, r.LowerBound)
 	}
 	for _, c := range []Strategy{Identity(s.Steps()), AntiPGD(s.Steps()), other} {
-		if q, err := Evaluate(c, h, s.Patterns()); err != nil || q.Loss < r.LowerBound {
+		if q, err := Evaluate(c, h, s); err != nil || q.Loss < r.LowerBound {
 			t.Fatalf("%v: %T has the loss %v, below the bound %v (%v)", s, c, q.Loss, r.LowerBound, err)
 		}
 	}
@@ -197,7 +197,7 @@ func ExampleOptimize() {
 		panic(err)
 	}
 	fmt.Printf("loss %.4f, sens² %.4f, %v\n", r.Loss, r.Sensitivity.Squared, r.Status)
-	independent, _ := Evaluate(Identity(4), h, schema(nil, 2, 2).Patterns())
+	independent, _ := Evaluate(Identity(4), h, schema(nil, 2, 2))
 	fmt.Printf("independent noise: %.4f\n", independent.Loss)
 	// Output:
 	// loss 14.5948, sens² 1.0000, converged

@@ -40,10 +40,13 @@ const (
 )
 
 // optimizeSeries minimizes the loss over a family from several starting points.
-func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, f family, starts [][]float64, opts ToeplitzOptions) (*seriesOptimum, error) {
+func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.Schema, f family, starts [][]float64, opts ToeplitzOptions) (*seriesOptimum, error) {
 	steps := schema.Steps()
 	if h.SymmetricDim() != steps {
 		return nil, fmt.Errorf("schema of %d steps for a Gram matrix of %d", steps, h.SymmetricDim())
+	}
+	if opts.ScaleColumns && !participation.IsPartition(schema) {
+		return nil, fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported, schema.Name())
 	}
 	scaled, _, err := scaleToUnit(h)
 	if err != nil {
@@ -101,12 +104,12 @@ type SeriesResult struct {
 }
 
 // result normalizes and measures c, which is the strategy of the optimum.
-func (b *seriesOptimum) result(c Strategy, h *mat.SymDense, schema participation.Cyclic) (*SeriesResult, error) {
-	normalized, err := Normalize(c, schema.Patterns())
+func (b *seriesOptimum) result(c Strategy, h *mat.SymDense, schema participation.Schema) (*SeriesResult, error) {
+	normalized, err := Normalize(c, schema)
 	if err != nil {
 		return nil, err
 	}
-	q, err := Evaluate(normalized, h, schema.Patterns())
+	q, err := Evaluate(normalized, h, schema)
 	return &SeriesResult{normalized, q, b.starts, b.iterations}, err
 }
 
@@ -130,9 +133,22 @@ type seriesObjective struct {
 	error       float64
 }
 
-func newSeriesObjective(h *mat.SymDense, schema participation.Cyclic, f family, scaled bool) *seriesObjective {
+// seriesPatterns returns the patterns whose sums of |X| the objective looks at: all of them where they can be listed. Of
+// min-sep those whose steps are exactly b apart, which has the worst one if the series is non-negative and decreasing; the
+// result is normalized by the sensitivity under the schema itself, whatever the series is.
+func seriesPatterns(schema participation.Schema) [][]int {
+	switch s := schema.(type) {
+	case interface{ Patterns() [][]int }:
+		return s.Patterns()
+	case participation.MinSep:
+		return s.Cyclic().Patterns()
+	}
+	return schema.Disjoint()
+}
+
+func newSeriesObjective(h *mat.SymDense, schema participation.Schema, f family, scaled bool) *seriesObjective {
 	steps := schema.Steps()
-	o := &seriesObjective{steps: steps, family: f, h: h, patterns: schema.Patterns(), scaled: scaled, bands: steps,
+	o := &seriesObjective{steps: steps, family: f, h: h, patterns: seriesPatterns(schema), scaled: scaled, bands: steps,
 		c: make([]float64, steps), d: make([]float64, steps), delta: make([]float64, steps), weighted: make([]float64, steps)}
 	if free, ok := f.(freeSeries); ok {
 		o.bands = int(free)

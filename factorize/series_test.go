@@ -107,7 +107,7 @@ func TestOptimizeBLT(t *testing.T) {
 	}
 	for pole := 0.0; pole < 1; pole += 0.05 {
 		for zero := 0.0; zero < 1; zero += 0.05 {
-			q, err := Evaluate(&BLT{16, 1, []Section{{A: pole, P: zero}}}, h, s.Patterns())
+			q, err := Evaluate(&BLT{16, 1, []Section{{A: pole, P: zero}}}, h, s)
 			if err != nil || q.Loss < one.Loss*(1-1e-9) {
 				t.Fatalf("pole %v and zero %v: %v, optimum %v (%v)", pole, zero, q.Loss, one.Loss, err)
 			}
@@ -165,7 +165,7 @@ func TestBandedInverse(t *testing.T) {
 				t.Errorf("%d bands: C⁻¹[%d,0] = %v, want %v", bands, j, inverse.At(j, 0), w)
 			}
 		}
-		before, err := Evaluate(closed, h, s.Patterns())
+		before, err := Evaluate(closed, h, s)
 		if err != nil {
 			t.Fatal(err)
 		}

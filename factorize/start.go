@@ -7,8 +7,8 @@ import (
 )
 
 // startFor returns a feasible X to start from, row by row: the better of two guesses. The first is the banded square
-// root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by H[s,s]^(1/4) on both sides; the
-// second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
+// root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by
+// H[s,s]^(1/4) on both sides; the second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
 func startFor(h *mat.SymDense, o *objective) []float64 {
 	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
 	root := squareRootCoefficients(b)

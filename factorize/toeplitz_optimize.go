@@ -20,7 +20,7 @@ type ToeplitzOptions struct {
 // convex; there is no certificate. The loss is that of the true sensitivity where it is exact, and of the sum of |X| over
 // a pattern, an upper bound, otherwise: for coefficients with changing signs no formula for monotone ones is used. An
 // evaluation costs O(T² + k²w) and allocates nothing of size T². The errors are a bandwidth outside 1..T, and ErrGram.
-func OptimizeToeplitz(ctx context.Context, h *mat.SymDense, schema participation.Cyclic, opts ToeplitzOptions) (*SeriesResult, error) {
+func OptimizeToeplitz(ctx context.Context, h *mat.SymDense, schema participation.Schema, opts ToeplitzOptions) (*SeriesResult, error) {
 	bands := opts.Bandwidth
 	if bands == 0 {
 		bands = schema.Steps()

@@ -91,7 +91,7 @@ func TestSquareRoot(t *testing.T) {
 		sens += cj * cj
 		squared += float64(steps-j) * cj * cj
 	}
-	q, err := Evaluate(p, prefixGram(steps), schema(t, 1, steps).Patterns())
+	q, err := Evaluate(p, prefixGram(steps), schema(t, 1, steps))
 	if err != nil || math.Abs(q.Sensitivity.Squared-sens) > 1e-12 || math.Abs(q.SquaredError-squared) > 1e-11 {
 		t.Errorf("%+v, want sens² %v and squared error %v (%v)", q, sens, squared, err)
 	}
@@ -104,7 +104,7 @@ func TestSquareRoot(t *testing.T) {
 	for _, v := range banded.Coefficients() {
 		sens += 4 * v * v
 	}
-	q, err = Evaluate(banded, prefixGram(steps), schema(t, 4, 5).Patterns())
+	q, err = Evaluate(banded, prefixGram(steps), schema(t, 4, 5))
 	if err != nil || math.Abs(q.Sensitivity.Squared-sens) > 1e-12 {
 		t.Errorf("banded: sens² %v, want %v (%v)", q.Sensitivity.Squared, sens, err)
 	}
@@ -118,7 +118,7 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := Evaluate(c, prefixGram(16), schema(t, 1, 16).Patterns())
+	q, err := Evaluate(c, prefixGram(16), schema(t, 1, 16))
 	if err != nil || math.Abs(q.Sensitivity.Squared-5) > 1e-12 {
 		t.Errorf("sens² %v, want 5 (%v)", q.Sensitivity.Squared, err)
 	}
@@ -201,7 +201,7 @@ func TestOptimizeToeplitz(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		closed, err := Evaluate(banded, h, s.Patterns())
+		closed, err := Evaluate(banded, h, s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,29 +5,45 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // ErrSchema is wrapped by every error about steps, participations and separation that do not fit together.
 var ErrSchema = errors.New("participation does not fit")
 
-// Cyclic is (k,b)-participation over T = k·b steps. The zero value is not a schema; use NewCyclic.
-type Cyclic struct{ participations, separation int }
+// Cyclic is (k,b)-participation over T steps: a record takes part at most k times, in steps that are exactly b apart, as
+// when data are visited in one order in every epoch. With T = k·b, or any T up to it, the patterns are the residue classes
+// modulo b; a longer run has the windows of k neighbours in each class, which overlap. The zero value is not a schema; use
+// NewCyclic.
+type Cyclic struct{ steps, participations, separation int }
 
-// NewCyclic returns the schema of T = steps, with k participations b = separation steps apart. It demands k, b ≥ 1 and
-// k·b = T.
+// NewCyclic returns the schema of T = steps with at most k participations b = separation steps apart. It demands k, b ≥ 1
+// and that k participations fit: (k-1)·b < T, and b ≤ T.
 func NewCyclic(steps, participations, separation int) (Cyclic, error) {
+	k, b, err := checkSchema(steps, participations, separation)
+	return Cyclic{steps, k, b}, err
+}
+
+// checkSchema returns k and b if that many participations so far apart fit in the steps; k = 1 has no separation but T.
+func checkSchema(steps, k, b int) (int, int, error) {
 	switch {
-	case steps < 1 || participations < 1 || separation < 1:
-		return Cyclic{}, fmt.Errorf("%w: T = %d, k = %d, b = %d must all be at least 1", ErrSchema, steps, participations, separation)
-	case participations > steps || separation > steps || participations*separation != steps:
-		return Cyclic{}, fmt.Errorf("%w: k·b must be T, but k = %d and b = %d do not give T = %d; k may be %s",
-			ErrSchema, participations, separation, steps, listDivisors(steps))
+	case steps < 1 || k < 1 || b < 1:
+		return 0, 0, fmt.Errorf("%w: T = %d, k = %d, b = %d must all be at least 1", ErrSchema, steps, k, b)
+	case k > steps || b > steps:
+		return 0, 0, fmt.Errorf("%w: k = %d and b = %d cannot be above T = %d", ErrSchema, k, b, steps)
+	case k-1 > (steps-1)/b:
+		return 0, 0, fmt.Errorf("%w: k = %d participations b = %d steps apart do not fit in T = %d steps: at most %d do",
+			ErrSchema, k, b, steps, (steps-1)/b+1)
+	case k == 1:
+		return 1, steps, nil
 	}
-	return Cyclic{participations, separation}, nil
+	return k, b, nil
 }
 
 // Choose completes a schema of which only some numbers are given; zero means not given. With T alone it takes k = 20, the
-// setting of Bellet et al. (Section 7.2), if 20 divides T, and k = 1 if T = 1, where there is no other choice.
+// setting of Bellet et al. (Section 7.2), if 20 divides T, and k = 1 if T = 1, where there is no other choice. With b it
+// takes as many participations as fit. With k it takes b = T/k, which must be whole.
 func Choose(steps, participations, separation int) (Cyclic, error) {
 	k, b := participations, separation
 	switch {
@@ -35,17 +51,20 @@ func Choose(steps, participations, separation int) (Cyclic, error) {
 		return Cyclic{}, fmt.Errorf("%w: T = %d must be at least 1", ErrSchema, steps)
 	case k < 0 || b < 0:
 		return Cyclic{}, fmt.Errorf("%w: k = %d and b = %d must be at least 1 where given", ErrSchema, k, b)
+	case k > steps || b > steps:
+		return Cyclic{}, fmt.Errorf("%w: k and b cannot be above T = %d", ErrSchema, steps)
 	case k == 0 && b == 0 && steps == 1:
 		k, b = 1, 1
 	case k == 0 && b == 0 && steps%20 == 0:
 		k, b = 20, steps/20
 	case k == 0 && b == 0:
-		return Cyclic{}, fmt.Errorf("%w: T = %d is not a multiple of 20, so say how often a record takes part: k may be %s",
+		return Cyclic{}, fmt.Errorf("%w: T = %d is not a multiple of 20, so say how often a record takes part: k may be %s, or any with b",
 			ErrSchema, steps, listDivisors(steps))
-	case k > steps || b > steps:
-		return Cyclic{}, fmt.Errorf("%w: k and b cannot be above T = %d", ErrSchema, steps)
 	case k == 0:
-		k = steps / b
+		k = (steps-1)/b + 1
+	case b == 0 && steps%k != 0:
+		return Cyclic{}, fmt.Errorf("%w: k = %d does not divide T = %d, so say how far apart the participations are (b), or take k from %s",
+			ErrSchema, k, steps, listDivisors(steps))
 	case b == 0:
 		b = steps / k
 	}
@@ -53,12 +72,12 @@ func Choose(steps, participations, separation int) (Cyclic, error) {
 }
 
 // Steps returns T.
-func (c Cyclic) Steps() int { return c.participations * c.separation }
+func (c Cyclic) Steps() int { return c.steps }
 
 // Participations returns k.
 func (c Cyclic) Participations() int { return c.participations }
 
-// Separation returns b.
+// Separation returns b, and T for k = 1.
 func (c Cyclic) Separation() int { return c.separation }
 
 // Name returns "single" for k = 1 and "cyclic" otherwise.
@@ -73,25 +92,62 @@ func (c Cyclic) Name() string {
 func (c Cyclic) String() string {
 	switch {
 	case c.participations == 1:
-		return fmt.Sprintf("single: a record takes part in at most one of %d steps", c.Steps())
-	case c.separation == 1:
-		return fmt.Sprintf("cyclic: a record may take part in every one of %d steps (k = %d, b = 1)", c.Steps(), c.participations)
+		return fmt.Sprintf("single: a record takes part in at most one of %d steps", c.steps)
+	case c.separation == 1 && c.participations == c.steps:
+		return fmt.Sprintf("cyclic: a record may take part in every one of %d steps (k = %d, b = 1)", c.steps, c.participations)
 	}
 	return fmt.Sprintf("cyclic: a record takes part at most k = %d times, every b = %d steps", c.participations, c.separation)
 }
 
-// Patterns returns the b maximal patterns, ascending; together they are a partition of the steps.
+// Patterns returns the maximal patterns, ascending. They are a partition of the steps if T ≤ k·b or k = 1.
 func (c Cyclic) Patterns() [][]int {
-	patterns := make([][]int, c.separation)
-	for i := range patterns {
-		for j := range c.participations {
-			patterns[i] = append(patterns[i], i+j*c.separation)
+	var patterns [][]int
+	for _, class := range chop(c.steps, c.steps, c.separation) {
+		for first := 0; first == 0 || first+c.participations <= len(class); first++ {
+			patterns = append(patterns, class[first:min(first+c.participations, len(class))])
 		}
 	}
 	return patterns
 }
 
-// Divisors returns the divisors of T in ascending order: the valid numbers of participations.
+// Together reports whether the distance of the steps is one of b, 2b, ..., (k-1)b.
+func (c Cyclic) Together(s, t int) bool {
+	d := max(s-t, t-s)
+	return d%c.separation == 0 && d/c.separation < c.participations
+}
+
+// Sensitivity is Of the patterns.
+func (c Cyclic) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
+	if err := checkSize(x, c.steps); err != nil {
+		return Sensitivity{}, err
+	}
+	return Of(x, c.Patterns())
+}
+
+// Budgets returns a budget of singletons a pattern where the patterns are a partition. Otherwise diagonals are periodic:
+// entries k·b steps apart are equal, so that every window of a residue class has the same sum.
+func (c Cyclic) Budgets() []Budget {
+	var budgets []Budget
+	if IsPartition(c) {
+		for _, pattern := range c.Patterns() {
+			budgets = append(budgets, singletons(pattern))
+		}
+		return budgets
+	}
+	for _, class := range chop(c.steps, c.steps, c.separation) {
+		groups := make([][]int, min(c.participations, len(class)))
+		for i, s := range class {
+			groups[i%c.participations] = append(groups[i%c.participations], s)
+		}
+		budgets = append(budgets, Budget{groups, 1})
+	}
+	return budgets
+}
+
+// Disjoint returns the patterns, or every k-th one of each residue class if they overlap.
+func (c Cyclic) Disjoint() [][]int { return chop(c.steps, c.participations, c.separation) }
+
+// Divisors returns the divisors of T in ascending order: the numbers of participations that divide a run evenly.
 func Divisors(steps int) []int {
 	var low, high []int
 	for d := 1; d*d <= steps; d++ {
@@ -118,4 +174,12 @@ func listDivisors(steps int) string {
 		return words[0]
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// checkSize is the error of an x that does not have the schema's size.
+func checkSize(x mat.Symmetric, steps int) error {
+	if n := x.SymmetricDim(); n != steps {
+		return fmt.Errorf("%w: a strategy of %d steps under a schema of %d", ErrSchema, n, steps)
+	}
+	return nil
 }

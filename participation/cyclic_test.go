@@ -16,22 +16,23 @@ func TestChoose(t *testing.T) {
 		wantK, wantB int
 		err          string // part of the message, or empty
 	}{
-		"the paper's setting":   {380, 0, 0, 20, 19, ""},
-		"one step":              {1, 0, 0, 1, 1, ""},
-		"twenty steps":          {20, 0, 0, 20, 1, ""},
-		"k given":               {64, 4, 0, 4, 16, ""},
-		"b given":               {64, 0, 16, 4, 16, ""},
-		"both given":            {64, 4, 16, 4, 16, ""},
-		"single":                {7, 1, 0, 1, 7, ""},
-		"every step":            {7, 0, 1, 7, 1, ""},
-		"not a multiple of 20":  {30, 0, 0, 0, 0, "1, 2, 3, 5, 6, 10, 15 or 30"},
-		"k does not divide":     {64, 5, 0, 0, 0, "k·b must be T"},
-		"b does not divide":     {64, 0, 5, 0, 0, "k·b must be T"},
-		"k and b do not give T": {64, 4, 8, 0, 0, "1, 2, 4, 8, 16, 32 or 64"},
-		"no steps":              {0, 0, 0, 0, 0, "at least 1"},
-		"negative k":            {4, -2, 0, 0, 0, "at least 1"},
-		"b larger than T":       {4, 0, 8, 0, 0, "above T = 4"},
-		"overflowing product":   {4, 1 << 62, 4, 0, 0, "above T = 4"},
+		"the paper's setting":  {380, 0, 0, 20, 19, ""},
+		"one step":             {1, 0, 0, 1, 1, ""},
+		"twenty steps":         {20, 0, 0, 20, 1, ""},
+		"k given":              {64, 4, 0, 4, 16, ""},
+		"b given":              {64, 0, 16, 4, 16, ""},
+		"both given":           {64, 4, 16, 4, 16, ""},
+		"single":               {7, 1, 0, 1, 7, ""},
+		"every step":           {7, 0, 1, 7, 1, ""},
+		"not a multiple of 20": {30, 0, 0, 0, 0, "1, 2, 3, 5, 6, 10, 15 or 30"},
+		"k does not divide":    {64, 5, 0, 0, 0, "1, 2, 4, 8, 16, 32 or 64"},
+		"b does not divide":    {64, 0, 5, 13, 5, ""},
+		"a longer run":         {64, 4, 8, 4, 8, ""},
+		"more than fit":        {64, 9, 8, 0, 0, "at most 8 do"},
+		"no steps":             {0, 0, 0, 0, 0, "at least 1"},
+		"negative k":           {4, -2, 0, 0, 0, "at least 1"},
+		"b larger than T":      {4, 0, 8, 0, 0, "above T = 4"},
+		"overflowing product":  {4, 1 << 62, 4, 0, 0, "above T = 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Choose(tc.steps, tc.k, tc.b)
@@ -83,5 +84,5 @@ func ExampleChoose() {
 	fmt.Println(err)
 	// Output:
 	// cyclic: a record takes part at most k = 20 times, every b = 19 steps <nil>
-	// participation does not fit: T = 30 is not a multiple of 20, so say how often a record takes part: k may be 1, 2, 3, 5, 6, 10, 15 or 30
+	// participation does not fit: T = 30 is not a multiple of 20, so say how often a record takes part: k may be 1, 2, 3, 5, 6, 10, 15 or 30, or any with b
 }

@@ -2,9 +2,16 @@
 //
 // # Schemas
 //
-// A record takes part in some of the T steps; a schema is the set of patterns (sets of steps) it may choose. Cyclic is
-// (k,b)-participation: T = k·b, and the pattern of residue i < b is {i, i+b, ..., i+(k-1)b}, as when data are visited in
-// the same order in every epoch. k = 1 is single participation, b = 1 is participation in every step.
+// A record takes part in some of the T steps; a Schema is the set of patterns (sets of steps) it may choose.
+//
+//	Cyclic       (k,b)-participation: steps exactly b apart, at most k of them, as when data are visited in one order
+//	             in every epoch. With T = k·b the pattern of residue i < b is {i, i+b, ..., i+(k-1)b}. k = 1 is single
+//	             participation, b = 1 with k = T participation in every step.
+//	MinSep       steps at least b apart, at most k of them
+//	PatternList  whatever is listed
+//
+// A schema also says what an optimizer needs: which steps can be Together in a pattern, Budgets for the diagonal of a
+// strategy's Gram matrix, and Disjoint patterns, whose optimum is a lower bound (Relaxation).
 //
 // # Sensitivity
 //
@@ -21,8 +28,8 @@
 //
 // # Notation
 //
-//	T      steps           counted from 0; T = k·b
-//	k, b   participations  a record takes part at most k times, exactly b steps apart
+//	T      steps           counted from 0
+//	k, b   participations  a record takes part at most k times, exactly (cyclic) or at least (min-sep) b steps apart
 //	       and separation
 //	X      strategy Gram   T×T, symmetric: CᵀC, all that this package sees of a strategy C
 //

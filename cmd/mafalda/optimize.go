@@ -21,16 +21,16 @@ import (
 )
 
 type optimizeFlags struct {
-	network                           networkFlags
-	workload                          string
-	steps, participations, separation int
-	tolerance                         float64
-	strategy                          strategyFlags
-	noDense                           bool
-	privacy                           privacyFlags
-	out, format                       string
-	force, keepPartial, noBaselines   bool
-	json, quiet, verbose              bool
+	network                         networkFlags
+	workload                        string
+	schema                          schemaFlags
+	tolerance                       float64
+	strategy                        strategyFlags
+	noDense                         bool
+	privacy                         privacyFlags
+	out, format                     string
+	force, keepPartial, noBaselines bool
+	json, quiet, verbose            bool
 }
 
 func newOptimizeCmd() *cobra.Command {
@@ -41,7 +41,7 @@ func newOptimizeCmd() *cobra.Command {
 		Long: `Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, with a proof of how close
 to the optimum it is. A node adds row t of C⁻¹Z to its gradients at step t.
 
-A record takes part at most k times, b steps apart, T = k·b. With --T alone, k = 20 if 20 divides T.
+A record takes part at most k times, b steps apart (--schema says otherwise). With --T alone, k = 20 if 20 divides T.
 
 Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 interrupted.`,
 		Example: `  mafalda optimize --graph florentine --T 380 -o out
@@ -49,6 +49,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
   mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
   mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
+  mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --workload prefix --T 380          # centralized: no network`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,9 +63,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 	f.network.bindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
-	fl.VarP((*wholeNumber)(&f.steps), "T", "T", "steps (required)")
-	fl.VarP((*wholeNumber)(&f.participations), "participations", "k", "how often a record takes part (default 20 if 20 divides T)")
-	fl.VarP((*wholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
+	f.schema.bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at")
 	f.strategy.bind(cmd)
 	f.privacy.bind(cmd)
@@ -87,7 +86,7 @@ type job struct {
 	flags    *optimizeFlags
 	network  *network // nil for the prefix workload
 	kind     workload.Kind
-	schema   participation.Cyclic
+	schema   participation.Schema
 	class    strategyClass
 	stderr   io.Writer
 	progress *progress
@@ -108,8 +107,8 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	var special *structured // nil: the dense optimum itself is wanted
-	if j.class.optimize != nil && ctx.Err() == nil {
+	var special *structured // nil: what has been optimized is what is wanted
+	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
 		j.progress.show(0, j.class.name+" strategy")
 		special, err = j.class.run(ctx, h, j.schema, &f.strategy, factorize.Options{Gap: f.tolerance})
 		if err != nil {
@@ -128,6 +127,9 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if special != nil && special.bound != nil && result.Status == optim.Converged {
+		result = special.bound
+	}
 	incomplete := j.incomplete(ctx, result)
 	if f.out != "" && (incomplete == nil || f.keepPartial) {
 		if err := j.export(m, chosen(result, special)); err != nil {
@@ -145,22 +147,15 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	j := &job{flags: f, stderr: cmd.ErrOrStderr(), started: time.Now()}
 	j.progress = newProgress(j.stderr, f.quiet || f.verbose)
 	var err error
-	if !cmd.Flags().Changed("T") {
-		return nil, usagef("how many steps? Use --T, for example --T 380")
+	if j.schema, err = f.schema.choose(cmd); err != nil {
+		return nil, err
 	}
+	steps := j.schema.Steps()
 	if j.kind, err = workload.ParseKind(f.workload); err != nil {
 		return nil, usage(err)
 	}
-	for name, v := range map[string]int{"participations": f.participations, "separation": f.separation} {
-		if cmd.Flags().Changed(name) && v < 1 {
-			return nil, usagef("--%s %d: must be at least 1", name, v)
-		}
-	}
-	if j.schema, err = participation.Choose(f.steps, f.participations, f.separation); err != nil {
-		return nil, usage(err)
-	}
 	// about 60 matrices of T×T
-	if err := checkMemory(fmt.Sprintf("T = %d", f.steps), 60*8*float64(f.steps)*float64(f.steps)); err != nil {
+	if err := checkMemory(fmt.Sprintf("T = %d", steps), 60*8*float64(steps)*float64(steps)); err != nil {
 		return nil, err
 	}
 	if j.class, err = f.strategy.choose(cmd, j.schema); err != nil {
@@ -175,8 +170,8 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
 		return nil, usagef("--tolerance %v: must be positive and finite", f.tolerance)
 	}
-	if least := factorize.MinGap(f.steps); f.tolerance < least {
-		return nil, usagef("--tolerance %v: rounding allows no less than %.1g for T = %d", f.tolerance, least, f.steps)
+	if least := factorize.MinGap(steps); f.tolerance < least {
+		return nil, usagef("--tolerance %v: rounding allows no less than %.1g for T = %d", f.tolerance, least, steps)
 	}
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
 		return nil, usagef("--format %q: must be npy, csv or both", f.format)
@@ -199,7 +194,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		return nil, err
 	}
 	n := float64(j.network.graph.Nodes())
-	err = checkMemory(fmt.Sprintf("T = %d on %.0f nodes", f.steps, n), 8*(math.Max(n*float64(f.steps), 1e6)+60*float64(f.steps)*float64(f.steps)))
+	err = checkMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*(math.Max(n*float64(steps), 1e6)+60*float64(steps)*float64(steps)))
 	if err != nil {
 		return nil, err
 	}
@@ -244,9 +239,11 @@ func (j *job) gram(ctx context.Context) (*mat.SymDense, error) {
 	return h, nil
 }
 
+// optimize returns the optimum under the schema, or, where patterns overlap, under its relaxation, whose bound holds for
+// the schema, too.
 func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result, error) {
 	tolerance := j.flags.tolerance
-	result, err := factorize.Optimize(ctx, h, j.schema, factorize.Options{Gap: tolerance, Progress: func(it factorize.Iteration) {
+	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: tolerance, Progress: func(it factorize.Iteration) {
 		if j.flags.verbose {
 			fmt.Fprintf(j.stderr, "iteration %3d  loss %.10g  bound %.10g  gap %.3g\n", it.Count, it.Loss, it.LowerBound, it.Gap)
 		}
@@ -290,13 +287,15 @@ func (j *job) manifest(r *factorize.Result, special *structured, baselines []ben
 	strategy := describe(chosen(r, special))
 	if special != nil {
 		q, iterations = special.quality, special.iterations
-		strategy.Ratio = q.Loss / r.Loss
+		if participation.IsPartition(j.schema) {
+			strategy.Ratio = q.Loss / r.Loss
+		}
 		if b := special.bound; b != nil {
 			strategy.ClassBound, strategy.ClassGap = b.LowerBound, &b.Gap
 		}
 	}
 	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
-		Participation: export.Participation{Schema: j.schema.Name(), K: j.schema.Participations(), B: j.schema.Separation()},
+		Participation: j.flags.schema.describe(j.schema),
 		Strategy:      strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
 		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: r.LowerBound, Gap: (q.Loss - r.LowerBound) / r.LowerBound,
 		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String()}

@@ -13,6 +13,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/optim"
+	"mafalda/participation"
 )
 
 // report writes the summary of optimize for people.
@@ -35,7 +36,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 			number(math.Sqrt(loss / (float64(nodes) * float64(m.Steps)))), fmt.Sprintf("%.4f", loss/optimum)}
 	}
 	rows := [][]string{row(strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
-	if m.Strategy.Class != "dense" {
+	if m.Strategy.Ratio != 0 {
 		rows = append(rows, row("dense (optimal)", 1, optimum, optimum))
 	}
 	for _, name := range []string{"d-mf", "dp-d-sgd", "antipgd"} {
@@ -68,6 +69,8 @@ func strategyName(m *export.Manifest) string {
 	switch s := m.Strategy; {
 	case s.Class == "blt":
 		return fmt.Sprintf("blt, %d buffers", s.Buffers)
+	case s.ClassGap != nil && s.Class == "dense":
+		return "mafalda"
 	case s.Class != "dense":
 		return fmt.Sprintf("%s, w = %d", s.Class, s.Bandwidth)
 	case m.Status != optim.Converged.String():
@@ -79,13 +82,20 @@ func strategyName(m *export.Manifest) string {
 // reportGap says how far from the optimum the strategy is, and what it costs a node.
 func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	s := m.Strategy
-	if s.Class == "dense" {
-		fmt.Fprintf(w, "gap            %.2g certified (tolerance %.2g), %s after %d iterations\n", m.Gap, m.Tolerance, m.Status, m.Iterations)
-	} else {
+	switch {
+	case s.Ratio != 0:
 		fmt.Fprintf(w, "gap            %.4g: the loss is %.4f of the dense optimum's\n", m.Gap, s.Ratio)
-		if s.ClassGap != nil {
-			fmt.Fprintf(w, "class bound    %.10g: no %s strategy with %d bands has a smaller loss (gap %.2g)\n", s.ClassBound, s.Class, s.Bandwidth, *s.ClassGap)
-		}
+	case !participation.IsPartition(j.schema):
+		fmt.Fprintf(w, "gap            %.4g: the bound is that of fewer patterns, without overlaps\n", m.Gap)
+	default:
+		fmt.Fprintf(w, "gap            %.2g certified (tolerance %.2g), %s after %d iterations\n", m.Gap, m.Tolerance, m.Status, m.Iterations)
+	}
+	switch {
+	case s.ClassGap == nil:
+	case participation.IsPartition(j.schema):
+		fmt.Fprintf(w, "class bound    %.10g: no %s strategy with %d bands has a smaller loss (gap %.2g)\n", s.ClassBound, s.Class, s.Bandwidth, *s.ClassGap)
+	default:
+		fmt.Fprintf(w, "class bound    %.10g: none with orthogonal columns and such norms has a smaller loss (gap %.2g)\n", s.ClassBound, *s.ClassGap)
 	}
 	fmt.Fprintf(w, "sensitivity    %s\n", map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}[m.SensKind])
 	fmt.Fprintf(w, "node           keeps %d numbers and does %d operations a step, for each model parameter\n", s.MemoryFloats, s.FlopsPerStep)

@@ -25,32 +25,42 @@ type strategyFlags struct {
 // strategyClass is a class that can be asked for by name.
 type strategyClass struct {
 	name, about string
-	bandwidth   func(s participation.Cyclic) int // default, nil if the class has none
-	optimize    func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error)
+	bandwidth   func(s participation.Schema) int // default, nil if the class has none
+	optimize    func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error)
 }
 
 func strategyClasses() []strategyClass {
-	separation := func(s participation.Cyclic) int { return s.Separation() }
+	separation := func(s participation.Schema) int { return s.Separation() }
+	bands := func(s participation.Schema) int {
+		if minSep(s) {
+			return s.Separation() // beyond it the optimizer has zeros
+		}
+		return min(2*s.Separation(), s.Steps())
+	}
 	series := func(r *factorize.SeriesResult, err error) (*factorize.SeriesResult, *factorize.Result, error) {
 		return r, nil, err
 	}
 	return []strategyClass{
-		{"dense", "the optimum among all, T rows of noise kept", nil, nil},
-		{"banded", "w bands, w-1 rows kept (default 2b)", func(s participation.Cyclic) int { return min(2*s.Separation(), s.Steps()) },
-			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+		{"dense", "the optimum among all, T rows of noise kept", nil,
+			func(ctx context.Context, h *mat.SymDense, s participation.Schema, _ *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+				r, err := factorize.Optimize(ctx, h, s, opts)
+				return nil, r, err
+			}},
+		{"banded", "w bands, w-1 rows kept (default 2b; b under min-sep, where it is the default)", bands,
+			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				r, err := factorize.OptimizeBanded(ctx, h, s, f.bandwidth, opts)
 				return nil, r, err
 			}},
 		{"toeplitz", "w coefficients, w-1 rows kept (default b)", separation,
-			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				return series(factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: f.bandwidth, ScaleColumns: f.scaleColumns}))
 			}},
 		{"blt", "a rational function, d buffers kept (default 4)", nil,
-			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				return series(factorize.OptimizeBLT(ctx, h, s, f.buffers))
 			}},
 		{"banded-inverse", "C⁻¹ of w coefficients, w-1 rows kept (default b)", separation,
-			func(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
+			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				return series(factorize.OptimizeBandedInverse(ctx, h, s, f.bandwidth))
 			}},
 	}
@@ -71,8 +81,16 @@ func (f *strategyFlags) bind(cmd *cobra.Command) {
 	completeWith(cmd, "strategy", names)
 }
 
+func minSep(s participation.Schema) bool {
+	_, ok := s.(participation.MinSep)
+	return ok
+}
+
 // choose returns the class, after checking the flags against it and filling in defaults.
-func (f *strategyFlags) choose(cmd *cobra.Command, s participation.Cyclic) (strategyClass, error) {
+func (f *strategyFlags) choose(cmd *cobra.Command, s participation.Schema) (strategyClass, error) {
+	if minSep(s) && !cmd.Flags().Changed("strategy") {
+		f.class = "banded"
+	}
 	var names []string
 	for _, c := range strategyClasses() {
 		names = append(names, c.name)
@@ -90,6 +108,8 @@ func (f *strategyFlags) choose(cmd *cobra.Command, s participation.Cyclic) (stra
 			return c, usagef("--buffers %d: must be at least 1 and less than T = %d", f.buffers, s.Steps())
 		case f.scaleColumns && c.name != "toeplitz":
 			return c, usagef("--scale-columns is for --strategy toeplitz")
+		case f.scaleColumns && !participation.IsPartition(s):
+			return c, usagef("--scale-columns is not for %s participation, whose patterns overlap", s.Name())
 		}
 		if f.bandwidth == 0 && c.bandwidth != nil {
 			f.bandwidth = c.bandwidth(s)
@@ -108,7 +128,7 @@ type structured struct {
 }
 
 // optimize runs the class's optimizer.
-func (c strategyClass) run(ctx context.Context, h *mat.SymDense, s participation.Cyclic, f *strategyFlags, opts factorize.Options) (*structured, error) {
+func (c strategyClass) run(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, opts factorize.Options) (*structured, error) {
 	series, certified, err := c.optimize(ctx, h, s, f, opts)
 	if err != nil {
 		return nil, fmt.Errorf("optimizing the %s strategy: %w", c.name, err)

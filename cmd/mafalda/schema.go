@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/export"
+	"mafalda/participation"
+)
+
+// schemaFlags say who may take part when.
+type schemaFlags struct {
+	schema                            string
+	steps, participations, separation int
+}
+
+var schemaNames = []string{"cyclic", "min-sep", "single"}
+
+func (f *schemaFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.VarP((*wholeNumber)(&f.steps), "T", "T", "steps (required)")
+	fl.VarP((*wholeNumber)(&f.participations), "participations", "k", "how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*wholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
+	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
+		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
+	completeWith(cmd, "schema", schemaNames)
+}
+
+// choose returns the schema that the flags describe.
+func (f *schemaFlags) choose(cmd *cobra.Command) (participation.Schema, error) {
+	if !cmd.Flags().Changed("T") {
+		return nil, usagef("how many steps? Use --T, for example --T 380")
+	}
+	for name, v := range map[string]int{"participations": f.participations, "separation": f.separation} {
+		if cmd.Flags().Changed(name) && v < 1 {
+			return nil, usagef("--%s %d: must be at least 1", name, v)
+		}
+	}
+	var s participation.Schema
+	var err error
+	switch f.schema {
+	case "cyclic":
+		s, err = participation.Choose(f.steps, f.participations, f.separation)
+	case "min-sep":
+		var c participation.Cyclic
+		if c, err = participation.Choose(f.steps, f.participations, f.separation); err == nil {
+			s, err = participation.NewMinSep(f.steps, c.Participations(), c.Separation())
+		}
+	case "single":
+		if f.participations > 1 || f.separation > 0 && f.separation != f.steps {
+			return nil, usagef("--schema single is k = 1: leave out -k and -b")
+		}
+		s, err = participation.NewCyclic(f.steps, 1, f.steps)
+	default:
+		if f.participations > 0 || f.separation > 0 {
+			return nil, usagef("--schema %s says who takes part when: leave out -k and -b", f.schema)
+		}
+		return readSchema(f.schema, f.steps)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return s, nil
+}
+
+func readSchema(path string, steps int) (participation.Schema, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("--schema %s is neither cyclic, min-sep nor single, nor a file: %v", path, err)
+	}
+	defer file.Close()
+	s, err := participation.ReadPatterns(file, steps)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", path, err))
+	}
+	return s, nil
+}
+
+// describeSchema returns the schema for the manifest.
+func (f *schemaFlags) describe(s participation.Schema) export.Participation {
+	p := export.Participation{Schema: s.Name(), K: s.Participations(), B: s.Separation()}
+	if list, ok := s.(*participation.PatternList); ok {
+		p.Source, p.Patterns = filepath.Base(f.schema), list.Patterns()
+	}
+	return p
+}

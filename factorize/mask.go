@@ -1,0 +1,105 @@
+package factorize
+
+import (
+	"math"
+
+	"mafalda/participation"
+)
+
+// mask is the domain of X that is optimized over, and the linear space of its directions: symmetric matrices that are zero
+// between different steps of one pattern and outside the band |s-t| < bandwidth, with a diagonal that keeps the schema's
+// budgets. Under it sens² is one.
+type mask struct {
+	schema    participation.Schema
+	bandwidth int // T: no band
+	budgets   []participation.Budget
+	keep      []bool // T×T: off-diagonal entries that may differ from zero
+}
+
+// newMask returns the mask of strategies with so many bands; T means no band.
+func newMask(schema participation.Schema, bandwidth int) mask {
+	steps := schema.Steps()
+	k := mask{schema, bandwidth, schema.Budgets(), make([]bool, steps*steps)}
+	for s := range steps {
+		for t := range steps {
+			k.keep[s*steps+t] = s != t && max(s-t, t-s) < bandwidth && !schema.Together(s, t)
+		}
+	}
+	return k
+}
+
+func denseMask(schema participation.Schema) mask { return newMask(schema, schema.Steps()) }
+
+// partition reports whether the zeros of the mask are the blocks of a partition of the steps into patterns.
+func (k mask) partition() bool {
+	return k.bandwidth >= k.schema.Steps() && participation.IsPartition(k.schema)
+}
+
+// free reports whether the entry (s, t) off the diagonal may differ from zero.
+func (k mask) free(s, t int) bool { return k.keep[s*k.schema.Steps()+t] }
+
+// project writes the orthogonal projection of the T×T matrix m on the space over m, rounding away any asymmetry.
+func (k mask) project(m []float64) {
+	steps := k.schema.Steps()
+	for s := range steps {
+		for t := range s {
+			v := 0.0
+			if k.keep[s*steps+t] {
+				v = (m[s*steps+t] + m[t*steps+s]) / 2
+			}
+			m[s*steps+t], m[t*steps+s] = v, v
+		}
+	}
+	for _, budget := range k.budgets {
+		var sum, weight float64 // of the group means, and of the groups' 1/size
+		for _, group := range budget.Groups {
+			sum += k.mean(m, group)
+			weight += 1 / float64(len(group))
+		}
+		for _, group := range budget.Groups {
+			v := k.mean(m, group) - sum/weight/float64(len(group))
+			if len(budget.Groups) == 1 {
+				v = 0
+			}
+			for _, s := range group {
+				m[s*steps+s] = v
+			}
+		}
+	}
+}
+
+// mean returns the mean of the group's diagonal entries.
+func (k mask) mean(m []float64, group []int) float64 {
+	var sum float64
+	for _, s := range group {
+		sum += m[s*k.schema.Steps()+s]
+	}
+	return sum / float64(len(group))
+}
+
+// feasible brings the positive definite x into the domain: masked entries become zero, and rows and columns are scaled to
+// a diagonal within the budgets. It is for x whose masked entries are zero anyway, or for diagonally dominant ones.
+func (k mask) feasible(x []float64) {
+	steps := k.schema.Steps()
+	scale := make([]float64, steps)
+	for _, budget := range k.budgets {
+		var spent float64
+		for _, group := range budget.Groups {
+			spent += budget.Cost * k.mean(x, group)
+		}
+		for _, group := range budget.Groups {
+			value := k.mean(x, group) / spent
+			for _, s := range group {
+				scale[s] = math.Sqrt(value / x[s*steps+s])
+			}
+		}
+	}
+	for s := range steps {
+		for t := range steps {
+			if s != t && !k.keep[s*steps+t] {
+				x[s*steps+t] = 0
+			}
+			x[s*steps+t] *= scale[s] * scale[t]
+		}
+	}
+}

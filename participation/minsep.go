@@ -1,0 +1,207 @@
+package participation
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// MinSep is b-min-separation over T steps: a record takes part at most k times, in any steps that are at least b apart, as
+// with shuffled data and a cool-down. Its patterns are far too many to list. The zero value is not a schema; use NewMinSep.
+type MinSep struct{ steps, participations, separation int }
+
+// NewMinSep returns the schema of T = steps with at most k participations at least b = separation steps apart. It demands
+// what NewCyclic does.
+func NewMinSep(steps, participations, separation int) (MinSep, error) {
+	k, b, err := checkSchema(steps, participations, separation)
+	return MinSep{steps, k, b}, err
+}
+
+// Steps returns T.
+func (m MinSep) Steps() int { return m.steps }
+
+// Participations returns k.
+func (m MinSep) Participations() int { return m.participations }
+
+// Separation returns b, and T for k = 1.
+func (m MinSep) Separation() int { return m.separation }
+
+// Name returns "min-sep".
+func (m MinSep) Name() string { return "min-sep" }
+
+// String describes the schema in a line.
+func (m MinSep) String() string {
+	return fmt.Sprintf("min-sep: a record takes part at most k = %d times, at least b = %d steps apart", m.participations, m.separation)
+}
+
+// Cyclic returns the schema of those patterns whose steps are exactly b apart.
+func (m MinSep) Cyclic() Cyclic { return Cyclic(m) }
+
+// Together reports whether the steps are at least b apart.
+func (m MinSep) Together(s, t int) bool {
+	return max(s-t, t-s) >= m.separation
+}
+
+// Budgets returns diagonals that are constant on blocks of b neighbouring steps, of which a pattern meets each at most
+// once, if k patterns' steps can be that many (k ≥ T/b), and columns of equal norms otherwise.
+//
+// Both are corners of what is possible. The vectors p ≥ 0 with Σp ≤ k and sums of at most one over b neighbouring steps are
+// the convex hull of the patterns, because the matrix of these conditions, whose rows are intervals, is totally unimodular.
+// So by duality the diagonals d ≥ 0 with Σ_{s∈π} d_s ≤ 1 for every pattern are those below Σ_w λ_w 1_w + ν, with λ, ν ≥ 0,
+// Σλ + kν ≤ 1 and w the windows of b neighbouring steps.
+func (m MinSep) Budgets() []Budget {
+	if m.participations == 1 {
+		return m.Cyclic().Budgets()
+	}
+	if m.participations*m.separation < m.steps {
+		return equalNorms(m.steps, m.participations)
+	}
+	blocks := Budget{Cost: 1}
+	for first := 0; first < m.steps; first += m.separation {
+		blocks.Groups = append(blocks.Groups, upTo(m.steps)[first:min(first+m.separation, m.steps)])
+	}
+	return []Budget{blocks}
+}
+
+// Disjoint returns disjoint patterns whose steps are exactly b apart.
+func (m MinSep) Disjoint() [][]int { return chop(m.steps, m.participations, m.separation) }
+
+// Sensitivity bounds the largest sum of magnitudes over a pattern from two sides that are both exact in important cases,
+// and takes the smaller one:
+//
+//   - Every row: r_s is the largest Σ_t |X[s,t]| over the patterns that hold s, and the bound the largest Σ r_s over a
+//     pattern, both by dynamic programs over the steps. It is exact for X with bands, X[s,t] = 0 for |s-t| ≥ b.
+//   - A majorant of |X| that decreases along diagonals and away from the diagonal: of such a matrix the pattern
+//     {0, b, 2b, ...} has the largest sum. It is exact for non-negative decreasing Toeplitz strategies (Kalinin and
+//     Lampert, "Banded square root matrix factorization", Theorem 2), and for whatever else decreases in this way.
+//
+// The time is O(T²k), and that of T² entries of x.
+func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
+	if err := checkSize(x, m.steps); err != nil {
+		return Sensitivity{}, err
+	}
+	full, err := restrict(x, upTo(m.steps), m.steps)
+	if err != nil {
+		return Sensitivity{}, err
+	}
+	byRows, pattern := m.largestByRows(full)
+	earliest := m.earliest()
+	bound := Sensitivity{Squared: byRows, Pattern: pattern}
+	if byMajorant := sumOfMagnitudes(submatrix(majorant(full), earliest)); byMajorant < byRows {
+		bound.Squared, bound.Pattern = byMajorant, earliest
+	}
+	bound.Attained = max(attained(submatrix(full, pattern)), attained(submatrix(full, earliest)))
+	if bound.Squared-bound.Squared != 0 {
+		return Sensitivity{}, fmt.Errorf("sensitivity over %d steps is not finite", m.steps)
+	}
+	bound.Exact = bound.Attained >= bound.Squared*(1-exactWithin)
+	return bound, nil
+}
+
+// earliest is the pattern {0, b, ..., (k-1)b}.
+func (m MinSep) earliest() []int {
+	pattern := make([]int, m.participations)
+	for j := range pattern {
+		pattern[j] = j * m.separation
+	}
+	return pattern
+}
+
+// largestByRows is the bound by rows, and the pattern that gives it.
+func (m MinSep) largestByRows(x *mat.SymDense) (float64, []int) {
+	rows := make([]float64, m.steps)
+	left, right := make([]float64, m.steps), make([]float64, m.steps)
+	for s := range rows {
+		for t := range m.steps {
+			left[t], right[m.steps-1-t] = 0, 0
+			if v := max(x.At(s, t), -x.At(s, t)); t <= s-m.separation {
+				left[t] = v
+			} else if t >= s+m.separation {
+				right[m.steps-1-t] = v
+			}
+		}
+		before := m.prefixes(left, max(s-m.separation+1, 0))
+		after := m.prefixes(right, max(m.steps-s-m.separation, 0))
+		var best float64
+		for j := range m.participations {
+			best = max(best, before[j]+after[m.participations-1-j])
+		}
+		rows[s] = x.At(s, s) + best
+	}
+	value, pattern := m.heaviest(rows)
+	return value * (1 + 4*float64(m.participations+2)*0x1p-53), pattern // sums of at most k, twice
+}
+
+// prefixes returns the largest sums of weights over patterns of at most 0, 1, ..., k-1 of the first count steps.
+func (m MinSep) prefixes(weights []float64, count int) []float64 {
+	best := make([]float64, m.participations)
+	if count == 0 || m.participations == 1 || slices.Max(weights[:count]) == 0 {
+		return best
+	}
+	table := m.table(weights[:count], m.participations-1)
+	for j := 1; j < m.participations; j++ {
+		best[j] = table[j][count]
+	}
+	return best
+}
+
+// table[j][s] is the largest sum of weights over patterns of at most j steps before s.
+func (m MinSep) table(weights []float64, participations int) [][]float64 {
+	table := make([][]float64, participations+1)
+	table[0] = make([]float64, len(weights)+1)
+	for j := 1; j <= participations; j++ {
+		table[j] = make([]float64, len(weights)+1)
+		for s, w := range weights {
+			table[j][s+1] = max(table[j][s], table[j-1][max(s+1-m.separation, 0)]+w)
+		}
+	}
+	return table
+}
+
+// heaviest returns the largest sum of weights ≥ 0 over a pattern, and the pattern, ascending.
+func (m MinSep) heaviest(weights []float64) (float64, []int) {
+	table := m.table(weights, m.participations)
+	var pattern []int
+	s := m.steps
+	for j := m.participations; j > 0 && s > 0; {
+		if table[j][s] == table[j][s-1] {
+			s--
+			continue
+		}
+		pattern = append([]int{s - 1}, pattern...)
+		s = max(s-m.separation, 0)
+		j--
+	}
+	if len(pattern) == 0 { // all weights are zero
+		pattern = []int{0}
+	}
+	return table[m.participations][m.steps], pattern
+}
+
+// majorant returns the smallest matrix above |x| that decreases along its diagonals and, right of the main diagonal, along
+// its rows.
+func majorant(x *mat.SymDense) *mat.SymDense {
+	n := x.SymmetricDim()
+	m := mat.NewSymDense(n, nil)
+	for s := n - 1; s >= 0; s-- {
+		for t := n - 1; t >= s; t-- {
+			v := max(x.At(s, t), -x.At(s, t))
+			if t+1 < n {
+				v = max(v, m.At(s, t+1), m.At(s+1, t+1))
+			}
+			m.SetSym(s, t, v)
+		}
+	}
+	return m
+}
+
+func submatrix(x *mat.SymDense, pattern []int) *mat.SymDense {
+	block := mat.NewSymDense(len(pattern), nil)
+	for i, s := range pattern {
+		for j := i; j < len(pattern); j++ {
+			block.SetSym(i, j, x.At(s, pattern[j]))
+		}
+	}
+	return block
+}
