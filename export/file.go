@@ -41,6 +41,29 @@ func NPY(name string, m mat.Matrix) File {
 	}}
 }
 
+// NPYStack returns a .npy file of count×steps×steps numbers, in C order, with what layer returns for 0, 1, ... one after the
+// other, so that they need not be in memory together. Writing fails if an entry is not finite.
+func NPYStack(name string, count, steps int, layer func(i int) (mat.Matrix, error)) File {
+	return File{name, func(w io.Writer) error {
+		if err := npy.WriteHeader(w, []int{count, steps, steps}); err != nil {
+			return err
+		}
+		for i := range count {
+			m, err := layer(i)
+			if err != nil {
+				return fmt.Errorf("layer %d: %w", i, err)
+			}
+			if err := finite(m); err != nil {
+				return fmt.Errorf("layer %d: %w", i, err)
+			}
+			if err := npy.WriteNumbers(w, mat.DenseCopyOf(m).RawMatrix().Data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
 // CSV returns a .csv file with a line a row of m, in 17 significant digits, which is every bit. Writing fails if an entry
 // is not finite.
 func CSV(name string, m mat.Matrix) File {

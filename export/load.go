@@ -22,12 +22,16 @@ type Export struct {
 	C        *mat.Dense // T×T; nil for a structured strategy exported without
 	Inverse  *mat.Dense // T×T; likewise
 	CFile    string     // where C came from: C.npy or C.csv
+	Layers   []Layer    // with Manifest.PerNode; C and Inverse are then nil
 	Mismatch []string   // files whose SHA-256 is not the manifest's, or that are missing
 	Extra    []string   // files that the manifest does not list
 
-	matrices map[string]*mat.Dense // by file name, while loading
-	contents map[string][]byte     // of the other listed files, by name
+	matrices map[string][]*mat.Dense // by file name, while loading
+	contents map[string][]byte       // of the other listed files, by name
 }
+
+// Layer is one of several strategies.
+type Layer struct{ C, Inverse *mat.Dense } // T×T
 
 // ErrNoExport is returned for a folder without a manifest.
 var ErrNoExport = errors.New("no export here")
@@ -43,21 +47,45 @@ func Load(dir string) (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Export{Dir: dir, Manifest: m, matrices: map[string]*mat.Dense{}, contents: map[string][]byte{}}
+	e := &Export{Dir: dir, Manifest: m, matrices: map[string][]*mat.Dense{}, contents: map[string][]byte{}}
 	if err := e.readFiles(); err != nil {
 		return nil, err
 	}
 	if !e.lists("C") && !e.lists("C_inv") && m.Strategy.Class != "dense" {
 		return e, nil // parameters only
 	}
-	if e.C, e.CFile, err = e.matrix("C"); err != nil {
+	var c, inverse []*mat.Dense
+	if c, e.CFile, err = e.matrix("C"); err != nil {
 		return nil, err
 	}
-	if e.Inverse, _, err = e.matrix("C_inv"); err != nil {
+	if inverse, _, err = e.matrix("C_inv"); err != nil {
 		return nil, err
 	}
 	e.matrices = nil
+	if m.PerNode == nil {
+		e.C, e.Inverse = c[0], inverse[0]
+		return e, nil
+	}
+	if len(c) != len(inverse) || slices.Max(m.PerNode.Layers) >= len(c) {
+		return nil, fmt.Errorf("%s: %d strategies and %d inverses, but the nodes use %d", dir, len(c), len(inverse), slices.Max(m.PerNode.Layers)+1)
+	}
+	for i := range c {
+		e.Layers = append(e.Layers, Layer{c[i], inverse[i]})
+	}
 	return e, nil
+}
+
+// Node returns the matrices that node i runs: its layer, or what all nodes share. They are nil where only parameters were
+// exported.
+func (e *Export) Node(i int) (Layer, error) {
+	p := e.Manifest.PerNode
+	if p == nil {
+		return Layer{e.C, e.Inverse}, nil
+	}
+	if i < 0 || i >= len(p.Layers) {
+		return Layer{}, fmt.Errorf("%s: node %d is not one of %d", e.Dir, i, len(p.Layers))
+	}
+	return e.Layers[p.Layers[i]], nil
 }
 
 // CheckHashes returns nil if the files are those of the manifest, and else one error that names every file which differs,
@@ -136,9 +164,11 @@ func (e *Export) readFile(name string) (string, error) {
 	r := io.TeeReader(f, hash)
 	switch name {
 	case "C.npy", "C_inv.npy":
-		e.matrices[name], err = parseNPY(path, r, size, e.Manifest.Steps)
+		e.matrices[name], err = parseNPY(path, r, size, e.Manifest)
 	case "C.csv", "C_inv.csv":
-		e.matrices[name], err = parseCSV(path, r, size, e.Manifest.Steps)
+		var m *mat.Dense
+		m, err = parseCSV(path, r, size, e.Manifest.Steps)
+		e.matrices[name] = []*mat.Dense{m}
 	default:
 		if size > maxContent {
 			_, err = io.Copy(io.Discard, r)
@@ -156,10 +186,10 @@ func (e *Export) readFile(name string) (string, error) {
 
 // matrix returns what was in name.npy, or name.csv if there is no such file; if there are both, they must hold the same
 // numbers.
-func (e *Export) matrix(name string) (*mat.Dense, string, error) {
+func (e *Export) matrix(name string) ([]*mat.Dense, string, error) {
 	binary, text := e.matrices[name+".npy"], e.matrices[name+".csv"]
 	switch {
-	case binary != nil && text != nil && !mat.Equal(binary, text):
+	case binary != nil && text != nil && !slices.EqualFunc(binary, text, func(a, b *mat.Dense) bool { return mat.Equal(a, b) }):
 		return nil, "", fmt.Errorf("%s: %s.npy and %s.csv hold different numbers", e.Dir, name, name)
 	case binary != nil:
 		return binary, name + ".npy", nil

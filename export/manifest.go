@@ -18,11 +18,13 @@ type Manifest struct {
 	Steps         int                 `json:"steps"`
 	Participation Participation       `json:"participation"`
 	Strategy      Strategy            `json:"strategy"`
+	PerNode       *PerNode            `json:"per_node,omitempty"`
 	SensSquared   float64             `json:"sens_squared"` // of the strategy as exported, rounded up
 	SensKind      string              `json:"sens_kind"`    // "exact" or "bound"
 	SquaredError  float64             `json:"squared_error"`
 	Loss          float64             `json:"loss"`
 	RMSE          float64             `json:"rmse"`
+	SharedLoss    float64             `json:"shared_loss,omitempty"` // with PerNode: of the best strategy that all nodes share
 	LowerBound    float64             `json:"lower_bound"`
 	Gap           float64             `json:"gap"`
 	Tolerance     float64             `json:"tolerance"`
@@ -91,6 +93,16 @@ type Strategy struct {
 	ClassGap     *float64 `json:"class_gap,omitempty"`
 	MemoryFloats int      `json:"memory_floats"`  // kept by a node for each model parameter
 	FlopsPerStep int      `json:"flops_per_step"` // done by a node for each model parameter
+}
+
+// PerNode says which node runs which of several strategies: C.npy and C_inv.npy are then arrays of layers of T×T, and node i
+// (see nodes.csv) uses layer Layers[i].
+type PerNode struct {
+	Groups     int       `json:"groups,omitempty"` // how many were asked for; absent: one a node
+	Distinct   int       `json:"distinct"`         // strategies that differ
+	Layers     []int     `json:"layers"`
+	Losses     []float64 `json:"losses"`      // squared error of each node
+	GroupBound float64   `json:"group_bound"` // no strategies of these groups have a smaller loss
 }
 
 // Baseline is another strategy's cost on the same workload.

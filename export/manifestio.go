@@ -87,6 +87,8 @@ func ReadManifest(r io.Reader) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: strategy class or workload is missing", ErrManifest)
 	case !(m.Loss > 0) || !(m.SensSquared > 0) || !(m.LowerBound > 0):
 		return nil, fmt.Errorf("%w: loss, sens_squared or lower_bound is missing or not positive", ErrManifest)
+	case m.PerNode != nil && (len(m.PerNode.Layers) == 0 || slices.Min(m.PerNode.Layers) < 0):
+		return nil, fmt.Errorf("%w: per_node has no layers, or negative ones", ErrManifest)
 	case len(m.Files) == 0:
 		return nil, fmt.Errorf("%w: it lists no files", ErrManifest)
 	}

@@ -14,16 +14,28 @@ import (
 	"mafalda/internal/npy"
 )
 
-// parseNPY reads a steps×steps matrix of finite numbers to the end of r, the file at path, which has size bytes.
-func parseNPY(path string, r io.Reader, size int64, steps int) (*mat.Dense, error) {
+// parseNPY reads a T×T matrix of finite numbers, or several if the manifest has strategies of single nodes, to the end of
+// r, the file at path, which has size bytes.
+func parseNPY(path string, r io.Reader, size int64, m *Manifest) ([]*mat.Dense, error) {
 	a, err := npy.Read(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(a.Shape) != 2 {
+	shape := a.Shape
+	if m.PerNode == nil {
+		shape = append([]int{1}, shape...)
+	}
+	if len(shape) != 3 || shape[0] == 0 {
 		return nil, fmt.Errorf("%s: shape %v", path, a.Shape)
 	}
-	return square(path, a.Shape[0], a.Shape[1], steps, a.Data)
+	layers := make([]*mat.Dense, shape[0])
+	each := shape[1] * shape[2]
+	for i := range layers {
+		if layers[i], err = square(path, shape[1], shape[2], m.Steps, a.Data[i*each:(i+1)*each:(i+1)*each]); err != nil {
+			return nil, err
+		}
+	}
+	return layers, nil
 }
 
 // parseCSV is parseNPY for text. Memory is bounded by size, whatever steps is: a number takes two bytes at least.

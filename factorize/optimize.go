@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Gap           float64         // stop at this certified relative gap; 0 means 1e-6; below MinGap is an error
 	MaxIterations int             // 0 means 2000; reaching it ends with optim.IterationLimit and the gap so far
+	Start         *mat.SymDense   // X to start from, T×T, positive definite, such as CᵀC of a similar problem; nil: a guess
 	Progress      func(Iteration) // if not nil, sees every iteration, on the caller's goroutine
 }
 
@@ -83,7 +84,10 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 		return nil, err
 	}
 	search.unit = unit
-	x := startFor(scaled, search.objective)
+	x, err := chooseStart(scaled, search.objective, opts.Start)
+	if err != nil {
+		return nil, err
+	}
 	ended := optim.Minimize(ctx, search.objective, x, optim.Options{
 		MaxIterations: opts.MaxIterations,
 		Precondition:  search.metric.solveTo,

@@ -1,10 +1,28 @@
 package factorize
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
+
+// chooseStart returns the given X, brought into the domain, or else a guess, or the guess if it is better.
+func chooseStart(h *mat.SymDense, o *objective, given *mat.SymDense) ([]float64, error) {
+	guess := startFor(h, o)
+	if given == nil {
+		return guess, nil
+	}
+	if given.SymmetricDim() != o.steps {
+		return nil, fmt.Errorf("a start of %d steps for %d", given.SymmetricDim(), o.steps)
+	}
+	x := mat.DenseCopyOf(given).RawMatrix().Data
+	o.mask.feasible(x)
+	if o.Value(x) < o.Value(guess) {
+		return x, nil
+	}
+	return guess, nil
+}
 
 // startFor returns a feasible X to start from, row by row: the better of two guesses. The first is the banded square
 // root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by

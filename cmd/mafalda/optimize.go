@@ -26,6 +26,7 @@ type optimizeFlags struct {
 	schema                          schemaFlags
 	tolerance                       float64
 	strategy                        strategyFlags
+	split                           splitFlags
 	noDense                         bool
 	privacy                         privacyFlags
 	out, format                     string
@@ -50,6 +51,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
   mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
+  mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
   mafalda optimize --workload prefix --T 380          # centralized: no network`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,6 +68,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 	f.schema.bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at")
 	f.strategy.bind(cmd)
+	f.split.bind(cmd)
 	f.privacy.bind(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
 	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
@@ -103,36 +106,36 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	result, err := j.optimize(ctx, h)
-	if err != nil {
+	r := &outcome{}
+	if r.best, err = j.optimize(ctx, h); err != nil {
 		return err
 	}
-	var special *structured // nil: what has been optimized is what is wanted
 	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
 		j.progress.show(0, j.class.name+" strategy")
-		special, err = j.class.run(ctx, h, j.schema, &f.strategy, factorize.Options{Gap: f.tolerance})
+		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, factorize.Options{Gap: f.tolerance})
 		if err != nil {
 			return err
 		}
 	}
-	var baselines []benchmarks.Baseline
+	if f.split.wanted() && ctx.Err() == nil {
+		if r.split, err = j.split(ctx, r.best.Strategy); err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
 	if !f.noBaselines && ctx.Err() == nil {
 		j.progress.show(0, "baselines")
-		if baselines, err = benchmarks.Baselines(ctx, h, j.schema); err != nil && !errors.Is(err, context.Canceled) {
+		if r.baselines, err = benchmarks.Baselines(ctx, h, j.schema); err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
 	}
 	j.progress.clear()
-	m, err := j.manifest(result, special, baselines)
+	m, err := j.manifest(r)
 	if err != nil {
 		return err
 	}
-	if special != nil && special.bound != nil && result.Status == optim.Converged {
-		result = special.bound
-	}
-	incomplete := j.incomplete(ctx, result)
+	incomplete := j.incomplete(ctx, r)
 	if f.out != "" && (incomplete == nil || f.keepPartial) {
-		if err := j.export(m, chosen(result, special)); err != nil {
+		if err := j.export(m, r); err != nil {
 			return err
 		}
 	}
@@ -176,6 +179,9 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
 		return nil, usagef("--format %q: must be npy, csv or both", f.format)
 	}
+	if err := f.split.check(cmd, f, j.kind, j.schema); err != nil {
+		return nil, err
+	}
 	if err := f.privacy.check(cmd); err != nil {
 		return nil, err
 	}
@@ -196,6 +202,9 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	n := float64(j.network.graph.Nodes())
 	err = checkMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*(math.Max(n*float64(steps), 1e6)+60*float64(steps)*float64(steps)))
 	if err != nil {
+		return nil, err
+	}
+	if err := f.split.checkRoom(j.network.graph.Nodes(), steps, f.out); err != nil {
 		return nil, err
 	}
 	j.tell()
@@ -257,7 +266,8 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 }
 
 // incomplete returns the error of a run that did not reach its tolerance, or nil.
-func (j *job) incomplete(ctx context.Context, r *factorize.Result) error {
+func (j *job) incomplete(ctx context.Context, o *outcome) error {
+	r := o.unfinished()
 	hint := ""
 	if j.flags.out != "" && !j.flags.keepPartial {
 		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
@@ -272,20 +282,14 @@ func (j *job) incomplete(ctx context.Context, r *factorize.Result) error {
 	return nil
 }
 
-// chosen returns the strategy to export.
-func chosen(r *factorize.Result, special *structured) factorize.Strategy {
-	if special != nil {
-		return special.strategy
-	}
-	return r.Strategy
-}
-
-// manifest collects everything there is to say about the result: special, if there is one, with the dense optimum's bound.
-func (j *job) manifest(r *factorize.Result, special *structured, baselines []benchmarks.Baseline) (*export.Manifest, error) {
+// manifest collects everything there is to say about the result: a special strategy or a split, if there is one, against
+// the shared dense optimum.
+func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	nodes := 1
-	q, iterations := r.Quality, r.Iterations
-	strategy := describe(chosen(r, special))
-	if special != nil {
+	r := o.best
+	q, iterations, bound := r.Quality, r.Iterations, r.LowerBound
+	strategy := describe(o.chosen())
+	if special := o.special; special != nil {
 		q, iterations = special.quality, special.iterations
 		if participation.IsPartition(j.schema) {
 			strategy.Ratio = q.Loss / r.Loss
@@ -294,17 +298,24 @@ func (j *job) manifest(r *factorize.Result, special *structured, baselines []ben
 			strategy.ClassBound, strategy.ClassGap = b.LowerBound, &b.Gap
 		}
 	}
+	if split := o.split; split != nil && split.LowerBound > 0 {
+		q, iterations, bound = split.Quality, split.Iterations, split.LowerBound
+		strategy.Ratio = q.Loss / r.Loss
+	}
 	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
 		Participation: j.flags.schema.describe(j.schema),
 		Strategy:      strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
-		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: r.LowerBound, Gap: (q.Loss - r.LowerBound) / r.LowerBound,
+		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound, Gap: (q.Loss - bound) / bound,
 		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String()}
 	if j.network != nil {
 		m.Graph = &j.network.origin
 		nodes = j.network.graph.Nodes()
 	}
+	if o.split != nil && o.split.LowerBound > 0 {
+		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
+	}
 	m.RMSE = q.RMSE(nodes, j.schema.Steps())
-	for _, b := range baselines {
+	for _, b := range o.baselines {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}
 		}
@@ -322,9 +333,12 @@ func (j *job) manifest(r *factorize.Result, special *structured, baselines []ben
 // maxDense is the number of steps up to which structured strategies are written as matrices, too.
 const maxDense = 4096
 
-func (j *job) export(m *export.Manifest, s factorize.Strategy) error {
+func (j *job) export(m *export.Manifest, o *outcome) error {
 	var files []export.File
-	if m.Strategy.Class == "dense" || (!j.flags.noDense && m.Steps <= maxDense) {
+	s := o.chosen()
+	if m.PerNode != nil {
+		files = j.flags.split.files(o.split)
+	} else if m.Strategy.Class == "dense" || (!j.flags.noDense && m.Steps <= maxDense) {
 		var c, inverse mat.TriDense
 		s.StrategyTo(&c)
 		if err := s.NoisingTo(&inverse); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 func newPlotCmd() *cobra.Command {
 	var out string
 	var force bool
+	var node int
 	cmd := &cobra.Command{
 		Use:   "plot DIR",
 		Short: "Draw the matrices of an export",
@@ -23,7 +25,7 @@ func newPlotCmd() *cobra.Command {
   mafalda plot out -o figures`,
 		Args: exactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			matrices, err := exported(args[0])
+			matrices, err := exported(args[0], node)
 			if err != nil {
 				return err
 			}
@@ -31,18 +33,23 @@ func newPlotCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", ".", "write the pictures to this `folder`")
+	cmd.Flags().Var((*wholeNumber)(&node), "node", "whose strategy to draw, by its index in nodes.csv, if nodes have their own")
 	cmd.Flags().BoolVar(&force, "force", false, "replace pictures that are there")
 	return cmd
 }
 
-// exported returns C and C⁻¹ of an export, made from its parameters if need be.
-func exported(dir string) ([]figure.Matrix, error) {
+// exported returns C and C⁻¹ of a node of an export, made from its parameters if need be.
+func exported(dir string, node int) ([]figure.Matrix, error) {
 	e, err := export.Load(dir)
 	if err != nil {
 		return nil, usage(err)
 	}
-	var c, inverse mat.Matrix = e.C, e.Inverse
-	if e.C == nil {
+	layer, err := e.Node(node)
+	if err != nil {
+		return nil, usage(err)
+	}
+	var c, inverse mat.Matrix = layer.C, layer.Inverse
+	if layer.C == nil {
 		s, err := rebuild(e.Manifest.Strategy, e.Manifest.Steps)
 		if err != nil {
 			return nil, usage(fmt.Errorf("%s: %w", dir, err))
@@ -59,6 +66,9 @@ func exported(dir string) ([]figure.Matrix, error) {
 
 // writeFigure writes a figure in every format to the folder and says where.
 func writeFigure(w io.Writer, dir, name string, f *figure.Figure, force bool) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("making the folder of the figures: %w", err)
+	}
 	for _, ext := range figure.Formats() {
 		path := filepath.Join(dir, name+ext)
 		if err := export.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {

@@ -37,7 +37,11 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	rows := [][]string{row(strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
-		rows = append(rows, row("dense (optimal)", 1, optimum, optimum))
+		name := "dense (optimal)"
+		if m.PerNode != nil {
+			name = "shared (optimal)"
+		}
+		rows = append(rows, row(name, 1, optimum, optimum))
 	}
 	for _, name := range []string{"d-mf", "dp-d-sgd", "antipgd"} {
 		if b, ok := m.Baselines[name]; ok {
@@ -47,7 +51,11 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	if err := table(w, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nlower bound    %.10g: no strategy has a smaller loss\n", m.LowerBound)
+	nobody := "no strategy has"
+	if m.PerNode != nil {
+		nobody = "no strategies, one a node, have"
+	}
+	fmt.Fprintf(w, "\nlower bound    %.10g: %s a smaller loss\n", m.LowerBound, nobody)
 	j.reportGap(w, m)
 	if p := m.Privacy; p != nil {
 		fmt.Fprintf(w, "privacy        %s\n", privacyLine(p))
@@ -67,6 +75,10 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 // strategyName says what the first row of the table is.
 func strategyName(m *export.Manifest) string {
 	switch s := m.Strategy; {
+	case m.PerNode != nil && m.PerNode.Groups == 0:
+		return fmt.Sprintf("mafalda, %d for %d nodes", m.PerNode.Distinct, len(m.PerNode.Layers))
+	case m.PerNode != nil:
+		return fmt.Sprintf("mafalda, %d groups", m.PerNode.Distinct)
 	case s.Class == "blt":
 		return fmt.Sprintf("blt, %d buffers", s.Buffers)
 	case s.ClassGap != nil && s.Class == "dense":
@@ -83,6 +95,10 @@ func strategyName(m *export.Manifest) string {
 func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	s := m.Strategy
 	switch {
+	case m.PerNode != nil:
+		fmt.Fprintf(w, "gap            %.2g to one strategy a node; the loss is %.4f of the best shared one's\n", m.Gap, s.Ratio)
+		fmt.Fprintf(w, "group bound    %.10g: no strategies of these groups of nodes have a smaller loss (gap %.2g)\n", m.PerNode.GroupBound,
+			(m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound)
 	case s.Ratio != 0:
 		fmt.Fprintf(w, "gap            %.4g: the loss is %.4f of the dense optimum's\n", m.Gap, s.Ratio)
 	case !participation.IsPartition(j.schema):

@@ -11,20 +11,32 @@ import (
 	"mafalda/workload"
 )
 
-// gram makes the Gram matrix of the manifest's network again, or returns nil if its files are not at hand.
-func (v *verification) gram(ctx context.Context) (*mat.SymDense, error) {
-	m := v.export.Manifest
-	kind, err := workload.ParseKind(m.Workload)
+// networkOf makes the network of the manifest's workload again; nil if it has none or its files are not at hand.
+func (v *verification) networkOf() (*network, error) {
+	kind, err := workload.ParseKind(v.export.Manifest.Workload)
 	if err != nil {
 		v.add("workload", false, "%v", err)
 		return nil, nil
 	}
+	if kind == workload.Prefix {
+		return nil, nil
+	}
+	return v.network()
+}
+
+// gram makes the Gram matrix of the manifest's network again, or returns nil if its files are not at hand.
+func (v *verification) gram(ctx context.Context) (*mat.SymDense, error) {
+	m := v.export.Manifest
+	n, err := v.networkOf()
+	if err != nil {
+		return nil, err
+	}
+	kind, err := workload.ParseKind(m.Workload)
+	if err != nil || n == nil && kind != workload.Prefix {
+		return nil, nil // networkOf has said so
+	}
 	var w *graph.CSR
-	if kind != workload.Prefix {
-		n, err := v.network()
-		if err != nil || n == nil {
-			return nil, err
-		}
+	if n != nil {
 		w = n.gossip.Matrix()
 	}
 	return workload.Gram(ctx, w, m.Steps, workload.Options{Kind: kind})

@@ -134,9 +134,21 @@ func Write(w io.Writer, shape []int, data []float64) error {
 	if count != len(data) {
 		panic(fmt.Sprintf("npy: %d numbers are not of shape %v", len(data), shape))
 	}
-	if _, err := w.Write(header(shape)); err != nil {
+	if err := WriteHeader(w, shape); err != nil {
 		return err
 	}
+	return WriteNumbers(w, data)
+}
+
+// WriteHeader writes what stands before the numbers of an array of the shape. These follow by WriteNumbers, in as many
+// pieces as the caller likes.
+func WriteHeader(w io.Writer, shape []int) error {
+	_, err := w.Write(header(shape))
+	return err
+}
+
+// WriteNumbers writes numbers of an array whose header has been written.
+func WriteNumbers(w io.Writer, data []float64) error {
 	buf := make([]byte, 0, 8*min(chunk, len(data)))
 	for len(data) > 0 {
 		n := min(chunk, len(data))

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"mafalda/benchmarks"
+	"mafalda/factorize"
+	"mafalda/optim"
+)
+
+// outcome is what optimize has computed.
+type outcome struct {
+	best      *factorize.Result // the dense optimum, under the schema or its relaxation
+	special   *structured       // nil: best itself is wanted
+	split     *factorize.Split  // strategies of single nodes or groups, if they are wanted
+	baselines []benchmarks.Baseline
+}
+
+// chosen returns the strategy to export, if it is only one.
+func (o *outcome) chosen() factorize.Strategy {
+	if o.special != nil {
+		return o.special.strategy
+	}
+	return o.best.Strategy
+}
+
+// unfinished returns how the first computation that did not reach its tolerance ended, or how the last one did.
+func (o *outcome) unfinished() *factorize.Result {
+	switch {
+	case o.best.Status != optim.Converged:
+	case o.special != nil && o.special.bound != nil:
+		return o.special.bound
+	case o.split != nil:
+		return &factorize.Result{Status: o.split.Status, Iterations: o.split.Iterations, Gap: o.split.Gap}
+	}
+	return o.best
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// splitFlags ask for more than one strategy.
+type splitFlags struct {
+	perNode bool
+	groups  int
+}
+
+func (f *splitFlags) bind(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.perNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
+	cmd.Flags().Var((*wholeNumber)(&f.groups), "groups", "so many dense strategies that the nodes share, found by assigning and optimizing in turn")
+}
+
+func (f *splitFlags) wanted() bool { return f.perNode || f.groups > 0 }
+
+// check refuses what does not go together with several strategies.
+func (f *splitFlags) check(cmd *cobra.Command, o *optimizeFlags, kind workload.Kind, s participation.Schema) error {
+	switch {
+	case cmd.Flags().Changed("groups") && f.groups < 1:
+		return usagef("--groups %d: must be at least 1", f.groups)
+	case !f.wanted():
+		return nil
+	case f.perNode && f.groups > 0:
+		return usagef("--per-node or --groups, not both")
+	case o.strategy.class != "dense":
+		return usagef("--per-node and --groups are for --strategy dense")
+	case kind == workload.Prefix:
+		return usagef("the prefix workload has no nodes for --per-node or --groups")
+	case !participation.IsPartition(s):
+		return usagef("--per-node and --groups are not for %s participation, whose patterns overlap", s.Name())
+	case o.format != "npy":
+		return usagef("several strategies are one array, which --format %s cannot hold: use npy", o.format)
+	}
+	return nil
+}
+
+// checkRoom refuses what memory or the output's disk cannot hold.
+func (f *splitFlags) checkRoom(nodes, steps int, out string) error {
+	if !f.wanted() {
+		return nil
+	}
+	if f.groups > nodes {
+		return usagef("--groups %d: the graph has %d nodes", f.groups, nodes)
+	}
+	matrix := 8 * float64(steps) * float64(steps)
+	what := fmt.Sprintf("strategies for %d nodes with T = %d", nodes, steps)
+	if err := checkMemory(what, matrix*(3*float64(nodes)+35*float64(runtime.GOMAXPROCS(0))+60)); err != nil {
+		return err
+	}
+	if out == "" {
+		return nil
+	}
+	layers := f.groups
+	if f.perNode {
+		layers = nodes
+	}
+	need := 2 * matrix * float64(layers)
+	if have, known := freeBytes(filepath.Dir(filepath.Clean(out))); known && need > have {
+		return usagef("C.npy and C_inv.npy of %s take %s, the disk of %s has %s", what, bytesText(need), out, bytesText(have))
+	}
+	return nil
+}
+
+// split computes the strategies, starting from the shared one.
+func (j *job) split(ctx context.Context, shared factorize.Strategy) (*factorize.Split, error) {
+	var grams []*mat.SymDense
+	err := workload.NodeGrams(ctx, j.network.gossip.Matrix(), j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
+		j.progress.show(float64(done)/float64(total), "Gram matrices of the nodes")
+	}}, func(_ int, h *mat.SymDense) error {
+		grams = append(grams, h)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("computing the Gram matrices of the nodes: %w", err)
+	}
+	j.progress.clear()
+	s, err := factorize.OptimizeSplit(ctx, grams, shared, j.schema, factorize.SplitOptions{Groups: j.flags.split.groups, Gap: j.flags.tolerance,
+		Progress: func(done, total int) {
+			j.progress.show(float64(done)/float64(total), "strategies")
+		}})
+	j.progress.clear()
+	if err != nil {
+		return nil, fmt.Errorf("optimizing for single nodes: %w", err)
+	}
+	return s, nil
+}
+
+// describeSplit returns who runs what for the manifest: one layer a node, or one a group.
+func (f *splitFlags) describe(s *factorize.Split) *export.PerNode {
+	p := &export.PerNode{Groups: f.groups, Distinct: len(s.Strategies), Losses: s.Losses, GroupBound: s.GroupBound, Layers: s.Of}
+	if f.perNode {
+		p.Layers = make([]int, len(s.Of))
+		for i := range p.Layers {
+			p.Layers[i] = i
+		}
+	}
+	return p
+}
+
+// files returns the arrays of all layers.
+func (f *splitFlags) files(s *factorize.Split) []export.File {
+	strategies := s.Strategies
+	if f.perNode {
+		strategies = make([]factorize.Strategy, len(s.Of))
+		for i, g := range s.Of {
+			strategies[i] = s.Strategies[g]
+		}
+	}
+	steps := strategies[0].Steps()
+	return []export.File{
+		export.NPYStack("C.npy", len(strategies), steps, func(i int) (mat.Matrix, error) {
+			var c mat.TriDense
+			strategies[i].StrategyTo(&c)
+			return &c, nil
+		}),
+		export.NPYStack("C_inv.npy", len(strategies), steps, func(i int) (mat.Matrix, error) {
+			var inverse mat.TriDense
+			err := strategies[i].NoisingTo(&inverse)
+			return &inverse, err
+		})}
+}

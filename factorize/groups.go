@@ -1,0 +1,190 @@
+package factorize
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
+)
+
+const (
+	roundGap     = 1e-4 // certified gap of the strategies while nodes still move
+	roundGain    = 1e-5 // relative gain of a round below which the search ends
+	mostRounds   = 30
+	powerIterate = 50 // of the principal component
+)
+
+// grouped alternates between strategies for the groups and the best strategy for every node, from groups along the
+// principal component of what the nodes ask for.
+func (s *splitter) grouped(ctx context.Context) (*Split, error) {
+	groups, err := s.firstGroups()
+	if err != nil {
+		return nil, err
+	}
+	var parts []*part
+	last := math.Inf(1)
+	rounds := 0
+	for rounds < mostRounds && ctx.Err() == nil {
+		rounds++
+		if parts, err = s.solve(ctx, groups, parts, math.Max(roundGap, s.opts.Gap)); err != nil {
+			return nil, err
+		}
+		var loss float64
+		var moved bool
+		groups, parts, loss, moved = s.assign(groups, parts)
+		if !moved || loss > last*(1-roundGain) {
+			break
+		}
+		last = loss
+	}
+	if parts, err = s.solve(ctx, groups, parts, s.opts.Gap); err != nil {
+		return nil, err
+	}
+	bounds := s.nodeBounds(parts)
+	return s.split(ctx, parts, rounds, func(i int, _ *part) float64 { return bounds[i] })
+}
+
+// assign moves every node to the strategy with the smallest loss for it, drops groups that lose all nodes, and returns the
+// total loss.
+func (s *splitter) assign(groups [][]int, parts []*part) ([][]int, []*part, float64, bool) {
+	next := make([][]int, len(parts))
+	var loss float64
+	moved := false
+	for g, group := range groups {
+		for _, i := range group {
+			best, at := math.Inf(1), g
+			for other, p := range parts {
+				if l := inner(s.grams[i], p.inverse); l < best {
+					best, at = l, other
+				}
+			}
+			loss += best
+			moved = moved || at != g
+			next[at] = append(next[at], i)
+		}
+	}
+	var kept []*part
+	groups = nil
+	for g, group := range next {
+		if len(group) > 0 {
+			slices.Sort(group)
+			groups, kept = append(groups, group), append(kept, parts[g])
+		}
+	}
+	return groups, kept, loss, moved
+}
+
+// firstGroups cuts the nodes into groups of about equal loss along the first principal component of the matrices
+// A_i = C⁻ᵀH_iC⁻¹/tr(·) of the shared strategy C, which are all that the losses of strategies near C depend on.
+func (s *splitter) firstGroups() ([][]int, error) {
+	whitened, weights, err := s.whitened()
+	if err != nil {
+		return nil, err
+	}
+	score := principalComponent(whitened, weights)
+	order := make([]int, len(s.grams))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(score[i], score[j]) })
+	groups := make([][]int, s.opts.Groups)
+	var before float64
+	total := floats.Sum(weights)
+	for _, i := range order {
+		g := min(int((before+weights[i]/2)/total*float64(s.opts.Groups)), s.opts.Groups-1)
+		groups[g] = append(groups[g], i)
+		before += weights[i]
+	}
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 }), nil
+}
+
+// whitened returns A_i of every node, scaled to trace one, T×T, and the losses it was divided by.
+func (s *splitter) whitened() ([][]float64, []float64, error) {
+	n := s.shared.Steps()
+	var noising mat.TriDense
+	if err := s.shared.NoisingTo(&noising); err != nil {
+		return nil, nil, err
+	}
+	transposed := mat.DenseCopyOf(noising.T()).RawMatrix().Data
+	all := make([][]float64, len(s.grams))
+	weights := make([]float64, len(s.grams))
+	half := make([]float64, n*n)
+	full := mat.NewDense(n, n, nil)
+	for i, h := range s.grams {
+		full.Copy(h)
+		a := make([]float64, n*n)
+		dense.MulTo(half, transposed, full.RawMatrix().Data, n) // C⁻ᵀH
+		dense.MulTo(a, half, transposed, n)
+		for t := range n {
+			weights[i] += a[t*n+t]
+		}
+		if weights[i] > 0 {
+			floats.Scale(1/weights[i], a)
+		}
+		all[i] = a
+	}
+	return all, weights, nil
+}
+
+// principalComponent returns the coordinate of every vector along the direction of largest weighted variance.
+func principalComponent(vectors [][]float64, weights []float64) []float64 {
+	mean := make([]float64, len(vectors[0]))
+	for i, v := range vectors {
+		floats.AddScaled(mean, weights[i]/floats.Sum(weights), v)
+	}
+	score := make([]float64, len(vectors))
+	for i := range score {
+		score[i] = math.Sin(float64(i + 1)) // any vector will do
+	}
+	direction := make([]float64, len(mean))
+	for range powerIterate {
+		clear(direction)
+		var sum float64
+		for i, v := range vectors {
+			floats.AddScaled(direction, weights[i]*score[i], v)
+			sum += weights[i] * score[i]
+		}
+		floats.AddScaled(direction, -sum, mean)
+		norm := floats.Norm(direction, 2)
+		if norm == 0 {
+			return score // all vectors are equal
+		}
+		floats.Scale(1/norm, direction)
+		at := floats.Dot(mean, direction)
+		for i, v := range vectors {
+			score[i] = floats.Dot(v, direction) - at
+		}
+	}
+	return score
+}
+
+// nodeBounds returns for every node a loss that no strategy of its own can be below.
+func (s *splitter) nodeBounds(parts []*part) []float64 {
+	bounds := make([]float64, len(s.grams))
+	var wg sync.WaitGroup
+	next := make(chan [2]int)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for at := range next {
+				if b, err := LowerBound(s.grams[at[1]], gramMatrix(parts[at[0]].strategy), s.schema); err == nil {
+					bounds[at[1]] = b // else 0, which is one, too
+				}
+			}
+		})
+	}
+	for g, p := range parts {
+		for _, i := range p.members {
+			next <- [2]int{g, i}
+		}
+	}
+	close(next)
+	wg.Wait()
+	return bounds
+}

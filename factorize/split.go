@@ -1,0 +1,271 @@
+package factorize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
+	"mafalda/internal/rounding"
+	"mafalda/optim"
+	"mafalda/participation"
+)
+
+// SplitOptions tunes OptimizeSplit. The zero value asks for a strategy a node.
+type SplitOptions struct {
+	Groups   int                   // how many strategies the nodes share; 0 means one for each
+	Gap      float64               // certified relative gap of every strategy for its nodes; 0 means 1e-6
+	Progress func(done, total int) // if not nil, sees how many strategies of the current round are done, one call at a time
+}
+
+// Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of its
+// own data (local DP) is the same as with a shared one.
+type Split struct {
+	Strategies []Strategy
+	Of         []int     // node i runs Strategies[Of[i]]
+	Losses     []float64 // tr(C⁻ᵀ H_i C⁻¹) of each node with its strategy
+	Quality              // Loss and SquaredError are the sums over the nodes; Sensitivity is the largest
+
+	LowerBound float64 // no choice of a strategy for each node has a smaller loss
+	Gap        float64 // (Loss - LowerBound)/LowerBound
+	GroupBound float64 // no choice of a strategy for each of these groups of nodes has a smaller loss
+	Rounds     int     // of assigning nodes to groups
+	Iterations int     // over all strategies of the last round
+	Status     optim.Status
+}
+
+// OptimizeSplit returns strategies for single nodes, or for so many groups of nodes, given the T×T Gram matrices H_i of all
+// nodes (workload.NodeGrams) and the strategy that is best for all together, which is what the search starts from. Nodes
+// with equal H_i, up to 1e-12, share a strategy. Groups are found by assigning every node to the strategy that serves it
+// best and optimizing again, until nothing moves any more; that is a local optimum, but LowerBound is one for every
+// assignment. A node whose H_i is not positive definite (nobody listens to it) keeps the shared strategy.
+//
+// The schema's patterns must be a partition of the steps. When ctx ends first, what there is so far is returned with
+// Status optim.Interrupted. Strategies are optimized in parallel, each with some 35 matrices of T×T.
+func OptimizeSplit(ctx context.Context, grams []*mat.SymDense, shared Strategy, schema participation.Schema, opts SplitOptions) (*Split, error) {
+	if !participation.IsPartition(schema) {
+		return nil, fmt.Errorf("strategies for single nodes: %w under %s participation, whose patterns overlap", ErrUnsupported, schema.Name())
+	}
+	if opts.Groups < 0 || opts.Groups > len(grams) {
+		return nil, fmt.Errorf("%d groups of %d nodes", opts.Groups, len(grams))
+	}
+	for i, h := range grams {
+		if h.SymmetricDim() != shared.Steps() {
+			return nil, fmt.Errorf("node %d has a Gram matrix of %d steps, the shared strategy %d", i, h.SymmetricDim(), shared.Steps())
+		}
+	}
+	s := &splitter{grams: grams, shared: shared, schema: schema, opts: opts}
+	if s.opts.Gap == 0 {
+		s.opts.Gap = 1e-6
+	}
+	if opts.Groups > 0 {
+		return s.grouped(ctx)
+	}
+	groups := equalGrams(grams)
+	parts, err := s.solve(ctx, groups, nil, s.opts.Gap)
+	if err != nil {
+		return nil, err
+	}
+	return s.split(ctx, parts, 1, func(i int, p *part) float64 {
+		if p.result == nil {
+			return 0
+		}
+		return p.result.LowerBound / float64(len(p.members)) * (1 - 2*equalWithin)
+	})
+}
+
+type splitter struct {
+	grams  []*mat.SymDense
+	shared Strategy
+	schema participation.Schema
+	opts   SplitOptions
+}
+
+// part is a group of nodes with its strategy.
+type part struct {
+	members  []int
+	strategy Strategy
+	losses   []float64 // of the members
+	inverse  []float64 // C⁻¹C⁻ᵀ, T×T, if nodes may still move
+	result   *Result   // nil: the shared strategy was kept
+}
+
+const equalWithin = 1e-12
+
+// equalGrams returns the classes of nodes whose Gram matrices are equal up to equalWithin, relative to the largest entry.
+func equalGrams(grams []*mat.SymDense) [][]int {
+	var classes [][]int
+	for i, h := range grams {
+		at := slices.IndexFunc(classes, func(class []int) bool { return equalGram(grams[class[0]], h) })
+		if at < 0 {
+			classes = append(classes, nil)
+			at = len(classes) - 1
+		}
+		classes[at] = append(classes[at], i)
+	}
+	return classes
+}
+
+func equalGram(g, h *mat.SymDense) bool {
+	n := g.SymmetricDim()
+	allowed := equalWithin * math.Max(g.At(0, 0), h.At(0, 0)) // H[0,0] is the largest entry of an H
+	for s := range n {
+		for t := s; t < n; t++ {
+			if math.Abs(g.At(s, t)-h.At(s, t)) > allowed {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// solve optimizes a strategy for each group, in parallel, from the given ones, or from the shared one.
+func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap float64) ([]*part, error) {
+	parts := make([]*part, len(groups))
+	errs := make([]error, len(groups))
+	var wg sync.WaitGroup
+	var progress sync.Mutex
+	next := make(chan int)
+	done := 0
+	for range min(runtime.GOMAXPROCS(0), len(groups)) {
+		wg.Go(func() {
+			for i := range next {
+				start := s.shared
+				if from != nil {
+					start = from[i].strategy
+				}
+				parts[i], errs[i] = s.optimize(ctx, groups[i], start, gap)
+				progress.Lock()
+				if done++; s.opts.Progress != nil {
+					s.opts.Progress(done, len(groups))
+				}
+				progress.Unlock()
+			}
+		})
+	}
+	for i := range groups {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return parts, errors.Join(errs...)
+}
+
+func (s *splitter) optimize(ctx context.Context, members []int, start Strategy, gap float64) (*part, error) {
+	h := s.sum(members)
+	p := &part{members: members, strategy: s.shared}
+	if ctx.Err() == nil {
+		r, err := Optimize(ctx, h, s.schema, Options{Gap: gap, Start: gramMatrix(start)})
+		switch {
+		case errors.Is(err, ErrGram):
+		case err != nil:
+			return nil, fmt.Errorf("strategy of node %d: %w", members[0], err)
+		default:
+			p.result, p.strategy = r, r.Strategy
+		}
+	}
+	inverse, err := inverseGram(p.strategy)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range members {
+		p.losses = append(p.losses, inner(s.grams[i], inverse))
+	}
+	if s.opts.Groups > 0 {
+		p.inverse = inverse
+	}
+	return p, nil
+}
+
+// sum returns the Gram matrix of a group.
+func (s *splitter) sum(members []int) *mat.SymDense {
+	if len(members) == 1 {
+		return s.grams[members[0]]
+	}
+	sum := mat.NewSymDense(s.shared.Steps(), nil)
+	for _, i := range members {
+		sum.AddSym(sum, s.grams[i])
+	}
+	return sum
+}
+
+// gramMatrix returns X = CᵀC.
+func gramMatrix(c Strategy) *mat.SymDense {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	x := mat.NewSymDense(c.Steps(), nil)
+	x.SymOuterK(1, lower.T())
+	return x
+}
+
+// inverseGram returns C⁻¹C⁻ᵀ, row by row.
+func inverseGram(c Strategy) ([]float64, error) {
+	var noising mat.TriDense
+	if err := c.NoisingTo(&noising); err != nil {
+		return nil, fmt.Errorf("inverting a strategy: %w", err)
+	}
+	n := c.Steps()
+	z := mat.DenseCopyOf(&noising).RawMatrix().Data
+	y := make([]float64, n*n)
+	dense.MulSymTo(y, z, z, n)
+	return y, nil
+}
+
+// inner returns ⟨h, y⟩ for a symmetric y.
+func inner(h *mat.SymDense, y []float64) float64 {
+	raw := h.RawSymmetric()
+	var diagonal, off float64
+	for s := range raw.N {
+		row, at := raw.Data[s*raw.Stride:], y[s*raw.N:]
+		diagonal += row[s] * at[s]
+		off += floats.Dot(row[s+1:raw.N], at[s+1:raw.N])
+	}
+	return diagonal + 2*off
+}
+
+// split measures the parts, and proves the bound of all nodes from a bound for each.
+func (s *splitter) split(ctx context.Context, parts []*part, rounds int, nodeBound func(i int, p *part) float64) (*Split, error) {
+	r := &Split{Of: make([]int, len(s.grams)), Losses: make([]float64, len(s.grams)), Rounds: rounds, Status: optim.Converged}
+	for g, p := range parts {
+		sens, err := Sensitivity(p.strategy, s.schema)
+		if err != nil {
+			return nil, err
+		}
+		if g == 0 || sens.Squared > r.Sensitivity.Squared {
+			r.Sensitivity = sens
+		}
+		r.Strategies = append(r.Strategies, p.strategy)
+		for at, i := range p.members {
+			r.Of[i], r.Losses[i] = g, p.losses[at]
+		}
+		if p.result != nil {
+			r.GroupBound += p.result.LowerBound
+			r.Iterations += p.result.Iterations
+			if p.result.Status != optim.Converged {
+				r.Status = p.result.Status
+			}
+		}
+	}
+	var bound rounding.Sum
+	for _, p := range parts {
+		for _, i := range p.members {
+			bound.Add(nodeBound(i, p))
+		}
+	}
+	r.LowerBound = bound.Down()
+	r.GroupBound = math.Max(r.GroupBound, r.LowerBound)
+	r.SquaredError = floats.Sum(r.Losses)
+	r.Loss = r.Sensitivity.Squared * r.SquaredError
+	r.Gap = (r.Loss - r.LowerBound) / r.LowerBound
+	if ctx.Err() != nil {
+		r.Status = optim.Interrupted
+	}
+	return r, nil
+}
