@@ -18,10 +18,18 @@ type Baseline struct {
 	factorize.Quality
 }
 
-// Baselines measures DP-D-SGD, AntiPGD and D-MF on the T×T Gram matrix h under the schema, in this order. D-MF is optimized
-// to the smallest gap that rounding leaves provable, because its error on another workload is not stationary in it. The
-// error is the context's if it ends first, or that of an evaluation.
-func Baselines(ctx context.Context, h *mat.SymDense, schema participation.Schema) ([]Baseline, error) {
+// Measure says what a strategy costs, for example by factorize.Evaluate.
+type Measure func(c factorize.Strategy) (factorize.Quality, error)
+
+// On measures by factorize.Evaluate.
+func On(h *mat.SymDense, schema participation.Schema) Measure {
+	return func(c factorize.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, h, schema) }
+}
+
+// Baselines measures DP-D-SGD, AntiPGD and D-MF under the schema, in this order. D-MF is optimized to the smallest gap that
+// rounding leaves provable, because its error on another workload is not stationary in it. The error is the context's if it
+// ends first, or that of a measurement.
+func Baselines(ctx context.Context, schema participation.Schema, measure Measure) ([]Baseline, error) {
 	steps := schema.Steps()
 	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)})
 	if err != nil {
@@ -35,7 +43,7 @@ func Baselines(ctx context.Context, h *mat.SymDense, schema participation.Schema
 		name     string
 		strategy factorize.Strategy
 	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}, {"d-mf", dmf.Strategy}} {
-		q, err := factorize.Evaluate(b.strategy, h, schema)
+		q, err := measure(b.strategy)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
 		}

@@ -19,7 +19,7 @@ func TestBaselinesOnPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := workload.PrefixGram(steps)
-	rows, err := Baselines(context.Background(), h, s)
+	rows, err := Baselines(context.Background(), s, On(h, s))
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("%v, %v", rows, err)
 	}
@@ -46,7 +46,7 @@ func TestBaselinesAreInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Baselines(ctx, workload.PrefixGram(20), s); !errors.Is(err, context.Canceled) {
+	if _, err := Baselines(ctx, s, On(workload.PrefixGram(20), s)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

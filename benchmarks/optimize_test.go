@@ -122,7 +122,7 @@ func BenchmarkBaselines(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Baselines(context.Background(), h, s); err != nil {
+		if _, err := Baselines(context.Background(), s, On(h, s)); err != nil {
 			b.Fatal(err)
 		}
 	}

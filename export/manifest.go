@@ -15,6 +15,8 @@ type Manifest struct {
 	Version       string              `json:"version"`
 	Graph         *Graph              `json:"graph,omitempty"` // nil for the prefix workload
 	Workload      string              `json:"workload"`
+	Objective     string              `json:"objective,omitempty"`         // max or last; absent for mean, the sum over all steps
+	Weights       []float64           `json:"objective_weights,omitempty"` // of the steps, Σ = 1: their weighted mean proves LowerBound
 	Steps         int                 `json:"steps"`
 	Participation Participation       `json:"participation"`
 	Strategy      Strategy            `json:"strategy"`

@@ -56,7 +56,7 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 const tightExcess = 1e-3
 
 // singularValueBound is the bound by the singular values of R F themselves: slower, and good far from the optimum.
-func singularValueBound(root *mat.TriDense, lambda []float64, k mask) (float64, error) {
+func singularValueBound(root mat.Matrix, lambda []float64, k mask) (float64, error) {
 	factor, total, err := dualFactor(lambda, k)
 	if err != nil {
 		return 0, err

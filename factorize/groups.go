@@ -1,7 +1,6 @@
 package factorize
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -21,28 +20,38 @@ const (
 	powerIterate = 50 // of the principal component
 )
 
-// grouped alternates between strategies for the groups and the best strategy for every node, from groups along the
-// principal component of what the nodes ask for.
+// grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it alternates
+// between strategies for the groups and the best strategy for every node.
 func (s *splitter) grouped(ctx context.Context) (*Split, error) {
-	groups, err := s.firstGroups()
+	all := make([]int, len(s.grams))
+	for i := range all {
+		all[i] = i
+	}
+	whitened, weights, err := s.whitened()
 	if err != nil {
 		return nil, err
 	}
+	groups := [][]int{all}
 	var parts []*part
-	last := math.Inf(1)
 	rounds := 0
-	for rounds < mostRounds && ctx.Err() == nil {
-		rounds++
-		if parts, err = s.solve(ctx, groups, parts, math.Max(roundGap, s.opts.Gap)); err != nil {
-			return nil, err
+	for {
+		last := math.Inf(1)
+		for moved := true; moved && rounds < mostRounds*s.opts.Groups && ctx.Err() == nil; rounds++ {
+			if parts, err = s.solve(ctx, groups, parts, math.Max(roundGap, s.opts.Gap)); err != nil {
+				return nil, err
+			}
+			var loss float64
+			groups, parts, loss, moved = s.assign(groups, parts)
+			moved = moved && loss < last*(1-roundGain)
+			last = loss
 		}
-		var loss float64
-		var moved bool
-		groups, parts, loss, moved = s.assign(groups, parts)
-		if !moved || loss > last*(1-roundGain) {
+		cut := false
+		if len(groups) < s.opts.Groups {
+			groups, parts, cut = cutWidest(groups, parts, whitened, weights)
+		}
+		if !cut || ctx.Err() != nil {
 			break
 		}
-		last = loss
 	}
 	if parts, err = s.solve(ctx, groups, parts, s.opts.Gap); err != nil {
 		return nil, err
@@ -81,28 +90,44 @@ func (s *splitter) assign(groups [][]int, parts []*part) ([][]int, []*part, floa
 	return groups, kept, loss, moved
 }
 
-// firstGroups cuts the nodes into groups of about equal loss along the first principal component of the matrices
-// A_i = C⁻ᵀH_iC⁻¹/tr(·) of the shared strategy C, which are all that the losses of strategies near C depend on.
-func (s *splitter) firstGroups() ([][]int, error) {
-	whitened, weights, err := s.whitened()
-	if err != nil {
-		return nil, err
+// cutWidest cuts the group of the largest variance along its principal component in two, at the mean. The vectors are
+// A_i = C⁻ᵀH_iC⁻¹/tr(·) with the shared strategy C, which are all that the losses of strategies near C depend on. It reports
+// false if all groups consist of equal nodes.
+func cutWidest(groups [][]int, parts []*part, vectors [][]float64, weights []float64) ([][]int, []*part, bool) {
+	widest, largest := -1, 0.0
+	var scores []float64
+	for g, group := range groups {
+		var v [][]float64
+		var w []float64
+		for _, i := range group {
+			v, w = append(v, vectors[i]), append(w, weights[i])
+		}
+		score := principalComponent(v, w)
+		var variance float64
+		for i, x := range score {
+			variance += w[i] * x * x
+		}
+		if variance > largest {
+			widest, largest, scores = g, variance, score
+		}
 	}
-	score := principalComponent(whitened, weights)
-	order := make([]int, len(s.grams))
-	for i := range order {
-		order[i] = i
+	if widest < 0 {
+		return groups, parts, false
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(score[i], score[j]) })
-	groups := make([][]int, s.opts.Groups)
-	var before float64
-	total := floats.Sum(weights)
-	for _, i := range order {
-		g := min(int((before+weights[i]/2)/total*float64(s.opts.Groups)), s.opts.Groups-1)
-		groups[g] = append(groups[g], i)
-		before += weights[i]
+	var low, high []int
+	for at, i := range groups[widest] {
+		if scores[at] < 0 {
+			low = append(low, i)
+		} else {
+			high = append(high, i)
+		}
 	}
-	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 }), nil
+	if len(low) == 0 || len(high) == 0 {
+		return groups, parts, false
+	}
+	groups = append(slices.Clone(groups), high)
+	groups[widest] = low
+	return groups, append(slices.Clone(parts), parts[widest]), true
 }
 
 // whitened returns A_i of every node, scaled to trace one, T×T, and the losses it was divided by.
@@ -153,8 +178,8 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 		}
 		floats.AddScaled(direction, -sum, mean)
 		norm := floats.Norm(direction, 2)
-		if norm == 0 {
-			return score // all vectors are equal
+		if norm == 0 { // all vectors are equal
+			return make([]float64, len(vectors))
 		}
 		floats.Scale(1/norm, direction)
 		at := floats.Dot(mean, direction)

@@ -23,19 +23,11 @@ type Options struct {
 //
 // The errors are T < 1, a matrix that is not square or not finite, and the context's when it ends first.
 func Gram(ctx context.Context, w *graph.CSR, steps int, opts Options) (*mat.SymDense, error) {
-	if steps < 1 {
-		return nil, fmt.Errorf("steps T = %d: must be at least 1", steps)
-	}
-	if opts.Kind == Prefix {
-		return PrefixGram(steps), nil
-	}
-	if err := checkSquare(w); err != nil {
+	k, err := NewKernel(ctx, w, steps, opts)
+	if err != nil {
 		return nil, err
 	}
-	if n, _ := w.Dims(); n <= maxSpectralNodes && isSymmetric(w) {
-		return spectralGram(w, steps, opts.Kind)
-	}
-	return krylovGram(ctx, w, steps, opts)
+	return k.Gram(), nil
 }
 
 // PrefixGram returns AᵀA for the prefix-sum matrix A: H[s,s'] = T - max(s,s').
@@ -44,22 +36,6 @@ func PrefixGram(steps int) *mat.SymDense {
 	for s := range steps {
 		for r := s; r < steps; r++ {
 			h.SetSym(s, r, float64(steps-r))
-		}
-	}
-	return h
-}
-
-// gramFromKernel sums the power kernel along diagonals, from the last step to the first:
-// H[s,s'] = H[s+1,s'+1] + kernel[T-1-s, T-1-s'] with kernel[p,q] = ⟨W^(p+e), W^(q+e)⟩ and e the first power. kernel is
-// row-major T×T; only its entries p ≥ q are read.
-func gramFromKernel(kernel []float64, steps int) *mat.SymDense {
-	h := mat.NewSymDense(steps, nil)
-	for lag := range steps {
-		var sum float64
-		for s := steps - 1 - lag; s >= 0; s-- { // entry (s, s+lag)
-			p, q := steps-1-s, steps-1-s-lag
-			sum += kernel[p*steps+q]
-			h.SetSym(s, s+lag, sum)
 		}
 	}
 	return h

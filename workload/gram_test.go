@@ -31,11 +31,11 @@ func TestGramIsDefinition(t *testing.T) {
 		if d := maxRelativeDifference(got, want); d > tolerance {
 			t.Fatalf("fast and explicit Gram matrices differ by %g", d)
 		}
-		krylov, err := krylovGram(context.Background(), w, steps, Options{Kind: kind})
-		if err != nil {
+		sequences := &Kernel{steps, make([]float64, steps*steps)}
+		if err := sequences.addSequences(context.Background(), w, Options{Kind: kind}); err != nil {
 			t.Fatal(err)
 		}
-		if d := maxRelativeDifference(krylov, want); d > tolerance {
+		if d := maxRelativeDifference(sequences.Gram(), want); d > tolerance {
 			t.Fatalf("sequences and explicit Gram matrices differ by %g", d)
 		}
 	})
@@ -46,8 +46,8 @@ func TestSpectralIsKrylov(t *testing.T) {
 	for _, kind := range []Kind{Model, Message} {
 		w := cycle(37)
 		const steps = 300
-		a, err := spectralGram(w, steps, kind)
-		if err != nil {
+		spectral := &Kernel{steps, make([]float64, steps*steps)}
+		if err := spectral.addSpectral(w, kind); err != nil {
 			t.Fatal(err)
 		}
 		p := newPanel(w, steps, kind, 5) // 37 nodes in panels of five: the last one is not full
@@ -57,7 +57,7 @@ func TestSpectralIsKrylov(t *testing.T) {
 			p.fill(from, to)
 			p.addKernel(kernel, to-from)
 		}
-		if d := maxRelativeDifference(gramFromKernel(kernel, steps), a); d > tolerance {
+		if d := maxRelativeDifference((&Kernel{steps, kernel}).Gram(), spectral.Gram()); d > tolerance {
 			t.Errorf("%v: eigenvalues and sequences differ by %g", kind, d)
 		}
 	}

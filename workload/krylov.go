@@ -80,23 +80,22 @@ func (p *panel) addKernel(kernel []float64, count int) {
 	}
 }
 
-// krylovGram is Gram for any w, by the sequences of all nodes.
-func krylovGram(ctx context.Context, w *graph.CSR, steps int, opts Options) (*mat.SymDense, error) {
+// addSequences fills the kernel of any w, by the sequences of all nodes.
+func (k *Kernel) addSequences(ctx context.Context, w *graph.CSR, opts Options) error {
 	n, _ := w.Dims()
-	p := newPanel(w, steps, opts.Kind, min(n, max(1, panelFloats/(steps*n))))
-	kernel := make([]float64, steps*steps)
+	p := newPanel(w, k.steps, opts.Kind, min(n, max(1, panelFloats/(k.steps*n))))
 	for from := 0; from < n; from += p.width {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("Gram matrix after %d of %d nodes: %w", from, n, err)
+			return fmt.Errorf("Gram matrix after %d of %d nodes: %w", from, n, err)
 		}
 		to := min(from+p.width, n)
 		p.fill(from, to)
-		p.addKernel(kernel, to-from)
+		p.addKernel(k.k, to-from)
 		if opts.Progress != nil {
 			opts.Progress(to, n)
 		}
 	}
-	return gramFromKernel(kernel, steps), nil
+	return nil
 }
 
 // NodeGrams calls visit with the Gram matrix H_i = A_iᵀ A_i (T×T) of every node i in order; Σ_i H_i is Gram's result.
@@ -113,15 +112,15 @@ func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options, visit
 	}
 	n, _ := w.Dims()
 	p := newPanel(w, steps, opts.Kind, 1)
-	kernel := make([]float64, steps*steps)
+	kernel := &Kernel{steps, make([]float64, steps*steps)}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("Gram matrix of node %d: %w", i, err)
 		}
-		clear(kernel)
+		clear(kernel.k)
 		p.fill(i, i+1)
-		p.addKernel(kernel, 1)
-		if err := visit(i, gramFromKernel(kernel, steps)); err != nil {
+		p.addKernel(kernel.k, 1)
+		if err := visit(i, kernel.Gram()); err != nil {
 			return err
 		}
 		if opts.Progress != nil {

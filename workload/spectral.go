@@ -11,8 +11,8 @@ import (
 // maxSpectralNodes bounds the dense eigenvalue problem of spectralGram: 32 MB and some ten seconds.
 const maxSpectralNodes = 2048
 
-// spectralGram is Gram for symmetric w: K[a,b] = tr(W^(a+b)) = Σ_i λ_i^(a+b) depends on the 2T moments alone.
-func spectralGram(w *graph.CSR, steps int, kind Kind) (*mat.SymDense, error) {
+// addSpectral fills the kernel of a symmetric w: k[p,q] = tr(W^(p+q+2e)) = Σ_i λ_i^(p+q+2e) depends on the 2T moments alone.
+func (k *Kernel) addSpectral(w *graph.CSR, kind Kind) error {
 	n, _ := w.Dims()
 	dense := mat.NewSymDense(n, nil)
 	w.DoNonZero(func(i, j int, v float64) {
@@ -22,18 +22,15 @@ func spectralGram(w *graph.CSR, steps int, kind Kind) (*mat.SymDense, error) {
 	})
 	var eigen mat.EigenSym
 	if !eigen.Factorize(dense, false) {
-		return nil, errors.New("eigenvalues of the gossip matrix did not converge")
+		return errors.New("eigenvalues of the gossip matrix did not converge")
 	}
-	moments := powerSums(eigen.Values(nil), 2*kind.firstPower(), 2*steps-1)
-	h := mat.NewSymDense(steps, nil)
-	for lag := range steps {
-		var sum float64
-		for s := steps - 1 - lag; s >= 0; s-- {
-			sum += moments[2*(steps-1-s)-lag]
-			h.SetSym(s, s+lag, sum)
+	moments := powerSums(eigen.Values(nil), 2*kind.firstPower(), 2*k.steps-1)
+	for p := range k.steps {
+		for q := range p + 1 {
+			k.k[p*k.steps+q] = moments[p+q]
 		}
 	}
-	return h, nil
+	return nil
 }
 
 // powerSums returns Σ_i λ_i^(first+p) for p = 0..count-1.

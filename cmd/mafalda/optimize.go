@@ -22,7 +22,7 @@ import (
 
 type optimizeFlags struct {
 	network                         networkFlags
-	workload                        string
+	workload, objective             string
 	schema                          schemaFlags
 	tolerance                       float64
 	strategy                        strategyFlags
@@ -52,6 +52,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
+  mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --workload prefix --T 380          # centralized: no network`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,8 +66,9 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 	f.network.bindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
+	bindObjective(cmd, &f.objective)
 	f.schema.bind(cmd)
-	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at")
+	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at (default 1e-3 for --objective max, 1e-2 for last)")
 	f.strategy.bind(cmd)
 	f.split.bind(cmd)
 	f.privacy.bind(cmd)
@@ -86,14 +88,15 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 
 // job is an optimize command whose flags and input have been checked.
 type job struct {
-	flags    *optimizeFlags
-	network  *network // nil for the prefix workload
-	kind     workload.Kind
-	schema   participation.Schema
-	class    strategyClass
-	stderr   io.Writer
-	progress *progress
-	started  time.Time
+	flags     *optimizeFlags
+	network   *network // nil for the prefix workload
+	kind      workload.Kind
+	objective objective
+	schema    participation.Schema
+	class     strategyClass
+	stderr    io.Writer
+	progress  *progress
+	started   time.Time
 }
 
 func (f *optimizeFlags) run(cmd *cobra.Command) error {
@@ -102,12 +105,20 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	ctx := cmd.Context()
-	h, err := j.gram(ctx)
+	k, err := j.kernel(ctx)
 	if err != nil {
 		return err
 	}
 	r := &outcome{}
-	if r.best, err = j.optimize(ctx, h); err != nil {
+	h := k.Gram()
+	measure := benchmarks.On(h, j.schema)
+	if j.objective.isMean() {
+		r.best, err = j.optimize(ctx, h)
+	} else {
+		measure = j.objective.measure(k, j.schema)
+		err = j.byObjective(ctx, k, r)
+	}
+	if err != nil {
 		return err
 	}
 	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
@@ -124,9 +135,11 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if !f.noBaselines && ctx.Err() == nil {
 		j.progress.show(0, "baselines")
-		if r.baselines, err = benchmarks.Baselines(ctx, h, j.schema); err != nil && !errors.Is(err, context.Canceled) {
+		baselines, err := benchmarks.Baselines(ctx, j.schema, measure)
+		if err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
+		r.baselines = append(r.baselines, baselines...)
 	}
 	j.progress.clear()
 	m, err := j.manifest(r)
@@ -169,6 +182,15 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	}
 	if f.noDense && f.strategy.class == "dense" {
 		return nil, usagef("--no-dense leaves nothing to export of --strategy dense")
+	}
+	if j.objective, err = parseObjective(f.objective); err != nil {
+		return nil, usage(err)
+	}
+	if err := f.checkObjective(j.objective, j.schema); err != nil {
+		return nil, err
+	}
+	if !cmd.Flags().Changed("tolerance") {
+		f.tolerance = j.objective.tolerance
 	}
 	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
 		return nil, usagef("--tolerance %v: must be positive and finite", f.tolerance)
@@ -233,36 +255,23 @@ func (j *job) tell() {
 	}
 }
 
-func (j *job) gram(ctx context.Context) (*mat.SymDense, error) {
-	var w *graph.CSR
-	if j.network != nil {
-		w = j.network.gossip.Matrix()
-	}
-	h, err := workload.Gram(ctx, w, j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
-		j.progress.show(float64(done)/float64(total), "Gram matrix")
-	}})
-	j.progress.clear()
-	if err != nil {
-		return nil, fmt.Errorf("computing the Gram matrix: %w", err)
-	}
-	return h, nil
-}
-
 // optimize returns the optimum under the schema, or, where patterns overlap, under its relaxation, whose bound holds for
 // the schema, too.
 func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result, error) {
-	tolerance := j.flags.tolerance
-	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: tolerance, Progress: func(it factorize.Iteration) {
-		if j.flags.verbose {
-			fmt.Fprintf(j.stderr, "iteration %3d  loss %.10g  bound %.10g  gap %.3g\n", it.Count, it.Loss, it.LowerBound, it.Gap)
-		}
-		j.progress.show(gapFraction(it.Gap, tolerance), fmt.Sprintf("iteration %d, loss %.6g, gap %.1e", it.Count, it.Loss, it.Gap))
-	}})
+	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
 	j.progress.clear()
 	if err != nil {
 		return nil, fmt.Errorf("optimizing: %w", err)
 	}
 	return result, nil
+}
+
+// iteration shows how far an optimizer is.
+func (j *job) iteration(it factorize.Iteration) {
+	if j.flags.verbose {
+		fmt.Fprintf(j.stderr, "iteration %3d  loss %.10g  bound %.10g  gap %.3g\n", it.Count, it.Loss, it.LowerBound, it.Gap)
+	}
+	j.progress.show(gapFraction(it.Gap, j.flags.tolerance), fmt.Sprintf("iteration %d, loss %.6g, gap %.1e", it.Count, it.Loss, it.Gap))
 }
 
 // incomplete returns the error of a run that did not reach its tolerance, or nil.
@@ -314,7 +323,10 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	if o.split != nil && o.split.LowerBound > 0 {
 		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
 	}
-	m.RMSE = q.RMSE(nodes, j.schema.Steps())
+	if !j.objective.isMean() {
+		m.Objective, m.Weights = j.objective.name, o.weights
+	}
+	m.RMSE = q.RMSE(nodes, j.objective.steps(j.schema.Steps()))
 	for _, b := range o.baselines {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}

@@ -25,6 +25,9 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		fmt.Fprintf(w, "gossip         %s\n", gossipLine(&j.network.origin))
 	}
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
+	if !j.objective.isMean() {
+		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective.name, j.objective.about)
+	}
 	fmt.Fprintf(w, "participation  %v\n", j.schema)
 	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.adjacencyLine())
 	optimum := m.Loss
@@ -33,7 +36,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	row := func(name string, sens, squared, loss float64) []string {
 		return []string{name, number(sens), number(squared), number(loss),
-			number(math.Sqrt(loss / (float64(nodes) * float64(m.Steps)))), fmt.Sprintf("%.4f", loss/optimum)}
+			number(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
 	}
 	rows := [][]string{row(strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
@@ -43,7 +46,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		}
 		rows = append(rows, row(name, 1, optimum, optimum))
 	}
-	for _, name := range []string{"d-mf", "dp-d-sgd", "antipgd"} {
+	for _, name := range []string{"mean-optimal", "d-mf", "dp-d-sgd", "antipgd"} {
 		if b, ok := m.Baselines[name]; ok {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}

@@ -116,11 +116,19 @@ func (v *verification) all(ctx context.Context) error {
 		return nil
 	}
 	v.privacy()
-	h, err := v.gram(ctx)
-	if err != nil || h == nil {
+	k, err := v.kernel(ctx)
+	if err != nil || k == nil {
 		return err
 	}
-	return v.loss(ctx, c, h)
+	if name := v.export.Manifest.Objective; name != "" {
+		o, err := parseObjective(name)
+		if err != nil || o.isMean() {
+			v.add("objective", false, "%q is none that a manifest can name", name)
+			return nil
+		}
+		return v.stepErrors(ctx, o, c, k)
+	}
+	return v.loss(ctx, c, k.Gram())
 }
 
 // strategy returns the exported C: of its matrix, of its parameters, or of both if they agree.
@@ -235,13 +243,7 @@ func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.Sy
 	if err != nil {
 		return err
 	}
-	nodes := 1
-	if m.Graph != nil {
-		nodes = m.Graph.Nodes
-	}
-	v.add("loss", same(q.Loss, m.Loss) && same(q.SquaredError, m.SquaredError) && same(q.RMSE(nodes, m.Steps), m.RMSE),
-		"loss %.12g, squared error %.12g, RMSE %.12g; the manifest says %.12g, %.12g, %.12g", q.Loss, q.SquaredError, q.RMSE(nodes, m.Steps),
-		m.Loss, m.SquaredError, m.RMSE)
+	v.lossIs(q, objectives[0])
 	claimed := (m.Loss - m.LowerBound) / m.LowerBound
 	relaxed := participation.Relaxation(v.schema)
 	if m.Strategy.Class != "dense" || !participation.IsPartition(v.schema) { // the bound is another strategy's: compute that again
@@ -263,6 +265,19 @@ func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.Sy
 	v.add("lower bound", gap <= 2*m.Gap+1e-9 && same(claimed+1, m.Gap+1), "%.12g is proven, a gap of %.2g; the manifest says %.12g, a gap of %.2g",
 		bound, gap, m.LowerBound, m.Gap)
 	return nil
+}
+
+// lossIs compares what was computed with the manifest.
+func (v *verification) lossIs(q factorize.Quality, o objective) {
+	m := v.export.Manifest
+	nodes := 1
+	if m.Graph != nil {
+		nodes = m.Graph.Nodes
+	}
+	rmse := q.RMSE(nodes, o.steps(m.Steps))
+	v.add("loss", same(q.Loss, m.Loss) && same(q.SquaredError, m.SquaredError) && same(rmse, m.RMSE),
+		"loss %.12g, squared error %.12g, RMSE %.12g; the manifest says %.12g, %.12g, %.12g", q.Loss, q.SquaredError, rmse,
+		m.Loss, m.SquaredError, m.RMSE)
 }
 
 func (v *verification) print(w io.Writer) error {

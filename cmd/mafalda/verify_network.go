@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/graph"
 	"mafalda/workload"
 )
@@ -24,8 +22,8 @@ func (v *verification) networkOf() (*network, error) {
 	return v.network()
 }
 
-// gram makes the Gram matrix of the manifest's network again, or returns nil if its files are not at hand.
-func (v *verification) gram(ctx context.Context) (*mat.SymDense, error) {
+// kernel computes again what errors on the manifest's network depend on, or returns nil if its files are not at hand.
+func (v *verification) kernel(ctx context.Context) (*workload.Kernel, error) {
 	m := v.export.Manifest
 	n, err := v.networkOf()
 	if err != nil {
@@ -39,7 +37,7 @@ func (v *verification) gram(ctx context.Context) (*mat.SymDense, error) {
 	if n != nil {
 		w = n.gossip.Matrix()
 	}
-	return workload.Gram(ctx, w, m.Steps, workload.Options{Kind: kind})
+	return workload.NewKernel(ctx, w, m.Steps, workload.Options{Kind: kind})
 }
 
 // network makes the manifest's network again and compares it with the manifest.

@@ -1,0 +1,225 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/optim"
+	"mafalda/participation"
+)
+
+// StepErrors is a workload whose steps count one by one; workload.Kernel is one.
+type StepErrors interface {
+	Steps() int
+	StepErrors(y mat.Symmetric) []float64         // e_t = ⟨H_t, Y⟩ of every step, for Y = C⁻¹C⁻ᵀ
+	WeightedGram(weights []float64) *mat.SymDense // Σ_t weights[t]·H_t
+}
+
+// EvaluateSteps returns the sensitivity of c and the squared error of every step.
+func EvaluateSteps(c Strategy, e StepErrors, schema participation.Schema) (participation.Sensitivity, []float64, error) {
+	if c.Steps() != e.Steps() {
+		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(), e.Steps())
+	}
+	sens, err := Sensitivity(c, schema)
+	if err != nil {
+		return participation.Sensitivity{}, nil, err
+	}
+	y, err := inverseGram(c)
+	if err != nil {
+		return participation.Sensitivity{}, nil, err
+	}
+	return sens, e.StepErrors(mat.NewSymDense(c.Steps(), y)), nil
+}
+
+// WorstResult is the end of OptimizeWorst: SquaredError is the error of the worst step.
+type WorstResult struct {
+	Result
+	Weights []float64 // of the steps, Σ = 1: the weighted mean of the errors proves LowerBound
+}
+
+const (
+	worstFloor  = 1e-5 // share of the weight that is spread evenly, which keeps the weighted Gram matrix positive definite
+	worstRounds = 200
+)
+
+// OptimizeWorst returns the strategy whose worst step has the least error: it minimizes sens(C)²·max_t e_t. For weights q of
+// the steps, q ≥ 0 and Σq = 1, max_t e_t ≥ Σ q_t e_t, so the optimum for the Gram matrix Σ q_t H_t has a certificate for
+// this problem, too; and the best weights make both sides equal. They are found by q_t ← q_t e_t/Σ q e, which increases the
+// bound, since that is a concave function of q, homogeneous of degree one, whose gradient is e. Gap and status are against
+// this bound; 0 means 1e-3 here, because the last digits take long.
+func OptimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*WorstResult, error) {
+	if opts.Gap == 0 {
+		opts.Gap = 1e-3
+	}
+	steps := e.Steps()
+	q := make([]float64, steps)
+	for t := range q {
+		q[t] = 1 / float64(steps)
+	}
+	// e_t is off by about the root of the gap of the strategy
+	inner := Options{Gap: math.Max(math.Min(opts.Gap/8, opts.Gap*opts.Gap), MinGap(steps)), MaxIterations: opts.MaxIterations}
+	best := &WorstResult{Result: Result{Status: optim.IterationLimit}}
+	best.Loss = math.Inf(1)
+	for round := range worstRounds {
+		r, err := Optimize(ctx, e.WeightedGram(q), schema, inner)
+		if err != nil {
+			return nil, err
+		}
+		sens, errors, err := EvaluateSteps(r.Strategy, e, schema)
+		if err != nil {
+			return nil, err
+		}
+		if r.LowerBound > best.LowerBound {
+			best.LowerBound, best.Weights = r.LowerBound, append([]float64(nil), q...)
+		}
+		if worst := floats.Max(errors); sens.Squared*worst < best.Loss {
+			best.Strategy, best.Quality = r.Strategy, Quality{sens, worst, sens.Squared * worst}
+		}
+		best.Iterations += r.Iterations
+		best.Gap = (best.Loss - best.LowerBound) / best.LowerBound
+		if opts.Progress != nil {
+			opts.Progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap})
+		}
+		if best.Gap <= opts.Gap {
+			best.Status = optim.Converged
+			break
+		}
+		if r.Status == optim.Interrupted {
+			best.Status = optim.Interrupted
+			break
+		}
+		mean := floats.Dot(q, errors)
+		for t := range q {
+			q[t] = (1-worstFloor)*q[t]*errors[t]/mean + worstFloor/float64(steps)
+		}
+		inner.Start = gramMatrix(r.Strategy)
+	}
+	return best, nil
+}
+
+// lastMix is the share of the other steps in what OptimizeLast minimizes, from the first attempt to the last.
+var lastMix = []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6}
+
+// OptimizeLast returns a strategy for the model after the last step alone: it minimizes sens(C)²·e_{T-1}. The Gram matrix of
+// one step is numerically singular, so a small share of the mean error is added, less and less of it until the certified
+// gap is reached; LowerBound is one for the last step itself, from the singular values of a factor that is below its Gram
+// matrix. 0 for the gap means 0.01; much less takes long, since the problem is as ill-conditioned as the share is small.
+func OptimizeLast(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
+	if opts.Gap == 0 {
+		opts.Gap = 1e-2
+	}
+	steps := e.Steps()
+	weights := make([]float64, steps)
+	weights[steps-1] = 1
+	last := e.WeightedGram(weights)
+	root, err := rootBelow(last)
+	if err != nil {
+		return nil, err
+	}
+	best := &Result{Status: optim.IterationLimit}
+	best.Loss = math.Inf(1)
+	inner := Options{Gap: math.Max(opts.Gap/8, MinGap(steps)), MaxIterations: opts.MaxIterations}
+	for round, mix := range lastMix {
+		for t := range weights {
+			weights[t] = mix / float64(steps)
+		}
+		weights[steps-1] += 1 - mix
+		r, err := Optimize(ctx, e.WeightedGram(weights), schema, inner)
+		if err != nil {
+			return nil, err
+		}
+		q, err := Evaluate(r.Strategy, last, schema)
+		if err != nil {
+			return nil, err
+		}
+		if q.Loss < best.Loss {
+			best.Strategy, best.Quality = r.Strategy, q
+		}
+		bound, err := lastBound(root, e.WeightedGram(weights), gramMatrix(r.Strategy), schema)
+		if err != nil {
+			return nil, err
+		}
+		best.LowerBound = math.Max(best.LowerBound, bound)
+		best.Iterations += r.Iterations
+		best.Gap = (best.Loss - best.LowerBound) / best.LowerBound
+		if opts.Progress != nil {
+			opts.Progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap})
+		}
+		if best.Gap <= opts.Gap {
+			best.Status = optim.Converged
+			break
+		}
+		if r.Status == optim.Interrupted {
+			best.Status = optim.Interrupted
+			break
+		}
+		inner.Start = gramMatrix(r.Strategy)
+	}
+	return best, nil
+}
+
+// rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their computation can
+// have lost.
+func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(h, true) {
+		return nil, fmt.Errorf("%w: its eigenvalues did not converge", ErrGram)
+	}
+	n := h.SymmetricDim()
+	values := eigen.Values(nil)
+	var vectors, root mat.Dense
+	eigen.VectorsTo(&vectors)
+	root.CloneFrom(vectors.T())
+	for i, v := range values {
+		scale := math.Sqrt(math.Max(v-8*float64(n)*0x1p-53*values[n-1], 0))
+		row := root.RawRowView(i)
+		floats.Scale(scale, row)
+	}
+	return &root, nil
+}
+
+// LowerBoundLast is LowerBound for the error of the last step alone: good if x is close to an optimal CᵀC, valid for every
+// positive definite x.
+func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) (float64, error) {
+	weights := make([]float64, e.Steps())
+	weights[len(weights)-1] = 1
+	root, err := rootBelow(e.WeightedGram(weights))
+	if err != nil {
+		return 0, err
+	}
+	best := 0.0
+	for _, mix := range lastMix {
+		for t := range weights {
+			weights[t] = mix / float64(len(weights))
+		}
+		weights[len(weights)-1] += 1 - mix
+		bound, err := lastBound(root, e.WeightedGram(weights), x, schema)
+		if err != nil {
+			return 0, err
+		}
+		best = math.Max(best, bound)
+	}
+	return best, nil
+}
+
+// lastBound is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h.
+func lastBound(root *mat.Dense, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return 0, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+	}
+	var upper mat.TriDense
+	chol.UTo(&upper)
+	k := denseMask(participation.Relaxation(schema))
+	o := newObjective(h, &upper, k)
+	full := mat.DenseCopyOf(x).RawMatrix().Data
+	if math.IsInf(o.Value(full), 0) {
+		return 0, fmt.Errorf("lower bound from X: %w", ErrNotPositiveDefinite)
+	}
+	o.GradientTo(make([]float64, len(full)))
+	return singularValueBound(root, o.lambda, k)
+}
