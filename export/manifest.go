@@ -32,11 +32,18 @@ type Manifest struct {
 	Tolerance     float64             `json:"tolerance"`
 	Iterations    int                 `json:"iterations"`
 	Status        string              `json:"status"`
+	History       []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
 	Baselines     map[string]Baseline `json:"baselines,omitempty"`
 	Privacy       *Privacy            `json:"privacy,omitempty"`
 	Seconds       float64             `json:"seconds"`
 	PeakBytes     int64               `json:"peak_bytes,omitempty"`
 	Files         map[string]string   `json:"files,omitempty"` // name to SHA-256, lower-case hexadecimal
+}
+
+// Point is an iteration of the optimizer.
+type Point struct {
+	Loss       float64 `json:"loss"`
+	LowerBound float64 `json:"lower_bound,omitempty"` // best so far; absent before there is one
 }
 
 // Graph says what network the strategy is for.

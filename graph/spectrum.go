@@ -1,10 +1,12 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -22,7 +24,7 @@ type SecondEigenvalue struct {
 func (s SecondEigenvalue) Gap() float64 { return 1 - s.Modulus }
 
 // ErrSpectrum is returned where the second eigenvalue is not computed: large matrices without detailed balance.
-var ErrSpectrum = errors.New("second eigenvalue is not computed for large directed gossip matrices")
+var ErrSpectrum = errors.New("eigenvalues are not computed for gossip matrices this large")
 
 const (
 	maxDenseReversible = 1200
@@ -44,51 +46,53 @@ func (g *Gossip) SecondEigenvalue() (SecondEigenvalue, error) {
 	if n == 1 {
 		return SecondEigenvalue{Method: "dense"}, nil
 	}
+	if pi, reversible := g.Stationary(); reversible && n > maxDenseReversible {
+		return g.lanczos(pi), nil
+	}
+	values, err := g.Eigenvalues()
+	if err != nil {
+		return SecondEigenvalue{}, err
+	}
+	return SecondEigenvalue{Modulus: math.Min(values[1], 1), Method: "dense"}, nil
+}
+
+// Eigenvalues returns the moduli of the eigenvalues of W, largest first, by dense methods: up to 1200 nodes with detailed
+// balance, up to 400 without; ErrSpectrum beyond.
+func (g *Gossip) Eigenvalues() ([]float64, error) {
+	n, _ := g.w.Dims()
 	pi, reversible := g.Stationary()
+	var moduli []float64
 	switch {
 	case reversible && n <= maxDenseReversible:
-		return g.denseReversible(pi)
-	case reversible:
-		return g.lanczos(pi), nil
-	case n <= maxDenseGeneral:
-		return g.denseGeneral()
+		s := mat.NewSymDense(n, nil) // D^½ W D^-½, D = diag(π)
+		g.w.DoNonZero(func(i, j int, v float64) {
+			if j >= i {
+				s.SetSym(i, j, v*math.Sqrt(pi[i]/pi[j]))
+			}
+		})
+		var eigen mat.EigenSym
+		if !eigen.Factorize(s, false) {
+			return nil, errEigen
+		}
+		for _, v := range eigen.Values(nil) {
+			moduli = append(moduli, math.Abs(v))
+		}
+	case !reversible && n <= maxDenseGeneral:
+		var eigen mat.Eigen
+		if !eigen.Factorize(g.w.ToDense(), mat.EigenNone) {
+			return nil, errEigen
+		}
+		for _, v := range eigen.Values(nil) {
+			moduli = append(moduli, cmplx.Abs(v))
+		}
+	default:
+		return nil, ErrSpectrum
 	}
-	return SecondEigenvalue{}, ErrSpectrum
+	slices.SortFunc(moduli, func(a, b float64) int { return cmp.Compare(b, a) })
+	return moduli, nil
 }
 
-// denseReversible takes the eigenvalues of D^½ W D^-½, D = diag(π).
-func (g *Gossip) denseReversible(pi []float64) (SecondEigenvalue, error) {
-	s := mat.NewSymDense(len(pi), nil)
-	g.w.DoNonZero(func(i, j int, v float64) {
-		if j >= i {
-			s.SetSym(i, j, v*math.Sqrt(pi[i]/pi[j]))
-		}
-	})
-	var eigen mat.EigenSym
-	if !eigen.Factorize(s, false) {
-		return SecondEigenvalue{}, errors.New("eigenvalues of the gossip matrix did not converge")
-	}
-	values := eigen.Values(nil) // ascending, the last is 1
-	second := math.Max(math.Abs(values[0]), math.Abs(values[len(values)-2]))
-	return SecondEigenvalue{Modulus: math.Min(second, 1), Method: "dense"}, nil
-}
-
-func (g *Gossip) denseGeneral() (SecondEigenvalue, error) {
-	var eigen mat.Eigen
-	if !eigen.Factorize(g.w.ToDense(), mat.EigenNone) {
-		return SecondEigenvalue{}, errors.New("eigenvalues of the gossip matrix did not converge")
-	}
-	var first, second float64
-	for _, v := range eigen.Values(nil) {
-		switch m := cmplx.Abs(v); {
-		case m > first:
-			first, second = m, first
-		case m > second:
-			second = m
-		}
-	}
-	return SecondEigenvalue{Modulus: math.Min(second, 1), Method: "dense"}, nil
-}
+var errEigen = errors.New("eigenvalues of the gossip matrix did not converge")
 
 // lanczos runs Lanczos' method with full orthogonalization on D^½ W D^-½, orthogonal to its first eigenvector D^½ 1, until
 // the residual of the largest Ritz value is below 1e-10.

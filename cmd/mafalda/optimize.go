@@ -96,6 +96,7 @@ type job struct {
 	class     strategyClass
 	stderr    io.Writer
 	progress  *progress
+	history   []export.Point
 	started   time.Time
 }
 
@@ -266,8 +267,9 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 	return result, nil
 }
 
-// iteration shows how far an optimizer is.
+// iteration shows, and keeps, how far an optimizer is.
 func (j *job) iteration(it factorize.Iteration) {
+	j.history = append(j.history, export.Point{Loss: it.Loss, LowerBound: it.LowerBound})
 	if j.flags.verbose {
 		fmt.Fprintf(j.stderr, "iteration %3d  loss %.10g  bound %.10g  gap %.3g\n", it.Count, it.Loss, it.LowerBound, it.Gap)
 	}
@@ -315,7 +317,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		Participation: j.flags.schema.describe(j.schema),
 		Strategy:      strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
 		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound, Gap: (q.Loss - bound) / bound,
-		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String()}
+		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String(), History: j.history}
 	if j.network != nil {
 		m.Graph = &j.network.origin
 		nodes = j.network.graph.Nodes()

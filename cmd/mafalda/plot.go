@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -10,58 +13,200 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/internal/figure"
+	"mafalda/participation"
+	"mafalda/workload"
 )
 
+// plotFlags say what to draw, and where to.
+type plotFlags struct {
+	network verifyFlags
+	out     string
+	node    int
+	force   bool
+}
+
 func newPlotCmd() *cobra.Command {
-	var out string
-	var force bool
-	var node int
+	var f plotFlags
 	cmd := &cobra.Command{
 		Use:   "plot DIR",
-		Short: "Draw the matrices of an export",
-		Long:  "Draw C and C⁻¹ of an export side by side, in signed colours, as matrices.png and matrices.svg.",
+		Short: "Draw an export: matrices, convergence, errors, spectrum",
+		Long: `Draw an export, as .png and .svg:
+
+  matrices      C and C⁻¹ side by side, in signed colours
+  convergence   how loss and lower bound approached each other
+  errors        the error of every step, beside those of DP-D-SGD and D-MF
+  spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
+
+Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix from a file, name it.`,
 		Example: `  mafalda plot out                 # into the current folder
-  mafalda plot out -o figures`,
+  mafalda plot out --graph ego.edges -o figures`,
 		Args: exactArgs(1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			matrices, err := exported(args[0], node)
-			if err != nil {
-				return err
-			}
-			return writeFigure(cmd.OutOrStdout(), out, "matrices", figure.Heatmaps(matrices...), force)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", ".", "write the pictures to this `folder`")
-	cmd.Flags().Var((*wholeNumber)(&node), "node", "whose strategy to draw, by its index in nodes.csv, if nodes have their own")
-	cmd.Flags().BoolVar(&force, "force", false, "replace pictures that are there")
+	f.network.bindNetwork(cmd)
+	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "write the pictures to this `folder`")
+	cmd.Flags().Var((*wholeNumber)(&f.node), "node", "whose strategy to draw, by its index in nodes.csv, if nodes have their own")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace pictures that are there")
 	return cmd
 }
 
-// exported returns C and C⁻¹ of a node of an export, made from its parameters if need be.
-func exported(dir string, node int) ([]figure.Matrix, error) {
+func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
 	e, err := export.Load(dir)
 	if err != nil {
-		return nil, usage(err)
+		return usage(err)
 	}
+	c, err := nodeStrategy(e, f.node)
+	if err != nil {
+		return usage(err)
+	}
+	v := &verification{flags: &f.network, export: e}
+	if v.schema, err = e.Manifest.Participation.Of(e.Manifest.Steps); err != nil {
+		return usage(fmt.Errorf("%s: %w", dir, err))
+	}
+	w := cmd.OutOrStdout()
+	matrices, err := matricesFigure(c)
+	if err != nil {
+		return err
+	}
+	if err := writeFigure(w, f.out, "matrices", matrices, f.force); err != nil {
+		return err
+	}
+	if len(e.Manifest.History) > 1 {
+		convergence, err := convergenceFigure(e.Manifest)
+		if err != nil {
+			return err
+		}
+		if err := writeFigure(w, f.out, "convergence", convergence, f.force); err != nil {
+			return err
+		}
+	}
+	n, err := v.networkOf()
+	if err != nil {
+		return err
+	}
+	for _, note := range v.notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), "errors and spectrum are not drawn: "+note)
+	}
+	if n == nil {
+		return nil
+	}
+	return f.networkFigures(ctx, w, v, n, c)
+}
+
+// networkFigures draws what needs the network.
+func (f *plotFlags) networkFigures(ctx context.Context, w io.Writer, v *verification, n *network, c factorize.Strategy) error {
+	kind, err := workload.ParseKind(v.export.Manifest.Workload)
+	if err != nil {
+		return err
+	}
+	k, err := workload.NewKernel(ctx, n.gossip.Matrix(), v.export.Manifest.Steps, workload.Options{Kind: kind})
+	if err != nil {
+		return err
+	}
+	errs, err := errorsFigure(ctx, c, k, v.schema, n.graph.Nodes())
+	if err != nil {
+		return err
+	}
+	if err := writeFigure(w, f.out, "errors", errs, f.force); err != nil {
+		return err
+	}
+	values, err := n.gossip.Eigenvalues()
+	if errors.Is(err, graph.ErrSpectrum) {
+		fmt.Fprintf(w, "spectrum is not drawn: %v\n", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	spectrum, err := spectrumFigure(values)
+	if err != nil {
+		return err
+	}
+	return writeFigure(w, f.out, "spectrum", spectrum, f.force)
+}
+
+// nodeStrategy returns the strategy that a node of an export runs, made from its parameters if need be.
+func nodeStrategy(e *export.Export, node int) (factorize.Strategy, error) {
 	layer, err := e.Node(node)
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
-	var c, inverse mat.Matrix = layer.C, layer.Inverse
 	if layer.C == nil {
 		s, err := rebuild(e.Manifest.Strategy, e.Manifest.Steps)
 		if err != nil {
-			return nil, usage(fmt.Errorf("%s: %w", dir, err))
+			return nil, fmt.Errorf("%s: %w", e.Dir, err)
 		}
-		var lower, noising mat.TriDense
-		s.StrategyTo(&lower)
-		if err := s.NoisingTo(&noising); err != nil {
-			return nil, fmt.Errorf("inverting the strategy: %w", err)
-		}
-		c, inverse = &lower, &noising
+		return s, nil
 	}
-	return []figure.Matrix{{Name: "strategy C", Values: c}, {Name: "noising matrix, the inverse of C", Values: inverse}}, nil
+	s, err := factorize.NewDense(layer.C)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
+	}
+	return s, nil
+}
+
+func matricesFigure(c factorize.Strategy) (*figure.Figure, error) {
+	var lower, noising mat.TriDense
+	c.StrategyTo(&lower)
+	if err := c.NoisingTo(&noising); err != nil {
+		return nil, fmt.Errorf("inverting the strategy: %w", err)
+	}
+	return figure.Heatmaps(figure.Matrix{Name: "strategy C", Values: &lower}, figure.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
+}
+
+// convergenceFigure shows how far loss and bound were from their ends, iteration by iteration.
+func convergenceFigure(m *export.Manifest) (*figure.Figure, error) {
+	loss, bound := figure.Curve{Name: "loss above the final bound"}, figure.Curve{Name: "bound below the final loss"}
+	end := m.History[len(m.History)-1]
+	before := 0.0
+	for i, h := range m.History {
+		if above := h.Loss/end.LowerBound - 1; above > 0 {
+			loss.X, loss.Y = append(loss.X, float64(i)), append(loss.Y, above)
+		}
+		if below := 1 - h.LowerBound/end.Loss; below > 0 && h.LowerBound > before {
+			before = h.LowerBound
+			bound.X, bound.Y = append(bound.X, float64(i)), append(bound.Y, below)
+		}
+	}
+	return figure.Lines(figure.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance", LogY: true}, []figure.Curve{loss, bound})
+}
+
+// errorsFigure shows the error of every step, for unit noise and sens = 1, as root mean square over the nodes.
+func errorsFigure(ctx context.Context, c factorize.Strategy, k *workload.Kernel, s participation.Schema, nodes int) (*figure.Figure, error) {
+	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(k.Steps()), s, factorize.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var curves []figure.Curve
+	for _, x := range []struct {
+		name     string
+		strategy factorize.Strategy
+	}{{"this strategy", c}, {"D-MF", dmf.Strategy}, {"DP-D-SGD", factorize.Identity(k.Steps())}} {
+		sens, errors, err := factorize.EvaluateSteps(x.strategy, k, s)
+		if err != nil {
+			return nil, fmt.Errorf("errors of %s: %w", x.name, err)
+		}
+		curve := figure.Curve{Name: x.name}
+		for t, e := range errors {
+			curve.X, curve.Y = append(curve.X, float64(t)), append(curve.Y, math.Sqrt(sens.Squared*e/float64(nodes)))
+		}
+		curves = append(curves, curve)
+	}
+	return figure.Lines(figure.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step", Y: "root mean square over the nodes", LogY: true}, curves)
+}
+
+// spectrumFigure shows the moduli of the eigenvalues, largest first.
+func spectrumFigure(values []float64) (*figure.Figure, error) {
+	curve := figure.Curve{Name: "eigenvalues"}
+	for i, v := range values {
+		curve.X, curve.Y = append(curve.X, float64(i+1)), append(curve.Y, v)
+	}
+	return figure.Lines(figure.Axes{Title: "Spectrum of the gossip matrix", X: "index", Y: "modulus of the eigenvalue", Dots: true}, []figure.Curve{curve})
 }
 
 // writeFigure writes a figure in every format to the folder and says where.

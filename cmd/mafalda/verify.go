@@ -35,11 +35,16 @@ Exit codes: 0 everything holds, 1 something does not, 2 this is not an export.`,
 		Args: exactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	cmd.Flags().StringVarP(&f.graph, "graph", "g", "", "the graph `file` the export was made for")
-	cmd.Flags().StringVar(&f.gossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
+	f.bindNetwork(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print failures only")
 	return cmd
+}
+
+// bindNetwork binds the flags that name the files of the export's network.
+func (f *verifyFlags) bindNetwork(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.graph, "graph", "g", "", "the graph `file` the export was made for")
+	cmd.Flags().StringVar(&f.gossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
 }
 
 // check is one line of the verdict.

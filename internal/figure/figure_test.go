@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image/color"
 	"image/png"
+	"math"
 	"strings"
 	"testing"
 
@@ -15,7 +16,15 @@ func TestFiguresAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*Figure{"dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
+	falling, err := Lines(Axes{Title: "title", LogY: true}, []Curve{{"a", []float64{0, 1, 2}, []float64{1, 1e-5, 1e-9}}, {"b", []float64{0, 2}, []float64{3, 0.1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud, err := Lines(Axes{X: "x", Dots: true}, []Curve{{"a", []float64{0, 1, 2}, []float64{1, -5, 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]*Figure{"falling": falling, "cloud": cloud, "dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
 		var picture, svg bytes.Buffer
 		if err := f.WriteAs(&picture, "x.png"); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -46,6 +55,33 @@ func TestSignedColours(t *testing.T) {
 	for v, want := range map[float64]color.RGBA{0: {255, 255, 255, 255}, 1: {178, 24, 43, 255}, -1: {33, 102, 172, 255}} {
 		if got := signedColour(v); got != want {
 			t.Errorf("%v is %v, want %v", v, got, want)
+		}
+	}
+}
+
+func TestLinesRefuse(t *testing.T) {
+	for name, curve := range map[string]Curve{
+		"nothing":        {},
+		"a place more":   {X: []float64{1, 2}, Y: []float64{1}},
+		"zero on a log":  {X: []float64{1}, Y: []float64{0}},
+		"not a number":   {X: []float64{1}, Y: []float64{math.NaN()}},
+		"beyond numbers": {X: []float64{1}, Y: []float64{math.Inf(1)}},
+	} {
+		if _, err := Lines(Axes{LogY: true}, []Curve{curve}); err == nil {
+			t.Errorf("%s was drawn", name)
+		}
+	}
+}
+
+func TestRoundTicks(t *testing.T) {
+	for _, tc := range []struct {
+		low, high float64
+		first     float64
+		count     int
+	}{{0, 29, 0, 6}, {0, 380, 0, 4}, {0, 1, 0, 6}, {1, 15, 5, 3}, {-0.3, 0.9, -0.2, 6}} {
+		ticks := roundTicks(tc.low, tc.high)
+		if len(ticks) != tc.count || math.Abs(ticks[0].Value-tc.first) > 1e-12 {
+			t.Errorf("from %v to %v: %v", tc.low, tc.high, ticks)
 		}
 	}
 }

@@ -1,0 +1,141 @@
+package figure
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Curve is a named line through (X[i], Y[i]).
+type Curve struct {
+	Name string
+	X, Y []float64
+}
+
+// Axes says what Lines draws on.
+type Axes struct {
+	Title, X, Y string
+	LogY        bool // values must be positive
+	Dots        bool // mark the points, without a line between them
+}
+
+// Lines draws curves in one plot.
+func Lines(axes Axes, curves []Curve) (*Figure, error) {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
+	p.Title.Padding = vg.Points(8)
+	p.Add(plotter.NewGrid())
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
+	low, high := math.Inf(1), math.Inf(-1)
+	for i, c := range curves {
+		points, err := c.points(axes.LogY)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range points {
+			low, high = math.Min(low, v.Y), math.Max(high, v.Y)
+		}
+		if err := add(p, c.Name, points, i, axes.Dots, len(curves) > 1); err != nil {
+			return nil, err
+		}
+	}
+	if low > high {
+		return nil, errors.New("nothing to draw")
+	}
+	room := 0.05 // above the highest curve, for the legend
+	if len(curves) > 1 {
+		room += 0.08 * float64(len(curves))
+	}
+	if axes.LogY {
+		low /= 1.2
+		high *= math.Pow(high/low, room)
+		p.Y.Scale = plot.LogScale{}
+		p.Y.Tick.Marker = plot.ConstantTicks(decades(low, high))
+	} else {
+		low = math.Min(low, 0)
+		high += room * (high - low)
+	}
+	p.Y.Min, p.Y.Max = low, high
+	p.Legend.Top = true
+	p.Legend.Padding = vg.Points(2)
+	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
+	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
+}
+
+func (c Curve) points(positive bool) (plotter.XYs, error) {
+	if len(c.X) != len(c.Y) {
+		return nil, fmt.Errorf("%d values at %d places", len(c.Y), len(c.X))
+	}
+	var points plotter.XYs
+	for i, y := range c.Y {
+		if math.IsNaN(y) || math.IsInf(y, 0) || positive && y <= 0 {
+			return nil, fmt.Errorf("value %v of %s cannot be drawn", y, c.Name)
+		}
+		points = append(points, plotter.XY{X: c.X[i], Y: y})
+	}
+	return points, nil
+}
+
+// add adds a curve to the plot, and to its legend if that is wanted.
+func add(p *plot.Plot, name string, points plotter.XYs, index int, dots, legend bool) error {
+	line, scatter, err := plotter.NewLinePoints(points)
+	if err != nil {
+		return fmt.Errorf("drawing %s: %w", name, err)
+	}
+	line.Color = palette[index%len(palette)]
+	line.Width = vg.Points(1.5)
+	scatter.Color, scatter.Radius, scatter.Shape = palette[index%len(palette)], vg.Points(2), shapes[index%len(shapes)]
+	var thumb plot.Thumbnailer = line
+	if dots {
+		p.Add(scatter)
+		thumb = scatter
+	} else {
+		p.Add(line)
+	}
+	if legend {
+		p.Legend.Add(name, thumb)
+	}
+	return nil
+}
+
+// roundTicks labels multiples of 1, 2 or 5 times a power of ten, about six of them.
+func roundTicks(low, high float64) []plot.Tick {
+	rough := (high - low) / 6
+	unit := math.Pow(10, math.Floor(math.Log10(rough)))
+	step := unit
+	for _, factor := range []float64{2, 5, 10} {
+		if step < rough {
+			step = factor * unit
+		}
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
+	}
+	return ticks
+}
+
+// decades is logTicks for any range: beyond eight decades it labels some of them only.
+func decades(low, high float64) []plot.Tick {
+	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
+	if last-first < 4 && low >= 1e-3 && high <= 1e6 {
+		return logTicks(low, high)
+	}
+	step := math.Ceil((last - first) / 8)
+	var ticks []plot.Tick
+	for e := first; e <= last; e++ {
+		if v := math.Pow(10, e); v >= low && v <= high {
+			t := plot.Tick{Value: v}
+			if math.Mod(e-first, step) == 0 {
+				t.Label = fmt.Sprintf("1e%d", int(e))
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}
