@@ -16,6 +16,12 @@
 // where sens² = 1. The mask on X costs nothing: at the masked optimum Λ = X⁻¹HX⁻¹ is a feasible dual point of the
 // problem without it, with the same value (docs/mathematics.md).
 //
+// Where patterns overlap (min-sep, long cyclic runs, lists) the mask stays, and the diagonal of X is taken from the
+// schema's Budgets; what that loses is bounded by the optimum for the schema's Relaxation.
+//
+// OptimizeSplit gives nodes, or groups of nodes, strategies of their own. OptimizeWorst and OptimizeLast minimize the error
+// of the worst or the last step instead of the sum over all.
+//
 // # The certificate
 //
 // A lower bound on the loss of every strategy, optimal or not, comes with each result: see LowerBound. The relative gap
