@@ -1,0 +1,265 @@
+package threat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/graph"
+)
+
+// Exposure is what an attacker learns of one victim.
+type Exposure struct {
+	Victim int
+	// M is the T×T matrix of what the attacker learns: gradients that change by ΔG, with rows of the T steps, move the
+	// attacker's best statistic by √tr(ΔGᵀ M ΔG) standard deviations. It is the victim's block of CᵀB⁺BC in Bellet et al.,
+	// Theorem 7; participation turns it into a sensitivity, squared. Nil if Infinite.
+	M *mat.SymDense
+	// Infinite: some combination of the victim's gradients is seen without any noise. Attackers themselves are.
+	Infinite bool
+}
+
+// Account computes what an attacker learns of every victim in T = steps, and hands it to visit, one victim at a time, in any
+// order; attackers are no victims. w is the n×n gossip matrix. For noise that is independent over the steps, or correlated
+// by a strategy of small memory, it costs O(T m³ + T^1.5 m²) operations a victim and O(T m²) memory, with m the nodes the
+// attacker does not see (times one plus the memory of the noise). Nothing of size nT is formed.
+//
+// A dense strategy under PNDP goes by a direct method of O((pT)²) memory, with p the messages seen in a round, up to
+// MaxDirect; ErrTooLarge beyond.
+//
+// Errors: an attacker that does not exist (ErrAttacker), a strategy of other length (ErrStrategy), the context's, those of
+// visit, and views whose rank floating point cannot decide, which the caller must treat as LDP.
+func Account(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int, visit func(Exposure) error) error {
+	if err := a.fits(steps); err != nil {
+		return err
+	}
+	n, _ := w.Dims()
+	if err := attacker.check(n); err != nil {
+		return err
+	}
+	if len(attacker.Nodes) == n {
+		return nil // nobody is left
+	}
+	if a.dense != nil {
+		return direct(ctx, w, a, attacker, steps, visit)
+	}
+	sys, err := build(w, a, attacker, steps)
+	if err != nil {
+		return err
+	}
+	all, err := sys.forward(ctx)
+	if err != nil {
+		return err
+	}
+	return sys.respond(ctx, all, sys.backward(all), func(i int, m *mat.SymDense) error {
+		return visit(Exposure{Victim: sys.victims[i], M: m, Infinite: m == nil})
+	})
+}
+
+// IsUnclear reports whether an error of Account means that the rank of the view cannot be decided: the attacker may learn
+// anything that all messages together say.
+func IsUnclear(err error) bool { return errors.Is(err, errUnclear) }
+
+func (a Algorithm) fits(steps int) error {
+	length := steps
+	switch f := a.filter.(type) {
+	case autoregression:
+		length = len(f.diagonals[0])
+	}
+	if a.dense != nil {
+		length = a.dense.Steps()
+	}
+	if length != steps {
+		return fmt.Errorf("%w: %d steps, not %d", ErrStrategy, length, steps)
+	}
+	return nil
+}
+
+// MaxDirect is the largest pT of the direct method: 200 MB and some minutes.
+const MaxDirect = 5000
+
+// ErrTooLarge is returned for views beyond MaxDirect.
+var ErrTooLarge = errors.New("view is too large for a dense strategy: use a structured one")
+
+// direct works with the covariance of everything the attacker sees: with responses h_j of what is seen to messages j rounds
+// earlier, noise B = h(C⁻¹ ⊗ I), M = hᵀ(BBᵀ)⁻¹h.
+func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int, visit func(Exposure) error) error {
+	n, _ := w.Dims()
+	if attacker.Trust != PNDP { // all messages: every node's own noise is all there is
+		return public(a.dense, attacker, n, visit)
+	}
+	p := plainView(w, attacker)
+	if attacker.SecureSummation {
+		p = summedView(w, attacker)
+	}
+	if p.h == nil {
+		return nothing(p.victims, steps, visit)
+	}
+	seen, _ := p.h.Dims()
+	size := seen * steps
+	if size > MaxDirect {
+		return fmt.Errorf("%w (%d messages in %d steps make %d, more than %d)", ErrTooLarge, seen, steps, size, MaxDirect)
+	}
+	responses := p.impulses(steps)
+	var noising mat.TriDense
+	if err := a.dense.NoisingTo(&noising); err != nil {
+		return fmt.Errorf("inverting the strategy: %w", err)
+	}
+	z := mat.DenseCopyOf(&noising)
+	s := blas64.Symmetric{N: size, Stride: size, Data: make([]float64, size*size), Uplo: blas.Upper}
+	for v := range p.nodes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b := mul(toeplitz(responses, v, steps), z)
+		blas64.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, s)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(mat.NewSymDense(size, s.Data)) {
+		return errUnclear
+	}
+	column := map[int]int{}
+	for i, v := range p.nodes {
+		column[v] = i
+	}
+	for _, victim := range p.victims {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		h := toeplitz(responses, column[victim], steps)
+		var solved mat.Dense
+		if err := chol.SolveTo(&solved, h); err != nil {
+			return errUnclear
+		}
+		if err := visit(Exposure{Victim: victim, M: symmetric(mul(h.T(), &solved))}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// public is the view of all messages under noise that every node correlates for itself: M = CᵀC.
+func public(c factorize.Strategy, attacker Attacker, n int, visit func(Exposure) error) error {
+	known := map[int]bool{}
+	for _, v := range attacker.Nodes {
+		known[v] = true
+	}
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	for v := range n {
+		if known[v] {
+			continue
+		}
+		m := mat.NewSymDense(c.Steps(), nil)
+		m.SymOuterK(1, lower.T())
+		if err := visit(Exposure{Victim: v, M: m}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nothing is the view of an attacker that sees nothing.
+func nothing(victims []int, steps int, visit func(Exposure) error) error {
+	for _, v := range victims {
+		if err := visit(Exposure{Victim: v, M: mat.NewSymDense(steps, nil)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// impulses returns the responses of what is seen, seen×nodes, to messages 0, 1, ... rounds earlier.
+func (p *pieces) impulses(steps int) []*mat.Dense {
+	out := []*mat.Dense{p.h}
+	if p.g == nil {
+		return out
+	}
+	after := p.g // state×nodes
+	loop := mul(p.g, p.j)
+	for range steps - 1 {
+		out = append(out, mul(mul(p.h, p.j), after))
+		after = mul(loop, after)
+	}
+	return out
+}
+
+// toeplitz returns what the attacker sees of one node's messages: (step, message)×steps.
+func toeplitz(responses []*mat.Dense, node, steps int) *mat.Dense {
+	seen, _ := responses[0].Dims()
+	h := mat.NewDense(seen*steps, steps, nil)
+	for t := range steps {
+		for s := max(0, t-len(responses)+1); s <= t; s++ {
+			for o := range seen {
+				h.Set(t*seen+o, s, responses[t-s].At(o, node))
+			}
+		}
+	}
+	return h
+}
+
+// LDPSquared returns the squared sensitivity bound that holds whatever the attacker sees, for noise that every node draws
+// for itself: see Exposure.M with M = CᵀC. It is nil where there is no such noise.
+func (a Algorithm) LDPSquared(steps int) (*mat.SymDense, error) {
+	if err := a.fits(steps); err != nil {
+		return nil, err
+	}
+	if a.zip || a.alone == 0 {
+		return nil, nil
+	}
+	m := mat.NewSymDense(steps, nil)
+	if a.dense != nil {
+		var lower mat.TriDense
+		a.dense.StrategyTo(&lower)
+		m.SymOuterK(1, lower.T())
+		return m, nil
+	}
+	noising := a.noising(steps)
+	var inverse, c mat.Dense
+	if err := inverse.Inverse(noising); err != nil {
+		var condition mat.Condition
+		if !errors.As(err, &condition) || math.IsInf(float64(condition), 1) {
+			return nil, fmt.Errorf("inverting the noise: %w", err)
+		}
+	}
+	c.CloneFrom(inverse.T())
+	m.SymOuterK(1/(a.alone*a.alone), &c)
+	return m, nil
+}
+
+// noising returns C⁻¹ of the filter, T×T.
+func (a Algorithm) noising(steps int) *mat.Dense {
+	z := mat.NewDense(steps, steps, nil)
+	for s := range steps {
+		z.Set(s, s, 1)
+	}
+	if a.filter == nil {
+		return z
+	}
+	memory := a.filter.memory()
+	state := mat.NewDense(max(memory, 1), steps, nil) // as combinations of z
+	for t := range steps {
+		phi, psi, lambda, delta := a.filter.at(t)
+		row := make([]float64, steps)
+		for k := range memory {
+			for s := range t {
+				row[s] += lambda[k] * state.At(k, s)
+			}
+		}
+		row[t] = delta
+		z.SetRow(t, row)
+		if memory > 0 {
+			state.Mul(phi, mat.DenseCopyOf(state))
+			for k := range memory {
+				state.Set(k, t, psi[k])
+			}
+		}
+	}
+	return z
+}

@@ -1,0 +1,114 @@
+package threat
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mafalda/graph"
+)
+
+// Trust says whose messages an attacker sees.
+type Trust int
+
+const (
+	// LDP, local DP: all messages are public, and nothing else is known.
+	LDP Trust = iota
+	// PNDP, pairwise network DP: the attacker is a node, or a coalition of nodes. It sees the messages they receive and
+	// send, and knows their gradients and their noise (Cyffers et al. 2022; Bellet et al., Section 4.2).
+	PNDP
+	// SecLDP, secret-based local DP: all messages are public, and some nodes' secrets are known, too: their gradients, their
+	// noise, and the noise they share with neighbours (Allouah et al. 2024, with all messages public as the safe reading).
+	SecLDP
+)
+
+var trustNames = [...]string{LDP: "ldp", PNDP: "pndp", SecLDP: "secldp"}
+
+// Trusts lists the names ParseTrust accepts.
+func Trusts() []string { return trustNames[:] }
+
+// String returns the name used in flags and files.
+func (t Trust) String() string {
+	if t < 0 || int(t) >= len(trustNames) {
+		return fmt.Sprintf("Trust(%d)", int(t))
+	}
+	return trustNames[t]
+}
+
+// ParseTrust is the inverse of String.
+func ParseTrust(name string) (Trust, error) {
+	for t, n := range trustNames {
+		if n == name {
+			return Trust(t), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown trust model %q: choose ldp, pndp or secldp", name)
+}
+
+// Attacker is who learns, and what. The zero value is the LDP attacker.
+type Attacker struct {
+	Trust Trust
+	Nodes []int // who colludes: at least one under PNDP, any number under SecLDP, none under LDP
+
+	// SecureSummation: under PNDP the nodes do not see single messages but only the weighted sums they compute from them,
+	// Σ_w W[a,w] m_w.
+	SecureSummation bool
+
+	// ForgetOwnNoise: the nodes' own noise counts as protection (Koskela & Kulkarni's default). Under secure summation they
+	// then see only their own messages: the sums, with their own noise added (S = e_a). With single messages it changes
+	// nothing, because a node that sees its own message and all those it was made of can compute the noise in it; what it
+	// shares with neighbours is taken as known, too, which is the safe reading.
+	ForgetOwnNoise bool
+}
+
+// ErrAttacker is wrapped by errors about an attacker that does not exist.
+var ErrAttacker = errors.New("no such attacker")
+
+func (a Attacker) check(nodes int) error {
+	for i, v := range a.Nodes {
+		if v < 0 || v >= nodes {
+			return fmt.Errorf("%w: node %d is not one of %d", ErrAttacker, v, nodes)
+		}
+		if slices.Contains(a.Nodes[:i], v) {
+			return fmt.Errorf("%w: node %d is named twice", ErrAttacker, v)
+		}
+	}
+	switch {
+	case a.Trust == PNDP && len(a.Nodes) == 0:
+		return fmt.Errorf("%w: under PNDP it is a node", ErrAttacker)
+	case a.Trust == LDP && len(a.Nodes) > 0:
+		return fmt.Errorf("%w: under LDP it is nobody in particular", ErrAttacker)
+	case a.SecureSummation && a.Trust != PNDP:
+		return fmt.Errorf("%w: secure summation hides messages from nodes, so under PNDP only", ErrAttacker)
+	case a.ForgetOwnNoise && a.Trust != PNDP:
+		return fmt.Errorf("%w: only nodes can forget their noise", ErrAttacker)
+	}
+	return nil
+}
+
+// view splits the nodes: those whose single messages the attacker sees, without the attackers, and those it knows nothing
+// of directly. Under LDP and SecLDP nothing is unseen.
+func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
+	n, _ := w.Dims()
+	visible := make([]bool, n)
+	for v := range n {
+		visible[v] = a.Trust != PNDP
+	}
+	for _, v := range a.Nodes {
+		w.DoRowNonZero(v, func(_, u int, weight float64) {
+			if weight != 0 {
+				visible[u] = true
+			}
+		})
+	}
+	for v := range n {
+		switch {
+		case slices.Contains(a.Nodes, v):
+		case visible[v]:
+			seen = append(seen, v)
+		default:
+			unseen = append(unseen, v)
+		}
+	}
+	return seen, unseen
+}

@@ -1,0 +1,378 @@
+package threat
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+)
+
+// build returns the system of an attacker's view, reduced by what it knows: the attackers' gradients and noise, and
+// messages it sees, are no part of the state (docs/threat-models.md derives it).
+func build(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*system, error) {
+	if steps < 1 {
+		return nil, fmt.Errorf("an attacker's view of %d steps", steps)
+	}
+	if a.zip {
+		return buildZip(w, attacker, steps)
+	}
+	p := plainView(w, attacker)
+	if attacker.SecureSummation {
+		p = summedView(w, attacker)
+	}
+	p.covariance = a.covariance(w, p.nodes)
+	sys := &system{steps: steps, rounds: steps * a.rounds, victims: p.victims, degenerate: a.rounds > 1 || a.alone == 0}
+	if a.filter != nil {
+		sys.stage = func(i int) *stage { return p.stage(a.filter, i) }
+		return sys, nil
+	}
+	first, later := p.stage(nil, 0), p.silent()
+	sys.stage = func(i int) *stage {
+		if i%a.rounds == 0 {
+			return first
+		}
+		return later
+	}
+	return sys, nil
+}
+
+// pieces say how messages of the nodes that the attacker does not know completely come about and are seen:
+//
+//	m = J x + g + noise,     y = H m,     x' = G m.
+type pieces struct {
+	nodes      []int         // whose messages m are
+	victims    []int         // nodes without the attackers
+	j          *mat.Dense    // nodes×state, nil without a state
+	h          *mat.Dense    // seen×nodes, nil if nothing is seen
+	g          *mat.Dense    // state×nodes
+	covariance *mat.SymDense // of the noise in m, nodes×nodes
+}
+
+// plainView is the view of single messages: state is the last message of unseen nodes.
+func plainView(w *graph.CSR, a Attacker) *pieces {
+	seen, unseen := a.view(w)
+	p := &pieces{nodes: append(slices.Clone(seen), unseen...)}
+	p.victims = p.nodes
+	size := len(p.nodes)
+	p.h, p.g = zeros(len(seen), size), zeros(len(unseen), size)
+	for i := range seen {
+		p.h.Set(i, i, 1)
+	}
+	for i := range unseen {
+		p.g.Set(i, len(seen)+i, 1)
+	}
+	p.j = part(w, p.nodes, unseen)
+	return p
+}
+
+// summedView is the view under secure summation: state is the average that a node starts a step from. If the attackers
+// forget their own noise they are nodes as the others, but for their gradients, and see the averages in their own messages.
+func summedView(w *graph.CSR, a Attacker) *pieces {
+	n, _ := w.Dims()
+	p := &pieces{}
+	for v := range n {
+		attacker := slices.Contains(a.Nodes, v)
+		if !attacker {
+			p.victims = append(p.victims, v)
+		}
+		if !attacker || a.ForgetOwnNoise {
+			p.nodes = append(p.nodes, v)
+		}
+	}
+	p.j = zeros(len(p.nodes), len(p.nodes))
+	for i := range p.nodes {
+		p.j.Set(i, i, 1)
+	}
+	p.g = part(w, p.nodes, p.nodes)
+	if !a.ForgetOwnNoise {
+		p.h = independentRows(part(w, a.Nodes, p.nodes))
+		return p
+	}
+	p.h = zeros(len(a.Nodes), n)
+	for i, v := range a.Nodes {
+		p.h.Set(i, v, 1)
+	}
+	return p
+}
+
+// independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same from it.
+func independentRows(a *mat.Dense) *mat.Dense {
+	if a == nil {
+		return nil
+	}
+	rows, cols := a.Dims()
+	var basis []float64
+	count := 0
+	for i := range rows {
+		v := mat.NewVecDense(cols, slices.Clone(a.RawRowView(i)))
+		before := mat.Norm(v, 2)
+		for range 2 { // twice is enough
+			for b := range count {
+				u := mat.NewVecDense(cols, basis[b*cols:(b+1)*cols])
+				v.AddScaledVec(v, -mat.Dot(u, v), u)
+			}
+		}
+		if after := mat.Norm(v, 2); after > 1e-13*before {
+			v.ScaleVec(1/after, v)
+			basis = append(basis, v.RawVector().Data...)
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return mat.NewDense(count, cols, basis)
+}
+
+// covariance returns that of one step's fresh noise in the messages of the nodes. Of the noise that neighbours share, what
+// is on an edge to another node is known to the attacker.
+func (a Algorithm) covariance(w *graph.CSR, nodes []int) *mat.SymDense {
+	if len(nodes) == 0 {
+		return nil
+	}
+	at := map[int]int{}
+	for i, v := range nodes {
+		at[v] = i
+	}
+	s := mat.NewSymDense(len(nodes), nil)
+	for i := range nodes {
+		s.SetSym(i, i, a.alone*a.alone)
+	}
+	if a.shared == 0 {
+		return s
+	}
+	for _, e := range edges(w) {
+		i, known := at[e[0]]
+		j, both := at[e[1]]
+		if !known || !both {
+			continue
+		}
+		s.SetSym(i, i, s.At(i, i)+a.shared*a.shared)
+		s.SetSym(j, j, s.At(j, j)+a.shared*a.shared)
+		s.SetSym(i, j, s.At(i, j)-a.shared*a.shared)
+	}
+	return s
+}
+
+// edges returns the pairs u < v of nodes of which one averages over the other.
+func edges(w *graph.CSR) [][2]int {
+	var list [][2]int
+	w.DoNonZero(func(i, j int, v float64) {
+		if v != 0 && (i < j || i > j && w.At(j, i) == 0) {
+			list = append(list, [2]int{min(i, j), max(i, j)})
+		}
+	})
+	return list
+}
+
+// stage is the round of a step in which gradients come in.
+func (p *pieces) stage(f filter, t int) *stage {
+	memory, delta := 0, 1.0
+	var phi *mat.Dense
+	var psi, lambda []float64
+	if f != nil {
+		memory = f.memory()
+		phi, psi, lambda, delta = f.at(t)
+	}
+	n := len(p.nodes)
+	states := 0
+	if p.g != nil {
+		states, _ = p.g.Dims()
+	}
+	all := states + n*memory
+	// m = from·(x, p) + g + δ·z, and (x', p') = into·m-part + memory
+	from, into := zeros(n, all), zeros(all, n)
+	next := zeros(all, all)
+	for i := range n {
+		for s := range states {
+			from.Set(i, s, p.j.At(i, s))
+			into.Set(s, i, p.g.At(s, i))
+		}
+		for k := range memory {
+			from.Set(i, states+i*memory+k, lambda[k])
+			for l := range memory {
+				next.Set(states+i*memory+k, states+i*memory+l, phi.At(k, l))
+			}
+		}
+	}
+	noise := zeros(all, n) // of (x', p'), as a combination of z
+	for i := range n {
+		for s := range states {
+			noise.Set(s, i, delta*p.g.At(s, i))
+		}
+		for k := range memory {
+			noise.Set(states+i*memory+k, i, psi[k])
+		}
+	}
+	out := &stage{}
+	gradients := p.gradients()
+	if all > 0 {
+		next.Add(next, mul(into, from))
+		out.f, out.e = next, mul(into, gradients)
+		out.q = symmetric(mul(mul(noise, p.covariance), noise.T()))
+	}
+	if p.h == nil {
+		return out
+	}
+	seen := mat.DenseCopyOf(p.h)
+	seen.Scale(delta, seen)
+	out.d = mul(p.h, gradients)
+	out.r = symmetric(mul(mul(seen, p.covariance), seen.T()))
+	if all > 0 {
+		out.c = mul(p.h, from)
+		out.x = mul(mul(noise, p.covariance), seen.T())
+	}
+	return out
+}
+
+// silent is a round in which messages are averaged once more, without gradient and noise.
+func (p *pieces) silent() *stage {
+	s := p.stage(nil, 0)
+	s.e, s.d = nil, nil
+	for _, m := range []*mat.SymDense{s.q, s.r} {
+		if m != nil {
+			m.Zero()
+		}
+	}
+	if s.x != nil {
+		s.x.Zero()
+	}
+	return s
+}
+
+// gradients maps the victims' gradients to the nodes' messages.
+func (p *pieces) gradients() *mat.Dense {
+	e := zeros(len(p.nodes), len(p.victims))
+	if e == nil {
+		return nil
+	}
+	for i, v := range p.victims {
+		e.Set(slices.Index(p.nodes, v), i, 1)
+	}
+	return e
+}
+
+// part returns the rows and columns of w, nil if there are none.
+func part(w *graph.CSR, rows, cols []int) *mat.Dense {
+	m := zeros(len(rows), len(cols))
+	if m == nil {
+		return nil
+	}
+	at := map[int]int{}
+	for j, v := range cols {
+		at[v] = j
+	}
+	for i, u := range rows {
+		w.DoRowNonZero(u, func(_, v int, x float64) {
+			if j, ok := at[v]; ok {
+				m.Set(i, j, x)
+			}
+		})
+	}
+	return m
+}
+
+// zeros returns an r×c matrix, nil if it is empty.
+func zeros(r, c int) *mat.Dense {
+	if r == 0 || c == 0 {
+		return nil
+	}
+	return mat.NewDense(r, c, nil)
+}
+
+// buildZip is build for ZipDL. A node j sends θ_j + g_j + ξ_ji to every neighbour i ≠ j that averages over it, with Σ_i ξ_ji = 0,
+// and keeps θ_j + g_j. State is θ of the nodes that are not attackers.
+func buildZip(w *graph.CSR, a Attacker, steps int) (*system, error) {
+	n, _ := w.Dims()
+	var nodes []int
+	for v := range n {
+		if !slices.Contains(a.Nodes, v) {
+			nodes = append(nodes, v)
+		}
+	}
+	recipients := make([][]int, n) // of every sender
+	w.DoNonZero(func(i, j int, v float64) {
+		if i != j && v != 0 {
+			recipients[j] = append(recipients[j], i)
+		}
+	})
+	var messages [][2]int // sender, recipient
+	for _, j := range nodes {
+		for _, i := range recipients[j] {
+			messages = append(messages, [2]int{j, i})
+		}
+	}
+	cov := mat.NewSymDense(max(len(messages), 1), nil)
+	for x, m := range messages {
+		for y := x; y < len(messages) && messages[y][0] == m[0]; y++ {
+			v := -1 / float64(len(recipients[m[0]]))
+			if x == y {
+				v++
+			}
+			cov.SetSym(x, y, v)
+		}
+	}
+	at := map[int]int{}
+	for i, v := range nodes {
+		at[v] = i
+	}
+	var seen []int // messages
+	for x, m := range messages {
+		if a.Trust != PNDP || slices.Contains(a.Nodes, m[1]) {
+			seen = append(seen, x)
+		}
+	}
+	into := zeros(len(nodes), len(messages)) // noise of messages into the next θ
+	for x, m := range messages {
+		if i, ok := at[m[1]]; ok {
+			into.Set(i, x, w.At(m[1], m[0]))
+		}
+	}
+	s := &stage{f: part(w, nodes, nodes), e: part(w, nodes, nodes)}
+	if len(nodes) > 0 {
+		s.q = mat.NewSymDense(len(nodes), nil)
+		if into != nil {
+			s.q = symmetric(mul(mul(into, cov), into.T()))
+		}
+	}
+	if a.SecureSummation {
+		zipSums(s, w, a, nodes, messages, cov, into)
+	} else if len(seen) > 0 {
+		pick := zeros(len(seen), len(messages))
+		s.c = zeros(len(seen), len(nodes))
+		for y, x := range seen {
+			pick.Set(y, x, 1)
+			s.c.Set(y, at[messages[x][0]], 1)
+		}
+		s.d = s.c
+		s.r = symmetric(mul(mul(pick, cov), pick.T()))
+		s.x = mul(mul(into0(into, len(nodes), len(messages)), cov), pick.T())
+	}
+	return &system{steps: steps, rounds: steps, victims: nodes, stage: func(int) *stage { return s }, degenerate: true}, nil
+}
+
+// zipSums lets the attackers see their weighted sums of messages only.
+func zipSums(s *stage, w *graph.CSR, a Attacker, nodes []int, messages [][2]int, cov *mat.SymDense, into *mat.Dense) {
+	if len(messages) == 0 {
+		return
+	}
+	pick := zeros(len(a.Nodes), len(messages))
+	for x, m := range messages {
+		if i := slices.Index(a.Nodes, m[1]); i >= 0 {
+			pick.Set(i, x, w.At(m[1], m[0]))
+		}
+	}
+	s.c = part(w, a.Nodes, nodes)
+	s.d = s.c
+	s.r = symmetric(mul(mul(pick, cov), pick.T()))
+	s.x = mul(mul(into0(into, len(nodes), len(messages)), cov), pick.T())
+}
+
+func into0(into *mat.Dense, rows, cols int) *mat.Dense {
+	if into == nil {
+		return mat.NewDense(max(rows, 1), max(cols, 1), nil)
+	}
+	return into
+}

@@ -1,0 +1,166 @@
+package threat
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// gains is what the Kalman filter leaves of a round for the responses to gradients: with the gain K = (F P Cᵀ + X) S⁻¹
+//
+//	closed = F - K C         how what the attacker does not know goes on
+//	entry  = E - K D         how a gradient enters that
+//	a      = S⁻¹ D           the attacker's linear statistic for a gradient of this round
+type gains struct {
+	closed *mat.Dense // m×m
+	entry  *mat.Dense // m×victims
+	c, d   *mat.Dense
+	s      *innovation
+	a      *mat.Dense // p×victims
+}
+
+// forward runs the Kalman filter over all rounds. Nothing is frozen when it seems to have settled: P still moves when S
+// does not any more, and the values would come out too small.
+func (sys *system) forward(ctx context.Context) ([]*gains, error) {
+	all := make([]*gains, sys.rounds)
+	var p *mat.SymDense // covariance of the state
+	for i := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		st := sys.stage(i)
+		m, seen := st.dims()
+		if p == nil && m > 0 {
+			p = mat.NewSymDense(m, nil)
+		}
+		g := &gains{closed: st.f, entry: st.e, c: st.c, d: st.d}
+		all[i] = g
+		if seen == 0 {
+			p = propagate(st, p, nil, nil)
+			continue
+		}
+		s := mat.NewSymDense(seen, nil)
+		s.CopySym(st.r)
+		var cross *mat.Dense // F P Cᵀ + X, m×p
+		if m > 0 {
+			pc := mul(p, st.c.T())
+			s = symmetric(add(mul(st.c, pc), st.r))
+			cross = add(mul(st.f, pc), st.x)
+		}
+		var err error
+		if g.s, err = invert(s, sys.degenerate, 1+maxDiagonal(p)); err != nil {
+			return nil, err
+		}
+		if st.d != nil {
+			g.a = mul(g.s.inverse, st.d)
+		}
+		if m == 0 {
+			continue
+		}
+		gain := mul(cross, g.s.inverse)
+		g.closed = subtract(st.f, mul(gain, st.c))
+		if st.e != nil {
+			g.entry = subtract(st.e, mul(gain, st.d))
+		}
+		p = propagate(st, p, gain, cross)
+	}
+	return all, nil
+}
+
+// propagate returns F P Fᵀ + Q - K (F P Cᵀ + X)ᵀ.
+func propagate(st *stage, p *mat.SymDense, gain, cross *mat.Dense) *mat.SymDense {
+	if p == nil {
+		return nil
+	}
+	next := add(mul(mul(st.f, p), st.f.T()), st.q)
+	if gain != nil {
+		next.Sub(next, mul(gain, cross.T()))
+	}
+	return symmetric(next)
+}
+
+func add(a *mat.Dense, b mat.Matrix) *mat.Dense {
+	a.Add(a, b)
+	return a
+}
+
+func subtract(a, b *mat.Dense) *mat.Dense {
+	var d mat.Dense
+	d.Sub(a, b)
+	return &d
+}
+
+func maxDiagonal(p *mat.SymDense) float64 {
+	if p == nil {
+		return 0
+	}
+	var largest float64
+	for i := range p.SymmetricDim() {
+		largest = math.Max(largest, p.At(i, i))
+	}
+	return largest
+}
+
+// statistics is what the backward pass adds: the response d of the state to an earlier gradient of a victim meets a gradient
+// of the same victim in this round with M[k,l] = d·c; two in this round make diagonal.
+type statistics struct {
+	c        *mat.Dense // m×victims; nil: no state, or no gradient in this round
+	diagonal []float64  // of every victim
+}
+
+// backward computes statistics, from the energy Γ of later innovations: Γ = Cᵀ S⁻¹ C + closedᵀ Γ' closed.
+func (sys *system) backward(all []*gains) []statistics {
+	out := make([]statistics, len(all))
+	var energy *mat.SymDense
+	for i := len(all) - 1; i >= 0; i-- {
+		g := all[i]
+		if g.d != nil || g.entry != nil {
+			out[i] = g.statistics(energy, len(sys.victims))
+		}
+		if g.closed == nil {
+			continue
+		}
+		m, _ := g.closed.Dims()
+		next := mat.NewDense(m, m, nil)
+		if energy != nil {
+			next = mul(g.closed.T(), mul(energy, g.closed))
+		}
+		if g.c != nil {
+			next.Add(next, mul(g.c.T(), mul(g.s.inverse, g.c)))
+		}
+		energy = symmetric(next)
+	}
+	return out
+}
+
+func (g *gains) statistics(energy *mat.SymDense, victims int) statistics {
+	s := statistics{diagonal: make([]float64, victims)}
+	if g.a != nil {
+		addColumnDots(s.diagonal, g.a, g.d)
+	}
+	if g.closed == nil {
+		return s
+	}
+	m, _ := g.closed.Dims()
+	s.c = mat.NewDense(m, victims, nil)
+	if energy != nil && g.entry != nil {
+		b := mul(energy, g.entry)
+		addColumnDots(s.diagonal, b, g.entry)
+		s.c = mul(g.closed.T(), b)
+	}
+	if g.a != nil && g.c != nil {
+		s.c.Add(s.c, mul(g.c.T(), g.a))
+	}
+	return s
+}
+
+// addColumnDots adds the inner products of the columns of a and b.
+func addColumnDots(dst []float64, a, b *mat.Dense) {
+	rows, cols := a.Dims()
+	for i := range rows {
+		for j := range cols {
+			dst[j] += a.At(i, j) * b.At(i, j)
+		}
+	}
+}

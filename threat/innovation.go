@@ -1,0 +1,64 @@
+package threat
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// innovation is the inverse of an innovation covariance S, or its pseudo-inverse where S is singular.
+type innovation struct {
+	inverse *mat.SymDense // p×p
+	free    *mat.Dense    // p×(rank defect): directions that carry no noise; nil if there are none
+}
+
+// A direction whose variance, beside the largest possible, is below freeBelow carries no noise; between freeBelow and
+// clearAbove nobody can tell, and the view is not used.
+const (
+	freeBelow  = 1e-13
+	clearAbove = 1e-9
+)
+
+// errUnclear is returned where rounding does not allow to tell whether the attacker sees something without noise.
+var errUnclear = errors.New("the rank of the attacker's view cannot be decided in floating point")
+
+// invert decomposes S, whose entries come from numbers of up to scale.
+func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error) {
+	if !degenerate {
+		var chol mat.Cholesky
+		if !chol.Factorize(s) {
+			return nil, errUnclear
+		}
+		inverse := mat.NewSymDense(s.SymmetricDim(), nil)
+		_ = chol.InverseTo(inverse) // S is at least the noise of the messages, so its condition is harmless
+		return &innovation{inverse: inverse}, nil
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s, true) {
+		return nil, errUnclear
+	}
+	n := s.SymmetricDim()
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	inverse := mat.NewSymDense(n, nil)
+	var free []int
+	for i, v := range eigen.Values(nil) {
+		switch relative := math.Abs(v) / scale; {
+		case relative < freeBelow:
+			free = append(free, i)
+		case v < 0 || relative < clearAbove:
+			return nil, errUnclear
+		default:
+			inverse.SymRankOne(inverse, 1/v, vectors.ColView(i))
+		}
+	}
+	out := &innovation{inverse: inverse}
+	if len(free) > 0 {
+		out.free = mat.NewDense(n, len(free), nil)
+		for j, i := range free {
+			out.free.SetCol(j, mat.Col(nil, i, &vectors))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,70 @@
+package threat
+
+import (
+	"gonum.org/v1/gonum/mat"
+)
+
+// stage is one round of communication as the attacker sees it: a linear system with Gaussian noise,
+//
+//	y  = C x + D g + v        what the attacker learns in this round
+//	x' = F x + E g + w        what it does not know of the state after it
+//
+// where x is the state (m numbers for each coordinate of a model), g the gradients of the nodes that are not attackers,
+// and cov(w, v) = [Q X; Xᵀ R]. Empty matrices (no state, nothing observed) are nil.
+type stage struct {
+	f, e *mat.Dense    // m×m, m×victims; e nil: no gradient in this round
+	c, d *mat.Dense    // p×m, p×victims
+	q, r *mat.SymDense // m×m, p×p
+	x    *mat.Dense    // m×p
+}
+
+func (s *stage) dims() (state, observed int) {
+	if s.q != nil {
+		state = s.q.SymmetricDim()
+	}
+	if s.r != nil {
+		observed = s.r.SymmetricDim()
+	}
+	return state, observed
+}
+
+// system is an attacker's view of a whole run.
+type system struct {
+	steps   int                // T, rounds with gradients
+	rounds  int                // stages, steps times the gossip rounds a step
+	victims []int              // nodes that are not attackers: the columns of e and d
+	stage   func(i int) *stage // may return the same stage again and again
+	// degenerate says that what is observed may be free of noise: the innovation covariance can be singular, and ranks
+	// must be decided
+	degenerate bool
+}
+
+// mul returns a·b, nil if it is empty.
+func mul(a, b mat.Matrix) *mat.Dense {
+	r, inner := a.Dims()
+	_, c := b.Dims()
+	if r == 0 || c == 0 {
+		return nil
+	}
+	if inner == 0 {
+		return mat.NewDense(r, c, nil)
+	}
+	var p mat.Dense
+	p.Mul(a, b)
+	return &p
+}
+
+// symmetric returns the symmetric matrix (a + aᵀ)/2, nil for nil.
+func symmetric(a *mat.Dense) *mat.SymDense {
+	if a == nil {
+		return nil
+	}
+	n, _ := a.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	return s
+}
