@@ -30,3 +30,4 @@
 //	P, S   covariances of the state and of the innovation; K the gain
 //	Γ      energy of all later innovations, as a quadratic form of the state
 //
+package threat
