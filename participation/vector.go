@@ -69,14 +69,12 @@ func Vector(x mat.Symmetric, patterns [][]int, opts VectorOptions) (Sensitivity,
 
 // vectorOf solves one pattern.
 func vectorOf(block *mat.SymDense, sum float64, opts VectorOptions) Sensitivity {
-	best := Sensitivity{Squared: sum, Attained: attained(block)}
-	if spectral := spectralBound(block); spectral < best.Squared {
-		best.Squared = spectral
-	}
+	best := Sensitivity{Squared: sum, Attained: math.Min(attained(block), sum)}
 	closed := func() bool { return best.Attained >= best.Squared*(1-opts.Gap) }
 	if closed() {
 		return best
 	}
+	best.Squared = math.Min(sum, spectralBound(block))
 	m := newMixing(block)
 	for sweep := 1; sweep <= opts.Sweeps && !closed(); sweep++ {
 		m.sweep()
@@ -85,6 +83,7 @@ func vectorOf(block *mat.SymDense, sum float64, opts VectorOptions) Sensitivity 
 		}
 		best.Attained = math.Max(best.Attained, m.value())
 		best.Squared = math.Min(best.Squared, dualBound(block, m.multipliers()))
+		best.Attained = math.Min(best.Attained, best.Squared)
 	}
 	return best
 }

@@ -29,5 +29,4 @@
 //	m, p   numbers the attacker does not know (state), numbers it observes in a round
 //	P, S   covariances of the state and of the innovation; K the gain
 //	Γ      energy of all later innovations, as a quadratic form of the state
-//
 package threat

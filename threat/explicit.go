@@ -16,6 +16,7 @@ import (
 type View struct {
 	Nodes, Steps int
 	A, B         *mat.Dense
+	Learned      []int // the step in which every row is learned
 	Known        []int // columns of A that are known gradients (rows of A without noise)
 }
 
@@ -45,7 +46,7 @@ func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, e
 		}
 		for range a.rounds {
 			next := mul(r.w, message)
-			r.see(message, next)
+			r.see(message, next, t)
 			message = next
 		}
 		theta = message
@@ -64,6 +65,7 @@ type run struct {
 	noise     int            // columns of noise
 	noising   *mat.Dense     // T×T, C⁻¹ of every node
 	rows      [][]float64
+	learned   []int // the step of every row
 }
 
 func (r *run) columns() int { return r.n*r.steps + r.noise }
@@ -114,13 +116,13 @@ func (r *run) addNoise(row []float64, t, v int) {
 }
 
 // see notes what the attacker learns when messages are averaged to next.
-func (r *run) see(message, next *mat.Dense) {
+func (r *run) see(message, next *mat.Dense, t int) {
 	if r.attacker.SecureSummation {
 		for _, a := range r.attacker.Nodes {
 			if r.attacker.ForgetOwnNoise {
-				r.rows = append(r.rows, slices.Clone(message.RawRowView(a)))
+				r.learn(message.RawRowView(a), t)
 			} else {
-				r.rows = append(r.rows, slices.Clone(next.RawRowView(a)))
+				r.learn(next.RawRowView(a), t)
 			}
 		}
 		return
@@ -131,9 +133,14 @@ func (r *run) see(message, next *mat.Dense) {
 			visible = visible || r.w.At(a, v) != 0
 		}
 		if visible {
-			r.rows = append(r.rows, slices.Clone(message.RawRowView(v)))
+			r.learn(message.RawRowView(v), t)
 		}
 	}
+}
+
+// learn notes a row.
+func (r *run) learn(row []float64, t int) {
+	r.rows, r.learned = append(r.rows, slices.Clone(row)), append(r.learned, t)
 }
 
 // zipStep is a step of Zip-DL: noise of single messages, which sums to zero over those of a sender.
@@ -160,13 +167,13 @@ func (r *run) zipStep(message *mat.Dense, t int) *mat.Dense {
 				sums.Set(to, column, next.At(to, column))
 			}
 			if !r.attacker.SecureSummation && (r.attacker.Trust != PNDP || slices.Contains(r.attacker.Nodes, to)) {
-				r.rows = append(r.rows, sent)
+				r.learn(sent, t)
 			}
 		}
 	}
 	if r.attacker.SecureSummation {
 		for _, a := range r.attacker.Nodes {
-			r.rows = append(r.rows, slices.Clone(sums.RawRowView(a)))
+			r.learn(sums.RawRowView(a), t)
 		}
 	}
 	return next
@@ -175,37 +182,38 @@ func (r *run) zipStep(message *mat.Dense, t int) *mat.Dense {
 // view adds what the attackers know of themselves and splits the rows into A and B.
 func (r *run) view() (*View, error) {
 	v := &View{Nodes: r.n, Steps: r.steps}
-	unit := func(column int) {
+	unit := func(column, t int) {
 		row := make([]float64, r.columns())
 		row[column] = 1
-		r.rows = append(r.rows, row)
+		r.learn(row, t)
 	}
 	gradients := r.n * r.steps
 	for _, a := range r.attacker.Nodes {
 		for t := range r.steps {
-			unit(t*r.n + a)
+			unit(t*r.n+a, t)
 			v.Known = append(v.Known, t*r.n+a)
 			if r.attacker.ForgetOwnNoise && !r.algorithm.zip {
 				continue
 			}
 			if !r.algorithm.zip {
-				unit(gradients + t*r.n + a)
+				unit(gradients+t*r.n+a, t)
 			}
 			for e, edge := range r.edges {
 				if r.algorithm.shared > 0 && (edge[0] == a || edge[1] == a) {
-					unit(gradients + gradients + t*len(r.edges) + e)
+					unit(gradients+gradients+t*len(r.edges)+e, t)
 				}
 			}
 			for m, i := range r.messages {
 				if m[0] == a {
-					unit(gradients + t*len(r.messages) + i)
+					unit(gradients+t*len(r.messages)+i, t)
 				}
 			}
 		}
 	}
 	if len(r.rows) == 0 { // it sees nothing
-		r.rows = append(r.rows, make([]float64, r.columns()))
+		r.learn(make([]float64, r.columns()), 0)
 	}
+	v.Learned = r.learned
 	v.A, v.B = mat.NewDense(len(r.rows), gradients, nil), mat.NewDense(len(r.rows), max(r.noise, 1), nil)
 	for i, row := range r.rows {
 		v.A.SetRow(i, row[:gradients])
@@ -224,7 +232,7 @@ func (v *View) Reduce() *View {
 			a.Set(i, column, 0)
 		}
 	}
-	return &View{v.Nodes, v.Steps, a, v.B, nil}
+	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
 }
 
 // SelectRows returns the view without rows whose noise is a combination of that of earlier rows (Algorithm 3): B then has
@@ -247,30 +255,24 @@ func (v *View) SelectRows() *View {
 		}
 	}
 	_, gradients := v.A.Dims()
-	out := &View{v.Nodes, v.Steps, zeros(len(kept), gradients), zeros(len(kept), cols), nil}
+	out := &View{Nodes: v.Nodes, Steps: v.Steps, A: zeros(len(kept), gradients), B: zeros(len(kept), cols)}
 	for at, i := range kept {
 		out.A.SetRow(at, v.A.RawRowView(i))
 		out.B.SetRow(at, v.B.RawRowView(i))
+		out.Learned = append(out.Learned, v.Learned[i])
 	}
 	return out
 }
 
-// Echelon reports whether A is a column-echelon matrix by steps, in some order of its rows within the order they are in:
-// what is learned in a step depends on gradients up to that step only, as Theorem 7 asks for adaptive gradients.
+// Echelon reports whether A is a column-echelon matrix by steps: what is learned in a step depends on gradients up to that
+// step only, as Theorem 7 asks for gradients that depend on what was learned before.
 func (v *View) Echelon() bool {
-	rows, cols := v.A.Dims()
-	last := 0
-	for i := range rows {
-		step := -1
-		for j := range cols {
-			if v.A.At(i, j) != 0 {
-				step = j / v.Nodes
+	for i, learned := range v.Learned {
+		for j, x := range v.A.RawRowView(i) {
+			if x != 0 && j/v.Nodes > learned {
+				return false
 			}
 		}
-		if step >= 0 && step < last {
-			return false
-		}
-		last = max(last, step)
 	}
 	return true
 }
