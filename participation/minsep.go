@@ -95,8 +95,7 @@ func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if bound.Squared-bound.Squared != 0 {
 		return Sensitivity{}, fmt.Errorf("sensitivity over %d steps is not finite", m.steps)
 	}
-	bound.Exact = bound.Attained >= bound.Squared*(1-exactWithin)
-	return bound, nil
+	return bound.settled(exactWithin), nil
 }
 
 // earliest is the pattern {0, b, ..., (k-1)b}.

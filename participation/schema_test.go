@@ -65,20 +65,27 @@ func drawSchema(t *rapid.T) Schema {
 	case "min-sep":
 		s, err = NewMinSep(steps, k, b)
 	default:
-		var patterns [][]int
-		seen := map[int]bool{}
-		for set := range 1 << steps {
-			if set > 0 && rapid.IntRange(0, 1<<(steps-1)).Draw(t, "take") == 0 || set == 1<<steps-1 && len(seen) < steps {
-				var pattern []int
-				for step := range steps {
-					if set>>step&1 == 1 {
-						pattern = append(pattern, step)
-						seen[step] = true
-					}
-				}
-				patterns = append(patterns, pattern)
-			}
+		all := 1<<steps - 1
+		sets, covered := map[int]bool{}, 0
+		for range rapid.IntRange(0, 4).Draw(t, "patterns") {
+			set := rapid.IntRange(1, all).Draw(t, "pattern")
+			sets[set] = true
+			covered |= set
 		}
+		if covered != all {
+			sets[all&^covered] = true
+		}
+		var patterns [][]int
+		for set := range sets {
+			var pattern []int
+			for step := range steps {
+				if set>>step&1 == 1 {
+					pattern = append(pattern, step)
+				}
+			}
+			patterns = append(patterns, pattern)
+		}
+		slices.SortFunc(patterns, slices.Compare[[]int])
 		s, err = NewPatternList(steps, patterns)
 	}
 	if err != nil {

@@ -51,8 +51,14 @@ func Of(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
 	if math.IsInf(worst.Squared, 0) || math.IsNaN(worst.Squared) {
 		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite", len(patterns), steps)
 	}
-	worst.Exact = worst.Attained >= worst.Squared*(1-exactWithin)
-	return worst, nil
+	return worst.settled(exactWithin), nil
+}
+
+// settled returns s with Exact decided, and rounding of Attained kept below Squared.
+func (s Sensitivity) settled(within float64) Sensitivity {
+	s.Attained = math.Min(s.Attained, s.Squared)
+	s.Exact = s.Attained >= s.Squared*(1-within)
+	return s
 }
 
 // restrict copies x[π,π]. Entries of x may be costly, so they are asked for by several goroutines.

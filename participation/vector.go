@@ -63,8 +63,7 @@ func Vector(x mat.Symmetric, patterns [][]int, opts VectorOptions) (Sensitivity,
 	if worst.Squared-worst.Squared != 0 {
 		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite", len(patterns), x.SymmetricDim())
 	}
-	worst.Exact = worst.Attained >= worst.Squared*(1-opts.Gap)
-	return worst, nil
+	return worst.settled(opts.Gap), nil
 }
 
 // vectorOf solves one pattern.
