@@ -75,14 +75,20 @@ func vectorOf(block *mat.SymDense, sum float64, opts VectorOptions) Sensitivity 
 	}
 	best.Squared = math.Min(sum, spectralBound(block))
 	m := newMixing(block)
+	before, next := 0.0, 8
 	for sweep := 1; sweep <= opts.Sweeps && !closed(); sweep++ {
 		m.sweep()
-		if sweep&(sweep-1) != 0 && sweep%64 != 0 { // after 1, 2, 4, ... 64, 128, 192, ... sweeps
+		if sweep < next && sweep < opts.Sweeps {
 			continue
 		}
-		best.Attained = math.Max(best.Attained, m.value())
-		best.Squared = math.Min(best.Squared, dualBound(block, m.multipliers()))
-		best.Attained = math.Min(best.Attained, best.Squared)
+		value := m.value()
+		best.Attained = math.Min(math.Max(best.Attained, value), best.Squared)
+		if next = sweep + 8; value-before < opts.Gap*value || sweep == opts.Sweeps { // settled: the dual may be close
+			best.Squared = math.Min(best.Squared, dualBound(block, m.multipliers(), opts.Gap))
+			best.Attained = math.Min(best.Attained, best.Squared)
+			next = sweep + max(8, sweep/2)
+		}
+		before = value
 	}
 	return best
 }
@@ -153,14 +159,15 @@ func (m *mixing) multipliers() []float64 {
 	return lambda
 }
 
-// dualBound returns a proven upper bound of ⟨Γ, x⟩ for Γ PSD with unit diagonal, Σλ raised until diag(λ) ⪰ x is certain.
-func dualBound(x *mat.SymDense, lambda []float64) float64 {
+// dualBound returns a proven upper bound of ⟨Γ, x⟩ for Γ PSD with unit diagonal: Σλ, raised by a quarter of the gap, or more,
+// until diag(λ) ⪰ x is certain.
+func dualBound(x *mat.SymDense, lambda []float64, gap float64) float64 {
 	k := x.SymmetricDim()
 	total := floats.Sum(lambda)
 	floor := 1e-9 * math.Abs(total) / float64(k) // multipliers near zero, of steps that hardly matter, need room, too
 	shifted := mat.NewSymDense(k, nil)
 	var chol mat.Cholesky
-	for raise := 1e-12; raise < 1e3; raise *= 4 {
+	for raise := gap / 4; raise < 1e3; raise *= 4 {
 		var sum, trace float64
 		for i := range k {
 			for j := i + 1; j < k; j++ {

@@ -13,11 +13,36 @@ import (
 //	entry  = E - K D         how a gradient enters that
 //	a      = S⁻¹ D           the attacker's linear statistic for a gradient of this round
 type gains struct {
-	closed *mat.Dense // m×m
-	entry  *mat.Dense // m×victims
-	c, d   *mat.Dense
-	s      *innovation
-	a      *mat.Dense // p×victims
+	closed     *mat.Dense // m×m
+	gain       *mat.Dense // m×p, nil if nothing is seen
+	e, c, d    *mat.Dense
+	s          *innovation
+	statistics *mat.Dense // a, p×victims
+}
+
+// entry returns E - K D, or some of its columns; nil if there is no state or no gradient. It is made anew every time: kept for
+// all rounds it would be the largest thing in memory.
+func (g *gains) entry(columns ...int) *mat.Dense {
+	if g.e == nil {
+		return nil
+	}
+	pick := func(m *mat.Dense) *mat.Dense {
+		if len(columns) == 0 || m == nil {
+			return m
+		}
+		rows, _ := m.Dims()
+		part := mat.NewDense(rows, len(columns), nil)
+		for j, v := range columns {
+			for i := range rows {
+				part.Set(i, j, m.At(i, v))
+			}
+		}
+		return part
+	}
+	if g.gain == nil {
+		return pick(g.e)
+	}
+	return subtract(pick(g.e), mul(g.gain, pick(g.d)))
 }
 
 // forward runs the Kalman filter over all rounds. Nothing is frozen when it seems to have settled: P still moves when S
@@ -34,7 +59,7 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 		if p == nil && m > 0 {
 			p = mat.NewSymDense(m, nil)
 		}
-		g := &gains{closed: st.f, entry: st.e, c: st.c, d: st.d}
+		g := &gains{closed: st.f, e: st.e, c: st.c, d: st.d}
 		all[i] = g
 		if seen == 0 {
 			p = propagate(st, p, nil, nil)
@@ -53,17 +78,14 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 			return nil, err
 		}
 		if st.d != nil {
-			g.a = mul(g.s.inverse, st.d)
+			g.statistics = mul(g.s.inverse, st.d)
 		}
 		if m == 0 {
 			continue
 		}
-		gain := mul(cross, g.s.inverse)
-		g.closed = subtract(st.f, mul(gain, st.c))
-		if st.e != nil {
-			g.entry = subtract(st.e, mul(gain, st.d))
-		}
-		p = propagate(st, p, gain, cross)
+		g.gain = mul(cross, g.s.inverse)
+		g.closed = subtract(st.f, mul(g.gain, st.c))
+		p = propagate(st, p, g.gain, cross)
 	}
 	return all, nil
 }
@@ -115,8 +137,8 @@ func (sys *system) backward(all []*gains) []statistics {
 	var energy *mat.SymDense
 	for i := len(all) - 1; i >= 0; i-- {
 		g := all[i]
-		if g.d != nil || g.entry != nil {
-			out[i] = g.statistics(energy, len(sys.victims))
+		if g.d != nil || g.e != nil {
+			out[i] = g.pairing(energy, len(sys.victims))
 		}
 		if g.closed == nil {
 			continue
@@ -134,23 +156,23 @@ func (sys *system) backward(all []*gains) []statistics {
 	return out
 }
 
-func (g *gains) statistics(energy *mat.SymDense, victims int) statistics {
+func (g *gains) pairing(energy *mat.SymDense, victims int) statistics {
 	s := statistics{diagonal: make([]float64, victims)}
-	if g.a != nil {
-		addColumnDots(s.diagonal, g.a, g.d)
+	if g.statistics != nil {
+		addColumnDots(s.diagonal, g.statistics, g.d)
 	}
 	if g.closed == nil {
 		return s
 	}
 	m, _ := g.closed.Dims()
 	s.c = mat.NewDense(m, victims, nil)
-	if energy != nil && g.entry != nil {
-		b := mul(energy, g.entry)
-		addColumnDots(s.diagonal, b, g.entry)
+	if entry := g.entry(); energy != nil && entry != nil {
+		b := mul(energy, entry)
+		addColumnDots(s.diagonal, b, entry)
 		s.c = mul(g.closed.T(), b)
 	}
-	if g.a != nil && g.c != nil {
-		s.c.Add(s.c, mul(g.c.T(), g.a))
+	if g.statistics != nil && g.c != nil {
+		s.c.Add(s.c, mul(g.c.T(), g.statistics))
 	}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // batchFloats bounds the matrices M and the responses that are in memory together.
-const batchFloats = 1 << 23
+const batchFloats = 1 << 22
 
 // respond calls visit with the T×T matrix M of every victim, by its position in sys.victims: nil if it is infinite, because
 // a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in any order.
@@ -72,8 +72,8 @@ func (sys *system) exposed(all []*gains) []bool {
 			}
 		}
 		alive = mulOrNil(g.closed, alive)
-		if g.entry != nil {
-			alive = beside(alive, g.entry)
+		if entry := g.entry(); entry != nil {
+			alive = beside(alive, entry)
 		}
 	}
 	return out
@@ -118,7 +118,7 @@ func newBatch(sys *system, all []*gains, stats []statistics, victims []int, stat
 	count := 0
 	for i, g := range all {
 		b.step[i] = -1
-		if g.d != nil || g.entry != nil {
+		if g.d != nil || g.e != nil {
 			b.step[i] = count
 			count++
 		}
@@ -189,16 +189,11 @@ func (b *batch) block(from, to int) {
 
 // entry returns the rows of a gradient's response, (victim, state).
 func (b *batch) entry(g *gains) []float64 {
-	if g.entry == nil {
+	entry := g.entry(b.victims...)
+	if entry == nil {
 		return nil
 	}
-	rows := make([]float64, len(b.victims)*b.state)
-	for j, v := range b.victims {
-		for s := range b.state {
-			rows[j*b.state+s] = g.entry.At(s, v)
-		}
-	}
-	return rows
+	return mat.DenseCopyOf(entry.T()).RawMatrix().Data
 }
 
 // meet sets M[k,l] for the gradient of round i and those of the rounds first..to-1, whose statistics are given.

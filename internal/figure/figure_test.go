@@ -16,11 +16,11 @@ func TestFiguresAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	falling, err := Lines(Axes{Title: "title", LogY: true}, []Curve{{"a", []float64{0, 1, 2}, []float64{1, 1e-5, 1e-9}}, {"b", []float64{0, 2}, []float64{3, 0.1}}})
+	falling, err := Lines(Axes{Title: "title", LogY: true}, []Curve{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, 1e-5, 1e-9}}, {Name: "b", X: []float64{0, 2}, Y: []float64{3, 0.1}, Dashed: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cloud, err := Lines(Axes{X: "x", Dots: true}, []Curve{{"a", []float64{0, 1, 2}, []float64{1, -5, 3}}})
+	cloud, err := Lines(Axes{X: "x", Dots: true}, []Curve{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, -5, 3}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,9 @@ import (
 
 // Curve is a named line through (X[i], Y[i]).
 type Curve struct {
-	Name string
-	X, Y []float64
+	Name   string
+	X, Y   []float64
+	Dashed bool
 }
 
 // Axes says what Lines draws on.
@@ -22,6 +23,7 @@ type Axes struct {
 	Title, X, Y string
 	LogY        bool // values must be positive
 	Dots        bool // mark the points, without a line between them
+	Marks       bool // mark the points on the line
 }
 
 // Lines draws curves in one plot.
@@ -40,7 +42,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		for _, v := range points {
 			low, high = math.Min(low, v.Y), math.Max(high, v.Y)
 		}
-		if err := add(p, c.Name, points, i, axes.Dots, len(curves) > 1); err != nil {
+		if err := add(p, c, points, i, axes, len(curves) > 1); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +51,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	}
 	room := 0.05 // above the highest curve, for the legend
 	if len(curves) > 1 {
-		room += 0.08 * float64(len(curves))
+		room += 0.05 * float64(len(curves))
 	}
 	if axes.LogY {
 		low /= 1.2
@@ -82,23 +84,28 @@ func (c Curve) points(positive bool) (plotter.XYs, error) {
 }
 
 // add adds a curve to the plot, and to its legend if that is wanted.
-func add(p *plot.Plot, name string, points plotter.XYs, index int, dots, legend bool) error {
+func add(p *plot.Plot, c Curve, points plotter.XYs, index int, axes Axes, legend bool) error {
 	line, scatter, err := plotter.NewLinePoints(points)
 	if err != nil {
-		return fmt.Errorf("drawing %s: %w", name, err)
+		return fmt.Errorf("drawing %s: %w", c.Name, err)
 	}
 	line.Color = palette[index%len(palette)]
 	line.Width = vg.Points(1.5)
 	scatter.Color, scatter.Radius, scatter.Shape = palette[index%len(palette)], vg.Points(2), shapes[index%len(shapes)]
-	var thumb plot.Thumbnailer = line
-	if dots {
-		p.Add(scatter)
-		thumb = scatter
-	} else {
+	if c.Dashed {
+		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	var thumbs []plot.Thumbnailer
+	if !axes.Dots {
 		p.Add(line)
+		thumbs = append(thumbs, line)
+	}
+	if axes.Dots || axes.Marks {
+		p.Add(scatter)
+		thumbs = append(thumbs, scatter)
 	}
 	if legend {
-		p.Legend.Add(name, thumb)
+		p.Legend.Add(c.Name, thumbs...)
 	}
 	return nil
 }

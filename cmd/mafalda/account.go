@@ -1,0 +1,493 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/participation"
+	"mafalda/threat"
+)
+
+// threatFlags say which algorithm runs, and who attacks it.
+type threatFlags struct {
+	algorithm, strategy, trust string
+	rounds                     int
+	own, shared                float64
+	secure, forget             bool
+}
+
+var algorithmNames = []string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
+
+func (f *threatFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames, ", "))
+	fl.StringVar(&f.strategy, "strategy", "", "the export `folder` whose strategy mf-d-sgd runs")
+	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\npndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
+	f.rounds = 1
+	fl.Var((*wholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
+	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
+	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
+	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
+	fl.BoolVar(&f.forget, "forget-own-noise", false, "the attacker's own noise counts as protection")
+	completeWith(cmd, "algorithm", algorithmNames)
+	completeWith(cmd, "trust", threat.Trusts())
+}
+
+// choose returns the algorithm.
+func (f *threatFlags) choose(cmd *cobra.Command, s participation.Schema) (threat.Algorithm, error) {
+	given := cmd.Flags().Changed
+	switch {
+	case given("rounds") && f.algorithm != "muffliato":
+		return threat.Algorithm{}, usagef("--rounds is for --algorithm muffliato")
+	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
+		return threat.Algorithm{}, usagef("--own-noise and --shared-noise are for --algorithm decor")
+	case f.strategy != "" && f.algorithm != "mf-d-sgd":
+		return threat.Algorithm{}, usagef("--strategy is for --algorithm mf-d-sgd")
+	case f.strategy == "" && f.algorithm == "mf-d-sgd":
+		return threat.Algorithm{}, usagef("which strategy does mf-d-sgd run? Use --strategy DIR with an export")
+	}
+	var a threat.Algorithm
+	var err error
+	switch f.algorithm {
+	case "dp-d-sgd":
+		a = threat.DPDSGD()
+	case "antipgd":
+		a = threat.AntiPGD()
+	case "muffliato":
+		a, err = threat.Muffliato(f.rounds)
+	case "decor":
+		a, err = threat.DECOR(f.own, f.shared)
+	case "zip-dl":
+		a = threat.ZipDL()
+	case "mf-d-sgd":
+		var c factorize.Strategy
+		if c, err = loadStrategy(f.strategy, s.Steps()); err == nil {
+			a = threat.MFDSGD(c)
+		}
+	default:
+		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames, ", "))
+	}
+	return a, usage(err)
+}
+
+// loadStrategy returns the strategy of an export that all nodes share, from its parameters if it has some.
+func loadStrategy(dir string, steps int) (factorize.Strategy, error) {
+	e, err := export.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.CheckHashes(); err != nil {
+		return nil, err
+	}
+	m := e.Manifest
+	switch {
+	case m.PerNode != nil:
+		return nil, fmt.Errorf("%s: its nodes do not share a strategy", dir)
+	case m.Steps != steps:
+		return nil, fmt.Errorf("%s is for T = %d, not %d", dir, m.Steps, steps)
+	}
+	c, err := rebuild(m.Strategy, m.Steps)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if c == nil {
+		return nodeStrategy(e, 0)
+	}
+	return c, nil
+}
+
+// attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
+func (f *threatFlags) attackers(names string, g *graph.Graph) ([]threat.Attacker, error) {
+	trust, err := threat.ParseTrust(f.trust)
+	if err != nil {
+		return nil, usage(err)
+	}
+	base := threat.Attacker{Trust: trust, SecureSummation: f.secure, ForgetOwnNoise: f.forget}
+	if (f.secure || f.forget) && trust != threat.PNDP {
+		return nil, usagef("--secure-summation and --forget-own-noise are for --trust pndp")
+	}
+	switch {
+	case trust == threat.LDP && names != "":
+		return nil, usagef("under --trust ldp everybody sees everything: leave out --attacker")
+	case trust == threat.LDP:
+		return []threat.Attacker{base}, nil
+	case names == "" && trust == threat.SecLDP:
+		return []threat.Attacker{base}, nil
+	case names == "":
+		return nil, usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
+	}
+	if names == "all" {
+		var list []threat.Attacker
+		for v := range g.Nodes() {
+			a := base
+			a.Nodes = []int{v}
+			list = append(list, a)
+		}
+		return list, nil
+	}
+	for _, label := range strings.Split(names, ",") {
+		v := slices.Index(g.Labels(), strings.TrimSpace(label))
+		if v < 0 {
+			return nil, usagef("--attacker %s: the graph has no such node", strings.TrimSpace(label))
+		}
+		if slices.Contains(base.Nodes, v) {
+			return nil, usagef("--attacker %s is named twice", strings.TrimSpace(label))
+		}
+		base.Nodes = append(base.Nodes, v)
+	}
+	return []threat.Attacker{base}, nil
+}
+
+type accountFlags struct {
+	network            networkFlags
+	schema             schemaFlags
+	threat             threatFlags
+	attacker, bound    string
+	sigma, delta       float64
+	alpha              float64
+	out                string
+	force, json, quiet bool
+}
+
+func newAccountCmd() *cobra.Command {
+	var f accountFlags
+	cmd := &cobra.Command{
+		Use:   "account",
+		Short: "Compute who learns how much of whom",
+		Long: `Compute what an attacker learns of every other node: the squared sensitivity of its view, and the privacy that follows.
+
+Sensitivities are for gradients of norm 1 and noise of standard deviation 1; --sigma is the real noise over the clip. A record
+takes part in every step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
+proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
+
+With -o the pairs are written as CSV and JSON, with a figure by distance; attackers that are there already are kept.`,
+		Example: `  mafalda account --graph florentine --T 10 --attacker Medici
+  mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
+  mafalda account --graph erdos:100,0.2 --T 10 --attacker all -o figure2
+  mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
+  mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			cmd.SetContext(ctx)
+			return f.run(cmd)
+		},
+	}
+	f.network.bindGraph(cmd)
+	f.network.bindGossip(cmd)
+	f.schema.bind(cmd)
+	f.threat.bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn")
+	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Bounds(), ", "))
+	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
+	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
+	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
+	fl.StringVarP(&f.out, "output", "o", "", "write pairs and figure to this `folder`")
+	fl.BoolVar(&f.force, "force", false, "replace the figures and tables of an earlier run")
+	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no notes")
+	completeWith(cmd, "bound", threat.Bounds())
+	return cmd
+}
+
+// pair is what an attacker learns of a victim.
+type pair struct {
+	Victim      string   `json:"victim"`
+	Distance    *int     `json:"distance,omitempty"` // hops; absent without a path
+	SensSquared *float64 `json:"sens_squared,omitempty"`
+	Bound       string   `json:"bound"`
+	Infinite    bool     `json:"infinite,omitempty"` // a gradient is seen without noise
+	Mu          *float64 `json:"mu,omitempty"`
+	RDP         *float64 `json:"rdp,omitempty"`
+	Epsilon     *float64 `json:"epsilon,omitempty"`
+	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"`
+}
+
+// accountOf is what one attacker learns.
+type accountOf struct {
+	Attacker  string  `json:"attacker"`
+	Trust     string  `json:"trust"`
+	Algorithm string  `json:"algorithm"`
+	Local     float64 `json:"ldp_sens_squared,omitempty"`
+	Pairs     []pair  `json:"pairs"`
+}
+
+// ledger is an account command whose flags and input have been checked.
+type ledger struct {
+	flags     *accountFlags
+	network   *network
+	schema    participation.Schema
+	algorithm threat.Algorithm
+	attackers []threat.Attacker
+	bound     threat.Bound
+	local     float64 // squared sensitivity of local DP
+	progress  *progress
+	notes     io.Writer
+}
+
+func (f *accountFlags) run(cmd *cobra.Command) error {
+	l, err := f.prepare(cmd)
+	if err != nil {
+		return err
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(20)) // large matrices live long: do not let as much garbage pile up beside them
+	store, err := l.open()
+	if err != nil {
+		return err
+	}
+	for i, a := range l.attackers {
+		l.progress.show(float64(i)/float64(len(l.attackers)), "attackers")
+		if _, there := store.find(l.name(a)); there {
+			continue
+		}
+		done, err := l.account(cmd.Context(), a)
+		if err != nil {
+			l.progress.clear()
+			return err
+		}
+		if err := store.add(done); err != nil {
+			return err
+		}
+	}
+	l.progress.clear()
+	if err := store.finish(l, cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	return l.print(cmd.OutOrStdout(), store.accounts)
+}
+
+func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
+	l := &ledger{flags: f, progress: newProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
+	fl := cmd.Flags()
+	if !fl.Changed("participations") && !fl.Changed("separation") && !fl.Changed("schema") && fl.Changed("T") {
+		f.schema.participations, f.schema.separation = f.schema.steps, 1
+	}
+	var err error
+	if l.schema, err = f.schema.choose(cmd); err != nil {
+		return nil, err
+	}
+	if l.bound, err = threat.ParseBound(f.bound); err != nil {
+		return nil, usage(err)
+	}
+	switch {
+	case !(f.sigma > 0) || math.IsInf(f.sigma, 1):
+		return nil, usagef("--sigma %v: must be positive and finite", f.sigma)
+	case fl.Changed("delta") && !(f.delta > 0 && f.delta < 1):
+		return nil, usagef("--delta %v: must be between 0 and 1", f.delta)
+	case !(f.alpha > 1) || math.IsInf(f.alpha, 1):
+		return nil, usagef("--alpha %v: must be above 1 and finite", f.alpha)
+	}
+	if l.algorithm, err = f.threat.choose(cmd, l.schema); err != nil {
+		return nil, err
+	}
+	if l.network, err = f.network.load(); err != nil {
+		return nil, err
+	}
+	if !f.quiet {
+		for _, n := range l.network.notes {
+			fmt.Fprintln(l.notes, n)
+		}
+	}
+	if l.attackers, err = f.threat.attackers(f.attacker, l.network.graph); err != nil {
+		return nil, err
+	}
+	n, steps := float64(l.network.graph.Nodes()), float64(l.schema.Steps())
+	if err := checkMemory(fmt.Sprintf("the view of an attacker of %.0f nodes in %.0f steps", n, steps), 8*(5*n*n*steps+2e7)); err != nil {
+		return nil, err
+	}
+	l.local, err = l.algorithm.Local(l.schema)
+	return l, usage(err)
+}
+
+// name returns the attacker's labels.
+func (l *ledger) name(a threat.Attacker) string {
+	if len(a.Nodes) == 0 {
+		return "everybody"
+	}
+	var labels []string
+	for _, v := range a.Nodes {
+		labels = append(labels, l.network.graph.Label(v))
+	}
+	return strings.Join(labels, ",")
+}
+
+// account computes all pairs of one attacker, by distance and then by label.
+func (l *ledger) account(ctx context.Context, a threat.Attacker) (accountOf, error) {
+	out := accountOf{Attacker: l.name(a), Trust: a.Trust.String(), Algorithm: l.algorithm.Name()}
+	if !math.IsInf(l.local, 1) {
+		out.Local = l.local
+	}
+	w := l.network.gossip.Matrix()
+	hops := hopsFrom(w, a.Nodes)
+	var cyffers []float64
+	every := l.schema.Participations() == l.schema.Steps()
+	if a.Trust == threat.PNDP && every && l.algorithm.Name() == "dp-d-sgd" && !a.SecureSummation && !l.network.graph.Directed() {
+		cyffers = threat.CyffersSquared(w, a.Nodes, l.schema.Steps())
+	}
+	var together sync.Mutex
+	add := func(e threat.Exposure, bound threat.Bound) error {
+		squared, err := bound.Squared(e, l.schema, l.local)
+		if err != nil {
+			return err
+		}
+		p, err := l.pair(e.Victim, squared)
+		if err != nil {
+			return err
+		}
+		if hops[e.Victim] >= 0 && len(a.Nodes) > 0 {
+			p.Distance = &hops[e.Victim]
+		}
+		if cyffers != nil {
+			p.Cyffers = &cyffers[e.Victim]
+		}
+		together.Lock()
+		defer together.Unlock()
+		out.Pairs = append(out.Pairs, p)
+		return nil
+	}
+	parallel := newPool()
+	err := threat.Account(ctx, w, l.algorithm, a, l.schema.Steps(), func(e threat.Exposure) error {
+		return parallel.do(func() error { return add(e, l.bound) })
+	})
+	if failed := parallel.wait(); failed != nil {
+		err = failed
+	}
+	if threat.IsUnclear(err) {
+		fmt.Fprintf(l.notes, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n", out.Attacker)
+		out.Pairs, err = nil, l.fallBack(a, &out)
+	}
+	if err != nil {
+		if errors.Is(err, threat.ErrTooLarge) || errors.Is(err, threat.ErrStrategy) {
+			return out, usage(err)
+		}
+		return out, fmt.Errorf("accounting for %s: %w", out.Attacker, err)
+	}
+	for _, v := range a.Nodes { // attackers know their own gradients
+		if err := add(threat.Exposure{Victim: v, Infinite: true}, threat.Absolute); err != nil {
+			return out, err
+		}
+	}
+	slices.SortStableFunc(out.Pairs, func(p, q pair) int {
+		if d := distanceOf(p) - distanceOf(q); d != 0 {
+			return d
+		}
+		return slices.Index(l.network.graph.Labels(), p.Victim) - slices.Index(l.network.graph.Labels(), q.Victim)
+	})
+	return out, nil
+}
+
+// fallBack reports local DP for everybody.
+func (l *ledger) fallBack(a threat.Attacker, out *accountOf) error {
+	for v := range l.network.graph.Nodes() {
+		if slices.Contains(a.Nodes, v) {
+			continue
+		}
+		p, err := l.pair(v, l.local)
+		if err != nil {
+			return err
+		}
+		out.Pairs = append(out.Pairs, p)
+	}
+	return nil
+}
+
+func distanceOf(p pair) int {
+	if p.Distance == nil {
+		return math.MaxInt32
+	}
+	return *p.Distance
+}
+
+// pair converts a squared sensitivity.
+func (l *ledger) pair(victim int, squared float64) (pair, error) {
+	p := pair{Victim: l.network.graph.Label(victim), Bound: l.bound.String()}
+	if math.IsInf(squared, 1) {
+		p.Infinite = true
+		return p, nil
+	}
+	squared = math.Max(squared, 0)
+	mu := math.Sqrt(squared) / l.flags.sigma
+	rdp := l.flags.alpha * mu * mu / 2
+	p.SensSquared, p.Mu, p.RDP = &squared, &mu, &rdp
+	if l.flags.delta > 0 {
+		epsilon := 0.0
+		if mu > 0 {
+			var err error
+			if epsilon, err = accounting.Epsilon(mu, l.flags.delta); err != nil {
+				return p, err
+			}
+		}
+		p.Epsilon = &epsilon
+	}
+	return p, nil
+}
+
+// hopsFrom returns the number of hops that messages take from every node to the nearest of the given ones, -1 without a path.
+func hopsFrom(w *graph.CSR, to []int) []int {
+	n, _ := w.Dims()
+	hops := slices.Repeat([]int{-1}, n)
+	for _, v := range to {
+		hops[v] = 0
+	}
+	for queue := slices.Clone(to); len(queue) > 0; queue = queue[1:] {
+		w.DoRowNonZero(queue[0], func(_, u int, x float64) {
+			if x != 0 && hops[u] < 0 {
+				hops[u] = hops[queue[0]] + 1
+				queue = append(queue, u)
+			}
+		})
+	}
+	return hops
+}
+
+// print writes the table by distance, or JSON.
+func (l *ledger) print(w io.Writer, accounts []accountOf) error {
+	if l.flags.json {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		if len(accounts) == 1 {
+			return e.Encode(accounts[0])
+		}
+		return e.Encode(map[string]any{"attackers": accounts})
+	}
+	fmt.Fprintf(w, "graph          %s\n", l.network.line())
+	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
+	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.algorithm.Name(), l.schema.Steps())
+	fmt.Fprintf(w, "participation  %v\n", l.schema)
+	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n", l.bound, l.flags.sigma)
+	return l.table(w, accounts)
+}
+
+func (l *ledger) attackersLine() string {
+	a := l.attackers[0]
+	what := map[threat.Trust]string{threat.LDP: "see all messages", threat.PNDP: "see the messages they receive and send, and know their own noise",
+		threat.SecLDP: "see all messages, and know their own noise"}[a.Trust]
+	if a.SecureSummation {
+		what = "see weighted sums of messages, and know their own noise"
+		if a.ForgetOwnNoise {
+			what = "see weighted sums of messages under their own noise"
+		}
+	}
+	who := l.name(a)
+	if len(l.attackers) > 1 {
+		who = fmt.Sprintf("each of %d nodes", len(l.attackers))
+	}
+	return who + ": " + what
+}
