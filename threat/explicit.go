@@ -20,206 +20,52 @@ type View struct {
 	Known        []int // columns of A that are known gradients (rows of A without noise)
 }
 
-// Explicit writes the view out by running the algorithm on symbols: every message is a row of coefficients.
+// Explicit writes the view out by running the protocol on symbols: every message is a row of coefficients.
 func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, error) {
-	n, _ := w.Dims()
-	if err := attacker.check(n); err != nil {
+	p, err := newProtocol(w, a, attacker, steps)
+	if err != nil {
 		return nil, err
 	}
-	if err := a.fits(steps); err != nil {
-		return nil, err
+	p.run(symbols{p})
+	if len(p.rows) == 0 { // the attacker sees nothing
+		p.learn(make([]float64, symbols{p}.width()), 0)
 	}
-	r := &run{w: w.ToDense(), algorithm: a, attacker: attacker, n: n, steps: steps}
-	r.draw(w)
-	theta := mat.NewDense(n, r.columns(), nil)
-	for t := range steps {
-		message := mat.DenseCopyOf(theta)
-		for v := range n {
-			message.Set(v, t*n+v, message.At(v, t*n+v)+1)
-		}
-		if a.zip {
-			theta = r.zipStep(message, t)
-			continue
-		}
-		for v := range n {
-			r.addNoise(message.RawRowView(v), t, v)
-		}
-		for range a.rounds {
-			next := mul(r.w, message)
-			r.see(message, next, t)
-			message = next
-		}
-		theta = message
-	}
-	return r.view()
-}
-
-// run is the state of Explicit: rows seen so far, coefficients of gradients and then of noise.
-type run struct {
-	w         *mat.Dense
-	algorithm Algorithm
-	attacker  Attacker
-	n, steps  int
-	edges     [][2]int       // of DECOR, in any orientation
-	messages  map[[2]int]int // of Zip-DL: sender and recipient
-	noise     int            // columns of noise
-	noising   *mat.Dense     // T×T, C⁻¹ of every node
-	rows      [][]float64
-	learned   []int // the step of every row
-}
-
-func (r *run) columns() int { return r.n*r.steps + r.noise }
-
-// draw numbers the noise: of nodes, step by step, then of edges or messages.
-func (r *run) draw(w *graph.CSR) {
-	r.noise = r.n * r.steps
-	r.edges = edges(w)
-	r.messages = map[[2]int]int{}
-	if r.algorithm.shared > 0 {
-		r.noise += len(r.edges) * r.steps
-	}
-	if r.algorithm.zip {
-		w.DoNonZero(func(i, j int, v float64) {
-			if i != j && v != 0 {
-				r.messages[[2]int{j, i}] = len(r.messages)
-			}
-		})
-		r.noise = len(r.messages) * r.steps
-	}
-	if r.algorithm.dense != nil {
-		var z mat.TriDense
-		if err := r.algorithm.dense.NoisingTo(&z); err == nil {
-			r.noising = mat.DenseCopyOf(&z)
-		}
-		return
-	}
-	r.noising = r.algorithm.noising(r.steps)
-}
-
-// addNoise adds the noise of node v's message in step t.
-func (r *run) addNoise(row []float64, t, v int) {
-	z := row[r.n*r.steps:]
-	for s := range t + 1 {
-		z[s*r.n+v] += r.algorithm.alone * r.noising.At(t, s)
-	}
-	if r.algorithm.shared == 0 {
-		return
-	}
-	for e, edge := range r.edges {
-		switch v {
-		case edge[0]:
-			z[r.n*r.steps+t*len(r.edges)+e] += r.algorithm.shared
-		case edge[1]:
-			z[r.n*r.steps+t*len(r.edges)+e] -= r.algorithm.shared
-		}
-	}
-}
-
-// see notes what the attacker learns when messages are averaged to next.
-func (r *run) see(message, next *mat.Dense, t int) {
-	if r.attacker.SecureSummation {
-		for _, a := range r.attacker.Nodes {
-			if r.attacker.ForgetOwnNoise {
-				r.learn(message.RawRowView(a), t)
-			} else {
-				r.learn(next.RawRowView(a), t)
-			}
-		}
-		return
-	}
-	for v := range r.n {
-		visible := r.attacker.Trust != PNDP || slices.Contains(r.attacker.Nodes, v)
-		for _, a := range r.attacker.Nodes {
-			visible = visible || r.w.At(a, v) != 0
-		}
-		if visible {
-			r.learn(message.RawRowView(v), t)
-		}
-	}
-}
-
-// learn notes a row.
-func (r *run) learn(row []float64, t int) {
-	r.rows, r.learned = append(r.rows, slices.Clone(row)), append(r.learned, t)
-}
-
-// zipStep is a step of Zip-DL: noise of single messages, which sums to zero over those of a sender.
-func (r *run) zipStep(message *mat.Dense, t int) *mat.Dense {
-	next := mul(r.w, message)
-	sums := mat.DenseCopyOf(next)
-	for from := range r.n {
-		var recipients []int
-		for to := range r.n {
-			if _, ok := r.messages[[2]int{from, to}]; ok {
-				recipients = append(recipients, to)
-			}
-		}
-		for _, to := range recipients {
-			sent := slices.Clone(message.RawRowView(from))
-			for _, other := range recipients {
-				c := -1 / float64(len(recipients))
-				if other == to {
-					c++
-				}
-				column := r.n*r.steps + t*len(r.messages) + r.messages[[2]int{from, other}]
-				sent[column] += c
-				next.Set(to, column, next.At(to, column)+r.w.At(to, from)*c)
-				sums.Set(to, column, next.At(to, column))
-			}
-			if !r.attacker.SecureSummation && (r.attacker.Trust != PNDP || slices.Contains(r.attacker.Nodes, to)) {
-				r.learn(sent, t)
-			}
-		}
-	}
-	if r.attacker.SecureSummation {
-		for _, a := range r.attacker.Nodes {
-			r.learn(sums.RawRowView(a), t)
-		}
-	}
-	return next
-}
-
-// view adds what the attackers know of themselves and splits the rows into A and B.
-func (r *run) view() (*View, error) {
-	v := &View{Nodes: r.n, Steps: r.steps}
-	unit := func(column, t int) {
-		row := make([]float64, r.columns())
-		row[column] = 1
-		r.learn(row, t)
-	}
-	gradients := r.n * r.steps
-	for _, a := range r.attacker.Nodes {
-		for t := range r.steps {
-			unit(t*r.n+a, t)
-			v.Known = append(v.Known, t*r.n+a)
-			if r.attacker.ForgetOwnNoise && !r.algorithm.zip {
-				continue
-			}
-			if !r.algorithm.zip {
-				unit(gradients+t*r.n+a, t)
-			}
-			for e, edge := range r.edges {
-				if r.algorithm.shared > 0 && (edge[0] == a || edge[1] == a) {
-					unit(gradients+gradients+t*len(r.edges)+e, t)
-				}
-			}
-			for m, i := range r.messages {
-				if m[0] == a {
-					unit(gradients+t*len(r.messages)+i, t)
-				}
-			}
-		}
-	}
-	if len(r.rows) == 0 { // it sees nothing
-		r.learn(make([]float64, r.columns()), 0)
-	}
-	v.Learned = r.learned
-	v.A, v.B = mat.NewDense(len(r.rows), gradients, nil), mat.NewDense(len(r.rows), max(r.noise, 1), nil)
-	for i, row := range r.rows {
+	gradients := p.n * steps
+	v := &View{Nodes: p.n, Steps: steps, Learned: p.learned}
+	v.A, v.B = mat.NewDense(len(p.rows), gradients, nil), mat.NewDense(len(p.rows), symbols{p}.width()-gradients, nil)
+	for i, row := range p.rows {
 		v.A.SetRow(i, row[:gradients])
-		copy(v.B.RawRowView(i), row[gradients:])
+		v.B.SetRow(i, row[gradients:])
+	}
+	for _, a := range attacker.Nodes {
+		for t := range steps {
+			v.Known = append(v.Known, t*p.n+a)
+		}
 	}
 	return v, nil
+}
+
+// symbols are unit rows: gradients "time, then node", then the nodes' own noise in the same order, then that of edges or
+// messages.
+type symbols struct{ p *protocol }
+
+func (s symbols) width() int {
+	return 2*s.p.n*s.p.steps + (len(s.p.edges)+len(s.p.messages))*s.p.steps
+}
+
+func (s symbols) unit(column int) []float64 {
+	row := make([]float64, s.width())
+	row[column] = 1
+	return row
+}
+
+func (s symbols) gradient(t, v int) []float64 { return s.unit(t*s.p.n + v) }
+func (s symbols) own(t, v int) []float64      { return s.unit(s.p.n*s.p.steps + t*s.p.n + v) }
+func (s symbols) edge(t, e int) []float64 {
+	return s.unit(2*s.p.n*s.p.steps + t*len(s.p.edges) + e)
+}
+func (s symbols) message(t, m int) []float64 {
+	return s.unit(2*s.p.n*s.p.steps + t*len(s.p.messages) + m)
 }
 
 // Reduce returns the view without the influence of known gradients (Lemma 11): A(I - K⁺K) for the rows K of A that know

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/participation"
+	"mafalda/threat"
+)
+
+type auditFlags struct {
+	network          networkFlags
+	schema           schemaFlags
+	threat           threatFlags
+	attacker, victim string
+	runs             int
+	auditSeed        uint64
+	confidence       float64
+	noiseScale       float64
+	json             bool
+}
+
+func newAuditCmd() *cobra.Command {
+	var f auditFlags
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Attack the simulated protocol, to prove the accounting wrong",
+		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
+the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
+--strategy the noise is made by C_inv of the export itself.
+
+Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
+		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
+  mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
+  mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
+  mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --strategy out --attacker Medici`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			cmd.SetContext(ctx)
+			return f.run(cmd)
+		},
+	}
+	f.network.bindGraph(cmd)
+	f.network.bindGossip(cmd)
+	f.schema.bind(cmd)
+	f.threat.bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition")
+	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node)")
+	f.runs = 4000
+	fl.Var((*wholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without")
+	fl.Uint64Var(&f.auditSeed, "audit-seed", 1, "seed of the simulated noise")
+	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
+	fl.Float64Var(&f.noiseScale, "noise-scale", 1, "multiply the nodes' noise, but not the claim: below 1 the audit should fail")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (f *auditFlags) run(cmd *cobra.Command) error {
+	fl := cmd.Flags()
+	if !fl.Changed("participations") && !fl.Changed("separation") && !fl.Changed("schema") && fl.Changed("T") {
+		f.schema.participations, f.schema.separation = f.schema.steps, 1
+	}
+	schema, err := f.schema.choose(cmd)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.runs < 10:
+		return usagef("--runs %d: must be at least 10", f.runs)
+	case !(f.confidence > 0 && f.confidence < 1):
+		return usagef("--confidence %v: must be between 0 and 1", f.confidence)
+	case !(f.noiseScale > 0) || f.noiseScale-f.noiseScale != 0:
+		return usagef("--noise-scale %v: must be positive and finite", f.noiseScale)
+	}
+	algorithm, err := f.threat.choose(cmd, schema)
+	if err != nil {
+		return err
+	}
+	n, err := f.network.load()
+	if err != nil {
+		return err
+	}
+	attackers, err := f.threat.attackers(f.attacker, n.graph)
+	if err != nil {
+		return err
+	}
+	if len(attackers) > 1 {
+		return usagef("--attacker all: audit one attacker at a time")
+	}
+	victim, err := f.chooseVictim(n, attackers[0])
+	if err != nil {
+		return err
+	}
+	opts := threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0), Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale}
+	if opts.Noising, err = f.noising(); err != nil {
+		return usage(err)
+	}
+	r, err := threat.RunAudit(cmd.Context(), n.gossip.Matrix(), algorithm, attackers[0], victim, schema, opts)
+	if errors.Is(err, threat.ErrAudit) || errors.Is(err, threat.ErrStrategy) || errors.Is(err, threat.ErrTooLarge) {
+		return usage(err)
+	}
+	if err != nil {
+		return fmt.Errorf("auditing: %w", err)
+	}
+	if err := f.print(cmd, n, schema, victim, r); err != nil {
+		return err
+	}
+	if !r.Passed {
+		return fmt.Errorf("the attack reaches mu = %.4g, at least %.4g: more than the claimed %.4g", r.Empirical, r.Low, r.Claimed)
+	}
+	return nil
+}
+
+// chooseVictim returns the named victim, or the nearest node.
+func (f *auditFlags) chooseVictim(n *network, a threat.Attacker) (int, error) {
+	if f.victim != "" {
+		v := slices.Index(n.graph.Labels(), f.victim)
+		if v < 0 {
+			return 0, usagef("--victim %s: the graph has no such node", f.victim)
+		}
+		if slices.Contains(a.Nodes, v) {
+			return 0, usagef("--victim %s attacks itself: its gradients are known", f.victim)
+		}
+		return v, nil
+	}
+	hops := hopsFrom(n.gossip.Matrix(), a.Nodes)
+	nearest := -1
+	for v, h := range hops {
+		if h == 0 {
+			continue
+		}
+		if nearest < 0 || h > 0 && (hops[nearest] < 0 || h < hops[nearest]) {
+			nearest = v
+		}
+	}
+	if nearest < 0 {
+		return 0, usagef("every node attacks: there is no victim")
+	}
+	return nearest, nil
+}
+
+// noising returns C⁻¹ as the export has it, nil without an export or if it has parameters only.
+func (f *auditFlags) noising() (mat.Matrix, error) {
+	if f.threat.strategy == "" {
+		return nil, nil
+	}
+	e, err := export.Load(f.threat.strategy)
+	if err != nil || e.Inverse == nil {
+		return nil, err
+	}
+	return e.Inverse, nil
+}
+
+func (f *auditFlags) print(cmd *cobra.Command, n *network, s participation.Schema, victim int, r threat.AuditResult) error {
+	w := cmd.OutOrStdout()
+	if f.json {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(struct {
+			Victim    string  `json:"victim"`
+			Claimed   float64 `json:"claimed_mu"`
+			Empirical float64 `json:"empirical_mu"`
+			Low       float64 `json:"ci_low"`
+			High      float64 `json:"ci_high"`
+			Reachable float64 `json:"reachable_mu"`
+			Runs      int     `json:"runs"`
+			Passed    bool    `json:"passed"`
+		}{n.graph.Label(victim), r.Claimed, r.Empirical, r.Low, r.High, r.Reachable, r.Runs, r.Passed})
+	}
+	attacker := f.attacker
+	if attacker == "" {
+		attacker = "everybody"
+	}
+	fmt.Fprintf(w, "graph          %s\n", n.line())
+	fmt.Fprintf(w, "participation  %v\n", s)
+	fmt.Fprintf(w, "attack         of %s on %s, %s under %s\n", attacker, n.graph.Label(victim), f.threat.algorithm, f.threat.trust)
+	fmt.Fprintf(w, "claimed        mu = %.6g\n", r.Claimed)
+	fmt.Fprintf(w, "reachable      mu = %.6g by this attack, if the accounting is right\n", r.Reachable)
+	fmt.Fprintf(w, "reached        mu = %.6g, between %.6g and %.6g with confidence %g (%d runs each)\n", r.Empirical, r.Low, r.High, f.confidence, r.Runs)
+	verdict := "passed: the claim holds"
+	if !r.Passed {
+		verdict = "FAILED: the attack learns more than is claimed"
+	}
+	fmt.Fprintf(w, "verdict        %s\n", verdict)
+	return nil
+}

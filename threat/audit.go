@@ -1,0 +1,239 @@
+package threat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"mafalda/graph"
+	"mafalda/participation"
+)
+
+// AuditOptions tunes RunAudit. The zero value of a field asks for the default named here; Random is needed.
+type AuditOptions struct {
+	Random     rand.Source // of the simulated noise
+	Runs       int         // of the protocol, without and with the victim's record each; 0 means 4000
+	Confidence float64     // of the interval, two-sided; 0 means 0.999
+	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
+	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm
+}
+
+// MaxAudit is the largest number of nodes times steps that RunAudit takes: the view is written out.
+const MaxAudit = 4000
+
+// AuditResult is what an attack found, against what is claimed.
+type AuditResult struct {
+	Claimed   float64 // μ of the claimed Gaussian DP, for gradients of norm 1 and unit noise
+	Empirical float64 // μ of the attack: the distance of its statistic's two means, in standard deviations
+	Low, High float64 // confidence interval of Empirical
+	Reachable float64 // μ that this attack has if the algebra is right: Claimed, or less where that is a bound
+	Runs      int
+	Passed    bool // Low is not above Claimed
+}
+
+// ErrAudit is wrapped by errors about what cannot be audited.
+var ErrAudit = errors.New("cannot be audited")
+
+// RunAudit attacks the real protocol: it runs it with random noise, with and without a record of the victim, gives the attacker
+// what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is that of Account and Best for
+// the schema. The attack is on the simulated messages; only its direction is computed from the view (Explicit, so n and T must be
+// small), and a wrong direction can only make it weaker. A claim that is too small shows as a lower confidence limit above
+// it.
+func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema, opts AuditOptions) (AuditResult, error) {
+	if opts.Runs == 0 {
+		opts.Runs = 4000
+	}
+	if opts.Confidence == 0 {
+		opts.Confidence = 0.999
+	}
+	if opts.NoiseScale == 0 {
+		opts.NoiseScale = 1
+	}
+	n, _ := w.Dims()
+	if n*schema.Steps() > MaxAudit {
+		return AuditResult{}, fmt.Errorf("%w: %d nodes in %d steps, at most %d together; take fewer steps", ErrAudit, n, schema.Steps(), MaxAudit)
+	}
+	claimed, err := claim(ctx, w, a, attacker, victim, schema)
+	if err != nil {
+		return AuditResult{}, err
+	}
+	view, err := Explicit(w, a, attacker, schema.Steps())
+	if err != nil {
+		return AuditResult{}, err
+	}
+	exposure, err := view.Exposure(victim)
+	if err != nil {
+		return AuditResult{}, err
+	}
+	if exposure.Infinite || math.IsInf(claimed, 1) {
+		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed", ErrAudit)
+	}
+	change := worstChange(exposure.M, schema)
+	out := AuditResult{Claimed: claimed, Runs: opts.Runs, Reachable: math.Sqrt(mat.Inner(change, exposure.M, change))}
+	if out.Reachable == 0 {
+		out.Passed = true // nothing of the victim reaches the attacker
+		return out, nil
+	}
+	p, err := newProtocol(w, a, attacker, schema.Steps())
+	if err != nil {
+		return AuditResult{}, err
+	}
+	if opts.Noising != nil {
+		if r, c := opts.Noising.Dims(); r != schema.Steps() || c != r {
+			return AuditResult{}, fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, schema.Steps())
+		}
+		p.noising = mat.DenseCopyOf(opts.Noising)
+	}
+	test := view.test(victim, change)
+	rng := rand.New(opts.Random)
+	without := p.attack(rng, opts, victim, nil, test)
+	with := p.attack(rng, opts, victim, change, test)
+	out.Empirical, out.Low, out.High = separation(without, with, opts.Confidence)
+	out.Passed = out.Low <= out.Claimed
+	return out, nil
+}
+
+// claim returns μ of Account and Best.
+func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema) (float64, error) {
+	local, err := a.Local(schema)
+	if err != nil {
+		return 0, err
+	}
+	squared := math.NaN()
+	err = Account(ctx, w, a, attacker, schema.Steps(), func(e Exposure) error {
+		if e.Victim != victim {
+			return nil
+		}
+		var err error
+		squared, err = Best.Squared(e, schema, local)
+		return err
+	})
+	if IsUnclear(err) {
+		squared, err = local, nil
+	}
+	if err == nil && math.IsNaN(squared) {
+		err = fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
+	}
+	return math.Sqrt(math.Max(squared, 0)), err
+}
+
+// worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can be
+// listed.
+func worstChange(m *mat.SymDense, schema participation.Schema) *mat.VecDense {
+	patterns, _ := patternsOf(schema)
+	best, most := mat.NewVecDense(schema.Steps(), nil), math.Inf(-1)
+	for _, pattern := range patterns {
+		change := mat.NewVecDense(schema.Steps(), nil)
+		for _, t := range pattern {
+			change.SetVec(t, 1)
+		}
+		for improved := true; improved; { // flip signs one by one
+			improved = false
+			for _, t := range pattern {
+				before := mat.Inner(change, m, change)
+				change.SetVec(t, -change.AtVec(t))
+				if mat.Inner(change, m, change) > before*(1+1e-12) {
+					improved = true
+				} else {
+					change.SetVec(t, -change.AtVec(t))
+				}
+			}
+		}
+		if value := mat.Inner(change, m, change); value > most {
+			best, most = change, value
+		}
+	}
+	return best
+}
+
+// test returns the weights of the best linear statistic of what the attacker knows, for a change of the victim's gradients:
+// (BBᵀ)⁺ A_u ΔG.
+func (v *View) test(victim int, change *mat.VecDense) *mat.VecDense {
+	reduced := v.Reduce()
+	rows, _ := reduced.A.Dims()
+	moved := mat.NewVecDense(rows, nil)
+	for t := range v.Steps {
+		moved.AddScaledVec(moved, change.AtVec(t), reduced.A.ColView(t*v.Nodes+victim))
+	}
+	out := mat.NewVecDense(rows, nil)
+	var svd mat.SVD
+	if !svd.Factorize(reduced.B, mat.SVDThin) {
+		return out
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	for i, s := range svd.Values(nil) {
+		if s > 1e-10*svd.Values(nil)[0] {
+			out.AddScaledVec(out, mat.Dot(u.ColView(i), moved)/(s*s), u.ColView(i))
+		}
+	}
+	return out
+}
+
+// attack runs the protocol, all runs side by side, and returns the statistic of each.
+func (p *protocol) attack(rng *rand.Rand, opts AuditOptions, victim int, change *mat.VecDense, test *mat.VecDense) []float64 {
+	p.run(&samples{rng: rng, runs: opts.Runs, scale: opts.NoiseScale, victim: victim, change: change, drawn: map[[3]int][]float64{}})
+	out := make([]float64, opts.Runs)
+	for i, row := range p.rows {
+		floats.AddScaled(out, test.AtVec(i), row)
+	}
+	return out
+}
+
+// samples are random rows: a column a run.
+type samples struct {
+	rng    *rand.Rand
+	runs   int
+	scale  float64
+	victim int
+	change *mat.VecDense // nil: the record takes no part
+	drawn  map[[3]int][]float64
+}
+
+func (s *samples) width() int { return s.runs }
+
+func (s *samples) gradient(t, v int) []float64 {
+	row := make([]float64, s.runs)
+	if v == s.victim && s.change != nil {
+		for i := range row {
+			row[i] = s.change.AtVec(t)
+		}
+	}
+	return row
+}
+
+// normal returns the same row whenever it is asked for the same noise.
+func (s *samples) normal(kind, t, i int) []float64 {
+	key := [3]int{kind, t, i}
+	row, ok := s.drawn[key]
+	if !ok {
+		row = make([]float64, s.runs)
+		for j := range row {
+			row[j] = s.scale * s.rng.NormFloat64()
+		}
+		s.drawn[key] = row
+	}
+	return row
+}
+
+func (s *samples) own(t, v int) []float64     { return s.normal(0, t, v) }
+func (s *samples) edge(t, e int) []float64    { return s.normal(1, t, e) }
+func (s *samples) message(t, m int) []float64 { return s.normal(2, t, m) }
+
+// separation returns the distance of two means in standard deviations, with its confidence interval: for normal samples of N
+// each its variance is (2 + d²/4)/N, up to O(1/N²).
+func separation(without, with []float64, confidence float64) (distance, low, high float64) {
+	mean0, variance0 := stat.MeanVariance(without, nil)
+	mean1, variance1 := stat.MeanVariance(with, nil)
+	distance = (mean1 - mean0) / math.Sqrt((variance0+variance1)/2)
+	z := distuv.UnitNormal.Quantile((1 + confidence) / 2)
+	margin := z * math.Sqrt((2+distance*distance/4)/float64(len(with)))
+	return distance, distance - margin, distance + margin
+}

@@ -1,0 +1,194 @@
+package threat
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+)
+
+// source is what goes into a protocol run: gradients and noise, as rows of one length. Explicit puts in symbols, an audit
+// random numbers. Rows must not be changed.
+type source interface {
+	width() int
+	gradient(t, v int) []float64
+	own(t, v int) []float64     // unit noise of node v's own, step t
+	edge(t, e int) []float64    // unit noise that the ends of edge e share
+	message(t, m int) []float64 // unit noise of message m of Zip-DL
+}
+
+// protocol runs an algorithm as its nodes do, and notes what an attacker learns.
+type protocol struct {
+	source    source
+	w         *mat.Dense
+	algorithm Algorithm
+	attacker  Attacker
+	n, steps  int
+	edges     [][2]int   // of DECOR, in any orientation
+	messages  [][2]int   // of Zip-DL: sender and recipient
+	noising   *mat.Dense // C⁻¹ of every node, T×T
+
+	rows    [][]float64
+	learned []int // the step of every row
+}
+
+func newProtocol(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*protocol, error) {
+	n, _ := w.Dims()
+	if err := attacker.check(n); err != nil {
+		return nil, err
+	}
+	if err := a.fits(steps); err != nil {
+		return nil, err
+	}
+	p := &protocol{w: w.ToDense(), algorithm: a, attacker: attacker, n: n, steps: steps}
+	if a.shared > 0 {
+		p.edges = edges(w)
+	}
+	if a.zip {
+		w.DoNonZero(func(i, j int, v float64) {
+			if i != j && v != 0 {
+				p.messages = append(p.messages, [2]int{j, i})
+			}
+		})
+	}
+	if a.dense == nil {
+		p.noising = a.noising(steps)
+		return p, nil
+	}
+	var z mat.TriDense
+	if err := a.dense.NoisingTo(&z); err != nil {
+		return nil, err
+	}
+	p.noising = mat.DenseCopyOf(&z)
+	return p, nil
+}
+
+// run runs all steps.
+func (p *protocol) run(s source) {
+	p.source, p.rows, p.learned = s, nil, nil
+	theta := mat.NewDense(p.n, s.width(), nil)
+	for t := range p.steps {
+		message := mat.DenseCopyOf(theta)
+		for v := range p.n {
+			floats.Add(message.RawRowView(v), s.gradient(t, v))
+		}
+		if p.algorithm.zip {
+			theta = p.zipStep(message, t)
+			continue
+		}
+		for v := range p.n {
+			p.addNoise(message.RawRowView(v), t, v)
+		}
+		for range p.algorithm.rounds {
+			next := mul(p.w, message)
+			p.see(message, next, t)
+			message = next
+		}
+		theta = message
+	}
+	for _, a := range p.attacker.Nodes {
+		p.knowItself(a)
+	}
+}
+
+// addNoise adds the noise of node v's message in step t.
+func (p *protocol) addNoise(message []float64, t, v int) {
+	for s := range t + 1 {
+		if c := p.algorithm.alone * p.noising.At(t, s); c != 0 {
+			floats.AddScaled(message, c, p.source.own(s, v))
+		}
+	}
+	for e, edge := range p.edges {
+		switch v {
+		case edge[0]:
+			floats.AddScaled(message, p.algorithm.shared, p.source.edge(t, e))
+		case edge[1]:
+			floats.AddScaled(message, -p.algorithm.shared, p.source.edge(t, e))
+		}
+	}
+}
+
+// see notes what the attacker learns when messages are averaged to next.
+func (p *protocol) see(message, next *mat.Dense, t int) {
+	if p.attacker.SecureSummation {
+		for _, a := range p.attacker.Nodes {
+			if p.attacker.ForgetOwnNoise {
+				p.learn(message.RawRowView(a), t)
+			} else {
+				p.learn(next.RawRowView(a), t)
+			}
+		}
+		return
+	}
+	for v := range p.n {
+		visible := p.attacker.Trust != PNDP || slices.Contains(p.attacker.Nodes, v)
+		for _, a := range p.attacker.Nodes {
+			visible = visible || p.w.At(a, v) != 0
+		}
+		if visible {
+			p.learn(message.RawRowView(v), t)
+		}
+	}
+}
+
+// zipStep is a step of Zip-DL: noise of single messages, less its mean over those of a sender.
+func (p *protocol) zipStep(message *mat.Dense, t int) *mat.Dense {
+	next := mul(p.w, message)
+	for from := range p.n {
+		var mine []int
+		for m, ends := range p.messages {
+			if ends[0] == from {
+				mine = append(mine, m)
+			}
+		}
+		for _, m := range mine {
+			noise := slices.Clone(p.source.message(t, m))
+			for _, other := range mine {
+				floats.AddScaled(noise, -1/float64(len(mine)), p.source.message(t, other))
+			}
+			to := p.messages[m][1]
+			floats.AddScaled(next.RawRowView(to), p.w.At(to, from), noise)
+			if !p.attacker.SecureSummation && (p.attacker.Trust != PNDP || slices.Contains(p.attacker.Nodes, to)) {
+				floats.Add(noise, message.RawRowView(from))
+				p.learn(noise, t)
+			}
+		}
+	}
+	if p.attacker.SecureSummation {
+		for _, a := range p.attacker.Nodes {
+			p.learn(next.RawRowView(a), t)
+		}
+	}
+	return next
+}
+
+// knowItself notes an attacker's own gradients and noise.
+func (p *protocol) knowItself(a int) {
+	for t := range p.steps {
+		p.learn(p.source.gradient(t, a), t)
+		if p.algorithm.zip {
+			for m, ends := range p.messages {
+				if ends[0] == a {
+					p.learn(p.source.message(t, m), t)
+				}
+			}
+			continue
+		}
+		if p.attacker.ForgetOwnNoise {
+			continue
+		}
+		p.learn(p.source.own(t, a), t)
+		for e, edge := range p.edges {
+			if edge[0] == a || edge[1] == a {
+				p.learn(p.source.edge(t, e), t)
+			}
+		}
+	}
+}
+
+// learn notes a row.
+func (p *protocol) learn(row []float64, t int) {
+	p.rows, p.learned = append(p.rows, slices.Clone(row)), append(p.learned, t)
+}
