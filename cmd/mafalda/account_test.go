@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func accountJSON(t *testing.T, args ...string) accountOf {
+	t.Helper()
+	code, out, errs := mafalda(append([]string{"account", "--json", "--graph", "florentine"}, args...)...)
+	var a accountOf
+	if err := json.Unmarshal([]byte(out), &a); code != 0 || err != nil {
+		t.Fatalf("%v: code %d, %v, %s", args, code, err, errs)
+	}
+	return a
+}
+
+func pairOf(t *testing.T, a accountOf, victim string) pair {
+	t.Helper()
+	for _, p := range a.Pairs {
+		if p.Victim == victim {
+			return p
+		}
+	}
+	t.Fatalf("no pair of %s with %s", a.Attacker, victim)
+	return pair{}
+}
+
+func TestAccount(t *testing.T) {
+	a := accountJSON(t, "--T", "10", "--attacker", "Medici", "--sigma", "2", "--delta", "1e-5")
+	if len(a.Pairs) != 15 || a.Attacker != "Medici" || a.Local != 10 {
+		t.Fatalf("%+v", a)
+	}
+	own := pairOf(t, a, "Medici")
+	if !own.Infinite || own.SensSquared != nil || *own.Distance != 0 {
+		t.Errorf("the attacker itself: %+v", own)
+	}
+	// Acciaiuoli has no other neighbour: Medici sees every message it was made of
+	next := pairOf(t, a, "Acciaiuoli")
+	if math.Abs(*next.SensSquared-10) > 1e-9 || math.Abs(*next.Mu-math.Sqrt(10)/2) > 1e-9 || *next.Epsilon <= 0 || *next.Cyffers != 10 || *next.Distance != 1 {
+		t.Errorf("Acciaiuoli: %+v", next)
+	}
+	if math.Abs(*next.RDP-2*(*next.Mu)*(*next.Mu)/2) > 1e-12 {
+		t.Errorf("RDP of order 2: %v for mu %v", *next.RDP, *next.Mu)
+	}
+	far := pairOf(t, a, "Peruzzi")
+	for _, bound := range []string{"abs", "spectral", "exact", "lower"} {
+		p := pairOf(t, accountJSON(t, "--T", "10", "--attacker", "Medici", "--bound", bound), "Peruzzi")
+		if r := *p.SensSquared / *far.SensSquared; r < 0.99 || r > 1.4 || p.Bound != bound {
+			t.Errorf("%s: %v, best %v", bound, *p.SensSquared, *far.SensSquared)
+		}
+	}
+	both := accountJSON(t, "--T", "10", "--attacker", "Medici, Pazzi")
+	if len(both.Pairs) != 15 || *pairOf(t, both, "Peruzzi").SensSquared < *far.SensSquared || !pairOf(t, both, "Pazzi").Infinite {
+		t.Errorf("a coalition: %+v", both)
+	}
+	public := accountJSON(t, "--T", "10", "--trust", "ldp", "-k", "5")
+	if math.Abs(*pairOf(t, public, "Medici").SensSquared-5) > 1e-12 || public.Attacker != "everybody" {
+		t.Errorf("local DP: %+v", public)
+	}
+	summed := accountJSON(t, "--T", "10", "--attacker", "Medici", "--gossip", "metropolis", "--secure-summation", "--forget-own-noise")
+	if s := *pairOf(t, summed, "Ridolfi").SensSquared; s > 1 {
+		t.Errorf("secure summation: %v", s)
+	}
+	for _, args := range [][]string{{"--algorithm", "antipgd"}, {"--algorithm", "muffliato", "--rounds", "2"}, {"--algorithm", "decor", "--shared-noise", "2"}, {"--algorithm", "zip-dl"}} {
+		if a := accountJSON(t, append([]string{"--T", "4", "--attacker", "Pazzi"}, args...)...); len(a.Pairs) != 15 || a.Algorithm != args[1] {
+			t.Errorf("%v: %+v", args, a)
+		}
+	}
+}
+
+// An export is accounted and audited; against everybody it has the sensitivity it was made for.
+func TestAccountOfAnExport(t *testing.T) {
+	for _, class := range [][]string{nil, {"--strategy", "banded", "--no-dense"}, {"--strategy", "blt", "--buffers", "2"}} {
+		dir := filepath.Join(t.TempDir(), "out")
+		optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines", "-o", dir}, class...)...)
+		run := []string{"--T", "20", "-k", "4", "--algorithm", "mf-d-sgd", "--strategy", dir}
+		public := accountJSON(t, append([]string{"--trust", "ldp"}, run...)...)
+		if s := *pairOf(t, public, "Medici").SensSquared; math.Abs(s-1) > 1e-4 {
+			t.Errorf("%v: against everybody sens² is %v", class, s)
+		}
+		node := accountJSON(t, append([]string{"--attacker", "Pazzi"}, run...)...)
+		if s := *pairOf(t, node, "Medici").SensSquared; !(s > 0) || s >= 1 {
+			t.Errorf("%v: against a node sens² is %v", class, s)
+		}
+		audit := append([]string{"audit", "--graph", "florentine", "--attacker", "Pazzi", "--victim", "Salviati", "--runs", "2000", "--json"}, run...)
+		if code, out, errs := mafalda(audit...); code != 0 || !strings.Contains(out, `"passed": true`) {
+			t.Errorf("%v: audit: code %d, %s%s", class, code, out, errs)
+		}
+	}
+}
+
+// All attackers are kept on disk: a second run computes nothing, another setting is refused, and --force replaces it.
+func TestAccountResumes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "account")
+	run := func(args ...string) (int, string, string) {
+		return mafalda(append([]string{"account", "--graph", "florentine", "--attacker", "all", "-o", dir, "--T"}, args...)...)
+	}
+	code, first, errs := run("5")
+	if code != 0 || !strings.Contains(first, "exposure.png") {
+		t.Fatalf("code %d, %s%s", code, first, errs)
+	}
+	path := filepath.Join(dir, "account.json")
+	var stored storedAccounts
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &stored)
+	}
+	if err != nil || len(stored.Attackers) != 15 {
+		t.Fatalf("%d attackers, %v", len(stored.Attackers), err)
+	}
+	stored.Attackers[0].Pairs[0].Victim = "kept"
+	stored.Attackers = stored.Attackers[:10]
+	if text, err = json.Marshal(stored); err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, second, errs := run("5"); code != 0 || strings.Count(second, "\n") != strings.Count(first, "\n") {
+		t.Errorf("again: code %d, %s%s", code, second, errs)
+	}
+	if text, err = os.ReadFile(path); err != nil || !strings.Contains(string(text), "kept") || strings.Count(string(text), `"attacker"`) != 15 {
+		t.Errorf("the second run did not keep the first: %v", err)
+	}
+	if code, _, errs := run("6"); code != 2 || !strings.Contains(errs, "other settings") {
+		t.Errorf("other settings: code %d, %s", code, errs)
+	}
+	if code, _, errs := run("6", "--force"); code != 0 {
+		t.Errorf("replacing: code %d, %s", code, errs)
+	}
+	pairs, err := os.ReadFile(filepath.Join(dir, "pairs.csv"))
+	if err != nil || strings.Count(string(pairs), "\n") != 1+15*15 {
+		t.Errorf("pairs.csv: %v, %d lines", err, strings.Count(string(pairs), "\n"))
+	}
+}
+
+func TestAudit(t *testing.T) {
+	attack := []string{"audit", "--graph", "florentine", "--T", "6", "--attacker", "Medici", "--runs", "2000"}
+	if code, out, errs := mafalda(attack...); code != 0 || !strings.Contains(out, "passed") {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+	code, out, errs := mafalda(append(attack, "--noise-scale", "0.5", "--json")...)
+	var r struct {
+		Claimed float64 `json:"claimed_mu"`
+		Low     float64 `json:"ci_low"`
+		Passed  bool    `json:"passed"`
+	}
+	if err := json.Unmarshal([]byte(out), &r); code != 1 || err != nil || r.Passed || r.Low < r.Claimed || strings.Count(errs, "\n") != 1 {
+		t.Errorf("halved noise: code %d, %+v, %v, %s", code, r, err, errs)
+	}
+}
+
+func TestBadAccounts(t *testing.T) {
+	on := func(args ...string) []string {
+		return append([]string{"account", "--graph", "florentine", "--T", "8"}, args...)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"no attacker":          {on(), "who attacks"},
+		"unknown attacker":     {on("--attacker", "Borgia"), "no such node"},
+		"attacker twice":       {on("--attacker", "Medici,Medici"), "named twice"},
+		"attacker under LDP":   {on("--attacker", "Medici", "--trust", "ldp"), "leave out --attacker"},
+		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp or secldp"},
+		"secure summation LDP": {on("--trust", "ldp", "--secure-summation"), "--trust pndp"},
+		"algorithm":            {on("--attacker", "Medici", "--algorithm", "sgd"), "unknown algorithm"},
+		"rounds":               {on("--attacker", "Medici", "--rounds", "2"), "muffliato"},
+		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--rounds", "0"), "at least 1"},
+		"decor without noise":  {on("--attacker", "Medici", "--algorithm", "decor", "--own-noise", "0", "--shared-noise", "0"), "not both zero"},
+		"shared noise":         {on("--attacker", "Medici", "--shared-noise", "2"), "decor"},
+		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--strategy DIR"},
+		"strategy of another":  {on("--attacker", "Medici", "--strategy", "x"), "mf-d-sgd"},
+		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", t.TempDir()), "no export here"},
+		"bound":                {on("--attacker", "Medici", "--bound", "tight"), "unknown bound"},
+		"sigma":                {on("--attacker", "Medici", "--sigma", "0"), "--sigma 0"},
+		"delta":                {on("--attacker", "Medici", "--delta", "2"), "--delta 2"},
+		"alpha":                {on("--attacker", "Medici", "--alpha", "1"), "--alpha 1"},
+		"too large":            {[]string{"account", "--graph", "cycle:20000", "--T", "20000", "--attacker", "0"}, "of memory"},
+		"victim attacks":       {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--victim", "Medici"}, "attacks itself"},
+		"unknown victim":       {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--victim", "Borgia"}, "no such node"},
+		"audit of all":         {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "all"}, "one attacker at a time"},
+		"audit too large":      {[]string{"audit", "--graph", "florentine", "--T", "4000", "--attacker", "Medici"}, "fewer steps"},
+		"few runs":             {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--runs", "1"}, "--runs 1"},
+		"bare messages":        {[]string{"audit", "--graph", "florentine", "--T", "4", "--trust", "ldp", "--algorithm", "zip-dl"}, "without noise"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := mafalda(tc.args...)
+			if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, tc.say) {
+				t.Errorf("code %d, stdout %q, stderr %q; want 2 and one line with %q", code, out, errs, tc.say)
+			}
+		})
+	}
+}
