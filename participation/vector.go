@@ -73,7 +73,6 @@ func vectorOf(block *mat.SymDense, sum float64, opts VectorOptions) Sensitivity 
 	if closed() {
 		return best
 	}
-	best.Squared = math.Min(sum, spectralBound(block))
 	m := newMixing(block)
 	before, next := 0.0, 8
 	for sweep := 1; sweep <= opts.Sweeps && !closed(); sweep++ {
@@ -90,71 +89,83 @@ func vectorOf(block *mat.SymDense, sum float64, opts VectorOptions) Sensitivity 
 		}
 		before = value
 	}
+	if !closed() {
+		best.Squared = math.Min(best.Squared, spectralBound(block))
+		best.Attained = math.Min(best.Attained, best.Squared)
+	}
 	return best
 }
 
-// mixing is coordinate ascent of Σ X[i,j] v_i·v_j over unit vectors v_i of √(2k)+1 numbers, where all local maxima are
+// mixing is coordinate ascent of Σ X[i,j] v_i·v_j over unit vectors v_i of √(2k)+2 numbers, where all local maxima are
 // global but for degenerate cases; the dual bound does not depend on that.
 type mixing struct {
-	x     *mat.SymDense
-	rank  int
-	v     [][]float64
+	k     int
+	x     []float64   // k×k, row by row
+	v     [][]float64 // v[a][i]: number a of v_i, so that products with rows of x are contiguous
 	field []float64
-	norms []float64 // ‖Σ_{j≠i} X[i,j] v_j‖ of the last sweep
 }
 
-func newMixing(x *mat.SymDense) *mixing {
-	k := x.SymmetricDim()
-	m := &mixing{x: x, rank: int(math.Sqrt(2*float64(k))) + 2, norms: make([]float64, k)}
-	m.field = make([]float64, m.rank)
+func newMixing(block *mat.SymDense) *mixing {
+	k := block.SymmetricDim()
+	rank := int(math.Sqrt(2*float64(k))) + 2
+	m := &mixing{k: k, x: mat.DenseCopyOf(block).RawMatrix().Data, v: make([][]float64, rank), field: make([]float64, rank)}
+	for a := range m.v {
+		m.v[a] = make([]float64, k)
+	}
 	rng := rand.New(rand.NewPCG(1, uint64(k)))
-	for range k {
-		v := make([]float64, m.rank)
-		for j := range v {
-			v[j] = rng.NormFloat64()
+	for i := range k {
+		for a := range m.field {
+			m.field[a] = rng.NormFloat64()
 		}
-		floats.Scale(1/floats.Norm(v, 2), v)
-		m.v = append(m.v, v)
+		m.set(i, floats.Norm(m.field, 2))
 	}
 	return m
 }
 
+// set makes v_i field/norm.
+func (m *mixing) set(i int, norm float64) {
+	for a, f := range m.field {
+		m.v[a][i] = f / norm
+	}
+}
+
 func (m *mixing) sweep() {
-	for i, v := range m.v {
-		m.pull(i)
-		m.norms[i] = floats.Norm(m.field, 2)
-		if m.norms[i] > 0 {
-			floats.ScaleTo(v, 1/m.norms[i], m.field)
+	for i := range m.k {
+		if norm := m.pull(i); norm > 0 {
+			m.set(i, norm)
 		}
 	}
 }
 
-// pull writes Σ_{j≠i} X[i,j] v_j to field.
-func (m *mixing) pull(i int) {
-	clear(m.field)
-	for j, v := range m.v {
-		if x := m.x.At(i, j); j != i && x != 0 {
-			floats.AddScaled(m.field, x, v)
-		}
+// pull writes Σ_{j≠i} X[i,j] v_j to field and returns its norm.
+func (m *mixing) pull(i int) float64 {
+	row := m.x[i*m.k : (i+1)*m.k]
+	for a, v := range m.v {
+		m.field[a] = floats.Dot(row, v) - row[i]*v[i]
 	}
+	return floats.Norm(m.field, 2)
 }
 
 // value returns ⟨VVᵀ, X⟩, a little less for the rounding of unit norms.
 func (m *mixing) value() float64 {
-	var total float64
-	for i, v := range m.v {
+	var total, magnitude float64
+	for i := range m.k {
 		m.pull(i)
-		total += m.x.At(i, i) + floats.Dot(v, m.field)/math.Max(1, floats.Norm(v, 2))
+		inner := 0.0
+		for a, v := range m.v {
+			inner += v[i] * m.field[a]
+		}
+		total += m.x[i*m.k+i] + inner
+		magnitude += math.Abs(m.x[i*m.k+i]) + math.Abs(inner)
 	}
-	return total * (1 - 1e-13)
+	return total - 1e-13*magnitude
 }
 
 // multipliers returns λ_i = X[i,i] + ‖Σ_{j≠i} X[i,j] v_j‖, which at the maximum make (diag(λ) - X)V = 0.
 func (m *mixing) multipliers() []float64 {
-	lambda := make([]float64, len(m.v))
+	lambda := make([]float64, m.k)
 	for i := range lambda {
-		m.pull(i)
-		lambda[i] = m.x.At(i, i) + floats.Norm(m.field, 2)
+		lambda[i] = m.x[i*m.k+i] + m.pull(i)
 	}
 	return lambda
 }

@@ -69,9 +69,9 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 		s.CopySym(st.r)
 		var cross *mat.Dense // F P Cᵀ + X, m×p
 		if m > 0 {
-			pc := mul(p, st.c.T())
-			s = symmetric(add(mul(st.c, pc), st.r))
-			cross = add(mul(st.f, pc), st.x)
+			cp := mulT(st.c, mat.DenseCopyOf(p))
+			s = symmetric(add(mulT(cp, st.c), st.r))
+			cross = add(mulT(st.f, cp), st.x)
 		}
 		var err error
 		if g.s, err = invert(s, sys.degenerate, 1+maxDiagonal(p)); err != nil {
@@ -95,9 +95,9 @@ func propagate(st *stage, p *mat.SymDense, gain, cross *mat.Dense) *mat.SymDense
 	if p == nil {
 		return nil
 	}
-	next := add(mul(mul(st.f, p), st.f.T()), st.q)
+	next := add(mulT(mulT(st.f, mat.DenseCopyOf(p)), st.f), st.q)
 	if gain != nil {
-		next.Sub(next, mul(gain, cross.T()))
+		next.Sub(next, mulT(gain, cross))
 	}
 	return symmetric(next)
 }
@@ -146,7 +146,8 @@ func (sys *system) backward(all []*gains) []statistics {
 		m, _ := g.closed.Dims()
 		next := mat.NewDense(m, m, nil)
 		if energy != nil {
-			next = mul(g.closed.T(), mul(energy, g.closed))
+			transposed := mat.DenseCopyOf(g.closed.T())
+			next = mulT(mulT(transposed, mat.DenseCopyOf(energy)), transposed)
 		}
 		if g.c != nil {
 			next.Add(next, mul(g.c.T(), mul(g.s.inverse, g.c)))

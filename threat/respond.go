@@ -169,7 +169,8 @@ func (b *batch) block(from, to int) {
 		if first < to { // pull back over round i: row·closed
 			live := pulled[(first-from)*n*b.state:]
 			count := (to - first) * n
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b.rows(live, count), general(g.closed), 0, b.rows(work, count))
+			transposed := mat.DenseCopyOf(g.closed.T()) // a·bᵀ is what gonum does fastest
+			blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(live, count), general(transposed), 0, b.rows(work, count))
 			copy(live[:count*b.state], work)
 		}
 		first = i

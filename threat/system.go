@@ -1,6 +1,8 @@
 package threat
 
 import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -52,6 +54,15 @@ func mul(a, b mat.Matrix) *mat.Dense {
 	var p mat.Dense
 	p.Mul(a, b)
 	return &p
+}
+
+// mulT returns a·bᵀ, the product that gonum does fastest.
+func mulT(a, b *mat.Dense) *mat.Dense {
+	r, _ := a.Dims()
+	c, _ := b.Dims()
+	p := mat.NewDense(r, c, nil)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, a.RawMatrix(), b.RawMatrix(), 0, p.RawMatrix())
+	return p
 }
 
 // symmetric returns the symmetric matrix (a + aᵀ)/2, nil for nil.
