@@ -25,8 +25,9 @@ type AuditOptions struct {
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm
 }
 
-// MaxAudit is the largest number of nodes times steps that RunAudit takes: the view is written out.
-const MaxAudit = 4000
+// MaxAudit is the largest number of messages in the view, and of nodes times steps, that RunAudit takes: the view is written
+// out.
+const MaxAudit = 3000
 
 // AuditResult is what an attack found, against what is claimed.
 type AuditResult struct {
@@ -56,24 +57,24 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 	if opts.NoiseScale == 0 {
 		opts.NoiseScale = 1
 	}
-	n, _ := w.Dims()
-	if n*schema.Steps() > MaxAudit {
-		return AuditResult{}, fmt.Errorf("%w: %d nodes in %d steps, at most %d together; take fewer steps", ErrAudit, n, schema.Steps(), MaxAudit)
-	}
-	claimed, err := claim(ctx, w, a, attacker, victim, schema)
+	p, err := newProtocol(w, a, attacker, schema.Steps())
 	if err != nil {
 		return AuditResult{}, err
 	}
-	view, err := Explicit(w, a, attacker, schema.Steps())
-	if err != nil {
-		return AuditResult{}, err
+	p.run(nobody{}) // to count
+	if count := max(len(p.rows), p.n*p.steps); count > MaxAudit {
+		return AuditResult{}, fmt.Errorf("%w: %d messages of %d nodes in %d steps are more than %d; take fewer steps", ErrAudit, len(p.rows), p.n, p.steps, MaxAudit)
 	}
-	exposure, err := view.Exposure(victim)
+	exposure, claimed, err := claim(ctx, w, a, attacker, victim, schema)
 	if err != nil {
 		return AuditResult{}, err
 	}
 	if exposure.Infinite || math.IsInf(claimed, 1) {
 		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed", ErrAudit)
+	}
+	view, err := Explicit(w, a, attacker, schema.Steps())
+	if err != nil {
+		return AuditResult{}, err
 	}
 	change := worstChange(exposure.M, schema)
 	out := AuditResult{Claimed: claimed, Runs: opts.Runs, Reachable: math.Sqrt(mat.Inner(change, exposure.M, change))}
@@ -81,17 +82,16 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 		out.Passed = true // nothing of the victim reaches the attacker
 		return out, nil
 	}
-	p, err := newProtocol(w, a, attacker, schema.Steps())
-	if err != nil {
-		return AuditResult{}, err
-	}
 	if opts.Noising != nil {
 		if r, c := opts.Noising.Dims(); r != schema.Steps() || c != r {
 			return AuditResult{}, fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, schema.Steps())
 		}
 		p.noising = mat.DenseCopyOf(opts.Noising)
 	}
-	test := view.test(victim, change)
+	test, err := view.test(victim, change)
+	if err != nil {
+		return AuditResult{}, err
+	}
 	rng := rand.New(opts.Random)
 	without := p.attack(rng, opts, victim, nil, test)
 	with := p.attack(rng, opts, victim, change, test)
@@ -100,28 +100,32 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 	return out, nil
 }
 
-// claim returns μ of Account and Best.
-func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema) (float64, error) {
+// claim returns what Account says of the victim, and μ by Best. Where the rank of the view is unclear, the exposure is that of
+// local DP.
+func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema) (Exposure, float64, error) {
 	local, err := a.Local(schema)
 	if err != nil {
-		return 0, err
+		return Exposure{}, 0, err
 	}
-	squared := math.NaN()
+	var found *Exposure
 	err = Account(ctx, w, a, attacker, schema.Steps(), func(e Exposure) error {
-		if e.Victim != victim {
-			return nil
+		if e.Victim == victim {
+			found = &e
 		}
-		var err error
-		squared, err = Best.Squared(e, schema, local)
-		return err
+		return nil
 	})
 	if IsUnclear(err) {
-		squared, err = local, nil
+		m, err := a.LDPSquared(schema.Steps())
+		return Exposure{Victim: victim, M: m, Infinite: m == nil}, math.Sqrt(local), err
 	}
-	if err == nil && math.IsNaN(squared) {
-		err = fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
+	if err != nil {
+		return Exposure{}, 0, err
 	}
-	return math.Sqrt(math.Max(squared, 0)), err
+	if found == nil {
+		return Exposure{}, 0, fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
+	}
+	squared, err := Best.Squared(*found, schema, local)
+	return *found, math.Sqrt(math.Max(squared, 0)), err
 }
 
 // worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can be
@@ -154,28 +158,42 @@ func worstChange(m *mat.SymDense, schema participation.Schema) *mat.VecDense {
 }
 
 // test returns the weights of the best linear statistic of what the attacker knows, for a change of the victim's gradients:
-// (BBᵀ)⁺ A_u ΔG.
-func (v *View) test(victim int, change *mat.VecDense) *mat.VecDense {
+// (BBᵀ)⁻¹ A_u ΔG, with a little added to the diagonal, since rows can depend on each other.
+func (v *View) test(victim int, change *mat.VecDense) (*mat.VecDense, error) {
 	reduced := v.Reduce()
 	rows, _ := reduced.A.Dims()
 	moved := mat.NewVecDense(rows, nil)
 	for t := range v.Steps {
 		moved.AddScaledVec(moved, change.AtVec(t), reduced.A.ColView(t*v.Nodes+victim))
 	}
-	out := mat.NewVecDense(rows, nil)
-	var svd mat.SVD
-	if !svd.Factorize(reduced.B, mat.SVDThin) {
-		return out
+	covariance := symmetric(mulT(reduced.B, reduced.B))
+	ridge := 1e-9 * mat.Trace(covariance) / float64(rows)
+	for i := range rows {
+		covariance.SetSym(i, i, covariance.At(i, i)+ridge)
 	}
-	var u mat.Dense
-	svd.UTo(&u)
-	for i, s := range svd.Values(nil) {
-		if s > 1e-10*svd.Values(nil)[0] {
-			out.AddScaledVec(out, mat.Dot(u.ColView(i), moved)/(s*s), u.ColView(i))
-		}
+	var chol mat.Cholesky
+	if !chol.Factorize(covariance) {
+		return nil, errUnclear
 	}
-	return out
+	var weights mat.VecDense
+	err := chol.SolveVecTo(&weights, moved)
+	var condition mat.Condition
+	if errors.As(err, &condition) {
+		err = nil // the ridge makes it a large one, which is harmless: a worse direction is a weaker test
+	}
+	return &weights, err
 }
+
+// nobody is a source of one zero a row.
+type nobody struct{}
+
+var nothingAtAll = []float64{0}
+
+func (nobody) width() int                  { return 1 }
+func (nobody) gradient(int, int) []float64 { return nothingAtAll }
+func (nobody) own(int, int) []float64      { return nothingAtAll }
+func (nobody) edge(int, int) []float64     { return nothingAtAll }
+func (nobody) message(int, int) []float64  { return nothingAtAll }
 
 // attack runs the protocol, all runs side by side, and returns the statistic of each.
 func (p *protocol) attack(rng *rand.Rand, opts AuditOptions, victim int, change *mat.VecDense, test *mat.VecDense) []float64 {
