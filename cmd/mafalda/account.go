@@ -100,7 +100,7 @@ func loadStrategy(dir string, steps int) (factorize.Strategy, error) {
 	case m.Steps != steps:
 		return nil, fmt.Errorf("%s is for T = %d, not %d", dir, m.Steps, steps)
 	}
-	c, err := rebuild(m.Strategy, m.Steps)
+	c, err := m.Strategy.Build(m.Steps)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}

@@ -137,7 +137,7 @@ func nodeStrategy(e *export.Export, node int) (factorize.Strategy, error) {
 		return nil, err
 	}
 	if layer.C == nil {
-		s, err := rebuild(e.Manifest.Strategy, e.Manifest.Steps)
+		s, err := e.Manifest.Strategy.Build(e.Manifest.Steps)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Dir, err)
 		}

@@ -139,7 +139,7 @@ func (v *verification) all(ctx context.Context) error {
 // strategy returns the exported C: of its matrix, of its parameters, or of both if they agree.
 func (v *verification) strategy() (factorize.Strategy, error) {
 	m := v.export.Manifest
-	made, err := rebuild(m.Strategy, m.Steps)
+	made, err := m.Strategy.Build(m.Steps)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,414 @@
+package noise
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+const steps, dim = 12, 9000 // more than two chunks
+
+// strategies are one of each class, optimal for prefix sums.
+func strategies(t testing.TB) map[string]factorize.Strategy {
+	s, err := participation.NewCyclic(steps, 2, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := workload.PrefixGram(steps)
+	ctx := context.Background()
+	all := map[string]factorize.Strategy{}
+	dense, err := factorize.Optimize(ctx, h, s, factorize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["dense"] = dense.Strategy
+	banded, err := factorize.OptimizeBanded(ctx, h, s, 4, factorize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["banded"] = banded.Strategy
+	for name, make := range map[string]func() (*factorize.SeriesResult, error){
+		"toeplitz": func() (*factorize.SeriesResult, error) {
+			return factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: 5, ScaleColumns: true})
+		},
+		"blt":            func() (*factorize.SeriesResult, error) { return factorize.OptimizeBLT(ctx, h, s, 3) },
+		"banded-inverse": func() (*factorize.SeriesResult, error) { return factorize.OptimizeBandedInverse(ctx, h, s, 3) },
+	} {
+		r, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = r.Strategy
+	}
+	return all
+}
+
+// TestStreamIsTheProduct: the rows are those of C⁻¹Z, to rounding, for every class, kept or made again.
+func TestStreamIsTheProduct(t *testing.T) {
+	key := SeededKey(7, "node")
+	z := mat.NewDense(steps, dim, nil)
+	for s := range steps {
+		key.normals(z.RawRowView(s), s)
+	}
+	for name, c := range strategies(t) {
+		var noising mat.TriDense
+		if err := c.NoisingTo(&noising); err != nil {
+			t.Fatal(err)
+		}
+		var want mat.Dense
+		want.Mul(&noising, z)
+		for _, regenerate := range []bool{false, true} {
+			seed := uint64(7)
+			s, err := newStream(c, "node", key, dim, 3, Options{Seed: &seed, Regenerate: regenerate})
+			if err != nil {
+				t.Fatal(err)
+			}
+			row := make([]float64, dim)
+			for step := range steps {
+				if err := s.Next(row); err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range row {
+					if math.Abs(v-3*want.At(step, i)) > 1e-12*(1+math.Abs(v)) {
+						t.Fatalf("%s: step %d, coordinate %d is %v, want %v", name, step, i, v, 3*want.At(step, i))
+					}
+				}
+			}
+			if err := s.Next(row); err != io.EOF {
+				t.Errorf("%s: after the last step: %v", name, err)
+			}
+			if limit := map[string]int{"dense": steps, "banded": 3, "toeplitz": 4, "blt": 4, "banded-inverse": 2}[name]; s.Floats() > limit || regenerate && s.Floats() > 4 {
+				t.Errorf("%s keeps %d rows", name, s.Floats())
+			}
+		}
+	}
+}
+
+// TestCovariance: over many coordinates the rows have the covariance C⁻¹C⁻ᵀ.
+func TestCovariance(t *testing.T) {
+	for name, c := range strategies(t) {
+		seed := uint64(1)
+		s, err := newStream(c, "node", SeededKey(seed, "node"), 1<<16, 1, Options{Seed: &seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var noising mat.TriDense
+		if err := c.NoisingTo(&noising); err != nil {
+			t.Fatal(err)
+		}
+		want := mat.NewSymDense(steps, nil)
+		want.SymOuterK(1, &noising)
+		rows := make([][]float64, steps)
+		for step := range steps {
+			rows[step] = make([]float64, s.Dim())
+			if err := s.Next(rows[step]); err != nil {
+				t.Fatal(err)
+			}
+			for earlier := range step + 1 {
+				var sum float64
+				for i, v := range rows[step] {
+					sum += v * rows[earlier][i]
+				}
+				got := sum / float64(s.Dim())
+				margin := 5 * math.Sqrt((want.At(step, step)*want.At(earlier, earlier)+math.Pow(want.At(step, earlier), 2))/float64(s.Dim()))
+				if math.Abs(got-want.At(step, earlier)) > margin {
+					t.Errorf("%s: covariance of steps %d and %d is %v, want %v ± %v", name, earlier, step, got, want.At(step, earlier), margin)
+				}
+			}
+		}
+	}
+}
+
+// exported writes an export of a strategy with two nodes and a noise level of 2.
+func exported(t testing.TB, c factorize.Strategy, describe export.Strategy) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps, Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: describe,
+		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1, Tolerance: 0.1, Status: "converged",
+		Graph: &export.Graph{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"}, Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
+	files := []export.File{export.Bytes("nodes.csv", []byte("index,label,degree\n0,ann,1\n1,b,ob,1\n"))}
+	if describe.Class == "dense" {
+		var lower, noising mat.TriDense
+		c.StrategyTo(&lower)
+		if err := c.NoisingTo(&noising); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, export.NPY("C.npy", &lower), export.NPY("C_inv.npy", &noising))
+	}
+	if err := export.WriteDir(dir, m, files, export.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func read(t testing.TB, next func([]float64) error, count int) [][]float64 {
+	t.Helper()
+	var rows [][]float64
+	for range count {
+		row := make([]float64, 100)
+		if err := next(row); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func same(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal[[]float64]) }
+
+// TestOpen: seeds make noise again, nodes and keys differ, the scale is the manifest's or the caller's, single precision and grid
+// are roundings.
+func TestOpen(t *testing.T) {
+	dir := exported(t, strategies(t)["dense"], export.Strategy{Class: "dense"})
+	seed := uint64(3)
+	open := func(node string, opts Options) *Stream {
+		s, err := Open(dir, node, 100, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	ann := read(t, open("ann", Options{Seed: &seed}).Next, steps)
+	if !same(ann, read(t, open("ann", Options{Seed: &seed}).Next, steps)) {
+		t.Error("the same seed gives other noise")
+	}
+	if same(ann, read(t, open("b,ob", Options{Seed: &seed}).Next, steps)) {
+		t.Error("two nodes have the same noise")
+	}
+	private := open("ann", Options{})
+	if same(ann, read(t, private.Next, steps)) || !private.Private() || same(read(t, open("ann", Options{}).Next, 1), read(t, open("ann", Options{}).Next, 1)) {
+		t.Error("keys of the operating system are not fresh")
+	}
+	double := read(t, open("ann", Options{Seed: &seed, NoiseStd: 4}).Next, steps)
+	if double[3][5] != 2*ann[3][5] {
+		t.Errorf("twice the noise is %v, not twice %v", double[3][5], ann[3][5])
+	}
+	single := open("ann", Options{Seed: &seed})
+	row := make([]float32, 100)
+	for step := range steps {
+		if err := single.NextFloat32(row); err != nil || row[7] != float32(ann[step][7]) {
+			t.Errorf("single precision: %v, %v", row[7], err)
+		}
+	}
+	for i, v := range read(t, open("ann", Options{Seed: &seed, Grid: 0.25}).Next, 1)[0] {
+		if v != math.RoundToEven(ann[0][i]*4)/4 {
+			t.Errorf("on the grid %v is %v", ann[0][i], v)
+		}
+	}
+	before := runtime.GOMAXPROCS(1)
+	alone, err := Open(dir, "ann", 3*chunk+5, Options{Seed: &seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := make([]float64, alone.Dim())
+	err = alone.Next(one)
+	runtime.GOMAXPROCS(max(before, 3))
+	many, err2 := Open(dir, "ann", 3*chunk+5, Options{Seed: &seed})
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	other := make([]float64, many.Dim())
+	err = many.Next(other)
+	runtime.GOMAXPROCS(before)
+	if err != nil || !slices.Equal(one, other) || !slices.Equal(one[:100], ann[0]) {
+		t.Error("noise depends on the number of workers, or of parameters")
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	c := strategies(t)["dense"]
+	damaged := exported(t, c, export.Strategy{Class: "dense"})
+	path := filepath.Join(damaged, "C.npy")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-1] ^= 1
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fine := exported(t, c, export.Strategy{Class: "dense"})
+	loud := exported(t, c.Scaled(1.01), export.Strategy{Class: "dense"})
+	for name, tc := range map[string]struct {
+		dir, node string
+		dim       int
+		opts      Options
+		say       string
+	}{
+		"a hash that differs":     {damaged, "ann", 1, Options{}, "SHA-256"},
+		"too large a sensitivity": {loud, "ann", 1, Options{}, "sens²"},
+		"unknown node":            {fine, "eve", 1, Options{}, `no node "eve"`},
+		"no parameters":           {fine, "ann", 0, Options{}, "0 parameters"},
+		"no export":               {t.TempDir(), "ann", 1, Options{}, "no export here"},
+		"negative noise":          {fine, "ann", 1, Options{NoiseStd: -1}, "no noise level"},
+		"grid":                    {fine, "ann", 1, Options{Grid: math.NaN()}, "grid"},
+	} {
+		if _, err := Open(tc.dir, tc.node, tc.dim, tc.opts); err == nil || !strings.Contains(err.Error(), tc.say) {
+			t.Errorf("%s: %v, want %q", name, err, tc.say)
+		}
+	}
+	s, err := Open(fine, "ann", 4, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Next(make([]float64, 3)); err == nil || s.Step() != 0 {
+		t.Errorf("a row too short: %v, step %d", err, s.Step())
+	}
+}
+
+// TestDurableResumes: whatever the class, a stream that is closed, or killed right after a row, goes on as one that never
+// stopped; a row that was on disk as handed out is not handed out again.
+func TestDurableResumes(t *testing.T) {
+	all := strategies(t)
+	banded := all["banded"].(*factorize.Banded)
+	for name, tc := range map[string]struct {
+		strategy factorize.Strategy
+		describe export.Strategy
+		opts     Options
+	}{
+		"dense":       {all["dense"], export.Strategy{Class: "dense"}, Options{}},
+		"regenerated": {all["dense"], export.Strategy{Class: "dense"}, Options{Regenerate: true}},
+		"banded":      {banded, export.Strategy{Class: "banded", Bandwidth: banded.Bands(), Diagonals: banded.Diagonals()}, Options{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := exported(t, tc.strategy, tc.describe)
+			path := filepath.Join(t.TempDir(), "state")
+			open := func() *Durable {
+				d, err := OpenDurable(dir, "ann", 100, path, tc.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return d
+			}
+			first := open()
+			rows := read(t, first.Next, 5)
+			if _, err := OpenDurable(dir, "ann", 100, path, tc.opts); runtime.GOOS == "linux" && !errors.Is(err, ErrState) {
+				t.Errorf("opened twice: %v", err)
+			}
+			if err := first.Close(); err != nil {
+				t.Fatal(err)
+			}
+			second := open()
+			if second.Step() != 5 {
+				t.Fatalf("goes on at step %d", second.Step())
+			}
+			rows = append(rows, read(t, second.Next, 2)...)
+			if err := second.issue(); err != nil { // killed after the state was written, before the row was used
+				t.Fatal(err)
+			}
+			if err := second.Close(); err != nil {
+				t.Fatal(err)
+			}
+			third := open()
+			if third.Step() != 8 {
+				t.Fatalf("goes on at step %d after a row was lost", third.Step())
+			}
+			rest := read(t, third.Next, steps-8)
+			row := make([]float64, 100)
+			if err := third.Next(row); err != io.EOF {
+				t.Errorf("after the last step: %v", err)
+			}
+			if err := third.Close(); err != nil {
+				t.Fatal(err)
+			}
+			whole, err := newStream(tc.strategy, "ann", third.key, 100, 2, tc.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := read(t, whole.Next, steps)
+			if !same(rows, want[:7]) || !same(rest, want[8:]) {
+				t.Error("the rows are not those of an uninterrupted run")
+			}
+			info, err := os.Stat(path)
+			if err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+				t.Errorf("the state holds a key, but its mode is %v (%v)", info.Mode(), err)
+			}
+		})
+	}
+}
+
+func TestDurableRefuses(t *testing.T) {
+	c := strategies(t)["dense"]
+	dir, other := exported(t, c, export.Strategy{Class: "dense"}), exported(t, c.Scaled(0.5), export.Strategy{Class: "dense"})
+	one, two := uint64(1), uint64(2)
+	start := func(opts Options) string {
+		path := filepath.Join(t.TempDir(), "state")
+		d, err := OpenDurable(dir, "ann", 100, path, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read(t, d.Next, 1)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	garbled := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(garbled, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		dir, node string
+		dim       int
+		path      string
+		opts      Options
+	}{
+		"another export":    {other, "ann", 100, start(Options{}), Options{}},
+		"another node":      {dir, "b,ob", 100, start(Options{}), Options{}},
+		"another model":     {dir, "ann", 99, start(Options{}), Options{}},
+		"another noise":     {dir, "ann", 100, start(Options{}), Options{NoiseStd: 1}},
+		"another seed":      {dir, "ann", 100, start(Options{Seed: &one}), Options{Seed: &two}},
+		"a seed for a key":  {dir, "ann", 100, start(Options{}), Options{Seed: &one}},
+		"a key for a seed":  {dir, "ann", 100, start(Options{Seed: &one}), Options{}},
+		"no state":          {dir, "ann", 100, garbled, Options{}},
+		"no folder for one": {dir, "ann", 100, filepath.Join(t.TempDir(), "a", "b"), Options{}},
+	} {
+		if _, err := OpenDurable(tc.dir, tc.node, tc.dim, tc.path, tc.opts); !errors.Is(err, ErrState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// BenchmarkNext measures rows of a million parameters against copying as many.
+func BenchmarkNext(b *testing.B) {
+	const large = 1 << 20
+	seed := uint64(1)
+	for name, c := range strategies(b) {
+		b.Run(name, func(b *testing.B) {
+			s, err := newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed})
+			if err != nil {
+				b.Fatal(err)
+			}
+			row := make([]float64, large)
+			b.SetBytes(8 * large)
+			for b.Loop() {
+				if err := s.Next(row); err == io.EOF {
+					if s, err = newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+	b.Run("copy", func(b *testing.B) {
+		from, to := make([]float64, large), make([]float64, large)
+		b.SetBytes(8 * large)
+		for b.Loop() {
+			copy(to, from)
+		}
+	})
+}
