@@ -29,26 +29,35 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
 		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(h) {
-		return 0, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
-	}
-	var root mat.TriDense
-	chol.UTo(&root)
 	k := denseMask(participation.Relaxation(schema))
-	o := newObjective(h, &root, k)
 	full := mat.DenseCopyOf(x).RawMatrix().Data
-	if math.IsInf(o.Value(full), 0) {
-		return 0, fmt.Errorf("lower bound from X: %w", ErrNotPositiveDefinite)
+	root, lambda, err := dualOf(h, full, k)
+	if err != nil {
+		return 0, err
 	}
-	o.GradientTo(make([]float64, len(full)))
-	near := newCertificate(&root, k)
-	bound, err := near.bound(full, o.lambda)
+	near := newCertificate(root, k)
+	bound, err := near.bound(full, lambda)
 	if err != nil || near.excessNorm < tightExcess {
 		return bound, err
 	}
-	far, err := singularValueBound(&root, o.lambda, k)
+	far, err := singularValueBound(root, lambda, k)
 	return math.Max(bound, far), err
+}
+
+// dualOf returns R with h = RᵀR, and Λ = x⁻¹hx⁻¹.
+func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return nil, nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+	}
+	var root mat.TriDense
+	chol.UTo(&root)
+	o := newObjective(h, &root, k)
+	if math.IsInf(o.Value(x), 0) {
+		return nil, nil, fmt.Errorf("lower bound from X: %w", ErrNotPositiveDefinite)
+	}
+	o.GradientTo(make([]float64, len(x)))
+	return &root, o.lambda, nil
 }
 
 // tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of the

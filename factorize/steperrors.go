@@ -208,18 +208,10 @@ func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) 
 
 // lastBound is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h.
 func lastBound(root *mat.Dense, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
-	var chol mat.Cholesky
-	if !chol.Factorize(h) {
-		return 0, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
-	}
-	var upper mat.TriDense
-	chol.UTo(&upper)
 	k := denseMask(participation.Relaxation(schema))
-	o := newObjective(h, &upper, k)
-	full := mat.DenseCopyOf(x).RawMatrix().Data
-	if math.IsInf(o.Value(full), 0) {
-		return 0, fmt.Errorf("lower bound from X: %w", ErrNotPositiveDefinite)
+	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
+	if err != nil {
+		return 0, err
 	}
-	o.GradientTo(make([]float64, len(full)))
-	return singularValueBound(root, o.lambda, k)
+	return singularValueBound(root, lambda, k)
 }

@@ -181,12 +181,7 @@ With -o the pairs are written as CSV and JSON, with a figure by distance; attack
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(cmd.Context())
-			defer stop()
-			cmd.SetContext(ctx)
-			return f.run(cmd)
-		},
+		RunE: untilInterrupted(f.run),
 	}
 	f.network.bindGraph(cmd)
 	f.network.bindGossip(cmd)
@@ -275,11 +270,8 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	l := &ledger{flags: f, progress: newProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
 	fl := cmd.Flags()
-	if !fl.Changed("participations") && !fl.Changed("separation") && !fl.Changed("schema") && fl.Changed("T") {
-		f.schema.participations, f.schema.separation = f.schema.steps, 1
-	}
 	var err error
-	if l.schema, err = f.schema.choose(cmd); err != nil {
+	if l.schema, err = f.schema.chooseEvery(cmd); err != nil {
 		return nil, err
 	}
 	if l.bound, err = threat.ParseBound(f.bound); err != nil {

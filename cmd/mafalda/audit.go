@@ -42,12 +42,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
   mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --strategy out --attacker Medici`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(cmd.Context())
-			defer stop()
-			cmd.SetContext(ctx)
-			return f.run(cmd)
-		},
+		RunE: untilInterrupted(f.run),
 	}
 	f.network.bindGraph(cmd)
 	f.network.bindGossip(cmd)
@@ -66,11 +61,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 }
 
 func (f *auditFlags) run(cmd *cobra.Command) error {
-	fl := cmd.Flags()
-	if !fl.Changed("participations") && !fl.Changed("separation") && !fl.Changed("schema") && fl.Changed("T") {
-		f.schema.participations, f.schema.separation = f.schema.steps, 1
-	}
-	schema, err := f.schema.choose(cmd)
+	schema, err := f.schema.chooseEvery(cmd)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
@@ -16,4 +18,14 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
+}
+
+// untilInterrupted runs a command without arguments under an interruptible context.
+func untilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		cmd.SetContext(ctx)
+		return run(cmd)
+	}
 }

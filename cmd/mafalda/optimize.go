@@ -55,12 +55,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --workload prefix --T 380          # centralized: no network`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(cmd.Context())
-			defer stop()
-			cmd.SetContext(ctx)
-			return f.run(cmd)
-		},
+		RunE: untilInterrupted(f.run),
 	}
 	f.network.bindGraph(cmd)
 	f.network.bindGossip(cmd)

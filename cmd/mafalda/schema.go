@@ -66,6 +66,15 @@ func (f *schemaFlags) choose(cmd *cobra.Command) (participation.Schema, error) {
 	return s, nil
 }
 
+// chooseEvery is choose with another default: without any of the flags a record takes part in every step.
+func (f *schemaFlags) chooseEvery(cmd *cobra.Command) (participation.Schema, error) {
+	given := cmd.Flags().Changed
+	if given("T") && !given("participations") && !given("separation") && !given("schema") {
+		f.participations, f.separation = f.steps, 1
+	}
+	return f.choose(cmd)
+}
+
 func readSchema(path string, steps int) (participation.Schema, error) {
 	file, err := os.Open(path)
 	if err != nil {
