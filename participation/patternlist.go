@@ -16,7 +16,7 @@ import (
 type PatternList struct {
 	steps      int
 	patterns   [][]int
-	together   [][]bool
+	holding    [][]int // of every step: the patterns that hold it, ascending
 	separation int
 }
 
@@ -27,10 +27,7 @@ func NewPatternList(steps int, patterns [][]int) (*PatternList, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("%w: T = %d must be at least 1", ErrSchema, steps)
 	}
-	l := &PatternList{steps: steps, separation: steps, together: make([][]bool, steps)}
-	for s := range l.together {
-		l.together[s] = make([]bool, steps)
-	}
+	l := &PatternList{steps: steps, separation: steps, holding: make([][]int, steps)}
 	for i, given := range patterns {
 		pattern := slices.Clone(given)
 		slices.Sort(pattern)
@@ -42,7 +39,7 @@ func NewPatternList(steps int, patterns [][]int) (*PatternList, error) {
 		return nil, fmt.Errorf("%w: the pattern %v is there twice", ErrSchema, twice)
 	}
 	for s := range steps {
-		if !l.together[s][s] {
+		if len(l.holding[s]) == 0 {
 			return nil, fmt.Errorf("%w: step %d of 0..%d is in no pattern: nobody would ever take part in it", ErrSchema, s, steps-1)
 		}
 	}
@@ -65,9 +62,7 @@ func (l *PatternList) add(pattern []int) error {
 		}
 	}
 	for _, s := range pattern {
-		for _, t := range pattern {
-			l.together[s][t] = true
-		}
+		l.holding[s] = append(l.holding[s], len(l.patterns))
 	}
 	l.patterns = append(l.patterns, pattern)
 	return nil
@@ -147,7 +142,20 @@ func (l *PatternList) String() string {
 func (l *PatternList) Patterns() [][]int { return l.patterns }
 
 // Together reports whether some pattern holds both steps.
-func (l *PatternList) Together(s, t int) bool { return s != t && l.together[s][t] }
+func (l *PatternList) Together(s, t int) bool {
+	a, b := l.holding[s], l.holding[t]
+	for s != t && len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] == b[0]:
+			return true
+		case a[0] < b[0]:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return false
+}
 
 // Sensitivity is Of the patterns.
 func (l *PatternList) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
