@@ -43,6 +43,9 @@ func Account(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, 
 	if err := attacker.check(n); err != nil {
 		return err
 	}
+	if len(a.each) > 0 && len(a.each) != n {
+		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, len(a.each), n)
+	}
 	if len(attacker.Nodes) == n {
 		return nil // nobody is left
 	}
@@ -73,7 +76,12 @@ func (a Algorithm) fits(steps int) error {
 		length = len(f.diagonals[0])
 	}
 	if a.dense != nil {
-		length = a.dense.Steps()
+		length = a.steps
+	}
+	for _, c := range a.each {
+		if c.Steps() != steps {
+			length = c.Steps()
+		}
 	}
 	if length != steps {
 		return fmt.Errorf("%w: %d steps, not %d", ErrStrategy, length, steps)
@@ -92,7 +100,7 @@ var ErrTooLarge = errors.New("view is too large for a dense strategy: use a stru
 func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int, visit func(Exposure) error) error {
 	n, _ := w.Dims()
 	if attacker.Trust != PNDP { // all messages: every node's own noise is all there is
-		return public(a.dense, attacker, n, visit)
+		return public(a, attacker, n, visit)
 	}
 	p := plainView(w, attacker)
 	if attacker.SecureSummation {
@@ -107,17 +115,16 @@ func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, s
 		return fmt.Errorf("%w (%d messages in %d steps make %d, more than %d)", ErrTooLarge, seen, steps, size, MaxDirect)
 	}
 	responses := p.impulses(steps)
-	var noising mat.TriDense
-	if err := a.dense.NoisingTo(&noising); err != nil {
-		return fmt.Errorf("inverting the strategy: %w", err)
-	}
-	z := mat.DenseCopyOf(&noising)
 	s := blas64.Symmetric{N: size, Stride: size, Data: make([]float64, size*size), Uplo: blas.Upper}
-	for v := range p.nodes {
+	for i, v := range p.nodes {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b := mul(toeplitz(responses, v, steps), z)
+		z, err := noisingOf(a.dense(v))
+		if err != nil {
+			return err
+		}
+		b := mul(toeplitz(responses, i, steps), z)
 		blas64.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, s)
 	}
 	var chol mat.Cholesky
@@ -145,20 +152,16 @@ func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, s
 }
 
 // public is the view of all messages under noise that every node correlates for itself: M = CᵀC.
-func public(c factorize.Strategy, attacker Attacker, n int, visit func(Exposure) error) error {
+func public(a Algorithm, attacker Attacker, n int, visit func(Exposure) error) error {
 	known := map[int]bool{}
 	for _, v := range attacker.Nodes {
 		known[v] = true
 	}
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
 	for v := range n {
 		if known[v] {
 			continue
 		}
-		m := mat.NewSymDense(c.Steps(), nil)
-		m.SymOuterK(1, lower.T())
-		if err := visit(Exposure{Victim: v, M: m}); err != nil {
+		if err := visit(Exposure{Victim: v, M: gramOf(a.dense(v))}); err != nil {
 			return err
 		}
 	}
@@ -205,21 +208,18 @@ func toeplitz(responses []*mat.Dense, node, steps int) *mat.Dense {
 }
 
 // LDPSquared returns the squared sensitivity bound that holds whatever the attacker sees, for noise that every node draws
-// for itself: see Exposure.M with M = CᵀC. It is nil where there is no such noise.
-func (a Algorithm) LDPSquared(steps int) (*mat.SymDense, error) {
+// for itself: see Exposure.M with M = CᵀC of a node. It is nil where there is no such noise.
+func (a Algorithm) LDPSquared(node, steps int) (*mat.SymDense, error) {
 	if err := a.fits(steps); err != nil {
 		return nil, err
 	}
 	if a.zip || a.alone == 0 {
 		return nil, nil
 	}
-	m := mat.NewSymDense(steps, nil)
 	if a.dense != nil {
-		var lower mat.TriDense
-		a.dense.StrategyTo(&lower)
-		m.SymOuterK(1, lower.T())
-		return m, nil
+		return gramOf(a.dense(node)), nil
 	}
+	m := mat.NewSymDense(steps, nil)
 	noising := a.noising(steps)
 	var inverse, c mat.Dense
 	if err := inverse.Inverse(noising); err != nil {
@@ -231,6 +231,24 @@ func (a Algorithm) LDPSquared(steps int) (*mat.SymDense, error) {
 	c.CloneFrom(inverse.T())
 	m.SymOuterK(1/(a.alone*a.alone), &c)
 	return m, nil
+}
+
+// gramOf returns CᵀC.
+func gramOf(c factorize.Strategy) *mat.SymDense {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	m := mat.NewSymDense(c.Steps(), nil)
+	m.SymOuterK(1, lower.T())
+	return m
+}
+
+// noisingOf returns C⁻¹.
+func noisingOf(c factorize.Strategy) (*mat.Dense, error) {
+	var noising mat.TriDense
+	if err := c.NoisingTo(&noising); err != nil {
+		return nil, fmt.Errorf("inverting the strategy: %w", err)
+	}
+	return mat.DenseCopyOf(&noising), nil
 }
 
 // noising returns C⁻¹ of the filter, T×T.

@@ -12,12 +12,14 @@ import (
 // itself.
 type Algorithm struct {
 	name   string
-	filter filter             // correlation over time, nil for none
-	dense  factorize.Strategy // correlation over time that has no small filter
-	rounds int                // gossip rounds a step
-	shared float64            // standard deviation of the noise that cancels between neighbours
-	alone  float64            // standard deviation of a node's own noise
-	zip    bool               // noise of single messages
+	filter filter                            // correlation over time, nil for none
+	dense  func(node int) factorize.Strategy // correlation over time that has no small filter, nil if there is none
+	steps  int                               // of dense
+	each   []factorize.Strategy              // of every node, if they differ
+	rounds int                               // gossip rounds a step
+	shared float64                           // standard deviation of the noise that cancels between neighbours
+	alone  float64                           // standard deviation of a node's own noise
+	zip    bool                              // noise of single messages
 }
 
 // Name returns the algorithm's name.
@@ -67,7 +69,14 @@ func MFDSGD(c factorize.Strategy) Algorithm {
 		return a
 	}
 	if a.filter = filterOf(c); a.filter == nil {
-		a.dense = c
+		a.dense, a.steps = func(int) factorize.Strategy { return c }, c.Steps()
 	}
 	return a
+}
+
+// MFDSGDPerNode is MF-D-SGD with the strategy strategies[v] at node v, all of the same number of steps; it goes by the direct
+// method. Local DP is that of the worst of them.
+func MFDSGDPerNode(strategies []factorize.Strategy) Algorithm {
+	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, steps: strategies[0].Steps(), each: strategies,
+		dense: func(node int) factorize.Strategy { return strategies[node] }}
 }

@@ -86,7 +86,7 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 		if r, c := opts.Noising.Dims(); r != schema.Steps() || c != r {
 			return AuditResult{}, fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, schema.Steps())
 		}
-		p.noising = mat.DenseCopyOf(opts.Noising)
+		p.noising = func(int) mat.Matrix { return opts.Noising }
 	}
 	test, err := view.test(victim, change)
 	if err != nil {
@@ -115,7 +115,7 @@ func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, vi
 		return nil
 	})
 	if IsUnclear(err) {
-		m, err := a.LDPSquared(schema.Steps())
+		m, err := a.LDPSquared(victim, schema.Steps())
 		return Exposure{Victim: victim, M: m, Infinite: m == nil}, math.Sqrt(local), err
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/factorize"
 	"mafalda/participation"
 )
 
@@ -110,15 +111,30 @@ func patternsOf(schema participation.Schema) ([][]int, bool) {
 	return schema.Disjoint(), false
 }
 
-// Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: +Inf where no noise of its own
-// protects a node.
+// Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: that of the worst node, and +Inf where
+// no noise of its own protects a node.
 func (a Algorithm) Local(schema participation.Schema) (float64, error) {
-	m, err := a.LDPSquared(schema.Steps())
-	if err != nil {
-		return 0, err
+	worst := math.Inf(-1)
+	seen := map[factorize.Strategy]bool{}
+	for node := range max(len(a.each), 1) {
+		if a.each != nil {
+			if seen[a.each[node]] {
+				continue
+			}
+			seen[a.each[node]] = true
+		}
+		m, err := a.LDPSquared(node, schema.Steps())
+		if err != nil {
+			return 0, err
+		}
+		if m == nil {
+			return math.Inf(1), nil
+		}
+		squared, err := Exact.Squared(Exposure{M: m}, schema, math.Inf(1))
+		if err != nil {
+			return 0, err
+		}
+		worst = math.Max(worst, squared)
 	}
-	if m == nil {
-		return math.Inf(1), nil
-	}
-	return Exact.Squared(Exposure{M: m}, schema, math.Inf(1))
+	return worst, nil
 }

@@ -53,7 +53,7 @@ func TestLDPIsTheStrategy(t *testing.T) {
 		steps := rapid.IntRange(1, 8).Draw(t, "T")
 		c := drawStrategy(t, steps)
 		a := MFDSGD(c)
-		want, err := a.LDPSquared(steps)
+		want, err := a.LDPSquared(0, steps)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,9 @@ type protocol struct {
 	algorithm Algorithm
 	attacker  Attacker
 	n, steps  int
-	edges     [][2]int   // of DECOR, in any orientation
-	messages  [][2]int   // of Zip-DL: sender and recipient
-	noising   *mat.Dense // C⁻¹ of every node, T×T
+	edges     [][2]int               // of DECOR, in any orientation
+	messages  [][2]int               // of Zip-DL: sender and recipient
+	noising   func(v int) mat.Matrix // C⁻¹ of a node, T×T
 
 	rows    [][]float64
 	learned []int // the step of every row
@@ -54,14 +54,19 @@ func newProtocol(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*prot
 		})
 	}
 	if a.dense == nil {
-		p.noising = a.noising(steps)
+		z := a.noising(steps)
+		p.noising = func(int) mat.Matrix { return z }
 		return p, nil
 	}
-	var z mat.TriDense
-	if err := a.dense.NoisingTo(&z); err != nil {
-		return nil, err
+	each := make([]mat.Matrix, max(len(a.each), 1))
+	for v := range each {
+		z, err := noisingOf(a.dense(v))
+		if err != nil {
+			return nil, err
+		}
+		each[v] = z
 	}
-	p.noising = mat.DenseCopyOf(&z)
+	p.noising = func(v int) mat.Matrix { return each[min(v, len(each)-1)] }
 	return p, nil
 }
 
@@ -95,8 +100,9 @@ func (p *protocol) run(s source) {
 
 // addNoise adds the noise of node v's message in step t.
 func (p *protocol) addNoise(message []float64, t, v int) {
+	noising := p.noising(v)
 	for s := range t + 1 {
-		if c := p.algorithm.alone * p.noising.At(t, s); c != 0 {
+		if c := p.algorithm.alone * noising.At(t, s); c != 0 {
 			floats.AddScaled(message, c, p.source.own(s, v))
 		}
 	}

@@ -118,10 +118,20 @@ func drawStrategy(t *rapid.T, steps int) factorize.Strategy {
 	return c
 }
 
-func drawAlgorithm(t *rapid.T, steps int) Algorithm {
+func drawAlgorithm(t *rapid.T, nodes, steps int) Algorithm {
 	var a Algorithm
 	var err error
-	switch rapid.SampledFrom([]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}).Draw(t, "algorithm") {
+	switch rapid.SampledFrom([]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd", "per node"}).Draw(t, "algorithm") {
+	case "per node":
+		first, second := drawStrategy(t, steps), drawStrategy(t, steps)
+		each := make([]factorize.Strategy, nodes)
+		for v := range each {
+			each[v] = first
+			if v%2 == 1 {
+				each[v] = second
+			}
+		}
+		a = MFDSGDPerNode(each)
 	case "dp-d-sgd":
 		a = DPDSGD()
 	case "antipgd":
@@ -161,7 +171,7 @@ func TestAccountIsDefinition(t *testing.T) {
 		w := drawGossip(t)
 		n, _ := w.Dims()
 		steps := rapid.IntRange(1, 6).Draw(t, "T")
-		a := drawAlgorithm(t, steps)
+		a := drawAlgorithm(t, n, steps)
 		attacker := drawAttacker(t, n)
 		found, err := account(t, w, a, attacker, steps)
 		if IsUnclear(err) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,8 @@ type threatFlags struct {
 	rounds                     int
 	own, shared                float64
 	secure, forget             bool
+
+	nodes []byte // nodes.csv of an export whose nodes have their own strategies
 }
 
 var algorithmNames = []string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
@@ -74,35 +77,68 @@ func (f *threatFlags) choose(cmd *cobra.Command, s participation.Schema) (threat
 	case "zip-dl":
 		a = threat.ZipDL()
 	case "mf-d-sgd":
-		var c factorize.Strategy
-		if c, err = loadStrategy(f.strategy, s.Steps()); err == nil {
-			a = threat.MFDSGD(c)
-		}
+		a, err = f.load(s.Steps())
 	default:
 		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames, ", "))
 	}
 	return a, usage(err)
 }
 
-// loadStrategy returns the strategy of an export that all nodes share, from its parameters if it has some.
-func loadStrategy(dir string, steps int) (factorize.Strategy, error) {
+// load returns MF-D-SGD with the strategies of the export, and keeps the list of nodes it is for if they have their own.
+func (f *threatFlags) load(steps int) (threat.Algorithm, error) {
+	dir := f.strategy
 	e, err := export.Load(dir)
 	if err != nil {
-		return nil, err
+		return threat.Algorithm{}, err
 	}
 	if err := e.CheckHashes(); err != nil {
-		return nil, err
+		return threat.Algorithm{}, err
 	}
 	m := e.Manifest
-	switch {
-	case m.PerNode != nil:
-		return nil, fmt.Errorf("%s: its nodes do not share a strategy", dir)
-	case m.Steps != steps:
-		return nil, fmt.Errorf("%s is for T = %d, not %d", dir, m.Steps, steps)
+	if m.Steps != steps {
+		return threat.Algorithm{}, fmt.Errorf("%s is for T = %d, not %d", dir, m.Steps, steps)
 	}
+	if m.PerNode == nil {
+		c, err := sharedStrategy(e)
+		if err != nil {
+			return threat.Algorithm{}, err
+		}
+		return threat.MFDSGD(c), nil
+	}
+	if f.nodes, err = e.Read("nodes.csv"); err != nil {
+		return threat.Algorithm{}, err
+	}
+	layers := make([]factorize.Strategy, len(e.Layers))
+	for i, l := range e.Layers {
+		if layers[i], err = factorize.NewDense(l.C); err != nil {
+			return threat.Algorithm{}, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	each := make([]factorize.Strategy, len(m.PerNode.Layers))
+	for v, l := range m.PerNode.Layers {
+		each[v] = layers[l]
+	}
+	return threat.MFDSGDPerNode(each), nil
+}
+
+// checkNodes refuses an export whose nodes have their own strategies, if they are not the graph's.
+func (f *threatFlags) checkNodes(g *graph.Graph) error {
+	var want bytes.Buffer
+	if err := graph.WriteNodes(&want, g); err != nil {
+		return err
+	}
+	if f.nodes != nil && !bytes.Equal(f.nodes, want.Bytes()) {
+		return usagef("%s has strategies for the nodes of another graph", f.strategy)
+	}
+	return nil
+}
+
+// sharedStrategy returns the strategy of an export that all nodes share, from its parameters if it has some.
+func sharedStrategy(e *export.Export) (factorize.Strategy, error) {
+	m := e.Manifest
 	c, err := m.Strategy.Build(m.Steps)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
 	if c == nil {
 		return nodeStrategy(e, 0)
@@ -289,6 +325,9 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 		return nil, err
 	}
 	if l.network, err = f.network.load(); err != nil {
+		return nil, err
+	}
+	if err := f.threat.checkNodes(l.network.graph); err != nil {
 		return nil, err
 	}
 	if !f.quiet {

@@ -150,8 +150,14 @@ func (l *ledger) settings() string {
 		seed = strconv.FormatUint(*o.Seed, 10)
 	}
 	schema, _ := json.Marshal(f.schema.describe(l.schema))
-	return fmt.Sprint(o.Source, o.SHA256, seed, o.Gossip, o.GossipSHA256, o.Directed, string(schema), l.schema.Steps(), f.threat, f.bound, f.sigma,
+	return fmt.Sprint(o.Source, o.SHA256, seed, o.Gossip, o.GossipSHA256, o.Directed, string(schema), l.schema.Steps(), f.threat.key(), f.bound, f.sigma,
 		f.delta, f.alpha, l.local)
+}
+
+// key describes algorithm and trust model, without the export's list of nodes.
+func (f threatFlags) key() string {
+	f.nodes = nil
+	return fmt.Sprint(f)
 }
 
 func (s *store) find(attacker string) (accountOf, bool) {

@@ -75,7 +75,7 @@ func TestAccount(t *testing.T) {
 
 // An export is accounted and audited; against everybody it has the sensitivity it was made for.
 func TestAccountOfAnExport(t *testing.T) {
-	for _, class := range [][]string{nil, {"--strategy", "banded", "--no-dense"}, {"--strategy", "blt", "--buffers", "2"}} {
+	for _, class := range [][]string{nil, {"--strategy", "banded", "--no-dense"}, {"--strategy", "blt", "--buffers", "2"}, {"--per-node"}, {"--groups", "2"}} {
 		dir := filepath.Join(t.TempDir(), "out")
 		optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines", "-o", dir}, class...)...)
 		run := []string{"--T", "20", "-k", "4", "--algorithm", "mf-d-sgd", "--strategy", dir}
@@ -156,6 +156,8 @@ func TestAudit(t *testing.T) {
 }
 
 func TestBadAccounts(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own")
+	optimizeJSON(t, "--graph", "cycle:15", "--T", "8", "-k", "8", "--groups", "2", "--no-baselines", "-o", own)
 	on := func(args ...string) []string {
 		return append([]string{"account", "--graph", "florentine", "--T", "8"}, args...)
 	}
@@ -177,6 +179,7 @@ func TestBadAccounts(t *testing.T) {
 		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--strategy DIR"},
 		"strategy of another":  {on("--attacker", "Medici", "--strategy", "x"), "mf-d-sgd"},
 		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", t.TempDir()), "no export here"},
+		"another graph":        {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", own), "another graph"},
 		"bound":                {on("--attacker", "Medici", "--bound", "tight"), "unknown bound"},
 		"sigma":                {on("--attacker", "Medici", "--sigma", "0"), "--sigma 0"},
 		"delta":                {on("--attacker", "Medici", "--delta", "2"), "--delta 2"},

@@ -81,6 +81,9 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := f.threat.checkNodes(n.graph); err != nil {
+		return err
+	}
 	attackers, err := f.threat.attackers(f.attacker, n.graph)
 	if err != nil {
 		return err
