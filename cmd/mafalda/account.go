@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -195,8 +196,11 @@ type accountFlags struct {
 	attacker, bound    string
 	sigma, delta       float64
 	alpha              float64
+	growth             string
 	out                string
 	force, json, quiet bool
+
+	lengths []int // of growth
 }
 
 func newAccountCmd() *cobra.Command {
@@ -215,6 +219,7 @@ With -o the pairs are written as CSV and JSON, with a figure by distance; attack
   mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
   mafalda account --graph erdos:100,0.2 --T 10 --attacker all -o figure2
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
+  mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
 		Args: noArgs,
 		RunE: untilInterrupted(f.run),
@@ -229,6 +234,7 @@ With -o the pairs are written as CSV and JSON, with a figure by distance; attack
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
+	fl.StringVar(&f.growth, "growth", "", "instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
 	fl.StringVarP(&f.out, "output", "o", "", "write pairs and figure to this `folder`")
 	fl.BoolVar(&f.force, "force", false, "replace the figures and tables of an earlier run")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
@@ -277,6 +283,9 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.growth != "" {
+		return l.runGrowth(cmd)
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // large matrices live long: do not let as much garbage pile up beside them
 	store, err := l.open()
 	if err != nil {
@@ -307,6 +316,18 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	l := &ledger{flags: f, progress: newProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
 	fl := cmd.Flags()
 	var err error
+	if f.growth != "" {
+		if fl.Changed("T") || fl.Changed("participations") || fl.Changed("separation") || fl.Changed("schema") {
+			return nil, usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
+		}
+		if f.lengths, err = parseGrowth(f.growth); err != nil {
+			return nil, err
+		}
+		f.schema.steps = slices.Max(f.lengths)
+		if err := fl.Set("T", strconv.Itoa(f.schema.steps)); err != nil {
+			return nil, usage(err)
+		}
+	}
 	if l.schema, err = f.schema.chooseEvery(cmd); err != nil {
 		return nil, err
 	}

@@ -139,6 +139,26 @@ func TestAccountResumes(t *testing.T) {
 	}
 }
 
+// The growth of a node's view under secure summation approaches T/n.
+func TestAccountGrowth(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "growth")
+	args := []string{"account", "--graph", "cycle:5", "--gossip", "metropolis", "--attacker", "0", "--secure-summation", "--forget-own-noise", "--growth", "60, 20"}
+	code, out, errs := mafalda(append(args, "--json")...)
+	var r struct {
+		Rows []growthRow `json:"rows"`
+	}
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || len(r.Rows) != 2 || r.Rows[0].Steps != 20 {
+		t.Fatalf("code %d, %v, %s%s", code, err, out, errs)
+	}
+	early, late := r.Rows[0], r.Rows[1]
+	if *late.Asymptote != 0.2 || math.Abs(*late.Others-0.2) > math.Abs(*early.Others-0.2) || math.Abs(*late.Neighbours-0.2) > 0.02 {
+		t.Errorf("%+v, %+v", early, late)
+	}
+	if code, out, errs := mafalda(append(args, "-o", dir)...); code != 0 || !strings.Contains(out, "growth.png") {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
 func TestAudit(t *testing.T) {
 	attack := []string{"audit", "--graph", "florentine", "--T", "6", "--attacker", "Medici", "--runs", "2000"}
 	if code, out, errs := mafalda(attack...); code != 0 || !strings.Contains(out, "passed") {
@@ -179,6 +199,9 @@ func TestBadAccounts(t *testing.T) {
 		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--strategy DIR"},
 		"strategy of another":  {on("--attacker", "Medici", "--strategy", "x"), "mf-d-sgd"},
 		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", t.TempDir()), "no export here"},
+		"growth":               {[]string{"account", "--graph", "florentine", "--attacker", "Medici", "--growth", "5,x"}, "no number of steps"},
+		"growth and T":         {on("--attacker", "Medici", "--growth", "5"), "leave out --T"},
+		"growth of all":        {[]string{"account", "--graph", "florentine", "--attacker", "all", "--growth", "5"}, "one attacker"},
 		"another graph":        {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", own), "another graph"},
 		"bound":                {on("--attacker", "Medici", "--bound", "tight"), "unknown bound"},
 		"sigma":                {on("--attacker", "Medici", "--sigma", "0"), "--sigma 0"},
