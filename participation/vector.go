@@ -175,10 +175,10 @@ func (m *mixing) multipliers() []float64 {
 func dualBound(x *mat.SymDense, lambda []float64, gap float64) float64 {
 	k := x.SymmetricDim()
 	total := floats.Sum(lambda)
-	floor := 1e-9 * math.Abs(total) / float64(k) // multipliers near zero, of steps that hardly matter, need room, too
+	floor := math.Abs(total) / float64(k) // multipliers near zero, of steps that hardly matter, need as much room as others
 	shifted := mat.NewSymDense(k, nil)
 	var chol mat.Cholesky
-	for raise := gap / 4; raise < 1e3; raise *= 4 {
+	for raise := gap / 8; raise < 1e3; raise *= 4 {
 		var sum, trace float64
 		for i := range k {
 			for j := i + 1; j < k; j++ {
