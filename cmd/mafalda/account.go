@@ -286,7 +286,7 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	if f.growth != "" {
 		return l.runGrowth(cmd)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(20)) // large matrices live long: do not let as much garbage pile up beside them
+	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long: do not let as much garbage pile up beside them
 	store, err := l.open()
 	if err != nil {
 		return err
