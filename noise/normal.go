@@ -21,11 +21,13 @@ func normal(bits uint64) float64 {
 
 // polynomial evaluates c[0] + c[1] r + ... by Horner's rule.
 func polynomial(c *[8]float64, r float64) float64 {
-	v := c[7]
-	for i := 6; i >= 0; i-- {
-		v = float64(v*r) + c[i]
-	}
-	return v
+	v := float64(c[7]*r) + c[6]
+	v = float64(v*r) + c[5]
+	v = float64(v*r) + c[4]
+	v = float64(v*r) + c[3]
+	v = float64(v*r) + c[2]
+	v = float64(v*r) + c[1]
+	return float64(v*r) + c[0]
 }
 
 // quantile returns the normal quantile of p in (0, 1/2).
@@ -54,11 +56,14 @@ func logarithm(x float64) float64 {
 	s := (m - 1) / (m + 1)
 	w := s * s
 	v := 1.0 / 25
-	for k := 23; k >= 1; k -= 2 {
-		v = float64(v*w) + 1/float64(k)
+	for _, c := range &atanhSeries {
+		v = float64(v*w) + c
 	}
 	return float64(float64(e)*0.6931471805599453) + 2*float64(s*v)
 }
+
+// atanhSeries has the coefficients of atanh(s)/s before the last, 1/25, by powers of s² downwards.
+var atanhSeries = [12]float64{1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1}
 
 // The coefficients of AS 241, PPND16.
 var (
