@@ -44,11 +44,15 @@ var ErrState = errors.New("noise state cannot be used")
 // OpenDurable is Open with the stream's place in the file at path: a new one, or where an earlier stream of the same export, node
 // and options has left off. Only one process at a time can have it open (where the system has file locks).
 func OpenDurable(dir, node string, dim int, path string, opts Options) (*Durable, error) {
+	s, err := Open(dir, node, dim, opts)
+	if err != nil {
+		return nil, err
+	}
 	unlock, err := lock(path + ".lock")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s is in use: %w", ErrState, path, err)
 	}
-	d, err := openDurable(dir, node, dim, path, opts)
+	d, err := s.at(path, dir)
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
@@ -56,18 +60,15 @@ func OpenDurable(dir, node string, dim int, path string, opts Options) (*Durable
 	return d, nil
 }
 
-func openDurable(dir, node string, dim int, path string, opts Options) (*Durable, error) {
-	s, err := Open(dir, node, dim, opts)
-	if err != nil {
-		return nil, err
-	}
+// at returns the stream with its place in the file at path, which is locked.
+func (s *Stream) at(path, dir string) (*Durable, error) {
 	manifest, err := os.ReadFile(filepath.Join(dir, export.ManifestName))
 	if err != nil {
 		return nil, err
 	}
 	hash := sha256.Sum256(manifest)
 	d := &Durable{Stream: s, path: path, state: state{Format: stateFormat, Key: hex.EncodeToString(s.key[:]), Export: hex.EncodeToString(hash[:]),
-		Node: node, Dim: dim, Std: s.std, Grid: s.grid, Seeded: s.seed}}
+		Node: s.node, Dim: s.dim, Std: s.std, Grid: s.grid, Seeded: s.seed}}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return d, d.save()
