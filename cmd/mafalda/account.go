@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -123,21 +124,29 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for i, a := range l.attackers {
-		l.progress.show(float64(i)/float64(len(l.attackers)), "attackers")
-		if _, there := store.find(l.name(a)); there {
-			continue
-		}
-		done, err := l.account(cmd.Context(), a)
+	workers := newPoolOf(l.sideBySide())
+	var together sync.Mutex
+	for _, a := range store.missing(l) {
+		err := workers.do(func() error {
+			done, err := l.account(cmd.Context(), a)
+			together.Lock()
+			defer together.Unlock()
+			if err == nil {
+				err = store.add(done)
+			}
+			l.progress.show(float64(len(store.accounts))/float64(len(l.attackers)), "attackers")
+			return err
+		})
 		if err != nil {
-			l.progress.clear()
-			return err
-		}
-		if err := store.add(done); err != nil {
-			return err
+			break // wait says it, too
 		}
 	}
+	err = workers.wait()
 	l.progress.clear()
+	if err != nil {
+		return err
+	}
+	store.sort(l)
 	if err := store.finish(l, cmd.OutOrStdout()); err != nil {
 		return err
 	}
@@ -197,6 +206,16 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	}
 	l.local, err = l.algorithm.Local(l.schema)
 	return l, usage(err)
+}
+
+// sideBySide returns how many attackers are worth computing at a time: as many as there are cores, unless one alone fills memory
+// and cores.
+func (l *ledger) sideBySide() int {
+	n := float64(l.network.graph.Nodes())
+	if n*n*float64(l.schema.Steps()) > 1e6 {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // name returns the attacker's labels.

@@ -160,13 +160,20 @@ func (f threatFlags) key() string {
 	return fmt.Sprint(f)
 }
 
-func (s *store) find(attacker string) (accountOf, bool) {
-	for _, a := range s.accounts {
-		if a.Attacker == attacker {
-			return a, true
-		}
+// missing returns the attackers that are still to be computed.
+func (s *store) missing(l *ledger) []threat.Attacker {
+	return slices.DeleteFunc(slices.Clone(l.attackers), func(a threat.Attacker) bool {
+		return slices.ContainsFunc(s.accounts, func(done accountOf) bool { return done.Attacker == l.name(a) })
+	})
+}
+
+// sort puts the accounts in the order of the attackers.
+func (s *store) sort(l *ledger) {
+	at := map[string]int{}
+	for i, a := range l.attackers {
+		at[l.name(a)] = i
 	}
-	return accountOf{}, false
+	slices.SortFunc(s.accounts, func(a, b accountOf) int { return at[a.Attacker] - at[b.Attacker] })
 }
 
 func (s *store) add(a accountOf) error {

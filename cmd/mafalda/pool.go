@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// pool runs functions on all cores, and waits with the next one while all are busy.
+// pool runs functions side by side, and waits with the next one while all are busy.
 type pool struct {
 	free chan struct{}
 	wg   sync.WaitGroup
@@ -14,7 +14,10 @@ type pool struct {
 	errs []error
 }
 
-func newPool() *pool { return &pool{free: make(chan struct{}, runtime.GOMAXPROCS(0))} }
+func newPool() *pool { return newPoolOf(runtime.GOMAXPROCS(0)) }
+
+// newPoolOf runs so many functions at a time.
+func newPoolOf(workers int) *pool { return &pool{free: make(chan struct{}, workers)} }
 
 // do starts f, or returns the errors there have been.
 func (p *pool) do(f func() error) error {
