@@ -1,0 +1,141 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/factorize"
+	"mafalda/participation"
+)
+
+// A Correlation is the strategies of all nodes, inverted and with their sensitivities, ready for many runs. It is immutable.
+type Correlation struct {
+	schema participation.Schema
+	layers []layer
+	of     []int // node → layer
+}
+
+// layer is what nodes with the same strategy share.
+type layer struct {
+	noising blas32.Triangular // C⁻¹
+	sens    float64           // of C under the schema, rounded up
+}
+
+// Shared is the strategy of every node.
+func Shared(c factorize.Strategy) func(node int) factorize.Strategy {
+	return func(int) factorize.Strategy { return c }
+}
+
+// NewCorrelation prepares the strategies of n nodes for noise under the schema. The errors are a strategy that is longer or
+// shorter than the schema's T, one that cannot be inverted, and those of its sensitivity. Nodes that are given the same
+// strategy (pointer) share the work.
+func NewCorrelation(nodes int, strategy func(node int) factorize.Strategy, schema participation.Schema) (*Correlation, error) {
+	c := &Correlation{schema: schema, of: make([]int, nodes)}
+	known := map[factorize.Strategy]int{}
+	for u := range nodes {
+		s := strategy(u)
+		hashable := reflect.TypeOf(s).Comparable()
+		if hashable {
+			if at, ok := known[s]; ok {
+				c.of[u] = at
+				continue
+			}
+			known[s] = len(c.layers)
+		}
+		l, err := newLayer(s, schema)
+		if err != nil {
+			return nil, fmt.Errorf("strategy of node %d: %w", u, err)
+		}
+		c.of[u] = len(c.layers)
+		c.layers = append(c.layers, l)
+	}
+	return c, nil
+}
+
+func newLayer(s factorize.Strategy, schema participation.Schema) (layer, error) {
+	steps := schema.Steps()
+	if s.Steps() != steps {
+		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", ErrParticipation, s.Steps(), steps)
+	}
+	sens, err := factorize.Sensitivity(s, schema)
+	if err != nil {
+		return layer{}, err
+	}
+	var noising mat.TriDense
+	if err := s.NoisingTo(&noising); err != nil {
+		return layer{}, fmt.Errorf("inverting it: %w", err)
+	}
+	l := layer{sens: math.Nextafter(math.Sqrt(sens.Squared), math.Inf(1))}
+	l.noising = blas32.Triangular{N: steps, Stride: steps, Uplo: blas.Lower, Diag: blas.NonUnit, Data: make([]float32, steps*steps)}
+	for t := range steps {
+		for r := range t + 1 {
+			v := float32(noising.At(t, r))
+			if v-v != 0 {
+				return layer{}, fmt.Errorf("entry (%d,%d) of its inverse is %v", t, r, noising.At(t, r))
+			}
+			l.noising.Data[t*steps+r] = v
+		}
+	}
+	return l, nil
+}
+
+// Schema returns what the sensitivities are for.
+func (c *Correlation) Schema() participation.Schema { return c.schema }
+
+// Sensitivity returns sens(C) of the node's strategy.
+func (c *Correlation) Sensitivity(node int) float64 { return c.layers[c.of[node]].sens }
+
+// columns is how many coordinates are multiplied at once: T rows of so many stay in a cache.
+const columns = 1024
+
+// noiseTo writes the noise of a node, C⁻¹Z with standard deviation std of Z, to the T×d numbers dst. Z is drawn row by row.
+func (c *Correlation) noiseTo(dst []float32, node int, std float64, r *rand.Rand) {
+	for i := range dst {
+		dst[i] = float32(std * r.NormFloat64())
+	}
+	steps := c.schema.Steps()
+	d := len(dst) / steps
+	for from := 0; from < d; from += columns {
+		part := blas32.General{Rows: steps, Cols: min(columns, d-from), Stride: d, Data: dst[from:]}
+		blas32.Trmm(blas.Left, blas.NoTrans, 1, c.layers[c.of[node]].noising, part)
+	}
+}
+
+// Noise is a correlation at a level of privacy.
+type Noise struct {
+	Correlation *Correlation
+	Adjacency   accounting.Adjacency // which datasets are neighbours: zero-out unless set
+	Mu          float64              // of Gaussian differential privacy
+}
+
+// std returns the standard deviation of the node's Z, for means over batches of at least so many gradients of norm clip.
+func (n *Noise) std(node, smallest int, clip float64) float64 {
+	return n.Adjacency.Contribution(clip) * n.Correlation.Sensitivity(node) / (n.Mu * float64(smallest))
+}
+
+func (n *Noise) check(nodes int, schema participation.Schema) error {
+	if !(n.Mu > 0) || math.IsInf(n.Mu, 1) {
+		return fmt.Errorf("noise for μ = %v: must be positive and finite", n.Mu)
+	}
+	if n.Adjacency != accounting.ZeroOut && n.Adjacency != accounting.ReplaceOne {
+		return fmt.Errorf("noise for the unknown adjacency %v", n.Adjacency)
+	}
+	if n.Correlation == nil {
+		return errors.New("noise without a correlation")
+	}
+	if have := len(n.Correlation.of); have != nodes {
+		return fmt.Errorf("%d nodes with strategies for %d", nodes, have)
+	}
+	if have := n.Correlation.schema.Steps(); have != schema.Steps() {
+		return fmt.Errorf("%w: strategies of T = %d steps in a run of %d", ErrParticipation, have, schema.Steps())
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Linear is a linear model o = Wx + b, either with one output and the squared loss (o - y)², or with an output a class and
+// the cross-entropy of their softmax, which is logistic regression. Its parameters are W (outputs×features, row by row) and
+// b. The gradient of one record is (δxᵀ, δ), of squared norm ‖δ‖²(‖x‖²+1), with δ = 2(o - y) or softmax(o) - e_y.
+type Linear struct {
+	features, outputs int
+	logistic          bool
+}
+
+// NewLinear returns linear regression. It panics if there is no feature.
+func NewLinear(features int) Linear { return Linear{features, 1, false}.checked() }
+
+// NewLogistic returns logistic regression on two or more classes. It panics if there are fewer, or no feature.
+func NewLogistic(features, classes int) Linear { return Linear{features, classes, true}.checked() }
+
+func (l Linear) checked() Linear {
+	if l.features < 1 || l.logistic && l.outputs < 2 {
+		panic("simulate: a linear model without features, or of fewer than two classes")
+	}
+	return l
+}
+
+var _ Model = Linear{}
+
+// Features returns the number of inputs.
+func (l Linear) Features() int { return l.features }
+
+// Size returns the number of parameters.
+func (l Linear) Size() int { return l.outputs * (l.features + 1) }
+
+// Init sets everything to zero: the loss is convex.
+func (l Linear) Init(theta []float32, _ *rand.Rand) { clear(theta) }
+
+// Check accepts finite targets, or the numbers of classes.
+func (l Linear) Check(data Dataset) error {
+	if err := checkFinite(data); err != nil || !l.logistic {
+		return err
+	}
+	for i, y := range data.Targets {
+		if y < 0 || y >= float32(l.outputs) || y != float32(int(y)) {
+			return fmt.Errorf("target of example %d is %v: must be a class from 0 to %d", i, y, l.outputs-1)
+		}
+	}
+	return nil
+}
+
+func checkFinite(data Dataset) error {
+	for _, numbers := range [][]float32{data.Inputs, data.Targets} {
+		for i, v := range numbers {
+			if v-v != 0 {
+				return fmt.Errorf("number %d of %d in the data is %v", i, len(numbers), v)
+			}
+		}
+	}
+	return nil
+}
+
+// NewWorker returns scratch for one goroutine.
+func (l Linear) NewWorker() Worker { return &linearWorker{l, make([]float32, chunk*l.outputs)} }
+
+type linearWorker struct {
+	Linear
+	out []float32 // chunk×outputs: o, then δ
+}
+
+// forward fills out with o for at most chunk examples.
+func (w *linearWorker) forward(theta []float32, batch Dataset) {
+	weights, biases := theta[:w.outputs*w.features], theta[w.outputs*w.features:]
+	rows := batch.Len()
+	for i := range rows {
+		copy(w.out[i*w.outputs:], biases)
+	}
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(rows, w.features, batch.Inputs), general(w.outputs, w.features, weights), 1,
+		general(rows, w.outputs, w.out))
+}
+
+// lossAndDelta returns the loss of an example, and turns o into δ.
+func (w *linearWorker) lossAndDelta(o []float32, y float32) float64 {
+	if !w.logistic {
+		e := float64(o[0]) - float64(y)
+		o[0] = float32(2 * e)
+		return e * e
+	}
+	most := float64(o[0])
+	for _, v := range o[1:] {
+		most = math.Max(most, float64(v))
+	}
+	var sum float64
+	for _, v := range o {
+		sum += math.Exp(float64(v) - most)
+	}
+	loss := math.Log(sum) + most - float64(o[int(y)])
+	for c, v := range o {
+		o[c] = float32(math.Exp(float64(v)-most) / sum)
+	}
+	o[int(y)]--
+	return loss
+}
+
+// Loss returns the mean squared error, or the mean cross-entropy in nats.
+func (w *linearWorker) Loss(theta []float32, batch Dataset) float64 {
+	var sum float64
+	for from := 0; from < batch.Len(); from += chunk {
+		part := batch.Slice(from, min(from+chunk, batch.Len()))
+		w.forward(theta, part)
+		for i, y := range part.Targets {
+			sum += w.lossAndDelta(w.out[i*w.outputs:(i+1)*w.outputs], y)
+		}
+	}
+	return sum / float64(batch.Len())
+}
+
+// ClippedSumTo writes the sum of the clipped gradients to dst.
+func (w *linearWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
+	clear(dst)
+	weights, biases := dst[:w.outputs*w.features], dst[w.outputs*w.features:]
+	for from := 0; from < batch.Len(); from += chunk {
+		part := batch.Slice(from, min(from+chunk, batch.Len()))
+		w.forward(theta, part)
+		for i, y := range part.Targets {
+			delta := w.out[i*w.outputs : (i+1)*w.outputs]
+			w.lossAndDelta(delta, y)
+			factor, over := clipFactor(squaredNorm(delta)*(squaredNorm(part.Inputs[i*w.features:(i+1)*w.features])+1), clip)
+			if over {
+				clipped++
+			}
+			blas32.Scal(float32(factor), vector(delta))
+			blas32.Axpy(1, vector(delta), vector(biases))
+		}
+		rows := part.Len()
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, general(rows, w.outputs, w.out), general(rows, w.features, part.Inputs), 1,
+			general(w.outputs, w.features, weights))
+	}
+	return clipped
+}

@@ -1,0 +1,291 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mafalda/graph"
+	"mafalda/participation"
+)
+
+// Window is the number of steps at the end of a run whose losses are averaged.
+const Window = 50
+
+// Config says what is trained where. The zero values of the numbers below Schema ask for the defaults named here.
+type Config struct {
+	Task   Task
+	Gossip *graph.CSR           // n×n, row-stochastic
+	Schema participation.Schema // of the run: T steps, and what the records must keep to
+
+	Batches      int     // of each node, visited in turn; 0 means the schema's separation b
+	Rounds       int     // K, gossip rounds a step; 0 means 1
+	LearningRate float64 // η; 0 means the task's
+	Clip         float64 // Δ; 0 means 1
+	TestRows     int     // losses are of so many first rows of the test data; 0 means 256, negative all
+	Every        int     // steps between losses before the last Window steps, where every step has one; 0 means 20
+	Workers      int     // goroutines; 0 means GOMAXPROCS. The result does not depend on it
+}
+
+// Result is a run. Losses are means over the nodes of the test losses of their models.
+type Result struct {
+	Steps    []int     // after how many steps there is a loss
+	Losses   []float64 // on the first TestRows rows
+	Mean     float64   // of the losses of the last Window steps
+	Final    float64   // the last loss
+	Full     float64   // the final loss on all test rows
+	Clipped  float64   // share of the gradients that were clipped
+	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
+	Seconds  float64
+}
+
+// withDefaults returns the configuration with its defaults filled in, checked.
+func (c Config) withDefaults() (Config, error) {
+	if c.Task.Model == nil || c.Task.Split == nil || c.Gossip == nil || c.Schema == nil {
+		return c, fmt.Errorf("%w: a run needs a task, a gossip matrix and a schema", ErrData)
+	}
+	setInt := func(v *int, to int) {
+		if *v == 0 {
+			*v = to
+		}
+	}
+	setInt(&c.Batches, c.Schema.Separation())
+	setInt(&c.Rounds, 1)
+	setInt(&c.TestRows, 256)
+	setInt(&c.Every, 20)
+	setInt(&c.Workers, runtime.GOMAXPROCS(0))
+	if c.LearningRate == 0 {
+		c.LearningRate = c.Task.LearningRate
+	}
+	if c.Clip == 0 {
+		c.Clip = 1
+	}
+	if c.Rounds < 0 || c.Every < 0 || c.Workers < 0 || c.Batches < 0 {
+		return c, fmt.Errorf("%w: %d batches, %d rounds, losses every %d steps and %d workers: none may be negative", ErrData, c.Batches, c.Rounds, c.Every, c.Workers)
+	}
+	for name, v := range map[string]float64{"learning rate": c.LearningRate, "clipping norm": c.Clip} {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return c, fmt.Errorf("%w: %s %v must be positive and finite", ErrData, name, v)
+		}
+	}
+	if r, cols := c.Gossip.Dims(); r != cols {
+		return c, fmt.Errorf("%w: the gossip matrix is %d×%d", ErrData, r, cols)
+	}
+	return c, CheckCycle(c.Schema, c.Batches)
+}
+
+// Run trains once. A nil noise trains without. The errors are a configuration that makes no sense (ErrData), records that
+// would take part in more than the schema of the run or of the noise allows (ErrParticipation), and the context's. A run
+// that diverges is no error: see Result.Diverged.
+func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, error) {
+	started := time.Now()
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTrainer(c, noise, seed)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.drawNoise(ctx, seed); err != nil {
+		return nil, err
+	}
+	steps := c.Schema.Steps()
+	for step := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := t.descend(step); err != nil {
+			return nil, err
+		}
+		t.gossip()
+		if done := step + 1; done > steps-Window || done%c.Every == 0 {
+			if !t.measure(done) {
+				break
+			}
+		}
+	}
+	t.finish()
+	t.result.Seconds = time.Since(started).Seconds()
+	return t.result, nil
+}
+
+// trainer is the state of a run.
+type trainer struct {
+	Config
+	noise       *Noise
+	nodes, size int // n, d
+	data        *shards
+	test, part  Dataset // all of the test data, and what losses are of
+	ledger      *Ledger
+
+	models, other []float32 // n×d each
+	noises        []float32 // n×T×d, or nil
+	gradients     []float32 // a row of d a worker
+	workers       []Worker
+	clipped       []int // by node
+	errs          []error
+	losses        []float64
+	result        *Result
+}
+
+func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
+	nodes, _ := c.Gossip.Dims()
+	t := &trainer{Config: c, noise: noise, nodes: nodes, size: c.Task.Model.Size(), result: &Result{}}
+	schema := c.Schema
+	if noise != nil {
+		if err := noise.check(nodes, schema); err != nil {
+			return nil, err
+		}
+		if err := CheckCycle(noise.Correlation.schema, c.Batches); err != nil {
+			return nil, err
+		}
+		schema = noise.Correlation.schema // what privacy rests on
+	}
+	train, test := c.Task.Split(seed)
+	if err := t.checkData(train, test); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.data, err = deal(train, nodes, c.Batches, random(seed, forShards, 0)); err != nil {
+		return nil, err
+	}
+	t.test, t.part = test, test
+	if c.TestRows > 0 {
+		t.part = test.Slice(0, min(c.TestRows, test.Len()))
+	}
+	t.ledger = NewLedger(train.Len(), schema)
+	t.models, t.other = make([]float32, nodes*t.size), make([]float32, nodes*t.size)
+	t.Task.Model.Init(t.model(0), random(seed, forStart, 0))
+	for u := range nodes {
+		copy(t.model(u), t.model(0))
+	}
+	t.Workers = min(t.Workers, nodes)
+	t.gradients = make([]float32, t.Workers*t.size)
+	for range t.Workers {
+		t.workers = append(t.workers, t.Task.Model.NewWorker())
+	}
+	t.clipped, t.errs, t.losses = make([]int, nodes), make([]error, nodes), make([]float64, nodes)
+	return t, nil
+}
+
+func (t *trainer) checkData(train, test Dataset) error {
+	for name, data := range map[string]Dataset{"training": train, "test": test} {
+		if data.Features != t.Task.Model.Features() || len(data.Inputs) != data.Len()*data.Features || data.Len() == 0 {
+			return fmt.Errorf("%w: %s data of %d rows with %d features for a model of %d", ErrData, name, data.Len(), data.Features, t.Task.Model.Features())
+		}
+		if err := t.Task.Model.Check(data); err != nil {
+			return fmt.Errorf("%w: %s data: %w", ErrData, name, err)
+		}
+	}
+	return nil
+}
+
+func (t *trainer) model(u int) []float32 { return t.models[u*t.size : (u+1)*t.size] }
+
+// drawNoise makes the noise of all nodes and steps.
+func (t *trainer) drawNoise(ctx context.Context, seed uint64) error {
+	if t.noise == nil {
+		return nil
+	}
+	length := t.Schema.Steps() * t.size
+	t.noises = make([]float32, t.nodes*length)
+	parallel(t.Workers, t.nodes, func(_, u int) {
+		if ctx.Err() == nil {
+			std := t.noise.std(u, t.data.smallest(u), t.Clip)
+			t.noise.Correlation.noiseTo(t.noises[u*length:(u+1)*length], u, std, random(seed, forNoise, uint64(u)))
+		}
+	})
+	return context.Cause(ctx)
+}
+
+// descend takes the gradient step of all nodes.
+func (t *trainer) descend(step int) error {
+	parallel(t.Workers, t.nodes, func(worker, u int) {
+		from, to := t.data.batch(u, step%t.Batches)
+		for record := from; record < to; record++ {
+			if err := t.ledger.Admit(record, step); err != nil {
+				t.errs[u] = err
+				return
+			}
+		}
+		gradient := t.gradients[worker*t.size : (worker+1)*t.size]
+		t.clipped[u] += t.workers[worker].ClippedSumTo(gradient, t.model(u), t.data.data.Slice(from, to), t.Clip)
+		blas32.Axpy(-float32(t.LearningRate/float64(to-from)), vector(gradient), vector(t.model(u)))
+		if t.noises != nil {
+			at := (u*t.Schema.Steps() + step) * t.size
+			blas32.Axpy(-float32(t.LearningRate), vector(t.noises[at:at+t.size]), vector(t.model(u)))
+		}
+	})
+	for u, err := range t.errs {
+		if err != nil {
+			return fmt.Errorf("node %d: %w", u, err)
+		}
+	}
+	return nil
+}
+
+// gossip replaces the models by W^K times them.
+func (t *trainer) gossip() {
+	for range t.Rounds {
+		parallel(t.Workers, t.nodes, func(_, u int) {
+			average := t.other[u*t.size : (u+1)*t.size]
+			clear(average)
+			t.Gossip.DoRowNonZero(u, func(_, v int, weight float64) {
+				blas32.Axpy(float32(weight), vector(t.model(v)), vector(average))
+			})
+		})
+		t.models, t.other = t.other, t.models
+	}
+}
+
+// loss returns the mean over the nodes of their models' losses.
+func (t *trainer) loss(data Dataset) float64 {
+	parallel(t.Workers, t.nodes, func(worker, u int) { t.losses[u] = t.workers[worker].Loss(t.model(u), data) })
+	var sum float64
+	for _, v := range t.losses {
+		sum += v
+	}
+	return sum / float64(t.nodes)
+}
+
+// measure adds a loss to the result; false if it is not finite.
+func (t *trainer) measure(done int) bool {
+	loss := t.loss(t.part)
+	if loss-loss != 0 {
+		t.result.Diverged = done
+		return false
+	}
+	t.result.Steps, t.result.Losses = append(t.result.Steps, done), append(t.result.Losses, loss)
+	return true
+}
+
+// finish fills in what is known at the end.
+func (t *trainer) finish() {
+	r := t.result
+	clipped, visits := 0, 0
+	for u := range t.nodes {
+		clipped += t.clipped[u]
+	}
+	for record := range t.data.data.Len() {
+		visits += len(t.ledger.Steps(record))
+	}
+	r.Clipped = float64(clipped) / float64(visits)
+	if r.Diverged > 0 {
+		r.Mean, r.Final, r.Full = math.NaN(), math.NaN(), math.NaN()
+		return
+	}
+	last := r.Losses[max(len(r.Losses)-Window, 0):]
+	var sum float64
+	for _, v := range last {
+		sum += v
+	}
+	r.Mean, r.Final = sum/float64(len(last)), last[len(last)-1]
+	if r.Full = t.loss(t.test); r.Full-r.Full != 0 {
+		r.Diverged, r.Mean, r.Final, r.Full = t.Schema.Steps(), math.NaN(), math.NaN(), math.NaN()
+	}
+}

@@ -1,0 +1,44 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+)
+
+// ErrData is wrapped by errors about data that do not fit a task or a run.
+var ErrData = errors.New("data do not fit")
+
+// shards are training records dealt to nodes and batches, in the order of nodes and, of each node, of batches.
+type shards struct {
+	data   Dataset
+	bounds [][]int // node u's batch i is rows bounds[u][i] to bounds[u][i+1] of data
+}
+
+// deal shuffles the records and gives every node, and every batch of a node, as many as the others, up to one.
+func deal(train Dataset, nodes, batches int, r *rand.Rand) (*shards, error) {
+	records := train.Len()
+	if least := records / nodes / batches; least < 1 {
+		return nil, fmt.Errorf("%w: %d training records are not one for each of %d batches of %d nodes", ErrData, records, batches, nodes)
+	}
+	s := &shards{data: train.Pick(r.Perm(records)), bounds: make([][]int, nodes)}
+	for u := range nodes {
+		first, end := u*records/nodes, (u+1)*records/nodes
+		for i := range batches + 1 {
+			s.bounds[u] = append(s.bounds[u], first+i*(end-first)/batches)
+		}
+	}
+	return s, nil
+}
+
+// batch returns the rows of a node's batch.
+func (s *shards) batch(node, i int) (from, to int) { return s.bounds[node][i], s.bounds[node][i+1] }
+
+// smallest returns the size of the node's smallest batch.
+func (s *shards) smallest(node int) int {
+	least := s.data.Len()
+	for i := 1; i < len(s.bounds[node]); i++ {
+		least = min(least, s.bounds[node][i]-s.bounds[node][i-1])
+	}
+	return least
+}
