@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
-	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -26,23 +25,27 @@ func On(h *mat.SymDense, schema participation.Schema) Measure {
 	return func(c factorize.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, h, schema) }
 }
 
-// Baselines measures DP-D-SGD, AntiPGD and D-MF under the schema, in this order. D-MF is optimized to the smallest gap that
-// rounding leaves provable, because its error on another workload is not stationary in it. The error is the context's if it
-// ends first, or that of a measurement.
+// DMF returns the optimal strategy of centralized learning, which D-MF runs on every node. It is optimized to the smallest
+// gap that rounding leaves provable, because its error on another workload is not stationary in it. The error is the
+// context's if it ends first.
+func DMF(ctx context.Context, schema participation.Schema) (factorize.Strategy, error) {
+	steps := schema.Steps()
+	return certified(factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)}))
+}
+
+// Baselines measures DP-D-SGD, AntiPGD and D-MF under the schema, in this order. The error is the context's if it ends
+// first, or that of a measurement.
 func Baselines(ctx context.Context, schema participation.Schema, measure Measure) ([]Baseline, error) {
 	steps := schema.Steps()
-	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)})
+	dmf, err := DMF(ctx, schema)
 	if err != nil {
 		return nil, fmt.Errorf("optimizing the baseline d-mf: %w", err)
-	}
-	if dmf.Status == optim.Interrupted {
-		return nil, fmt.Errorf("optimizing the baseline d-mf: %w", context.Cause(ctx))
 	}
 	rows := make([]Baseline, 0, 3)
 	for _, b := range []struct {
 		name     string
 		strategy factorize.Strategy
-	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}, {"d-mf", dmf.Strategy}} {
+	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}, {"d-mf", dmf}} {
 		q, err := measure(b.strategy)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)

@@ -10,7 +10,6 @@ import (
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
-	"mafalda/workload"
 )
 
 // Case is a workload to compare strategies on.
@@ -73,7 +72,7 @@ func makers() []maker {
 			return optimum(factorize.OptimizeBandedInverse(ctx, h, s, min(4, s.Steps())))
 		}},
 		{"d-mf", func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
-			return certified(factorize.Optimize(ctx, workload.PrefixGram(s.Steps()), s, factorize.Options{Gap: factorize.MinGap(s.Steps())}))
+			return DMF(ctx, s)
 		}},
 		{"bsr b", plain(func(s participation.Cyclic) (factorize.Strategy, error) {
 			return factorize.SquareRoot(s.Steps(), s.Separation())

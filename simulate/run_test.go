@@ -389,7 +389,7 @@ func TestDivergence(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	s := Summarize([]*Result{r, {Mean: 2, Final: 3}, {Mean: 4, Final: 5}})
-	if s.Runs != 3 || s.Diverged != 1 || s.Mean != 3 || s.Median != 3 || s.Std != math.Sqrt2 || s.Final != 4 {
+	if s.Runs != 3 || s.Diverged != 1 || s.Mean != 3 || s.Median != 3 || s.Least != 2 || s.Std != math.Sqrt2 || s.Final != 4 {
 		t.Errorf("%+v", s)
 	}
 	p := Compare([]*Result{r, {Mean: 2}, {Mean: 4}}, []*Result{{Mean: 1}, {Mean: 3}, {Mean: 8}})

@@ -9,9 +9,10 @@ import (
 type Summary struct {
 	Runs     int
 	Diverged int
-	Mean     float64 // of Result.Mean; NaN if all runs diverged, as are Median, Final and Full
+	Mean     float64 // of Result.Mean; NaN if all runs diverged, as are Median, Least, Final and Full
 	Std      float64 // of Result.Mean between runs; NaN for less than two
 	Median   float64 // of Result.Mean: a few test records far from all others make the mean a matter of the split
+	Least    float64 // Result.Mean of the best run
 	Final    float64
 	Full     float64
 	Clipped  float64
@@ -32,6 +33,9 @@ func Summarize(runs []*Result) Summary {
 	}
 	s.Mean, s.Std = meanStd(means)
 	s.Median = median(means)
+	if s.Least = math.NaN(); len(means) > 0 {
+		s.Least = slices.Min(means)
+	}
 	s.Final, _ = meanStd(finals)
 	s.Full, _ = meanStd(fulls)
 	s.Clipped, _ = meanStd(clipped)

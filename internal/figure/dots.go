@@ -69,14 +69,21 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 func logTicks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for exponent := math.Floor(math.Log10(low)); exponent <= math.Log10(high); exponent++ {
-		for _, s := range []float64{1, 2, 5} {
+		marks := []float64{1, 2, 5}
+		if high/low < 20 {
+			marks = []float64{1, 1.5, 2, 3, 4, 5, 7}
+		}
+		for _, s := range marks {
 			v := s * math.Pow(10, exponent)
 			if v < low || v > high {
 				continue
 			}
 			t := plot.Tick{Value: v}
 			if s == 1 || high/low < 100 {
-				t.Label = strconv.FormatFloat(v, 'f', max(0, -int(exponent)), 64)
+				t.Label = strconv.FormatFloat(v, 'g', 2, 64)
+				if v >= 10 || v < 1e-3 {
+					t.Label = strconv.FormatFloat(v, 'f', max(0, -int(exponent)), 64)
+				}
 			}
 			ticks = append(ticks, t)
 		}

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -19,6 +20,21 @@ type Figure struct {
 	plots         []*plot.Plot
 	widths        []float64 // relative
 	width, height vg.Length
+}
+
+// Beside returns a figure with the plots of f and then those of the other, as wide as both together.
+func (f *Figure) Beside(other *Figure) *Figure {
+	joined := &Figure{plots: append(slices.Clone(f.plots), other.plots...), width: f.width + other.width, height: max(f.height, other.height)}
+	for _, part := range []*Figure{f, other} {
+		var total float64
+		for _, v := range part.widths {
+			total += v
+		}
+		for _, v := range part.widths {
+			joined.widths = append(joined.widths, v/total*float64(part.width))
+		}
+	}
+	return joined
 }
 
 // Formats are the file endings that WriteAs knows.

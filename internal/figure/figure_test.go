@@ -20,11 +20,15 @@ func TestFiguresAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	band, err := Lines(Axes{LogX: true}, []Curve{{Name: "a", X: []float64{0.1, 1, 20}, Y: []float64{1, 2, 3}, Low: []float64{0.5, 1, 2}, High: []float64{3, 4, 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	cloud, err := Lines(Axes{X: "x", Dots: true}, []Curve{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, -5, 3}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*Figure{"falling": falling, "cloud": cloud, "dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
+	for name, f := range map[string]*Figure{"falling": falling, "band": band.Beside(falling), "cloud": cloud, "dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
 		var picture, svg bytes.Buffer
 		if err := f.WriteAs(&picture, "x.png"); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -61,13 +65,15 @@ func TestSignedColours(t *testing.T) {
 
 func TestLinesRefuse(t *testing.T) {
 	for name, curve := range map[string]Curve{
+		"beyond the top": {X: []float64{1}, Y: []float64{9}},
+		"half a band":    {X: []float64{1}, Y: []float64{1}, Low: []float64{1}},
 		"nothing":        {},
 		"a place more":   {X: []float64{1, 2}, Y: []float64{1}},
 		"zero on a log":  {X: []float64{1}, Y: []float64{0}},
 		"not a number":   {X: []float64{1}, Y: []float64{math.NaN()}},
 		"beyond numbers": {X: []float64{1}, Y: []float64{math.Inf(1)}},
 	} {
-		if _, err := Lines(Axes{LogY: true}, []Curve{curve}); err == nil {
+		if _, err := Lines(Axes{LogY: true, MaxY: 8}, []Curve{curve}); err == nil {
 			t.Errorf("%s was drawn", name)
 		}
 	}

@@ -11,22 +11,24 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Curve is a named line through (X[i], Y[i]).
+// Curve is a named line through (X[i], Y[i]), with a band from Low[i] to High[i] if they are there.
 type Curve struct {
-	Name   string
-	X, Y   []float64
-	Dashed bool
+	Name      string
+	X, Y      []float64
+	Low, High []float64
+	Dashed    bool
 }
 
 // Axes says what Lines draws on.
 type Axes struct {
 	Title, X, Y string
-	LogY        bool // values must be positive
-	Dots        bool // mark the points, without a line between them
-	Marks       bool // mark the points on the line
+	LogX, LogY  bool    // values must be positive
+	Dots        bool    // mark the points, without a line between them
+	Marks       bool    // mark the points on the line
+	MaxY        float64 // 0: that of the highest curve; what is above is cut off
 }
 
-// Lines draws curves in one plot.
+// Lines draws curves in one plot. A curve without points is left out, and leaves its colour unused.
 func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
@@ -34,13 +36,25 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	p.Add(plotter.NewGrid())
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	low, high := math.Inf(1), math.Inf(-1)
+	drawn := 0
 	for i, c := range curves {
-		points, err := c.points(axes.LogY)
+		if len(c.X) == 0 && len(c.Y) == 0 {
+			continue
+		}
+		drawn++
+		points, err := c.points(axes, c.Y)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range points {
-			low, high = math.Min(low, v.Y), math.Max(high, v.Y)
+			low, high = math.Min(low, v.Y), math.Max(high, axes.cut(v.Y))
+		}
+		if c.Low != nil {
+			b, err := newBand(c, i, axes)
+			if err != nil {
+				return nil, err
+			}
+			p.Add(b)
 		}
 		if err := add(p, c, points, i, axes, len(curves) > 1); err != nil {
 			return nil, err
@@ -49,13 +63,16 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	if low > high {
 		return nil, errors.New("nothing to draw")
 	}
+	if axes.MaxY > 0 && low >= axes.MaxY {
+		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
+	}
 	room := 0.05 // above the highest curve, for the legend
-	if len(curves) > 1 {
-		room += 0.05 * float64(len(curves))
+	if drawn > 1 {
+		room += 0.06 * float64(drawn)
 	}
 	if axes.LogY {
 		low /= 1.2
-		high *= math.Pow(high/low, room)
+		high *= math.Pow(math.Max(high/low, 1.5), room)
 		p.Y.Scale = plot.LogScale{}
 		p.Y.Tick.Marker = plot.ConstantTicks(decades(low, high))
 	} else {
@@ -63,22 +80,36 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		high += room * (high - low)
 	}
 	p.Y.Min, p.Y.Max = low, high
+	if axes.LogX {
+		p.X.Scale = plot.LogScale{}
+		p.X.Tick.Marker = plot.ConstantTicks(logTicks(p.X.Min, p.X.Max))
+	}
 	p.Legend.Top = true
 	p.Legend.Padding = vg.Points(2)
 	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
 	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
 }
 
-func (c Curve) points(positive bool) (plotter.XYs, error) {
-	if len(c.X) != len(c.Y) {
-		return nil, fmt.Errorf("%d values at %d places", len(c.Y), len(c.X))
+// cut returns y, or the largest value that there is room for.
+func (a Axes) cut(y float64) float64 {
+	if a.MaxY > 0 {
+		return math.Min(y, a.MaxY)
+	}
+	return y
+}
+
+// points are the curve's places with the values.
+func (c Curve) points(axes Axes, values []float64) (plotter.XYs, error) {
+	if len(c.X) != len(values) {
+		return nil, fmt.Errorf("%d values at %d places", len(values), len(c.X))
 	}
 	var points plotter.XYs
-	for i, y := range c.Y {
-		if math.IsNaN(y) || math.IsInf(y, 0) || positive && y <= 0 {
-			return nil, fmt.Errorf("value %v of %s cannot be drawn", y, c.Name)
+	for i, y := range values {
+		x := c.X[i]
+		if x-x != 0 || y-y != 0 || axes.LogX && x <= 0 || axes.LogY && y <= 0 {
+			return nil, fmt.Errorf("value %v at %v of %s cannot be drawn", y, x, c.Name)
 		}
-		points = append(points, plotter.XY{X: c.X[i], Y: y})
+		points = append(points, plotter.XY{X: x, Y: y})
 	}
 	return points, nil
 }

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mafalda/internal/npy"
+)
+
+// simulateJSON runs a simulation and returns its rows by method and mu.
+func simulateJSON(t *testing.T, args ...string) map[cell]simulatedRow {
+	t.Helper()
+	code, out, errs := mafalda(append([]string{"simulate", "--json"}, args...)...)
+	var got struct{ Rows []simulatedRow }
+	if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil {
+		t.Fatalf("%v: code %d, %v, %s", args, code, err, errs)
+	}
+	rows := map[cell]simulatedRow{}
+	for _, r := range got.Rows {
+		c := cell{Method: r.Method}
+		if r.Mu != nil {
+			c.Mu = *r.Mu
+		}
+		rows[c] = r
+	}
+	return rows
+}
+
+// MAFALDA is below D-MF, D-MF below DP-D-SGD, and all above no noise, where there is privacy worth the name.
+func TestSimulateOrder(t *testing.T) {
+	rows := simulateJSON(t, "--T", "160", "-k", "10", "--mu", "0.3", "--seeds", "8")
+	none, dmf, mafalda := rows[cell{Method: "none"}], rows[cell{Method: "d-mf", Mu: 0.3}], rows[cell{Method: "mafalda", Mu: 0.3}]
+	if len(rows) != 5 || !(*none.Mean < *mafalda.Mean && *mafalda.Mean < *dmf.Mean && *dmf.Mean < *rows[cell{Method: "dp-d-sgd", Mu: 0.3}].Mean) {
+		t.Errorf("%+v", rows)
+	}
+	if none.Mu != nil || none.Epsilon != nil || none.Excess != nil || dmf.Improvement != nil || mafalda.Improvement.Over != "d-mf" || mafalda.Seeds != 8 {
+		t.Errorf("%+v\n%+v\n%+v", none, dmf, mafalda)
+	}
+	if want := 100 * (*dmf.Mean - *mafalda.Mean) / *dmf.Mean; !near(mafalda.Improvement.Percent, want, 1e-9) || !near(mafalda.Excess.Difference, *mafalda.Mean-*none.Mean, 1e-9) {
+		t.Errorf("%+v, must be %v %%", mafalda.Improvement, want)
+	}
+}
+
+// A simulation leaves runs, table and figures; what is there is not run again, and levels and seeds can be added.
+func TestSimulateGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sim")
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "none,dp-d-sgd,mafalda", "--mu", "1,0.5", "--seeds", "2", "-o", dir}
+	code, out, errs := mafalda(args...)
+	if code != 0 || errs != "" || !strings.Contains(out, "below dp-d-sgd") && !strings.Contains(out, "above dp-d-sgd") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	for _, name := range []string{"runs.json", "simulate.csv", "loss-mu0.5.png", "loss-mu1.svg", "privacy-utility.png"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 100 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f, err := os.Open(filepath.Join(dir, "simulate.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if lines, err := csv.NewReader(f).ReadAll(); err != nil || len(lines) != 1+1+2*2 {
+		t.Errorf("%d lines, %v", len(lines), err)
+	}
+	path := filepath.Join(dir, "runs.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept keptGrid
+	if err := json.Unmarshal(text, &kept); err != nil || len(kept.Runs) != 2+2*2*2 {
+		t.Fatalf("%d runs, %v", len(kept.Runs), err)
+	}
+	whole := kept.Runs
+	mark := slices.IndexFunc(whole, func(r keptRun) bool { return r.Method == "mafalda" && r.Mu == 0.5 && r.Seed == 0 })
+	whole[mark].Seconds = 1234567          // survives only if the run is not run again
+	kept.Runs = slices.Delete(whole, 0, 1) // one is missing
+	if text, err = json.Marshal(kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args = append(args, "--seeds", "3", "--mu", "0.5,1,3")
+	rows := simulateJSON(t, args[1:]...)
+	if len(rows) != 1+3*2 || rows[cell{Method: "mafalda", Mu: 0.5}].Seconds < 1234567/4 || rows[cell{Method: "none"}].Seeds != 3 {
+		t.Errorf("%+v", rows)
+	}
+	fresh := simulateJSON(t, append(slices.Clone(args[1:len(args)-6]), "--seeds", "3", "--mu", "0.5,1,3")...)
+	for c, r := range rows {
+		if *r.Mean != *fresh[c].Mean || *r.Full != *fresh[c].Full {
+			t.Errorf("%v: %v resumed, %v afresh", c, *r.Mean, *fresh[c].Mean)
+		}
+	}
+	if code, _, errs := mafalda(append(args, "--clip", "2")...); code != 2 || !strings.Contains(errs, "other settings") {
+		t.Errorf("other settings: code %d, %s", code, errs)
+	}
+	if code, _, errs := mafalda(append(args, "--clip", "2", "--force")...); code != 0 {
+		t.Errorf("other settings, with force: code %d, %s", code, errs)
+	}
+	for _, broken := range []string{"hello", `{"settings":"x"}`} {
+		if err := os.WriteFile(path, []byte(broken), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errs := mafalda(args...); code != 2 || strings.Count(errs, "\n") != 1 {
+			t.Errorf("over %q: code %d, %s", broken, code, errs)
+		}
+	}
+}
+
+// An interrupted simulation keeps its runs.
+func TestSimulateInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	dir := filepath.Join(t.TempDir(), "sim")
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"simulate", "--methods", "none", "-o", dir}, &out, &errs)
+	if code != 130 || !strings.Contains(errs.String(), "10 runs left") || !strings.Contains(errs.String(), "goes on") {
+		t.Errorf("code %d, %s", code, errs.String())
+	}
+}
+
+// Exports are methods, for the participation that they were made for; with an exported optimum results are those of mafalda.
+func TestSimulateExports(t *testing.T) {
+	network := []string{"--graph", "path:4", "--T", "12", "-k", "3"}
+	dense, perNode, single := filepath.Join(t.TempDir(), "dense"), filepath.Join(t.TempDir(), "nodes"), filepath.Join(t.TempDir(), "single")
+	optimizeJSON(t, append(network, "--no-baselines", "-o", dense)...)
+	optimizeJSON(t, append(network, "--no-baselines", "--per-node", "-o", perNode)...)
+	optimizeJSON(t, "--graph", "path:4", "--T", "12", "-k", "1", "--no-baselines", "-o", single)
+	args := append([]string{"--records", "200", "--mu", "0.5", "--seeds", "2"}, network...)
+	rows := simulateJSON(t, append(args, "--methods", strings.Join([]string{"mafalda", dense, perNode}, ","))...)
+	if a, b := rows[cell{Method: "mafalda", Mu: 0.5}], rows[cell{Method: dense, Mu: 0.5}]; !near(*a.Mean, *b.Mean, 1e-5) {
+		t.Errorf("%v, from the export %v", *a.Mean, *b.Mean)
+	}
+	if a, b := rows[cell{Method: "mafalda", Mu: 0.5}], rows[cell{Method: perNode, Mu: 0.5}]; near(*a.Mean, *b.Mean, 1e-9) {
+		t.Errorf("strategies of single nodes do what the shared one does: %v", *b.Mean)
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	optimizeJSON(t, append(network, "--no-baselines", "-o", damaged)...)
+	if err := os.WriteFile(filepath.Join(damaged, "nodes.csv"), []byte("index,label,degree\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"fewer participations": {append(args, "--methods", single), "participation violated"},
+		"another T":            {[]string{"--graph", "path:4", "--T", "24", "-k", "3", "--methods", dense}, "use --T 12"},
+		"closer than b":        {[]string{"--graph", "path:4", "--T", "12", "-k", "6", "--methods", dense}, "participation violated"},
+		"more nodes":           {[]string{"--graph", "path:5", "--T", "12", "-k", "3", "--methods", perNode}, "4 nodes for a network of 5"},
+		"damaged":              {append(args, "--methods", damaged), "SHA-256"},
+		"no method":            {append(args, "--methods", "dpsgd"), "nor a folder"},
+		"no export":            {append(args, "--methods", t.TempDir()), "no export here"},
+	} {
+		code, _, errs := mafalda(append([]string{"simulate"}, tc.args...)...)
+		if code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: code %d, %s", name, code, errs)
+		}
+	}
+	if code, out, errs := mafalda("simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", dense, "--seeds", "1"); code != 0 ||
+		!strings.Contains(errs, "another network") || !strings.Contains(out, dense) {
+		t.Errorf("on another network: code %d, %s%s", code, out, errs)
+	}
+}
+
+func TestSimulateBadInput(t *testing.T) {
+	housing := writeFile(t, "cal_housing.data", "1,2,3\n")
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"no data":           {[]string{"--task", "housing"}, "openml.org/d/823"},
+		"missing data":      {[]string{"--task", "housing", "--data", "nowhere.data"}, "openml.org/d/823"},
+		"wrong data":        {[]string{"--task", "housing", "--data", housing}, "line 1"},
+		"no folder":         {[]string{"--task", "mnist"}, "train-images-idx3-ubyte"},
+		"data for linear":   {[]string{"--data", housing}, "leave out --data"},
+		"unknown task":      {[]string{"--task", "cifar"}, "must be linear"},
+		"no seeds":          {[]string{"--seeds", "0"}, "at least 1"},
+		"mu":                {[]string{"--mu", "0.5,-1"}, "--mu -1"},
+		"mu that is none":   {[]string{"--mu", "NaN"}, "--mu NaN"},
+		"mu and epsilon":    {[]string{"--mu", "1", "--epsilon", "1"}, "only one"},
+		"delta":             {[]string{"--delta", "1"}, "between 0 and 1"},
+		"few records":       {[]string{"--records", "100"}, "16 batches of 15 nodes"},
+		"more than k times": {[]string{"--T", "40", "-k", "3", "-b", "4"}, "T must be at most k·b"},
+		"k without room":    {[]string{"--T", "40", "-k", "41"}, "T = 40"},
+		"huge":              {[]string{"--T", "2000000", "-k", "20"}, "memory"},
+		"no graph":          {[]string{"--graph", "nowhere"}, "neither a file"},
+		"rate":              {[]string{"--learning-rate", "0"}, "--learning-rate 0"},
+	} {
+		code, out, errs := mafalda(append([]string{"simulate"}, tc.args...)...)
+		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: code %d, %s", name, code, errs)
+		}
+	}
+}
+
+// A run whose loss is not finite is reported with its step, kept, and left out of the means.
+func TestSimulateDiverges(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sim")
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "dp-d-sgd,mafalda", "--mu", "1e-41,1", "--seeds", "2", "-o", dir}
+	code, out, errs := mafalda(args...)
+	if code != 0 || !strings.Contains(errs, "not finite after step") || !strings.Contains(out, "2 runs diverged") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	again := simulateJSON(t, args[1:]...)
+	r := again[cell{Method: "mafalda", Mu: 1e-41}]
+	if r.Diverged != 2 || r.Mean != nil || r.Improvement != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Rounds of gossip are those of the strategy's workload: with enough of them the network is a complete graph.
+func TestSimulateRounds(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "w.npy")
+	f, err := os.Create(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cycle := []float64{1. / 3, 1. / 3, 0, 1. / 3, 1. / 3, 1. / 3, 1. / 3, 0, 0, 1. / 3, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 3, 1. / 3}
+	if err := errors.Join(npy.WriteHeader(f, []int{4, 4}), npy.WriteNumbers(f, cycle), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--T", "12", "-k", "3", "--records", "200", "--methods", "mafalda", "--mu", "1", "--seeds", "2"}
+	key := cell{Method: "mafalda", Mu: 1}
+	many := simulateJSON(t, append(args, "--gossip-matrix", w, "--rounds", "40")...)[key]
+	complete := simulateJSON(t, append(args, "--graph", "complete:4")...)[key]
+	once := simulateJSON(t, append(args, "--gossip-matrix", w)...)[key]
+	if !near(*many.Mean, *complete.Mean, 1e-4) || math.Abs(*once.Mean-*complete.Mean) < 1e-4 {
+		t.Errorf("40 rounds %v, complete graph %v, one round %v", *many.Mean, *complete.Mean, *once.Mean)
+	}
+}
