@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	_ "mafalda/internal/gemm" // makes products fast
 )
 
 // stage is one round of communication as the attacker sees it: a linear system with Gaussian noise,

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	_ "mafalda/internal/gemm" // makes products fast
 )
 
 // panelFloats is the size a panel of several nodes is filled up to: 8 MB. One node's panel, T·n, may be larger.

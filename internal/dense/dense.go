@@ -6,6 +6,8 @@ package dense
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	_ "mafalda/internal/gemm" // makes them fast
 )
 
 // tile is the number of rows that are multiplied at once; what lies beyond the diagonal within a tile is wasted.

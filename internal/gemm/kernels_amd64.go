@@ -1,0 +1,47 @@
+package gemm
+
+import "golang.org/x/sys/cpu"
+
+// The kernels in assembly. They touch k·MR numbers of a, k·NR of b and the tile of c, stride numbers from row to row.
+
+//go:noescape
+func double512(k int, a, b, c *float64, stride int)
+
+//go:noescape
+func single512(k int, a, b, c *float32, stride int)
+
+//go:noescape
+func double256(k int, a, b, c *float64, stride int)
+
+//go:noescape
+func single256(k int, a, b, c *float32, stride int)
+
+func init() {
+	switch {
+	case cpu.X86.HasAVX512F:
+		doubles, singles = assembly512()
+	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+		doubles, singles = assembly256()
+	}
+}
+
+func assembly512() (*engine[float64], *engine[float32]) {
+	return &engine[float64]{"AVX-512", 8, 24, double512}, &engine[float32]{"AVX-512", 8, 48, single512}
+}
+
+func assembly256() (*engine[float64], *engine[float32]) {
+	return &engine[float64]{"AVX2", 4, 12, double256}, &engine[float32]{"AVX2", 4, 24, single256}
+}
+
+// available returns all engines that this machine can run, for tests.
+func available() (d []*engine[float64], s []*engine[float32]) {
+	d, s = []*engine[float64]{portableDoubles}, []*engine[float32]{portableSingles}
+	add := func(x *engine[float64], y *engine[float32]) { d, s = append(d, x), append(s, y) }
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		add(assembly256())
+	}
+	if cpu.X86.HasAVX512F {
+		add(assembly512())
+	}
+	return d, s
+}

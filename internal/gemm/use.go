@@ -1,0 +1,34 @@
+//go:build !openblas
+
+package gemm
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	blasgonum "gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// Name says which kernels this machine uses.
+func Name() string { return doubles.name }
+
+func init() {
+	if _, ok := blas64.Implementation().(blasgonum.Implementation); !ok {
+		return // the program has chosen
+	}
+	blas64.Use(BLAS{})
+	blas32.Use(BLAS{})
+	lapack64.Use(LAPACK{})
+}
+
+// double and single are what BLAS and LAPACK call.
+func double() level3[float64] {
+	return level3[float64]{doubles, func(alpha float64, x, y []float64) { blasgonum.Implementation{}.Daxpy(len(x), alpha, x, 1, y, 1) }}
+}
+
+func single() level3[float32] {
+	return level3[float32]{singles, func(alpha float32, x, y []float32) { blasgonum.Implementation{}.Saxpy(len(x), alpha, x, 1, y, 1) }}
+}
+
+func transposed(t blas.Transpose) bool { return t != blas.NoTrans }
