@@ -33,14 +33,9 @@ func DMF(ctx context.Context, schema participation.Schema) (factorize.Strategy, 
 	return certified(factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)}))
 }
 
-// Baselines measures DP-D-SGD, AntiPGD and D-MF under the schema, in this order. The error is the context's if it ends
-// first, or that of a measurement.
-func Baselines(ctx context.Context, schema participation.Schema, measure Measure) ([]Baseline, error) {
-	steps := schema.Steps()
-	dmf, err := DMF(ctx, schema)
-	if err != nil {
-		return nil, fmt.Errorf("optimizing the baseline d-mf: %w", err)
-	}
+// Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see DMF), in this order. The error is that of a measurement.
+func Baselines(dmf factorize.Strategy, measure Measure) ([]Baseline, error) {
+	steps := dmf.Steps()
 	rows := make([]Baseline, 0, 3)
 	for _, b := range []struct {
 		name     string

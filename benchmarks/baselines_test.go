@@ -19,7 +19,11 @@ func TestBaselinesOnPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := workload.PrefixGram(steps)
-	rows, err := Baselines(context.Background(), s, On(h, s))
+	dmf, err := DMF(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := Baselines(dmf, On(h, s))
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("%v, %v", rows, err)
 	}
@@ -39,14 +43,14 @@ func TestBaselinesOnPrefix(t *testing.T) {
 	}
 }
 
-func TestBaselinesAreInterrupted(t *testing.T) {
+func TestDMFIsInterrupted(t *testing.T) {
 	s, err := participation.NewCyclic(20, 1, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Baselines(ctx, s, On(workload.PrefixGram(20), s)); !errors.Is(err, context.Canceled) {
+	if _, err := DMF(ctx, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

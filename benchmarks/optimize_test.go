@@ -122,7 +122,11 @@ func BenchmarkBaselines(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Baselines(context.Background(), s, On(h, s)); err != nil {
+		dmf, err := DMF(context.Background(), s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := Baselines(dmf, On(h, s)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,69 +1,57 @@
 package factorize
 
 import (
-	"runtime"
-	"sync"
+	"math"
 
-	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/dense"
 )
 
-// cosine transforms the rows and columns of n×n matrices to the basis of the discrete cosine transform (DCT-II) and back.
-// With the orthogonal matrix U[t,j] ∝ cos(π(t+½)j/n), forward computes a ∘ (Uᵀ m U) for the outer product a of the
-// factors norm, and backward inverts it. Both take O(n² log n) if n has small prime factors, at worst O(n³).
+// cosine takes symmetric n×n matrices to the basis of the discrete cosine transform (DCT-II) and back: with the orthogonal
+// matrix U[t,j] ∝ cos(π(t+½)j/n), forward computes Uᵀ m U and backward U m Uᵀ. Both are matrix products, which are faster
+// than fast transforms up to n of a few thousand, whatever the factors of n.
 type cosine struct {
-	n       int
-	workers []*fourier.QuarterWaveFFT
+	n    int
+	u    []float64 // U
+	t    []float64 // Uᵀ
+	half []float64
 }
 
 func newCosine(n int) *cosine {
-	c := &cosine{n: n}
-	for range min(runtime.GOMAXPROCS(0), (n+31)/32) {
-		c.workers = append(c.workers, fourier.NewQuarterWaveFFT(n))
+	c := &cosine{n: n, u: make([]float64, n*n), t: make([]float64, n*n), half: make([]float64, n*n)}
+	for j := range n {
+		norm := math.Sqrt(2 / float64(n))
+		if j == 0 {
+			norm = math.Sqrt(1 / float64(n))
+		}
+		for t := range n {
+			angle := (2*t + 1) * j % (4 * n) // in units of π/2n
+			v := norm * math.Cos(math.Pi*float64(angle)/float64(2*n))
+			c.u[t*n+j], c.t[j*n+t] = v, v
+		}
 	}
 	return c
 }
 
-// normSquared returns the square of the factor norm_j that forward leaves on row and on column j.
-func (c *cosine) normSquared(j int) float64 {
-	if j == 0 {
-		return 16 * float64(c.n)
-	}
-	return 8 * float64(c.n)
-}
-
 // forward transforms the symmetric m in place; the result is symmetric.
 func (c *cosine) forward(m []float64) {
-	c.bothSides(m, func(f *fourier.QuarterWaveFFT, row []float64) { f.CosSequence(row, row) })
+	dense.MulTo(c.half, c.t, m, c.n)
+	dense.MulSymTo(m, c.t, c.half, c.n)
 }
 
-// backward undoes forward, on symmetric m.
+// backward inverts forward.
 func (c *cosine) backward(m []float64) {
-	scale := 1 / (4 * float64(c.n))
-	c.bothSides(m, func(f *fourier.QuarterWaveFFT, row []float64) {
-		f.CosCoefficients(row, row)
-		for i := range row {
-			row[i] *= scale
-		}
-	})
+	dense.MulTo(c.half, c.u, m, c.n)
+	dense.MulSymTo(m, c.u, c.half, c.n)
 }
 
-func (c *cosine) bothSides(m []float64, transform func(f *fourier.QuarterWaveFFT, row []float64)) {
-	c.rows(m, transform)
-	dense.Transpose(m, c.n)
-	c.rows(m, transform)
-}
-
-func (c *cosine) rows(m []float64, transform func(f *fourier.QuarterWaveFFT, row []float64)) {
-	var wg sync.WaitGroup
-	for w, f := range c.workers {
-		from, to := w*c.n/len(c.workers), (w+1)*c.n/len(c.workers)
-		wg.Go(func() {
-			for i := from; i < to; i++ {
-				transform(f, m[i*c.n:(i+1)*c.n])
-			}
-		})
+// diagonal returns u_jᵀ m u_j for every cosine, m symmetric.
+func (c *cosine) diagonal(m []float64) []float64 {
+	dense.MulTo(c.half, c.t, m, c.n)
+	d := make([]float64, c.n)
+	for j := range d {
+		d[j] = floats.Dot(c.half[j*c.n:(j+1)*c.n], c.t[j*c.n:(j+1)*c.n])
 	}
-	wg.Wait()
+	return d
 }

@@ -1,5 +1,7 @@
 package factorize
 
+import "gonum.org/v1/gonum/floats"
+
 // metric approximates the inverse Hessian of the objective. The Hessian takes a direction V to the projection of
 //
 //	Λ V X⁻¹ + X⁻¹ V Λ.
@@ -24,7 +26,7 @@ func newMetric(k mask) *metric {
 
 // refresh adapts the metric to the current X⁻¹ and Λ.
 func (m *metric) refresh(inverse, lambda []float64) {
-	x, l := m.rayleigh(inverse), m.rayleigh(lambda)
+	x, l := m.cosine.diagonal(inverse), m.cosine.diagonal(lambda)
 	n := len(l)
 	for i := range n {
 		for j := range n {
@@ -33,31 +35,16 @@ func (m *metric) refresh(inverse, lambda []float64) {
 	}
 }
 
-// rayleigh returns u_jᵀ a u_j for every cosine.
-func (m *metric) rayleigh(a []float64) []float64 {
-	copy(m.work, a)
-	m.cosine.forward(m.work)
-	q := make([]float64, m.cosine.n)
-	for j := range q {
-		q[j] = m.work[j*len(q)+j] / m.cosine.normSquared(j)
-	}
-	return q
-}
-
 // fit sets the gain so that the metric M maps the change of gradient y, in the mask's space, to a step as long as the step
 // s that caused it: sᵀy = yᵀMy.
 func (m *metric) fit(s, y []float64) {
 	copy(m.work, y)
 	m.cosine.forward(m.work)
-	n := m.cosine.n
-	var sy, yMy float64
-	for i := range n {
-		for j := range n {
-			at := i*n + j
-			sy += s[at] * y[at]
-			yMy += m.work[at] * m.work[at] * m.quotient[at] / (m.cosine.normSquared(i) * m.cosine.normSquared(j))
-		}
+	var yMy float64
+	for at, v := range m.work {
+		yMy += v * v * m.quotient[at]
 	}
+	sy := floats.Dot(s, y)
 	if gain := sy / yMy; gain > 1e-3 && gain < 1e3 {
 		m.gain = gain
 	}

@@ -46,10 +46,13 @@ func TestCosineIsDefinition(t *testing.T) {
 		c := newCosine(n)
 		got := mat.DenseCopyOf(m).RawMatrix().Data
 		c.forward(got)
-		scaled := mat.NewDense(n, n, append([]float64(nil), got...))
-		scaled.Apply(func(i, j int, v float64) float64 { return v / math.Sqrt(c.normSquared(i)*c.normSquared(j)) }, scaled)
-		if !mat.EqualApprox(scaled, &want, 1e-10) {
+		if !mat.EqualApprox(mat.NewDense(n, n, got), &want, 1e-12*float64(n)) {
 			t.Fatalf("n = %d: forward is not the transform", n)
+		}
+		for j, d := range c.diagonal(mat.DenseCopyOf(m).RawMatrix().Data) {
+			if math.Abs(d-want.At(j, j)) > 1e-12*float64(n) {
+				t.Fatalf("n = %d: diagonal %d is %v, must be %v", n, j, d, want.At(j, j))
+			}
 		}
 		c.backward(got)
 		if !mat.EqualApprox(mat.NewDense(n, n, got), m, 1e-10) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
@@ -16,9 +17,7 @@ type objective struct {
 	h       []float64 // T×T, all matrices row by row
 	root    []float64 // R
 	mask    mask
-	x       *mat.SymDense // the last X
-	chol    mat.Cholesky
-	inverse *mat.SymDense // X⁻¹ of the last X, both triangles filled
+	inverse *mat.SymDense // X⁻¹ of the last X, both triangles filled after a gradient
 	half    []float64     // X⁻¹ Rᵀ
 	lambda  []float64     // Λ = X⁻¹ H X⁻¹ of the last gradient
 }
@@ -26,19 +25,21 @@ type objective struct {
 func newObjective(h *mat.SymDense, root *mat.TriDense, k mask) *objective {
 	steps := k.schema.Steps()
 	return &objective{steps: steps, h: mat.DenseCopyOf(h).RawMatrix().Data, root: mat.DenseCopyOf(root).RawMatrix().Data,
-		mask: k, x: mat.NewSymDense(steps, nil), inverse: mat.NewSymDense(steps, nil),
+		mask: k, inverse: mat.NewSymDense(steps, nil),
 		half: make([]float64, steps*steps), lambda: make([]float64, steps*steps)}
 }
 
 // Value returns tr(H X⁻¹), or +Inf if X is not positive definite. It reads the upper triangle of x.
 func (o *objective) Value(x []float64) float64 {
-	copy(o.x.RawSymmetric().Data, x)
-	if !o.chol.Factorize(o.x) {
+	inverse := o.inverse.RawSymmetric().Data
+	copy(inverse, x)
+	factor, ok := lapack64.Potrf(o.inverse.RawSymmetric())
+	if !ok {
 		return math.Inf(1)
 	}
-	// A condition number beyond 1/ε comes as an error; its value is still an honest, if inaccurate, one.
-	_ = o.chol.InverseTo(o.inverse)
-	inverse := o.inverse.RawSymmetric().Data
+	if _, ok := lapack64.Potri(factor); !ok {
+		return math.Inf(1)
+	}
 	var off, diagonal float64
 	for s := range o.steps {
 		row := s * o.steps

@@ -1,6 +1,10 @@
 package optim
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // minCurvature is the least cosine between a step and its change of gradient for the pair to be kept.
 const minCurvature = 1e-10
@@ -36,8 +40,8 @@ func (h *history) next() (s, y []float64) {
 // push keeps the pair written to next, unless its curvature is not safely positive.
 func (h *history) push() {
 	i := h.at(h.count)
-	curvature := floats.Dot(h.s[i], h.y[i])
-	if !(curvature > minCurvature*floats.Norm(h.s[i], 2)*floats.Norm(h.y[i], 2)) {
+	curvature := dot(h.s[i], h.y[i])
+	if !(curvature > minCurvature*math.Sqrt(dot(h.s[i], h.s[i])*dot(h.y[i], h.y[i]))) {
 		return
 	}
 	h.rho[i] = 1 / curvature
@@ -60,19 +64,19 @@ func (h *history) solveTo(dst, g []float64, precondition func(dst, g []float64))
 	copy(q, g)
 	for k := h.count - 1; k >= 0; k-- {
 		i := h.at(k)
-		h.alpha[i] = h.rho[i] * floats.Dot(h.s[i], q)
-		floats.AddScaled(q, -h.alpha[i], h.y[i])
+		h.alpha[i] = h.rho[i] * dot(h.s[i], q)
+		addScaled(q, -h.alpha[i], h.y[i])
 	}
 	switch {
 	case precondition != nil:
 		precondition(dst, scratch)
 	case h.count > 0:
 		last := h.at(h.count - 1)
-		floats.Scale(1/(h.rho[last]*floats.Dot(h.y[last], h.y[last])), dst)
+		floats.Scale(1/(h.rho[last]*dot(h.y[last], h.y[last])), dst)
 	}
 	for k := range h.count {
 		i := h.at(k)
-		beta := h.rho[i] * floats.Dot(h.y[i], dst)
-		floats.AddScaled(dst, h.alpha[i]-beta, h.s[i])
+		beta := h.rho[i] * dot(h.y[i], dst)
+		addScaled(dst, h.alpha[i]-beta, h.s[i])
 	}
 }

@@ -17,7 +17,7 @@ type Objective interface {
 
 // Options tunes Minimize. The zero value asks for the defaults named here.
 type Options struct {
-	Memory        int // pairs kept; 0 means 10. Each costs two vectors
+	Memory        int // pairs kept; 0 means 6. Each costs two vectors
 	MaxIterations int // 0 means 2000; reaching it ends with IterationLimit
 
 	// Precondition, if not nil, writes an approximation of (∇²f)⁻¹ g to dst: linear in g, symmetric, positive definite on
@@ -79,7 +79,7 @@ const (
 // step is backtracking with quadratic interpolation, from step one; pairs with too little curvature are not stored.
 func Minimize(ctx context.Context, f Objective, x []float64, opts Options) Result {
 	if opts.Memory == 0 {
-		opts.Memory = 10
+		opts.Memory = 6
 	}
 	if opts.MaxIterations == 0 {
 		opts.MaxIterations = 2000
@@ -143,7 +143,7 @@ func (r *run) advance() bool {
 	for {
 		r.pairs.solveTo(r.direction, r.gradient, r.opts.Precondition)
 		floats.Scale(-1, r.direction)
-		r.slope = floats.Dot(r.gradient, r.direction)
+		r.slope = dot(r.gradient, r.direction)
 		if r.slope < 0 && r.search() {
 			r.accept()
 			return true
@@ -165,7 +165,8 @@ func (r *run) search() bool {
 		}
 	}
 	for step > smallestStep {
-		floats.AddScaledTo(r.trial, r.x, step, r.direction)
+		copy(r.trial, r.x)
+		addScaled(r.trial, step, r.direction)
 		value := r.f.Value(r.trial)
 		r.evaluations++
 		if math.IsNaN(value) || math.IsInf(value, 0) {
@@ -193,8 +194,10 @@ func (r *run) search() bool {
 func (r *run) accept() {
 	r.f.GradientTo(r.trialGradient)
 	s, y := r.pairs.next()
-	floats.SubTo(s, r.trial, r.x)
-	floats.SubTo(y, r.trialGradient, r.gradient)
+	inParts(len(s), func(_, from, to int) {
+		floats.SubTo(s[from:to], r.trial[from:to], r.x[from:to])
+		floats.SubTo(y[from:to], r.trialGradient[from:to], r.gradient[from:to])
+	})
 	r.step, r.change = s, y
 	r.pairs.push()
 	copy(r.x, r.trial)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,6 +102,10 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	ctx := cmd.Context()
+	dmf := sync.OnceValues(func() (factorize.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
+	if !f.noBaselines {
+		go dmf() // beside all else
+	}
 	k, err := j.kernel(ctx)
 	if err != nil {
 		return err
@@ -131,11 +136,18 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if !f.noBaselines && ctx.Err() == nil {
 		j.progress.show(0, "baselines")
-		baselines, err := benchmarks.Baselines(ctx, j.schema, measure)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
+		c, err := dmf()
+		switch {
+		case errors.Is(err, context.Canceled):
+		case err != nil:
+			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
+		default:
+			baselines, err := benchmarks.Baselines(c, measure)
+			if err != nil {
+				return err
+			}
+			r.baselines = append(r.baselines, baselines...)
 		}
-		r.baselines = append(r.baselines, baselines...)
 	}
 	j.progress.clear()
 	m, err := j.manifest(r)

@@ -38,11 +38,13 @@ var errInterrupted = errors.New("interrupted")
 // run executes the command line and returns the exit code. Errors go to stderr as one line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCmd()
+	var profiles profiling
+	profiles.bind(root)
 	root.SetArgs(args)
 	out := &checkedWriter{w: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := errors.Join(root.ExecuteContext(ctx), profiles.stop())
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing the output: %w", out.err)
 	}

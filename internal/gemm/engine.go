@@ -121,6 +121,29 @@ func poolOf[T number]() *sync.Pool {
 	return &singlePool
 }
 
+var doubleScratch, singleScratch sync.Pool
+
+func scratchOf[T number]() *sync.Pool {
+	var zero T
+	if _, ok := any(zero).(float64); ok {
+		return &doubleScratch
+	}
+	return &singleScratch
+}
+
+// borrow returns n numbers of any values.
+func borrow[T number](n int) *[]T {
+	if s, ok := scratchOf[T]().Get().(*[]T); ok && cap(*s) >= n {
+		*s = (*s)[:n]
+		return s
+	}
+	s := make([]T, n)
+	return &s
+}
+
+// giveBack keeps borrowed numbers for the next one who needs some.
+func giveBack[T number](s *[]T) { scratchOf[T]().Put(s) }
+
 // addSerial is add on this goroutine.
 func (e *engine[T]) addSerial(m, n, k int, alpha T, a, b operand[T], c []T, stride int) {
 	if m*n*k <= small {

@@ -139,7 +139,9 @@ func (l level3[T]) right(f triangular[T], t triangle[T], rows, n int, b []T, str
 	spread((rows+panel-1)/panel, func(job int) {
 		from := job * panel
 		count := min(panel, rows-from)
-		across := make([]T, n*count)
+		scratch := borrow[T](n * count)
+		defer giveBack(scratch)
+		across := *scratch
 		transpose(across, count, b[from*stride:], stride, count, n)
 		f(t.transposed(), n, count, across, count)
 		transpose(b[from*stride:], stride, across, count, n, count)
@@ -175,7 +177,10 @@ func (l level3[T]) symmetric(lower bool, n, k int, alpha T, a operand[T], c []T,
 			i = job * diagonal
 		}
 		size := min(diagonal, n-i)
-		square := make([]T, size*size)
+		scratch := borrow[T](size * size)
+		defer giveBack(scratch)
+		square := *scratch
+		clear(square)
 		l.addSerial(size, size, k, alpha, a.from(i, 0), across.from(0, i), square, size)
 		for r := range size {
 			row := c[(i+r)*stride+i:]
