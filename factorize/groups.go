@@ -198,7 +198,7 @@ func (s *splitter) nodeBounds(parts []*part) []float64 {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for at := range next {
-				if b, err := LowerBound(s.grams[at[1]], gramMatrix(parts[at[0]].strategy), s.schema); err == nil {
+				if b, err := LowerBound(s.grams[at[1]], GramOf(parts[at[0]].strategy), s.schema); err == nil {
 					bounds[at[1]] = b // else 0, which is one, too
 				}
 			}

@@ -26,9 +26,10 @@ func MinGap(steps int) float64 { return 2 * certificateSlack(steps) }
 // Iteration is what Progress sees.
 type Iteration struct {
 	Count      int
-	Loss       float64 // of the current iterate
-	LowerBound float64 // the best so far; 0 before the first check
-	Gap        float64 // (Loss - LowerBound)/LowerBound; +Inf before the first check
+	Loss       float64   // of the current iterate
+	LowerBound float64   // the best so far; 0 before the first check
+	Gap        float64   // (Loss - LowerBound)/LowerBound; +Inf before the first check
+	X          []float64 // the iterate, T×T row by row: what Options.Start takes; read only, and valid during the call
 }
 
 // Result is the end of Optimize.
@@ -153,7 +154,7 @@ func (s *search) done(it optim.Iteration) bool {
 	}
 	gap := s.gap(it.Value)
 	if s.opts.Progress != nil {
-		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap})
+		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap, X: it.X})
 	}
 	return s.err != nil || gap <= s.opts.Gap
 }

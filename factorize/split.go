@@ -162,7 +162,7 @@ func (s *splitter) optimize(ctx context.Context, members []int, start Strategy, 
 	h := s.sum(members)
 	p := &part{members: members, strategy: s.shared}
 	if ctx.Err() == nil {
-		r, err := Optimize(ctx, h, s.schema, Options{Gap: gap, Start: gramMatrix(start)})
+		r, err := Optimize(ctx, h, s.schema, Options{Gap: gap, Start: GramOf(start)})
 		switch {
 		case errors.Is(err, ErrGram):
 		case err != nil:
@@ -196,8 +196,8 @@ func (s *splitter) sum(members []int) *mat.SymDense {
 	return sum
 }
 
-// gramMatrix returns X = CᵀC.
-func gramMatrix(c Strategy) *mat.SymDense {
+// GramOf returns X = CᵀC, T×T.
+func GramOf(c Strategy) *mat.SymDense {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
 	x := mat.NewSymDense(c.Steps(), nil)

@@ -96,7 +96,7 @@ func OptimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		for t := range q {
 			q[t] = (1-worstFloor)*q[t]*errors[t]/mean + worstFloor/float64(steps)
 		}
-		inner.Start = gramMatrix(r.Strategy)
+		inner.Start = GramOf(r.Strategy)
 	}
 	return best, nil
 }
@@ -139,7 +139,7 @@ func OptimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 		if q.Loss < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, q
 		}
-		bound, err := lastBound(root, e.WeightedGram(weights), gramMatrix(r.Strategy), schema)
+		bound, err := lastBound(root, e.WeightedGram(weights), GramOf(r.Strategy), schema)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func OptimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 			best.Status = optim.Interrupted
 			break
 		}
-		inner.Start = gramMatrix(r.Strategy)
+		inner.Start = GramOf(r.Strategy)
 	}
 	return best, nil
 }

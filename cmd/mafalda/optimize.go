@@ -26,6 +26,7 @@ type optimizeFlags struct {
 	workload, objective             string
 	schema                          schemaFlags
 	tolerance                       float64
+	start                           startFlags
 	strategy                        strategyFlags
 	split                           splitFlags
 	noDense                         bool
@@ -54,6 +55,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
+  mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
   mafalda optimize --workload prefix --T 380          # centralized: no network`,
 		Args: noArgs,
 		RunE: untilInterrupted(f.run),
@@ -65,6 +67,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 	bindObjective(cmd, &f.objective)
 	f.schema.bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at (default 1e-3 for --objective max, 1e-2 for last)")
+	f.start.bind(cmd)
 	f.strategy.bind(cmd)
 	f.split.bind(cmd)
 	f.privacy.bind(cmd)
@@ -197,6 +200,9 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if err := f.checkObjective(j.objective, j.schema); err != nil {
 		return nil, err
 	}
+	if err := f.start.check(j); err != nil {
+		return nil, err
+	}
 	if !cmd.Flags().Changed("tolerance") {
 		f.tolerance = j.objective.tolerance
 	}
@@ -266,10 +272,26 @@ func (j *job) tell() {
 // optimize returns the optimum under the schema, or, where patterns overlap, under its relaxation, whose bound holds for
 // the schema, too.
 func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result, error) {
-	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
+	start, err := j.start()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	keep := j.keepCheckpoints()
+	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
+		Progress: func(it factorize.Iteration) {
+			j.iteration(it)
+			if err := keep(it); err != nil {
+				cancel(fmt.Errorf("keeping a checkpoint: %w", err))
+			}
+		}})
 	j.progress.clear()
 	if err != nil {
 		return nil, fmt.Errorf("optimizing: %w", err)
+	}
+	if failed := context.Cause(ctx); failed != nil && !errors.Is(failed, context.Canceled) {
+		return nil, failed
 	}
 	return result, nil
 }

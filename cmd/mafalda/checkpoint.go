@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/npy"
+)
+
+// startFlags say where the optimization of the dense optimum starts, and where it is kept.
+type startFlags struct {
+	dir        string
+	checkpoint string
+	resume     bool
+}
+
+// checkpointEvery is the time after which an iterate is kept.
+const checkpointEvery = 10 * time.Second
+
+func (f *startFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.dir, "start", "", "start from the strategy of this earlier export, of the same T (another network will do)")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the optimization in this `file` while it runs, every ten seconds")
+	fl.BoolVar(&f.resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
+}
+
+func (f *startFlags) check(j *job) error {
+	switch {
+	case f.resume && f.checkpoint == "":
+		return usagef("--resume needs --checkpoint FILE")
+	case f.resume && f.dir != "":
+		return usagef("--start and --resume: only one of them")
+	case (f.checkpoint != "" || f.dir != "") && !j.objective.isMean():
+		return usagef("--checkpoint and --start are for --objective mean")
+	}
+	if f.checkpoint != "" && !f.resume {
+		if _, err := os.Lstat(f.checkpoint); err == nil {
+			return usagef("%s exists already: --resume goes on with it, or remove it", f.checkpoint)
+		}
+	}
+	return nil
+}
+
+// checkpointHeader is the first line of a checkpoint; X follows as .npy.
+type checkpointHeader struct {
+	Version    string `json:"version"`
+	Settings   string `json:"settings"` // all that the optimum depends on
+	Iterations int    `json:"iterations"`
+	SHA256     string `json:"sha256"` // of the numbers of X
+}
+
+// settings describes what the dense optimum depends on.
+func (j *job) settings() string {
+	network := "none"
+	if j.network != nil {
+		o, _ := json.Marshal(j.network.origin)
+		network = string(o)
+	}
+	schema, _ := json.Marshal(j.flags.schema.describe(j.schema))
+	return fmt.Sprintf("%v, T = %d, %s, network %s", j.kind, j.schema.Steps(), schema, network)
+}
+
+// start returns the X to start from; nil where there is none to be had.
+func (j *job) start() (*mat.SymDense, error) {
+	f := &j.flags.start
+	switch {
+	case f.dir != "":
+		return f.ofExport(j.schema.Steps())
+	case f.resume:
+		x, iterations, err := readCheckpoint(f.checkpoint, j.settings(), j.schema.Steps())
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+		if err == nil && !j.flags.quiet {
+			fmt.Fprintf(j.stderr, "going on after %d iterations, from %s\n", iterations, f.checkpoint)
+		}
+		return x, usage(err)
+	}
+	return nil, nil
+}
+
+// ofExport returns CᵀC of an export.
+func (f *startFlags) ofExport(steps int) (*mat.SymDense, error) {
+	e, err := export.Load(f.dir)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if err := e.CheckHashes(); err != nil {
+		return nil, usage(err)
+	}
+	if e.Manifest.Steps != steps {
+		return nil, usagef("--start %s has T = %d steps, not %d", f.dir, e.Manifest.Steps, steps)
+	}
+	c, err := nodeStrategy(e, 0)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return factorize.GramOf(c), nil
+}
+
+// keepCheckpoints returns what keeps iterates, now and then.
+func (j *job) keepCheckpoints() func(it factorize.Iteration) error {
+	path := j.flags.start.checkpoint
+	if path == "" {
+		return func(factorize.Iteration) error { return nil }
+	}
+	var last time.Time
+	return func(it factorize.Iteration) error {
+		if time.Since(last) < checkpointEvery {
+			return nil
+		}
+		last = time.Now()
+		return writeCheckpoint(path, j.settings(), it.Count, it.X, j.schema.Steps())
+	}
+}
+
+func writeCheckpoint(path, settings string, iterations int, x []float64, steps int) error {
+	h := sha256.New()
+	if err := npy.WriteNumbers(h, x); err != nil {
+		return err
+	}
+	header, err := json.Marshal(checkpointHeader{version(), settings, iterations, hex.EncodeToString(h.Sum(nil))})
+	if err != nil {
+		return err
+	}
+	return export.WriteFile(path, func(w io.Writer) error {
+		if _, err := w.Write(append(header, '\n')); err != nil {
+			return err
+		}
+		return npy.Write(w, []int{steps, steps}, x)
+	}, true)
+}
+
+// readCheckpoint returns the X of a checkpoint and its number of iterations.
+func readCheckpoint(path, settings string, steps int) (*mat.SymDense, int, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	r := bufio.NewReader(file)
+	line, err := r.ReadBytes('\n')
+	var header checkpointHeader
+	if err != nil || json.Unmarshal(line, &header) != nil || header.Settings == "" {
+		return nil, 0, fmt.Errorf("%s is not a checkpoint", path)
+	}
+	if header.Settings != settings || header.Version != version() {
+		return nil, 0, fmt.Errorf("%s is of another problem: %s", path, header.Settings)
+	}
+	a, err := npy.Read(r, 8*int64(steps)*int64(steps))
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	h := sha256.New()
+	if err := npy.WriteNumbers(h, a.Data); err != nil {
+		return nil, 0, err
+	}
+	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != steps*steps {
+		return nil, 0, fmt.Errorf("%s is damaged", path)
+	}
+	return mat.NewSymDense(steps, a.Data), header.Iterations, nil
+}
