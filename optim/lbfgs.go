@@ -194,10 +194,8 @@ func (r *run) search() bool {
 func (r *run) accept() {
 	r.f.GradientTo(r.trialGradient)
 	s, y := r.pairs.next()
-	inParts(len(s), func(_, from, to int) {
-		floats.SubTo(s[from:to], r.trial[from:to], r.x[from:to])
-		floats.SubTo(y[from:to], r.trialGradient[from:to], r.gradient[from:to])
-	})
+	subTo(s, r.trial, r.x)
+	subTo(y, r.trialGradient, r.gradient)
 	r.step, r.change = s, y
 	r.pairs.push()
 	copy(r.x, r.trial)

@@ -3,7 +3,8 @@ package gemm
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
+
+	"mafalda/internal/parallel"
 )
 
 // engine multiplies matrices with one kernel.
@@ -50,7 +51,7 @@ func (e *engine[T]) add(m, n, k int, alpha T, a, b operand[T], c []T, stride int
 		return
 	}
 	down, across := (m+rows-1)/rows, (n+cols-1)/cols
-	spread(down*across, func(job int) {
+	parallel.For(down*across, func(job int) {
 		i, j := job/across*rows, job%across*cols
 		e.addSerial(min(rows, m-i), min(cols, n-j), k, alpha, a.from(i, 0), b.from(0, j), c[i*stride+j:], stride)
 	})
@@ -77,27 +78,6 @@ func (e *engine[T]) share(m, n, k int) (rows, cols int) {
 }
 
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
-
-// spread calls f for every job, on as many goroutines as there are processors.
-func spread(jobs int, f func(job int)) {
-	workers := min(runtime.GOMAXPROCS(0), jobs)
-	if workers <= 1 {
-		for job := range jobs {
-			f(job)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for job := int(next.Add(1)) - 1; job < jobs; job = int(next.Add(1)) - 1 {
-				f(job)
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // buffers are packed blocks of A and B, and a tile.
 type buffers[T number] struct{ a, b, tile []T }

@@ -1,5 +1,7 @@
 package gemm
 
+import "mafalda/internal/parallel"
+
 // panel is the number of columns of B that a goroutine solves for, or multiplies, at a time.
 const panel = 96
 
@@ -128,7 +130,7 @@ type triangular[T number] func(t triangle[T], n, cols int, b []T, stride int)
 
 // left applies f to panels of columns of B, n×cols.
 func (l level3[T]) left(f triangular[T], t triangle[T], n, cols int, b []T, stride int) {
-	spread((cols+panel-1)/panel, func(job int) {
+	parallel.For((cols+panel-1)/panel, func(job int) {
 		from := job * panel
 		f(t, n, min(panel, cols-from), b[from:], stride)
 	})
@@ -136,7 +138,7 @@ func (l level3[T]) left(f triangular[T], t triangle[T], n, cols int, b []T, stri
 
 // right is left for B·op(A) or B·op(A)⁻¹, B rows×n: panels of rows are transposed, and so is the triangle.
 func (l level3[T]) right(f triangular[T], t triangle[T], rows, n int, b []T, stride int) {
-	spread((rows+panel-1)/panel, func(job int) {
+	parallel.For((rows+panel-1)/panel, func(job int) {
 		from := job * panel
 		count := min(panel, rows-from)
 		scratch := borrow[T](n * count)
@@ -171,7 +173,7 @@ func (l level3[T]) symmetric(lower bool, n, k int, alpha T, a operand[T], c []T,
 	across := a
 	across.trans = !a.trans
 	blocks := (n + diagonal - 1) / diagonal
-	spread(blocks, func(job int) {
+	parallel.For(blocks, func(job int) {
 		i := (blocks - 1 - job) * diagonal // of a lower triangle, the longest rows first
 		if !lower {
 			i = job * diagonal

@@ -1,0 +1,48 @@
+// Package parallel divides work between processors in ways that do not change results.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// For calls f for every i < n, on as many goroutines as there are processors.
+func For(n int, f func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// part is how many numbers are worked on at a time: enough to be worth a goroutine, few enough for a cache.
+const part = 1 << 14
+
+// Chunks calls f for chunks of n numbers. The chunks do not depend on the number of processors.
+func Chunks(n int, f func(chunk, from, to int)) {
+	For((n+part-1)/part, func(i int) { f(i, i*part, min((i+1)*part, n)) })
+}
+
+// Sum adds what f returns for chunks of n numbers, in their order.
+func Sum(n int, f func(from, to int) float64) float64 {
+	sums := make([]float64, (n+part-1)/part)
+	Chunks(n, func(chunk, from, to int) { sums[chunk] = f(from, to) })
+	var total float64
+	for _, v := range sums {
+		total += v
+	}
+	return total
+}

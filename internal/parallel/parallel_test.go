@@ -1,0 +1,35 @@
+package parallel
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+func TestEverythingOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 5} {
+		runtime.GOMAXPROCS(procs)
+		for _, n := range []int{0, 1, 2, 7, 3*part + 5} {
+			calls := make([]atomic.Int32, n)
+			For(n, func(i int) { calls[i].Add(1) })
+			Chunks(n, func(chunk, from, to int) {
+				if from != chunk*part || to > n || to <= from {
+					t.Errorf("chunk %d of %d is %d to %d", chunk, n, from, to)
+				}
+				for i := from; i < to; i++ {
+					calls[i].Add(1)
+				}
+			})
+			for i := range calls {
+				if calls[i].Load() != 2 {
+					t.Fatalf("%d of %d was visited %d times", i, n, calls[i].Load())
+				}
+			}
+			sum := Sum(n, func(from, to int) float64 { return float64(to - from) })
+			if sum != float64(n) {
+				t.Errorf("sum of %d ones is %v", n, sum)
+			}
+		}
+	}
+}
