@@ -5,6 +5,8 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/parallel"
 )
 
 // CSR is a sparse matrix in compressed row storage:
@@ -152,4 +154,32 @@ func (m *CSR) Transpose() *CSR {
 		next[j]++
 	})
 	return NewCSR(m.cols, m.rows, indptr, indices, data)
+}
+
+// MulMatTo writes m·src to dst, for as many vectors as width says, on all processors: src holds cols×width numbers and dst
+// rows×width, those of a row side by side. It panics if the lengths do not fit. dst must not overlap src.
+func (m *CSR) MulMatTo(dst, src []float64, width int) {
+	if len(dst) != m.rows*width || len(src) != m.cols*width {
+		panic(mat.ErrShape)
+	}
+	parallel.Chunks(m.rows, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			row := dst[i*width : (i+1)*width]
+			if width == 1 {
+				var sum float64
+				for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+					sum += m.data[p] * src[m.indices[p]]
+				}
+				row[0] = sum
+				continue
+			}
+			clear(row)
+			for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+				v := m.data[p]
+				for c, x := range src[m.indices[p]*width:][:width] {
+					row[c] += v * x
+				}
+			}
+		}
+	})
 }

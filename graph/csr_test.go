@@ -108,3 +108,45 @@ func TestPrincipal(t *testing.T) {
 		}
 	})
 }
+
+// Products with several vectors are those with each of them.
+func TestMulMat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		m := NewCSRFromDense(drawDense(t))
+		if rapid.IntRange(0, 9).Draw(t, "many") == 0 { // more than one processor takes at a time
+			const n = 40000
+			var indptr, indices []int
+			var data []float64
+			for i := range n {
+				indptr = append(indptr, len(indices))
+				if i%3 > 0 {
+					indices, data = append(indices, (i*7)%n), append(data, r.NormFloat64())
+				}
+			}
+			m = NewCSR(n, n, append(indptr, len(indices)), indices, data)
+		}
+		rows, cols := m.Dims()
+		width := rapid.IntRange(1, 4).Draw(t, "width")
+		src, dst := make([]float64, cols*width), make([]float64, rows*width)
+		for i := range src {
+			src[i] = r.NormFloat64()
+		}
+		for i := range dst {
+			dst[i] = math.NaN()
+		}
+		m.MulMatTo(dst, src, width)
+		for c := range width {
+			x, y := make([]float64, cols), make([]float64, rows)
+			for j := range x {
+				x[j] = src[j*width+c]
+			}
+			m.MulVecTo(y, false, x)
+			for i, v := range y {
+				if dst[i*width+c] != v {
+					t.Fatalf("row %d of vector %d is %v, must be %v", i, c, dst[i*width+c], v)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package factorize
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Sensitivities to the Gram matrix: what becomes of a strategy that is optimal for Ĥ where the truth is H = Ĥ + E. Relative
+// to the loss under Ĥ, its loss changes by First, exactly, and, to the gap's accuracy, it exceeds the optimum for H by at most
+//
+//	(1 + First)/(1 + (First - Second)/2)² - 1 ≈ Second + First²/4,
+//
+// of second order: First = ⟨E, X⁻¹⟩/⟨Ĥ, X⁻¹⟩ and Second = tr(E Ĥ⁻¹ E X⁻¹)/⟨Ĥ, X⁻¹⟩ with X = CᵀC (docs/mathematics.md, "An
+// estimated Gram matrix").
+type Perturbation struct{ First, Second float64 }
+
+// Excess returns the bound above.
+func (p Perturbation) Excess() float64 {
+	root := 1 + (p.First-p.Second)/2
+	if root <= 0 {
+		return math.Inf(1)
+	}
+	return (1+p.First)/(root*root) - 1
+}
+
+// A Perturber computes perturbations for one strategy and one Gram matrix.
+type Perturber struct {
+	steps    int
+	root     *mat.TriDense // R, Ĥ = RᵀR
+	noising  *mat.Dense    // C⁻¹
+	gram     []float64     // X⁻¹ = C⁻¹C⁻ᵀ
+	original float64       // ⟨Ĥ, X⁻¹⟩
+}
+
+// NewPerturber prepares for a strategy that is optimal, or nearly, for h (T×T). The errors are a Gram matrix that is not
+// positive definite, and a strategy without inverse.
+func NewPerturber(c Strategy, h *mat.SymDense) (*Perturber, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+	}
+	p := &Perturber{steps: c.Steps(), root: &mat.TriDense{}}
+	chol.UTo(p.root)
+	var err error
+	if p.gram, err = inverseGram(c); err != nil {
+		return nil, err
+	}
+	var noising mat.TriDense
+	if err := c.NoisingTo(&noising); err != nil {
+		return nil, fmt.Errorf("inverting the strategy: %w", err)
+	}
+	p.noising = mat.DenseCopyOf(&noising)
+	p.original = p.along(h)
+	return p, nil
+}
+
+// along returns ⟨E, X⁻¹⟩.
+func (p *Perturber) along(e *mat.SymDense) float64 {
+	var sum float64
+	for i := range p.steps {
+		row := p.gram[i*p.steps : (i+1)*p.steps]
+		sum += e.At(i, i) * row[i]
+		for j := i + 1; j < p.steps; j++ {
+			sum += 2 * e.At(i, j) * row[j]
+		}
+	}
+	return sum
+}
+
+// By returns what the error e of the Gram matrix does. Second is ‖R⁻ᵀEC⁻¹‖_F² over ⟨Ĥ, X⁻¹⟩.
+func (p *Perturber) By(e *mat.SymDense) Perturbation {
+	var product mat.Dense
+	product.Mul(e, p.noising)
+	blas64.Trsm(blas.Left, blas.Trans, 1, p.root.RawTriangular(), product.RawMatrix())
+	return Perturbation{p.along(e) / p.original, floats.Dot(product.RawMatrix().Data, product.RawMatrix().Data) / p.original}
+}

@@ -1,0 +1,244 @@
+package workload
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/internal/parallel"
+)
+
+// lanczos runs Lanczos' method on S = D^½WD^(-½), without the known eigenvector D^½1, which is taken out of every vector.
+type lanczos struct {
+	w         *graph.CSR
+	nodes     int
+	d, root   []float64 // n·π, and its square root
+	symmetric bool      // π is uniform
+}
+
+// uniformity is how much π may differ from uniform for W to count as symmetric.
+const uniformity = 1e-13
+
+func newLanczos(w *graph.CSR, pi []float64) *lanczos {
+	l := &lanczos{w: w, nodes: len(pi), d: make([]float64, len(pi)), root: make([]float64, len(pi)), symmetric: true}
+	for i, p := range pi {
+		l.d[i] = float64(len(pi)) * p
+		if math.Abs(l.d[i]-1) > uniformity {
+			l.symmetric = false
+		}
+	}
+	for i, d := range l.d {
+		if l.symmetric {
+			l.d[i], d = 1, 1
+		}
+		l.root[i] = math.Sqrt(d)
+	}
+	return l
+}
+
+// stationary returns n‖π‖².
+func (l *lanczos) stationary() float64 {
+	return parallel.Sum(l.nodes, func(from, to int) (sum float64) {
+		for _, d := range l.d[from:to] {
+			sum += d * d
+		}
+		return sum
+	}) / float64(l.nodes)
+}
+
+func (l *lanczos) inverseRoots() []float64 {
+	x := make([]float64, l.nodes)
+	for i, r := range l.root {
+		x[i] = 1 / r
+	}
+	return x
+}
+
+// signs returns D^½z for vectors z of random signs, side by side.
+func (l *lanczos) signs(r *rand.Rand, width int) []float64 {
+	y := make([]float64, l.nodes*width)
+	var bits uint64
+	for i := range y {
+		if i%64 == 0 {
+			bits = r.Uint64()
+		}
+		y[i] = l.root[i/width]
+		if bits&1 == 0 {
+			y[i] = -y[i]
+		}
+		bits >>= 1
+	}
+	return y
+}
+
+// runs makes m steps, or as many as there are dimensions, from as many starting vectors as width says, which it overwrites.
+// With left, what is kept of the basis Q is Qᵀleft, and otherwise QᵀD⁻¹Q.
+func (l *lanczos) runs(start []float64, width, m int, left []float64, tick func(width int) error) ([]*run, error) {
+	runs := make([]*run, width)
+	x := start
+	l.deflate(x, width)
+	norms := l.dots(x, x, width)
+	size := norms[0]
+	for c := range runs {
+		runs[c] = &run{scale: norms[c]}
+		if left != nil {
+			runs[c].scale = math.Sqrt(norms[c])
+		}
+		norms[c] = math.Sqrt(norms[c])
+		size = math.Max(size, norms[c]*norms[c])
+	}
+	before, next, scratch := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+	alive := make([]bool, width)
+	for c := range alive {
+		alive[c] = norms[c]*norms[c] > 1e-28*float64(l.nodes)
+	}
+	l.divide(x, norms, alive, width)
+	var basis [][]float64
+	for step := 0; step < min(m, max(l.nodes-1, 1)); step++ {
+		if left == nil && !l.symmetric {
+			basis = append(basis, append([]float64(nil), x...))
+		}
+		if left != nil {
+			for c, v := range l.dotsWith(left, x, width) {
+				runs[c].left = append(runs[c].left, v)
+			}
+		}
+		l.apply(next, x, scratch, width)
+		l.deflate(next, width)
+		alpha := l.dots(next, x, width)
+		for c, r := range runs {
+			if !alive[c] {
+				alpha[c] = 0
+			}
+			r.alpha = append(r.alpha, alpha[c])
+		}
+		last := make([]float64, width)
+		if step > 0 {
+			for c, r := range runs {
+				last[c] = r.beta[step-1]
+			}
+		}
+		parallel.Chunks(l.nodes, func(_, from, to int) {
+			for i := from * width; i < to*width; i++ {
+				c := i % width
+				next[i] -= alpha[c]*x[i] + last[c]*before[i]
+			}
+		})
+		l.deflate(next, width)
+		beta := l.dots(next, next, width)
+		for c, r := range runs {
+			beta[c] = math.Sqrt(beta[c])
+			if beta[c] < 1e-13 { // all dimensions that the start has
+				alive[c], beta[c] = false, 0
+			}
+			r.beta = append(r.beta, beta[c])
+		}
+		l.divide(next, beta, alive, width)
+		before, x, next = x, next, before
+		if err := tick(width); err != nil {
+			return nil, err
+		}
+	}
+	if basis != nil {
+		for c, r := range runs {
+			r.metric = l.metric(basis, c, width)
+		}
+	}
+	return runs, nil
+}
+
+// apply writes S·x to dst.
+func (l *lanczos) apply(dst, x, scratch []float64, width int) {
+	if l.symmetric {
+		l.w.MulMatTo(dst, x, width)
+		return
+	}
+	parallel.Chunks(l.nodes, func(_, from, to int) {
+		for i := from * width; i < to*width; i++ {
+			scratch[i] = x[i] / l.root[i/width]
+		}
+	})
+	l.w.MulMatTo(dst, scratch, width)
+	parallel.Chunks(l.nodes, func(_, from, to int) {
+		for i := from * width; i < to*width; i++ {
+			dst[i] *= l.root[i/width]
+		}
+	})
+}
+
+// deflate takes the component along D^½1 out of every vector.
+func (l *lanczos) deflate(x []float64, width int) {
+	along := l.dotsWith(l.root, x, width)
+	parallel.Chunks(l.nodes, func(_, from, to int) {
+		for i := from * width; i < to*width; i++ {
+			x[i] -= along[i%width] / float64(l.nodes) * l.root[i/width]
+		}
+	})
+}
+
+// dots returns the inner products of vectors with vectors, column by column.
+func (l *lanczos) dots(x, y []float64, width int) []float64 {
+	return l.columns(width, func(i, c int) float64 { return x[i*width+c] * y[i*width+c] })
+}
+
+// dotsWith returns the inner products of one vector with many.
+func (l *lanczos) dotsWith(v, x []float64, width int) []float64 {
+	return l.columns(width, func(i, c int) float64 { return v[i] * x[i*width+c] })
+}
+
+func (l *lanczos) columns(width int, at func(i, c int) float64) []float64 {
+	sums := make([]float64, width)
+	for c := range sums {
+		sums[c] = parallel.Sum(l.nodes, func(from, to int) (sum float64) {
+			for i := from; i < to; i++ {
+				sum += at(i, c)
+			}
+			return sum
+		})
+	}
+	return sums
+}
+
+// divide divides every living vector by its norm, and clears the others.
+func (l *lanczos) divide(x, norms []float64, alive []bool, width int) {
+	parallel.Chunks(l.nodes, func(_, from, to int) {
+		for i := from * width; i < to*width; i++ {
+			if c := i % width; alive[c] {
+				x[i] /= norms[c]
+			} else {
+				x[i] = 0
+			}
+		}
+	})
+}
+
+// metric returns QᵀD⁻¹Q of one column.
+func (l *lanczos) metric(basis [][]float64, c, width int) *mat.SymDense {
+	m := len(basis)
+	g := mat.NewSymDense(m, nil)
+	const rows = 1 << 10
+	chunks := (l.nodes + rows - 1) / rows
+	parts := make([]*mat.SymDense, 0, 64)
+	for from := 0; from < chunks; from += cap(parts) {
+		parts = parts[:min(cap(parts), chunks-from)]
+		parallel.For(len(parts), func(p int) {
+			first := (from + p) * rows
+			count := min(rows, l.nodes-first)
+			block := mat.NewDense(m, count, nil) // columns of D^(-½)Q, as rows
+			for j, q := range basis {
+				row := block.RawRowView(j)
+				for i := range row {
+					row[i] = q[(first+i)*width+c] / l.root[first+i]
+				}
+			}
+			parts[p] = mat.NewSymDense(m, nil)
+			parts[p].SymOuterK(1, block)
+		})
+		for _, part := range parts {
+			g.AddSym(g, part)
+		}
+	}
+	return g
+}

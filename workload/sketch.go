@@ -1,0 +1,226 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+)
+
+// Sketch estimates the kernel of a large network from a few random vectors, for gossip matrices W in detailed balance with
+// a distribution π. With W = 1πᵀ + R, D = n·diag(π) and the symmetric S = D^½WD^(-½),
+//
+//	⟨W^p, W^q⟩ = n‖π‖² + c_p + c_q + tr(R_pᵀR_q),   c_q = 1ᵀR_qπ,   R_q = W^q - 1πᵀ.
+//
+// The first terms are known: n‖π‖² exactly, c_q (0 for symmetric W) by one Lanczos run. The trace is the mean of R_p z·R_q z
+// over vectors z of random signs (Hutchinson), and R_q z = D^(-½) S^q y for y = D^½z without its component along D^½1. A
+// Lanczos run of m steps from y, S ≈ QTQᵀ, makes that
+//
+//	R_p z·R_q z = ‖y‖² e₁ᵀ T^p M T^q e₁,   M = QᵀD⁻¹Q   (m×m, the identity for symmetric W).
+//
+// What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth.
+type Sketch struct {
+	nodes      int
+	first      int     // e, the workload's first power
+	stationary float64 // n‖π‖²
+	cross      *run    // of c_q; nil for symmetric W
+	probes     []*run
+}
+
+// run is what is left of a Lanczos run: e₁ᵀ T^p M T^q e₁ or lᵀT^q e₁, times scale.
+type run struct {
+	alpha, beta []float64 // the diagonal of T, and beside it
+	scale       float64
+	metric      *mat.SymDense // M; nil for the identity
+	left        []float64     // Qᵀl
+}
+
+// SketchOptions tunes NewSketch.
+type SketchOptions struct {
+	Kind         Kind
+	Probes       int // random vectors, at least 2
+	LanczosSteps int // m, at least 2; fewer are made where the network has fewer dimensions
+	Seed         uint64
+	Progress     func(done, total int) // if not nil, called from the caller's goroutine; the unit is matrix-vector products
+}
+
+// ErrReversible is returned for gossip matrices that are not in detailed balance with any distribution: directed ones,
+// mostly.
+var ErrReversible = errors.New("estimates are for gossip matrices in detailed balance only")
+
+// basisFloats is the room for vectors of a Lanczos basis, 256 MB, if there is more than one vector.
+const basisFloats = 1 << 25
+
+// NewSketch sketches the row-stochastic w (n×n), in detailed balance with pi (positive, Σ = 1), such as
+// graph.Gossip.Stationary returns. It costs probes·m products with w, and m·n numbers of memory for every probe that is
+// worked on at a time unless w is symmetric. The errors are the prefix workload, fewer than two probes or steps, lengths
+// that do not fit, and the context's.
+func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptions) (*Sketch, error) {
+	n, cols := w.Dims()
+	switch {
+	case opts.Kind == Prefix:
+		return nil, fmt.Errorf("the %v workload needs no estimate", opts.Kind)
+	case n != cols || len(pi) != n || n == 0:
+		return nil, fmt.Errorf("a %d×%d gossip matrix with a distribution over %d nodes", n, cols, len(pi))
+	case opts.Probes < 2 || opts.LanczosSteps < 2:
+		return nil, fmt.Errorf("%d probes and %d Lanczos steps: at least 2 of both are needed", opts.Probes, opts.LanczosSteps)
+	}
+	l := newLanczos(w, pi)
+	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary()}
+	total := (opts.Probes + 1) * opts.LanczosSteps
+	done := 0
+	tick := func(width int) error {
+		if done += width; opts.Progress != nil {
+			opts.Progress(min(done, total), total)
+		}
+		return context.Cause(ctx)
+	}
+	if !l.symmetric {
+		start := make([]float64, n)
+		for i, d := range l.d {
+			start[i] = d * math.Sqrt(d) / float64(n)
+		}
+		runs, err := l.runs(start, 1, opts.LanczosSteps, l.inverseRoots(), tick)
+		if err != nil {
+			return nil, err
+		}
+		s.cross = runs[0]
+	}
+	signs := rand.New(rand.NewPCG(opts.Seed, 0x6d6166616c6461))
+	width := opts.Probes
+	if !l.symmetric {
+		width = max(1, min(width, basisFloats/(n*opts.LanczosSteps)))
+	} else {
+		width = max(1, min(width, basisFloats/(4*n)))
+	}
+	for len(s.probes) < opts.Probes {
+		count := min(width, opts.Probes-len(s.probes))
+		runs, err := l.runs(l.signs(signs, count), count, opts.LanczosSteps, nil, tick)
+		if err != nil {
+			return nil, err
+		}
+		s.probes = append(s.probes, runs...)
+	}
+	return s, nil
+}
+
+// Nodes returns n.
+func (s *Sketch) Nodes() int { return s.nodes }
+
+// Probes returns how many random vectors there are.
+func (s *Sketch) Probes() int { return len(s.probes) }
+
+// Kernel returns the estimate for T = steps.
+func (s *Sketch) Kernel(steps int) *Kernel {
+	return s.kernel(steps, s.probes, 1)
+}
+
+// Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, how far H from this probe
+// alone is from the estimate; and last how far H from three quarters of the Lanczos steps is. Their mean square, divided by
+// probes - 1, estimates the square of the first kind of error; the second kind is larger than the error itself where
+// Lanczos' method converges. visit owns the matrices.
+func (s *Sketch) Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error {
+	h := s.Kernel(steps).Gram()
+	for i := range s.probes {
+		e := s.kernel(steps, s.probes[i:i+1], 1).Gram()
+		subtract(e, h)
+		if err := visit(e, true); err != nil {
+			return err
+		}
+	}
+	e := s.kernel(steps, s.probes, 0.75).Gram()
+	subtract(e, h)
+	return visit(e, false)
+}
+
+// subtract takes h from e.
+func subtract(e, h *mat.SymDense) {
+	for i := range e.SymmetricDim() {
+		for j := i; j < e.SymmetricDim(); j++ {
+			e.SetSym(i, j, e.At(i, j)-h.At(i, j))
+		}
+	}
+}
+
+// kernel averages over probes, with a part of their Lanczos steps.
+func (s *Sketch) kernel(steps int, probes []*run, part float64) *Kernel {
+	k := &Kernel{steps, make([]float64, steps*steps)}
+	cross := make([]float64, steps)
+	if s.cross != nil {
+		cross = s.cross.linear(steps, s.first, part)
+	}
+	for p := range steps {
+		for q := range p + 1 {
+			k.k[p*steps+q] = s.stationary + cross[p] + cross[q]
+		}
+	}
+	for _, r := range probes {
+		r.addQuadratic(k.k, steps, s.first, part, 1/float64(len(probes)))
+	}
+	return k
+}
+
+// powers returns T^(first+p) e₁ for p < count, row by row (count×m), of the leading part of T.
+func (r *run) powers(count, first int, part float64) ([]float64, int) {
+	m := max(1, int(math.Ceil(part*float64(len(r.alpha)))))
+	a := make([]float64, count*m)
+	row := make([]float64, m)
+	row[0] = 1
+	for range first {
+		row = r.step(make([]float64, m), row)
+	}
+	copy(a, row)
+	for p := 1; p < count; p++ {
+		r.step(a[p*m:(p+1)*m], a[(p-1)*m:p*m])
+	}
+	return a, m
+}
+
+// step writes T·x to dst.
+func (r *run) step(dst, x []float64) []float64 {
+	m := len(x)
+	for i, v := range x {
+		sum := r.alpha[i] * v
+		if i > 0 {
+			sum += r.beta[i-1] * x[i-1]
+		}
+		if i+1 < m {
+			sum += r.beta[i] * x[i+1]
+		}
+		dst[i] = sum
+	}
+	return dst
+}
+
+// linear returns lᵀT^(first+q)e₁ for q < count.
+func (r *run) linear(count, first int, part float64) []float64 {
+	a, m := r.powers(count, first, part)
+	c := make([]float64, count)
+	for q := range c {
+		for i, v := range a[q*m : (q+1)*m] {
+			c[q] += r.scale * v * r.left[i]
+		}
+	}
+	return c
+}
+
+// addQuadratic adds weight·scale·e₁ᵀT^(first+p) M T^(first+q)e₁ to k[p,q].
+func (r *run) addQuadratic(k []float64, count, first int, part, weight float64) {
+	a, m := r.powers(count, first, part)
+	left := mat.NewDense(count, m, a)
+	right := left
+	if r.metric != nil {
+		right = &mat.Dense{}
+		right.Mul(left, r.metric.SliceSym(0, m))
+	}
+	var product mat.Dense
+	product.Mul(left, right.T())
+	for i, v := range product.RawMatrix().Data {
+		k[i] += weight * r.scale * v
+	}
+}

@@ -1,0 +1,191 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/graph"
+)
+
+// reversible draws a small connected graph with a gossip matrix in detailed balance.
+func reversible(t *rapid.T) (*graph.CSR, []float64) {
+	spec := rapid.SampledFrom([]string{"florentine", "path:2", "path:7", "star:5", "cycle:6", "complete:4", "grid:3x4"}).Draw(t, "graph")
+	if rapid.Bool().Draw(t, "random") {
+		spec = fmt.Sprintf("watts:%d,2,0.3", rapid.IntRange(5, 20).Draw(t, "n"))
+	}
+	g, _, err := graph.ByName(spec, graph.BuiltinOptions{Seed: rapid.Uint64().Draw(t, "graph seed")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest, _ := g.LargestComponent()
+	w, err := graph.NewGossip(largest, rapid.SampledFrom([]graph.Scheme{graph.Uniform, graph.Metropolis, graph.Laplacian}).Draw(t, "scheme"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pi, ok := w.Stationary()
+	if !ok {
+		t.Fatal("no detailed balance")
+	}
+	return w.Matrix(), pi
+}
+
+func kindOf(t *rapid.T) Kind { return rapid.SampledFrom([]Kind{Model, Message}).Draw(t, "kind") }
+
+// everything is a sketch from all unit vectors and all steps, which is no estimate.
+func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
+	n := len(pi)
+	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: 2, LanczosSteps: n + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLanczos(w, pi)
+	start := make([]float64, n*n)
+	for i := range n {
+		start[i*n+i] = l.root[i] * math.Sqrt(float64(n)) // probes are averaged
+	}
+	if s.probes, err = l.runs(start, n, n, nil, func(int) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// With all unit vectors in the place of random ones, and all steps, a sketch is the kernel.
+func TestSketchOfEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, pi := reversible(t)
+		kind, steps := kindOf(t), rapid.IntRange(1, 30).Draw(t, "T")
+		s := everything(t, w, pi, kind)
+		want, err := NewKernel(context.Background(), w, steps, Options{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.Kernel(steps)
+		for p := range steps {
+			for q := range p + 1 {
+				if a, b := got.k[p*steps+q], want.k[p*steps+q]; math.Abs(a-b) > 1e-9*float64(len(pi)) {
+					t.Fatalf("kernel[%d,%d] is %v, must be %v", p, q, a, b)
+				}
+			}
+		}
+	})
+}
+
+// Random vectors give estimates whose errors are of the size that their differences say.
+func TestSketchErrors(t *testing.T) {
+	const steps = 24
+	g, _, err := graph.ByName("barabasi:300,4", graph.BuiltinOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range []graph.Scheme{graph.Uniform, graph.Metropolis} {
+		w, err := graph.NewGossip(g, scheme)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pi, _ := w.Stationary()
+		truth, err := Gram(context.Background(), w.Matrix(), steps, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ratio float64
+		const seeds, probes = 10, 10
+		for seed := range uint64(seeds) {
+			s, err := NewSketch(context.Background(), w.Matrix(), pi, SketchOptions{Probes: probes, LanczosSteps: 30, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := s.Kernel(steps).Gram()
+			subtract(e, truth)
+			var estimate float64
+			err = s.Deviations(steps, func(d *mat.SymDense, probe bool) error {
+				if probe {
+					estimate += mat.Norm(d, 2) * mat.Norm(d, 2) / (probes * (probes - 1))
+				} else if norm := mat.Norm(d, 2); norm > 0.2*mat.Norm(e, 2) {
+					t.Errorf("%v: the truncation is %v of an error of %v", scheme, norm, mat.Norm(e, 2))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ratio += mat.Norm(e, 2) * mat.Norm(e, 2) / estimate / seeds
+			if mat.Norm(e, 2) > 0.13*mat.Norm(truth, 2) { // five times √(2/(n·probes))
+				t.Errorf("%v: error %v of %v", scheme, mat.Norm(e, 2), mat.Norm(truth, 2))
+			}
+		}
+		if ratio < 0.3 || ratio > 3 {
+			t.Errorf("%v: squared errors are %v times what they are estimated to be", scheme, ratio)
+		}
+	}
+}
+
+// A seed says everything, however many vectors are worked on at a time.
+func TestSketchIsReproducible(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, pi := reversible(t)
+		opts := SketchOptions{Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed")}
+		a, err := NewSketch(context.Background(), w, pi, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := NewSketch(context.Background(), w, pi, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := a.Kernel(9), b.Kernel(9)
+		for i := range x.k {
+			if x.k[i] != y.k[i] {
+				t.Fatalf("entry %d: %v and %v", i, x.k[i], y.k[i])
+			}
+		}
+	})
+}
+
+func TestSketchRefuses(t *testing.T) {
+	g, _, err := graph.ByName("florentine", graph.BuiltinOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := graph.NewGossip(g, graph.Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pi, _ := w.Stationary()
+	good := SketchOptions{Probes: 2, LanczosSteps: 5}
+	for name, f := range map[string]func() error{
+		"one probe": func() error {
+			o := good
+			o.Probes = 1
+			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
+			return err
+		},
+		"one step": func() error {
+			o := good
+			o.LanczosSteps = 1
+			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
+			return err
+		},
+		"prefix": func() error {
+			o := good
+			o.Kind = Prefix
+			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
+			return err
+		},
+		"lengths": func() error { _, err := NewSketch(context.Background(), w.Matrix(), pi[1:], good); return err },
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := NewSketch(ctx, w.Matrix(), pi, good); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
