@@ -18,6 +18,7 @@ type Manifest struct {
 	Objective     string              `json:"objective,omitempty"`         // max or last; absent for mean, the sum over all steps
 	Weights       []float64           `json:"objective_weights,omitempty"` // of the steps, Σ = 1: their weighted mean proves LowerBound
 	Steps         int                 `json:"steps"`
+	Gram          *Gram               `json:"gram,omitempty"`
 	Participation Participation       `json:"participation"`
 	Strategy      Strategy            `json:"strategy"`
 	PerNode       *PerNode            `json:"per_node,omitempty"`
@@ -58,6 +59,16 @@ type Graph struct {
 	Gossip       string  `json:"gossip"`                  // scheme, or "file"
 	GossipFile   string  `json:"gossip_file,omitempty"`   // of a gossip matrix that was loaded
 	GossipSHA256 string  `json:"gossip_sha256,omitempty"` // of that file
+}
+
+// Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed.
+type Gram struct {
+	Method       string   `json:"method"` // exact or lanczos
+	Probes       int      `json:"probes,omitempty"`
+	LanczosSteps int      `json:"lanczos_steps,omitempty"`
+	Seed         uint64   `json:"seed,omitempty"`
+	LossError    *float64 `json:"loss_error,omitempty"`   // relative error that the loss may have
+	ExcessBound  *float64 `json:"excess_bound,omitempty"` // how far above the optimum for the true Gram matrix the strategy may be, relatively
 }
 
 // Participation is the schema.

@@ -12,7 +12,6 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/factorize"
-	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -101,20 +100,16 @@ func (f *optimizeFlags) checkObjective(o objective, s participation.Schema) erro
 	return nil
 }
 
-// kernel computes what the errors of single steps depend on.
-func (j *job) kernel(ctx context.Context) (*workload.Kernel, error) {
-	var w *graph.CSR
-	if j.network != nil {
-		w = j.network.gossip.Matrix()
-	}
-	k, err := workload.NewKernel(ctx, w, j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
+// kernel computes what errors depend on, and the sketch that it comes from, if it is an estimate.
+func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, error) {
+	k, sketch, err := kernelBy(ctx, j.gram, j.network, j.kind, j.schema.Steps(), func(done, total int) {
 		j.progress.show(float64(done)/float64(total), "Gram matrix")
-	}})
+	})
 	j.progress.clear()
 	if err != nil {
-		return nil, fmt.Errorf("computing the Gram matrix: %w", err)
+		return nil, nil, fmt.Errorf("computing the Gram matrix: %w", err)
 	}
-	return k, nil
+	return k, sketch, nil
 }
 
 // byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
@@ -151,7 +146,7 @@ func (v *verification) stepErrors(ctx context.Context, o objective, c factorize.
 			v.add("lower bound", false, "%v", err)
 			return nil
 		}
-	} else if bound, err = factorize.LowerBoundLast(k, gramOf(c), v.schema); err != nil {
+	} else if bound, err = factorize.LowerBoundLast(k, factorize.GramOf(c), v.schema); err != nil {
 		v.add("lower bound", false, "%v", err)
 		return nil
 	}

@@ -26,6 +26,7 @@ type optimizeFlags struct {
 	workload, objective             string
 	schema                          schemaFlags
 	tolerance                       float64
+	gram                            gramFlags
 	start                           startFlags
 	strategy                        strategyFlags
 	split                           splitFlags
@@ -67,6 +68,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 	bindObjective(cmd, &f.objective)
 	f.schema.bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at (default 1e-3 for --objective max, 1e-2 for last)")
+	f.gram.bind(cmd)
 	f.start.bind(cmd)
 	f.strategy.bind(cmd)
 	f.split.bind(cmd)
@@ -90,6 +92,7 @@ type job struct {
 	flags     *optimizeFlags
 	network   *network // nil for the prefix workload
 	kind      workload.Kind
+	gram      *export.Gram
 	objective objective
 	schema    participation.Schema
 	class     strategyClass
@@ -109,7 +112,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if !f.noBaselines {
 		go dmf() // beside all else
 	}
-	k, err := j.kernel(ctx)
+	k, sketch, err := j.kernel(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,6 +153,12 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 				return err
 			}
 			r.baselines = append(r.baselines, baselines...)
+		}
+	}
+	if sketch != nil && ctx.Err() == nil {
+		j.progress.show(0, "error of the estimate")
+		if err := judge(j.gram, sketch, h, r.chosen()); err != nil {
+			return err
 		}
 	}
 	j.progress.clear()
@@ -230,14 +239,21 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 				return nil, usagef("the prefix workload has no network: leave out --%s", name)
 			}
 		}
-		return j, nil
+		j.gram, err = f.gram.choose(cmd, nil, steps, 0, "")
+		return j, err
 	}
 	if j.network, err = f.network.load(); err != nil {
 		return nil, err
 	}
+	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.seed, f.exactOnly(j)); err != nil {
+		return nil, err
+	}
 	n := float64(j.network.graph.Nodes())
-	err = checkMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*(math.Max(n*float64(steps), 1e6)+60*float64(steps)*float64(steps)))
-	if err != nil {
+	panel := math.Max(n*float64(steps), 1e6)
+	if j.gram.Method == "lanczos" {
+		panel = n * float64(f.gram.lanczosSteps+6)
+	}
+	if err := checkMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*(panel+60*float64(steps)*float64(steps))); err != nil {
 		return nil, err
 	}
 	if err := f.split.checkRoom(j.network.graph.Nodes(), steps, f.out); err != nil {
@@ -245,6 +261,17 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	}
 	j.tell()
 	return j, nil
+}
+
+// exactOnly says why an estimate of the Gram matrix would not do; empty if it does.
+func (f *optimizeFlags) exactOnly(j *job) string {
+	switch {
+	case !j.objective.isMean():
+		return "its error bound is for --objective mean"
+	case f.split.wanted():
+		return "strategies of single nodes need the exact Gram matrices"
+	}
+	return ""
 }
 
 // checkOutput finds out whether the export can be written, before hours of computing.
@@ -343,8 +370,8 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		strategy.Ratio = q.Loss / r.Loss
 	}
 	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
-		Participation: j.flags.schema.describe(j.schema),
-		Strategy:      strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
+		Participation: j.flags.schema.describe(j.schema), Gram: j.gram,
+		Strategy: strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
 		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound, Gap: (q.Loss - bound) / bound,
 		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String(), History: j.history}
 	if j.network != nil {

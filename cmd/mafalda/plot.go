@@ -104,7 +104,7 @@ func (f *plotFlags) networkFigures(ctx context.Context, w io.Writer, v *verifica
 	if err != nil {
 		return err
 	}
-	k, err := workload.NewKernel(ctx, n.gossip.Matrix(), v.export.Manifest.Steps, workload.Options{Kind: kind})
+	k, _, err := kernelBy(ctx, v.export.Manifest.Gram, n, kind, v.export.Manifest.Steps, nil)
 	if err != nil {
 		return err
 	}

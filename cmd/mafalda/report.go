@@ -58,6 +58,9 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	if m.PerNode != nil {
 		nobody = "no strategies, one a node, have"
 	}
+	if m.Gram != nil && m.Gram.Method != "exact" {
+		nobody = "for the estimated Gram matrix " + nobody
+	}
 	fmt.Fprintf(w, "\nlower bound    %.10g: %s a smaller loss\n", m.LowerBound, nobody)
 	j.reportGap(w, m)
 	if p := m.Privacy; p != nil {
@@ -117,6 +120,9 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 		fmt.Fprintf(w, "class bound    %.10g: none with orthogonal columns and such norms has a smaller loss (gap %.2g)\n", s.ClassBound, *s.ClassGap)
 	}
 	fmt.Fprintf(w, "sensitivity    %s\n", map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}[m.SensKind])
+	if m.Gram != nil && m.Gram.Method != "exact" {
+		fmt.Fprintf(w, "Gram matrix    %s\n", gramText(m.Gram))
+	}
 	fmt.Fprintf(w, "node           keeps %d numbers and does %d operations a step, for each model parameter\n", s.MemoryFloats, s.FlopsPerStep)
 }
 

@@ -13,6 +13,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
 type verifyFlags struct {
@@ -59,6 +60,7 @@ type verification struct {
 	flags  *verifyFlags
 	export *export.Export
 	schema participation.Schema
+	sketch *workload.Sketch // of an estimated Gram matrix
 	checks []check
 	notes  []string
 }
@@ -249,6 +251,7 @@ func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.Sy
 		return err
 	}
 	v.lossIs(q, objectives[0])
+	v.estimate(h, c)
 	claimed := (m.Loss - m.LowerBound) / m.LowerBound
 	relaxed := participation.Relaxation(v.schema)
 	if m.Strategy.Class != "dense" || !participation.IsPartition(v.schema) { // the bound is another strategy's: compute that again
@@ -261,7 +264,7 @@ func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.Sy
 			best.LowerBound, best.Loss, m.LowerBound)
 		return nil
 	}
-	bound, err := factorize.LowerBound(h, gramOf(c), relaxed)
+	bound, err := factorize.LowerBound(h, factorize.GramOf(c), relaxed)
 	if err != nil {
 		v.add("lower bound", false, "%v", err)
 		return nil
@@ -270,6 +273,21 @@ func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.Sy
 	v.add("lower bound", gap <= 2*m.Gap+1e-9 && same(claimed+1, m.Gap+1), "%.12g is proven, a gap of %.2g; the manifest says %.12g, a gap of %.2g",
 		bound, gap, m.LowerBound, m.Gap)
 	return nil
+}
+
+// estimate checks what the manifest says about an estimated Gram matrix.
+func (v *verification) estimate(h *mat.SymDense, c factorize.Strategy) {
+	claimed := v.export.Manifest.Gram
+	if claimed == nil || v.sketch == nil {
+		return
+	}
+	again := *claimed
+	if err := judge(&again, v.sketch, h, c); err != nil {
+		v.add("estimate", false, "%v", err)
+		return
+	}
+	ok := claimed.ExcessBound != nil && claimed.LossError != nil && *claimed.ExcessBound >= *again.ExcessBound*(1-1e-3) && *claimed.LossError >= *again.LossError*(1-1e-3)
+	v.add("estimate", ok, "of the Gram matrix: the loss within %.2g, C within %.2g of the optimum", *again.LossError, *again.ExcessBound)
 }
 
 // lossIs compares what was computed with the manifest.

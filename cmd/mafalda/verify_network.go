@@ -33,11 +33,9 @@ func (v *verification) kernel(ctx context.Context) (*workload.Kernel, error) {
 	if err != nil || n == nil && kind != workload.Prefix {
 		return nil, nil // networkOf has said so
 	}
-	var w *graph.CSR
-	if n != nil {
-		w = n.gossip.Matrix()
-	}
-	return workload.NewKernel(ctx, w, m.Steps, workload.Options{Kind: kind})
+	k, s, err := kernelBy(ctx, m.Gram, n, kind, m.Steps, nil)
+	v.sketch = s
+	return k, err
 }
 
 // network makes the manifest's network again and compares it with the manifest.

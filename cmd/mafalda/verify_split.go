@@ -72,7 +72,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 		if i < len(m.PerNode.Losses) {
 			apart = math.Max(apart, math.Abs(q.SquaredError-m.PerNode.Losses[i])/q.SquaredError)
 		}
-		if b, err := factorize.LowerBound(h, gramOf(c), v.schema); err == nil { // else 0: an H that is not positive definite
+		if b, err := factorize.LowerBound(h, factorize.GramOf(c), v.schema); err == nil { // else 0: an H that is not positive definite
 			bound += b
 		}
 		sum.AddSym(sum, h)
@@ -93,14 +93,6 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	v.add("shared loss", math.Abs(shared.Loss-m.SharedLoss) <= 2*math.Max(m.Tolerance, shared.Gap)*m.SharedLoss,
 		"the best shared strategy has %.12g; the manifest says %.12g", shared.Loss, m.SharedLoss)
 	return nil
-}
-
-func gramOf(c factorize.Strategy) *mat.SymDense {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	x := mat.NewSymDense(c.Steps(), nil)
-	x.SymOuterK(1, lower.T())
-	return x
 }
 
 // same compares what was computed with what the manifest says.

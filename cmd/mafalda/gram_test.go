@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An estimated Gram matrix says how far off it may be; the strategy it leads to is that near the true optimum; verify makes
+// the estimate again.
+func TestEstimatedGram(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"--graph", "barabasi:400,3", "--seed", "3", "--T", "48", "-k", "4", "--no-baselines"}
+	exact := optimizeJSON(t, args...)
+	m := optimizeJSON(t, append(args, "--gram", "lanczos", "--probes", "40", "-o", dir)...)
+	if exact.Gram.Method != "exact" || exact.Gram.ExcessBound != nil || m.Gram.Method != "lanczos" || m.Gram.Probes != 40 || m.Gram.LanczosSteps != 40 {
+		t.Fatalf("%+v, %+v", exact.Gram, m.Gram)
+	}
+	if e := *m.Gram.LossError; e > 0.1 || !near(m.Loss, exact.Loss, e) {
+		t.Errorf("loss %v, estimated %v within %v", exact.Loss, m.Loss, e)
+	}
+	if code, out, errs := mafalda("verify", dir); code != 0 || !strings.Contains(out, "estimate") {
+		t.Errorf("verify: code %d, %s%s", code, out, errs)
+	}
+	// What is claimed of the excess, on the exact Gram matrix.
+	manifest := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	start := optimizeJSON(t, append(args, "--start", dir, "--tolerance", "10")...) // the given start, if it is better than a guess
+	if excess := start.Loss/exact.LowerBound - 1; excess > *m.Gram.ExcessBound || excess < 0 {
+		t.Errorf("excess %v, bound %v", excess, *m.Gram.ExcessBound)
+	}
+	fields["gram"].(map[string]any)["excess_bound"] = *m.Gram.ExcessBound / 2
+	if text, err = json.Marshal(fields); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(manifest, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := mafalda("verify", dir); code != 1 || !strings.Contains(out, "FAILED  estimate") {
+		t.Errorf("half the bound: code %d, %s", code, out)
+	}
+}
+
+func TestGramRefusals(t *testing.T) {
+	directed := writeFile(t, "directed.edges", "a b\nb c\nc a\na c\n")
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"unknown":         {[]string{"--graph", "florentine", "--gram", "guess"}, "must be exact"},
+		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "1"}, "at least 2"},
+		"probes of exact": {[]string{"--graph", "florentine", "--gram", "exact", "--probes", "3"}, "are for --gram lanczos"},
+		"directed":        {[]string{"--graph", directed, "--directed", "--gram", "lanczos"}, "detailed balance"},
+		"per node":        {[]string{"--graph", "florentine", "--gram", "lanczos", "--per-node"}, "single nodes"},
+		"worst step":      {[]string{"--graph", "florentine", "--gram", "lanczos", "--objective", "max"}, "--objective mean"},
+		"prefix":          {[]string{"--workload", "prefix", "--gram", "lanczos"}, "no network"},
+	} {
+		code, _, errs := mafalda(append([]string{"optimize", "--T", "12", "-k", "3"}, tc.args...)...)
+		if code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: code %d, %s", name, code, errs)
+		}
+	}
+}
