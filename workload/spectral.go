@@ -13,6 +13,21 @@ const maxSpectralNodes = 2048
 
 // addSpectral fills the kernel of a symmetric w: k[p,q] = tr(W^(p+q+2e)) = Σ_i λ_i^(p+q+2e) depends on the 2T moments alone.
 func (k *Kernel) addSpectral(w *graph.CSR, kind Kind) error {
+	values, err := eigenvalues(w)
+	if err != nil {
+		return err
+	}
+	moments := powerSums(values, 2*kind.firstPower(), 2*k.steps-1)
+	for p := range k.steps {
+		for q := range p + 1 {
+			k.k[p*k.steps+q] = moments[p+q]
+		}
+	}
+	return nil
+}
+
+// eigenvalues returns those of a symmetric w.
+func eigenvalues(w *graph.CSR) ([]float64, error) {
 	n, _ := w.Dims()
 	dense := mat.NewSymDense(n, nil)
 	w.DoNonZero(func(i, j int, v float64) {
@@ -22,15 +37,9 @@ func (k *Kernel) addSpectral(w *graph.CSR, kind Kind) error {
 	})
 	var eigen mat.EigenSym
 	if !eigen.Factorize(dense, false) {
-		return errors.New("eigenvalues of the gossip matrix did not converge")
+		return nil, errors.New("eigenvalues of the gossip matrix did not converge")
 	}
-	moments := powerSums(eigen.Values(nil), 2*kind.firstPower(), 2*k.steps-1)
-	for p := range k.steps {
-		for q := range p + 1 {
-			k.k[p*k.steps+q] = moments[p+q]
-		}
-	}
-	return nil
+	return eigen.Values(nil), nil
 }
 
 // powerSums returns Σ_i λ_i^(first+p) for p = 0..count-1.

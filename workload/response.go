@@ -1,0 +1,289 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/internal/parallel"
+)
+
+// Response is what the squared error of Toeplitz strategies depends on, without anything of size T×T. With r = 1/c, the
+// coefficients of C⁻¹, the noise of a step shows l steps later as F_l = Σ_{j≤l} r_j W^(l-j+e), and counts T-l times:
+//
+//	tr(C⁻ᵀHC⁻¹) = Σ_l (T-l) ‖F_l‖²_F.
+//
+// W is known by modes: numbers θ, one-dimensional filters x_l = θ·x_{l-1} + r_l·θ^e·v, of which ‖F_l‖² is a quadratic form.
+// O(T·modes) a pass, besides T·m² multiplications in matrix products where the quadratic forms are not diagonal.
+type Response struct {
+	steps      int
+	stationary float64 // of the mode θ = 1
+	cross      *modes  // linear in its states, times the state of the mode θ = 1, twice
+	groups     []*modes
+}
+
+// modes are filters, and a quadratic (metric) or linear (left) form of their states.
+type modes struct {
+	theta, input []float64
+	weight       float64    // of the form
+	metric       *mat.Dense // nil: the identity
+	left         []float64
+}
+
+// PrefixResponse is that of centralized learning.
+func PrefixResponse(steps int) *Response { return &Response{steps: steps, stationary: 1} }
+
+// ExactResponse is that of a symmetric gossip matrix of at most 2048 nodes, by its eigenvalues; ok is false for others.
+func ExactResponse(w *graph.CSR, kind Kind, steps int) (r *Response, ok bool, err error) {
+	n, _ := w.Dims()
+	if n > maxSpectralNodes || !isSymmetric(w) {
+		return nil, false, nil
+	}
+	values, err := eigenvalues(w)
+	if err != nil {
+		return nil, true, err
+	}
+	m := &modes{theta: values, input: make([]float64, n), weight: 1}
+	for i, v := range values {
+		m.input[i] = math.Pow(v, float64(kind.firstPower()))
+	}
+	return &Response{steps: steps, groups: []*modes{m}}, true, nil
+}
+
+// Response returns the estimate for T = steps.
+func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes, 1) }
+
+// LossError estimates the relative error of the squared error that Response gives to r: the standard error of the mean over
+// the probes, and how far it is from that of three quarters of the Lanczos steps.
+func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standard, truncation float64, err error) {
+	all, err := s.Response(steps)
+	if err != nil {
+		return 0, 0, err
+	}
+	whole := all.Error(nil, r)
+	part, err := s.response(steps, s.probes, 0.75)
+	if err != nil {
+		return 0, 0, err
+	}
+	truncation = math.Abs(part.Error(nil, r)-whole) / whole
+	for i := range s.probes {
+		if ctx.Err() != nil {
+			return 0, 0, context.Cause(ctx)
+		}
+		one, err := s.response(steps, s.probes[i:i+1], 1)
+		if err != nil {
+			return 0, 0, err
+		}
+		d := (one.Error(nil, r) - whole) / whole
+		standard += d * d
+	}
+	n := float64(len(s.probes))
+	return math.Sqrt(standard / (n * (n - 1))), truncation, nil
+}
+
+func (s *Sketch) response(steps int, probes []*run, part float64) (*Response, error) {
+	r := &Response{steps: steps, stationary: s.stationary}
+	var err error
+	if s.cross != nil {
+		if r.cross, err = s.cross.modes(s.first, part, s.cross.scale); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range probes {
+		m, err := p.modes(s.first, part, p.scale/float64(len(probes)))
+		if err != nil {
+			return nil, err
+		}
+		r.groups = append(r.groups, m)
+	}
+	return r, nil
+}
+
+// modes diagonalizes the leading part of T.
+func (r *run) modes(first int, part, weight float64) (*modes, error) {
+	m := max(1, int(math.Ceil(part*float64(len(r.alpha)))))
+	t := mat.NewSymDense(m, nil)
+	for i := range m {
+		t.SetSym(i, i, r.alpha[i])
+		if i+1 < m {
+			t.SetSym(i, i+1, r.beta[i])
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(t, true) {
+		return nil, fmt.Errorf("eigenvalues of a Lanczos run did not converge")
+	}
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: weight}
+	for j, theta := range out.theta {
+		out.input[j] = v.At(0, j) * math.Pow(theta, float64(first))
+	}
+	if r.metric != nil {
+		var half mat.Dense
+		half.Mul(v.T(), r.metric.SliceSym(0, m))
+		out.metric = &mat.Dense{}
+		out.metric.Mul(&half, &v)
+	}
+	if r.left != nil {
+		out.left = make([]float64, m)
+		mat.NewVecDense(m, out.left).MulVec(v.T(), mat.NewVecDense(m, r.left[:m]))
+	}
+	return out, nil
+}
+
+// Steps returns T.
+func (r *Response) Steps() int { return r.steps }
+
+// Error returns the squared error of the Toeplitz strategy whose inverse has the coefficients rs, the first T of them, and
+// writes its derivative by them to grad unless that is nil. It panics if there are not T numbers.
+func (r *Response) Error(grad, rs []float64) float64 {
+	if len(rs) != r.steps || grad != nil && len(grad) != r.steps {
+		panic(mat.ErrShape)
+	}
+	sums := make([]float64, r.steps) // the state of the mode θ = 1
+	var sum float64
+	for l, v := range rs {
+		sum += v
+		sums[l] = sum
+	}
+	force := make([]float64, r.steps) // ½ the derivative by that state
+	var total float64
+	for l, v := range sums {
+		w := float64(r.steps - l)
+		total += w * r.stationary * v * v
+		force[l] = w * r.stationary * v
+	}
+	grads := make([][]float64, len(r.groups)+1)
+	if grad != nil {
+		for i := range grads {
+			grads[i] = make([]float64, r.steps)
+		}
+	}
+	if r.cross != nil {
+		total += r.cross.linear(grads[len(r.groups)], rs, sums, force)
+	}
+	energies := make([]float64, len(r.groups))
+	parallel.For(len(r.groups), func(i int) { energies[i] = r.groups[i].quadratic(grads[i], rs) })
+	for _, e := range energies {
+		total += e
+	}
+	if grad == nil {
+		return total
+	}
+	clear(grad)
+	for _, g := range grads {
+		for l, v := range g {
+			grad[l] += v
+		}
+	}
+	var later float64
+	for l := r.steps - 1; l >= 0; l-- {
+		later += 2 * force[l]
+		grad[l] += later
+	}
+	return total
+}
+
+// rowsAtOnce is how many states are multiplied with the metric at once.
+const rowsAtOnce = 256
+
+// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil.
+func (m *modes) quadratic(grad, rs []float64) float64 {
+	steps, size := len(rs), len(m.theta)
+	state := make([]float64, size)
+	block := make([]float64, rowsAtOnce*size)
+	forces := make([]float64, rowsAtOnce*size)
+	var kept []float64 // M·x_l·(T-l), of all steps
+	if grad != nil {
+		kept = make([]float64, steps*size)
+	}
+	var total float64
+	for from := 0; from < steps; from += rowsAtOnce {
+		rows := min(rowsAtOnce, steps-from)
+		for i := range rows {
+			m.advance(state, rs[from+i])
+			copy(block[i*size:], state)
+		}
+		y := block[:rows*size]
+		if m.metric != nil {
+			y = forces[:rows*size]
+			mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, block[:rows*size]), m.metric)
+		}
+		for i := range rows {
+			w := float64(steps-from-i) * m.weight
+			x, f := block[i*size:(i+1)*size], y[i*size:(i+1)*size]
+			var dot float64
+			for j, v := range x {
+				dot += v * f[j]
+			}
+			total += w * dot
+			if grad != nil {
+				for j, v := range f {
+					kept[(from+i)*size+j] = w * v
+				}
+			}
+		}
+	}
+	if grad != nil {
+		m.pull(grad, kept, 2)
+	}
+	return total
+}
+
+// linear returns 2Σ_l (T-l) sums_l·weight·left·x_l, adds half its derivative by sums to force, and writes that by the other
+// way of rs to grad unless it is nil.
+func (m *modes) linear(grad, rs, sums, force []float64) float64 {
+	steps, size := len(rs), len(m.theta)
+	state := make([]float64, size)
+	var total float64
+	for l, v := range rs {
+		m.advance(state, v)
+		var y float64
+		for j, x := range state {
+			y += m.left[j] * x
+		}
+		w := float64(steps-l) * m.weight
+		total += 2 * w * y * sums[l]
+		force[l] += w * y
+	}
+	if grad == nil {
+		return total
+	}
+	clear(state)
+	for l := steps - 1; l >= 0; l-- {
+		w := 2 * float64(steps-l) * m.weight * sums[l]
+		var g float64
+		for j, theta := range m.theta {
+			state[j] = theta*state[j] + w*m.left[j]
+			g += m.input[j] * state[j]
+		}
+		grad[l] = g
+	}
+	return total
+}
+
+// advance is one step of all filters.
+func (m *modes) advance(state []float64, r float64) {
+	input, theta := m.input[:len(state)], m.theta[:len(state)]
+	for j, x := range state {
+		state[j] = theta[j]*x + r*input[j]
+	}
+}
+
+// pull writes factor times the derivative by r, given that by the states (T×m): the filters backwards.
+func (m *modes) pull(grad, forces []float64, factor float64) {
+	size := len(m.theta)
+	state := make([]float64, size)
+	for l := len(grad) - 1; l >= 0; l-- {
+		var g float64
+		for j, f := range forces[l*size : (l+1)*size] {
+			state[j] = m.theta[j]*state[j] + f
+			g += m.input[j] * state[j]
+		}
+		grad[l] = factor * g
+	}
+}

@@ -1,0 +1,104 @@
+package workload
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// toeplitzError is tr(RᵀHR) for the Toeplitz matrix R of r.
+func toeplitzError(h *mat.SymDense, r []float64) float64 {
+	steps := len(r)
+	m := mat.NewDense(steps, steps, nil)
+	for t := range steps {
+		for s := range t + 1 {
+			m.Set(t, s, r[t-s])
+		}
+	}
+	var hm, product mat.Dense
+	hm.Mul(h, m)
+	product.Mul(m.T(), &hm)
+	return mat.Trace(&product)
+}
+
+// A response gives the squared error that the Gram matrix gives, and its derivative.
+func TestResponseIsGram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.IntRange(1, 40).Draw(t, "T")
+		if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
+			steps = rowsAtOnce + 3
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		r := make([]float64, steps)
+		for i := range r {
+			r[i] = rng.NormFloat64() * math.Pow(0.8, float64(i))
+		}
+		var response *Response
+		var h *mat.SymDense
+		if rapid.IntRange(0, 4).Draw(t, "prefix") == 0 {
+			response, h = PrefixResponse(steps), PrefixGram(steps)
+		} else {
+			w, pi := reversible(t)
+			kind := kindOf(t)
+			var err error
+			if h, err = Gram(context.Background(), w, steps, Options{Kind: kind}); err != nil {
+				t.Fatal(err)
+			}
+			exact, ok, err := ExactResponse(w, kind, steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response = exact; !ok || rapid.Bool().Draw(t, "sketch") {
+				if response, err = everything(t, w, pi, kind).Response(steps); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		grad := make([]float64, steps)
+		got, want := response.Error(grad, r), toeplitzError(h, r)
+		if math.Abs(got-want) > 1e-10*want || got != response.Error(nil, r) {
+			t.Fatalf("error %v, must be %v", got, want)
+		}
+		at := rng.IntN(steps)
+		const step = 1e-4
+		r[at] += step
+		up := toeplitzError(h, r)
+		r[at] -= 2 * step
+		slope := (up - toeplitzError(h, r)) / (2 * step) // exact for a quadratic form
+		if math.Abs(grad[at]-slope) > 1e-6*(math.Abs(slope)+want) {
+			t.Fatalf("derivative %d is %v, must be %v", at, grad[at], slope)
+		}
+	})
+}
+
+// A sketch's response is its kernel's Gram matrix.
+func TestSketchResponse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, pi := reversible(t)
+		steps := rapid.IntRange(1, 30).Draw(t, "T")
+		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kindOf(t), Probes: 3, LanczosSteps: 4, Seed: rapid.Uint64().Draw(t, "seed")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := s.Response(steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := make([]float64, steps)
+		r[0] = 1
+		for i := 1; i < steps; i++ {
+			r[i] = -0.5 * r[i-1]
+		}
+		if got, want := response.Error(nil, r), toeplitzError(s.Kernel(steps).Gram(), r); math.Abs(got-want) > 1e-10*want {
+			t.Fatalf("error %v, must be %v", got, want)
+		}
+		standard, truncation, err := s.LossError(context.Background(), steps, r)
+		if err != nil || !(standard >= 0) || !(truncation >= 0) || standard > 10 {
+			t.Fatalf("errors %v and %v, %v", standard, truncation, err)
+		}
+	})
+}
