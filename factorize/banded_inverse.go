@@ -67,6 +67,15 @@ func OptimizeBandedInverse(ctx context.Context, h *mat.SymDense, schema particip
 		return nil, err
 	}
 	f := &inverseSeries{bands: bands, r: make([]float64, bands)}
+	best, err := optimizeSeries(ctx, h, schema, f, inverseStarts(bands), ToeplitzOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return best.result(&BandedInverse{schema.Steps(), append([]float64{1}, best.parameters...)}, h, schema)
+}
+
+// inverseStarts returns inverses of square roots, with some decay.
+func inverseStarts(bands int) [][]float64 {
 	var starts [][]float64
 	for _, decay := range []float64{1, 0.9, 0.6} {
 		x := invertSeries(squareRootCoefficients(bands), bands)[1:]
@@ -75,11 +84,7 @@ func OptimizeBandedInverse(ctx context.Context, h *mat.SymDense, schema particip
 		}
 		starts = append(starts, x)
 	}
-	best, err := optimizeSeries(ctx, h, schema, f, starts, ToeplitzOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return best.result(&BandedInverse{schema.Steps(), append([]float64{1}, best.parameters...)}, h, schema)
+	return starts
 }
 
 // inverseSeries is the family of series c = 1/r with so many coefficients in r, r_0 = 1: the parameters are r_1, r_2, ...

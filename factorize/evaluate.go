@@ -49,8 +49,14 @@ func Evaluate(c Strategy, h *mat.SymDense, schema participation.Schema) (Quality
 	return q, nil
 }
 
-// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up.
+// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies of more
+// than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic participation only.
 func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensitivity, error) {
+	if c.Steps() > LongSteps {
+		if series, ok := seriesOf(c); ok {
+			return longSensitivity(series, schema)
+		}
+	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
 	return schema.Sensitivity(gramUp{mat.DenseCopyOf(lower.T())})

@@ -1,0 +1,117 @@
+package factorize
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/participation"
+)
+
+// LongSteps is the number of steps beyond which nothing of size T×T is made for Toeplitz strategies.
+const LongSteps = 4096
+
+// seriesOf returns the coefficients of a Toeplitz strategy without scaled columns, at most T of them, and whether it is one.
+func seriesOf(s Strategy) ([]float64, bool) {
+	switch s := s.(type) {
+	case *Toeplitz:
+		return s.c, s.column == nil
+	case *BLT:
+		return s.Toeplitz().c, true
+	case *BandedInverse:
+		return invertSeries(s.r, s.steps), true
+	}
+	return nil, false
+}
+
+// InverseSeries returns the T coefficients of C⁻¹ of a Toeplitz strategy, and whether it is one.
+func InverseSeries(s Strategy) ([]float64, bool) {
+	switch s := s.(type) {
+	case *Toeplitz:
+		return invertSeries(s.c, s.steps), s.column == nil
+	case *BLT:
+		r := make([]float64, s.steps)
+		r[0] = 1 / s.scale
+		for _, x := range s.sections {
+			x.inverse().multiply(r)
+		}
+		return r, true
+	case *BandedInverse:
+		r := make([]float64, s.steps)
+		copy(r, s.r)
+		return r, true
+	}
+	return nil, false
+}
+
+func (s Section) inverse() Section { return Section{P: s.A, Q: s.B, A: s.P, B: s.Q} }
+
+// majorant returns Σ_t (Σ_{i<k} |c_{t-ib}|)², which bounds sens² of a Toeplitz strategy under cyclic participation, T = kb or
+// not: rows of columns of a pattern add up to no more in magnitude, and the pattern that starts in the first step has the
+// longest columns. It is sens² itself if no coefficient is negative. With pull, the derivative by c is added to it. All terms
+// are positive, so that its relative rounding error is at most (T+k+2)·2⁻⁵³.
+func majorant(c []float64, schema participation.Cyclic, pull []float64) float64 {
+	magnitudes := make([]float64, schema.Steps())
+	for t, v := range c {
+		magnitudes[t] = math.Abs(v)
+	}
+	sums := windows(magnitudes, schema)
+	var total float64
+	for _, v := range sums {
+		total += v * v
+	}
+	if pull == nil {
+		return total
+	}
+	slices.Reverse(sums)
+	later := windows(sums, schema) // Σ_{i<k} sums_{t+ib}, backwards
+	for t, v := range c {
+		if g := 2 * later[len(later)-1-t]; v < 0 {
+			pull[t] -= g
+		} else {
+			pull[t] += g
+		}
+	}
+	return total
+}
+
+// windows returns Σ_{i<k} x_{t-ib} for every t.
+func windows(x []float64, schema participation.Cyclic) []float64 {
+	k, b := schema.Participations(), schema.Separation()
+	sums := slices.Clone(x)
+	if len(x) <= k*b { // the window never ends
+		for t := b; t < len(x); t++ {
+			sums[t] += sums[t-b]
+		}
+		return sums
+	}
+	for t := range sums {
+		for i := 1; i < k && i*b <= t; i++ {
+			sums[t] += x[t-i*b]
+		}
+	}
+	return sums
+}
+
+// longSensitivity is Sensitivity of a Toeplitz strategy of many steps, O(T): majorant, rounded up. It is exact if no
+// coefficient is negative. The error is a schema that is not cyclic.
+func longSensitivity(c []float64, schema participation.Schema) (participation.Sensitivity, error) {
+	cyclic, ok := schema.(participation.Cyclic)
+	if !ok {
+		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps, schema.Name(), ErrUnsupported)
+	}
+	squared := majorant(c, cyclic, nil)
+	exact := true
+	var pattern []int
+	for _, v := range c {
+		exact = exact && v >= 0
+	}
+	for i := range cyclic.Participations() {
+		pattern = append(pattern, i*cyclic.Separation())
+	}
+	s := participation.Sensitivity{Squared: squared * (1 + 8*float64(cyclic.Steps())*0x1p-53), Exact: exact, Pattern: pattern}
+	if exact {
+		s.Attained = squared
+	}
+	return s, nil
+}

@@ -1,0 +1,222 @@
+package factorize
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/participation"
+)
+
+// gramResponse is the response by the definition: tr(RᵀHR).
+type gramResponse struct{ h *mat.SymDense }
+
+func (g gramResponse) Error(grad, r []float64) float64 {
+	var total float64
+	clear(grad)
+	for j := range r { // columns of R
+		for p := range len(r) - j {
+			for q := range len(r) - j {
+				v := g.h.At(j+p, j+q)
+				total += r[p] * r[q] * v
+				if grad != nil {
+					grad[p] += 2 * r[q] * v
+				}
+			}
+		}
+	}
+	return total
+}
+
+// responsesOf cut H from its end: the last steps are those of a shorter run.
+func responsesOf(h *mat.SymDense) Responses {
+	return func(steps int) (Response, error) {
+		n := h.SymmetricDim()
+		return gramResponse{h.SliceSym(n-steps, n).(*mat.SymDense)}, nil
+	}
+}
+
+// overlapping draws cyclic schemas with T = kb and not.
+func overlapping(t *rapid.T) participation.Cyclic {
+	steps := rapid.IntRange(1, 40).Draw(t, "T")
+	b := rapid.IntRange(1, steps).Draw(t, "b")
+	s, err := participation.NewCyclic(steps, rapid.IntRange(1, (steps-1)/b+1).Draw(t, "k"), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The majorant is above the sensitivity, and it without negative coefficients; its derivative is one.
+func TestMajorant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := overlapping(t)
+		rng := random(t)
+		c := make([]float64, rapid.IntRange(1, s.Steps()).Draw(t, "coefficients"))
+		signs := rapid.Bool().Draw(t, "negative")
+		for i := range c {
+			if c[i] = 0.1 + rng.Float64(); signs && i > 0 && rng.IntN(2) == 0 {
+				c[i] = -c[i]
+			}
+		}
+		toeplitz, err := NewToeplitz(s.Steps(), c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Sensitivity(toeplitz, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := longSensitivity(c, s)
+		if err != nil || got.Squared < want.Attained || got.Exact == signs && slices.Min(c) < 0 {
+			t.Fatalf("%+v for %+v, %v", got, want, err)
+		}
+		if slices.Min(c) >= 0 && (!got.Exact || math.Abs(got.Squared-want.Squared) > 1e-12*want.Squared) {
+			t.Fatalf("%+v, must be %+v", got, want)
+		}
+		pull := make([]float64, len(c))
+		majorant(c, s, pull)
+		at := rng.IntN(len(c))
+		const h = 1e-5
+		c[at] += h
+		up := majorant(c, s, nil)
+		c[at] -= 2 * h
+		if slope := (up - majorant(c, s, nil)) / (2 * h); math.Abs(slope-pull[at]) > 1e-6*(1+math.Abs(slope)) {
+			t.Fatalf("derivative %d is %v, must be %v", at, pull[at], slope)
+		}
+	})
+}
+
+// What a long strategy costs is what the dense formula says; and 1/c is the inverse of c.
+func TestEvaluateLong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := overlapping(t)
+		h := randomGram(t, s.Steps())
+		rng := random(t)
+		w := rapid.IntRange(1, min(4, s.Steps())).Draw(t, "w")
+		few := []float64{1}
+		for range w - 1 {
+			few = append(few, 0.6*rng.NormFloat64()/float64(w))
+		}
+		section := Section{P: 0.5 * rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64(), B: 0.3 * rng.Float64()}
+		for _, c := range []Strategy{&Toeplitz{steps: s.Steps(), c: few}, &BandedInverse{s.Steps(), few}, &BLT{s.Steps(), 2, []Section{section, {A: 0.7, P: 0.2}}}} {
+			want, err := Evaluate(c, h, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := EvaluateLong(c, responsesOf(h), s)
+			if err != nil || math.Abs(got.Loss-want.Loss) > 1e-10*want.Loss || math.Abs(got.SquaredError-want.SquaredError) > 1e-10*want.SquaredError {
+				t.Fatalf("%T: %+v, must be %+v, %v", c, got, want, err)
+			}
+			series, _ := seriesOf(c)
+			inverse, _ := InverseSeries(c)
+			for i, v := range invertSeries(series, s.Steps()) {
+				if math.Abs(v-inverse[i]) > 1e-9*(1+math.Abs(v)) {
+					t.Fatalf("%T: coefficient %d of the inverse is %v, must be %v", c, i, inverse[i], v)
+				}
+			}
+		}
+	})
+}
+
+func TestLongGradients(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := overlapping(t)
+		if s.Steps() < 6 {
+			return
+		}
+		buffers := rapid.IntRange(1, 5).Draw(t, "buffers")
+		for _, f := range []longFamily{&longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: min(4, s.Steps())}, &longFree{bands: min(4, s.Steps()), inverse: true}} {
+			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps())
+			o := newLongObjective(s, response, f)
+			rng := random(t)
+			x := make([]float64, f.dimension())
+			for i := range x {
+				x[i] = 0.5 * rng.NormFloat64()
+			}
+			value := o.Value(x)
+			if math.IsInf(value, 1) {
+				continue
+			}
+			near := slices.ContainsFunc(o.c, func(v float64) bool { return math.Abs(v) < 1e-4 && v != 0 }) // a kink of the majorant
+			g := make([]float64, len(x))
+			o.GradientTo(g)
+			for i := range x {
+				const h = 1e-6
+				x[i] += h
+				up := o.Value(x)
+				x[i] -= 2 * h
+				slope := (up - o.Value(x)) / (2 * h)
+				x[i] += h
+				if !near && math.Abs(slope-g[i]) > 1e-4*(1+math.Abs(slope)) {
+					t.Fatalf("%T: derivative %d is %v, must be %v", f, i, g[i], slope)
+				}
+			}
+		}
+	})
+}
+
+// Optimizing without matrices ends where optimizing with them does, or lower.
+func TestLongOptimaAreTheDenseOnes(t *testing.T) {
+	ctx := context.Background()
+	s, err := participation.NewCyclic(96, 6, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := prefixLike(96)
+	responses := responsesOf(h)
+	for name, pair := range map[string][2]func() (*SeriesResult, error){
+		"blt": {func() (*SeriesResult, error) { return OptimizeBLT(ctx, h, s, 3) }, func() (*SeriesResult, error) { return OptimizeLongBLT(ctx, responses, s, 3) }},
+		"toeplitz": {func() (*SeriesResult, error) { return OptimizeToeplitz(ctx, h, s, ToeplitzOptions{Bandwidth: 16}) },
+			func() (*SeriesResult, error) { return OptimizeLongToeplitz(ctx, responses, s, 16) }},
+		"banded inverse": {func() (*SeriesResult, error) { return OptimizeBandedInverse(ctx, h, s, 4) }, func() (*SeriesResult, error) { return OptimizeLongBandedInverse(ctx, responses, s, 4) }},
+	} {
+		want, err := pair[0]()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pair[1]()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Loss > want.Loss*1.003 || got.Sensitivity.Squared > 1 {
+			t.Errorf("%s: loss %v (sens² %v), with matrices %v", name, got.Loss, got.Sensitivity.Squared, want.Loss)
+		}
+	}
+}
+
+// prefixLike is the Gram matrix of centralized learning, and a little of every single step.
+func prefixLike(steps int) *mat.SymDense {
+	h := mat.NewSymDense(steps, nil)
+	for s := range steps {
+		for t := s; t < steps; t++ {
+			h.SetSym(s, t, float64(steps-t))
+		}
+		h.SetSym(s, s, 3*float64(steps-s))
+	}
+	return h
+}
+
+func TestHorizons(t *testing.T) {
+	for _, tc := range []struct{ steps, k, b, count int }{{100, 10, 10, 1}, {100000, 100, 1000, 3}, {8192, 8, 1024, 2}, {1 << 20, 1, 1 << 20, 1}} {
+		s, err := participation.NewCyclic(tc.steps, tc.k, tc.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := horizons(s); len(all) != tc.count || !slices.IsSorted(all) || all[len(all)-1] != tc.steps {
+			t.Errorf("%v: %v", s, all)
+		}
+	}
+	s, err := participation.NewMinSep(8192, 8, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OptimizeLongBLT(context.Background(), responsesOf(prefixLike(4)), s, 2); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("min-sep: %v", err)
+	}
+}
