@@ -28,8 +28,8 @@ type Manifest struct {
 	Loss          float64             `json:"loss"`
 	RMSE          float64             `json:"rmse"`
 	SharedLoss    float64             `json:"shared_loss,omitempty"` // with PerNode: of the best strategy that all nodes share
-	LowerBound    float64             `json:"lower_bound"`
-	Gap           float64             `json:"gap"`
+	LowerBound    float64             `json:"lower_bound,omitempty"` // absent for Toeplitz strategies of many steps, which have none
+	Gap           float64             `json:"gap,omitempty"`         // never exactly 0 where there is a bound
 	Tolerance     float64             `json:"tolerance"`
 	Iterations    int                 `json:"iterations"`
 	Status        string              `json:"status"`

@@ -12,6 +12,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"mafalda/factorize"
 )
 
 // ErrManifest is wrapped by errors about a manifest that cannot be used.
@@ -85,7 +87,7 @@ func ReadManifest(r io.Reader) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %d steps are more than %d", ErrManifest, m.Steps, maxSteps)
 	case m.Strategy.Class == "" || m.Workload == "":
 		return nil, fmt.Errorf("%w: strategy class or workload is missing", ErrManifest)
-	case !(m.Loss > 0) || !(m.SensSquared > 0) || !(m.LowerBound > 0):
+	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 && m.Steps <= factorize.LongSteps:
 		return nil, fmt.Errorf("%w: loss, sens_squared or lower_bound is missing or not positive", ErrManifest)
 	case m.PerNode != nil && (len(m.PerNode.Layers) == 0 || slices.Min(m.PerNode.Layers) < 0):
 		return nil, fmt.Errorf("%w: per_node has no layers, or negative ones", ErrManifest)

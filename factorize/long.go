@@ -20,6 +20,10 @@ func seriesOf(s Strategy) ([]float64, bool) {
 		return s.Toeplitz().c, true
 	case *BandedInverse:
 		return invertSeries(s.r, s.steps), true
+	case Identity:
+		return []float64{1}, true
+	case AntiPGD:
+		return slices.Repeat([]float64{1}, int(s)), true
 	}
 	return nil, false
 }
@@ -40,6 +44,10 @@ func InverseSeries(s Strategy) ([]float64, bool) {
 		r := make([]float64, s.steps)
 		copy(r, s.r)
 		return r, true
+	case Identity:
+		return append([]float64{1}, make([]float64, int(s)-1)...), true
+	case AntiPGD:
+		return append([]float64{1, -1}, make([]float64, int(s))...)[:s], true
 	}
 	return nil, false
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/participation"
 )
@@ -87,7 +88,7 @@ func horizons(schema participation.Cyclic) []int {
 }
 
 // optimizeLong descends at ever longer horizons, with fewer and fewer of the starts.
-func optimizeLong(ctx context.Context, responses Responses, schema participation.Schema, f longFamily, starts [][]float64) (x []float64, iterations int, err error) {
+func optimizeLong(ctx context.Context, responses Responses, schema participation.Schema, family func() longFamily, starts [][]float64) (x []float64, iterations int, err error) {
 	cyclic, ok := schema.(participation.Cyclic)
 	if !ok {
 		return nil, 0, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps, schema.Name(), ErrUnsupported)
@@ -108,20 +109,27 @@ func optimizeLong(ctx context.Context, responses Responses, schema participation
 				return nil, 0, err
 			}
 		}
-		o := newLongObjective(s, response, f)
 		most := laterDescent
 		if i == 0 && len(points) > keptStarts {
 			most = firstDescent
 		}
-		for _, p := range points {
-			ended := optim.Minimize(ctx, o, p.x, optim.Options{Memory: 20, MaxIterations: most, Done: func(it optim.Iteration) bool {
-				return it.Count > 0 && it.Decrease < 1e-12
+		enough := 1e-10 // of the logarithm of the loss
+		if steps < cyclic.Steps() {
+			enough = 1e-7
+		}
+		made := make([]int, len(points))
+		parallel.For(len(points), func(i int) {
+			o := newLongObjective(s, response, family())
+			ended := optim.Minimize(ctx, o, points[i].x, optim.Options{Memory: 20, MaxIterations: most, Done: func(it optim.Iteration) bool {
+				return it.Count > 0 && it.Decrease < enough
 			}})
-			p.value = ended.Value
-			iterations += ended.Iterations
-			if ctx.Err() != nil {
-				return nil, 0, context.Cause(ctx)
-			}
+			points[i].value, made[i] = ended.Value, ended.Iterations
+		})
+		if ctx.Err() != nil {
+			return nil, 0, context.Cause(ctx)
+		}
+		for _, n := range made {
+			iterations += n
 		}
 		slices.SortStableFunc(points, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 		points = points[:min(len(points), max(1, keptStarts-i))]
@@ -170,13 +178,13 @@ func OptimizeLongBLT(ctx context.Context, responses Responses, schema participat
 	if buffers < 1 || buffers >= max(schema.Steps(), 2) {
 		return nil, fmt.Errorf("%d buffers: must be at least 1 and less than T = %d", buffers, schema.Steps())
 	}
-	f := &longRational{rational: rationalSeries{buffers: buffers}}
-	starts := f.rational.starts(schema.Separation())
-	x, iterations, err := optimizeLong(ctx, responses, schema, f, starts)
+	f := rationalSeries{buffers: buffers}
+	starts := f.starts(schema.Separation())
+	x, iterations, err := optimizeLong(ctx, responses, schema, func() longFamily { return &longRational{rational: rationalSeries{buffers: buffers}} }, starts)
 	if err != nil {
 		return nil, err
 	}
-	s := &BLT{steps: schema.Steps(), scale: 1, sections: f.rational.sectionsOf(x)}
+	s := &BLT{steps: schema.Steps(), scale: 1, sections: f.sectionsOf(x)}
 	return longResult(s, responses, schema, len(starts), iterations)
 }
 
@@ -187,7 +195,7 @@ func OptimizeLongToeplitz(ctx context.Context, responses Responses, schema parti
 		return nil, err
 	}
 	starts := freeStarts(bands, schema.Separation())
-	x, iterations, err := optimizeLong(ctx, responses, schema, &longFree{bands: bands}, starts)
+	x, iterations, err := optimizeLong(ctx, responses, schema, func() longFamily { return &longFree{bands: bands} }, starts)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +210,7 @@ func OptimizeLongBandedInverse(ctx context.Context, responses Responses, schema 
 		return nil, err
 	}
 	starts := inverseStarts(bands)
-	x, iterations, err := optimizeLong(ctx, responses, schema, &longFree{bands: bands, inverse: true}, starts)
+	x, iterations, err := optimizeLong(ctx, responses, schema, func() longFamily { return &longFree{bands: bands, inverse: true} }, starts)
 	if err != nil {
 		return nil, err
 	}

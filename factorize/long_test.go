@@ -104,7 +104,8 @@ func TestEvaluateLong(t *testing.T) {
 			few = append(few, 0.6*rng.NormFloat64()/float64(w))
 		}
 		section := Section{P: 0.5 * rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64(), B: 0.3 * rng.Float64()}
-		for _, c := range []Strategy{&Toeplitz{steps: s.Steps(), c: few}, &BandedInverse{s.Steps(), few}, &BLT{s.Steps(), 2, []Section{section, {A: 0.7, P: 0.2}}}} {
+		for _, c := range []Strategy{&Toeplitz{steps: s.Steps(), c: few}, &BandedInverse{s.Steps(), few}, &BLT{s.Steps(), 2, []Section{section, {A: 0.7, P: 0.2}}},
+			Identity(s.Steps()), AntiPGD(s.Steps())} {
 			want, err := Evaluate(c, h, s)
 			if err != nil {
 				t.Fatal(err)

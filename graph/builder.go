@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,6 +12,7 @@ import (
 type builder struct {
 	directed   bool
 	number     map[string]int
+	small      []int32 // by the value of a label that is a small integer: its number plus one
 	labels     []string
 	edges      []lineEdge
 	selfLoops  int
@@ -31,14 +31,50 @@ func newBuilder(directed bool) *builder {
 }
 
 func (b *builder) node(label string) int {
+	if value := smallInteger(label); value >= 0 && value < 8*len(b.labels)+1<<16 && b.node32() {
+		for value >= len(b.small) {
+			b.small = append(b.small, make([]int32, max(1<<16, len(b.small)))...)
+		}
+		if b.small[value] == 0 {
+			i, ok := b.number[label] // from when there were fewer nodes
+			if !ok {
+				i = b.append(label)
+			}
+			b.small[value] = int32(i + 1)
+		}
+		return int(b.small[value] - 1)
+	}
 	i, ok := b.number[label]
 	if !ok {
-		i = len(b.labels)
-		label = strings.Clone(label) // not a view of the whole line
-		b.labels = append(b.labels, label)
-		b.number[label] = i
+		i = b.append(label)
+		b.number[b.labels[i]] = i
 	}
 	return i
+}
+
+// node32 reports whether the next number fits.
+func (b *builder) node32() bool { return len(b.labels) < math.MaxInt32-1 }
+
+// append adds a label that is new.
+func (b *builder) append(label string) int {
+	b.labels = append(b.labels, strings.Clone(label)) // not a view of the whole line
+	return len(b.labels) - 1
+}
+
+// smallInteger returns the value of a label of at most eight digits without leading zeros; -1 for others.
+func smallInteger(label string) int {
+	if len(label) == 0 || len(label) > 8 || label[0] == '0' && len(label) > 1 {
+		return -1
+	}
+	value := 0
+	for i := range len(label) {
+		digit := label[i] - '0'
+		if digit > 9 {
+			return -1
+		}
+		value = 10*value + int(digit)
+	}
+	return value
 }
 
 func (b *builder) add(u, v string, weight float64, line int) {
@@ -94,7 +130,7 @@ func (b *builder) graph(source string) (*Graph, error) {
 			e.U, e.V = e.V, e.U
 		}
 	}
-	slices.SortFunc(b.edges, func(x, y lineEdge) int {
+	b.edges = sortRows(b.edges, len(labels), func(e *lineEdge) int { return e.U }, func(x, y lineEdge) int {
 		if c := compareEdges(x.Edge, y.Edge); c != 0 {
 			return c
 		}

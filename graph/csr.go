@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
@@ -128,6 +129,21 @@ func (m *CSR) MulVecTo(dst []float64, trans bool, src []float64) {
 		}
 		dst[i] = sum
 	}
+}
+
+// Symmetric reports whether the matrix is square and equal to its transpose up to the tolerance.
+func (m *CSR) Symmetric(tolerance float64) bool {
+	if m.rows != m.cols {
+		return false
+	}
+	for i := range m.rows {
+		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+			if j := m.indices[p]; j != i && !(math.Abs(m.At(j, i)-m.data[p]) <= tolerance) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // ToDense returns a dense copy.

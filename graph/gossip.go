@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 )
 
 // Scheme is a way to make a gossip matrix of a graph; see the package comment.
@@ -45,7 +46,12 @@ func ParseScheme(name string) (Scheme, error) {
 var ErrDirected = errors.New("needs an undirected graph; uniform and --gossip-matrix work for directed ones")
 
 // Gossip is a row-stochastic matrix W over the nodes of a graph.
-type Gossip struct{ w *CSR }
+type Gossip struct {
+	w          *CSR
+	once       sync.Once
+	stationary []float64 // what Stationary returns, computed once
+	balanced   bool
+}
 
 // NewGossip makes the gossip matrix of g. All schemes but Uniform return ErrDirected for a directed graph. Weights so far
 // apart that a share of them is no longer a positive number are an error: an edge is never dropped silently.
@@ -78,7 +84,7 @@ func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 		}
 		entries = appendRow(entries, row, Edge{u, u, self})
 	}
-	return &Gossip{csrFromSorted(g.Nodes(), entries)}, nil
+	return &Gossip{w: csrFromSorted(g.Nodes(), entries)}, nil
 }
 
 // share returns the scheme's W[u,v], v ≠ u, as a function of the weight w of the edge.
@@ -128,13 +134,7 @@ func appendRow(entries, row []Edge, self Edge) []Edge {
 func (g *Gossip) Matrix() *CSR { return g.w }
 
 // Symmetric reports whether W equals its transpose up to 1e-12.
-func (g *Gossip) Symmetric() bool {
-	symmetric := true
-	g.w.DoNonZero(func(i, j int, v float64) {
-		symmetric = symmetric && math.Abs(g.w.At(j, i)-v) <= 1e-12
-	})
-	return symmetric
-}
+func (g *Gossip) Symmetric() bool { return g.w.Symmetric(1e-12) }
 
 // DoublyStochastic reports whether the columns sum to one, too, up to 1e-9.
 func (g *Gossip) DoublyStochastic() bool {
@@ -151,8 +151,14 @@ func (g *Gossip) DoublyStochastic() bool {
 
 // Stationary returns the distribution π > 0 of detailed balance, π_u W[u,v] = π_v W[v,u], and whether there is one (up to
 // 1e-9): W is then similar to a symmetric matrix through diag(π)^½. Uniform gossip has π_u ∝ 1 + s_u, symmetric W the
-// uniform one. The graph of W must be connected, and π must be within the range of float64.
+// uniform one. The graph of W must be connected, and π must be within the range of float64. The slice is the same at every
+// call and must not be changed.
 func (g *Gossip) Stationary() ([]float64, bool) {
+	g.once.Do(func() { g.stationary, g.balanced = g.detailedBalance() })
+	return g.stationary, g.balanced
+}
+
+func (g *Gossip) detailedBalance() ([]float64, bool) {
 	n, _ := g.w.Dims()
 	pi := make([]float64, n)
 	pi[0] = 1
@@ -195,7 +201,7 @@ func (g *Gossip) Stationary() ([]float64, bool) {
 // Restrict returns W on a connected component: the rows and columns kept, which must be ascending. It is an error if
 // kept nodes average over others.
 func (g *Gossip) Restrict(kept []int) (*Gossip, error) {
-	w := &Gossip{g.w.principal(kept)}
+	w := &Gossip{w: g.w.principal(kept)}
 	labels := make([]string, len(kept))
 	for i, u := range kept {
 		labels[i] = strconv.Itoa(u)

@@ -89,7 +89,7 @@ func TestGossipProperties(t *testing.T) {
 		t.Errorf("stationary distribution %v, want %v", pi, want)
 	}
 	rotation := mat.NewDense(3, 3, []float64{0.5, 0.5, 0, 0, 0.5, 0.5, 0.5, 0, 0.5})
-	if _, ok := (&Gossip{NewCSRFromDense(rotation)}).Stationary(); ok {
+	if _, ok := (&Gossip{w: NewCSRFromDense(rotation)}).Stationary(); ok {
 		t.Error("a rotation is in detailed balance")
 	}
 	g, err := New(numberLabels(2), []Edge{{0, 1, 1}}, true)
@@ -163,7 +163,7 @@ func TestNewGossipRefuses(t *testing.T) {
 // A stationary distribution beyond the range of float64 is none; it is not searched for for ever.
 func TestStationaryOutOfRange(t *testing.T) {
 	const tiny = 1e-200
-	w := &Gossip{NewCSRFromDense(mat.NewDense(4, 4, []float64{
+	w := &Gossip{w: NewCSRFromDense(mat.NewDense(4, 4, []float64{
 		1 - tiny, tiny, 0, 0,
 		0.5, 0.5 - tiny, tiny, 0,
 		0, 0.5, 0.5 - tiny, tiny,
@@ -208,7 +208,7 @@ func TestParseScheme(t *testing.T) {
 }
 
 func TestRestrict(t *testing.T) {
-	w := &Gossip{NewCSRFromDense(mat.NewDense(3, 3, []float64{0.5, 0, 0.5, 0, 1, 0, 0.25, 0, 0.75}))}
+	w := &Gossip{w: NewCSRFromDense(mat.NewDense(3, 3, []float64{0.5, 0, 0.5, 0, 1, 0, 0.25, 0, 0.75}))}
 	part, err := w.Restrict([]int{0, 2})
 	if err != nil || !mat.Equal(part.Matrix(), mat.NewDense(2, 2, []float64{0.5, 0.5, 0.25, 0.75})) {
 		t.Errorf("%v", err)

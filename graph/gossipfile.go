@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func LoadGossip(path string, g *Graph) (*Gossip, error) {
 	if err != nil {
 		return nil, err
 	}
-	gossip := &Gossip{w}
+	gossip := &Gossip{w: w}
 	n, _ := w.Dims()
 	labels := numberLabels(n)
 	if g != nil {
@@ -165,7 +166,7 @@ func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
 	if n > len(entries) { // before anything is allocated for n rows
 		return nil, fmt.Errorf("%s: %w: %d entries cannot fill %d rows", path, ErrGossip, len(entries), n)
 	}
-	sortEdges(entries)
+	slices.SortFunc(entries, compareEdges)
 	for i := 1; i < len(entries); i++ {
 		if entries[i].U == entries[i-1].U && entries[i].V == entries[i-1].V {
 			return nil, fmt.Errorf("%s: entry (%d,%d) is there twice", path, entries[i].U+1, entries[i].V+1)

@@ -44,7 +44,7 @@ func TestLoadGossip(t *testing.T) {
 	if err != nil || !mat.Equal(support.Adjacency(), g.Adjacency()) || support.Directed() {
 		t.Errorf("support %v, %v", support, err)
 	}
-	directed, err := (&Gossip{NewCSRFromDense(mat.NewDense(2, 2, []float64{0.5, 0.5, 0, 1}))}).Support()
+	directed, err := (&Gossip{w: NewCSRFromDense(mat.NewDense(2, 2, []float64{0.5, 0.5, 0, 1}))}).Support()
 	if err != nil || !directed.Directed() || directed.Edges() != 1 {
 		t.Errorf("directed support %v, %v", directed, err)
 	}

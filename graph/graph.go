@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"mafalda/internal/parallel"
 )
 
 // ErrNoEdges is returned for an input without a single edge between two nodes.
@@ -63,7 +65,7 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 			both = append(both, Edge{e.V, e.U, e.Weight})
 		}
 	}
-	sortEdges(both)
+	both = sortRows(both, n, func(e *Edge) int { return e.U }, compareEdges)
 	for i := 1; i < len(both); i++ {
 		if both[i].U == both[i-1].U && both[i].V == both[i-1].V {
 			return nil, fmt.Errorf("edge (%d,%d) is there twice", both[i].U, both[i].V)
@@ -88,7 +90,30 @@ func compareEdges(a, b Edge) int {
 	return a.V - b.V
 }
 
-func sortEdges(edges []Edge) { slices.SortFunc(edges, compareEdges) }
+// sortRows returns edges of nodes below n in the order of compare, which must look at the row first: counted into rows, which
+// are then sorted on all processors.
+func sortRows[E any](edges []E, n int, row func(e *E) int, compare func(a, b E) int) []E {
+	starts := make([]int, n+1)
+	for i := range edges {
+		starts[row(&edges[i])+1]++
+	}
+	for i := range n {
+		starts[i+1] += starts[i]
+	}
+	next := slices.Clone(starts[:n])
+	sorted := make([]E, len(edges))
+	for i := range edges {
+		r := row(&edges[i])
+		sorted[next[r]] = edges[i]
+		next[r]++
+	}
+	parallel.Chunks(n, func(_, from, to int) {
+		for r := from; r < to; r++ {
+			slices.SortFunc(sorted[starts[r]:starts[r+1]], compare)
+		}
+	})
+	return sorted
+}
 
 func csrFromSorted(n int, entries []Edge) *CSR {
 	indptr := make([]int, n+1)

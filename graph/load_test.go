@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"mafalda/internal/npy"
 )
@@ -116,4 +119,25 @@ func ExampleLoad() {
 	g, report, err := Load(path, LoadOptions{})
 	fmt.Println(g.Nodes(), g.Edges(), g.Labels(), report.Duplicates, err)
 	// Output: 3 2 [felipe mafalda quino] 1 <nil>
+}
+
+// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, are what they would
+// be without the shortcut for them.
+func TestIntegerLabels(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		label := rapid.OneOf(rapid.SampledFrom([]string{"0", "00", "7", "07", "70000", "99999999", "100000000", "x", "-1", "1e3"}),
+			rapid.Map(rapid.IntRange(0, 200000), strconv.Itoa))
+		labels := rapid.SliceOfN(label, 0, 300).Draw(t, "labels")
+		b, number := newBuilder(false), map[string]int{}
+		for i, l := range labels {
+			want, ok := number[l]
+			if !ok {
+				want = len(number)
+				number[l] = want
+			}
+			if got := b.node(l); got != want || b.labels[got] != l {
+				t.Fatalf("label %d, %q, is node %d, must be %d", i, l, got, want)
+			}
+		}
+	})
 }

@@ -54,11 +54,3 @@ func checkSquare(w *graph.CSR) error {
 	})
 	return bad
 }
-
-func isSymmetric(w *graph.CSR) bool {
-	symmetric := true
-	w.DoNonZero(func(i, j int, v float64) {
-		symmetric = symmetric && (i == j || w.At(j, i) == v)
-	})
-	return symmetric
-}

@@ -39,7 +39,7 @@ func PrefixResponse(steps int) *Response { return &Response{steps: steps, statio
 // ExactResponse is that of a symmetric gossip matrix of at most 2048 nodes, by its eigenvalues; ok is false for others.
 func ExactResponse(w *graph.CSR, kind Kind, steps int) (r *Response, ok bool, err error) {
 	n, _ := w.Dims()
-	if n > maxSpectralNodes || !isSymmetric(w) {
+	if n > maxSpectralNodes || !w.Symmetric(0) {
 		return nil, false, nil
 	}
 	values, err := eigenvalues(w)
@@ -51,6 +51,13 @@ func ExactResponse(w *graph.CSR, kind Kind, steps int) (r *Response, ok bool, er
 		m.input[i] = math.Pow(v, float64(kind.firstPower()))
 	}
 	return &Response{steps: steps, groups: []*modes{m}}, true, nil
+}
+
+// For returns the same network's response for another number of steps.
+func (r *Response) For(steps int) *Response {
+	other := *r
+	other.steps = steps
+	return &other
 }
 
 // Response returns the estimate for T = steps.

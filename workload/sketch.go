@@ -53,8 +53,8 @@ type SketchOptions struct {
 // mostly.
 var ErrReversible = errors.New("estimates are for gossip matrices in detailed balance only")
 
-// basisFloats is the room for vectors of a Lanczos basis, 256 MB, if there is more than one vector.
-const basisFloats = 1 << 25
+// basisFloats is the room for the Lanczos bases of several vectors that are worked on at a time, 640 MB.
+const basisFloats = 8e7
 
 // NewSketch sketches the row-stochastic w (n×n), in detailed balance with pi (positive, Σ = 1), such as
 // graph.Gossip.Stationary returns. It costs probes·m products with w, and m·n numbers of memory for every probe that is
@@ -94,9 +94,9 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	signs := rand.New(rand.NewPCG(opts.Seed, 0x6d6166616c6461))
 	width := opts.Probes
 	if !l.symmetric {
-		width = max(1, min(width, basisFloats/(n*opts.LanczosSteps)))
+		width = max(1, min(width, int(basisFloats)/(n*opts.LanczosSteps)))
 	} else {
-		width = max(1, min(width, basisFloats/(4*n)))
+		width = max(1, min(width, int(basisFloats)/(4*n)))
 	}
 	for len(s.probes) < opts.Probes {
 		count := min(width, opts.Probes-len(s.probes))

@@ -33,14 +33,14 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 }
 
 const (
-	exactOperations = 5e10 // beyond which auto does not take the exact way: about a minute
+	exactOperations = 5e10   // beyond which auto does not take the exact way: about a minute
 	probedNodes     = 400000 // probes times nodes, about, by default
 	leastProbes     = 4
 	mostProbes      = 100
 )
 
 // choose returns the method for a network; exactOnly says why an estimate would not do, if it would not.
-func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint64, exactOnly string) (*export.Gram, error) {
+func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint64, exactOnly string, long bool) (*export.Gram, error) {
 	given := cmd.Flags().Changed
 	switch f.method {
 	case "auto", "exact", "lanczos":
@@ -57,7 +57,11 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 		}
 		return exact, nil
 	}
-	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || exactCost(n.gossip, steps) <= exactOperations) {
+	quick := exactCost(n.gossip, steps) <= exactOperations
+	if long {
+		quick = n.graph.Nodes() <= 2048 && n.gossip.Symmetric()
+	}
+	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || quick) {
 		return exact, nil
 	}
 	if exactOnly != "" {
@@ -97,18 +101,22 @@ func kernelBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kin
 		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Kind: kind, Progress: progress})
 		return k, nil, err
 	}
-	if g.Method != "lanczos" {
-		return nil, nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
-	}
-	pi, reversible := n.gossip.Stationary()
-	if !reversible {
-		return nil, nil, workload.ErrReversible
-	}
-	s, err := workload.NewSketch(ctx, w, pi, workload.SketchOptions{Kind: kind, Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Progress: progress})
+	s, err := sketchBy(ctx, g, n, kind, progress)
 	if err != nil {
 		return nil, nil, err
 	}
 	return s.Kernel(steps), s, nil
+}
+
+func sketchBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, progress func(done, total int)) (*workload.Sketch, error) {
+	if g.Method != "lanczos" {
+		return nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
+	}
+	pi, reversible := n.gossip.Stationary()
+	if !reversible {
+		return nil, workload.ErrReversible
+	}
+	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Progress: progress})
 }
 
 // judge fills in how far the loss of a strategy, and its excess over the optimum, may be from what the estimate h says.
@@ -154,6 +162,9 @@ func gramText(g *export.Gram) string {
 	if g.Method == "exact" {
 		return "exact"
 	}
-	return fmt.Sprintf("estimated from %d random vectors, %d steps each: the loss is known within %.1e, and C at most %.1e above the true optimum", g.Probes,
-		g.LanczosSteps, *g.LossError, *g.ExcessBound)
+	text := fmt.Sprintf("estimated from %d random vectors, %d steps each: the loss is known within %.1e", g.Probes, g.LanczosSteps, *g.LossError)
+	if g.ExcessBound != nil {
+		text += fmt.Sprintf(", and C at most %.1e above the true optimum", *g.ExcessBound)
+	}
+	return text
 }

@@ -108,6 +108,13 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	ctx := cmd.Context()
+	if j.isLong() {
+		o, err := j.long(ctx)
+		if err != nil {
+			return err
+		}
+		return j.finish(cmd, o)
+	}
 	dmf := sync.OnceValues(func() (factorize.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
 	if !f.noBaselines {
 		go dmf() // beside all else
@@ -162,11 +169,17 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	j.progress.clear()
+	return j.finish(cmd, r)
+}
+
+// finish exports and prints what was computed.
+func (j *job) finish(cmd *cobra.Command, r *outcome) error {
+	f := j.flags
 	m, err := j.manifest(r)
 	if err != nil {
 		return err
 	}
-	incomplete := j.incomplete(ctx, r)
+	incomplete := j.incomplete(cmd.Context(), r)
 	if f.out != "" && (incomplete == nil || f.keepPartial) {
 		if err := j.export(m, r); err != nil {
 			return err
@@ -190,11 +203,14 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.kind, err = workload.ParseKind(f.workload); err != nil {
 		return nil, usage(err)
 	}
-	// about 60 matrices of T×T
-	if err := checkMemory(fmt.Sprintf("T = %d", steps), 60*8*float64(steps)*float64(steps)); err != nil {
+	if j.class, err = f.strategy.choose(cmd, j.schema); err != nil {
 		return nil, err
 	}
-	if j.class, err = f.strategy.choose(cmd, j.schema); err != nil {
+	matrices := 60 * 8 * float64(steps) * float64(steps) // about 60 of T×T
+	if j.isLong() {
+		matrices = 0
+	}
+	if err := checkMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.name), matrices); err != nil {
 		return nil, err
 	}
 	if cmd.Flags().Changed("output") && f.out == "" {
@@ -212,13 +228,18 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if err := f.start.check(j); err != nil {
 		return nil, err
 	}
+	if j.isLong() {
+		if err := f.checkLong(j); err != nil {
+			return nil, err
+		}
+	}
 	if !cmd.Flags().Changed("tolerance") {
 		f.tolerance = j.objective.tolerance
 	}
 	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
 		return nil, usagef("--tolerance %v: must be positive and finite", f.tolerance)
 	}
-	if least := factorize.MinGap(steps); f.tolerance < least {
+	if least := factorize.MinGap(steps); f.tolerance < least && !j.isLong() {
 		return nil, usagef("--tolerance %v: rounding allows no less than %.1g for T = %d", f.tolerance, least, steps)
 	}
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
@@ -239,13 +260,13 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 				return nil, usagef("the prefix workload has no network: leave out --%s", name)
 			}
 		}
-		j.gram, err = f.gram.choose(cmd, nil, steps, 0, "")
+		j.gram, err = f.gram.choose(cmd, nil, steps, 0, "", j.isLong())
 		return j, err
 	}
 	if j.network, err = f.network.load(); err != nil {
 		return nil, err
 	}
-	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.seed, f.exactOnly(j)); err != nil {
+	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.seed, f.exactOnly(j), j.isLong()); err != nil {
 		return nil, err
 	}
 	n := float64(j.network.graph.Nodes())
@@ -253,7 +274,10 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.gram.Method == "lanczos" {
 		panel = n * float64(f.gram.lanczosSteps+6)
 	}
-	if err := checkMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*(panel+60*float64(steps)*float64(steps))); err != nil {
+	if j.isLong() {
+		panel += float64(steps) * (2*float64(f.gram.lanczosSteps) + 100)
+	}
+	if err := checkMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*panel+matrices); err != nil {
 		return nil, err
 	}
 	if err := f.split.checkRoom(j.network.graph.Nodes(), steps, f.out); err != nil {
@@ -334,6 +358,9 @@ func (j *job) iteration(it factorize.Iteration) {
 
 // incomplete returns the error of a run that did not reach its tolerance, or nil.
 func (j *job) incomplete(ctx context.Context, o *outcome) error {
+	if o.best == nil {
+		return nil
+	}
 	r := o.unfinished()
 	hint := ""
 	if j.flags.out != "" && !j.flags.keepPartial {
@@ -354,11 +381,14 @@ func (j *job) incomplete(ctx context.Context, o *outcome) error {
 func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	nodes := 1
 	r := o.best
+	if r == nil { // there is none for so many steps
+		r = &factorize.Result{Status: optim.Converged}
+	}
 	q, iterations, bound := r.Quality, r.Iterations, r.LowerBound
 	strategy := describe(o.chosen())
 	if special := o.special; special != nil {
 		q, iterations = special.quality, special.iterations
-		if participation.IsPartition(j.schema) {
+		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
 		if b := special.bound; b != nil {
@@ -372,8 +402,11 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
 		Participation: j.flags.schema.describe(j.schema), Gram: j.gram,
 		Strategy: strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
-		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound, Gap: (q.Loss - bound) / bound,
+		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound,
 		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String(), History: j.history}
+	if bound > 0 {
+		m.Gap = (q.Loss - bound) / bound
+	}
 	if j.network != nil {
 		m.Graph = &j.network.origin
 		nodes = j.network.graph.Nodes()

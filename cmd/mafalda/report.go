@@ -12,6 +12,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/export"
+	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
 )
@@ -61,7 +62,10 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	if m.Gram != nil && m.Gram.Method != "exact" {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
-	fmt.Fprintf(w, "\nlower bound    %.10g: %s a smaller loss\n", m.LowerBound, nobody)
+	fmt.Fprintln(w)
+	if m.LowerBound > 0 {
+		fmt.Fprintf(w, "lower bound    %.10g: %s a smaller loss\n", m.LowerBound, nobody)
+	}
 	j.reportGap(w, m)
 	if p := m.Privacy; p != nil {
 		fmt.Fprintf(w, "privacy        %s\n", privacyLine(p))
@@ -101,6 +105,8 @@ func strategyName(m *export.Manifest) string {
 func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	s := m.Strategy
 	switch {
+	case m.LowerBound == 0:
+		fmt.Fprintf(w, "lower bound    none for more than %d steps\n", factorize.LongSteps)
 	case m.PerNode != nil:
 		fmt.Fprintf(w, "gap            %.2g to one strategy a node; the loss is %.4f of the best shared one's\n", m.Gap, s.Ratio)
 		fmt.Fprintf(w, "group bound    %.10g: no strategies of these groups of nodes have a smaller loss (gap %.2g)\n", m.PerNode.GroupBound,

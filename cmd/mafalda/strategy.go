@@ -25,7 +25,8 @@ type strategyFlags struct {
 // strategyClass is a class that can be asked for by name.
 type strategyClass struct {
 	name, about string
-	bandwidth   func(s participation.Schema) int // default, nil if the class has none
+	bandwidth   func(s participation.Schema) int                                                                                            // default, nil if the class has none
+	long        func(ctx context.Context, r factorize.Responses, s participation.Schema, f *strategyFlags) (*factorize.SeriesResult, error) // for many steps, or nil
 	optimize    func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error)
 }
 
@@ -41,25 +42,34 @@ func strategyClasses() []strategyClass {
 		return r, nil, err
 	}
 	return []strategyClass{
-		{"dense", "the optimum among all, T rows of noise kept", nil,
+		{"dense", "the optimum among all, T rows of noise kept", nil, nil,
 			func(ctx context.Context, h *mat.SymDense, s participation.Schema, _ *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				r, err := factorize.Optimize(ctx, h, s, opts)
 				return nil, r, err
 			}},
-		{"banded", "w bands, w-1 rows kept (default 2b; b under min-sep, where it is the default)", bands,
+		{"banded", "w bands, w-1 rows kept (default 2b; b under min-sep, where it is the default)", bands, nil,
 			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, opts factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				r, err := factorize.OptimizeBanded(ctx, h, s, f.bandwidth, opts)
 				return nil, r, err
 			}},
 		{"toeplitz", "w coefficients, w-1 rows kept (default b)", separation,
+			func(ctx context.Context, r factorize.Responses, s participation.Schema, f *strategyFlags) (*factorize.SeriesResult, error) {
+				return factorize.OptimizeLongToeplitz(ctx, r, s, f.bandwidth)
+			},
 			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				return series(factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: f.bandwidth, ScaleColumns: f.scaleColumns}))
 			}},
 		{"blt", "a rational function, d buffers kept (default 4)", nil,
+			func(ctx context.Context, r factorize.Responses, s participation.Schema, f *strategyFlags) (*factorize.SeriesResult, error) {
+				return factorize.OptimizeLongBLT(ctx, r, s, f.buffers)
+			},
 			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				return series(factorize.OptimizeBLT(ctx, h, s, f.buffers))
 			}},
 		{"banded-inverse", "C⁻¹ of w coefficients, w-1 rows kept (default b)", separation,
+			func(ctx context.Context, r factorize.Responses, s participation.Schema, f *strategyFlags) (*factorize.SeriesResult, error) {
+				return factorize.OptimizeLongBandedInverse(ctx, r, s, f.bandwidth)
+			},
 			func(ctx context.Context, h *mat.SymDense, s participation.Schema, f *strategyFlags, _ factorize.Options) (*factorize.SeriesResult, *factorize.Result, error) {
 				return series(factorize.OptimizeBandedInverse(ctx, h, s, f.bandwidth))
 			}},

@@ -123,6 +123,9 @@ func (v *verification) all(ctx context.Context) error {
 		return nil
 	}
 	v.privacy()
+	if v.export.Manifest.Steps > factorize.LongSteps && v.export.Manifest.Strategy.Class != "dense" {
+		return v.longLoss(ctx, c)
+	}
 	k, err := v.kernel(ctx)
 	if err != nil || k == nil {
 		return err

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mafalda/benchmarks"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// Runs of more steps than matrices of T×T have room for: Toeplitz strategies, whose error follows from how the network
+// responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
+
+// isLong reports whether the run is one of those.
+func (j *job) isLong() bool { return j.schema.Steps() > factorize.LongSteps && j.class.long != nil }
+
+// checkLong finds what long runs do not have.
+func (f *optimizeFlags) checkLong(j *job) error {
+	_, cyclic := j.schema.(participation.Cyclic)
+	switch {
+	case !cyclic:
+		return usagef("more than %d steps: only --schema cyclic and single", factorize.LongSteps)
+	case !j.objective.isMean() || f.split.wanted():
+		return usagef("more than %d steps: only --objective mean, and one strategy for all nodes", factorize.LongSteps)
+	case f.start.dir != "" || f.start.checkpoint != "":
+		return usagef("more than %d steps: --start and --checkpoint are for the dense optimum", factorize.LongSteps)
+	case f.strategy.scaleColumns:
+		return usagef("more than %d steps: no --scale-columns", factorize.LongSteps)
+	}
+	return nil
+}
+
+// responsesBy returns how a network (nil: of the prefix workload) responds, and the sketch that this comes from, if any.
+func responsesBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, progress func(done, total int)) (factorize.Responses, *workload.Sketch, error) {
+	if n == nil {
+		return func(steps int) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil, nil
+	}
+	if g.Method == "exact" {
+		whole, ok, err := workload.ExactResponse(n.gossip.Matrix(), kind, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			return nil, nil, errors.New("an exact response takes a symmetric gossip matrix of at most 2048 nodes: use --gram lanczos")
+		}
+		return func(steps int) (factorize.Response, error) { return whole.For(steps), nil }, nil, nil
+	}
+	s, err := sketchBy(ctx, g, n, kind, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(steps int) (factorize.Response, error) { return s.Response(steps) }, s, nil
+}
+
+// judgeLong fills in how far the loss of a strategy may be from what an estimate says.
+func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c factorize.Strategy) error {
+	if s == nil {
+		return nil
+	}
+	r, ok := factorize.InverseSeries(c)
+	if !ok {
+		return fmt.Errorf("no Toeplitz strategy: %w", factorize.ErrUnsupported)
+	}
+	standard, truncation, err := s.LossError(ctx, c.Steps(), r)
+	if err != nil {
+		return err
+	}
+	both := 2*standard + truncation
+	g.LossError = &both
+	return nil
+}
+
+// long optimizes a strategy of many steps.
+func (j *job) long(ctx context.Context) (*outcome, error) {
+	responses, sketch, err := responsesBy(ctx, j.gram, j.network, j.kind, func(done, total int) { j.progress.show(float64(done)/float64(total), "network") })
+	if err != nil {
+		return nil, fmt.Errorf("computing the response of the network: %w", err)
+	}
+	j.progress.clear()
+	j.progress.show(0, j.class.name+" strategy")
+	series, err := j.class.long(ctx, responses, j.schema, &j.flags.strategy)
+	j.progress.clear()
+	if err != nil {
+		return nil, fmt.Errorf("optimizing the %s strategy: %w", j.class.name, err)
+	}
+	if err := judgeLong(ctx, j.gram, sketch, series.Strategy); err != nil {
+		return nil, err
+	}
+	o := &outcome{special: &structured{series.Strategy, series.Quality, series.Iterations, nil}}
+	if j.flags.noBaselines {
+		return o, nil
+	}
+	steps := j.schema.Steps()
+	for _, b := range []struct {
+		name string
+		c    factorize.Strategy
+	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}} {
+		q, err := factorize.EvaluateLong(b.c, responses, j.schema)
+		if err != nil {
+			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
+		}
+		o.baselines = append(o.baselines, benchmarks.Baseline{Name: b.name, Quality: q})
+	}
+	return o, nil
+}
+
+// longLoss checks squared error and loss of a strategy of many steps.
+func (v *verification) longLoss(ctx context.Context, c factorize.Strategy) error {
+	m := v.export.Manifest
+	n, err := v.networkOf()
+	if err != nil {
+		return err
+	}
+	kind, err := workload.ParseKind(m.Workload)
+	if err != nil || n == nil && kind != workload.Prefix {
+		return nil // networkOf has said so
+	}
+	if m.Gram == nil {
+		v.add("loss", false, "the manifest does not say how it was computed")
+		return nil
+	}
+	responses, sketch, err := responsesBy(ctx, m.Gram, n, kind, nil)
+	if err != nil {
+		return err
+	}
+	q, err := factorize.EvaluateLong(c, responses, v.schema)
+	if err != nil {
+		return err
+	}
+	v.lossIs(q, objectives[0])
+	if sketch == nil {
+		return nil
+	}
+	again := *m.Gram
+	if err := judgeLong(ctx, &again, sketch, c); err != nil {
+		return err
+	}
+	v.add("estimate", m.Gram.LossError != nil && *m.Gram.LossError >= *again.LossError*(1-1e-3), "of the network: the loss within %.2g", *again.LossError)
+	return nil
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// More steps than matrices have room for: exported, verified and drawn from like any other strategy.
+func TestLongRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"--graph", "cycle:5", "--gossip", "metropolis", "--T", "6000", "-k", "3", "--mu", "1"}
+	m := optimizeJSON(t, append(args, "--strategy", "blt", "--buffers", "2", "-o", dir)...)
+	if m.LowerBound != 0 || m.Gap != 0 || m.Gram.Method != "exact" || m.SensSquared > 1 || m.Baselines["dp-d-sgd"].SensSquared < 3 || m.Loss >= m.Baselines["dp-d-sgd"].Loss {
+		t.Errorf("%+v", m)
+	}
+	if code, out, errs := mafalda("verify", dir); code != 0 || strings.Count(out, "ok  ") < 6 || !strings.Contains(out, "loss") {
+		t.Errorf("verify: code %d, %s%s", code, out, errs)
+	}
+	if code, _, errs := mafalda("noise", dir, "--node", "0", "--dim", "2", "--seed", "1", "--steps", "5", "-o", filepath.Join(t.TempDir(), "n.npy")); code != 0 {
+		t.Errorf("noise: code %d, %s", code, errs)
+	}
+	estimated := optimizeJSON(t, append(args, "--strategy", "toeplitz", "--bandwidth", "3", "--gram", "lanczos", "--no-baselines")...)
+	if estimated.Gram.LossError == nil || *estimated.Gram.LossError > 0.5 || estimated.Gram.ExcessBound != nil {
+		t.Errorf("%+v", estimated.Gram)
+	}
+	if prefix := optimizeJSON(t, "--workload", "prefix", "--T", "6000", "-k", "3", "--strategy", "banded-inverse", "--bandwidth", "3", "--no-baselines"); prefix.Loss <= 0 {
+		t.Errorf("%+v", prefix)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"min-sep":       {[]string{"--schema", "min-sep", "-b", "2000", "--strategy", "blt"}, "only --schema cyclic"},
+		"worst step":    {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
+		"start":         {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
+		"scales":        {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"}, "no --scale-columns"},
+		"exact, uneven": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:4", "--gossip", "uniform", "--gram", "exact"}, "use --gram lanczos"},
+	} {
+		code, _, errs := mafalda(append([]string{"optimize", "--graph", "cycle:5", "--T", "6000"}, tc.args...)...)
+		if code == 0 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: code %d, %s", name, code, errs)
+		}
+	}
+}
