@@ -95,6 +95,10 @@ type inverseSeries struct {
 
 func (f *inverseSeries) dimension() int { return f.bands - 1 }
 
+func (f *inverseSeries) fresh() family {
+	return &inverseSeries{bands: f.bands, r: make([]float64, f.bands)}
+}
+
 func (f *inverseSeries) seriesTo(c, x []float64) bool {
 	f.r[0] = 1
 	copy(f.r[1:], x)

@@ -141,6 +141,8 @@ type rationalSeries struct {
 
 func (f *rationalSeries) dimension() int { return 2 * f.buffers }
 
+func (f *rationalSeries) fresh() family { return &rationalSeries{buffers: f.buffers} }
+
 func (f *rationalSeries) sectionsOf(x []float64) []Section {
 	var sections []Section
 	for i := 0; i+1 < f.buffers; i += 2 {

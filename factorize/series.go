@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/participation"
 )
@@ -19,6 +20,7 @@ type family interface {
 	dimension() int
 	seriesTo(c, x []float64) bool // writes len(c) coefficients; false outside the domain
 	pullTo(dst, gc []float64)     // the gradient by x at the last seriesTo, from the gradient by c
+	fresh() family                // the same family, for another goroutine
 }
 
 // seriesOptimum is the best point of a family.
@@ -55,7 +57,6 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.S
 	if opts.MaxIterations == 0 {
 		opts.MaxIterations = 2000
 	}
-	o := newSeriesObjective(scaled, schema, f, opts.ScaleColumns)
 	best := &seriesOptimum{}
 	points := make([]*seriesPoint, len(starts))
 	for i, start := range starts {
@@ -69,12 +70,16 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.S
 	}
 	best.starts = len(starts)
 	descend := func(iterations int) {
-		for _, p := range points {
-			ended := optim.Minimize(ctx, o, p.x, optim.Options{Memory: 20, MaxIterations: iterations, Done: func(it optim.Iteration) bool {
+		made := make([]int, len(points))
+		parallel.For(len(points), func(i int) {
+			o := newSeriesObjective(scaled, schema, f.fresh(), opts.ScaleColumns)
+			ended := optim.Minimize(ctx, o, points[i].x, optim.Options{Memory: 20, MaxIterations: iterations, Done: func(it optim.Iteration) bool {
 				return it.Count > 0 && it.Decrease < 1e-13
 			}})
-			p.value = ended.Value
-			best.iterations += ended.Iterations
+			points[i].value, made[i] = ended.Value, ended.Iterations
+		})
+		for _, n := range made {
+			best.iterations += n
 		}
 		slices.SortStableFunc(points, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 	}
@@ -83,6 +88,7 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.S
 		points = points[:finalists]
 	}
 	descend(opts.MaxIterations)
+	o := newSeriesObjective(scaled, schema, f, opts.ScaleColumns)
 	bestPoint := points[0].x
 	if value := o.Value(bestPoint); math.IsInf(value, 0) || math.IsNaN(value) {
 		return nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)

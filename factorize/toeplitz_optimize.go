@@ -40,6 +40,8 @@ type freeSeries int
 
 func (f freeSeries) dimension() int { return int(f) - 1 }
 
+func (f freeSeries) fresh() family { return f }
+
 func (f freeSeries) seriesTo(c, x []float64) bool {
 	clear(c)
 	c[0] = 1
