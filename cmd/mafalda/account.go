@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pbnjay/memory"
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
@@ -200,22 +201,25 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	if l.attackers, err = f.threat.attackers(f.attacker, l.network.graph); err != nil {
 		return nil, err
 	}
-	n, steps := float64(l.network.graph.Nodes()), float64(l.schema.Steps())
-	if err := checkMemory(fmt.Sprintf("the view of an attacker of %.0f nodes in %.0f steps", n, steps), 8*(5*n*n*steps+2e7)); err != nil {
+	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", l.network.graph.Nodes(), l.schema.Steps())
+	if err := checkMemory(what, l.viewBytes()); err != nil {
 		return nil, err
 	}
 	l.local, err = l.algorithm.Local(l.schema)
 	return l, usage(err)
 }
 
-// sideBySide returns how many attackers are worth computing at a time: as many as there are cores, unless one alone fills memory
-// and cores.
+// sideBySide returns how many attackers are computed at a time: as many as there are cores, and as have room in a quarter of
+// the memory.
 func (l *ledger) sideBySide() int {
-	n := float64(l.network.graph.Nodes())
-	if n*n*float64(l.schema.Steps()) > 1e6 {
-		return 1
-	}
-	return runtime.GOMAXPROCS(0)
+	room := int(float64(memory.TotalMemory()) / 4 / l.viewBytes())
+	return max(1, min(room, runtime.GOMAXPROCS(0)))
+}
+
+// viewBytes is about what one attacker's view takes.
+func (l *ledger) viewBytes() float64 {
+	n, steps := float64(l.network.graph.Nodes()), float64(l.schema.Steps())
+	return 8 * (5*n*n*steps + 2e6)
 }
 
 // name returns the attacker's labels.
