@@ -19,8 +19,9 @@ type Response interface {
 	Error(grad, r []float64) float64
 }
 
-// Responses returns the response for a number of steps up to T.
-type Responses func(steps int) (Response, error)
+// Responses returns the response for a number of steps up to T. A rough one will do for a search: what is reported is measured
+// with one that is not.
+type Responses func(steps int, rough bool) (Response, error)
 
 // longFamily is a set of pairs of series c and r = 1/c, c_0 = 1.
 type longFamily interface {
@@ -98,7 +99,7 @@ func optimizeLong(ctx context.Context, responses Responses, schema participation
 		points = append(points, &seriesPoint{x: slices.Clone(s)})
 	}
 	for i, steps := range horizons(cyclic) {
-		response, err := responses(steps)
+		response, err := responses(steps, true)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -160,7 +161,7 @@ func EvaluateLong(s Strategy, responses Responses, schema participation.Schema) 
 	if err != nil {
 		return Quality{}, err
 	}
-	response, err := responses(s.Steps())
+	response, err := responses(s.Steps(), false)
 	if err != nil {
 		return Quality{}, err
 	}

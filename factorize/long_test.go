@@ -35,7 +35,7 @@ func (g gramResponse) Error(grad, r []float64) float64 {
 
 // responsesOf cut H from its end: the last steps are those of a shorter run.
 func responsesOf(h *mat.SymDense) Responses {
-	return func(steps int) (Response, error) {
+	return func(steps int, _ bool) (Response, error) {
 		n := h.SymmetricDim()
 		return gramResponse{h.SliceSym(n-steps, n).(*mat.SymDense)}, nil
 	}
@@ -133,7 +133,7 @@ func TestLongGradients(t *testing.T) {
 		}
 		buffers := rapid.IntRange(1, 5).Draw(t, "buffers")
 		for _, f := range []longFamily{&longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: min(4, s.Steps())}, &longFree{bands: min(4, s.Steps()), inverse: true}} {
-			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps())
+			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps(), true)
 			o := newLongObjective(s, response, f)
 			rng := random(t)
 			x := make([]float64, f.dimension())

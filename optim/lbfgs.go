@@ -17,7 +17,7 @@ type Objective interface {
 
 // Options tunes Minimize. The zero value asks for the defaults named here.
 type Options struct {
-	Memory        int // pairs kept; 0 means 6. Each costs two vectors
+	Memory        int // pairs kept; 0 means 10. Each costs two vectors
 	MaxIterations int // 0 means 2000; reaching it ends with IterationLimit
 
 	// Precondition, if not nil, writes an approximation of (∇²f)⁻¹ g to dst: linear in g, symmetric, positive definite on
@@ -79,7 +79,7 @@ const (
 // step is backtracking with quadratic interpolation, from step one; pairs with too little curvature are not stored.
 func Minimize(ctx context.Context, f Objective, x []float64, opts Options) Result {
 	if opts.Memory == 0 {
-		opts.Memory = 6
+		opts.Memory = 10
 	}
 	if opts.MaxIterations == 0 {
 		opts.MaxIterations = 2000

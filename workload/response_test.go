@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"mafalda/graph"
 )
 
 // toeplitzError is tr(RᵀHR) for the Toeplitz matrix R of r.
@@ -101,4 +103,57 @@ func TestSketchResponse(t *testing.T) {
 			t.Fatalf("errors %v and %v, %v", standard, truncation, err)
 		}
 	})
+}
+
+// A reduced response is the response up to what a Krylov space of 64 dimensions misses, which is less than what a sketch does.
+func TestReducedResponse(t *testing.T) {
+	for _, spec := range []string{"barabasi:400,3", "cycle:300", "grid:15x20", "star:200"} {
+		g, _, err := graph.ByName(spec, graph.BuiltinOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, scheme := range []graph.Scheme{graph.Uniform, graph.Metropolis} {
+			w, err := graph.NewGossip(g, scheme)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const steps = 700
+			pi, _ := w.Stationary()
+			s, err := NewSketch(context.Background(), w.Matrix(), pi, SketchOptions{Probes: 6, LanczosSteps: 30})
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := s.Response(steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if exact, ok, err := ExactResponse(w.Matrix(), Model, steps); err != nil {
+				t.Fatal(err)
+			} else if ok {
+				whole = exact
+			}
+			reduced, err := whole.Reduced()
+			if err != nil {
+				t.Fatal(err)
+			}
+			modes := 0
+			for _, g := range reduced.groups {
+				modes += len(g.theta)
+			}
+			if modes > reducedModes {
+				t.Errorf("%s: %d modes", spec, modes)
+			}
+			for _, decay := range []float64{0, 0.5, 0.99} {
+				r := make([]float64, steps)
+				r[0] = 1
+				for i := 1; i < steps; i++ {
+					r[i] = -(1 - decay) * math.Pow(decay, float64(i-1)) * 0.9
+				}
+				a, b := whole.Error(nil, r), reduced.Error(nil, r)
+				if math.Abs(a-b) > 1e-5*a {
+					t.Errorf("%s %v, decay %v: error %v, reduced %v", spec, scheme, decay, a, b)
+				}
+			}
+		}
+	}
 }

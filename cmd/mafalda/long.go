@@ -37,7 +37,7 @@ func (f *optimizeFlags) checkLong(j *job) error {
 // responsesBy returns how a network (nil: of the prefix workload) responds, and the sketch that this comes from, if any.
 func responsesBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, progress func(done, total int)) (factorize.Responses, *workload.Sketch, error) {
 	if n == nil {
-		return func(steps int) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil, nil
+		return func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil, nil
 	}
 	if g.Method == "exact" {
 		whole, ok, err := workload.ExactResponse(n.gossip.Matrix(), kind, 1)
@@ -47,13 +47,28 @@ func responsesBy(ctx context.Context, g *export.Gram, n *network, kind workload.
 		if !ok {
 			return nil, nil, errors.New("an exact response takes a symmetric gossip matrix of at most 2048 nodes: use --gram lanczos")
 		}
-		return func(steps int) (factorize.Response, error) { return whole.For(steps), nil }, nil, nil
+		rough, err := whole.Reduced()
+		return responsesOf(whole, rough), nil, err
 	}
 	s, err := sketchBy(ctx, g, n, kind, progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(steps int) (factorize.Response, error) { return s.Response(steps) }, s, nil
+	whole, err := s.Response(1)
+	if err != nil {
+		return nil, nil, err
+	}
+	rough, err := whole.Reduced()
+	return responsesOf(whole, rough), s, err
+}
+
+func responsesOf(whole, rough *workload.Response) factorize.Responses {
+	return func(steps int, search bool) (factorize.Response, error) {
+		if search {
+			return rough.For(steps), nil
+		}
+		return whole.For(steps), nil
+	}
 }
 
 // judgeLong fills in how far the loss of a strategy may be from what an estimate says.

@@ -12,7 +12,7 @@
 //	AVX2      4×12            4×24
 //	portable  4×4             4×4            (Go; what other processors run)
 //
-// The kernel is chosen when the program starts (engine); GODEBUG=cpu.avx512f=off or cpu.avx2=off choose a lesser one. An engine
+// The kernel is chosen when the program starts (engine); GODEBUG=cpu.avx512f=off, or cpu.avx512f=off,cpu.avx2=off, chooses a lesser one. An engine
 // packs blocks that fit the caches, and divides C between goroutines. Triangular solves and products, Cholesky factors and
 // inverses halve the matrix until it is small; what is off the diagonal are products (level3.go, cholesky.go).
 //

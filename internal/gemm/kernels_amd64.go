@@ -18,7 +18,7 @@ func single256(k int, a, b, c *float32, stride int)
 
 func init() {
 	switch {
-	case cpu.X86.HasAVX512F:
+	case hasAVX512():
 		doubles, singles = assembly512()
 	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
 		doubles, singles = assembly256()
@@ -40,8 +40,11 @@ func available() (d []*engine[float64], s []*engine[float32]) {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		add(assembly256())
 	}
-	if cpu.X86.HasAVX512F {
+	if hasAVX512() {
 		add(assembly512())
 	}
 	return d, s
 }
+
+// hasAVX512 looks at both names that GODEBUG can switch off.
+func hasAVX512() bool { return cpu.X86.HasAVX512 && cpu.X86.HasAVX512F }

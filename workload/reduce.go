@@ -1,0 +1,86 @@
+package workload
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// reducedModes is how many modes a reduced response has.
+const reducedModes = 64
+
+// Reduced returns nearly the same response with at most 64 modes in one group, for searches: all groups side by side are one
+// system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 63 see, exactly. A
+// response with fewer modes is returned as it is.
+func (r *Response) Reduced() (*Response, error) {
+	size := 0
+	for _, g := range r.groups {
+		size += len(g.theta)
+	}
+	if size <= reducedModes {
+		return r, nil
+	}
+	var theta, v []float64
+	for _, g := range r.groups {
+		theta, v = append(theta, g.theta...), append(v, g.input...)
+	}
+	norm := floats.Norm(v, 2)
+	floats.Scale(1/norm, v)
+	var basis [][]float64
+	x := v
+	t := mat.NewSymDense(reducedModes, nil)
+	for j := range reducedModes {
+		basis = append(basis, x)
+		next := make([]float64, size)
+		floats.MulTo(next, theta, x)
+		t.SetSym(j, j, floats.Dot(next, x))
+		for range 2 { // orthogonal to all before, whatever rounding does
+			for _, q := range basis {
+				floats.AddScaled(next, -floats.Dot(q, next), q)
+			}
+		}
+		beta := floats.Norm(next, 2)
+		if j+1 == reducedModes || beta < 1e-14 {
+			break
+		}
+		t.SetSym(j, j+1, beta)
+		floats.Scale(1/beta, next)
+		x = next
+	}
+	m := len(basis)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(t.SliceSym(0, m).(*mat.SymDense), true) {
+		return nil, errors.New("eigenvalues of a reduced response did not converge")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: 1, metric: mat.NewDense(m, m, nil)}
+	for j := range out.input {
+		out.input[j] = norm * vectors.At(0, j)
+	}
+	from := 0
+	for _, g := range r.groups { // Σ weight·(QV)ᵀM(QV), group by group
+		rows := len(g.theta)
+		part := mat.NewDense(rows, m, nil)
+		for j, q := range basis {
+			part.SetCol(j, q[from:from+rows])
+		}
+		from += rows
+		var turned, product mat.Dense
+		turned.Mul(part, &vectors)
+		left := &turned
+		if g.metric != nil {
+			left = &mat.Dense{}
+			left.Mul(g.metric, &turned)
+		}
+		product.Mul(turned.T(), left)
+		product.Scale(g.weight, &product)
+		out.metric.Add(out.metric, &product)
+	}
+	if math.IsNaN(mat.Sum(out.metric)) {
+		return nil, errors.New("a reduced response is not finite")
+	}
+	return &Response{steps: r.steps, stationary: r.stationary, cross: r.cross, groups: []*modes{out}}, nil
+}
