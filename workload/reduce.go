@@ -9,10 +9,10 @@ import (
 )
 
 // reducedModes is how many modes a reduced response has.
-const reducedModes = 64
+const reducedModes = 48
 
-// Reduced returns nearly the same response with at most 64 modes in one group, for searches: all groups side by side are one
-// system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 63 see, exactly. A
+// Reduced returns nearly the same response with at most 48 modes in one group, for searches: all groups side by side are one
+// system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 47 see, exactly. A
 // response with fewer modes is returned as it is.
 func (r *Response) Reduced() (*Response, error) {
 	size := 0

@@ -201,42 +201,38 @@ const rowsAtOnce = 256
 // quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil.
 func (m *modes) quadratic(grad, rs []float64) float64 {
 	steps, size := len(rs), len(m.theta)
+	states := make([]float64, steps*size)
 	state := make([]float64, size)
-	block := make([]float64, rowsAtOnce*size)
-	forces := make([]float64, rowsAtOnce*size)
-	var kept []float64 // M·x_l·(T-l), of all steps
+	for l, r := range rs {
+		m.advance(state, r)
+		copy(states[l*size:], state)
+	}
+	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
+	parallel.For(len(energies), func(i int) { // x_l becomes (T-l)·weight·Mx_l
+		from := i * rowsAtOnce
+		rows := min(rowsAtOnce, steps-from)
+		x := states[from*size : (from+rows)*size]
+		y := x
+		if m.metric != nil {
+			y = make([]float64, rows*size)
+			mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, x), m.metric)
+		}
+		for l := range rows {
+			w := float64(steps-from-l) * m.weight
+			var dot float64
+			for j, v := range x[l*size : (l+1)*size] {
+				dot += v * y[l*size+j]
+				x[l*size+j] = w * y[l*size+j]
+			}
+			energies[i] += w * dot
+		}
+	})
 	if grad != nil {
-		kept = make([]float64, steps*size)
+		m.pull(grad, states, 2)
 	}
 	var total float64
-	for from := 0; from < steps; from += rowsAtOnce {
-		rows := min(rowsAtOnce, steps-from)
-		for i := range rows {
-			m.advance(state, rs[from+i])
-			copy(block[i*size:], state)
-		}
-		y := block[:rows*size]
-		if m.metric != nil {
-			y = forces[:rows*size]
-			mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, block[:rows*size]), m.metric)
-		}
-		for i := range rows {
-			w := float64(steps-from-i) * m.weight
-			x, f := block[i*size:(i+1)*size], y[i*size:(i+1)*size]
-			var dot float64
-			for j, v := range x {
-				dot += v * f[j]
-			}
-			total += w * dot
-			if grad != nil {
-				for j, v := range f {
-					kept[(from+i)*size+j] = w * v
-				}
-			}
-		}
-	}
-	if grad != nil {
-		m.pull(grad, kept, 2)
+	for _, e := range energies {
+		total += e
 	}
 	return total
 }
