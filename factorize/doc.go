@@ -27,6 +27,8 @@
 // A lower bound on the loss of every strategy, optimal or not, comes with each result: see LowerBound. The relative gap
 // between loss and bound is what Optimize stops on. Rounding is accounted for on the safe side, so that a bound is a bound.
 //
+// Where H is an estimate, a Perturber bounds how far above the optimum for the true H a strategy may be.
+//
 // # Strategies
 //
 // A Strategy is a lower-triangular C with a positive diagonal. Dense stores it, and is the optimum of Optimize. The others
@@ -39,7 +41,9 @@
 //
 // The families of Toeplitz strategies share one objective (series.go): with r = 1/c the squared error is a quadratic form
 // of r, and a family only maps its parameters to c and gradients back. Their sensitivities are exact where the sum of |X|
-// over a pattern is attained, and that sum, an upper bound, otherwise.
+// over a pattern is attained, and that sum, an upper bound, otherwise. For more than LongSteps steps nothing of size T×T is
+// made: OptimizeLongBLT, OptimizeLongToeplitz and OptimizeLongBandedInverse work on a Response, the squared error as a function
+// of r, and a bound of the sensitivity in O(T) (long.go).
 //
 // Identity and AntiPGD are the baselines DP-D-SGD (independent noise) and AntiPGD (each step takes back the noise of the
 // step before), Tree is binary tree aggregation, and D-MF is Optimize for the prefix workload, which knows nothing of the

@@ -30,6 +30,11 @@
 //
 // and K comes from the sequences W^a e_i, one node after the other, or, for symmetric W, from its eigenvalues alone.
 //
+// # Large networks, many steps
+//
+// A Sketch knows a large network from a few Lanczos runs and gives an estimate of H, with its errors (Deviations). A Response
+// gives the squared error of Toeplitz strategies without H, from the eigenvalues of W or from a sketch.
+//
 // # Notation
 //
 //	n, T  nodes, steps

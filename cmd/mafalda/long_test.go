@@ -20,6 +20,9 @@ func TestLongRun(t *testing.T) {
 	if code, _, errs := mafalda("noise", dir, "--node", "0", "--dim", "2", "--seed", "1", "--steps", "5", "-o", filepath.Join(t.TempDir(), "n.npy")); code != 0 {
 		t.Errorf("noise: code %d, %s", code, errs)
 	}
+	if code, _, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 2 || !strings.Contains(errs, "at most 4096") {
+		t.Errorf("plot: code %d, %s", code, errs)
+	}
 	estimated := optimizeJSON(t, append(args, "--strategy", "toeplitz", "--bandwidth", "3", "--gram", "lanczos", "--no-baselines")...)
 	if estimated.Gram.LossError == nil || *estimated.Gram.LossError > 0.5 || estimated.Gram.ExcessBound != nil {
 		t.Errorf("%+v", estimated.Gram)

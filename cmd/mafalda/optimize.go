@@ -55,6 +55,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
+  mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
   mafalda optimize --workload prefix --T 380          # centralized: no network`,

@@ -60,6 +60,9 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return usage(err)
 	}
+	if steps := e.Manifest.Steps; steps > factorize.LongSteps {
+		return usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
+	}
 	c, err := nodeStrategy(e, f.node)
 	if err != nil {
 		return usage(err)
