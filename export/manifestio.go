@@ -19,8 +19,8 @@ import (
 // ErrManifest is wrapped by errors about a manifest that cannot be used.
 var ErrManifest = errors.New("not a usable manifest")
 
-// maxSteps is more steps than a T×T matrix of float64 has room for anywhere.
-const maxSteps = 1 << 20
+// MaxSteps is more steps than a T×T matrix of float64 has room for anywhere.
+const MaxSteps = 1 << 20
 
 // WriteJSON writes the manifest as indented JSON. Numbers keep every bit; NaN and infinity are errors that name the field.
 func (m *Manifest) WriteJSON(w io.Writer) error {
@@ -83,8 +83,8 @@ func ReadManifest(r io.Reader) (*Manifest, error) {
 	switch {
 	case m.Steps < 1 || m.Participation.K < 1 || m.Participation.B < 1:
 		return nil, fmt.Errorf("%w: steps %d, k %d, b %d", ErrManifest, m.Steps, m.Participation.K, m.Participation.B)
-	case m.Steps > maxSteps:
-		return nil, fmt.Errorf("%w: %d steps are more than %d", ErrManifest, m.Steps, maxSteps)
+	case m.Steps > MaxSteps:
+		return nil, fmt.Errorf("%w: %d steps are more than %d", ErrManifest, m.Steps, MaxSteps)
 	case m.Strategy.Class == "" || m.Workload == "":
 		return nil, fmt.Errorf("%w: strategy class or workload is missing", ErrManifest)
 	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 && m.Steps <= factorize.LongSteps:

@@ -71,7 +71,7 @@ func TestParseCSVRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := parseCSV("x.csv", strings.NewReader("1,2"), 3, maxSteps); err == nil { // 8 TB if it were believed
+	if _, err := parseCSV("x.csv", strings.NewReader("1,2"), 3, MaxSteps); err == nil { // 8 TB if it were believed
 		t.Error("three bytes were read as a matrix of a million steps")
 	}
 	if m, err := parseCSV("x.csv", strings.NewReader("1, 2\r\n3,4"), 10, 2); err != nil || m.At(0, 1) != 2 || m.At(1, 1) != 4 {

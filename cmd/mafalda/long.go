@@ -22,6 +22,8 @@ func (j *job) isLong() bool { return j.schema.Steps() > factorize.LongSteps && j
 func (f *optimizeFlags) checkLong(j *job) error {
 	_, cyclic := j.schema.(participation.Cyclic)
 	switch {
+	case j.schema.Steps() > export.MaxSteps:
+		return usagef("--T %d: at most %d", j.schema.Steps(), export.MaxSteps)
 	case !cyclic:
 		return usagef("more than %d steps: only --schema cyclic and single", factorize.LongSteps)
 	case !j.objective.isMean() || f.split.wanted():

@@ -36,6 +36,7 @@ func TestLongRun(t *testing.T) {
 	}{
 		"min-sep":       {[]string{"--schema", "min-sep", "-b", "2000", "--strategy", "blt"}, "only --schema cyclic"},
 		"worst step":    {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
+		"too long":      {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},
 		"start":         {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
 		"scales":        {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"}, "no --scale-columns"},
 		"exact, uneven": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:4", "--gossip", "uniform", "--gram", "exact"}, "use --gram lanczos"},
