@@ -13,31 +13,39 @@ import (
 	"mafalda/participation"
 )
 
-// gramResponse is the response by the definition: tr(RᵀHR).
-type gramResponse struct{ h *mat.SymDense }
+// gramResponse is the response by the definition: tr(RᵀHR) = rᵀGr with G[p,q] = Σ_j H[j+p,j+q].
+type gramResponse struct{ g *mat.SymDense }
 
-func (g gramResponse) Error(grad, r []float64) float64 {
-	var total float64
-	clear(grad)
-	for j := range r { // columns of R
-		for p := range len(r) - j {
-			for q := range len(r) - j {
-				v := g.h.At(j+p, j+q)
-				total += r[p] * r[q] * v
-				if grad != nil {
-					grad[p] += 2 * r[q] * v
-				}
+func newGramResponse(h mat.Symmetric) gramResponse {
+	n := h.SymmetricDim()
+	g := mat.NewSymDense(n, nil)
+	for p := range n {
+		for q := p; q < n; q++ {
+			var sum float64
+			for j := range n - q {
+				sum += h.At(j+p, j+q)
 			}
+			g.SetSym(p, q, sum)
 		}
 	}
-	return total
+	return gramResponse{g}
+}
+
+func (g gramResponse) Error(grad, r []float64) float64 {
+	x := mat.NewVecDense(len(r), r)
+	var gx mat.VecDense
+	gx.MulVec(g.g, x)
+	for i := range grad {
+		grad[i] = 2 * gx.AtVec(i)
+	}
+	return mat.Dot(x, &gx)
 }
 
 // responsesOf cut H from its end: the last steps are those of a shorter run.
 func responsesOf(h *mat.SymDense) Responses {
 	return func(steps int, _ bool) (Response, error) {
 		n := h.SymmetricDim()
-		return gramResponse{h.SliceSym(n-steps, n).(*mat.SymDense)}, nil
+		return newGramResponse(h.SliceSym(n-steps, n)), nil
 	}
 }
 

@@ -82,25 +82,6 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 // buffers are packed blocks of A and B, and a tile.
 type buffers[T number] struct{ a, b, tile []T }
 
-var (
-	doublePool = sync.Pool{New: func() any { return newBuffers[float64]() }}
-	singlePool = sync.Pool{New: func() any { return newBuffers[float32]() }}
-)
-
-const maxTile = 8 * 48
-
-func newBuffers[T number]() *buffers[T] {
-	return &buffers[T]{make([]T, blockM*blockK), make([]T, blockN*blockK), make([]T, maxTile)}
-}
-
-func poolOf[T number]() *sync.Pool {
-	var zero T
-	if _, ok := any(zero).(float64); ok {
-		return &doublePool
-	}
-	return &singlePool
-}
-
 var doubleScratch, singleScratch sync.Pool
 
 func scratchOf[T number]() *sync.Pool {
@@ -130,9 +111,11 @@ func (e *engine[T]) addSerial(m, n, k int, alpha T, a, b operand[T], c []T, stri
 		addSmall(m, n, k, alpha, a, b, c, stride)
 		return
 	}
-	pool := poolOf[T]()
-	work := pool.Get().(*buffers[T])
-	defer pool.Put(work)
+	packedA := roundUp(min(m, blockM), e.rows) * min(k, blockK)
+	packedB := roundUp(min(n, blockN), e.cols) * min(k, blockK)
+	scratch := borrow[T](packedA + packedB + e.rows*e.cols)
+	defer giveBack(scratch)
+	work := &buffers[T]{(*scratch)[:packedA], (*scratch)[packedA : packedA+packedB], (*scratch)[packedA+packedB:]}
 	for j := 0; j < n; j += blockN {
 		width := min(blockN, n-j)
 		for p := 0; p < k; p += blockK {
