@@ -42,7 +42,7 @@ func TestWriteFileThroughLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("a", link); err != nil {
-		t.Skip("no links here")
+		t.Fatal(err)
 	}
 	if err := WriteFile(link, text("new"), true); err != nil {
 		t.Fatal(err)

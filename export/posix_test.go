@@ -26,7 +26,7 @@ func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
-		t.Skip("no pipes here")
+		t.Fatal(err)
 	}
 	if err := WriteFile(pipe, text("x"), true); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("writing: error %v", err)

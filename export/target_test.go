@@ -69,7 +69,7 @@ func TestTargetThroughLink(t *testing.T) {
 	dir := export(t)
 	link := filepath.Join(filepath.Dir(dir), "zlink")
 	if err := os.Symlink("out", link); err != nil {
-		t.Skip("no links here")
+		t.Fatal(err)
 	}
 	changed := manifest(2)
 	changed.Loss = 7
@@ -90,7 +90,7 @@ func TestCurrentFolderThroughLink(t *testing.T) {
 	dir := export(t)
 	link := filepath.Join(filepath.Dir(dir), "zlink")
 	if err := os.Symlink("out", link); err != nil {
-		t.Skip("no links here")
+		t.Fatal(err)
 	}
 	t.Chdir(link) // sets PWD, which os.Getwd believes
 	for _, d := range []string{".", link, dir, filepath.Dir(dir)} {

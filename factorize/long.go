@@ -109,6 +109,9 @@ func longSensitivity(c []float64, schema participation.Schema) (participation.Se
 		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps, schema.Name(), ErrUnsupported)
 	}
 	squared := majorant(c, cyclic, nil)
+	if !(squared > 0) || math.IsInf(squared, 1) {
+		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its coefficients are out of range", squared)
+	}
 	exact := true
 	var pattern []int
 	for _, v := range c {

@@ -211,6 +211,22 @@ func prefixLike(steps int) *mat.SymDense {
 	return h
 }
 
+// A strategy whose coefficients leave the range of numbers has no sensitivity, least of all a small one.
+func TestLongSensitivityOfNoNumbers(t *testing.T) {
+	s, err := participation.NewCyclic(LongSteps+4, 2, LongSteps/2+2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Strategy{&BandedInverse{s.Steps(), []float64{1, -3}}, &BandedInverse{s.Steps(), []float64{1, 3}}, &Toeplitz{steps: s.Steps(), c: []float64{1, math.NaN()}}} {
+		if got, err := Sensitivity(c, s); err == nil {
+			t.Errorf("%T: %+v", c, got)
+		}
+		if _, err := Normalize(c, s); err == nil {
+			t.Errorf("%T was normalized", c)
+		}
+	}
+}
+
 func TestHorizons(t *testing.T) {
 	for _, tc := range []struct{ steps, k, b, count int }{{100, 10, 10, 1}, {100000, 100, 1000, 3}, {8192, 8, 1024, 2}, {1 << 20, 1, 1 << 20, 1}} {
 		s, err := participation.NewCyclic(tc.steps, tc.k, tc.b)

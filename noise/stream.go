@@ -116,7 +116,7 @@ func strategyOf(e *export.Export, node string) (factorize.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	if sens.Squared > m.SensSquared*(1+1e-12) {
+	if !(sens.Squared <= m.SensSquared*(1+1e-12)) {
 		return nil, fmt.Errorf("%w: sens² is %v, the manifest says %v", ErrExport, sens.Squared, m.SensSquared)
 	}
 	return c, nil

@@ -119,11 +119,13 @@ func sketchBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kin
 	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Progress: progress})
 }
 
-// judge fills in how far the loss of a strategy, and its excess over the optimum, may be from what the estimate h says.
+// judge fills in how far the loss of a strategy may be from what the estimate h says and, if it is the optimum for h but for the
+// gap, how far above the true optimum it may be. The latter is not for strategies of other classes (optimum false): their loss
+// does not change with the optimum's.
 //
 // Errors are taken twice as large as the differences between probes say, in addition to the difference that the last quarter
 // of the Lanczos steps makes.
-func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Strategy) error {
+func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Strategy, optimum bool, gap float64) error {
 	if s == nil {
 		return nil
 	}
@@ -148,9 +150,14 @@ func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Stra
 		return err
 	}
 	loss := 2*math.Sqrt(first) + math.Abs(truncated.First)
+	g.LossError = &loss
+	if !optimum {
+		return nil
+	}
 	both := 2 * (4*second + truncated.Second) // (E+F)Ĥ⁻¹(E+F) ≼ 2EĤ⁻¹E + 2FĤ⁻¹F
 	worst := math.Max(factorize.Perturbation{First: loss, Second: both}.Excess(), factorize.Perturbation{First: -loss, Second: both}.Excess())
-	g.LossError, g.ExcessBound = &loss, &worst
+	worst = (1+worst)*(1+gap) - 1
+	g.ExcessBound = &worst
 	if math.IsInf(worst, 1) {
 		return errors.New("the estimate of the Gram matrix is too far off to say anything: use more --probes and --lanczos-steps")
 	}

@@ -50,6 +50,18 @@ func TestEstimatedGram(t *testing.T) {
 	}
 }
 
+// Only the dense optimum is near the optimum because its Gram matrix is nearly right: of other strategies the loss alone is judged.
+func TestEstimateOfOtherStrategies(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	m := optimizeJSON(t, "--graph", "barabasi:300,3", "--T", "48", "-k", "4", "--no-baselines", "--gram", "lanczos", "--strategy", "banded-inverse", "--bandwidth", "3", "-o", dir)
+	if m.Gram.ExcessBound != nil || m.Gram.LossError == nil || m.Gap < 0.01 {
+		t.Errorf("gap %v, %+v", m.Gap, m.Gram)
+	}
+	if code, out, errs := mafalda("verify", dir); code != 0 || !strings.Contains(out, "estimate") {
+		t.Errorf("verify: code %d, %s%s", code, out, errs)
+	}
+}
+
 func TestGramRefusals(t *testing.T) {
 	directed := writeFile(t, "directed.edges", "a b\nb c\nc a\na c\n")
 	for name, tc := range map[string]struct {

@@ -165,7 +165,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if sketch != nil && ctx.Err() == nil {
 		j.progress.show(0, "error of the estimate")
-		if err := judge(j.gram, sketch, h, r.chosen()); err != nil {
+		if err := judge(j.gram, sketch, h, r.chosen(), r.special == nil, r.best.Gap); err != nil {
 			return err
 		}
 	}
