@@ -1,0 +1,215 @@
+package protocols
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// View is what one node, or several that collude, learn from a run of PPAC: their own values and fragments, the fragments they
+// receive, and the values v_ℓ(τ) that their neighbours send in the rounds τ = 0, …, t. It is linear in the sources of randomness
+// (Equation 17); coalitions go beyond the paper, which has single nodes.
+type View struct {
+	protocol  *PPAC
+	coalition []int
+	rounds    int
+	span      *span
+}
+
+// View finds what the observers learn up to a round, which may be Forever. The errors are observers that do not exist, are named
+// twice, or are all nodes (ErrNetwork), and the context's. It takes O(n³) operations at most.
+func (p *PPAC) View(ctx context.Context, observers []int, rounds int) (*View, error) {
+	for i, v := range observers {
+		if v < 0 || v >= p.Nodes() || slices.Contains(observers[:i], v) {
+			return nil, fmt.Errorf("%w: observer %d does not exist or is named twice", ErrNetwork, v)
+		}
+	}
+	if len(observers) == 0 || len(observers) >= p.Nodes() || rounds < 0 {
+		return nil, fmt.Errorf("%w: %d observers of %d nodes in %d rounds", ErrNetwork, len(observers), p.Nodes(), rounds)
+	}
+	s, err := p.observe(ctx, observers, rounds)
+	if err != nil {
+		return nil, err
+	}
+	return &View{p, slices.Clone(observers), rounds, s}, nil
+}
+
+// Informative returns the informative sequence (Definition 6.1): the messages that tell the observers something new, by round and
+// then sender. All others are combinations of these, of what they knew, and of what they received in preparation.
+func (v *View) Informative() []Message {
+	m := slices.Clone(v.span.messages)
+	sortMessages(m)
+	return m
+}
+
+// Exact reports whether it was decided in exact arithmetic what is new, which needs W = I - (D-A)/d_max; else a new part below 1e-11
+// of a message counts as rounding.
+func (v *View) Exact() bool { return v.span.exact }
+
+// Ceiling reports that double precision was not enough to follow the informative sequence. The observers are then assumed to know all
+// of v(0): leakages are upper bounds.
+func (v *View) Ceiling() bool { return v.span.complete }
+
+// Leakage is what a coalition learns of a node's value.
+type Leakage struct {
+	Victim int
+	Nats   float64 // mutual information I(D; u_victim), +Inf if the value is recovered
+}
+
+// Leakages computes the mutual information between the view and the value of every node outside of the coalition, by node, for
+// Gaussian values and noise (Theorem 6.6):
+//
+//	π = ½ log(1 + σ_j² aᵀΣ⁻¹a) = -½ log(1 - ‖P ê_j‖²)
+//
+// where P projects on the span of what is known, written in sources of variance one: the share of u_j that is explained. The
+// projection is by Householder reflections; Σ, whose condition is the square, is not formed.
+//
+// Which values are recovered (Case 2, +Inf) is decided by the graph: a value is safe for ever unless all neighbours of the node that
+// are not observers have no neighbours but the node and observers (docs/protocols.md).
+func (v *View) Leakages(d Deviations) ([]Leakage, error) {
+	if err := d.check(v.protocol); err != nil {
+		return nil, err
+	}
+	k, err := v.known(d)
+	if err != nil {
+		return nil, err
+	}
+	var leaks []Leakage
+	for j := range v.protocol.Nodes() {
+		if slices.Contains(v.coalition, j) {
+			continue
+		}
+		left := k.unexplained(j)
+		if recoveredBy(v.protocol.neighbours, v.coalition, j) && (v.rounds == Forever || left < 1e-16) {
+			left = 0
+		}
+		leaks = append(leaks, Leakage{j, math.Max(-math.Log(left)/2, 0)})
+	}
+	return leaks, nil
+}
+
+// knowledge is what is known, as orthogonal directions in the space of sources scaled to variance one.
+type knowledge struct {
+	direct  []blas64.Vector // by node: the unit vector of the completing fragment it sent to an observer, or empty
+	columns *mat.Dense      // sources×rank: the messages, orthogonal to direct
+	upper   *mat.TriDense   // R of columns = QR
+}
+
+// known builds the columns. For a direction x of the basis, a source has the coefficient of xᵀv(0) (Equation 13) times its standard
+// deviation, where x is 0 on the nodes whose v(0) is known: x_m for u_j and x_k - x_m for Γ_jk, if m = m_j. Sources that are known
+// have none. If m is an observer, u_j less the sum of the unknown Γ_jk is known: that direction is taken out.
+func (v *View) known(d Deviations) (*knowledge, error) {
+	p, s := v.protocol, v.span
+	inside := func(i int) bool { return slices.Contains(v.coalition, i) }
+	rank, width := s.rank(), len(s.hidden)
+	k := &knowledge{direct: make([]blas64.Vector, p.Nodes())}
+	scaled := mat.NewDense(p.sources, max(rank, 1), nil)
+	x := func(r, node int) float64 {
+		if at := s.place[node]; at >= 0 {
+			return s.basis[r*width+at]
+		}
+		return 0
+	}
+	for j, around := range p.neighbours {
+		if inside(j) {
+			continue
+		}
+		m := p.chosen[j]
+		row := scaled.RawRowView(j)
+		for r := range rank {
+			row[r] = d.Value(j) * x(r, m)
+		}
+		for at, n := range around {
+			if source := p.source[j][at]; source >= 0 && !inside(n) {
+				row, deviation := scaled.RawRowView(source), d.Noise(j, n)
+				for r := range rank {
+					row[r] = deviation * (x(r, n) - x(r, m))
+				}
+			}
+		}
+		if inside(m) {
+			k.direct[j] = v.takeOut(scaled, d, j)
+		}
+	}
+	if rank > 0 {
+		var qr mat.QR
+		qr.Factorize(scaled)
+		var full mat.Dense
+		qr.RTo(&full)
+		k.upper = mat.NewTriDense(rank, mat.Upper, nil)
+		for i := range rank {
+			for j := i; j < rank; j++ {
+				k.upper.SetTri(i, j, full.At(i, j))
+			}
+			if full.At(i, i) == 0 {
+				return nil, fmt.Errorf("what node %s learns is singular in double precision", p.graph.Label(v.coalition[0]))
+			}
+		}
+		k.columns = scaled
+	}
+	return k, nil
+}
+
+// takeOut makes the columns orthogonal to the direction of u_j - ΣΓ_jk, which an observer has received, and returns the direction.
+func (v *View) takeOut(columns *mat.Dense, d Deviations, j int) blas64.Vector {
+	p := v.protocol
+	direction := make([]float64, p.sources)
+	direction[j] = d.Value(j)
+	for at, n := range p.neighbours[j] {
+		if source := p.source[j][at]; source >= 0 && !slices.Contains(v.coalition, n) {
+			direction[source] = -d.Noise(j, n)
+		}
+	}
+	w := vector(direction)
+	blas64.Scal(1/blas64.Nrm2(w), w)
+	_, rank := columns.Dims()
+	along := vector(make([]float64, rank))
+	for source, c := range direction {
+		if c != 0 {
+			blas64.Axpy(c, vector(columns.RawRowView(source)), along)
+		}
+	}
+	for source, c := range direction {
+		if c != 0 {
+			blas64.Axpy(-c, along, vector(columns.RawRowView(source)))
+		}
+	}
+	return w
+}
+
+// unexplained returns 1 - ‖Pê_j‖², the share of the variance of u_j that is left, with a relative error of about 1e-16 over its
+// square root.
+func (k *knowledge) unexplained(j int) float64 {
+	explained, direct := 0.0, k.direct[j]
+	if direct.N > 0 {
+		explained += direct.Data[j] * direct.Data[j]
+	}
+	var y []float64
+	if k.columns != nil {
+		y = slices.Clone(k.columns.RawRowView(j))
+		blas64.Trsv(blas.Trans, k.upper.RawTriangular(), vector(y))
+		explained += blas64.Dot(vector(y), vector(y))
+	}
+	if explained < 0.5 {
+		return 1 - explained
+	}
+	sources := len(direct.Data)
+	if k.columns != nil {
+		sources, _ = k.columns.Dims()
+	}
+	rest := make([]float64, sources)
+	rest[j] = 1
+	if direct.N > 0 {
+		blas64.Axpy(-direct.Data[j], direct, vector(rest))
+	}
+	if k.columns != nil {
+		blas64.Trsv(blas.NoTrans, k.upper.RawTriangular(), vector(y))
+		blas64.Gemv(blas.NoTrans, -1, k.columns.RawMatrix(), vector(y), 1, vector(rest))
+	}
+	return math.Pow(blas64.Nrm2(vector(rest)), 2)
+}
