@@ -1,0 +1,44 @@
+package accounting
+
+import (
+	"fmt"
+	"math"
+)
+
+// ComposeBasic returns kε: k mechanisms, each ε-DP, one after the other, adaptively or not, are kε-DP (Dwork & Roth 2014, Theorem
+// 3.16). Rounded up.
+func ComposeBasic(epsilon float64, rounds int) (float64, error) {
+	if err := pure(epsilon, rounds); err != nil {
+		return 0, err
+	}
+	total := epsilon * float64(rounds)
+	if rounds > 1 {
+		total = math.Nextafter(total, math.Inf(1))
+	}
+	return total, nonNegative("the composed epsilon", total)
+}
+
+// ComposeAdvanced returns the ε′ for which k mechanisms, each ε-DP, are (ε′, δ)-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.4, first
+// form; with (e^ε - 1) in place of the fraction it is that of Dwork, Rothblum & Vadhan 2010):
+//
+//	ε′ = kε (e^ε - 1)/(e^ε + 1) + ε √(2k log(1/δ))
+//
+// It is below ComposeBasic for many rounds of small ε only. Rounded up.
+func ComposeAdvanced(epsilon float64, rounds int, delta float64) (float64, error) {
+	if err := pure(epsilon, rounds); err != nil {
+		return 0, err
+	}
+	if err := probability(delta); err != nil {
+		return 0, err
+	}
+	k := float64(rounds)
+	total := (k*epsilon*math.Tanh(epsilon/2) + epsilon*math.Sqrt(2*k*-math.Log(delta))) * (1 + 0x1p-48)
+	return total, nonNegative("the composed epsilon", total)
+}
+
+func pure(epsilon float64, rounds int) error {
+	if rounds < 0 {
+		return fmt.Errorf("%w: %d rounds must not be negative", ErrParameter, rounds)
+	}
+	return nonNegative("epsilon", epsilon)
+}

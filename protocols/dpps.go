@@ -1,0 +1,276 @@
+package protocols
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/graph"
+)
+
+// ErrSensitivity is wrapped by the error about a round whose estimated sensitivity is below the real one: its noise was too small.
+var ErrSensitivity = errors.New("sensitivity underestimated")
+
+// Estimate says where the sensitivity of a round comes from.
+type Estimate int
+
+const (
+	// Recursion is Equation 22, what the nodes can compute.
+	Recursion Estimate = iota
+	// Real is the largest distance of two messages. No node knows it: it shows what an ideal estimate would do, as in the paper's
+	// Table II.
+	Real
+)
+
+// PushSumOptions says how DPPS runs. B and NoiseRate must be set.
+type PushSumOptions struct {
+	Constants Constants // sound ones are from Sequence.Calibrate
+	Estimate  Estimate
+	B         float64 // b > 0 of the Laplace scale S/b
+	NoiseRate float64 // γ_n > 0
+	Sync      int     // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
+	NoNoise   bool    // run without noise, and without a guarantee
+}
+
+// Epsilon returns b/γ_n, for which a round is differentially private (Theorem 1): it hides, given S, whose message an answer is.
+func (o PushSumOptions) Epsilon() float64 { return o.B / o.NoiseRate }
+
+func (o PushSumOptions) check() error {
+	if !o.NoNoise && (!(o.B > 0) || math.IsInf(o.B, 1)) {
+		return fmt.Errorf("b = %v: must be positive and finite", o.B)
+	}
+	if !o.NoNoise && (!(o.NoiseRate > 0) || math.IsInf(o.NoiseRate, 1)) {
+		return fmt.Errorf("noise rate %v: must be positive and finite", o.NoiseRate)
+	}
+	if o.Sync < 0 {
+		return fmt.Errorf("synchronization every %d rounds: must not be negative", o.Sync)
+	}
+	if o.Estimate == Recursion {
+		return o.Constants.check()
+	}
+	return nil
+}
+
+// PushSum is a running DPPS (Zhou et al., Algorithm 1). It is a simulation: noise comes from the generator it is given.
+type PushSum struct {
+	sequence *Sequence
+	options  PushSumOptions
+	random   *rand.Rand
+
+	round     int
+	shared    [][]float64 // s_i
+	corrected [][]float64 // y_i = s_i/a_i
+	scalars   []float64   // a_i
+	local     []float64   // S_i
+	noise     []float64   // γ_n‖n_i‖₁ of the round before
+	first     bool        // no round has been yet since the values were put in
+	flood     []int       // rounds that max-consensus takes, by phase
+}
+
+// RoundReport is what happened in a round.
+type RoundReport struct {
+	Round        int
+	Estimated    float64 // S, which the noise was calibrated to
+	Real         float64 // the largest ‖·‖₁ distance of two messages before noise
+	Synchronized bool
+}
+
+// NewPushSum starts from the values s_i(0), which it copies. The errors are options that make no sense and values that are not n
+// vectors of one length.
+func NewPushSum(s *Sequence, values [][]float64, o PushSumOptions, r *rand.Rand) (*PushSum, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	n := s.Nodes()
+	if len(values) != n {
+		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(values), n)
+	}
+	p := &PushSum{sequence: s, options: o, random: r, first: true, local: make([]float64, n), noise: make([]float64, n)}
+	for i, v := range values {
+		if len(v) != len(values[0]) || len(v) == 0 {
+			return nil, fmt.Errorf("%w: node %s has %d coordinates, node %s %d", ErrNetwork, s.labels[i], len(v), s.labels[0], len(values[0]))
+		}
+		p.shared, p.corrected = append(p.shared, append([]float64(nil), v...)), append(p.corrected, append([]float64(nil), v...))
+		p.scalars = append(p.scalars, 1)
+	}
+	for t := range s.Period() {
+		p.flood = append(p.flood, s.floodRounds(t))
+	}
+	return p, nil
+}
+
+// Corrected returns y_i. It must not be changed.
+func (p *PushSum) Corrected(i int) []float64 { return p.corrected[i] }
+
+// rounding bounds, relative to ‖s‖₁, what a round's arithmetic does to a message.
+const rounding = 0x1p-44
+
+// Round runs a round with the perturbations ε_i (nil: none). The error wraps ErrSensitivity if the messages were further apart than
+// estimated: nothing has been sent then.
+func (p *PushSum) Round(perturbations [][]float64) (RoundReport, error) {
+	report := RoundReport{Round: p.round, Synchronized: p.options.Sync > 0 && (p.round+1)%p.options.Sync == 0}
+	for i, s := range p.shared {
+		added := 0.0
+		if p.first {
+			added = floats.Norm(s, 1)
+		}
+		if perturbations != nil {
+			floats.Add(s, perturbations[i])
+			added += floats.Norm(perturbations[i], 1)
+		}
+		added += rounding * floats.Norm(s, 1) // messages are floating-point numbers
+		p.estimate(i, added)
+	}
+	p.first = false
+	report.Real = p.real()
+	report.Estimated = p.agree()
+	if p.options.Estimate == Real {
+		report.Estimated = report.Real
+	}
+	if !(report.Estimated >= report.Real) && p.options.Estimate == Recursion {
+		return report, fmt.Errorf("%w: round %d: messages are %.6g apart in L1, the estimate is %.6g", ErrSensitivity, p.round, report.Real, report.Estimated)
+	}
+	if !p.options.NoNoise {
+		p.addNoise(report.Estimated / p.options.B)
+	}
+	p.mix(report.Synchronized)
+	p.round++
+	return report, nil
+}
+
+// estimate is Equation 22 for node i, which has added a vector of this norm.
+func (p *PushSum) estimate(i int, added float64) {
+	c, lambda := p.options.Constants.C, p.options.Constants.Lambda
+	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + rounding)
+}
+
+// agree is the broadcast: everybody learns max S_i by max-consensus over the rounds' own graphs.
+func (p *PushSum) agree() float64 {
+	largest := p.sequence.MaxConsensus(p.local, p.round, p.flood[p.round%len(p.flood)])
+	return largest[0]
+}
+
+// real returns the largest distance of two messages.
+func (p *PushSum) real() float64 {
+	var most float64
+	for i := range p.shared {
+		for j := range i {
+			if d := floats.Distance(p.shared[i], p.shared[j], 1); d > most || math.IsNaN(d) {
+				most = d
+			}
+		}
+	}
+	return most
+}
+
+// addNoise adds γ_n n_i, n_i of independent Laplace numbers of this scale.
+func (p *PushSum) addNoise(scale float64) {
+	for i, s := range p.shared {
+		var norm float64
+		for c := range s {
+			x := p.options.NoiseRate * scale * p.random.ExpFloat64()
+			norm += x
+			if p.random.Uint64()&1 == 0 {
+				x = -x
+			}
+			s[c] += x
+		}
+		p.noise[i] = norm
+	}
+}
+
+// mix averages messages and scalars, with the round's weights or with 1/n in a synchronization.
+func (p *PushSum) mix(synchronize bool) {
+	n := len(p.shared)
+	width := len(p.shared[0])
+	if synchronize {
+		average, scalar := make([]float64, width), 0.0
+		for i, s := range p.shared {
+			floats.AddScaled(average, 1/float64(n), s)
+			scalar += p.scalars[i] / float64(n)
+		}
+		for i := range n {
+			copy(p.shared[i], average)
+			p.scalars[i] = scalar
+			p.local[i], p.noise[i] = 0, 0
+		}
+		p.correct()
+		return
+	}
+	w := p.sequence.Weights(p.round)
+	next, scalars := make([][]float64, n), make([]float64, n)
+	for i := range n {
+		next[i] = make([]float64, width)
+		w.DoRowNonZero(i, func(_, j int, v float64) { floats.AddScaled(next[i], v, p.shared[j]) })
+	}
+	w.MulVecTo(scalars, false, p.scalars)
+	p.shared, p.scalars = next, scalars
+	p.correct()
+}
+
+func (p *PushSum) correct() {
+	for i, s := range p.shared {
+		floats.ScaleTo(p.corrected[i], 1/p.scalars[i], s)
+	}
+}
+
+// MaxConsensus returns what every node holds after so many rounds, from round t on, in which all keep the largest number they hear.
+func (s *Sequence) MaxConsensus(values []float64, t, rounds int) []float64 {
+	held := append([]float64(nil), values...)
+	for r := range rounds {
+		next := append([]float64(nil), held...)
+		s.Weights(t + r).DoNonZero(func(i, j int, v float64) {
+			if v > 0 {
+				next[i] = math.Max(next[i], held[j])
+			}
+		})
+		held = next
+	}
+	return held
+}
+
+// floodRounds returns how many rounds from t on it takes until every node has heard, directly or not, from every other.
+func (s *Sequence) floodRounds(t int) int {
+	n := s.Nodes()
+	words := (n + 63) / 64
+	heard := make([][]uint64, n)
+	for i := range heard {
+		heard[i] = make([]uint64, words)
+		heard[i][i/64] = 1 << (i % 64)
+	}
+	for r := 0; ; r++ {
+		if all(heard, n) {
+			return r
+		}
+		next := make([][]uint64, n)
+		for i := range next {
+			next[i] = append([]uint64(nil), heard[i]...)
+		}
+		hear(next, heard, s.Weights(t+r))
+		heard = next
+	}
+}
+
+func hear(next, heard [][]uint64, w *graph.CSR) {
+	w.DoNonZero(func(i, j int, v float64) {
+		if v > 0 {
+			for k, x := range heard[j] {
+				next[i][k] |= x
+			}
+		}
+	})
+}
+
+func all(heard [][]uint64, n int) bool {
+	for _, h := range heard {
+		for j := range n {
+			if h[j/64]>>(j%64)&1 == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
