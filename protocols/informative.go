@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/graph"
 	_ "mafalda/internal/gemm" // makes products fast
 )
 
@@ -42,12 +43,20 @@ type span struct {
 // newTolerance is how large the new part of a unit vector must be to count.
 const newTolerance = 1e-11
 
-// observe finds what the coalition learns up to a round.
-func (p *PPAC) observe(ctx context.Context, coalition []int, rounds int) (*span, error) {
-	s := &span{place: slices.Repeat([]int{-1}, p.Nodes()), exact: p.integer != nil, least: 1}
-	inside := func(v int) bool { return slices.Contains(coalition, v) }
-	for v, around := range p.neighbours {
-		if !inside(v) && slices.ContainsFunc(around, func(u int) bool { return !inside(u) }) {
+// observation is a consensus, and who sees which messages of it.
+type observation struct {
+	w       *graph.CSR
+	integer *graph.CSR       // a multiple of w with whole entries, or nil
+	known   func(v int) bool // v(0) is known beforehand; of coalitions always, and of others only if W mixes it with known ones alone
+	seen    func(v int) bool // the coalition receives the messages of this node
+}
+
+// observe finds what is learned up to a round.
+func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
+	n, _ := p.w.Dims()
+	s := &span{place: slices.Repeat([]int{-1}, n), exact: p.integer != nil, least: 1}
+	for v := range n {
+		if !p.known(v) {
 			s.place[v] = len(s.hidden)
 			s.hidden = append(s.hidden, v)
 		}
@@ -58,7 +67,7 @@ func (p *PPAC) observe(ctx context.Context, coalition []int, rounds int) (*span,
 	}
 	var chains []*chain
 	for _, v := range s.hidden {
-		if slices.ContainsFunc(p.neighbours[v], inside) {
+		if p.seen(v) {
 			chains = append(chains, &chain{from: v})
 		}
 	}
@@ -67,7 +76,7 @@ func (p *PPAC) observe(ctx context.Context, coalition []int, rounds int) (*span,
 	if s.exact {
 		pivots = newEchelon(len(s.hidden))
 	}
-	whole, next := make([]float64, p.Nodes()), make([]float64, p.Nodes())
+	whole, next := make([]float64, n), make([]float64, n)
 	for t := 0; len(chains) > 0 && t <= rounds && len(s.messages) < len(s.hidden); t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -86,9 +95,8 @@ func (p *PPAC) observe(ctx context.Context, coalition []int, rounds int) (*span,
 			size := s.newPart(row)
 			isNew := size > newTolerance
 			if s.exact {
-				exactRow := p.exactRow(exactRows[c.from], c.from, t)
-				exactRows[c.from] = exactRow
-				isNew = pivots.add(s.restrict(exactRow))
+				exactRows[c.from] = exactRow(p.integer, exactRows[c.from], c.from, t)
+				isNew = pivots.add(s.restrict(exactRows[c.from]))
 				if isNew && size <= newTolerance {
 					s.completeBasis()
 					return s, nil

@@ -32,7 +32,13 @@ func (p *PPAC) View(ctx context.Context, observers []int, rounds int) (*View, er
 	if len(observers) == 0 || len(observers) >= p.Nodes() || rounds < 0 {
 		return nil, fmt.Errorf("%w: %d observers of %d nodes in %d rounds", ErrNetwork, len(observers), p.Nodes(), rounds)
 	}
-	s, err := p.observe(ctx, observers, rounds)
+	inside := func(v int) bool { return slices.Contains(observers, v) }
+	s, err := (&observation{w: p.w, integer: p.integer,
+		known: func(v int) bool {
+			return inside(v) || !slices.ContainsFunc(p.neighbours[v], func(u int) bool { return !inside(u) })
+		},
+		seen: func(v int) bool { return slices.ContainsFunc(p.neighbours[v], inside) },
+	}).observe(ctx, rounds)
 	if err != nil {
 		return nil, err
 	}

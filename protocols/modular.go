@@ -1,6 +1,10 @@
 package protocols
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"mafalda/graph"
+)
 
 // prime is 2⁶¹-1. Ranks of whole-numbered matrices are counted modulo it: such a rank is never too large, and it is too small only
 // if the prime divides a minor that is not zero, which for numbers that have nothing to do with it has a chance of some 2⁻⁵⁰.
@@ -72,14 +76,15 @@ func (e *echelon) add(row []uint64) bool {
 	return false
 }
 
-// exactRow returns e_fromᵀ(s·W)ᵗ modulo the prime, from that of t-1.
-func (p *PPAC) exactRow(before []uint64, from, t int) []uint64 {
-	row := make([]uint64, p.Nodes())
+// exactRow returns row "from" of the t-th power of a matrix with whole entries, modulo the prime, from that of t-1.
+func exactRow(integer *graph.CSR, before []uint64, from, t int) []uint64 {
+	n, _ := integer.Dims()
+	row := make([]uint64, n)
 	if t == 0 {
 		row[from] = 1
 		return row
 	}
-	p.integer.DoNonZero(func(i, j int, v float64) {
+	integer.DoNonZero(func(i, j int, v float64) {
 		if before[i] != 0 {
 			row[j] = addMod(row[j], mulMod(before[i], uint64(v)))
 		}

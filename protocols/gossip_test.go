@@ -1,0 +1,105 @@
+package protocols
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/graph"
+	"mafalda/threat"
+)
+
+// Exposures are what package threat finds for one step of Muffliato, by its definition.
+func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawGraph(t, 7)
+		w := gossipOf(t, g, graph.Metropolis)
+		p, err := NewGossip(g, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		coalition := drawCoalition(t, g.Nodes())
+		rounds := rapid.IntRange(0, 5).Draw(t, "rounds")
+		exposures, err := p.Exposures(context.Background(), coalition, rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		muffliato, err := threat.Muffliato(rounds + 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, err := threat.Explicit(w.Matrix(), muffliato, threat.Attacker{Trust: threat.PNDP, Nodes: coalition}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range g.Nodes() {
+			if contains(coalition, j) {
+				if exposures[j] != 1 {
+					t.Fatalf("observer %d: exposure %g", j, exposures[j])
+				}
+				continue
+			}
+			want, err := view.Exposure(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(want.M.At(0, 0)-exposures[j]) > 1e-8 {
+				t.Fatalf("node %d: exposure %.12g, by definition %.12g", j, exposures[j], want.M.At(0, 0))
+			}
+		}
+	})
+}
+
+// The leakage of gossip is the covariance formula, with all messages (exposure 1) that of one noisy value.
+func TestGossipLeakage(t *testing.T) {
+	if got, want := GossipLeakage(1, 2, 1), math.Log(5)/2; math.Abs(got-want) > 1e-15 {
+		t.Errorf("one value of variance 4 in noise of variance 1: %g, must be %g", got, want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n, rows := rapid.IntRange(2, 5).Draw(t, "n"), 1
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6))
+		value, noise := 0.5+r.Float64(), 0.5+r.Float64()
+		q := make([]float64, n) // a unit vector: what is seen is q·(u + z)
+		for i := range q {
+			q[i] = r.NormFloat64()
+		}
+		unit := mat.NewVecDense(n, q)
+		unit.ScaleVec(1/mat.Norm(unit, 2), unit)
+		seen := value*value + noise*noise // variance of q·(u+z)
+		covariance := value * value * unit.AtVec(0)
+		determinant := seen*value*value - covariance*covariance
+		want := 0.5 * math.Log(seen*value*value/determinant)
+		if got := GossipLeakage(unit.AtVec(0)*unit.AtVec(0), value, noise); math.Abs(got-want) > 1e-12 {
+			t.Fatalf("%d row: %g, by determinants %g", rows, got, want)
+		}
+	})
+}
+
+func TestGossipRun(t *testing.T) {
+	g := named(t, "cycle:5")
+	p, err := NewGossip(g, gossipOf(t, g, graph.Laplacian))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := []float64{1, 2, 3, 4, 10}
+	r := rand.New(rand.NewPCG(1, 2))
+	values, err := p.Run(u, 0, 200, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := Distance(values[200], 4); d > 1e-9 {
+		t.Errorf("without noise %g from the mean", d)
+	}
+	for _, std := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := p.Run(u, std, 1, r); err == nil {
+			t.Errorf("noise of standard deviation %v", std)
+		}
+	}
+	if _, err := p.Run(u[:3], 1, 1, r); !isNetwork(err) {
+		t.Errorf("three values for five nodes: %v", err)
+	}
+}
