@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -13,6 +14,10 @@ import (
 
 // ErrSensitivity is wrapped by the error about a round whose estimated sensitivity is below the real one: its noise was too small.
 var ErrSensitivity = errors.New("sensitivity underestimated")
+
+// ErrDiverged is wrapped by the error about messages that have left the range of numbers: noise made the sensitivity grow, and the
+// sensitivity the noise.
+var ErrDiverged = errors.New("diverged")
 
 // Estimate says where the sensitivity of a round comes from.
 type Estimate int
@@ -66,7 +71,7 @@ type PushSum struct {
 	scalars   []float64   // a_i
 	local     []float64   // S_i
 	noise     []float64   // γ_n‖n_i‖₁ of the round before
-	first     bool        // no round has been yet since the values were put in
+	first     bool        // values that differ have been put in, and no round has been yet
 	flood     []int       // rounds that max-consensus takes, by phase
 }
 
@@ -88,7 +93,7 @@ func NewPushSum(s *Sequence, values [][]float64, o PushSumOptions, r *rand.Rand)
 	if len(values) != n {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(values), n)
 	}
-	p := &PushSum{sequence: s, options: o, random: r, first: true, local: make([]float64, n), noise: make([]float64, n)}
+	p := &PushSum{sequence: s, options: o, random: r, local: make([]float64, n), noise: make([]float64, n)}
 	for i, v := range values {
 		if len(v) != len(values[0]) || len(v) == 0 {
 			return nil, fmt.Errorf("%w: node %s has %d coordinates, node %s %d", ErrNetwork, s.labels[i], len(v), s.labels[0], len(values[0]))
@@ -96,6 +101,8 @@ func NewPushSum(s *Sequence, values [][]float64, o PushSumOptions, r *rand.Rand)
 		p.shared, p.corrected = append(p.shared, append([]float64(nil), v...)), append(p.corrected, append([]float64(nil), v...))
 		p.scalars = append(p.scalars, 1)
 	}
+	// a start that all nodes share, as models do, moves nobody apart
+	p.first = slices.ContainsFunc(values, func(v []float64) bool { return !slices.Equal(v, values[0]) })
 	for t := range s.Period() {
 		p.flood = append(p.flood, s.floodRounds(t))
 	}
@@ -109,7 +116,7 @@ func (p *PushSum) Corrected(i int) []float64 { return p.corrected[i] }
 const rounding = 0x1p-44
 
 // Round runs a round with the perturbations ε_i (nil: none). The error wraps ErrSensitivity if the messages were further apart than
-// estimated: nothing has been sent then.
+// estimated, ErrDiverged if they are no longer numbers: nothing has been sent then.
 func (p *PushSum) Round(perturbations [][]float64) (RoundReport, error) {
 	report := RoundReport{Round: p.round, Synchronized: p.options.Sync > 0 && (p.round+1)%p.options.Sync == 0}
 	for i, s := range p.shared {
@@ -130,7 +137,11 @@ func (p *PushSum) Round(perturbations [][]float64) (RoundReport, error) {
 	if p.options.Estimate == Real {
 		report.Estimated = report.Real
 	}
-	if !(report.Estimated >= report.Real) && p.options.Estimate == Recursion {
+	if report.Real-report.Real != 0 || report.Estimated-report.Estimated != 0 {
+		return report, fmt.Errorf("%w: round %d: noise and sensitivity have grown beyond all numbers (more b, a smaller noise rate, or synchronizing more often helps)",
+			ErrDiverged, p.round)
+	}
+	if report.Estimated < report.Real && p.options.Estimate == Recursion {
 		return report, fmt.Errorf("%w: round %d: messages are %.6g apart in L1, the estimate is %.6g", ErrSensitivity, p.round, report.Real, report.Estimated)
 	}
 	if !p.options.NoNoise {

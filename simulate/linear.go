@@ -43,12 +43,20 @@ func (l Linear) Init(theta []float32, _ *rand.Rand) { clear(theta) }
 
 // Check accepts finite targets, or the numbers of classes.
 func (l Linear) Check(data Dataset) error {
-	if err := checkFinite(data); err != nil || !l.logistic {
+	if !l.logistic {
+		return checkFinite(data)
+	}
+	return checkClasses(data, l.outputs)
+}
+
+// checkClasses accepts finite inputs and the numbers of classes.
+func checkClasses(data Dataset, classes int) error {
+	if err := checkFinite(data); err != nil {
 		return err
 	}
 	for i, y := range data.Targets {
-		if y < 0 || y >= float32(l.outputs) || y != float32(int(y)) {
-			return fmt.Errorf("target of example %d is %v: must be a class from 0 to %d", i, y, l.outputs-1)
+		if y < 0 || y >= float32(classes) || y != float32(int(y)) {
+			return fmt.Errorf("target of example %d is %v: must be a class from 0 to %d", i, y, classes-1)
 		}
 	}
 	return nil
@@ -91,6 +99,11 @@ func (w *linearWorker) lossAndDelta(o []float32, y float32) float64 {
 		o[0] = float32(2 * e)
 		return e * e
 	}
+	return crossEntropy(o, y)
+}
+
+// crossEntropy returns the loss of outputs for a class, and turns them into softmax(o) - e_y.
+func crossEntropy(o []float32, y float32) float64 {
 	most := float64(o[0])
 	for _, v := range o[1:] {
 		most = math.Max(most, float64(v))

@@ -46,6 +46,36 @@ func slowLinear(features, outputs int, logistic bool) slowModel {
 	}
 }
 
+// slowOutputs are those of a perceptron for one input.
+func slowOutputs(widths []int, theta, x []float64) []float64 {
+	h := x
+	for l := range len(widths) - 1 {
+		in, out := widths[l], widths[l+1]
+		next := make([]float64, out)
+		for j := range next {
+			for i := range in {
+				next[j] += h[i] * theta[i*out+j]
+			}
+			if l < len(widths)-2 {
+				next[j] = math.Tanh(next[j])
+			}
+		}
+		theta, h = theta[in*out:], next
+	}
+	return h
+}
+
+func slowPerceptron(widths []int) slowModel {
+	return func(theta, x []float64, y float64) float64 {
+		out := slowOutputs(widths, theta, x)
+		var sum float64
+		for _, o := range out {
+			sum += math.Exp(o)
+		}
+		return math.Log(sum) - out[int(y)]
+	}
+}
+
 // gradient is by central differences.
 func (m slowModel) gradient(theta, x []float64, y float64) []float64 {
 	const h = 1e-5
@@ -107,7 +137,7 @@ type twins struct {
 
 func drawTwins(t *rapid.T) twins {
 	features := rapid.IntRange(1, 4).Draw(t, "features")
-	switch rapid.IntRange(0, 2).Draw(t, "model") {
+	switch rapid.IntRange(0, 3).Draw(t, "model") {
 	case 0:
 		hidden := rapid.IntRange(1, 5).Draw(t, "hidden")
 		return twins{NewMLP(features, hidden), slowMLP(features, hidden), 0}
@@ -115,6 +145,14 @@ func drawTwins(t *rapid.T) twins {
 		return twins{NewLinear(features), slowLinear(features, 1, false), 0}
 	}
 	classes := rapid.IntRange(2, 4).Draw(t, "classes")
+	if rapid.Bool().Draw(t, "deep") {
+		widths := []int{features}
+		for range rapid.IntRange(0, 3).Draw(t, "hidden layers") {
+			widths = append(widths, rapid.IntRange(1, 4).Draw(t, "width"))
+		}
+		widths = append(widths, classes)
+		return twins{NewPerceptron(widths...), slowPerceptron(widths), classes}
+	}
 	return twins{NewLogistic(features, classes), slowLinear(features, classes, true), classes}
 }
 
@@ -261,5 +299,33 @@ func TestCheckTargets(t *testing.T) {
 		if err := tc.m.Check(tc.data); (err == nil) != tc.ok {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A perceptron counts the answers that are right, and knows how large its layers are.
+func TestPerceptronCountsRightAnswers(t *testing.T) {
+	widths := []int{3, 4, 5, 3}
+	model := NewPerceptron(widths...)
+	r := rand.New(rand.NewPCG(3, 4))
+	theta := make([]float32, model.Size())
+	model.Init(theta, r)
+	data := twins{fast: model, classes: 3}.data(200, r)
+	want := 0
+	for i, y := range data.Targets {
+		out := slowOutputs(widths, widen(theta), widen(data.Slice(i, i+1).Inputs))
+		if slices.Index(out, slices.Max(out)) == int(y) {
+			want++
+		}
+	}
+	worker := model.NewWorker().(*PerceptronWorker)
+	if got := worker.Correct(theta, data); got != want || want == 0 || want == 200 {
+		t.Errorf("%d right, must be %d", got, want)
+	}
+	if model.Layers() != 3 || model.Prefix(1) != 12 || model.Prefix(3) != 47 || NewPerceptron(784, 10, 784, 10).Prefix(2) != 2*7840 {
+		t.Errorf("%d layers, %d parameters in the first", model.Layers(), model.Prefix(1))
+	}
+	clear(theta) // all outputs the same: no answer is right
+	if got := worker.Correct(theta, data); got != 0 {
+		t.Errorf("%d right answers of a model that says nothing", got)
 	}
 }
