@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -134,4 +135,18 @@ func Distance(v []float64, m float64) float64 {
 		norm = math.Hypot(norm, x-m)
 	}
 	return norm
+}
+
+// average appends W·v to v(0) until all nodes are within tolerance of their mean, or for so many rounds.
+func average(ctx context.Context, w *graph.CSR, values [][]float64, rounds int, tolerance float64) ([][]float64, error) {
+	mean := Mean(values[0])
+	for t := 0; t < rounds && !(Distance(values[t], mean) <= tolerance && tolerance > 0); t++ {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		next := make([]float64, len(values[t]))
+		w.MulVecTo(next, false, values[t])
+		values = append(values, next)
+	}
+	return values, nil
 }

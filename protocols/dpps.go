@@ -243,6 +243,15 @@ func (s *Sequence) MaxConsensus(values []float64, t, rounds int) []float64 {
 	return held
 }
 
+// BroadcastRounds returns how many rounds max-consensus takes, from the worst round on.
+func (s *Sequence) BroadcastRounds() int {
+	most := 0
+	for t := range s.Period() {
+		most = max(most, s.floodRounds(t))
+	}
+	return most
+}
+
 // floodRounds returns how many rounds from t on it takes until every node has heard, directly or not, from every other.
 func (s *Sequence) floodRounds(t int) int {
 	n := s.Nodes()

@@ -25,8 +25,16 @@ func NewGossip(g *graph.Graph, w *graph.Gossip) (*Gossip, error) {
 	return &Gossip{g, w.Matrix()}, nil
 }
 
-// Run returns v(0), …, v(rounds).
-func (g *Gossip) Run(u []float64, std float64, rounds int, r *rand.Rand) ([][]float64, error) {
+// GossipOptions says how Gossip runs.
+type GossipOptions struct {
+	NoiseStd  float64 // σ ≥ 0
+	Rounds    int     // at most
+	Tolerance float64 // stop when ‖v(t) - m·1‖₂ is no more, m the mean of v(0)
+}
+
+// Run returns v(0), v(1), …, with noise from r. The errors are options that make no sense, and the context's.
+func (g *Gossip) Run(ctx context.Context, u []float64, o GossipOptions, r *rand.Rand) ([][]float64, error) {
+	std := o.NoiseStd
 	if len(u) != g.graph.Nodes() {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(u), g.graph.Nodes())
 	}
@@ -37,12 +45,7 @@ func (g *Gossip) Run(u []float64, std float64, rounds int, r *rand.Rand) ([][]fl
 	for i := range values[0] {
 		values[0][i] += std * r.NormFloat64()
 	}
-	for t := range rounds {
-		next := make([]float64, len(u))
-		g.w.MulVecTo(next, false, values[t])
-		values = append(values, next)
-	}
-	return values, nil
+	return average(ctx, g.w, values, o.Rounds, o.Tolerance)
 }
 
 // Exposures returns how much of every node's value the observers see: e_jᵀPe_j, where P projects on the span of the messages of the

@@ -87,7 +87,7 @@ func TestGossipRun(t *testing.T) {
 	}
 	u := []float64{1, 2, 3, 4, 10}
 	r := rand.New(rand.NewPCG(1, 2))
-	values, err := p.Run(u, 0, 200, r)
+	values, err := p.Run(context.Background(), u, GossipOptions{Rounds: 200}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,11 @@ func TestGossipRun(t *testing.T) {
 		t.Errorf("without noise %g from the mean", d)
 	}
 	for _, std := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := p.Run(u, std, 1, r); err == nil {
+		if _, err := p.Run(context.Background(), u, GossipOptions{NoiseStd: std, Rounds: 1}, r); err == nil {
 			t.Errorf("noise of standard deviation %v", std)
 		}
 	}
-	if _, err := p.Run(u[:3], 1, 1, r); !isNetwork(err) {
+	if _, err := p.Run(context.Background(), u[:3], GossipOptions{NoiseStd: 1, Rounds: 1}, r); !isNetwork(err) {
 		t.Errorf("three values for five nodes: %v", err)
 	}
 }

@@ -155,16 +155,8 @@ func (p *PPAC) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error) {
 }
 
 // Average runs the consensus phase from v(0): until all nodes are within tolerance of the mean of v(0), in the norm ‖v(t) - m·1‖₂,
-// or for so many rounds. The only error is the context's.
-func (p *PPAC) Average(ctx context.Context, run *Run, rounds int, tolerance float64) error {
-	mean := Mean(run.Values[0])
-	for t := 0; t < rounds && Distance(run.Values[t], mean) > tolerance; t++ {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		next := make([]float64, p.Nodes())
-		p.w.MulVecTo(next, false, run.Values[t])
-		run.Values = append(run.Values, next)
-	}
-	return nil
+// or for so many rounds (a tolerance of 0 runs them all). The only error is the context's.
+func (p *PPAC) Average(ctx context.Context, run *Run, rounds int, tolerance float64) (err error) {
+	run.Values, err = average(ctx, p.w, run.Values[:1], rounds, tolerance)
+	return err
 }

@@ -171,11 +171,20 @@ func number(v float64) string {
 	return s
 }
 
-// table renders rows with the first column left-aligned and the others to the right.
+// table renders rows with the first column left-aligned and the others, which hold numbers, to the right.
 func table(w io.Writer, header []string, rows [][]string) error {
+	return renderTable(w, header, rows, tw.AlignRight)
+}
+
+// textTable renders rows of words.
+func textTable(w io.Writer, header []string, rows [][]string) error {
+	return renderTable(w, header, rows, tw.AlignLeft)
+}
+
+func renderTable(w io.Writer, header []string, rows [][]string, others tw.Align) error {
 	align := make([]tw.Align, len(header))
 	for i := range align {
-		align[i] = tw.AlignRight
+		align[i] = others
 	}
 	align[0] = tw.AlignLeft
 	t := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off),

@@ -1,0 +1,432 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/internal/figure"
+	"mafalda/protocols"
+)
+
+type averageFlags struct {
+	network            networkFlags
+	protocol           string
+	compare, papers    bool
+	valueStd, noiseStd float64
+	values, chosen     string
+	rounds             int
+	observer, victim   string
+	difference, delta  float64
+	push               pushFlags
+	out                string
+	force, json, quiet bool
+
+	given func(string) bool
+	fixed bool // there are so many rounds, not as many as it takes
+}
+
+// averaging is what a protocol does, ready to be shown.
+type averaging interface {
+	data() any                                          // for JSON
+	print(w io.Writer) error                            // for people
+	figures(ctx context.Context) ([]namedFigure, error) // for -o
+}
+
+type namedFigure struct {
+	name   string
+	figure *figure.Figure
+}
+
+var averagingProtocols = []string{"ppac", "dpps", "gossip"}
+
+func newAverageCmd() *cobra.Command {
+	var f averageFlags
+	cmd := &cobra.Command{
+		Use:   "average",
+		Short: "Average private values with PPAC, DPPS or gossip, and say who learns what",
+		Long: `Let the nodes of a network average one private value each, and say what the others learn of it.
+
+  ppac    fragments, then consensus: the exact average; leakage in nats for every observer and victim (Gaussian values and noise)
+  dpps    push-sum with Laplace noise in every message of every round; the noise follows an estimate of the sensitivity
+  gossip  Gaussian noise on every value once, then consensus: differential privacy against everybody
+
+--compare runs all three on the same graph and values. The promises are different in kind: docs/protocols.md.
+
+dpps also takes the directed graphs --graph d-out:n,d (in every round node i sends to i+1, ..., i+d-1) and exp:n (in round t to
+i+2^t), and --sequence FILE: an edge list "u v" (u sends to v) for every round, rounds separated by empty lines.
+
+Values are drawn, or read with --values FILE (lines "label value"). The noise is that of a simulation: it protects nobody's values.`,
+		Example: `  mafalda average --protocol ppac --graph florentine
+  mafalda average --protocol ppac --graph cycle:20 --value-std 10 --noise-std 1500 --observer 0 --victim 1
+  mafalda average --protocol ppac --graph ego.edges --observer 5,17 --json     # two nodes that collude
+  mafalda average --protocol dpps --graph exp:10 --b 5 --rounds 20 -o dpps
+  mafalda average --protocol dpps --graph d-out:10,2 --estimate paper          # the paper's constants: refused where they fail
+  mafalda average --protocol gossip --graph florentine --noise-std 10
+  mafalda average --compare --graph florentine -o compare
+  mafalda average --papers -o figures`,
+		Args: noArgs,
+		RunE: untilInterrupted(f.run),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.protocol, "protocol", "ppac", "protocol: "+strings.Join(averagingProtocols, ", "))
+	fl.BoolVar(&f.compare, "compare", false, "all protocols side by side")
+	fl.BoolVar(&f.papers, "papers", false, "draw the figures of the papers that have averaging into --output")
+	f.network.bindGraph(cmd)
+	f.network.bindGossip(cmd)
+	fl.Lookup("gossip").DefValue = "" // depends on the protocol
+	fl.Lookup("gossip").Usage = "consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is I - (D-A)/d_max;\nmetropolis where that reaches no consensus, and for dpps)"
+	fl.Lookup("seed").Usage = "seed of random graphs, values, chosen neighbours and noise"
+	_ = fl.MarkHidden("strict") // an average is of all nodes
+	fl.Float64Var(&f.valueStd, "value-std", 10, "standard deviation of the values")
+	fl.Float64Var(&f.noiseStd, "noise-std", 0, "standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
+	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
+	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments (lines \"node neighbour\"; default: random)")
+	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t", "rounds (default: ppac and gossip until all are within 1e-6 of the average, with leakage for ever; dpps 10)")
+	fl.StringVar(&f.observer, "observer", "", "ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
+	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
+	fl.Float64Var(&f.difference, "difference", 0, "gossip: values this far apart are to be indistinguishable (default: --value-std)")
+	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
+	f.push.bind(cmd)
+	fl.StringVarP(&f.out, "output", "o", "", "write result and figures to this `folder`")
+	fl.BoolVar(&f.force, "force", false, "replace files that are there")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	completeWith(cmd, "protocol", averagingProtocols)
+	return cmd
+}
+
+func (f *averageFlags) run(cmd *cobra.Command) error {
+	f.given = cmd.Flags().Changed
+	f.fixed = f.given("rounds")
+	if err := f.check(); err != nil {
+		return usage(err)
+	}
+	if f.papers {
+		return f.drawPapers(cmd)
+	}
+	notes := cmd.ErrOrStderr()
+	bar := newProgress(notes, f.quiet)
+	a, err := f.choose(cmd.Context(), bar, func(format string, args ...any) {
+		if !f.quiet {
+			fmt.Fprintf(notes, format+"\n", args...)
+		}
+	})
+	bar.clear()
+	if err != nil {
+		return averageError(err)
+	}
+	if f.out != "" {
+		if err := f.write(cmd.Context(), a); err != nil {
+			return averageError(err)
+		}
+	}
+	w := cmd.OutOrStdout()
+	switch {
+	case f.json:
+		return writeJSON(w, a.data())
+	case f.quiet:
+		return nil
+	}
+	if err := a.print(w); err != nil {
+		return err
+	}
+	if f.out != "" {
+		fmt.Fprintf(w, "\nwritten        %s\n", f.out)
+	}
+	return nil
+}
+
+// averageError marks errors about the input.
+func averageError(err error) error {
+	if errors.Is(err, protocols.ErrNetwork) {
+		return usage(err)
+	}
+	return err
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func (f *averageFlags) check() error {
+	switch {
+	case !slices.Contains(averagingProtocols, f.protocol):
+		return fmt.Errorf("unknown protocol %q: choose %s", f.protocol, strings.Join(averagingProtocols, ", "))
+	case f.compare && f.given("protocol"):
+		return errors.New("--compare runs all protocols: leave out --protocol")
+	case f.papers && f.out == "":
+		return errors.New("--papers: where to? Use -o FOLDER")
+	case f.given("rounds") && f.rounds < 0:
+		return fmt.Errorf("--rounds %d: must not be negative", f.rounds)
+	case f.chosen != "" && f.protocol != "ppac":
+		return errors.New("--chosen is for --protocol ppac")
+	}
+	positive := map[string]*float64{"value-std": &f.valueStd}
+	if f.given("noise-std") {
+		positive["noise-std"] = &f.noiseStd
+	}
+	if f.given("difference") {
+		positive["difference"] = &f.difference
+	} else {
+		f.difference = f.valueStd
+	}
+	for _, name := range []string{"value-std", "noise-std", "difference"} {
+		if v := positive[name]; v != nil && (!(*v > 0) || math.IsInf(*v, 1)) {
+			return fmt.Errorf("--%s %v: must be positive and finite", name, *v)
+		}
+	}
+	if !(f.delta > 0 && f.delta < 1) {
+		return fmt.Errorf("--delta %v: must be between 0 and 1", f.delta)
+	}
+	return f.push.check(f)
+}
+
+// choose makes and runs what was asked for.
+func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(string, ...any)) (averaging, error) {
+	switch {
+	case f.compare:
+		return f.runCompare(ctx, note)
+	case f.protocol == "dpps":
+		if f.given("noise-std") {
+			note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --b")
+		}
+		return f.runDPPS(ctx, note)
+	}
+	n, err := f.consensus(note)
+	if err != nil {
+		return nil, err
+	}
+	u, err := f.startValues(n.graph.Labels())
+	if err != nil {
+		return nil, err
+	}
+	if f.protocol == "gossip" {
+		return f.runGossip(ctx, n, u, bar)
+	}
+	return f.runPPAC(ctx, n, u, bar)
+}
+
+// consensus loads a connected graph with a consensus matrix.
+func (f *averageFlags) consensus(note func(string, ...any)) (*network, error) {
+	byDefault := !f.network.gossipGiven() && f.network.gossipFile == ""
+	if byDefault {
+		f.network.gossip = graph.Laplacian.String()
+	}
+	n, err := f.network.load()
+	if err != nil {
+		return nil, err
+	}
+	if n.origin.DroppedNodes > 0 {
+		return nil, usagef("the graph is not connected: %d of its nodes are cut off from the others, and an average is of all nodes", n.origin.DroppedNodes)
+	}
+	if n.graph.Directed() {
+		return nil, usagef("the graph is directed: %s needs an undirected one", f.protocol)
+	}
+	if byDefault && regularBipartite(n.graph) {
+		n.note("note: I - (D-A)/d_max swaps two halves of this graph for ever: taking metropolis weights")
+		n.origin.Gossip = graph.Metropolis.String()
+		if n.gossip, err = graph.NewGossip(n.graph, graph.Metropolis); err != nil {
+			return nil, usage(err)
+		}
+	}
+	for _, text := range n.notes {
+		note("%s", text)
+	}
+	return n, nil
+}
+
+// regularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other.
+func regularBipartite(g *graph.Graph) bool {
+	side := make([]int, g.Nodes())
+	side[0] = 1
+	queue := []int{0}
+	bipartite := true
+	for i := 0; i < len(queue); i++ {
+		u := queue[i]
+		bipartite = bipartite && g.Degree(u) == g.Degree(0)
+		g.Adjacency().DoRowNonZero(u, func(_, v int, _ float64) {
+			if side[v] == 0 {
+				side[v] = -side[u]
+				queue = append(queue, v)
+			}
+			bipartite = bipartite && side[v] == -side[u]
+		})
+	}
+	return bipartite && g.Nodes() > 1
+}
+
+// The purposes of random numbers.
+const (
+	forValues uint64 = iota + 1
+	forChoice
+	forNoise
+	forFigures
+)
+
+func (f *averageFlags) random(purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(f.network.seed, 0x6176657261676500+purpose))
+}
+
+// startValues draws the nodes' values, or reads them.
+func (f *averageFlags) startValues(labels []string) ([]float64, error) {
+	u := make([]float64, len(labels))
+	if f.values == "" {
+		r := f.random(forValues)
+		for i := range u {
+			u[i] = f.valueStd * r.NormFloat64()
+		}
+		return u, nil
+	}
+	return u, readPairs(f.values, labels, func(i int, text string) error {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || v-v != 0 {
+			return fmt.Errorf("%q is not a finite number", text)
+		}
+		u[i] = v
+		return nil
+	})
+}
+
+// readPairs reads lines "label something", one for each node, and hands them to set.
+func readPairs(path string, labels []string, set func(node int, text string) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return usage(err)
+	}
+	defer file.Close()
+	number := make(map[string]int, len(labels))
+	for i, l := range labels {
+		number[l] = i
+	}
+	seen := make([]bool, len(labels))
+	scanner := bufio.NewScanner(file)
+	for line := 1; scanner.Scan(); line++ {
+		text := strings.TrimSpace(scanner.Text())
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
+		if len(fields) != 2 {
+			return usagef("%s:%d: %q is not a label and what belongs to it", path, line, text)
+		}
+		i, ok := number[fields[0]]
+		if !ok || seen[i] {
+			return usagef("%s:%d: node %s is not in the graph, or comes twice", path, line, fields[0])
+		}
+		if seen[i], err = true, set(i, fields[1]); err != nil {
+			return usagef("%s:%d: %w", path, line, err)
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return usagef("%s: %w", path, err)
+	}
+	if i := slices.Index(seen, false); i >= 0 {
+		return usagef("%s: nothing for node %s", path, labels[i])
+	}
+	return nil
+}
+
+// observers returns the observers to look at: one coalition, or every node alone; and the victims.
+func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []int, err error) {
+	find := func(flag, label string) (int, error) {
+		v := slices.Index(g.Labels(), strings.TrimSpace(label))
+		if v < 0 {
+			return 0, usagef("--%s %s: the graph has no such node", flag, strings.TrimSpace(label))
+		}
+		return v, nil
+	}
+	if f.observer == "" {
+		for v := range g.Nodes() {
+			coalitions = append(coalitions, []int{v})
+		}
+	} else {
+		var coalition []int
+		for _, label := range strings.Split(f.observer, ",") {
+			v, err := find("observer", label)
+			if err != nil {
+				return nil, nil, err
+			}
+			if slices.Contains(coalition, v) {
+				return nil, nil, usagef("--observer %s is named twice", label)
+			}
+			coalition = append(coalition, v)
+		}
+		if len(coalition) == g.Nodes() {
+			return nil, nil, usagef("--observer names all nodes: there is no victim")
+		}
+		coalitions = [][]int{coalition}
+	}
+	if f.victim != "" {
+		v, err := find("victim", f.victim)
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.observer != "" && slices.Contains(coalitions[0], v) {
+			return nil, nil, usagef("--victim %s is an observer: it knows its own value", f.victim)
+		}
+		victims = []int{v}
+	}
+	return coalitions, victims, nil
+}
+
+// noise returns --noise-std, or a protocol's default.
+func (f *averageFlags) noise(otherwise float64) float64 {
+	if f.given("noise-std") {
+		return f.noiseStd
+	}
+	return otherwise
+}
+
+const (
+	closeEnough = 1e-6 // to the average, for rounds to end by themselves
+	mostNumbers = 2e7  // n·rounds that are kept
+)
+
+// limit returns how many rounds may be run, and how close the nodes must come before.
+func (f *averageFlags) limit(nodes int) (rounds int, tolerance float64, err error) {
+	if f.fixed {
+		if float64(f.rounds)*float64(nodes) > 10*mostNumbers {
+			return 0, 0, usagef("--rounds %d: %d nodes would keep %.3g GB of values", f.rounds, nodes, float64(f.rounds)*float64(nodes)*8e-9)
+		}
+		return f.rounds, 0, nil
+	}
+	return max(int(mostNumbers)/nodes, 1), closeEnough, nil
+}
+
+// write writes result and figures to the folder.
+func (f *averageFlags) write(ctx context.Context, a averaging) error {
+	if err := os.MkdirAll(f.out, 0o777); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", f.out, err)
+	}
+	err := export.WriteFile(filepath.Join(f.out, "average.json"), func(w io.Writer) error { return writeJSON(w, a.data()) }, f.force)
+	if err != nil {
+		return usageIfExists(err)
+	}
+	figures, err := a.figures(ctx)
+	if err != nil {
+		return fmt.Errorf("drawing: %w", err)
+	}
+	for _, g := range figures {
+		if err := writeFigure(io.Discard, f.out, g.name, g.figure, f.force); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"mafalda/graph"
+	"mafalda/internal/figure"
+	"mafalda/protocols"
+)
+
+// compared is a protocol beside the others. Its promise is words and numbers of its own kind.
+type compared struct {
+	Protocol string    `json:"protocol"`
+	Noise    string    `json:"noise"`
+	Errors   []float64 `json:"errors"`
+	Promise  string    `json:"promise"`
+	Against  string    `json:"against"`
+	Not      string    `json:"not_promised"`
+	Details  any       `json:"details,omitempty"`
+}
+
+// comparison is the JSON of --compare.
+type comparison struct {
+	Graph     string     `json:"graph"`
+	Nodes     int        `json:"nodes"`
+	Edges     int        `json:"edges"`
+	Seed      uint64     `json:"seed"`
+	ValueStd  float64    `json:"value_std"`
+	Mean      float64    `json:"mean"`
+	Rounds    int        `json:"rounds"`
+	Protocols []compared `json:"protocols"`
+
+	network *network
+}
+
+// comparedRounds is how many rounds are compared by default.
+const comparedRounds = 50
+
+func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)) (averaging, error) {
+	n, err := f.consensus(note)
+	if err != nil {
+		return nil, err
+	}
+	u, err := f.startValues(n.graph.Labels())
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(), Seed: f.network.seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
+		Rounds: comparedRounds, network: n}
+	if f.fixed {
+		c.Rounds = f.rounds
+	}
+	f.fixed, f.rounds = true, c.Rounds
+	if err := c.addPlain(ctx, f, u); err != nil {
+		return nil, err
+	}
+	g, err := f.runGossip(ctx, n, u, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.addGossip(g)
+	p, err := f.runPPAC(ctx, n, u, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.addPPAC(p)
+	return c, c.addDPPS(ctx, f, u, note)
+}
+
+// addPlain is consensus on the values themselves.
+func (c *comparison) addPlain(ctx context.Context, f *averageFlags, u []float64) error {
+	g, err := protocols.NewGossip(c.network.graph, c.network.gossip)
+	if err != nil {
+		return err
+	}
+	values, err := g.Run(ctx, u, protocols.GossipOptions{Rounds: c.Rounds}, f.random(forNoise))
+	var errors []float64
+	for _, v := range values {
+		errors = append(errors, protocols.Distance(v, c.Mean))
+	}
+	c.Protocols = append(c.Protocols, compared{Protocol: "no protection", Noise: "none", Errors: errors, Promise: "nothing", Against: "–", Not: "neighbours receive the values"})
+	return err
+}
+
+func (c *comparison) addGossip(a *gossipAveraging) {
+	r := a.result
+	c.Protocols = append(c.Protocols, compared{Protocol: "gossip", Noise: fmt.Sprintf("Gaussian, std %g, once", r.NoiseStd), Errors: r.Errors,
+		Promise: fmt.Sprintf("mu = %.3g (epsilon %.3g, delta %g) for values %g apart", r.Mu, r.Epsilon, r.Delta, r.Difference),
+		Against: "everybody, with all messages, for ever", Not: "an exact average",
+		Details: map[string]float64{"mu": r.Mu, "epsilon": r.Epsilon, "delta": r.Delta, "difference": r.Difference, "worst_pair_mu": r.WorstMu}})
+}
+
+func (c *comparison) addPPAC(a *ppacAveraging) {
+	r := a.result
+	worst := 0.0
+	for _, p := range r.Pairs {
+		if !math.IsInf(float64(p.Leakage), 1) {
+			worst = max(worst, float64(p.Leakage))
+		}
+	}
+	promise := fmt.Sprintf("at most %s nats of a Gaussian value", number(worst))
+	if r.Infinite > 0 {
+		promise = fmt.Sprintf("%s of %d get a value outright; the others at most %s nats of a Gaussian value", count(r.Infinite, "pair"), len(r.Pairs), number(worst))
+	}
+	c.Protocols = append(c.Protocols, compared{Protocol: "ppac", Noise: fmt.Sprintf("fragments, std %g, once", r.NoiseStd), Errors: r.Errors, Promise: promise,
+		Against: fmt.Sprintf("each single node, in the rounds 0 to %d", c.Rounds), Not: "an observer of all messages learns every value",
+		Details: map[string]any{"worst_finite_leakage": worst, "infinite_pairs": r.Infinite, "floor": r.Floor}})
+}
+
+func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, note func(string, ...any)) error {
+	w, err := graph.NewGossip(c.network.graph, graph.Metropolis)
+	if err != nil {
+		return err
+	}
+	s, err := protocols.Static(c.network.graph.Labels(), w)
+	if err != nil {
+		return err
+	}
+	a, err := f.pushSum(ctx, s, c.Graph, u, note)
+	if errors.Is(err, protocols.ErrDiverged) || errors.Is(err, protocols.ErrSensitivity) {
+		c.Protocols = append(c.Protocols, compared{Protocol: "dpps", Noise: "Laplace, every message", Promise: "none: " + err.Error(), Against: "–", Not: "–"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r := a.result
+	c.Protocols = append(c.Protocols, compared{Protocol: "dpps", Noise: fmt.Sprintf("Laplace of scale %g·S/%g, every message", r.NoiseRate, r.B), Errors: r.Errors,
+		Promise: fmt.Sprintf("epsilon = %.4g a round (%.4g over all, basic) for whose message it is", r.Epsilon, r.Basic),
+		Against: "who receives it, given S", Not: "the broadcast numbers; how large a value is",
+		Details: map[string]float64{"epsilon_per_round": r.Epsilon, "epsilon_basic": r.Basic, "epsilon_advanced": r.Advanced, "delta": r.Delta}})
+	return nil
+}
+
+func (c *comparison) data() any { return c }
+
+func (c *comparison) print(w io.Writer) error {
+	fmt.Fprintf(w, "graph          %s\n", c.network.line())
+	fmt.Fprintf(w, "values         standard deviation %g (seed %d), average %.10g\n", c.ValueStd, c.Seed, c.Mean)
+	fmt.Fprintf(w, "error          ‖v(t) - average‖₂ over all nodes\n\n")
+	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}
+	header := []string{"protocol", "noise"}
+	for _, t := range at {
+		header = append(header, fmt.Sprintf("error, t = %d", t))
+	}
+	var errors, promises [][]string
+	for _, p := range c.Protocols {
+		row := []string{p.Protocol, p.Noise}
+		for _, t := range at {
+			text := "–"
+			if t < len(p.Errors) {
+				text = fmt.Sprintf("%.4g", p.Errors[t])
+			}
+			row = append(row, text)
+		}
+		errors = append(errors, row)
+		promises = append(promises, []string{p.Protocol, p.Promise, p.Against, p.Not})
+	}
+	if err := table(w, header, errors); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nThe promises are of different kinds: their numbers do not compare.")
+	fmt.Fprintln(w)
+	return textTable(w, []string{"protocol", "promised", "against", "not promised"}, promises)
+}
+
+func (c *comparison) figures(context.Context) ([]namedFigure, error) {
+	var curves []figure.Curve
+	for _, p := range c.Protocols {
+		curve := figure.Curve{Name: p.Protocol, Dashed: p.Protocol == "no protection"}
+		for t, v := range p.Errors {
+			if v > 0 {
+				curve.X, curve.Y = append(curve.X, float64(t)), append(curve.Y, v)
+			}
+		}
+		curves = append(curves, curve)
+	}
+	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("Averaging on %s: error", c.Graph), X: "round", Y: "‖v(t) - average‖₂", LogY: true}, curves)
+	return []namedFigure{{"error", f}}, err
+}

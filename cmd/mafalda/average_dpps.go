@@ -1,0 +1,428 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/accounting"
+	"mafalda/graph"
+	"mafalda/internal/figure"
+	"mafalda/protocols"
+)
+
+// pushFlags are those of push-sum with noise.
+type pushFlags struct {
+	sequence  string
+	b, gammaN float64
+	sync      int
+	estimate  string
+	c, lambda float64
+}
+
+var estimates = []string{"sound", "paper", "real"}
+
+func (f *pushFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
+	fl.Float64Var(&f.b, "b", 5, "dpps: noise is Laplace of scale S/b, S the sensitivity of the round")
+	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
+	f.sync = 5
+	fl.Var((*wholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
+	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: the paper's recursion with constants that are proved to be enough for this network\npaper: with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
+	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
+	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
+	completeWith(cmd, "estimate", estimates)
+}
+
+func (f *pushFlags) check(a *averageFlags) error {
+	used := a.compare || a.protocol == "dpps"
+	for _, name := range []string{"sequence", "b", "gamma-n", "sync", "estimate", "c-prime", "lambda"} {
+		if a.given(name) && !used {
+			return fmt.Errorf("--%s is for --protocol dpps", name)
+		}
+	}
+	switch {
+	case f.sequence != "" && a.compare:
+		return errors.New("--sequence: --compare runs all protocols on one graph, from --graph")
+	case f.sequence != "" && a.network.source != "":
+		return errors.New("--graph and --sequence: only one of them")
+	case a.given("c-prime") != a.given("lambda"):
+		return errors.New("--c-prime and --lambda: both or none")
+	case a.given("c-prime") && a.given("estimate"):
+		return errors.New("--c-prime and --lambda are constants of their own: leave out --estimate")
+	case !(f.b > 0) || math.IsInf(f.b, 1):
+		return fmt.Errorf("--b %v: must be positive and finite", f.b)
+	case !(f.gammaN > 0) || math.IsInf(f.gammaN, 1):
+		return fmt.Errorf("--gamma-n %v: must be positive and finite", f.gammaN)
+	case f.sync < 0:
+		return fmt.Errorf("--sync %d: must not be negative", f.sync)
+	}
+	return checkEstimate(f.estimate)
+}
+
+func checkEstimate(name string) error {
+	for _, e := range estimates {
+		if e == name {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown estimate %q: choose %s", name, strings.Join(estimates, ", "))
+}
+
+// circulant returns the graphs of d-out:n,d and exp:n; known is false for other names.
+func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
+	name, arguments, _ := strings.Cut(spec, ":")
+	var p []int
+	for _, field := range strings.Split(arguments, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil {
+			v = -1
+		}
+		p = append(p, v)
+	}
+	switch {
+	case name == "d-out" && len(p) == 2:
+		s, err = protocols.DOut(p[0], p[1])
+	case name == "exp" && len(p) == 1:
+		s, err = protocols.EXP(p[0])
+	case name == "d-out" || name == "exp":
+		err = fmt.Errorf("graph %q: the forms are d-out:n,d and exp:n", spec)
+	default:
+		return nil, false, nil
+	}
+	return s, true, usage(err)
+}
+
+// directedGraphs returns the sequence of graphs, and what to call it.
+func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Sequence, string, error) {
+	if s, known, err := circulant(f.network.source); known {
+		if err == nil && (f.network.gossipGiven() || f.network.gossipFile != "") {
+			err = usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.source)
+		}
+		return s, f.network.source, err
+	}
+	if f.push.sequence != "" {
+		weighting := protocols.OutDegree
+		switch {
+		case f.network.gossipFile != "":
+			return nil, "", usagef("--sequence and --gossip-matrix: only one of them")
+		case f.network.gossipGiven() && f.network.gossip == graph.Metropolis.String():
+			weighting = protocols.MetropolisWeights
+		case f.network.gossipGiven():
+			return nil, "", usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
+		}
+		if _, err := hashFile(f.push.sequence); err != nil { // no pipes, no folders
+			return nil, "", usage(err)
+		}
+		file, err := os.Open(f.push.sequence)
+		if err != nil {
+			return nil, "", usage(err)
+		}
+		defer file.Close()
+		s, err := protocols.ReadSequence(file, f.push.sequence, weighting)
+		return s, filepath.Base(f.push.sequence), err
+	}
+	if !f.network.gossipGiven() && f.network.gossipFile == "" {
+		f.network.gossip = graph.Metropolis.String()
+	}
+	n, err := f.network.load()
+	if err != nil {
+		return nil, "", err
+	}
+	if n.origin.DroppedNodes > 0 {
+		return nil, "", usagef("the graph is not connected: %d of its nodes are cut off from the others, and an average is of all nodes", n.origin.DroppedNodes)
+	}
+	for _, text := range n.notes {
+		note("%s", text)
+	}
+	s, err := protocols.Static(n.graph.Labels(), n.gossip)
+	return s, fmt.Sprintf("%s with %s weights", n.origin.Source, n.origin.Gossip), err
+}
+
+// constants returns what the recursion takes, and says where they are from.
+func (f *pushFlags) constants(ctx context.Context, s *protocols.Sequence) (protocols.Constants, string, error) {
+	switch {
+	case f.own():
+		return protocols.Constants{C: f.c, Lambda: f.lambda}, "given", nil
+	case f.estimate == "paper":
+		return protocols.PaperConstants, "of the paper's experiments", nil
+	case f.estimate == "real":
+		return protocols.Constants{}, "", nil
+	}
+	c, err := s.Calibrate(ctx, f.sync)
+	return c, "calibrated: enough for this network, whatever its nodes add", err
+}
+
+// own reports whether the constants are the user's.
+func (f *pushFlags) own() bool { return f.c != 0 || f.lambda != 0 }
+
+// options of the protocol.
+func (f *pushFlags) options(c protocols.Constants) protocols.PushSumOptions {
+	o := protocols.PushSumOptions{Constants: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
+	if f.estimate == "real" {
+		o.Estimate = protocols.Real
+	}
+	return o
+}
+
+type pushRound struct {
+	Round        int     `json:"round"`
+	Estimated    float64 `json:"estimated"`
+	Real         float64 `json:"real"`
+	Synchronized bool    `json:"synchronized,omitempty"`
+}
+
+// dppsResult is the JSON of --protocol dpps.
+type dppsResult struct {
+	Protocol  string      `json:"protocol"`
+	Graph     string      `json:"graph"`
+	Nodes     int         `json:"nodes"`
+	Period    int         `json:"period"`
+	Seed      uint64      `json:"seed"`
+	B         float64     `json:"b"`
+	NoiseRate float64     `json:"gamma_n"`
+	Sync      int         `json:"sync"`
+	Estimate  string      `json:"estimate"`
+	C         float64     `json:"c_prime,omitempty"`
+	Lambda    float64     `json:"lambda,omitempty"`
+	Sound     *bool       `json:"constants_sound,omitempty"` // absent: not known, or not used
+	Needed    float64     `json:"c_prime_needed,omitempty"`  // for soundness with this lambda
+	Broadcast int         `json:"broadcast_rounds"`          // of max-consensus, in every round
+	Mean      float64     `json:"mean"`
+	Rounds    []pushRound `json:"rounds"`
+	Errors    []float64   `json:"errors"` // ‖y(t) - mean‖₂ at the start and after every round
+	MeanRatio float64     `json:"mean_real_over_estimated"`
+	MostRatio float64     `json:"largest_real_over_estimated"`
+	Epsilon   float64     `json:"epsilon_per_round"`
+	Basic     float64     `json:"epsilon_basic"`
+	Advanced  float64     `json:"epsilon_advanced"`
+	Delta     float64     `json:"delta"`
+}
+
+// dppsAveraging is a run of DPPS.
+type dppsAveraging struct {
+	constants protocols.Constants
+	source    string // of the constants
+	result    dppsResult
+}
+
+const pushRounds = 10
+
+func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any)) (averaging, error) {
+	s, name, err := f.directedGraphs(note)
+	if err != nil {
+		return nil, err
+	}
+	u, err := f.startValues(s.Labels())
+	if err != nil {
+		return nil, err
+	}
+	return f.pushSum(ctx, s, name, u, note)
+}
+
+// pushSum runs DPPS from the values u.
+func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name string, u []float64, note func(string, ...any)) (*dppsAveraging, error) {
+	var err error
+	a := &dppsAveraging{}
+	if a.constants, a.source, err = f.push.constants(ctx, s); err != nil {
+		return nil, err
+	}
+	rounds := pushRounds
+	if f.fixed {
+		if rounds, _, err = f.limit(s.Nodes()); err != nil {
+			return nil, err
+		}
+	}
+	r := &a.result
+	*r = dppsResult{Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(), Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
+		Sync: f.push.sync, Estimate: f.push.estimate, C: a.constants.C, Lambda: a.constants.Lambda, Broadcast: s.BroadcastRounds(),
+		Mean: protocols.Mean(u), Delta: f.delta}
+	switch {
+	case f.push.estimate == "sound" && !f.push.own():
+		sound := true
+		r.Sound, r.Needed = &sound, a.constants.C
+	case f.push.estimate != "real":
+		if err := r.judge(ctx, s, a.constants, f.push.sync); err != nil {
+			return nil, err
+		}
+		if r.Sound == nil || !*r.Sound {
+			note("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out too small ends the run", r.C, r.Lambda)
+		}
+	}
+	options := f.push.options(a.constants)
+	reports, errors, err := pushAverage(ctx, s, u, options, rounds, f.random(forNoise))
+	if err != nil {
+		return nil, err
+	}
+	r.Errors = errors
+	r.addRounds(reports)
+	return a, r.account(options.Epsilon(), rounds)
+}
+
+// judge says whether constants are sound.
+func (r *dppsResult) judge(ctx context.Context, s *protocols.Sequence, c protocols.Constants, sync int) error {
+	necessary, enough, err := s.SoundConstant(ctx, c.Lambda, sync)
+	if errors.Is(err, protocols.ErrNetwork) {
+		return nil // too large to say
+	}
+	if err != nil {
+		return usage(err)
+	}
+	sound := c.C >= enough
+	if r.Needed = necessary; sound || c.C < necessary*(1-1e-9) {
+		r.Sound = &sound
+	}
+	return nil
+}
+
+// pushAverage runs DPPS on single values.
+func pushAverage(ctx context.Context, s *protocols.Sequence, u []float64, o protocols.PushSumOptions, rounds int, random *rand.Rand) ([]protocols.RoundReport, []float64, error) {
+	values := make([][]float64, len(u))
+	for i, v := range u {
+		values[i] = []float64{v}
+	}
+	p, err := protocols.NewPushSum(s, values, o, random)
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	mean := protocols.Mean(u)
+	distances := []float64{protocols.Distance(u, mean)}
+	var reports []protocols.RoundReport
+	now := make([]float64, len(u))
+	for range rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		report, err := p.Round(nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		reports = append(reports, report)
+		for i := range now {
+			now[i] = p.Corrected(i)[0]
+		}
+		distances = append(distances, protocols.Distance(now, mean))
+	}
+	return reports, distances, nil
+}
+
+// still is the share of the first sensitivity below which a round does nothing but rounding.
+const still = 1e-9
+
+func (r *dppsResult) addRounds(reports []protocols.RoundReport) {
+	counted := 0
+	for _, report := range reports {
+		r.Rounds = append(r.Rounds, pushRound{report.Round, report.Estimated, report.Real, report.Synchronized})
+		if report.Estimated > still*reports[0].Estimated {
+			ratio := report.Real / report.Estimated
+			r.MeanRatio += ratio
+			r.MostRatio = max(r.MostRatio, ratio)
+			counted++
+		}
+	}
+	if counted > 0 {
+		r.MeanRatio /= float64(counted)
+	}
+}
+
+// account composes the rounds.
+func (r *dppsResult) account(epsilon float64, rounds int) (err error) {
+	r.Epsilon = epsilon
+	if r.Basic, err = accounting.ComposeBasic(epsilon, rounds); err != nil {
+		return err
+	}
+	r.Advanced, err = accounting.ComposeAdvanced(epsilon, rounds, r.Delta)
+	return err
+}
+
+func (a *dppsAveraging) data() any { return a.result }
+
+func (a *dppsAveraging) print(w io.Writer) error {
+	r := &a.result
+	fmt.Fprintf(w, "graph          %s: %d nodes, the weights repeat after %s\n", r.Graph, r.Nodes, count(r.Period, "round"))
+	fmt.Fprintf(w, "protocol       dpps: push-sum, Laplace noise of scale %g·S/%g in every message", r.NoiseRate, r.B)
+	if r.Sync > 0 {
+		fmt.Fprintf(w, ", synchronized after every %d rounds", r.Sync)
+	}
+	fmt.Fprintln(w)
+	a.printConstants(w)
+	fmt.Fprintf(w, "broadcast      max-consensus takes %s of one number, before every round\n", count(r.Broadcast, "round"))
+	fmt.Fprintf(w, "average        %.10g; after %s the nodes are %s from it (‖·‖₂), %s at the start\n\n", r.Mean, count(len(r.Rounds), "round"),
+		number(r.Errors[len(r.Errors)-1]), number(r.Errors[0]))
+	var rows [][]string
+	for i, p := range r.Rounds {
+		if i >= shownPairs && i < len(r.Rounds)-1 {
+			continue
+		}
+		ratio := "–"
+		if p.Estimated > still*r.Rounds[0].Estimated {
+			ratio = fmt.Sprintf("%.3f", p.Real/p.Estimated)
+		}
+		mark := ""
+		if p.Synchronized {
+			mark = "yes"
+		}
+		rows = append(rows, []string{strconv.Itoa(p.Round), number(p.Estimated), number(p.Real), ratio, mark, number(r.Errors[i+1])})
+	}
+	if err := table(w, []string{"round", "estimated S", "real", "real/estimated", "synchronized", "error after it"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %.3f at most\n", r.MeanRatio, r.MostRatio)
+	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %g. It hides, given S, whose message an answer is (the paper's Definition 4)\n", r.Epsilon)
+	fmt.Fprintf(w, "               %s: epsilon %.6g by basic composition; %.6g for delta = %g by advanced (the paper has single rounds only)\n",
+		count(len(r.Rounds), "round"), r.Basic, r.Advanced, r.Delta)
+	fmt.Fprintf(w, "               not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)\n")
+	return nil
+}
+
+func (a *dppsAveraging) printConstants(w io.Writer) {
+	r := &a.result
+	if r.Estimate == "real" {
+		fmt.Fprintf(w, "sensitivity    the real one, which no node knows: for comparison only\n")
+		return
+	}
+	fmt.Fprintf(w, "sensitivity    recursion with C' = %.6g, lambda = %.6g (%s)\n", r.C, r.Lambda, a.source)
+	if r.Sound != nil && !*r.Sound {
+		fmt.Fprintf(w, "               NOT sound on this network: with this lambda C' must be %.6g or more\n", r.Needed)
+	}
+}
+
+// figures are the counterpart of Figure 2 of Zhou et al., and the error.
+func (a *dppsAveraging) figures(context.Context) ([]namedFigure, error) {
+	r := &a.result
+	real, estimated := figure.Curve{Name: "real"}, figure.Curve{Name: "estimated (" + r.Estimate + ")"}
+	errors := figure.Curve{Name: "error"}
+	for i, p := range r.Rounds {
+		if p.Real > still*r.Rounds[0].Estimated && p.Estimated > still*r.Rounds[0].Estimated {
+			real.X, real.Y = append(real.X, float64(p.Round)), append(real.Y, p.Real)
+			estimated.X, estimated.Y = append(estimated.X, float64(p.Round)), append(estimated.Y, p.Estimated)
+		}
+		errors.X, errors.Y = append(errors.X, float64(i)), append(errors.Y, r.Errors[i])
+	}
+	var list []namedFigure
+	if len(real.X) > 0 {
+		sensitivity, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("DPPS on %s, b = %g: sensitivity", r.Graph, r.B), X: "round", Y: "largest distance of messages in L1",
+			LogY: true, Marks: true}, []figure.Curve{estimated, real})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, namedFigure{"sensitivity", sensitivity})
+	}
+	if len(errors.X) == 0 {
+		return list, nil
+	}
+	last := len(r.Errors) - 1
+	errors.X, errors.Y = append(errors.X, float64(last)), append(errors.Y, r.Errors[last])
+	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("DPPS on %s, b = %g: error", r.Graph, r.B), X: "round", Y: "‖y(t) - average‖₂", Marks: true}, []figure.Curve{errors})
+	return append(list, namedFigure{"error", f}), err
+}

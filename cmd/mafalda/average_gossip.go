@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"mafalda/accounting"
+	"mafalda/internal/figure"
+	"mafalda/protocols"
+)
+
+type gossipPair struct {
+	Observer string  `json:"observer"`
+	Victim   string  `json:"victim"`
+	Mu       float64 `json:"mu"`
+	Leakage  nats    `json:"leakage"`
+}
+
+// gossipResult is the JSON of --protocol gossip.
+type gossipResult struct {
+	Protocol   string       `json:"protocol"`
+	Graph      string       `json:"graph"`
+	Nodes      int          `json:"nodes"`
+	Edges      int          `json:"edges"`
+	Gossip     string       `json:"gossip"`
+	ValueStd   float64      `json:"value_std"`
+	NoiseStd   float64      `json:"noise_std"`
+	Difference float64      `json:"difference"`
+	Seed       uint64       `json:"seed"`
+	Mean       float64      `json:"mean"`
+	Noisy      float64      `json:"noisy_mean"` // what the nodes agree on
+	Rounds     int          `json:"rounds"`
+	Errors     []float64    `json:"errors"`
+	UpTo       *int         `json:"view_rounds"` // null: for ever
+	Mu         float64      `json:"mu"`          // against everybody
+	Epsilon    float64      `json:"epsilon"`
+	Delta      float64      `json:"delta"`
+	WorstMu    float64      `json:"worst_pair_mu"`
+	Pairs      []gossipPair `json:"pairs"`
+}
+
+// gossipAveraging is a run of gossip with Gaussian noise.
+type gossipAveraging struct {
+	network *network
+	result  gossipResult
+}
+
+func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, bar *progress) (*gossipAveraging, error) {
+	noise := f.noise(f.difference)
+	g, err := protocols.NewGossip(n.graph, n.gossip)
+	if err != nil {
+		return nil, err
+	}
+	coalitions, victims, err := f.observers(n.graph)
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.gossip(ctx, g, u, noise)
+	if err != nil {
+		return nil, err
+	}
+	a := &gossipAveraging{network: n}
+	r := &a.result
+	*r = gossipResult{Protocol: "gossip", Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
+		NoiseStd: noise, Difference: f.difference, Seed: f.network.seed, Mean: protocols.Mean(u), Noisy: protocols.Mean(values[0]), Rounds: len(values) - 1,
+		Mu: f.difference / noise, Delta: f.delta, Pairs: []gossipPair{}}
+	if f.fixed {
+		r.UpTo = &f.rounds
+	}
+	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
+		return nil, usage(err)
+	}
+	for _, v := range values {
+		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
+	}
+	namer := &ppacAveraging{network: n}
+	for i, coalition := range coalitions {
+		exposures, err := g.Exposures(ctx, coalition, f.upTo())
+		if err != nil {
+			return nil, err
+		}
+		for v, exposure := range exposures {
+			if slices.Contains(coalition, v) || victims != nil && !slices.Contains(victims, v) {
+				continue
+			}
+			p := gossipPair{namer.label(coalition), n.graph.Label(v), r.Mu * math.Sqrt(exposure), nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			r.WorstMu = max(r.WorstMu, p.Mu)
+			r.Pairs = append(r.Pairs, p)
+		}
+		if bar != nil {
+			bar.show(float64(i+1)/float64(len(coalitions)), "observers")
+		}
+	}
+	return a, nil
+}
+
+// gossip runs as many rounds as were asked for, or until all nodes agree.
+func (f *averageFlags) gossip(ctx context.Context, g *protocols.Gossip, u []float64, noise float64) ([][]float64, error) {
+	limit, tolerance, err := f.limit(len(u))
+	if err != nil {
+		return nil, err
+	}
+	return g.Run(ctx, u, protocols.GossipOptions{NoiseStd: noise, Rounds: limit, Tolerance: tolerance}, f.random(forNoise))
+}
+
+func (a *gossipAveraging) data() any { return a.result }
+
+func (a *gossipAveraging) print(w io.Writer) error {
+	r := &a.result
+	fmt.Fprintf(w, "graph          %s\n", a.network.line())
+	fmt.Fprintf(w, "protocol       gossip: Gaussian noise of standard deviation %g on every value, once; %s weights\n", r.NoiseStd, r.Gossip)
+	fmt.Fprintf(w, "values         standard deviation %g (seed %d)\n", r.ValueStd, r.Seed)
+	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))
+	fmt.Fprintf(w, "               they agree on %.10g, which is off by N(0, noise²/n), here by a standard deviation of %s\n", r.Noisy,
+		number(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
+	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\n", r.Difference, number(r.Mu),
+		number(r.Epsilon), r.Delta)
+	fmt.Fprintf(w, "               against single nodes (what reaches them): mu of the worst pairs\n\n")
+	pairs := slices.Clone(r.Pairs)
+	slices.SortStableFunc(pairs, func(a, b gossipPair) int { return cmp.Compare(b.Mu, a.Mu) })
+	var rows [][]string
+	for _, p := range pairs[:min(shownPairs, len(pairs))] {
+		rows = append(rows, []string{p.Observer, p.Victim, number(p.Mu), p.Leakage.String()})
+	}
+	return table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
+}
+
+func (a *gossipAveraging) figures(context.Context) ([]namedFigure, error) {
+	r := &a.result
+	c := figure.Curve{Name: "error"}
+	for t, v := range r.Errors[:min(len(r.Errors), 200)] {
+		c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
+	}
+	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd), X: "round", Y: "‖v(t) - average‖₂"}, []figure.Curve{c})
+	return []namedFigure{{"error", f}}, err
+}

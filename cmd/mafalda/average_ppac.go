@@ -1,0 +1,432 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mafalda/graph"
+	"mafalda/internal/figure"
+	"mafalda/internal/parallel"
+	"mafalda/protocols"
+)
+
+// nats is mutual information; in JSON an infinite one is the string "inf".
+type nats float64
+
+func (v nats) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(v), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return strconv.AppendFloat(nil, float64(v), 'g', -1, 64), nil
+}
+
+func (v nats) String() string {
+	if math.IsInf(float64(v), 1) {
+		return "inf"
+	}
+	return number(float64(v))
+}
+
+type leakagePair struct {
+	Observer string `json:"observer"` // of colluding ones all labels, separated by commas
+	Victim   string `json:"victim"`
+	Leakage  nats   `json:"leakage"`
+}
+
+type leafPair struct {
+	Head string `json:"head"`
+	Tail string `json:"tail"`
+}
+
+type recoveredValue struct {
+	Observer  string  `json:"observer"`
+	Victim    string  `json:"victim"`
+	Value     float64 `json:"value"`
+	Recovered float64 `json:"recovered"`
+}
+
+// ppacResult is the JSON of --protocol ppac.
+type ppacResult struct {
+	Protocol  string           `json:"protocol"`
+	Graph     string           `json:"graph"`
+	Nodes     int              `json:"nodes"`
+	Edges     int              `json:"edges"`
+	Gossip    string           `json:"gossip"`
+	ValueStd  float64          `json:"value_std"`
+	NoiseStd  float64          `json:"noise_std"`
+	Seed      uint64           `json:"seed"`
+	Mean      float64          `json:"mean"`
+	Rounds    int              `json:"rounds"`
+	Errors    []float64        `json:"errors"`         // ‖v(t) - mean‖₂ of every round
+	UpTo      *int             `json:"leakage_rounds"` // null: for ever
+	Floor     float64          `json:"floor"`          // what the average itself says of a value
+	Worst     nats             `json:"worst_leakage"`
+	MeanLeak  float64          `json:"mean_finite_leakage"`
+	Infinite  int              `json:"infinite_pairs"`
+	Ceilings  int              `json:"upper_bound_observers,omitempty"`
+	Pairs     []leakagePair    `json:"pairs"`
+	Leaves    []leafPair       `json:"generalized_leaves"`
+	Recovered []recoveredValue `json:"recovered"` // the attack, carried out on this run
+	Chosen    []chosenPair     `json:"chosen"`
+}
+
+type chosenPair struct {
+	Node      string `json:"node"`
+	Neighbour string `json:"neighbour"`
+}
+
+// ppacAveraging is a run of PPAC with what it leaks.
+type ppacAveraging struct {
+	flags    *averageFlags
+	network  *network
+	protocol *protocols.PPAC
+	values   []float64
+	noise    float64 // standard deviation
+	run      *protocols.Run
+	result   ppacResult
+	observed []observed
+}
+
+// observed is what one coalition learns.
+type observed struct {
+	coalition []int
+	view      *protocols.View
+	leaks     []protocols.Leakage
+}
+
+func (f *averageFlags) runPPAC(ctx context.Context, n *network, u []float64, bar *progress) (*ppacAveraging, error) {
+	chosen, err := f.chooseNeighbours(n.graph)
+	if err != nil {
+		return nil, err
+	}
+	p, err := protocols.NewPPAC(n.graph, n.gossip, chosen)
+	if err != nil {
+		return nil, err
+	}
+	coalitions, victims, err := f.observers(n.graph)
+	if err != nil {
+		return nil, err
+	}
+	rounds, tolerance, err := f.limit(n.graph.Nodes())
+	if err != nil {
+		return nil, err
+	}
+	a := &ppacAveraging{flags: f, network: n, protocol: p, values: u, noise: f.noise(15 * f.valueStd)}
+	if a.run, err = p.Prepare(u, protocols.Uniform(f.valueStd, a.noise), f.random(forNoise)); err != nil {
+		return nil, usage(err)
+	}
+	if err := p.Average(ctx, a.run, rounds, tolerance); err != nil {
+		return nil, err
+	}
+	if a.observed, err = a.observe(ctx, coalitions, victims, bar); err != nil {
+		return nil, err
+	}
+	a.summarize(victims)
+	return a, nil
+}
+
+// chooseNeighbours draws m_i, or reads it.
+func (f *averageFlags) chooseNeighbours(g *graph.Graph) ([]int, error) {
+	if f.chosen == "" {
+		return protocols.ChooseNeighbours(g, f.random(forChoice)), nil
+	}
+	chosen := make([]int, g.Nodes())
+	return chosen, readPairs(f.chosen, g.Labels(), func(i int, text string) error {
+		v := slices.Index(g.Labels(), text)
+		if v < 0 || g.Adjacency().At(i, v) == 0 {
+			return fmt.Errorf("node %s chooses %s, which is not its neighbour", g.Label(i), text)
+		}
+		chosen[i] = v
+		return nil
+	})
+}
+
+// upTo returns the last round that observers see.
+func (f *averageFlags) upTo() int {
+	if f.fixed {
+		return f.rounds
+	}
+	return protocols.Forever
+}
+
+// observe computes what every coalition learns of the victims (nil: all), on all processors.
+func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims []int, bar *progress) ([]observed, error) {
+	all := make([]observed, len(coalitions))
+	errs := make([]error, len(coalitions))
+	var mu sync.Mutex
+	done := 0
+	parallel.For(len(coalitions), func(i int) {
+		o := observed{coalition: coalitions[i]}
+		if o.view, errs[i] = a.protocol.View(ctx, o.coalition, a.flags.upTo()); errs[i] != nil {
+			return
+		}
+		leaks, err := o.view.Leakages(protocols.Uniform(a.flags.valueStd, a.noise))
+		errs[i] = err
+		for _, l := range leaks {
+			if victims == nil || slices.Contains(victims, l.Victim) {
+				o.leaks = append(o.leaks, l)
+			}
+		}
+		all[i] = o
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if bar != nil {
+			bar.show(float64(done)/float64(len(coalitions)), "observers")
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (a *ppacAveraging) label(coalition []int) string {
+	var labels []string
+	for _, v := range coalition {
+		labels = append(labels, a.network.graph.Label(v))
+	}
+	return strings.Join(labels, ",")
+}
+
+// summarize fills in the result.
+func (a *ppacAveraging) summarize(victims []int) {
+	g, f := a.network.graph, a.flags
+	r := &a.result
+	*r = ppacResult{Protocol: "ppac", Graph: a.network.origin.Source, Nodes: g.Nodes(), Edges: g.Edges(), Gossip: a.network.origin.Gossip,
+		ValueStd: f.valueStd, NoiseStd: a.noise, Seed: f.network.seed, Mean: protocols.Mean(a.values), Rounds: len(a.run.Values) - 1,
+		Floor: floorOf(g.Nodes()), Pairs: []leakagePair{}, Leaves: []leafPair{}, Recovered: []recoveredValue{}}
+	if f.fixed {
+		r.UpTo = &f.rounds
+	}
+	for _, v := range a.run.Values {
+		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
+	}
+	for i, label := range g.Labels() {
+		r.Chosen = append(r.Chosen, chosenPair{label, g.Label(a.protocol.Chosen(i))})
+	}
+	for _, l := range protocols.GeneralizedLeaves(g) {
+		r.Leaves = append(r.Leaves, leafPair{g.Label(l.Head), g.Label(l.Tail)})
+	}
+	finite := 0
+	for _, o := range a.observed {
+		if o.view.Ceiling() {
+			r.Ceilings++
+		}
+		for _, l := range o.leaks {
+			r.Pairs = append(r.Pairs, leakagePair{a.label(o.coalition), g.Label(l.Victim), nats(l.Nats)})
+			r.Worst = max(r.Worst, nats(l.Nats))
+			if !math.IsInf(l.Nats, 1) {
+				finite++
+				r.MeanLeak += l.Nats
+				continue
+			}
+			r.Infinite++
+			if value, err := a.protocol.Recover(a.run, o.coalition, l.Victim); err == nil {
+				r.Recovered = append(r.Recovered, recoveredValue{a.label(o.coalition), g.Label(l.Victim), a.values[l.Victim], value})
+			}
+		}
+	}
+	if finite > 0 {
+		r.MeanLeak /= float64(finite)
+	}
+}
+
+// floorOf is I(average; value), which nothing that averages can avoid.
+func floorOf(nodes int) float64 { return math.Log1p(1/float64(nodes-1)) / 2 }
+
+func (a *ppacAveraging) data() any { return a.result }
+
+// shownPairs is how many pairs are printed.
+const shownPairs = 10
+
+func (a *ppacAveraging) print(w io.Writer) error {
+	r := &a.result
+	fmt.Fprintf(w, "graph          %s\n", a.network.line())
+	fmt.Fprintf(w, "protocol       ppac: fragments with noise, then consensus with %s weights\n", r.Gossip)
+	fmt.Fprintf(w, "values         standard deviation %g; noise %g (seed %d)\n", r.ValueStd, r.NoiseStd, r.Seed)
+	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))
+	upTo := "for ever"
+	if r.UpTo != nil {
+		upTo = fmt.Sprintf("in the rounds 0 to %d", *r.UpTo)
+	}
+	fmt.Fprintf(w, "leakage        I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\n", upTo)
+	fmt.Fprintf(w, "               the average alone says %s of a value\n\n", number(r.Floor))
+	pairs := slices.Clone(r.Pairs)
+	slices.SortStableFunc(pairs, func(a, b leakagePair) int { return cmp.Compare(b.Leakage, a.Leakage) })
+	var rows [][]string
+	for _, p := range pairs[:min(shownPairs, len(pairs))] {
+		rows = append(rows, []string{p.Observer, p.Victim, p.Leakage.String()})
+	}
+	if err := table(w, []string{"observer", "victim", "leakage"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, number(r.MeanLeak))
+	if r.Ceilings > 0 {
+		fmt.Fprintf(w, "               upper bounds for %d observers: double precision was not enough to follow what they learn\n", r.Ceilings)
+	}
+	a.printRisks(w)
+	return nil
+}
+
+// printRisks names the structures that give values away.
+func (a *ppacAveraging) printRisks(w io.Writer) {
+	r := &a.result
+	if len(r.Leaves) == 0 {
+		fmt.Fprintln(w, "structure      no generalized leaf: no single node recovers a value")
+		return
+	}
+	g := a.network.graph
+	inLeaf := map[protocols.Pair]bool{}
+	for _, l := range protocols.GeneralizedLeaves(g) {
+		inLeaf[l] = true
+	}
+	recovered := map[leafPair]recoveredValue{}
+	for _, v := range r.Recovered {
+		recovered[leafPair{v.Victim, v.Observer}] = v
+	}
+	for _, p := range protocols.Recoverable(g) {
+		head, tail := g.Label(p.Head), g.Label(p.Tail)
+		kind := "next to a leaf"
+		if inLeaf[p] {
+			kind = "generalized leaf"
+		}
+		line := fmt.Sprintf("%s: %s recovers the value of %s", kind, tail, head)
+		if v, ok := recovered[leafPair{head, tail}]; ok {
+			line += fmt.Sprintf(": computed %.8g, it is %.8g", v.Recovered, v.Value)
+		}
+		fmt.Fprintf(w, "risk           %s\n", line)
+	}
+}
+
+func roundsText(rounds int, errors []float64) string {
+	return fmt.Sprintf("after %s the nodes are %s from it (‖·‖₂), %s at the start", count(rounds, "round"), number(errors[len(errors)-1]), number(errors[0]))
+}
+
+// figures are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for this graph.
+func (a *ppacAveraging) figures(ctx context.Context) ([]namedFigure, error) {
+	values, err := a.valuesFigure()
+	if err != nil {
+		return nil, err
+	}
+	errors, err := a.errorFigure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []namedFigure{{"values", values}, {"error", errors}}
+	leakage, err := a.leakageFigure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if leakage != nil {
+		list = append(list, namedFigure{"leakage", leakage})
+	}
+	return list, nil
+}
+
+// shownNodes is how many nodes' values are drawn.
+const shownNodes = 12
+
+// valuesFigure is Figure 3: the values of the first nodes over the rounds.
+func (a *ppacAveraging) valuesFigure() (*figure.Figure, error) {
+	nodes, rounds := a.network.graph.Nodes(), len(a.run.Values)
+	title := fmt.Sprintf("PPAC on %s, noise %g: values of the nodes", a.result.Graph, a.noise)
+	if nodes > shownNodes {
+		title = fmt.Sprintf("PPAC on %s, noise %g: values of %d of %d nodes", a.result.Graph, a.noise, shownNodes, nodes)
+	}
+	var curves []figure.Curve
+	mean := figure.Curve{Name: "average", Dashed: true}
+	for i := range min(nodes, shownNodes) {
+		c := figure.Curve{Name: a.network.graph.Label(i)}
+		for t := range min(rounds, 60) {
+			c.X, c.Y = append(c.X, float64(t)), append(c.Y, a.run.Values[t][i])
+		}
+		mean.X = c.X
+		curves = append(curves, c)
+	}
+	for range mean.X {
+		mean.Y = append(mean.Y, a.result.Mean)
+	}
+	return figure.Lines(figure.Axes{Title: title, X: "round t", Y: "v(t)"}, append(curves, mean))
+}
+
+// decades are the noises of the figures, in units of the values' standard deviation.
+var decades = []float64{1.5, 15, 150, 1500, 15000, 150000}
+
+// realizations is over how many runs Figure 4 averages.
+const realizations = 100
+
+// errorFigure is Figure 4: the mean error over the rounds, for every noise.
+func (a *ppacAveraging) errorFigure(ctx context.Context) (*figure.Figure, error) {
+	rounds := min(len(a.run.Values)-1, 200)
+	var curves []figure.Curve
+	for _, scale := range decades {
+		noise := scale * a.flags.valueStd
+		r := a.flags.random(forFigures)
+		c := figure.Curve{Name: fmt.Sprintf("noise %g", noise)}
+		sums := make([]float64, rounds+1)
+		for range realizations {
+			run, err := a.protocol.Prepare(a.values, protocols.Uniform(a.flags.valueStd, noise), r)
+			if err != nil {
+				return nil, err
+			}
+			if err := a.protocol.Average(ctx, run, rounds, 0); err != nil {
+				return nil, err
+			}
+			for t, v := range run.Values {
+				sums[t] += protocols.Distance(v, a.result.Mean) / realizations
+			}
+		}
+		for t, v := range sums {
+			if v > 0 {
+				c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
+			}
+		}
+		curves = append(curves, c)
+	}
+	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.result.Graph, realizations), X: "round t",
+		Y: "‖v(t) - average‖₂", LogY: true}, curves)
+}
+
+// leakageFigure is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is nil if all
+// leakages are infinite.
+func (a *ppacAveraging) leakageFigure(ctx context.Context) (*figure.Figure, error) {
+	worst, mean := figure.Curve{Name: "worst finite pair"}, figure.Curve{Name: "mean of finite pairs"}
+	floor := figure.Curve{Name: "the average alone", Dashed: true}
+	for _, scale := range decades {
+		noise := scale * a.flags.valueStd
+		most, sum, finite := 0.0, 0.0, 0
+		for _, o := range a.observed {
+			if err := ctx.Err(); err != nil {
+				return nil, context.Cause(ctx)
+			}
+			leaks, err := o.view.Leakages(protocols.Uniform(a.flags.valueStd, noise))
+			if err != nil {
+				return nil, err
+			}
+			for _, l := range leaks {
+				asked := slices.ContainsFunc(o.leaks, func(other protocols.Leakage) bool { return other.Victim == l.Victim })
+				if asked && !math.IsInf(l.Nats, 1) {
+					most, sum, finite = max(most, l.Nats), sum+l.Nats, finite+1
+				}
+			}
+		}
+		if finite == 0 {
+			return nil, nil
+		}
+		worst.X, worst.Y = append(worst.X, noise), append(worst.Y, most)
+		mean.X, mean.Y = append(mean.X, noise), append(mean.Y, sum/float64(finite))
+		floor.X, floor.Y = append(floor.X, noise), append(floor.Y, a.result.Floor)
+	}
+	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: leakage for values of standard deviation %g", a.result.Graph, a.flags.valueStd),
+		X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, Marks: true}, []figure.Curve{worst, mean, floor})
+}
