@@ -51,9 +51,9 @@ func (r *TrainResult) MeanReal() float64 {
 }
 
 func (p PartPSP) check() error {
-	for name, v := range map[string]float64{"local learning rate": p.LocalRate, "shared learning rate": p.SharedRate, "clipping norm": p.Clip} {
-		if !(v > 0) || math.IsInf(v, 1) && name != "clipping norm" {
-			return fmt.Errorf("%s %v: must be positive and finite", name, v)
+	for _, v := range []float64{p.LocalRate, p.SharedRate, p.Clip} {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("learning rates %v and %v and the clipping norm %v: must be positive and finite", p.LocalRate, p.SharedRate, p.Clip)
 		}
 	}
 	n := p.Sequence.Nodes()

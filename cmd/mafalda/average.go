@@ -1,24 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/export"
-	"mafalda/graph"
 	"mafalda/internal/figure"
 	"mafalda/protocols"
 )
@@ -91,7 +87,6 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.Lookup("gossip").DefValue = "" // depends on the protocol
 	fl.Lookup("gossip").Usage = "consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is I - (D-A)/d_max;\nmetropolis where that reaches no consensus, and for dpps)"
 	fl.Lookup("seed").Usage = "seed of random graphs, values, chosen neighbours and noise"
-	_ = fl.MarkHidden("strict") // an average is of all nodes
 	fl.Float64Var(&f.valueStd, "value-std", 10, "standard deviation of the values")
 	fl.Float64Var(&f.noiseStd, "noise-std", 0, "standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
 	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
@@ -221,193 +216,6 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 		return f.runGossip(ctx, n, u, bar)
 	}
 	return f.runPPAC(ctx, n, u, bar)
-}
-
-// consensus loads a connected graph with a consensus matrix.
-func (f *averageFlags) consensus(note func(string, ...any)) (*network, error) {
-	byDefault := !f.network.gossipGiven() && f.network.gossipFile == ""
-	if byDefault {
-		f.network.gossip = graph.Laplacian.String()
-	}
-	n, err := f.network.load()
-	if err != nil {
-		return nil, err
-	}
-	if n.origin.DroppedNodes > 0 {
-		return nil, usagef("the graph is not connected: %d of its nodes are cut off from the others, and an average is of all nodes", n.origin.DroppedNodes)
-	}
-	if n.graph.Directed() {
-		return nil, usagef("the graph is directed: %s needs an undirected one", f.protocol)
-	}
-	if byDefault && regularBipartite(n.graph) {
-		n.note("note: I - (D-A)/d_max swaps two halves of this graph for ever: taking metropolis weights")
-		n.origin.Gossip = graph.Metropolis.String()
-		if n.gossip, err = graph.NewGossip(n.graph, graph.Metropolis); err != nil {
-			return nil, usage(err)
-		}
-	}
-	for _, text := range n.notes {
-		note("%s", text)
-	}
-	return n, nil
-}
-
-// regularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other.
-func regularBipartite(g *graph.Graph) bool {
-	side := make([]int, g.Nodes())
-	side[0] = 1
-	queue := []int{0}
-	bipartite := true
-	for i := 0; i < len(queue); i++ {
-		u := queue[i]
-		bipartite = bipartite && g.Degree(u) == g.Degree(0)
-		g.Adjacency().DoRowNonZero(u, func(_, v int, _ float64) {
-			if side[v] == 0 {
-				side[v] = -side[u]
-				queue = append(queue, v)
-			}
-			bipartite = bipartite && side[v] == -side[u]
-		})
-	}
-	return bipartite && g.Nodes() > 1
-}
-
-// The purposes of random numbers.
-const (
-	forValues uint64 = iota + 1
-	forChoice
-	forNoise
-	forFigures
-)
-
-func (f *averageFlags) random(purpose uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(f.network.seed, 0x6176657261676500+purpose))
-}
-
-// startValues draws the nodes' values, or reads them.
-func (f *averageFlags) startValues(labels []string) ([]float64, error) {
-	u := make([]float64, len(labels))
-	if f.values == "" {
-		r := f.random(forValues)
-		for i := range u {
-			u[i] = f.valueStd * r.NormFloat64()
-		}
-		return u, nil
-	}
-	return u, readPairs(f.values, labels, func(i int, text string) error {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || v-v != 0 {
-			return fmt.Errorf("%q is not a finite number", text)
-		}
-		u[i] = v
-		return nil
-	})
-}
-
-// readPairs reads lines "label something", one for each node, and hands them to set.
-func readPairs(path string, labels []string, set func(node int, text string) error) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return usage(err)
-	}
-	defer file.Close()
-	number := make(map[string]int, len(labels))
-	for i, l := range labels {
-		number[l] = i
-	}
-	seen := make([]bool, len(labels))
-	scanner := bufio.NewScanner(file)
-	for line := 1; scanner.Scan(); line++ {
-		text := strings.TrimSpace(scanner.Text())
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
-		if len(fields) != 2 {
-			return usagef("%s:%d: %q is not a label and what belongs to it", path, line, text)
-		}
-		i, ok := number[fields[0]]
-		if !ok || seen[i] {
-			return usagef("%s:%d: node %s is not in the graph, or comes twice", path, line, fields[0])
-		}
-		if seen[i], err = true, set(i, fields[1]); err != nil {
-			return usagef("%s:%d: %w", path, line, err)
-		}
-	}
-	if err := scanner.Err(); err != nil {
-		return usagef("%s: %w", path, err)
-	}
-	if i := slices.Index(seen, false); i >= 0 {
-		return usagef("%s: nothing for node %s", path, labels[i])
-	}
-	return nil
-}
-
-// observers returns the observers to look at: one coalition, or every node alone; and the victims.
-func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []int, err error) {
-	find := func(flag, label string) (int, error) {
-		v := slices.Index(g.Labels(), strings.TrimSpace(label))
-		if v < 0 {
-			return 0, usagef("--%s %s: the graph has no such node", flag, strings.TrimSpace(label))
-		}
-		return v, nil
-	}
-	if f.observer == "" {
-		for v := range g.Nodes() {
-			coalitions = append(coalitions, []int{v})
-		}
-	} else {
-		var coalition []int
-		for _, label := range strings.Split(f.observer, ",") {
-			v, err := find("observer", label)
-			if err != nil {
-				return nil, nil, err
-			}
-			if slices.Contains(coalition, v) {
-				return nil, nil, usagef("--observer %s is named twice", label)
-			}
-			coalition = append(coalition, v)
-		}
-		if len(coalition) == g.Nodes() {
-			return nil, nil, usagef("--observer names all nodes: there is no victim")
-		}
-		coalitions = [][]int{coalition}
-	}
-	if f.victim != "" {
-		v, err := find("victim", f.victim)
-		if err != nil {
-			return nil, nil, err
-		}
-		if f.observer != "" && slices.Contains(coalitions[0], v) {
-			return nil, nil, usagef("--victim %s is an observer: it knows its own value", f.victim)
-		}
-		victims = []int{v}
-	}
-	return coalitions, victims, nil
-}
-
-// noise returns --noise-std, or a protocol's default.
-func (f *averageFlags) noise(otherwise float64) float64 {
-	if f.given("noise-std") {
-		return f.noiseStd
-	}
-	return otherwise
-}
-
-const (
-	closeEnough = 1e-6 // to the average, for rounds to end by themselves
-	mostNumbers = 2e7  // n·rounds that are kept
-)
-
-// limit returns how many rounds may be run, and how close the nodes must come before.
-func (f *averageFlags) limit(nodes int) (rounds int, tolerance float64, err error) {
-	if f.fixed {
-		if float64(f.rounds)*float64(nodes) > 10*mostNumbers {
-			return 0, 0, usagef("--rounds %d: %d nodes would keep %.3g GB of values", f.rounds, nodes, float64(f.rounds)*float64(nodes)*8e-9)
-		}
-		return f.rounds, 0, nil
-	}
-	return max(int(mostNumbers)/nodes, 1), closeEnough, nil
 }
 
 // write writes result and figures to the folder.

@@ -99,7 +99,7 @@ optimal the result is, and exports it for the nodes to load.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%s (see '%s --help')", flagText(err), cmd.CommandPath())
 	})
-	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newAccountCmd(), newAuditCmd(), newNoiseCmd(), newSimulateCmd(), newAverageCmd(), newGraphCmd(), newEpsilonCmd(), newVersionCmd())
+	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newAccountCmd(), newAuditCmd(), newNoiseCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newVersionCmd())
 	return root
 }
 

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/graph"
+	"mafalda/protocols"
+)
+
+// pushFlags are those of push-sum with noise.
+type pushFlags struct {
+	sequence  string
+	b, gammaN float64
+	sync      int
+	estimate  string
+	c, lambda float64
+}
+
+var estimates = []string{"sound", "paper", "real"}
+
+func (f *pushFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
+	fl.Float64Var(&f.b, "b", 5, "dpps: noise is Laplace of scale S/b, S the sensitivity of the round")
+	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
+	f.sync = 5
+	fl.Var((*wholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
+	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: the paper's recursion with constants that are proved to be enough for this network\npaper: with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
+	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
+	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
+	completeWith(cmd, "estimate", estimates)
+}
+
+func (f *pushFlags) check(a *averageFlags) error {
+	used := a.compare || a.protocol == "dpps"
+	for _, name := range []string{"sequence", "b", "gamma-n", "sync", "estimate", "c-prime", "lambda"} {
+		if a.given(name) && !used {
+			return fmt.Errorf("--%s is for --protocol dpps", name)
+		}
+	}
+	switch {
+	case f.sequence != "" && a.compare:
+		return errors.New("--sequence: --compare runs all protocols on one graph, from --graph")
+	case f.sequence != "" && a.network.source != "":
+		return errors.New("--graph and --sequence: only one of them")
+	case a.given("c-prime") != a.given("lambda"):
+		return errors.New("--c-prime and --lambda: both or none")
+	case a.given("c-prime") && a.given("estimate"):
+		return errors.New("--c-prime and --lambda are constants of their own: leave out --estimate")
+	case !(f.b > 0) || math.IsInf(f.b, 1):
+		return fmt.Errorf("--b %v: must be positive and finite", f.b)
+	case !(f.gammaN > 0) || math.IsInf(f.gammaN, 1):
+		return fmt.Errorf("--gamma-n %v: must be positive and finite", f.gammaN)
+	case f.sync < 0:
+		return fmt.Errorf("--sync %d: must not be negative", f.sync)
+	}
+	return checkEstimate(f.estimate)
+}
+
+func checkEstimate(name string) error {
+	for _, e := range estimates {
+		if e == name {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown estimate %q: choose %s", name, strings.Join(estimates, ", "))
+}
+
+// circulant returns the graphs of d-out:n,d and exp:n; known is false for other names.
+func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
+	name, arguments, _ := strings.Cut(spec, ":")
+	var p []int
+	for _, field := range strings.Split(arguments, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil {
+			v = -1
+		}
+		p = append(p, v)
+	}
+	switch {
+	case name == "d-out" && len(p) == 2:
+		s, err = protocols.DOut(p[0], p[1])
+	case name == "exp" && len(p) == 1:
+		s, err = protocols.EXP(p[0])
+	case name == "d-out" || name == "exp":
+		err = fmt.Errorf("graph %q: the forms are d-out:n,d and exp:n", spec)
+	default:
+		return nil, false, nil
+	}
+	return s, true, usage(err)
+}
+
+// directedGraphs returns the sequence of graphs, and what to call it.
+func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Sequence, string, error) {
+	if s, known, err := circulant(f.network.source); known {
+		if err == nil && (f.network.gossipGiven() || f.network.gossipFile != "") {
+			err = usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.source)
+		}
+		return s, f.network.source, err
+	}
+	if f.push.sequence != "" {
+		weighting := protocols.OutDegree
+		switch {
+		case f.network.gossipFile != "":
+			return nil, "", usagef("--sequence and --gossip-matrix: only one of them")
+		case f.network.gossipGiven() && f.network.gossip == graph.Metropolis.String():
+			weighting = protocols.MetropolisWeights
+		case f.network.gossipGiven():
+			return nil, "", usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
+		}
+		if _, err := hashFile(f.push.sequence); err != nil { // no pipes, no folders
+			return nil, "", usage(err)
+		}
+		file, err := os.Open(f.push.sequence)
+		if err != nil {
+			return nil, "", usage(err)
+		}
+		defer file.Close()
+		s, err := protocols.ReadSequence(file, f.push.sequence, weighting)
+		return s, filepath.Base(f.push.sequence), err
+	}
+	if !f.network.gossipGiven() && f.network.gossipFile == "" {
+		f.network.gossip = graph.Metropolis.String()
+	}
+	n, err := f.network.load()
+	if err != nil {
+		return nil, "", err
+	}
+	for _, text := range n.notes {
+		note("%s", text)
+	}
+	s, err := protocols.Static(n.graph.Labels(), n.gossip)
+	return s, fmt.Sprintf("%s with %s weights", n.origin.Source, n.origin.Gossip), err
+}
+
+// constants returns what the recursion takes, and says where they are from.
+func (f *pushFlags) constants(ctx context.Context, s *protocols.Sequence) (protocols.Constants, string, error) {
+	switch {
+	case f.own():
+		return protocols.Constants{C: f.c, Lambda: f.lambda}, "given", nil
+	case f.estimate == "paper":
+		return protocols.PaperConstants, "of the paper's experiments", nil
+	case f.estimate == "real":
+		return protocols.Constants{}, "", nil
+	}
+	c, err := s.Calibrate(ctx, f.sync)
+	return c, "calibrated: enough for this network, whatever its nodes add", err
+}
+
+// own reports whether the constants are the user's.
+func (f *pushFlags) own() bool { return f.c != 0 || f.lambda != 0 }
+
+// options of the protocol.
+func (f *pushFlags) options(c protocols.Constants) protocols.PushSumOptions {
+	o := protocols.PushSumOptions{Constants: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
+	if f.estimate == "real" {
+		o.Estimate = protocols.Real
+	}
+	return o
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/protocols"
+	"mafalda/simulate"
+)
+
+type partFlags struct {
+	task, data         string
+	records, features  int
+	nodes              int
+	networks           []string
+	bs                 []float64
+	shared             []int
+	epochs, batch      int
+	rate, clip         float64
+	push               pushFlags
+	seeds              int
+	out                string
+	force, json, quiet bool
+}
+
+// hiddenUnits is that of the paper's model: features, 10, features, classes.
+const hiddenUnits = 10
+
+// syntheticClasses is of the task that needs no data.
+const syntheticClasses = 10
+
+func newPartPSPCmd() *cobra.Command {
+	f := partFlags{records: 12000, features: 64, nodes: 10, epochs: 12, batch: 50, seeds: 3}
+	f.push.sync = 5
+	cmd := &cobra.Command{
+		Use:   "partpsp",
+		Short: "Train with PartPSP: push-sum with Laplace noise, of some layers only",
+		Long: `Train a perceptron (features-10-features-classes, tanh, no biases) on directed networks with PartPSP (Zhou, Xue & Chen), and print the
+test accuracy as their Table II has it: rows are how many layers are shared (all of them is SGPDP) and the noise, columns networks.
+
+The noise of a round is Laplace of scale gamma-n·S/b in every shared parameter, S the sensitivity of the round; the round has
+epsilon = b/gamma-n, which is printed: b alone is no epsilon. By default S is the real one, as in the paper's table. No node knows it,
+so this shows the best that can be expected; --estimate sound takes what the nodes can compute.
+
+synthetic needs no data; mnist a folder with four IDX files.`,
+		Example: `  mafalda partpsp
+  mafalda partpsp --networks exp,d-out:2 --estimate sound --gamma-n 1e-4 -o partpsp
+  mafalda partpsp --task mnist --data mnist --batch 100 --seeds 1 -o table2
+  mafalda partpsp --features 784 --shared 1 --b 1 --json`,
+		Args: noArgs,
+		RunE: untilInterrupted(f.run),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.task, "task", "synthetic", "what is learned: synthetic or mnist")
+	fl.StringVar(&f.data, "data", "", "`folder` with the data of mnist")
+	fl.Var((*wholeNumber)(&f.records), "records", "records of the synthetic task")
+	fl.Var((*wholeNumber)(&f.features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
+	fl.Var((*wholeNumber)(&f.nodes), "nodes", "nodes of the network")
+	fl.StringSliceVar(&f.networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"}, "directed networks: exp, and d-out:d for several d")
+	fl.Float64SliceVar(&f.bs, "b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
+	fl.IntSliceVar(&f.shared, "shared", []int{1, 2, 3}, "how many of the three layers are shared, from the first")
+	fl.Float64Var(&f.push.gammaN, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
+	fl.Var((*wholeNumber)(&f.push.sync), "sync", "all nodes average exactly after so many rounds (0: never)")
+	fl.StringVar(&f.push.estimate, "estimate", "real", "sensitivity of the rounds: real, sound or paper (see mafalda average)")
+	fl.Var((*wholeNumber)(&f.epochs), "epochs", "passes over the records")
+	fl.Var((*wholeNumber)(&f.batch), "batch", "records of a node in a round")
+	fl.Float64Var(&f.rate, "learning-rate", 0.3, "of shared and local layers")
+	fl.Float64Var(&f.clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
+	fl.Var((*wholeNumber)(&f.seeds), "seeds", "runs of every cell")
+	fl.StringVarP(&f.out, "output", "o", "", "write the result and figures of real and estimated sensitivity to this `folder`")
+	fl.BoolVar(&f.force, "force", false, "replace files that are there")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	completeWith(cmd, "task", []string{"synthetic", "mnist"})
+	completeWith(cmd, "estimate", estimates)
+	return cmd
+}
+
+// partCell is a cell of the table.
+type partCell struct {
+	Network  string   `json:"network"`
+	Shared   int      `json:"shared_layers"`
+	B        *float64 `json:"b,omitempty"` // absent: without noise
+	Epsilon  *float64 `json:"epsilon_per_round,omitempty"`
+	Accuracy float64  `json:"accuracy"` // mean of the seeds
+	Std      *float64 `json:"accuracy_std,omitempty"`
+	RAS      float64  `json:"mean_real_sensitivity"`
+	Ratio    *float64 `json:"mean_real_over_estimated,omitempty"`
+	Rounds   int      `json:"rounds"`
+	Clipped  float64  `json:"clipped_fraction"`
+	Diverged int      `json:"diverged,omitempty"` // runs
+}
+
+// partResult is the JSON.
+type partResult struct {
+	Task     string     `json:"task"`
+	Widths   []int      `json:"widths"`
+	Nodes    int        `json:"nodes"`
+	Seeds    int        `json:"seeds"`
+	GammaN   float64    `json:"gamma_n"`
+	Estimate string     `json:"estimate"`
+	Sync     int        `json:"sync"`
+	Cells    []partCell `json:"cells"`
+}
+
+// network is a directed network, and constants for its estimate.
+type partNetwork struct {
+	name      string
+	sequence  *protocols.Sequence
+	constants protocols.Constants
+}
+
+// partTraining is a partpsp command whose flags and input have been checked.
+type partTraining struct {
+	flags    *partFlags
+	task     simulate.Task
+	model    simulate.Perceptron
+	networks []partNetwork
+	result   partResult
+}
+
+func (f *partFlags) run(cmd *cobra.Command) error {
+	t, err := f.prepare(cmd.Context())
+	if err != nil {
+		return usageUnlessInterrupted(err)
+	}
+	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
+	err = t.train(cmd.Context(), bar)
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := t.write(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	w := cmd.OutOrStdout()
+	switch {
+	case f.json:
+		return writeJSON(w, t.result)
+	case f.quiet:
+		return nil
+	}
+	return t.print(w)
+}
+
+func usageUnlessInterrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return usage(err)
+}
+
+func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
+	for _, c := range []struct {
+		name  string
+		value float64
+	}{
+		{"records", float64(f.records)}, {"features", float64(f.features)}, {"nodes", float64(f.nodes)}, {"epochs", float64(f.epochs)},
+		{"batch", float64(f.batch)}, {"seeds", float64(f.seeds)}, {"gamma-n", f.push.gammaN}, {"learning-rate", f.rate}, {"clip", f.clip},
+	} {
+		if !(c.value > 0) || math.IsInf(c.value, 1) {
+			return nil, fmt.Errorf("--%s %v: must be positive and finite", c.name, c.value)
+		}
+	}
+	for _, b := range f.bs {
+		if !(b > 0) || math.IsInf(b, 1) {
+			return nil, fmt.Errorf("--b %v: must be positive and finite", b)
+		}
+	}
+	for _, s := range f.shared {
+		if s < 1 || s > 3 {
+			return nil, fmt.Errorf("--shared %d: the model has three layers, of which at least one is shared", s)
+		}
+	}
+	if f.push.sync < 0 {
+		return nil, fmt.Errorf("--sync %d: must not be negative", f.push.sync)
+	}
+	if err := checkEstimate(f.push.estimate); err != nil {
+		return nil, err
+	}
+	t := &partTraining{flags: f}
+	classes := syntheticClasses
+	switch f.task {
+	case "synthetic":
+		if f.records < 10 || f.records*f.features > 1<<28 {
+			return nil, fmt.Errorf("--records %d of %d features: must be from 10 records to 2^28 numbers", f.records, f.features)
+		}
+		t.task = simulate.LogisticTask(f.records, f.features, syntheticClasses)
+	case "mnist":
+		var err error
+		if t.task, err = simulate.MNIST(f.data); err != nil {
+			return nil, err
+		}
+		train, _ := t.task.Split(0)
+		for _, y := range train.Targets {
+			classes = max(classes, int(y)+1)
+		}
+	default:
+		return nil, fmt.Errorf("unknown task %q: choose synthetic or mnist", f.task)
+	}
+	features := t.task.Model.Features()
+	widths := []int{features, hiddenUnits, features, classes}
+	t.model = simulate.NewPerceptron(widths...)
+	t.result = partResult{Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds, GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
+	for _, name := range f.networks {
+		spec := fmt.Sprintf("exp:%d", f.nodes)
+		if d, ok := strings.CutPrefix(name, "d-out:"); ok {
+			spec = fmt.Sprintf("d-out:%d,%s", f.nodes, d)
+		} else if name != "exp" {
+			return nil, fmt.Errorf("unknown network %q: choose exp, or d-out:d with the number d of nodes that each sends to, itself among them", name)
+		}
+		s, _, err := circulant(spec)
+		if err != nil {
+			return nil, err
+		}
+		n := partNetwork{name: name, sequence: s}
+		if n.constants, _, err = f.push.constants(ctx, s); err != nil {
+			return nil, err
+		}
+		t.networks = append(t.networks, n)
+	}
+	if len(t.networks) == 0 || len(f.shared) == 0 {
+		return nil, errors.New("--networks and --shared: nothing to train")
+	}
+	return t, nil
+}
