@@ -2,7 +2,10 @@ package protocols
 
 import (
 	"errors"
+	"flag"
 	"math/big"
+	"os"
+	"testing"
 
 	"mafalda/graph"
 )
@@ -19,4 +22,12 @@ func metropolisRat(g *graph.Graph) [][]*big.Rat {
 		w[i][i].Sub(w[i][i], w[i][j])
 	})
 	return w
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }

@@ -22,26 +22,28 @@ const Forever = math.MaxInt
 // span is what a coalition learns of v(0) from messages: an orthonormal basis of the span of the rows e_ℓᵀWᵗ on the nodes whose
 // v(0) it cannot compute beforehand.
 //
-// A basis pursuit over powers of W loses all digits after a few rounds, because the rows become parallel. It may be run on other
-// vectors with the same spans: if the part of row (ℓ, t) that is new is q, then row (ℓ, t+1) is qᵀW up to earlier rows, for the
-// spans of earlier rows go over into each other when multiplied by W. So each neighbour has a chain of unit vectors, q ← the new
-// part of qᵀW, which ends for good when nothing is new: block Arnoldi with full reorthogonalization.
+// A row (ℓ, t) that is a combination of earlier ones, in the order of rounds, makes (ℓ, t+1) one, too: the spans of earlier rows go over
+// into each other when multiplied by W. So each neighbour has a chain of rows, which ends for good when nothing is new.
+//
+// Whether something is new is decided modulo a prime if W has whole entries up to a factor, as I - (D-A)/d_max has. The basis is
+// that of all coordinates if everything is seen. Otherwise powers of W would lose all digits after a few rounds, because their rows
+// become parallel; but a chain may go on from any vector that differs from its row by earlier ones: q ← the new part of qᵀW, which is
+// block Arnoldi with full reorthogonalization.
 type span struct {
 	hidden   []int     // the nodes whose v(0) is not known beforehand, ascending
 	place    []int     // of a node in hidden, or -1
-	basis    []float64 // len(messages)×len(hidden), orthonormal rows
+	basis    []float64 // rank×len(hidden), orthonormal rows
 	messages []Message // the informative sequence (Definition 6.1)
-
-	// exact says that ranks were decided in exact arithmetic; else newness was a matter of newTolerance.
-	exact bool
-	// complete says that double precision could not follow: the basis is of all of v(0), which the coalition is assumed to know.
-	complete bool
-	least    float64 // the smallest new part that counted, of unit vectors
-	most     float64 // the largest that did not
+	exact    bool      // newness was decided in exact arithmetic
+	ceiling  bool      // double precision could not follow: the basis is of all of v(0), which the coalition is assumed to know
 }
 
-// newTolerance is how large the new part of a unit vector must be to count.
-const newTolerance = 1e-11
+// A unit vector whose new part is no longer than nothingNew has none; from somethingNew on it has one. What lies between is beyond double
+// precision.
+const (
+	nothingNew   = 1e-12
+	somethingNew = 1e-10
+)
 
 // observation is a consensus, and who sees which messages of it.
 type observation struct {
@@ -54,67 +56,105 @@ type observation struct {
 // observe finds what is learned up to a round.
 func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
 	n, _ := p.w.Dims()
-	s := &span{place: slices.Repeat([]int{-1}, n), exact: p.integer != nil, least: 1}
+	s := &span{place: slices.Repeat([]int{-1}, n), exact: p.integer != nil}
+	var senders []int
 	for v := range n {
-		if !p.known(v) {
-			s.place[v] = len(s.hidden)
-			s.hidden = append(s.hidden, v)
+		if p.known(v) {
+			continue
 		}
-	}
-	type chain struct {
-		from int
-		last []float64 // on hidden
-	}
-	var chains []*chain
-	for _, v := range s.hidden {
+		s.place[v] = len(s.hidden)
+		s.hidden = append(s.hidden, v)
 		if p.seen(v) {
-			chains = append(chains, &chain{from: v})
+			senders = append(senders, v)
 		}
 	}
-	var pivots *echelon
-	exactRows := map[int][]uint64{}
+	var isNew func(m Message, size float64) (decided, yes bool)
 	if s.exact {
-		pivots = newEchelon(len(s.hidden))
-	}
-	whole, next := make([]float64, n), make([]float64, n)
-	for t := 0; len(chains) > 0 && t <= rounds && len(s.messages) < len(s.hidden); t++ {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
+		if err := s.pursueExactly(ctx, p.integer, senders, rounds); err != nil {
+			return nil, err
 		}
-		for _, c := range chains {
+		if len(s.messages) == len(s.hidden) {
+			s.seeAll()
+			return s, nil
+		}
+		found := map[Message]bool{}
+		for _, m := range s.messages {
+			found[m] = true
+		}
+		isNew = func(m Message, size float64) (bool, bool) { return !found[m] || size > nothingNew, found[m] }
+		s.messages = nil
+	} else {
+		isNew = func(_ Message, size float64) (bool, bool) {
+			return size <= nothingNew || size >= somethingNew, size >= somethingNew
+		}
+	}
+	return s, s.pursue(ctx, p.w, senders, rounds, isNew)
+}
+
+// pursueExactly finds the informative sequence of a matrix with whole entries.
+func (s *span) pursueExactly(ctx context.Context, integer *graph.CSR, senders []int, rounds int) error {
+	rows := make(map[int][]uint64, len(senders))
+	pivots := newEchelon(len(s.hidden))
+	for t := 0; len(senders) > 0 && t <= rounds && len(s.messages) < len(s.hidden); t++ {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		var left []int
+		for _, from := range senders {
+			rows[from] = exactRow(integer, rows[from], from, t)
+			short := make([]uint64, len(s.hidden))
+			for at, v := range s.hidden {
+				short[at] = rows[from][v]
+			}
+			if pivots.add(short) {
+				left = append(left, from)
+				s.messages = append(s.messages, Message{from, t})
+			}
+		}
+		senders = left
+	}
+	return nil
+}
+
+// pursue builds the basis by block Arnoldi; isNew says of a unit vector with a new part of this size whether the message is new, and
+// whether that can be said.
+func (s *span) pursue(ctx context.Context, w *graph.CSR, senders []int, rounds int, isNew func(Message, float64) (decided, yes bool)) error {
+	last := make(map[int][]float64, len(senders))
+	n, _ := w.Dims()
+	whole, next := make([]float64, n), make([]float64, n)
+	for t := 0; len(senders) > 0 && t <= rounds && len(s.messages) < len(s.hidden); t++ {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		var left []int
+		for _, from := range senders {
 			row := make([]float64, len(s.hidden))
 			if t == 0 {
-				row[s.place[c.from]] = 1
+				row[s.place[from]] = 1
 			} else {
-				s.spread(whole, c.last)
-				p.w.MulVecTo(next, true, whole)
+				s.spread(whole, last[from])
+				w.MulVecTo(next, true, whole)
 				for at, v := range s.hidden {
 					row[at] = next[v]
 				}
 			}
 			size := s.newPart(row)
-			isNew := size > newTolerance
-			if s.exact {
-				exactRows[c.from] = exactRow(p.integer, exactRows[c.from], c.from, t)
-				isNew = pivots.add(s.restrict(exactRows[c.from]))
-				if isNew && size <= newTolerance {
-					s.completeBasis()
-					return s, nil
-				}
+			decided, yes := isNew(Message{from, t}, size)
+			if !decided {
+				s.ceiling = true
+				s.seeAll()
+				return nil
 			}
-			if !isNew {
-				s.most = math.Max(s.most, size)
-				c.last = nil
-				continue
+			if yes {
+				last[from] = row
+				left = append(left, from)
+				s.basis = append(s.basis, row...)
+				s.messages = append(s.messages, Message{from, t})
 			}
-			s.least = math.Min(s.least, size)
-			c.last = row
-			s.basis = append(s.basis, row...)
-			s.messages = append(s.messages, Message{c.from, t})
 		}
-		chains = slices.DeleteFunc(chains, func(c *chain) bool { return c.last == nil })
+		senders = left
 	}
-	return s, nil
+	return nil
 }
 
 // spread writes a vector on the hidden nodes to all nodes.
@@ -125,18 +165,9 @@ func (s *span) spread(whole, row []float64) {
 	}
 }
 
-func (s *span) restrict(row []uint64) []uint64 {
-	short := make([]uint64, len(s.hidden))
-	for at, v := range s.hidden {
-		short[at] = row[v]
-	}
-	return short
-}
-
 // newPart takes the basis out of a row, twice, scales what is left to length 1 and returns its length before, relative to 1.
 func (s *span) newPart(row []float64) float64 {
-	size := 1.0
-	if rank := len(s.messages); rank > 0 {
+	if rank := s.rank(); rank > 0 {
 		q := blas64.General{Rows: rank, Cols: len(row), Stride: len(row), Data: s.basis}
 		along := blas64.Vector{N: rank, Inc: 1, Data: make([]float64, rank)}
 		for range 2 {
@@ -144,7 +175,8 @@ func (s *span) newPart(row []float64) float64 {
 			blas64.Gemv(blas.Trans, -1, q, along, 1, vector(row))
 		}
 	}
-	if size = blas64.Nrm2(vector(row)); size > 0 {
+	size := blas64.Nrm2(vector(row))
+	if size > 0 {
 		blas64.Scal(1/size, vector(row))
 	}
 	return size
@@ -152,10 +184,9 @@ func (s *span) newPart(row []float64) float64 {
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// completeBasis makes the basis that of all hidden nodes.
-func (s *span) completeBasis() {
+// seeAll makes the basis that of all hidden nodes.
+func (s *span) seeAll() {
 	n := len(s.hidden)
-	s.complete = true
 	s.basis = make([]float64, n*n)
 	for i := range n {
 		s.basis[i*n+i] = 1

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/gemm"
 )
 
 // View is what one node, or several that collude, learn from a run of PPAC: their own values and fragments, the fragments they
@@ -53,13 +55,13 @@ func (v *View) Informative() []Message {
 	return m
 }
 
-// Exact reports whether it was decided in exact arithmetic what is new, which needs W = I - (D-A)/d_max; else a new part below 1e-11
+// Exact reports whether it was decided in exact arithmetic what is new, which needs W = I - (D-A)/d_max; else a new part below 1e-12
 // of a message counts as rounding.
 func (v *View) Exact() bool { return v.span.exact }
 
-// Ceiling reports that double precision was not enough to follow the informative sequence. The observers are then assumed to know all
-// of v(0): leakages are upper bounds.
-func (v *View) Ceiling() bool { return v.span.complete }
+// Ceiling reports that double precision was not enough to follow the informative sequence, which is cut off then. The observers are
+// assumed to know all of v(0): leakages are upper bounds.
+func (v *View) Ceiling() bool { return v.span.ceiling }
 
 // Leakage is what a coalition learns of a node's value.
 type Leakage struct {
@@ -85,16 +87,19 @@ func (v *View) Leakages(d Deviations) ([]Leakage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var leaks []Leakage
+	var victims []int
 	for j := range v.protocol.Nodes() {
-		if slices.Contains(v.coalition, j) {
-			continue
+		if !slices.Contains(v.coalition, j) {
+			victims = append(victims, j)
 		}
-		left := k.unexplained(j)
-		if recoveredBy(v.protocol.neighbours, v.coalition, j) && (v.rounds == Forever || left < 1e-16) {
-			left = 0
+	}
+	left := k.unexplained(victims)
+	var leaks []Leakage
+	for i, j := range victims {
+		if recoveredBy(v.protocol.neighbours, v.coalition, j) && (v.rounds == Forever || left[i] < 1e-16) {
+			left[i] = 0
 		}
-		leaks = append(leaks, Leakage{j, math.Max(-math.Log(left)/2, 0)})
+		leaks = append(leaks, Leakage{j, math.Max(-math.Log(left[i])/2, 0)})
 	}
 	return leaks, nil
 }
@@ -143,16 +148,14 @@ func (v *View) known(d Deviations) (*knowledge, error) {
 		}
 	}
 	if rank > 0 {
-		var qr mat.QR
-		qr.Factorize(scaled)
-		var full mat.Dense
-		qr.RTo(&full)
+		reduced := mat.DenseCopyOf(scaled)
+		gemm.Triangularize(p.sources, rank, reduced.RawMatrix().Data, reduced.RawMatrix().Stride)
 		k.upper = mat.NewTriDense(rank, mat.Upper, nil)
 		for i := range rank {
 			for j := i; j < rank; j++ {
-				k.upper.SetTri(i, j, full.At(i, j))
+				k.upper.SetTri(i, j, reduced.At(i, j))
 			}
-			if full.At(i, i) == 0 {
+			if reduced.At(i, i) == 0 {
 				return nil, fmt.Errorf("what node %s learns is singular in double precision", p.graph.Label(v.coalition[0]))
 			}
 		}
@@ -188,24 +191,40 @@ func (v *View) takeOut(columns *mat.Dense, d Deviations, j int) blas64.Vector {
 	return w
 }
 
-// unexplained returns 1 - ‖Pê_j‖², the share of the variance of u_j that is left, with a relative error of about 1e-16 over its
-// square root.
-func (k *knowledge) unexplained(j int) float64 {
-	explained, direct := 0.0, k.direct[j]
+// unexplained returns 1 - ‖Pê_j‖² of the victims j: the shares of the variances of u_j that are left, with a relative error of about
+// 1e-16 over their square root.
+func (k *knowledge) unexplained(victims []int) []float64 {
+	left := make([]float64, len(victims))
+	if k.columns == nil {
+		for i, j := range victims {
+			left[i] = k.rest(j, nil)
+		}
+		return left
+	}
+	_, rank := k.columns.Dims()
+	solved := mat.NewDense(len(victims), rank, nil) // rows y with Rᵀy = (row j of the columns)
+	for i, j := range victims {
+		solved.SetRow(i, k.columns.RawRowView(j))
+	}
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, k.upper.RawTriangular(), solved.RawMatrix())
+	for i, j := range victims {
+		left[i] = k.rest(j, solved.RawRowView(i))
+	}
+	return left
+}
+
+// rest returns the share for victim j, from the solution y that belongs to it, which it overwrites.
+func (k *knowledge) rest(j int, y []float64) float64 {
+	direct, explained := k.direct[j], 0.0
 	if direct.N > 0 {
 		explained += direct.Data[j] * direct.Data[j]
 	}
-	var y []float64
-	if k.columns != nil {
-		y = slices.Clone(k.columns.RawRowView(j))
-		blas64.Trsv(blas.Trans, k.upper.RawTriangular(), vector(y))
-		explained += blas64.Dot(vector(y), vector(y))
-	}
-	if explained < 0.5 {
+	if explained += blas64.Dot(vector(y), vector(y)); explained < 0.5 {
 		return 1 - explained
 	}
-	sources := len(direct.Data)
-	if k.columns != nil {
+	// nothing may be taken away from 1: the part of ê_j that is left, itself
+	sources := direct.N
+	if y != nil {
 		sources, _ = k.columns.Dims()
 	}
 	rest := make([]float64, sources)
@@ -213,7 +232,7 @@ func (k *knowledge) unexplained(j int) float64 {
 	if direct.N > 0 {
 		blas64.Axpy(-direct.Data[j], direct, vector(rest))
 	}
-	if k.columns != nil {
+	if y != nil {
 		blas64.Trsv(blas.NoTrans, k.upper.RawTriangular(), vector(y))
 		blas64.Gemv(blas.NoTrans, -1, k.columns.RawMatrix(), vector(y), 1, vector(rest))
 	}

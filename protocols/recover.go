@@ -2,9 +2,9 @@ package protocols
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -71,8 +71,8 @@ func (p *PPAC) solveCluster(run *Run, cluster []int, inside func(int) bool) (flo
 		if !svd.Factorize(mat.NewDense(len(seen), c, rows), mat.SVDThin) {
 			return 0, fmt.Errorf("recovering node %s: singular values did not converge", p.graph.Label(cluster[0]))
 		}
-		weights, miss := combine(&svd, wanted)
-		if miss < 1e-9 {
+		weights := combine(&svd, wanted)
+		if miss(weights, rows, wanted) < 1e-9 {
 			var sum float64
 			for i, w := range weights {
 				sum += w * seen[i]
@@ -98,13 +98,13 @@ func (p *PPAC) solveCluster(run *Run, cluster []int, inside func(int) bool) (flo
 	return 0, fmt.Errorf("%w: %d rounds are too few to recover the value of node %s", ErrNetwork, len(run.Values), p.graph.Label(cluster[0]))
 }
 
-// combine returns weights x with xᵀM = wanted as nearly as the singular values of M above 1e-10 allow, and by how much they miss.
-func combine(svd *mat.SVD, wanted []float64) (weights []float64, miss float64) {
+// combine returns weights x with xᵀM = wanted as nearly as the singular values of M above 1e-10 allow.
+func combine(svd *mat.SVD, wanted []float64) []float64 {
 	var u, v mat.Dense
 	svd.UTo(&u)
 	svd.VTo(&v)
 	rows, _ := u.Dims()
-	weights, rest := make([]float64, rows), slices.Clone(wanted)
+	weights := make([]float64, rows)
 	values := svd.Values(nil)
 	for k, s := range values {
 		if s <= 1e-10*values[0] {
@@ -114,15 +114,18 @@ func combine(svd *mat.SVD, wanted []float64) (weights []float64, miss float64) {
 		for i, x := range wanted {
 			along += v.At(i, k) * x
 		}
-		for i := range rest {
-			rest[i] -= along * v.At(i, k)
-		}
 		for i := range weights {
 			weights[i] += along / s * u.At(i, k)
 		}
 	}
-	for _, x := range rest {
-		miss = math.Hypot(miss, x)
+	return weights
+}
+
+// miss returns how far a combination of rows is from what is wanted.
+func miss(weights, rows, wanted []float64) float64 {
+	sum := slices.Clone(wanted)
+	for i, x := range weights {
+		floats.AddScaled(sum, -x, rows[i*len(wanted):(i+1)*len(wanted)])
 	}
-	return weights, miss
+	return floats.Norm(sum, 2)
 }

@@ -166,7 +166,6 @@ func BenchmarkLeakageOfOneObserver(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(v.span.rank()), "rank")
-				b.ReportMetric(v.span.least, "least")
 				b.ReportMetric(leaks[0].Nats, "nats")
 			}
 		})
