@@ -216,7 +216,7 @@ func (a *dppsAveraging) print(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %.3f at most\n", r.MeanRatio, r.MostRatio)
-	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %g. It hides, given S, whose message an answer is (the paper's Definition 4)\n", r.Epsilon)
+	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %.6g. It hides, given S, whose message an answer is (the paper's Definition 4)\n", r.Epsilon)
 	fmt.Fprintf(w, "               %s: epsilon %.6g by basic composition; %.6g for delta = %g by advanced (the paper has single rounds only)\n",
 		count(len(r.Rounds), "round"), r.Basic, r.Advanced, r.Delta)
 	fmt.Fprintf(w, "               not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)\n")

@@ -29,7 +29,7 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 		return err
 	}
 	for i := range list {
-		list[i].name = []string{"ppac-figure-3", "ppac-figure-4", "ppac-figure-5"}[i]
+		list[i].name = "ppac-" + map[string]string{"values": "figure-3", "error": "figure-4", "leakage": "figure-5", "time": "time"}[list[i].name]
 	}
 	cycles, err := cyclesFigure(ctx)
 	if err != nil {

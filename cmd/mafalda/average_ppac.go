@@ -259,7 +259,11 @@ func (a *ppacAveraging) print(w io.Writer) error {
 		upTo = fmt.Sprintf("in the rounds 0 to %d", *r.UpTo)
 	}
 	fmt.Fprintf(w, "leakage        I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\n", upTo)
-	fmt.Fprintf(w, "               the average alone says %s of a value\n\n", number(r.Floor))
+	fmt.Fprintf(w, "               the average alone says %s of a value\n", number(r.Floor))
+	if len(a.observed[0].coalition) > 1 {
+		fmt.Fprintf(w, "               the observers collude, which goes beyond the paper\n")
+	}
+	fmt.Fprintln(w)
 	pairs := slices.Clone(r.Pairs)
 	slices.SortStableFunc(pairs, func(a, b leakagePair) int { return cmp.Compare(b.Leakage, a.Leakage) })
 	var rows [][]string

@@ -20,7 +20,11 @@ func (a *ppacAveraging) figures(ctx context.Context) ([]namedFigure, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []namedFigure{{"values", values}, {"error", errors}}
+	times, err := a.timeFigure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []namedFigure{{"values", values}, {"error", errors}, {"time", times}}
 	leakage, err := a.leakageFigure(ctx)
 	if err != nil {
 		return nil, err
@@ -96,6 +100,45 @@ func (a *ppacAveraging) errorFigure(ctx context.Context) (*figure.Figure, error)
 	}
 	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.result.Graph, realizations), X: "round t",
 		Y: "‖v(t) - average‖₂", LogY: true}, curves)
+}
+
+// timedRuns is over how many runs convergence times are averaged, and timedAt the error that ends them.
+const (
+	timedRuns = 10
+	timedAt   = 1e-3
+)
+
+// timeFigure shows the rounds until the error is below a thousandth, for every noise: they grow with its logarithm (Theorem 7.2).
+func (a *ppacAveraging) timeFigure(ctx context.Context) (*figure.Figure, error) {
+	measured, bound := figure.Curve{Name: fmt.Sprintf("mean of %d runs", timedRuns)}, figure.Curve{Name: "bound of Lemma B.5", Dashed: true}
+	second, err := a.network.gossip.SecondEigenvalue()
+	if err != nil {
+		return nil, err
+	}
+	limit := max(int(mostNumbers)/a.network.graph.Nodes(), 1)
+	for _, scale := range decades {
+		noise := scale * a.flags.valueStd
+		r := a.flags.random(forFigures)
+		var rounds, bounds float64
+		for range timedRuns {
+			run, err := a.protocol.Prepare(a.values, protocols.Uniform(a.flags.valueStd, noise), r)
+			if err != nil {
+				return nil, err
+			}
+			if err := a.protocol.Average(ctx, run, limit, timedAt); err != nil {
+				return nil, err
+			}
+			rounds += float64(len(run.Values)-1) / timedRuns
+			start := protocols.Distance(run.Values[0], protocols.Mean(run.Values[0]))
+			bounds += math.Ceil(math.Log((1+start)/timedAt)/math.Log(1/second.Modulus)) / timedRuns
+		}
+		measured.X, measured.Y = append(measured.X, noise), append(measured.Y, rounds)
+		if a.network.gossip.Symmetric() && second.Modulus > 0 {
+			bound.X, bound.Y = append(bound.X, noise), append(bound.Y, bounds)
+		}
+	}
+	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.result.Graph, timedAt),
+		X: "standard deviation of the noise", Y: "rounds", LogX: true, Marks: true}, []figure.Curve{measured, bound})
 }
 
 // leakageFigure is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is nil if all
