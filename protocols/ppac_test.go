@@ -483,3 +483,75 @@ func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
 		}
 	}
 }
+
+// The same on a real graph: powers of W are so nearly parallel here that a basis pursuit on them in floating point misses messages.
+func TestFlorentineIsItsDefinition(t *testing.T) {
+	g := named(t, "florentine")
+	p, err := NewPPAC(g, gossipOf(t, g, graph.Laplacian), ChooseNeighbours(g, rand.New(rand.NewPCG(2, 2))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, d := LaplacianRat(g), Uniform(10, 1500)
+	for _, observer := range []int{0, 3, 8} { // Acciaiuoli, Bischeri, Medici
+		exact, err := p.ExactView(w, []int{observer}, p.Nodes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := p.View(context.Background(), []int{observer}, Forever)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(v.Informative(), exact.Informative) {
+			t.Errorf("%s: informative %v, must be %v", g.Label(observer), v.Informative(), exact.Informative)
+		}
+		leaks, err := v.Leakages(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range leaks {
+			want := exact.Leakage(l.Victim, p, d)
+			if !(math.Abs(l.Nats-want) <= 1e-11*want) && !(math.IsInf(l.Nats, 1) && math.IsInf(want, 1)) {
+				t.Errorf("%s learns %.15g of %s, must be %.15g", g.Label(observer), l.Nats, g.Label(l.Victim), want)
+			}
+		}
+	}
+}
+
+// With more and more noise, observers who see all of v(0) are left with sums over components, others with less.
+func TestNoiseLeavesSumsOverComponents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPPAC(t, 9)
+		coalition := drawCoalition(t, p.Nodes())
+		v, err := p.View(context.Background(), coalition, Forever)
+		if err != nil {
+			t.Fatal(err)
+		}
+		everything := v.span.rank() == len(v.span.hidden)
+		value := func(i int) float64 { return 1 + float64(i%3) }
+		leaks, err := v.Leakages(Deviations{value, func(int, int) float64 { return 1e5 }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		limits := p.Limits(coalition, value)
+		for _, a := range coalition {
+			if !math.IsNaN(limits[a]) {
+				t.Fatalf("observer %d has the limit %g", a, limits[a])
+			}
+		}
+		for _, l := range leaks {
+			limit := limits[l.Victim]
+			if everything && !(math.Abs(l.Nats-limit) < 1e-6) && !(math.IsInf(limit, 1) && math.IsInf(l.Nats, 1)) {
+				t.Fatalf("%v learn %g of %d, the sums say %g", coalition, l.Nats, l.Victim, limit)
+			}
+			if l.Nats > limit+1e-6 {
+				t.Fatalf("%v learn %g of %d, more than the sums, %g", coalition, l.Nats, l.Victim, limit)
+			}
+		}
+	})
+	// on a cycle half of the nodes are in a sum
+	for _, n := range []int{10, 11, 40} {
+		if got, want := cyclePPAC(t, n).Limits([]int{0}, func(int) float64 { return 10 })[1], math.Log1p(1/float64(n/2-1))/2; math.Abs(got-want) > 1e-12 {
+			t.Errorf("C_%d: %g, must be %g", n, got, want)
+		}
+	}
+}

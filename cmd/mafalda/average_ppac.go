@@ -37,6 +37,7 @@ type leakagePair struct {
 	Observer string `json:"observer"` // of colluding ones all labels, separated by commas
 	Victim   string `json:"victim"`
 	Leakage  nats   `json:"leakage"`
+	Limit    nats   `json:"limit"` // at most so much of it is left, however much noise there is
 }
 
 type leafPair struct {
@@ -221,8 +222,9 @@ func (a *ppacAveraging) summarize(victims []int) {
 		if o.view.Ceiling() {
 			r.Ceilings++
 		}
+		limits := a.protocol.Limits(o.coalition, func(int) float64 { return f.valueStd })
 		for _, l := range o.leaks {
-			r.Pairs = append(r.Pairs, leakagePair{a.label(o.coalition), g.Label(l.Victim), nats(l.Nats)})
+			r.Pairs = append(r.Pairs, leakagePair{a.label(o.coalition), g.Label(l.Victim), nats(l.Nats), nats(limits[l.Victim])})
 			r.Worst = max(r.Worst, nats(l.Nats))
 			if !math.IsInf(l.Nats, 1) {
 				finite++
@@ -268,9 +270,9 @@ func (a *ppacAveraging) print(w io.Writer) error {
 	slices.SortStableFunc(pairs, func(a, b leakagePair) int { return cmp.Compare(b.Leakage, a.Leakage) })
 	var rows [][]string
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		rows = append(rows, []string{p.Observer, p.Victim, p.Leakage.String()})
+		rows = append(rows, []string{p.Observer, p.Victim, p.Leakage.String(), p.Limit.String()})
 	}
-	if err := table(w, []string{"observer", "victim", "leakage"}, rows); err != nil {
+	if err := table(w, []string{"observer", "victim", "leakage", "noise → ∞, at most"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, number(r.MeanLeak))
