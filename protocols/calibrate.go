@@ -130,14 +130,20 @@ func ergodicity(phi *mat.Dense) float64 {
 	return tau
 }
 
-// Calibrate returns constants for which Equation 22 is sound on this sequence, whatever the nodes add (the condition (*) above, proved
+// Calibration is what sound estimates of a sequence take.
+type Calibration struct {
+	Constants
+	Ergodicity []float64 // τ_0 = 1, τ_1, …: the largest ergodicity coefficients of so many rounds
+}
+
+// Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever the nodes add (the condition (*) above, proved
 // in docs/protocols.md). horizon is the number of rounds after which everybody synchronizes, 0 for never. λ is what makes the sum of
 // all C′λ^s small; C′ the smallest for it, but for the lags beyond those where τ has fallen below 1e-4, which are bounded. O(n³) for
 // each lag.
-func (s *Sequence) Calibrate(ctx context.Context, horizon int) (Constants, error) {
+func (s *Sequence) Calibrate(ctx context.Context, horizon int) (Calibration, error) {
 	p, err := s.products(ctx, horizon)
 	if err != nil {
-		return Constants{}, err
+		return Calibration{}, err
 	}
 	lags := len(p.lags)
 	from := leastLambda
@@ -161,7 +167,7 @@ func (s *Sequence) Calibrate(ctx context.Context, horizon int) (Constants, error
 		}
 	}
 	_, c := p.constant(lambda)
-	return Constants{c, lambda}, nil
+	return Calibration{Constants{c, lambda}, p.ergodic}, nil
 }
 
 // SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags have been looked at

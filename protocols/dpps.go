@@ -23,7 +23,7 @@ var ErrDiverged = errors.New("diverged")
 type Estimate int
 
 const (
-	// Recursion is Equation 22, what the nodes can compute.
+	// Recursion is Equation 22, or what is smaller with ergodicity coefficients: what the nodes can compute.
 	Recursion Estimate = iota
 	// Real is the largest distance of two messages. No node knows it: it shows what an ideal estimate would do, as in the paper's
 	// Table II.
@@ -32,12 +32,13 @@ const (
 
 // PushSumOptions says how DPPS runs. B and NoiseRate must be set.
 type PushSumOptions struct {
-	Constants Constants // sound ones are from Sequence.Calibrate
-	Estimate  Estimate
-	B         float64 // b > 0 of the Laplace scale S/b
-	NoiseRate float64 // γ_n > 0
-	Sync      int     // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
-	NoNoise   bool    // run without noise, and without a guarantee
+	Constants  Constants // sound ones are from Sequence.Calibrate
+	Ergodicity []float64 // of the calibration: S is then the smaller of two sound estimates; nil: of Constants alone, as in the paper
+	Estimate   Estimate
+	B          float64 // b > 0 of the Laplace scale S/b
+	NoiseRate  float64 // γ_n > 0
+	Sync       int     // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
+	NoNoise    bool    // run without noise, and without a guarantee
 }
 
 // Epsilon returns b/γ_n, for which a round is differentially private (Theorem 1): it hides, given S, whose message an answer is.
@@ -70,7 +71,9 @@ type PushSum struct {
 	corrected [][]float64 // y_i = s_i/a_i
 	scalars   []float64   // a_i
 	local     []float64   // S_i
+	added     []float64   // what node i has added in this round, in ‖·‖₁
 	noise     []float64   // γ_n‖n_i‖₁ of the round before
+	window    *window     // or nil
 	first     bool        // values that differ have been put in, and no round has been yet
 	flood     []int       // rounds that max-consensus takes, by phase
 }
@@ -93,7 +96,10 @@ func NewPushSum(s *Sequence, values [][]float64, o PushSumOptions, r *rand.Rand)
 	if len(values) != n {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(values), n)
 	}
-	p := &PushSum{sequence: s, options: o, random: r, local: make([]float64, n), noise: make([]float64, n)}
+	p := &PushSum{sequence: s, options: o, random: r, local: make([]float64, n), noise: make([]float64, n), added: make([]float64, n)}
+	if len(o.Ergodicity) > 1 && o.Estimate == Recursion {
+		p.window = &window{tau: o.Ergodicity}
+	}
 	for i, v := range values {
 		if len(v) != len(values[0]) || len(v) == 0 {
 			return nil, fmt.Errorf("%w: node %s has %d coordinates, node %s %d", ErrNetwork, s.labels[i], len(v), s.labels[0], len(values[0]))
@@ -129,11 +135,15 @@ func (p *PushSum) Round(perturbations [][]float64) (RoundReport, error) {
 			added += floats.Norm(perturbations[i], 1)
 		}
 		added += rounding * floats.Norm(s, 1) // messages are floating-point numbers
+		p.added[i] = added
 		p.estimate(i, added)
 	}
 	p.first = false
 	report.Real = p.real()
-	report.Estimated = p.agree()
+	report.Estimated = p.agree(p.local)
+	if p.window != nil {
+		report.Estimated = math.Min(report.Estimated, p.window.estimate(p.agree(p.added)))
+	}
 	if p.options.Estimate == Real {
 		report.Estimated = report.Real
 	}
@@ -147,6 +157,10 @@ func (p *PushSum) Round(perturbations [][]float64) (RoundReport, error) {
 	if !p.options.NoNoise {
 		p.addNoise(report.Estimated / p.options.B)
 	}
+	if p.window != nil {
+		floats.Add(p.added, p.noise)
+		p.window.finish(p.agree(p.added)) // in the next round, which needs it
+	}
 	p.mix(report.Synchronized)
 	p.round++
 	return report, nil
@@ -158,10 +172,9 @@ func (p *PushSum) estimate(i int, added float64) {
 	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + rounding)
 }
 
-// agree is the broadcast: everybody learns max S_i by max-consensus over the rounds' own graphs.
-func (p *PushSum) agree() float64 {
-	largest := p.sequence.MaxConsensus(p.local, p.round, p.flood[p.round%len(p.flood)])
-	return largest[0]
+// agree is the broadcast: everybody learns the largest of the nodes' numbers by max-consensus over the rounds' own graphs.
+func (p *PushSum) agree(numbers []float64) float64 {
+	return p.sequence.MaxConsensus(numbers, p.round, p.flood[p.round%len(p.flood)])[0]
 }
 
 // real returns the largest distance of two messages.
@@ -207,6 +220,9 @@ func (p *PushSum) mix(synchronize bool) {
 			copy(p.shared[i], average)
 			p.scalars[i] = scalar
 			p.local[i], p.noise[i] = 0, 0
+		}
+		if p.window != nil {
+			p.window.reset()
 		}
 		p.correct()
 		return

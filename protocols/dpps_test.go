@@ -67,7 +67,13 @@ func TestCalibratedEstimateHolds(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "run"), 5))
 		d := rapid.IntRange(1, 3).Draw(t, "d")
-		o := PushSumOptions{Constants: c, B: rapid.Float64Range(5, 500).Draw(t, "b"), NoiseRate: 1, Sync: sync, NoNoise: rapid.Bool().Draw(t, "quiet")}
+		o := PushSumOptions{Constants: c.Constants, B: rapid.Float64Range(5, 500).Draw(t, "b"), NoiseRate: 1, Sync: sync, NoNoise: rapid.Bool().Draw(t, "quiet")}
+		switch rapid.IntRange(0, 2).Draw(t, "estimate") {
+		case 0:
+			o.Ergodicity = c.Ergodicity
+		case 1:
+			o.Ergodicity, o.Constants.C = c.Ergodicity, 1e9 // the window alone
+		}
 		p, err := NewPushSum(s, drawVectors(r, s.Nodes(), d, 1), o, r)
 		if err != nil {
 			t.Fatal(err)
@@ -80,6 +86,39 @@ func TestCalibratedEstimateHolds(t *testing.T) {
 			if _, err := p.Round(added); err != nil {
 				t.Fatal(err)
 			}
+		}
+	})
+}
+
+// The window is the definition: all lags, with coefficients that are products beyond the last one.
+func TestWindowIsItsSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tau := []float64{1}
+		for range rapid.IntRange(1, 5).Draw(t, "lags") {
+			tau = append(tau, rapid.Float64Range(0, 1).Draw(t, "tau"))
+		}
+		last := len(tau) - 1
+		var coefficient func(s int) float64
+		coefficient = func(s int) float64 {
+			if s < last {
+				return tau[s]
+			}
+			return tau[last] * coefficient(s-last)
+		}
+		w := &window{tau: tau}
+		var added []float64
+		for range 20 {
+			now := rapid.Float64Range(0, 10).Draw(t, "now")
+			want := now
+			for k, m := range added {
+				want += coefficient(len(added)-k) * m
+			}
+			if got := w.estimate(now); math.Abs(got-2*want) > 1e-9*want {
+				t.Fatalf("round %d: %g, must be %g", len(added), got, 2*want)
+			}
+			with := now + rapid.Float64Range(0, 10).Draw(t, "noise")
+			w.finish(with)
+			added = append(added, with)
 		}
 	})
 }

@@ -22,36 +22,37 @@ type pushRound struct {
 
 // dppsResult is the JSON of --protocol dpps.
 type dppsResult struct {
-	Protocol  string      `json:"protocol"`
-	Graph     string      `json:"graph"`
-	Nodes     int         `json:"nodes"`
-	Period    int         `json:"period"`
-	Seed      uint64      `json:"seed"`
-	B         float64     `json:"b"`
-	NoiseRate float64     `json:"gamma_n"`
-	Sync      int         `json:"sync"`
-	Estimate  string      `json:"estimate"`
-	C         float64     `json:"c_prime,omitempty"`
-	Lambda    float64     `json:"lambda,omitempty"`
-	Sound     *bool       `json:"constants_sound,omitempty"` // absent: not known, or not used
-	Needed    float64     `json:"c_prime_needed,omitempty"`  // for soundness with this lambda
-	Broadcast int         `json:"broadcast_rounds"`          // of max-consensus, in every round
-	Mean      float64     `json:"mean"`
-	Rounds    []pushRound `json:"rounds"`
-	Errors    []float64   `json:"errors"` // ‖y(t) - mean‖₂ at the start and after every round
-	MeanRatio float64     `json:"mean_real_over_estimated"`
-	MostRatio float64     `json:"largest_real_over_estimated"`
-	Epsilon   float64     `json:"epsilon_per_round"`
-	Basic     float64     `json:"epsilon_basic"`
-	Advanced  float64     `json:"epsilon_advanced"`
-	Delta     float64     `json:"delta"`
+	Protocol   string      `json:"protocol"`
+	Graph      string      `json:"graph"`
+	Nodes      int         `json:"nodes"`
+	Period     int         `json:"period"`
+	Seed       uint64      `json:"seed"`
+	B          float64     `json:"b"`
+	NoiseRate  float64     `json:"gamma_n"`
+	Sync       int         `json:"sync"`
+	Estimate   string      `json:"estimate"`
+	C          float64     `json:"c_prime,omitempty"`
+	Lambda     float64     `json:"lambda,omitempty"`
+	Sound      *bool       `json:"constants_sound,omitempty"` // absent: not known, or not used
+	Needed     float64     `json:"c_prime_needed,omitempty"`  // for soundness with this lambda
+	Ergodicity []float64   `json:"ergodicity,omitempty"`
+	Broadcast  int         `json:"broadcast_rounds"` // of max-consensus, in every round
+	Mean       float64     `json:"mean"`
+	Rounds     []pushRound `json:"rounds"`
+	Errors     []float64   `json:"errors"` // ‖y(t) - mean‖₂ at the start and after every round
+	MeanRatio  float64     `json:"mean_real_over_estimated"`
+	MostRatio  float64     `json:"largest_real_over_estimated"`
+	Epsilon    float64     `json:"epsilon_per_round"`
+	Basic      float64     `json:"epsilon_basic"`
+	Advanced   float64     `json:"epsilon_advanced"`
+	Delta      float64     `json:"delta"`
 }
 
 // dppsAveraging is a run of DPPS.
 type dppsAveraging struct {
-	constants protocols.Constants
-	source    string // of the constants
-	result    dppsResult
+	calibration protocols.Calibration
+	source      string // of the constants
+	result      dppsResult
 }
 
 const pushRounds = 10
@@ -72,7 +73,7 @@ func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any)) (
 func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name string, u []float64, note func(string, ...any)) (*dppsAveraging, error) {
 	var err error
 	a := &dppsAveraging{}
-	if a.constants, a.source, err = f.push.constants(ctx, s); err != nil {
+	if a.calibration, a.source, err = f.push.calibrate(ctx, s); err != nil {
 		return nil, err
 	}
 	rounds := pushRounds
@@ -83,21 +84,21 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	}
 	r := &a.result
 	*r = dppsResult{Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(), Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
-		Sync: f.push.sync, Estimate: f.push.estimate, C: a.constants.C, Lambda: a.constants.Lambda, Broadcast: s.BroadcastRounds(),
+		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda, Ergodicity: a.calibration.Ergodicity, Broadcast: s.BroadcastRounds(),
 		Mean: protocols.Mean(u), Delta: f.delta}
 	switch {
 	case f.push.estimate == "sound" && !f.push.own():
 		sound := true
-		r.Sound, r.Needed = &sound, a.constants.C
+		r.Sound, r.Needed = &sound, a.calibration.C
 	case f.push.estimate != "real":
-		if err := r.judge(ctx, s, a.constants, f.push.sync); err != nil {
+		if err := r.judge(ctx, s, a.calibration.Constants, f.push.sync); err != nil {
 			return nil, err
 		}
 		if r.Sound == nil || !*r.Sound {
 			note("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out too small ends the run", r.C, r.Lambda)
 		}
 	}
-	options := f.push.options(a.constants)
+	options := f.push.options(a.calibration)
 	reports, errors, err := pushAverage(ctx, s, u, options, rounds, f.random(forNoise))
 	if err != nil {
 		return nil, err
@@ -183,6 +184,14 @@ func (r *dppsResult) account(epsilon float64, rounds int) (err error) {
 	return err
 }
 
+// numbers is how many the nodes broadcast in a round: S_i; and for the other estimate what was added, without and with noise.
+func (r *dppsResult) numbers() int {
+	if len(r.Ergodicity) > 0 {
+		return 3
+	}
+	return 1
+}
+
 func (a *dppsAveraging) data() any { return a.result }
 
 func (a *dppsAveraging) print(w io.Writer) error {
@@ -194,7 +203,7 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	a.printConstants(w)
-	fmt.Fprintf(w, "broadcast      max-consensus takes %s of one number, before every round\n", count(r.Broadcast, "round"))
+	fmt.Fprintf(w, "broadcast      max-consensus takes %s of %s, before every round\n", count(r.Broadcast, "round"), count(r.numbers(), "number"))
 	fmt.Fprintf(w, "average        %.10g; after %s the nodes are %s from it (‖·‖₂), %s at the start\n\n", r.Mean, count(len(r.Rounds), "round"),
 		number(r.Errors[len(r.Errors)-1]), number(r.Errors[0]))
 	var rows [][]string
@@ -230,6 +239,10 @@ func (a *dppsAveraging) printConstants(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "sensitivity    recursion with C' = %.6g, lambda = %.6g (%s)\n", r.C, r.Lambda, a.source)
+	if len(r.Ergodicity) > 0 {
+		fmt.Fprintf(w, "               or 2·Σ tau_s·(the largest addition s rounds ago), if that is less: tau_1 = %.4g, tau_%d = %.2g\n", r.Ergodicity[1],
+			len(r.Ergodicity)-1, r.Ergodicity[len(r.Ergodicity)-1])
+	}
 	if r.Sound != nil && !*r.Sound {
 		fmt.Fprintf(w, "               NOT sound on this network: with this lambda C' must be %.6g or more\n", r.Needed)
 	}

@@ -34,7 +34,7 @@ func (f *pushFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
 	fl.Var((*wholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
-	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: the paper's recursion with constants that are proved to be enough for this network\npaper: with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
+	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: estimates that are proved to be enough for this network\npaper: with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
 	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
 	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
 	completeWith(cmd, "estimate", estimates)
@@ -142,26 +142,26 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 	return s, fmt.Sprintf("%s with %s weights", n.origin.Source, n.origin.Gossip), err
 }
 
-// constants returns what the recursion takes, and says where they are from.
-func (f *pushFlags) constants(ctx context.Context, s *protocols.Sequence) (protocols.Constants, string, error) {
+// calibrate returns what the estimate takes, and says where it is from.
+func (f *pushFlags) calibrate(ctx context.Context, s *protocols.Sequence) (protocols.Calibration, string, error) {
 	switch {
 	case f.own():
-		return protocols.Constants{C: f.c, Lambda: f.lambda}, "given", nil
+		return protocols.Calibration{Constants: protocols.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
 	case f.estimate == "paper":
-		return protocols.PaperConstants, "of the paper's experiments", nil
+		return protocols.Calibration{Constants: protocols.PaperConstants}, "of the paper's experiments", nil
 	case f.estimate == "real":
-		return protocols.Constants{}, "", nil
+		return protocols.Calibration{}, "", nil
 	}
 	c, err := s.Calibrate(ctx, f.sync)
-	return c, "calibrated: enough for this network, whatever its nodes add", err
+	return c, "enough for this network, whatever its nodes add", err
 }
 
 // own reports whether the constants are the user's.
 func (f *pushFlags) own() bool { return f.c != 0 || f.lambda != 0 }
 
 // options of the protocol.
-func (f *pushFlags) options(c protocols.Constants) protocols.PushSumOptions {
-	o := protocols.PushSumOptions{Constants: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
+func (f *pushFlags) options(c protocols.Calibration) protocols.PushSumOptions {
+	o := protocols.PushSumOptions{Constants: c.Constants, Ergodicity: c.Ergodicity, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
 	if f.estimate == "real" {
 		o.Estimate = protocols.Real
 	}

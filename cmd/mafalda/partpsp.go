@@ -108,11 +108,11 @@ type partResult struct {
 	Cells    []partCell `json:"cells"`
 }
 
-// network is a directed network, and constants for its estimate.
+// partNetwork is a directed network, and what its estimate takes.
 type partNetwork struct {
-	name      string
-	sequence  *protocols.Sequence
-	constants protocols.Constants
+	name        string
+	sequence    *protocols.Sequence
+	calibration protocols.Calibration
 }
 
 // partTraining is a partpsp command whose flags and input have been checked.
@@ -221,7 +221,7 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 			return nil, err
 		}
 		n := partNetwork{name: name, sequence: s}
-		if n.constants, _, err = f.push.constants(ctx, s); err != nil {
+		if n.calibration, _, err = f.push.calibrate(ctx, s); err != nil {
 			return nil, err
 		}
 		t.networks = append(t.networks, n)

@@ -89,7 +89,7 @@ const (
 func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork) (*figure.Figure, error) {
 	sound := t.flags.push
 	sound.estimate = "sound"
-	constants, _, err := sound.constants(ctx, n.sequence)
+	calibration, _, err := sound.calibrate(ctx, n.sequence)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork) (*f
 	for _, shared := range []int{1, 2} {
 		p := t.configure(n, shared, figureB, 0)
 		sound.b = figureB
-		p.PushSum = sound.options(constants)
+		p.PushSum = sound.options(calibration)
 		perEpoch := max(p.Train.Len()/t.flags.nodes/p.Batch, 1)
 		p.Epochs = (figureRounds + perEpoch - 1) / perEpoch
 		r, err := p.Run(ctx, 0)

@@ -18,7 +18,7 @@ func (t *partTraining) configure(n partNetwork, shared int, b float64, seed uint
 		SharedRate: f.rate, Clip: f.clip}
 	push := f.push
 	push.b = b
-	p.PushSum = push.options(n.constants)
+	p.PushSum = push.options(n.calibration)
 	if b == 0 {
 		p.PushSum = protocols.PushSumOptions{NoNoise: true, Estimate: protocols.Real, Sync: f.push.sync}
 	}
