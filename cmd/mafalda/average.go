@@ -43,6 +43,35 @@ type averaging interface {
 	figures(ctx context.Context) ([]namedFigure, error) // for -o
 }
 
+// averageRun is what all JSON of consensus starts with.
+type averageRun struct {
+	Protocol string    `json:"protocol"`
+	Graph    string    `json:"graph"`
+	Nodes    int       `json:"nodes"`
+	Edges    int       `json:"edges"`
+	Gossip   string    `json:"gossip"`
+	ValueStd float64   `json:"value_std"`
+	NoiseStd float64   `json:"noise_std"`
+	Seed     uint64    `json:"seed"`
+	Mean     float64   `json:"mean"`
+	Rounds   int       `json:"rounds"`
+	Errors   []float64 `json:"errors"`         // ‖v(t) - mean‖₂ of every round
+	UpTo     *int      `json:"leakage_rounds"` // what observers see; null: for ever
+}
+
+// newAverageRun describes a run whose nodes held these values in its rounds.
+func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
+	r := averageRun{Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
+		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
+	for _, v := range values {
+		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
+	}
+	if f.fixed {
+		r.UpTo = &f.rounds
+	}
+	return r
+}
+
 type namedFigure struct {
 	name   string
 	figure *figure.Figure
@@ -204,11 +233,7 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 		}
 		return f.runDPPS(ctx, note)
 	}
-	n, err := f.consensus(note)
-	if err != nil {
-		return nil, err
-	}
-	u, err := f.startValues(n.graph.Labels())
+	n, u, err := f.start(note)
 	if err != nil {
 		return nil, err
 	}

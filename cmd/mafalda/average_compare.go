@@ -41,11 +41,7 @@ type comparison struct {
 const comparedRounds = 50
 
 func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)) (averaging, error) {
-	n, err := f.consensus(note)
-	if err != nil {
-		return nil, err
-	}
-	u, err := f.startValues(n.graph.Labels())
+	n, u, err := f.start(note)
 	if err != nil {
 		return nil, err
 	}

@@ -22,21 +22,10 @@ type gossipPair struct {
 
 // gossipResult is the JSON of --protocol gossip.
 type gossipResult struct {
-	Protocol   string       `json:"protocol"`
-	Graph      string       `json:"graph"`
-	Nodes      int          `json:"nodes"`
-	Edges      int          `json:"edges"`
-	Gossip     string       `json:"gossip"`
-	ValueStd   float64      `json:"value_std"`
-	NoiseStd   float64      `json:"noise_std"`
+	averageRun
 	Difference float64      `json:"difference"`
-	Seed       uint64       `json:"seed"`
-	Mean       float64      `json:"mean"`
 	Noisy      float64      `json:"noisy_mean"` // what the nodes agree on
-	Rounds     int          `json:"rounds"`
-	Errors     []float64    `json:"errors"`
-	UpTo       *int         `json:"view_rounds"` // null: for ever
-	Mu         float64      `json:"mu"`          // against everybody
+	Mu         float64      `json:"mu"`         // against everybody
 	Epsilon    float64      `json:"epsilon"`
 	Delta      float64      `json:"delta"`
 	WorstMu    float64      `json:"worst_pair_mu"`
@@ -65,17 +54,10 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	}
 	a := &gossipAveraging{network: n}
 	r := &a.result
-	*r = gossipResult{Protocol: "gossip", Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
-		NoiseStd: noise, Difference: f.difference, Seed: f.network.seed, Mean: protocols.Mean(u), Noisy: protocols.Mean(values[0]), Rounds: len(values) - 1,
+	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, u, values), Difference: f.difference, Noisy: protocols.Mean(values[0]),
 		Mu: f.difference / noise, Delta: f.delta, Pairs: []gossipPair{}}
-	if f.fixed {
-		r.UpTo = &f.rounds
-	}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
 		return nil, usage(err)
-	}
-	for _, v := range values {
-		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
 	}
 	namer := &ppacAveraging{network: n}
 	for i, coalition := range coalitions {

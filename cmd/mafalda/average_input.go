@@ -38,6 +38,16 @@ func (f *averageFlags) consensus(note func(string, ...any)) (*network, error) {
 	return n, nil
 }
 
+// start returns a network for consensus, and its nodes' values.
+func (f *averageFlags) start(note func(string, ...any)) (*network, []float64, error) {
+	n, err := f.consensus(note)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := f.startValues(n.graph.Labels())
+	return n, u, err
+}
+
 // regularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other.
 func regularBipartite(g *graph.Graph) bool {
 	side := make([]int, g.Nodes())

@@ -54,19 +54,8 @@ type recoveredValue struct {
 
 // ppacResult is the JSON of --protocol ppac.
 type ppacResult struct {
-	Protocol  string           `json:"protocol"`
-	Graph     string           `json:"graph"`
-	Nodes     int              `json:"nodes"`
-	Edges     int              `json:"edges"`
-	Gossip    string           `json:"gossip"`
-	ValueStd  float64          `json:"value_std"`
-	NoiseStd  float64          `json:"noise_std"`
-	Seed      uint64           `json:"seed"`
-	Mean      float64          `json:"mean"`
-	Rounds    int              `json:"rounds"`
-	Errors    []float64        `json:"errors"`         // ‖v(t) - mean‖₂ of every round
-	UpTo      *int             `json:"leakage_rounds"` // null: for ever
-	Floor     float64          `json:"floor"`          // what the average itself says of a value
+	averageRun
+	Floor     float64          `json:"floor"` // what the average itself says of a value
 	Worst     nats             `json:"worst_leakage"`
 	MeanLeak  float64          `json:"mean_finite_leakage"`
 	Infinite  int              `json:"infinite_pairs"`
@@ -202,15 +191,8 @@ func (a *ppacAveraging) label(coalition []int) string {
 func (a *ppacAveraging) summarize(victims []int) {
 	g, f := a.network.graph, a.flags
 	r := &a.result
-	*r = ppacResult{Protocol: "ppac", Graph: a.network.origin.Source, Nodes: g.Nodes(), Edges: g.Edges(), Gossip: a.network.origin.Gossip,
-		ValueStd: f.valueStd, NoiseStd: a.noise, Seed: f.network.seed, Mean: protocols.Mean(a.values), Rounds: len(a.run.Values) - 1,
-		Floor: floorOf(g.Nodes()), Pairs: []leakagePair{}, Leaves: []leafPair{}, Recovered: []recoveredValue{}}
-	if f.fixed {
-		r.UpTo = &f.rounds
-	}
-	for _, v := range a.run.Values {
-		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
-	}
+	*r = ppacResult{averageRun: f.newAverageRun("ppac", a.network, a.noise, a.values, a.run.Values), Floor: floorOf(g.Nodes()), Pairs: []leakagePair{},
+		Leaves: []leafPair{}, Recovered: []recoveredValue{}}
 	for i, label := range g.Labels() {
 		r.Chosen = append(r.Chosen, chosenPair{label, g.Label(a.protocol.Chosen(i))})
 	}
