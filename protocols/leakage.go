@@ -78,7 +78,7 @@ type Leakage struct {
 // projection is by Householder reflections; Σ, whose condition is the square, is not formed.
 //
 // Which values are recovered (Case 2, +Inf) is decided by the graph: a value is safe for ever unless all neighbours of the node that
-// are not observers have no neighbours but the node and observers (docs/protocols.md).
+// are not observers have no neighbours but the node and observers (docs/protocols.md). Until then it is a matter of what has been seen.
 func (v *View) Leakages(d Deviations) ([]Leakage, error) {
 	if err := d.check(v.protocol); err != nil {
 		return nil, err
@@ -96,12 +96,32 @@ func (v *View) Leakages(d Deviations) ([]Leakage, error) {
 	left := k.unexplained(victims)
 	var leaks []Leakage
 	for i, j := range victims {
-		if recoveredBy(v.protocol.neighbours, v.coalition, j) && (v.rounds == Forever || left[i] < 1e-16) {
+		if v.recovers(j) {
 			left[i] = 0
 		}
 		leaks = append(leaks, Leakage{j, math.Max(-math.Log(left[i])/2, 0)})
 	}
 	return leaks, nil
+}
+
+// recovers decides whether the view determines u_j. If the graph allows it at all, u_j is the sum of v_s(0) over the neighbours s that
+// are not observers, up to what is known beforehand: the question is whether that sum is in the span of what has been seen.
+func (v *View) recovers(j int) bool {
+	if !recoveredBy(v.protocol.neighbours, v.coalition, j) {
+		return false
+	}
+	if v.rounds == Forever || v.span.ceiling {
+		return true
+	}
+	sum := make([]float64, len(v.span.hidden))
+	var size float64
+	for _, s := range v.protocol.neighbours[j] {
+		if at := v.span.place[s]; at >= 0 {
+			sum[at] = 1
+			size++
+		}
+	}
+	return size == 0 || v.span.newPart(sum) < 1e-9*math.Sqrt(size)
 }
 
 // knowledge is what is known, as orthogonal directions in the space of sources scaled to variance one.

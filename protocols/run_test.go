@@ -171,3 +171,36 @@ func BenchmarkLeakageOfOneObserver(b *testing.B) {
 		})
 	}
 }
+
+// A value is given away in the round in which what is seen determines it, whatever the noise.
+func TestRecoveryHasItsRound(t *testing.T) {
+	g := fromEdges(t, 6, [2]int{0, 1}, [2]int{1, 2}, [2]int{2, 3}, [2]int{2, 4}, [2]int{1, 5}, [2]int{5, 2}) // 3 and 4 are leaves at 2
+	p, err := NewPPAC(g, gossipOf(t, g, graph.Laplacian), []int{1, 0, 3, 2, 2, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rounds, want := range []bool{false, true, true} { // node 1 recovers 2 from v_2(1)
+		exact, err := p.ExactView(LaplacianRat(g), []int{1}, rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if exact.Recovered(2) != want {
+			t.Fatalf("after round %d recovered: %v", rounds, !want)
+		}
+		for _, noise := range []float64{1e-9, 1, 1e12} {
+			v, err := p.View(context.Background(), []int{1}, rounds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leaks, err := v.Leakages(Uniform(1, noise))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range leaks {
+				if l.Victim == 2 && math.IsInf(l.Nats, 1) != want {
+					t.Errorf("noise %g, round %d: %g nats of node 2", noise, rounds, l.Nats)
+				}
+			}
+		}
+	}
+}
