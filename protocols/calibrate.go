@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -41,11 +42,12 @@ func (c Constants) check() error {
 // τ_B λ^-B times what smaller ones do to the column's range: a finite computation.
 
 const (
-	leastLambda = 0.01
-	mixed       = 1e-4 // lags are looked at until τ has fallen so far
-	tailShare   = 0.1  // τ_B λ^-B of the λ that are considered
-	mostLags    = 20000
-	upward      = 1 + 1e-9
+	leastLambda   = 0.01
+	mixed         = 1e-4 // lags are looked at until τ has fallen so far
+	tailShare     = 0.1  // τ_B λ^-B of the λ that are considered
+	mostLags      = 20000
+	productsShare = 0.6 // of the work, for progress
+	upward        = 1 + 1e-9
 )
 
 // mostNumbers is how many numbers calibration may store.
@@ -58,8 +60,14 @@ type products struct {
 	limited bool      // to a horizon: longer lags do not occur
 }
 
+// CalibrateOptions says for what constants are wanted.
+type CalibrateOptions struct {
+	Horizon  int                    // the number of rounds after which everybody synchronizes; 0: never
+	Progress func(fraction float64) // called now and then, if not nil
+}
+
 // products multiplies until the network has mixed, or up to the horizon if there is one.
-func (s *Sequence) products(ctx context.Context, horizon int) (*products, error) {
+func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products, error) {
 	n, period := s.Nodes(), s.Period()
 	p := &products{}
 	last := make([]*mat.Dense, period)
@@ -81,9 +89,16 @@ func (s *Sequence) products(ctx context.Context, horizon int) (*products, error)
 			tau = math.Min(tau+float64(n)*0x1p-50, p.ergodic[lag-1]) // rounding; it never grows
 		}
 		p.ergodic = append(p.ergodic, tau)
-		p.limited = horizon > 0 && lag == horizon
+		p.limited = o.Horizon > 0 && lag == o.Horizon
 		if p.limited || lag > 0 && tau < mixed {
 			return p, nil
+		}
+		if o.Progress != nil {
+			done := math.Log(tau) / math.Log(mixed)
+			if o.Horizon > 0 {
+				done = math.Max(done, float64(lag)/float64(o.Horizon))
+			}
+			o.Progress(productsShare * done)
 		}
 		p.lags = append(p.lags, last)
 		if numbers := float64(len(p.lags)+1) * float64(n*n*period); lag == mostLags || numbers > mostNumbers {
@@ -137,11 +152,11 @@ type Calibration struct {
 }
 
 // Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever the nodes add (the condition (*) above, proved
-// in docs/protocols.md). horizon is the number of rounds after which everybody synchronizes, 0 for never. λ is what makes the sum of
+// in docs/protocols.md). λ is what makes the sum of
 // all C′λ^s small; C′ the smallest for it, but for the lags beyond those where τ has fallen below 1e-4, which are bounded. O(n³) for
 // each lag.
-func (s *Sequence) Calibrate(ctx context.Context, horizon int) (Calibration, error) {
-	p, err := s.products(ctx, horizon)
+func (s *Sequence) Calibrate(ctx context.Context, o CalibrateOptions) (Calibration, error) {
+	p, err := s.products(ctx, o)
 	if err != nil {
 		return Calibration{}, err
 	}
@@ -166,26 +181,26 @@ func (s *Sequence) Calibrate(ctx context.Context, horizon int) (Calibration, err
 			best, lambda = total, l
 		}
 	}
-	_, c := p.constant(lambda)
+	_, c := p.constant(lambda, o.Progress)
 	return Calibration{Constants{c, lambda}, p.ergodic}, nil
 }
 
 // SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags have been looked at
 // (until τ is below 1e-4, or up to the horizon), and one that is enough for all lags; +Inf if none is known to be.
-func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, horizon int) (necessary, enough float64, err error) {
+func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o CalibrateOptions) (necessary, enough float64, err error) {
 	if err := (Constants{1, lambda}).check(); err != nil {
 		return 0, 0, err
 	}
-	p, err := s.products(ctx, horizon)
+	p, err := s.products(ctx, o)
 	if err != nil {
 		return 0, 0, err
 	}
-	necessary, enough = p.constant(lambda)
+	necessary, enough = p.constant(lambda, o.Progress)
 	return necessary, enough, nil
 }
 
 // constant evaluates the condition (*).
-func (p *products) constant(lambda float64) (necessary, enough float64) {
+func (p *products) constant(lambda float64, progress func(fraction float64)) (necessary, enough float64) {
 	period := len(p.lags[0])
 	n, _ := p.lags[0][0].Dims()
 	tail := 0.0
@@ -213,6 +228,8 @@ func (p *products) constant(lambda float64) (necessary, enough float64) {
 		scales[lag] = math.Pow(lambda, -float64(lag))
 	}
 	needs, suffices := make([]float64, n), make([]float64, n)
+	var mu sync.Mutex
+	pairs := 0
 	parallel.For(n, func(a int) {
 		most := make([]float64, n)
 		for e := range period {
@@ -231,6 +248,12 @@ func (p *products) constant(lambda float64) (necessary, enough float64) {
 				}
 				needs[a], suffices[a] = math.Max(needs[a], sum/2), math.Max(suffices[a], bounded/2)
 			}
+		}
+		if progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			pairs += a
+			progress(productsShare + (1-productsShare)*float64(pairs)/float64(n*(n-1)/2))
 		}
 	})
 	for a := range n {

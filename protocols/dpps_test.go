@@ -58,7 +58,7 @@ func TestCalibratedEstimateHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSequence(t, 8)
 		sync := rapid.SampledFrom([]int{0, 1, 3, 5}).Draw(t, "sync")
-		c, err := s.Calibrate(context.Background(), sync)
+		c, err := s.Calibrate(context.Background(), CalibrateOptions{Horizon: sync})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,13 +128,13 @@ func TestWindowIsItsSum(t *testing.T) {
 func TestSmallerConstantsAreUnsound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSequence(t, 6)
-		products, err := s.products(context.Background(), 0)
+		products, err := s.products(context.Background(), CalibrateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		slowest := math.Pow(mixed, 1/float64(len(products.lags)))
 		lambda := rapid.Float64Range(max(slowest, 0.4), 0.99).Draw(t, "lambda") // C' is below 1e4, and rounding below 1e-6
-		necessary, enough, err := s.SoundConstant(context.Background(), lambda, 0)
+		necessary, enough, err := s.SoundConstant(context.Background(), lambda, CalibrateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestOwnSumsNeedMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	products, err := s.products(context.Background(), 0)
+	products, err := s.products(context.Background(), CalibrateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,12 +438,12 @@ func TestPushSumRefuses(t *testing.T) {
 	mostNumbers = 1e4
 	if slow, err := DOut(20, 2); err != nil {
 		t.Error(err)
-	} else if _, err := slow.Calibrate(context.Background(), 0); !isNetwork(err) || !strings.Contains(err.Error(), "--c-prime") {
+	} else if _, err := slow.Calibrate(context.Background(), CalibrateOptions{}); !isNetwork(err) || !strings.Contains(err.Error(), "--c-prime") {
 		t.Errorf("20 nodes that mix slowly: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Calibrate(cancelled, 0); !errors.Is(err, context.Canceled) {
+	if _, err := s.Calibrate(cancelled, CalibrateOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

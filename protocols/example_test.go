@@ -57,11 +57,11 @@ func ExampleSequence_Calibrate() {
 	if err != nil {
 		panic(err)
 	}
-	c, err := s.Calibrate(context.Background(), 0)
+	c, err := s.Calibrate(context.Background(), protocols.CalibrateOptions{})
 	if err != nil {
 		panic(err)
 	}
-	needed, _, err := s.SoundConstant(context.Background(), protocols.PaperConstants.Lambda, 0)
+	needed, _, err := s.SoundConstant(context.Background(), protocols.PaperConstants.Lambda, protocols.CalibrateOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -49,7 +49,7 @@ func TestPartPSPLearns(t *testing.T) {
 // With calibrated constants training goes through; sharing everything, a round is W(x - γg) on all parameters.
 func TestPartPSPWithNoise(t *testing.T) {
 	p := classes(t, 4)
-	c, err := p.Sequence.Calibrate(context.Background(), 5)
+	c, err := p.Sequence.Calibrate(context.Background(), CalibrateOptions{Horizon: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,9 +38,9 @@ type averageFlags struct {
 
 // averaging is what a protocol does, ready to be shown.
 type averaging interface {
-	data() any                                          // for JSON
-	print(w io.Writer) error                            // for people
-	figures(ctx context.Context) ([]namedFigure, error) // for -o
+	data() any                                                         // for JSON
+	print(w io.Writer) error                                           // for people
+	figures(ctx context.Context, bar *progress) ([]namedFigure, error) // for -o
 }
 
 // averageRun is what all JSON of consensus starts with.
@@ -155,7 +155,9 @@ func (f *averageFlags) run(cmd *cobra.Command) error {
 		return averageError(err)
 	}
 	if f.out != "" {
-		if err := f.write(cmd.Context(), a); err != nil {
+		err := f.write(cmd.Context(), a, bar)
+		bar.clear()
+		if err != nil {
 			return averageError(err)
 		}
 	}
@@ -226,12 +228,12 @@ func (f *averageFlags) check() error {
 func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(string, ...any)) (averaging, error) {
 	switch {
 	case f.compare:
-		return f.runCompare(ctx, note)
+		return f.runCompare(ctx, note, bar)
 	case f.protocol == "dpps":
 		if f.given("noise-std") {
 			note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --b")
 		}
-		return f.runDPPS(ctx, note)
+		return f.runDPPS(ctx, note, bar)
 	}
 	n, u, err := f.start(note)
 	if err != nil {
@@ -244,7 +246,7 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 }
 
 // write writes result and figures to the folder.
-func (f *averageFlags) write(ctx context.Context, a averaging) error {
+func (f *averageFlags) write(ctx context.Context, a averaging, bar *progress) error {
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return fmt.Errorf("cannot write to %s: %w", f.out, err)
 	}
@@ -252,7 +254,7 @@ func (f *averageFlags) write(ctx context.Context, a averaging) error {
 	if err != nil {
 		return usageIfExists(err)
 	}
-	figures, err := a.figures(ctx)
+	figures, err := a.figures(ctx, bar)
 	if err != nil {
 		return fmt.Errorf("drawing: %w", err)
 	}

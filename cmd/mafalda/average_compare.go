@@ -40,7 +40,7 @@ type comparison struct {
 // comparedRounds is how many rounds are compared by default.
 const comparedRounds = 50
 
-func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)) (averaging, error) {
+func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any), bar *progress) (averaging, error) {
 	n, u, err := f.start(note)
 	if err != nil {
 		return nil, err
@@ -54,17 +54,17 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 	if err := c.addPlain(ctx, f, u); err != nil {
 		return nil, err
 	}
-	g, err := f.runGossip(ctx, n, u, nil)
+	g, err := f.runGossip(ctx, n, u, bar)
 	if err != nil {
 		return nil, err
 	}
 	c.addGossip(g)
-	p, err := f.runPPAC(ctx, n, u, nil)
+	p, err := f.runPPAC(ctx, n, u, bar)
 	if err != nil {
 		return nil, err
 	}
 	c.addPPAC(p)
-	return c, c.addDPPS(ctx, f, u, note)
+	return c, c.addDPPS(ctx, f, u, note, bar)
 }
 
 // addPlain is consensus on the values themselves.
@@ -107,7 +107,7 @@ func (c *comparison) addPPAC(a *ppacAveraging) {
 		Details: map[string]any{"worst_finite_leakage": worst, "infinite_pairs": r.Infinite, "floor": r.Floor}})
 }
 
-func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, note func(string, ...any)) error {
+func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, note func(string, ...any), bar *progress) error {
 	w, err := graph.NewGossip(c.network.graph, graph.Metropolis)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, 
 	if err != nil {
 		return err
 	}
-	a, err := f.pushSum(ctx, s, c.Graph, u, note)
+	a, err := f.pushSum(ctx, s, c.Graph, u, note, bar)
 	if errors.Is(err, protocols.ErrDiverged) || errors.Is(err, protocols.ErrSensitivity) {
 		c.Protocols = append(c.Protocols, compared{Protocol: "dpps", Noise: "Laplace, every message", Promise: "none: " + err.Error(), Against: "–", Not: "–"})
 		return nil
@@ -164,7 +164,7 @@ func (c *comparison) print(w io.Writer) error {
 	return textTable(w, []string{"protocol", "promised", "against", "not promised"}, promises)
 }
 
-func (c *comparison) figures(context.Context) ([]namedFigure, error) {
+func (c *comparison) figures(context.Context, *progress) ([]namedFigure, error) {
 	var curves []figure.Curve
 	for _, p := range c.Protocols {
 		curve := figure.Curve{Name: p.Protocol, Dashed: p.Protocol == "no protection"}

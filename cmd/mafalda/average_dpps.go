@@ -57,7 +57,7 @@ type dppsAveraging struct {
 
 const pushRounds = 10
 
-func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any)) (averaging, error) {
+func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any), bar *progress) (averaging, error) {
 	s, name, err := f.directedGraphs(note)
 	if err != nil {
 		return nil, err
@@ -66,14 +66,14 @@ func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any)) (
 	if err != nil {
 		return nil, err
 	}
-	return f.pushSum(ctx, s, name, u, note)
+	return f.pushSum(ctx, s, name, u, note, bar)
 }
 
 // pushSum runs DPPS from the values u.
-func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name string, u []float64, note func(string, ...any)) (*dppsAveraging, error) {
+func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name string, u []float64, note func(string, ...any), bar *progress) (*dppsAveraging, error) {
 	var err error
 	a := &dppsAveraging{}
-	if a.calibration, a.source, err = f.push.calibrate(ctx, s); err != nil {
+	if a.calibration, a.source, err = f.push.calibrate(ctx, s, bar); err != nil {
 		return nil, err
 	}
 	rounds := pushRounds
@@ -91,7 +91,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 		sound := true
 		r.Sound, r.Needed = &sound, a.calibration.C
 	case f.push.estimate != "real":
-		if err := r.judge(ctx, s, a.calibration.Constants, f.push.sync); err != nil {
+		if err := r.judge(ctx, s, a.calibration.Constants, &f.push, bar); err != nil {
 			return nil, err
 		}
 		if r.Sound == nil || !*r.Sound {
@@ -109,8 +109,8 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 }
 
 // judge says whether constants are sound.
-func (r *dppsResult) judge(ctx context.Context, s *protocols.Sequence, c protocols.Constants, sync int) error {
-	necessary, enough, err := s.SoundConstant(ctx, c.Lambda, sync)
+func (r *dppsResult) judge(ctx context.Context, s *protocols.Sequence, c protocols.Constants, push *pushFlags, bar *progress) error {
+	necessary, enough, err := s.SoundConstant(ctx, c.Lambda, push.horizon(bar))
 	if errors.Is(err, protocols.ErrNetwork) {
 		return nil // too large to say
 	}
@@ -249,7 +249,7 @@ func (a *dppsAveraging) printConstants(w io.Writer) {
 }
 
 // figures are the counterpart of Figure 2 of Zhou et al., and the error.
-func (a *dppsAveraging) figures(context.Context) ([]namedFigure, error) {
+func (a *dppsAveraging) figures(context.Context, *progress) ([]namedFigure, error) {
 	r := &a.result
 	real, estimated := figure.Curve{Name: "real"}, figure.Curve{Name: "estimated (" + r.Estimate + ")"}
 	errors := figure.Curve{Name: "error"}

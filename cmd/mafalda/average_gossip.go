@@ -73,9 +73,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
-		if bar != nil {
-			bar.show(float64(i+1)/float64(len(coalitions)), "observers")
-		}
+		bar.show(float64(i+1)/float64(len(coalitions)), "observers")
 	}
 	return a, nil
 }
@@ -111,7 +109,7 @@ func (a *gossipAveraging) print(w io.Writer) error {
 	return table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
 }
 
-func (a *gossipAveraging) figures(context.Context) ([]namedFigure, error) {
+func (a *gossipAveraging) figures(context.Context, *progress) ([]namedFigure, error) {
 	r := &a.result
 	c := figure.Curve{Name: "error"}
 	for t, v := range r.Errors[:min(len(r.Errors), 200)] {

@@ -24,7 +24,7 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list, err := six.figures(ctx)
+	list, err := six.figures(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -47,11 +47,11 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 			return err
 		}
 		f.fixed, f.rounds = true, 5
-		a, err := f.pushSum(ctx, s, spec, u, func(string, ...any) {})
+		a, err := f.pushSum(ctx, s, spec, u, func(string, ...any) {}, nil)
 		if err != nil {
 			return err
 		}
-		both, err := a.figures(ctx)
+		both, err := a.figures(ctx, nil)
 		if err != nil {
 			return err
 		}

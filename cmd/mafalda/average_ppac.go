@@ -167,9 +167,7 @@ func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims
 		mu.Lock()
 		defer mu.Unlock()
 		done++
-		if bar != nil {
-			bar.show(float64(done)/float64(len(coalitions)), "observers")
-		}
+		bar.show(float64(done)/float64(len(coalitions)), "observers")
 	})
 	for _, err := range errs {
 		if err != nil {

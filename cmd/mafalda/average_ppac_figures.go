@@ -2,35 +2,37 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"mafalda/internal/figure"
+	"mafalda/internal/parallel"
 	"mafalda/protocols"
 )
 
 // figures are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for this graph.
-func (a *ppacAveraging) figures(ctx context.Context) ([]namedFigure, error) {
-	values, err := a.valuesFigure()
-	if err != nil {
-		return nil, err
-	}
-	errors, err := a.errorFigure(ctx)
-	if err != nil {
-		return nil, err
-	}
-	times, err := a.timeFigure(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := []namedFigure{{"values", values}, {"error", errors}, {"time", times}}
-	leakage, err := a.leakageFigure(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if leakage != nil {
-		list = append(list, namedFigure{"leakage", leakage})
+func (a *ppacAveraging) figures(ctx context.Context, bar *progress) ([]namedFigure, error) {
+	var list []namedFigure
+	for _, f := range []struct {
+		name string
+		draw func() (*figure.Figure, error)
+	}{
+		{"values", a.valuesFigure},
+		{"error", func() (*figure.Figure, error) { return a.errorFigure(ctx) }},
+		{"time", func() (*figure.Figure, error) { return a.timeFigure(ctx) }},
+		{"leakage", func() (*figure.Figure, error) { return a.leakageFigure(ctx, bar) }},
+	} {
+		drawn, err := f.draw()
+		if err != nil {
+			return nil, err
+		}
+		if drawn != nil {
+			list = append(list, namedFigure{f.name, drawn})
+		}
 	}
 	return list, nil
 }
@@ -70,33 +72,49 @@ var decades = []float64{1.5, 15, 150, 1500, 15000, 150000}
 // realizations is over how many runs Figure 4 averages.
 const realizations = 100
 
+// forNoises calls f with every noise of the figures, on all processors, each with a generator of its own, and returns the first error.
+func (a *ppacAveraging) forNoises(f func(i int, noise float64, r *rand.Rand) error) error {
+	errs := make([]error, len(decades))
+	parallel.For(len(decades), func(i int) {
+		errs[i] = f(i, decades[i]*a.flags.valueStd, a.flags.random(forFigures+uint64(i)))
+	})
+	return errors.Join(errs...)
+}
+
+// prepare starts a run with other noise.
+func (a *ppacAveraging) prepare(noise float64, r *rand.Rand) (*protocols.Run, error) {
+	return a.protocol.Prepare(a.values, protocols.Uniform(a.flags.valueStd, noise), r)
+}
+
 // errorFigure is Figure 4: the mean error over the rounds, for every noise.
 func (a *ppacAveraging) errorFigure(ctx context.Context) (*figure.Figure, error) {
 	rounds := min(len(a.run.Values)-1, 200)
-	var curves []figure.Curve
-	for _, scale := range decades {
-		noise := scale * a.flags.valueStd
-		r := a.flags.random(forFigures)
-		c := figure.Curve{Name: fmt.Sprintf("noise %g", noise)}
+	curves := make([]figure.Curve, len(decades))
+	err := a.forNoises(func(i int, noise float64, r *rand.Rand) error {
 		sums := make([]float64, rounds+1)
 		for range realizations {
-			run, err := a.protocol.Prepare(a.values, protocols.Uniform(a.flags.valueStd, noise), r)
+			run, err := a.prepare(noise, r)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if err := a.protocol.Average(ctx, run, rounds, 0); err != nil {
-				return nil, err
+				return err
 			}
 			for t, v := range run.Values {
 				sums[t] += protocols.Distance(v, a.result.Mean) / realizations
 			}
 		}
+		c := figure.Curve{Name: fmt.Sprintf("noise %g", noise)}
 		for t, v := range sums {
 			if v > 0 {
 				c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
 			}
 		}
-		curves = append(curves, c)
+		curves[i] = c
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.result.Graph, realizations), X: "round t",
 		Y: "‖v(t) - average‖₂", LogY: true}, curves)
@@ -110,58 +128,56 @@ const (
 
 // timeFigure shows the rounds until the error is below a thousandth, for every noise: they grow with its logarithm (Theorem 7.2).
 func (a *ppacAveraging) timeFigure(ctx context.Context) (*figure.Figure, error) {
-	measured, bound := figure.Curve{Name: fmt.Sprintf("mean of %d runs", timedRuns)}, figure.Curve{Name: "bound of Lemma B.5", Dashed: true}
 	second, err := a.network.gossip.SecondEigenvalue()
 	if err != nil {
 		return nil, err
 	}
 	limit := max(int(mostNumbers)/a.network.graph.Nodes(), 1)
-	for _, scale := range decades {
-		noise := scale * a.flags.valueStd
-		r := a.flags.random(forFigures)
-		var rounds, bounds float64
+	noises, rounds, bounds := make([]float64, len(decades)), make([]float64, len(decades)), make([]float64, len(decades))
+	err = a.forNoises(func(i int, noise float64, r *rand.Rand) error {
+		noises[i] = noise
 		for range timedRuns {
-			run, err := a.protocol.Prepare(a.values, protocols.Uniform(a.flags.valueStd, noise), r)
+			run, err := a.prepare(noise, r)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if err := a.protocol.Average(ctx, run, limit, timedAt); err != nil {
-				return nil, err
+				return err
 			}
-			rounds += float64(len(run.Values)-1) / timedRuns
+			rounds[i] += float64(len(run.Values)-1) / timedRuns
 			start := protocols.Distance(run.Values[0], protocols.Mean(run.Values[0]))
-			bounds += math.Ceil(math.Log((1+start)/timedAt)/math.Log(1/second.Modulus)) / timedRuns
+			bounds[i] += math.Ceil(math.Log((1+start)/timedAt)/math.Log(1/second.Modulus)) / timedRuns
 		}
-		measured.X, measured.Y = append(measured.X, noise), append(measured.Y, rounds)
-		if a.network.gossip.Symmetric() && second.Modulus > 0 {
-			bound.X, bound.Y = append(bound.X, noise), append(bound.Y, bounds)
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	curves := []figure.Curve{{Name: fmt.Sprintf("mean of %d runs", timedRuns), X: noises, Y: rounds}}
+	if a.network.gossip.Symmetric() && second.Modulus > 0 {
+		curves = append(curves, figure.Curve{Name: "bound of Lemma B.5", X: noises, Y: bounds, Dashed: true})
 	}
 	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.result.Graph, timedAt),
-		X: "standard deviation of the noise", Y: "rounds", LogX: true, Marks: true}, []figure.Curve{measured, bound})
+		X: "standard deviation of the noise", Y: "rounds", LogX: true, Marks: true}, curves)
 }
 
 // leakageFigure is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is nil if all
 // leakages are infinite.
-func (a *ppacAveraging) leakageFigure(ctx context.Context) (*figure.Figure, error) {
+func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *progress) (*figure.Figure, error) {
 	worst, mean := figure.Curve{Name: "worst finite pair"}, figure.Curve{Name: "mean of finite pairs"}
 	floor := figure.Curve{Name: "the average alone", Dashed: true}
-	for _, scale := range decades {
+	for i, scale := range decades {
 		noise := scale * a.flags.valueStd
+		leaks, err := a.leakages(ctx, noise, func(done float64) {
+			bar.show((float64(i)+done)/float64(len(decades)), "leakage by noise")
+		})
+		if err != nil {
+			return nil, err
+		}
 		most, sum, finite := 0.0, 0.0, 0
-		for _, o := range a.observed {
-			if err := ctx.Err(); err != nil {
-				return nil, context.Cause(ctx)
-			}
-			leaks, err := o.view.Leakages(protocols.Uniform(a.flags.valueStd, noise))
-			if err != nil {
-				return nil, err
-			}
-			for _, l := range leaks {
-				asked := slices.ContainsFunc(o.leaks, func(other protocols.Leakage) bool { return other.Victim == l.Victim })
-				if asked && !math.IsInf(l.Nats, 1) {
-					most, sum, finite = max(most, l.Nats), sum+l.Nats, finite+1
-				}
+		for _, v := range leaks {
+			if !math.IsInf(v, 1) {
+				most, sum, finite = max(most, v), sum+v, finite+1
 			}
 		}
 		if finite == 0 {
@@ -171,6 +187,44 @@ func (a *ppacAveraging) leakageFigure(ctx context.Context) (*figure.Figure, erro
 		mean.X, mean.Y = append(mean.X, noise), append(mean.Y, sum/float64(finite))
 		floor.X, floor.Y = append(floor.X, noise), append(floor.Y, a.result.Floor)
 	}
+	curves := []figure.Curve{worst, mean, floor}
+	if len(a.result.Pairs) == 1 {
+		worst.Name = fmt.Sprintf("%s of %s", a.result.Pairs[0].Observer, a.result.Pairs[0].Victim)
+		curves = []figure.Curve{worst, floor}
+	}
 	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: leakage for values of standard deviation %g", a.result.Graph, a.flags.valueStd),
-		X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, Marks: true}, []figure.Curve{worst, mean, floor})
+		X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, Marks: true}, curves)
+}
+
+// leakages returns those of all pairs that were asked for with another noise, on all processors.
+func (a *ppacAveraging) leakages(ctx context.Context, noise float64, done func(fraction float64)) ([]float64, error) {
+	each := make([][]float64, len(a.observed))
+	errs := make([]error, len(a.observed))
+	var mu sync.Mutex
+	finished := 0
+	parallel.For(len(a.observed), func(i int) {
+		if errs[i] = ctx.Err(); errs[i] != nil {
+			return
+		}
+		o := a.observed[i]
+		leaks, err := o.view.Leakages(protocols.Uniform(a.flags.valueStd, noise))
+		errs[i] = err
+		asked := map[int]bool{}
+		for _, l := range o.leaks {
+			asked[l.Victim] = true
+		}
+		for _, l := range leaks {
+			if asked[l.Victim] {
+				each[i] = append(each[i], l.Nats)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		finished++
+		done(float64(finished) / float64(len(a.observed)))
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return slices.Concat(each...), errors.Join(errs...)
 }

@@ -34,7 +34,7 @@ func (f *pushFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
 	fl.Var((*wholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
-	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: estimates that are proved to be enough for this network\npaper: with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
+	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: estimates that are proved to be enough for this network\npaper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
 	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
 	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
 	completeWith(cmd, "estimate", estimates)
@@ -143,7 +143,7 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 }
 
 // calibrate returns what the estimate takes, and says where it is from.
-func (f *pushFlags) calibrate(ctx context.Context, s *protocols.Sequence) (protocols.Calibration, string, error) {
+func (f *pushFlags) calibrate(ctx context.Context, s *protocols.Sequence, bar *progress) (protocols.Calibration, string, error) {
 	switch {
 	case f.own():
 		return protocols.Calibration{Constants: protocols.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
@@ -152,8 +152,13 @@ func (f *pushFlags) calibrate(ctx context.Context, s *protocols.Sequence) (proto
 	case f.estimate == "real":
 		return protocols.Calibration{}, "", nil
 	}
-	c, err := s.Calibrate(ctx, f.sync)
+	c, err := s.Calibrate(ctx, f.horizon(bar))
 	return c, "enough for this network, whatever its nodes add", err
+}
+
+// horizon says for what constants are wanted.
+func (f *pushFlags) horizon(bar *progress) protocols.CalibrateOptions {
+	return protocols.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.show(done, "calibrating") }}
 }
 
 // own reports whether the constants are the user's.

@@ -221,7 +221,7 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 			return nil, err
 		}
 		n := partNetwork{name: name, sequence: s}
-		if n.calibration, _, err = f.push.calibrate(ctx, s); err != nil {
+		if n.calibration, _, err = f.push.calibrate(ctx, s, nil); err != nil {
 			return nil, err
 		}
 		t.networks = append(t.networks, n)

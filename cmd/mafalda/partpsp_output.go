@@ -89,7 +89,7 @@ const (
 func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork) (*figure.Figure, error) {
 	sound := t.flags.push
 	sound.estimate = "sound"
-	calibration, _, err := sound.calibrate(ctx, n.sequence)
+	calibration, _, err := sound.calibrate(ctx, n.sequence, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,9 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
-// show moves the bar to a fraction of the work; it never moves back.
+// show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
 func (p *progress) show(fraction float64, description string) {
-	if p.out == nil || time.Since(p.since) < progressDelay {
+	if p == nil || p.out == nil || time.Since(p.since) < progressDelay {
 		return
 	}
 	if p.bar == nil {
