@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 		return err
 	}
 	list = append(list, namedFigure{"ppac-figure-7", cycles})
-	for name, spec := range map[string]string{"2-out": "d-out:10,2", "exp": "exp:10"} {
+	for _, spec := range []string{"d-out:10,2", "exp:10"} {
 		s, _, err := circulant(spec)
 		if err != nil {
 			return err
@@ -55,7 +56,7 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, namedFigure{"dpps-" + name, both[0].figure})
+		list = append(list, namedFigure{"dpps-" + strings.NewReplacer(":", "-", ",", "-").Replace(spec), both[0].figure})
 	}
 	for _, g := range list {
 		w := cmd.OutOrStdout()

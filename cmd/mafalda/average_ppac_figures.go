@@ -189,11 +189,11 @@ func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *progress) (*figu
 	}
 	curves := []figure.Curve{worst, mean, floor}
 	if len(a.result.Pairs) == 1 {
-		worst.Name = fmt.Sprintf("%s of %s", a.result.Pairs[0].Observer, a.result.Pairs[0].Victim)
+		worst.Name = fmt.Sprintf("what %s learns of %s", a.result.Pairs[0].Observer, a.result.Pairs[0].Victim)
 		curves = []figure.Curve{worst, floor}
 	}
 	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: leakage for values of standard deviation %g", a.result.Graph, a.flags.valueStd),
-		X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, Marks: true}, curves)
+		X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, LogY: slices.Max(worst.Y) > 20*a.result.Floor, Marks: true}, curves)
 }
 
 // leakages returns those of all pairs that were asked for with another noise, on all processors.
