@@ -7,15 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/export"
-	"mafalda/internal/figure"
 	"mafalda/protocols"
 )
 
@@ -70,11 +66,6 @@ func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64,
 		r.UpTo = &f.rounds
 	}
 	return r
-}
-
-type namedFigure struct {
-	name   string
-	figure *figure.Figure
 }
 
 var averagingProtocols = []string{"ppac", "dpps", "gossip"}
@@ -142,6 +133,9 @@ func (f *averageFlags) run(cmd *cobra.Command) error {
 	}
 	if f.papers {
 		return f.drawPapers(cmd)
+	}
+	if err := checkFolder(f.out, averageName, f.force); err != nil {
+		return err
 	}
 	notes := cmd.ErrOrStderr()
 	bar := newProgress(notes, f.quiet)
@@ -245,23 +239,11 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 	return f.runPPAC(ctx, n, u, bar)
 }
 
-// write writes result and figures to the folder.
+// write draws the figures, and then writes them with the result to the folder.
 func (f *averageFlags) write(ctx context.Context, a averaging, bar *progress) error {
-	if err := os.MkdirAll(f.out, 0o777); err != nil {
-		return fmt.Errorf("cannot write to %s: %w", f.out, err)
-	}
-	err := export.WriteFile(filepath.Join(f.out, "average.json"), func(w io.Writer) error { return writeJSON(w, a.data()) }, f.force)
-	if err != nil {
-		return usageIfExists(err)
-	}
 	figures, err := a.figures(ctx, bar)
 	if err != nil {
 		return fmt.Errorf("drawing: %w", err)
 	}
-	for _, g := range figures {
-		if err := writeFigure(io.Discard, f.out, g.name, g.figure, f.force); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeResult(f.out, averageName, a.data(), figures, f.force)
 }

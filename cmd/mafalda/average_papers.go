@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,8 +16,8 @@ import (
 // drawPapers draws Figures 3, 4, 5 and 7 of Fereydounian et al., and the sensitivity of DPPS on averaging, after Figure 2 of Zhou et
 // al., on the graphs of their experiments.
 func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
-	if err := os.MkdirAll(f.out, 0o777); err != nil {
-		return fmt.Errorf("cannot write to %s: %w", f.out, err)
+	if err := checkFolder(f.out, "ppac-figure-3.png", f.force); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	six, err := f.appendixExample(ctx)

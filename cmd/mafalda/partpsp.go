@@ -129,6 +129,9 @@ func (f *partFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageUnlessInterrupted(err)
 	}
+	if err := checkFolder(f.out, partName, f.force); err != nil {
+		return err
+	}
 	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
 	err = t.train(cmd.Context(), bar)
 	bar.clear()

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
-	"mafalda/export"
 	"mafalda/internal/figure"
 )
 
@@ -60,23 +57,15 @@ func (t *partTraining) print(w io.Writer) error {
 }
 
 func (t *partTraining) write(ctx context.Context) error {
-	f := t.flags
-	if err := os.MkdirAll(f.out, 0o777); err != nil {
-		return fmt.Errorf("cannot write to %s: %w", f.out, err)
-	}
-	if err := export.WriteFile(filepath.Join(f.out, "partpsp.json"), func(w io.Writer) error { return writeJSON(w, t.result) }, f.force); err != nil {
-		return usageIfExists(err)
-	}
+	var figures []namedFigure
 	for _, n := range t.networks {
 		g, err := t.sensitivityFigure(ctx, n)
 		if err != nil {
 			return fmt.Errorf("drawing: %w", err)
 		}
-		if err := writeFigure(io.Discard, f.out, "sensitivity-"+strings.ReplaceAll(n.name, ":", "-"), g, f.force); err != nil {
-			return err
-		}
+		figures = append(figures, namedFigure{"sensitivity-" + strings.ReplaceAll(n.name, ":", "-"), g})
 	}
-	return nil
+	return writeResult(t.flags.out, partName, t.result, figures, t.flags.force)
 }
 
 // Figure 2 of Zhou et al. is for this b and so many rounds.

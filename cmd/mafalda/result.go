@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"mafalda/export"
+	"mafalda/internal/figure"
+)
+
+// The names of results in folders.
+const (
+	averageName = "average.json"
+	partName    = "partpsp.json"
+)
+
+// namedFigure is a figure and the name of its files, without an ending.
+type namedFigure struct {
+	name   string
+	figure *figure.Figure
+}
+
+// checkFolder finds out, before anything is computed, whether a result can be written to the folder. An empty name of a folder is none.
+func checkFolder(dir, name string, force bool) error {
+	if dir == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !force {
+		return usagef("%s is there already: use --force to replace it", filepath.Join(dir, name))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
+	}
+	probe, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// writeResult writes a result, as JSON, and its figures.
+func writeResult(dir, name string, result any, figures []namedFigure, force bool) error {
+	err := export.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return writeJSON(w, result) }, force)
+	if err != nil {
+		return usageIfExists(err)
+	}
+	for _, g := range figures {
+		if err := writeFigure(io.Discard, dir, g.name, g.figure, force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
