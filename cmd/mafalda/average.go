@@ -125,7 +125,7 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	return cmd
 }
 
-func (f *averageFlags) run(cmd *cobra.Command) error {
+func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 	f.given = cmd.Flags().Changed
 	f.fixed = f.given("rounds")
 	if err := f.check(); err != nil {
@@ -137,6 +137,7 @@ func (f *averageFlags) run(cmd *cobra.Command) error {
 	if err := checkFolder(f.out, averageName, f.force); err != nil {
 		return err
 	}
+	defer func() { removeIfEmpty(f.out, err) }()
 	notes := cmd.ErrOrStderr()
 	bar := newProgress(notes, f.quiet)
 	a, err := f.choose(cmd.Context(), bar, func(format string, args ...any) {

@@ -124,7 +124,7 @@ type partTraining struct {
 	result   partResult
 }
 
-func (f *partFlags) run(cmd *cobra.Command) error {
+func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	t, err := f.prepare(cmd.Context())
 	if err != nil {
 		return usageUnlessInterrupted(err)
@@ -132,6 +132,7 @@ func (f *partFlags) run(cmd *cobra.Command) error {
 	if err := checkFolder(f.out, partName, f.force); err != nil {
 		return err
 	}
+	defer func() { removeIfEmpty(f.out, err) }()
 	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
 	err = t.train(cmd.Context(), bar)
 	bar.clear()

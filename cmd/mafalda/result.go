@@ -41,6 +41,13 @@ func checkFolder(dir, name string, force bool) error {
 	return os.Remove(probe.Name())
 }
 
+// removeIfEmpty takes back a folder that checkFolder has made, if nothing came of it.
+func removeIfEmpty(dir string, err error) {
+	if err != nil && dir != "" {
+		_ = os.Remove(dir) // refuses a folder with something in it
+	}
+}
+
 // writeResult writes a result, as JSON, and its figures.
 func writeResult(dir, name string, result any, figures []namedFigure, force bool) error {
 	err := export.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return writeJSON(w, result) }, force)
