@@ -13,8 +13,10 @@ import (
 // Gossip is averaging under Gaussian noise, what PPAC and DPPS are held against: every node adds noise to its value once,
 // v(0) = u + N(0, σ²), and averages, v(t+1) = W v(t) (a step of Muffliato, Cyffers et al. 2022). The average is wrong by N(0, σ²/n).
 type Gossip struct {
-	graph *graph.Graph
-	w     *graph.CSR
+	graph    *graph.Graph
+	w        *graph.CSR
+	weights  *weights
+	residues [][]uint64
 }
 
 // NewGossip checks that W keeps sums and reaches consensus; errors wrap ErrNetwork.
@@ -22,7 +24,8 @@ func NewGossip(g *graph.Graph, w *graph.Gossip) (*Gossip, error) {
 	if err := checkConsensus(g, w); err != nil {
 		return nil, err
 	}
-	return &Gossip{g, w.Matrix()}, nil
+	exact := newWeights(w.Matrix())
+	return &Gossip{g, w.Matrix(), exact, exact.residues()}, nil
 }
 
 // GossipOptions says how Gossip runs.
@@ -60,7 +63,7 @@ func (g *Gossip) Exposures(ctx context.Context, observers []int, rounds int) ([]
 		}
 	}
 	inside := func(v int) bool { return slices.Contains(observers, v) }
-	s, err := (&observation{w: g.w, integer: integerLaplacian(g.graph, g.w), known: inside,
+	s, err := (&observation{weights: g.weights, residues: g.residues, known: inside,
 		seen: func(v int) bool {
 			return slices.ContainsFunc(observers, func(a int) bool { return g.graph.Adjacency().At(a, v) != 0 })
 		},

@@ -35,7 +35,7 @@ func (p *PPAC) View(ctx context.Context, observers []int, rounds int) (*View, er
 		return nil, fmt.Errorf("%w: %d observers of %d nodes in %d rounds", ErrNetwork, len(observers), p.Nodes(), rounds)
 	}
 	inside := func(v int) bool { return slices.Contains(observers, v) }
-	s, err := (&observation{w: p.w, integer: p.integer,
+	s, err := (&observation{weights: p.weights, residues: p.residues,
 		known: func(v int) bool {
 			return inside(v) || !slices.ContainsFunc(p.neighbours[v], func(u int) bool { return !inside(u) })
 		},
@@ -55,12 +55,8 @@ func (v *View) Informative() []Message {
 	return m
 }
 
-// Exact reports whether it was decided in exact arithmetic what is new, which needs W = I - (D-A)/d_max; else a new part below 1e-12
-// of a message counts as rounding.
-func (v *View) Exact() bool { return v.span.exact }
-
-// Ceiling reports that double precision was not enough to follow the informative sequence, which is cut off then. The observers are
-// assumed to know all of v(0): leakages are upper bounds.
+// Ceiling reports that it would have taken too much precision to say what the observers see: they are assumed to know all of v(0), and
+// leakages are upper bounds.
 func (v *View) Ceiling() bool { return v.span.ceiling }
 
 // Leakage is what a coalition learns of a node's value.
@@ -110,18 +106,7 @@ func (v *View) recovers(j int) bool {
 	if !recoveredBy(v.protocol.neighbours, v.coalition, j) {
 		return false
 	}
-	if v.rounds == Forever || v.span.ceiling {
-		return true
-	}
-	sum := make([]float64, len(v.span.hidden))
-	var size float64
-	for _, s := range v.protocol.neighbours[j] {
-		if at := v.span.place[s]; at >= 0 {
-			sum[at] = 1
-			size++
-		}
-	}
-	return size == 0 || v.span.newPart(sum) < 1e-9*math.Sqrt(size)
+	return v.span.determines(v.protocol.neighbours[j])
 }
 
 // knowledge is what is known, as orthogonal directions in the space of sources scaled to variance one.

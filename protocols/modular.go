@@ -1,13 +1,12 @@
 package protocols
 
 import (
+	"math"
 	"math/bits"
-
-	"mafalda/graph"
 )
 
-// prime is 2⁶¹-1. Ranks of whole-numbered matrices are counted modulo it: such a rank is never too large, and it is too small only
-// if the prime divides a minor that is not zero, which for numbers that have nothing to do with it has a chance of some 2⁻⁵⁰.
+// prime is 2⁶¹-1. Ranks of rational matrices are counted modulo it: such a rank is never too large, and it is too small only if the
+// prime divides a minor that is not zero, which for numbers that have nothing to do with it has a chance of some 2⁻⁵⁰.
 const prime = 1<<61 - 1
 
 func mulMod(a, b uint64) uint64 {
@@ -26,6 +25,13 @@ func addMod(a, b uint64) uint64 {
 	return a
 }
 
+func negMod(a uint64) uint64 {
+	if a == 0 {
+		return 0
+	}
+	return prime - a
+}
+
 // inverse returns 1/a by Fermat's little theorem.
 func inverse(a uint64) uint64 {
 	result := uint64(1)
@@ -38,56 +44,56 @@ func inverse(a uint64) uint64 {
 	return result
 }
 
+// residue returns a finite floating-point number, which is a whole number times a power of two, modulo the prime: 2⁶¹ is 1.
+func residue(v float64) uint64 {
+	fraction, exponent := math.Frexp(math.Abs(v))
+	whole := uint64(math.Ldexp(fraction, 53))
+	exponent = ((exponent-53)%61 + 61) % 61
+	x := mulMod(whole, 1<<exponent)
+	if v < 0 {
+		x = negMod(x)
+	}
+	return x
+}
+
 // echelon is a row echelon form that grows row by row.
 type echelon struct {
 	rows   [][]uint64 // rows[i] has its first nonzero entry, a 1, in column pivots[i]
 	pivots []int
-	width  int
 }
 
-func newEchelon(width int) *echelon { return &echelon{width: width} }
-
-// add reduces a row, which it keeps, by the others and reports whether something is left.
-func (e *echelon) add(row []uint64) bool {
-	for i, r := range e.rows {
+// reduce takes multiples of the first rows out of x, which it changes, and returns the column of what is left first, -1 if nothing is.
+func (e *echelon) reduce(x []uint64, rows int) int {
+	for i, r := range e.rows[:rows] {
 		at := e.pivots[i]
-		c := row[at]
-		if c == 0 {
+		minus := negMod(x[at])
+		if minus == 0 {
 			continue
 		}
-		minus := prime - c
-		for j := at; j < e.width; j++ {
-			if r[j] != 0 {
-				row[j] = addMod(row[j], mulMod(minus, r[j]))
+		for j, v := range r[at:] {
+			if v != 0 {
+				x[at+j] = addMod(x[at+j], mulMod(minus, v))
 			}
 		}
 	}
-	for at, c := range row {
-		if c == 0 {
-			continue
+	for at, c := range x {
+		if c != 0 {
+			return at
 		}
-		scale := inverse(c)
-		for j := at; j < e.width; j++ {
-			row[j] = mulMod(scale, row[j])
-		}
-		e.rows, e.pivots = append(e.rows, row), append(e.pivots, at)
-		return true
 	}
-	return false
+	return -1
 }
 
-// exactRow returns row "from" of the t-th power of a matrix with whole entries, modulo the prime, from that of t-1.
-func exactRow(integer *graph.CSR, before []uint64, from, t int) []uint64 {
-	n, _ := integer.Dims()
-	row := make([]uint64, n)
-	if t == 0 {
-		row[from] = 1
-		return row
+// add reduces a row, which it keeps, by the others and reports whether something is left.
+func (e *echelon) add(row []uint64) bool {
+	at := e.reduce(row, len(e.rows))
+	if at < 0 {
+		return false
 	}
-	integer.DoNonZero(func(i, j int, v float64) {
-		if before[i] != 0 {
-			row[j] = addMod(row[j], mulMod(before[i], uint64(v)))
-		}
-	})
-	return row
+	scale := inverse(row[at])
+	for j, v := range row[at:] {
+		row[at+j] = mulMod(scale, v)
+	}
+	e.rows, e.pivots = append(e.rows, row), append(e.pivots, at)
+	return true
 }

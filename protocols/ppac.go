@@ -18,9 +18,10 @@ type PPAC struct {
 	neighbours [][]int
 	chosen     []int // m_i
 	w          *graph.CSR
-	integer    *graph.CSR // s·W with whole entries if W is I - (D-A)/s, else nil
-	source     [][]int    // source[i][at] is the number of the noise Γ_ij, j = neighbours[i][at], behind the n values; -1 for m_i
-	sources    int        // 2·edges
+	weights    *weights // W in exact numbers, and modulo a prime
+	residues   [][]uint64
+	source     [][]int // source[i][at] is the number of the noise Γ_ij, j = neighbours[i][at], behind the n values; -1 for m_i
+	sources    int     // 2·edges
 }
 
 // NewPPAC checks the network. chosen[i] is m_i. The errors wrap ErrNetwork: a directed graph, nodes without neighbours, an m_i that
@@ -51,36 +52,9 @@ func NewPPAC(g *graph.Graph, w *graph.Gossip, chosen []int) (*PPAC, error) {
 		}
 		p.source = append(p.source, numbers)
 	}
-	p.integer = integerLaplacian(g, p.w)
+	p.weights = newWeights(p.w)
+	p.residues = p.weights.residues()
 	return p, nil
-}
-
-// integerLaplacian returns d·I - D + A if W is that divided by d, the largest degree, and nil otherwise.
-func integerLaplacian(g *graph.Graph, w *graph.CSR) *graph.CSR {
-	n, largest := g.Nodes(), 0
-	for i := range n {
-		largest = max(largest, g.Degree(i))
-	}
-	whole := !g.Weighted()
-	indptr, indices, data := []int{0}, []int(nil), []float64(nil)
-	for i := range n {
-		edges := 0
-		w.DoRowNonZero(i, func(_, j int, v float64) {
-			x := math.Round(v * float64(largest))
-			whole = whole && math.Abs(v*float64(largest)-x) < 1e-9
-			if i != j {
-				whole = whole && x == 1
-				edges++
-			}
-			indices, data = append(indices, j), append(data, x)
-		})
-		whole = whole && edges == g.Degree(i)
-		indptr = append(indptr, len(indices))
-	}
-	if !whole {
-		return nil
-	}
-	return graph.NewCSR(n, n, indptr, indices, data)
 }
 
 // Nodes returns n.

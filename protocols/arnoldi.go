@@ -1,0 +1,232 @@
+package protocols
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"mafalda/graph"
+	_ "mafalda/internal/gemm" // makes products fast
+)
+
+// Powers of W lose all digits after a few rounds, because their rows become parallel. But a chain may go on from any vector that differs
+// from its row by earlier ones: q ← the new part of qᵀW, scaled to length 1. Rounding is amplified all the same, on trees of eighty
+// nodes until nothing is right, without any small number on the way. It shows where the chains end: there the new part must be zero.
+// So a basis counts only if all chains end with nothing but rounding and no new part was small; otherwise it is made again in more
+// precision.
+const (
+	doubleEnd   = 1e-12 // the largest new part where a chain ends, and the smallest where it does not, in double precision
+	doubleLeast = 1e-4
+	mostWork    = 3e7 // rank²·nodes·precision/256: some ten seconds
+	mostBits    = 2048
+)
+
+// arnoldi returns an orthonormal basis of the messages' rows on the hidden nodes, row by row: nil if that would take too much precision.
+// all is the informative sequence for ever.
+func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Message) ([]float64, error) {
+	isNew := make(map[Message]bool, len(all))
+	for _, m := range all {
+		isNew[m] = true
+	}
+	quick := &doubles{w: w.w, s: s, last: map[int][]float64{}}
+	end, least, err := chains(ctx, quick, senders, isNew)
+	if err != nil {
+		return nil, err
+	}
+	if end <= doubleEnd && least >= doubleLeast {
+		return quick.basis, nil
+	}
+	work := float64(len(all)) * float64(len(all)) * float64(len(s.hidden))
+	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= mostWork; bits *= 2 {
+		long := newBigs(w, s, bits)
+		end, least, err := chains(ctx, long, senders, isNew)
+		if err != nil {
+			return nil, err
+		}
+		if end <= math.Ldexp(1, -int(bits)/2) && least >= math.Ldexp(1, -int(bits)/4) {
+			return long.doubles(), nil
+		}
+	}
+	return nil, nil
+}
+
+// arithmetic makes a basis.
+type arithmetic interface {
+	start(node int) // of the chain of a node: e_node
+	step(from int)  // the vector of the chain times W
+	// newPart takes the basis out of the vector of the last start or step and returns the length of what is left, of 1.
+	newPart() float64
+	// keep scales what is left to length 1, and puts it into the basis and at the end of its chain.
+	keep()
+}
+
+// chains builds a basis. It returns the largest new part where a chain ends, and the smallest where one goes on.
+func chains(ctx context.Context, a arithmetic, senders []int, isNew map[Message]bool) (end, least float64, err error) {
+	least = 1
+	for t := 0; len(senders) > 0; t++ {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, context.Cause(ctx)
+		}
+		var left []int
+		for _, from := range senders {
+			if t == 0 {
+				a.start(from)
+			} else {
+				a.step(from)
+			}
+			size := a.newPart()
+			if !isNew[Message{from, t}] {
+				end = math.Max(end, size)
+				continue
+			}
+			least = math.Min(least, size)
+			if size == 0 {
+				return 1, 0, nil
+			}
+			a.keep()
+			left = append(left, from)
+		}
+		senders = left
+	}
+	return end, least, nil
+}
+
+// doubles is double precision, with reorthogonalization.
+type doubles struct {
+	w     *graph.CSR
+	s     *span
+	basis []float64
+	rank  int
+	last  map[int][]float64
+	from  int
+	row   []float64
+	size  float64
+}
+
+func (d *doubles) start(node int) {
+	d.from, d.row = node, make([]float64, len(d.s.hidden))
+	d.row[d.s.place[node]] = 1
+}
+
+func (d *doubles) step(from int) {
+	whole, next := make([]float64, len(d.s.place)), make([]float64, len(d.s.place))
+	for at, v := range d.s.hidden {
+		whole[v] = d.last[from][at]
+	}
+	d.w.MulVecTo(next, true, whole)
+	d.from, d.row = from, make([]float64, len(d.s.hidden))
+	for at, v := range d.s.hidden {
+		d.row[at] = next[v]
+	}
+}
+
+func (d *doubles) newPart() float64 {
+	if d.rank > 0 {
+		q := blas64.General{Rows: d.rank, Cols: len(d.row), Stride: len(d.row), Data: d.basis}
+		along := vector(make([]float64, d.rank))
+		for range 2 {
+			blas64.Gemv(blas.NoTrans, 1, q, vector(d.row), 0, along)
+			blas64.Gemv(blas.Trans, -1, q, along, 1, vector(d.row))
+		}
+	}
+	d.size = blas64.Nrm2(vector(d.row))
+	return d.size
+}
+
+func (d *doubles) keep() {
+	blas64.Scal(1/d.size, vector(d.row))
+	d.basis = append(d.basis, d.row...)
+	d.last[d.from] = d.row
+	d.rank++
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// bigs is any precision.
+type bigs struct {
+	w       *graph.CSR
+	weights [][]*big.Float
+	s       *span
+	bits    uint
+	basis   [][]*big.Float
+	last    map[int][]*big.Float
+	from    int
+	row     []*big.Float
+	size    *big.Float
+}
+
+func newBigs(w *weights, s *span, bits uint) *bigs {
+	return &bigs{w: w.w, weights: w.floats(bits), s: s, bits: bits, last: map[int][]*big.Float{}}
+}
+
+func (b *bigs) zero() *big.Float { return new(big.Float).SetPrec(b.bits) }
+
+func (b *bigs) zeros() []*big.Float {
+	row := make([]*big.Float, len(b.s.hidden))
+	for i := range row {
+		row[i] = b.zero()
+	}
+	return row
+}
+
+func (b *bigs) start(node int) {
+	b.from, b.row = node, b.zeros()
+	b.row[b.s.place[node]].SetInt64(1)
+}
+
+func (b *bigs) step(from int) {
+	b.from, b.row = from, b.zeros()
+	term := b.zero()
+	for at, v := range b.s.hidden {
+		x, entry := b.last[from][at], 0
+		b.w.DoRowNonZero(v, func(_, u int, _ float64) {
+			if to := b.s.place[u]; to >= 0 {
+				b.row[to].Add(b.row[to], term.Mul(x, b.weights[v][entry]))
+			}
+			entry++
+		})
+	}
+}
+
+func (b *bigs) newPart() float64 {
+	along, term := b.zero(), b.zero()
+	for _, q := range b.basis {
+		along.SetInt64(0)
+		for i, x := range q {
+			along.Add(along, term.Mul(x, b.row[i]))
+		}
+		for i, x := range q {
+			b.row[i].Sub(b.row[i], term.Mul(x, along))
+		}
+	}
+	squared := b.zero()
+	for _, x := range b.row {
+		squared.Add(squared, term.Mul(x, x))
+	}
+	b.size = b.zero().Sqrt(squared)
+	size, _ := b.size.Float64()
+	return size
+}
+
+func (b *bigs) keep() {
+	for _, x := range b.row {
+		x.Quo(x, b.size)
+	}
+	b.basis = append(b.basis, b.row)
+	b.last[b.from] = b.row
+}
+
+// doubles rounds the basis.
+func (b *bigs) doubles() []float64 {
+	var rows []float64
+	for _, row := range b.basis {
+		for _, x := range row {
+			v, _ := x.Float64()
+			rows = append(rows, v)
+		}
+	}
+	return rows
+}
