@@ -148,7 +148,8 @@ func ergodicity(phi *mat.Dense) float64 {
 // Calibration is what sound estimates of a sequence take.
 type Calibration struct {
 	Constants
-	Ergodicity []float64 // τ_0 = 1, τ_1, …: the largest ergodicity coefficients of so many rounds
+	Ergodicity []float64 // τ_0 = 1, τ_1, …: the largest ergodicity coefficients of so many rounds; nil: S is of the constants alone
+	Horizon    int       // everybody must synchronize after so many rounds, or fewer; 0: no matter
 }
 
 // Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever the nodes add (the condition (*) above, proved
@@ -182,7 +183,7 @@ func (s *Sequence) Calibrate(ctx context.Context, o CalibrateOptions) (Calibrati
 		}
 	}
 	_, c := p.constant(lambda, o.Progress)
-	return Calibration{Constants{c, lambda}, p.ergodic}, nil
+	return Calibration{Constants{c, lambda}, p.ergodic, o.Horizon}, nil
 }
 
 // SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags have been looked at

@@ -22,7 +22,7 @@
 //
 // S is estimated by a recursion with two constants C′ and λ. With those of the paper it can be too small; Sequence.Calibrate finds
 // some that are sound, and Sequence.SoundConstant tells for which it is. A round whose estimate is below the truth is an error,
-// never a result.
+// never a result. The estimate covers one round; rounds do not compose (docs/protocols.md).
 //
 // # PartPSP
 //

@@ -32,13 +32,12 @@ const (
 
 // PushSumOptions says how DPPS runs. B and NoiseRate must be set.
 type PushSumOptions struct {
-	Constants  Constants // sound ones are from Sequence.Calibrate
-	Ergodicity []float64 // of the calibration: S is then the smaller of two sound estimates; nil: of Constants alone, as in the paper
-	Estimate   Estimate
-	B          float64 // b > 0 of the Laplace scale S/b
-	NoiseRate  float64 // γ_n > 0
-	Sync       int     // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
-	NoNoise    bool    // run without noise, and without a guarantee
+	Calibration Calibration // a sound one is from Sequence.Calibrate
+	Estimate    Estimate
+	B           float64 // b > 0 of the Laplace scale S/b
+	NoiseRate   float64 // γ_n > 0
+	Sync        int     // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
+	NoNoise     bool    // run without noise, and without a guarantee
 }
 
 // Epsilon returns b/γ_n, for which a round is differentially private (Theorem 1): it hides, given S, whose message an answer is.
@@ -54,8 +53,11 @@ func (o PushSumOptions) check() error {
 	if o.Sync < 0 {
 		return fmt.Errorf("synchronization every %d rounds: must not be negative", o.Sync)
 	}
+	if h := o.Calibration.Horizon; h > 0 && (o.Sync == 0 || o.Sync > h) {
+		return fmt.Errorf("synchronization every %d rounds (0: never): the calibration is for every %d, or more often", o.Sync, h)
+	}
 	if o.Estimate == Recursion {
-		return o.Constants.check()
+		return o.Calibration.check()
 	}
 	return nil
 }
@@ -73,6 +75,7 @@ type PushSum struct {
 	local     []float64   // S_i
 	added     []float64   // what node i has added in this round, in ‖·‖₁
 	noise     []float64   // γ_n‖n_i‖₁ of the round before
+	mixed     []float64   // Σ_j w_ij ‖s_j‖₁ of the messages that were averaged in the round before
 	window    *window     // or nil
 	first     bool        // values that differ have been put in, and no round has been yet
 	flood     []int       // rounds that max-consensus takes, by phase
@@ -96,9 +99,9 @@ func NewPushSum(s *Sequence, values [][]float64, o PushSumOptions, r *rand.Rand)
 	if len(values) != n {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(values), n)
 	}
-	p := &PushSum{sequence: s, options: o, random: r, local: make([]float64, n), noise: make([]float64, n), added: make([]float64, n)}
-	if len(o.Ergodicity) > 1 && o.Estimate == Recursion {
-		p.window = &window{tau: o.Ergodicity}
+	p := &PushSum{sequence: s, options: o, random: r, local: make([]float64, n), noise: make([]float64, n), added: make([]float64, n), mixed: make([]float64, n)}
+	if tau := o.Calibration.Ergodicity; len(tau) > 1 && o.Estimate == Recursion {
+		p.window = &window{tau: tau}
 	}
 	for i, v := range values {
 		if len(v) != len(values[0]) || len(v) == 0 {
@@ -118,8 +121,8 @@ func NewPushSum(s *Sequence, values [][]float64, o PushSumOptions, r *rand.Rand)
 // Corrected returns y_i. It must not be changed.
 func (p *PushSum) Corrected(i int) []float64 { return p.corrected[i] }
 
-// rounding bounds, relative to ‖s‖₁, what a round's arithmetic does to a message.
-const rounding = 0x1p-44
+// lost is more than what the arithmetic of estimates loses, relatively.
+const lost = 0x1p-44
 
 // Round runs a round with the perturbations ε_i (nil: none). The error wraps ErrSensitivity if the messages were further apart than
 // estimated, ErrDiverged if they are no longer numbers: nothing has been sent then.
@@ -134,7 +137,7 @@ func (p *PushSum) Round(perturbations [][]float64) (RoundReport, error) {
 			floats.Add(s, perturbations[i])
 			added += floats.Norm(perturbations[i], 1)
 		}
-		added += rounding * floats.Norm(s, 1) // messages are floating-point numbers
+		added += p.sequence.slack * math.Max(floats.Norm(s, 1), p.mixed[i]) // messages and weights are floating-point numbers
 		p.added[i] = added
 		p.estimate(i, added)
 	}
@@ -168,8 +171,8 @@ func (p *PushSum) Round(perturbations [][]float64) (RoundReport, error) {
 
 // estimate is Equation 22 for node i, which has added a vector of this norm.
 func (p *PushSum) estimate(i int, added float64) {
-	c, lambda := p.options.Constants.C, p.options.Constants.Lambda
-	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + rounding)
+	c, lambda := p.options.Calibration.C, p.options.Calibration.Lambda
+	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + lost)
 }
 
 // agree is the broadcast: everybody learns the largest of the nodes' numbers by max-consensus over the rounds' own graphs.
@@ -219,7 +222,7 @@ func (p *PushSum) mix(synchronize bool) {
 		for i := range n {
 			copy(p.shared[i], average)
 			p.scalars[i] = scalar
-			p.local[i], p.noise[i] = 0, 0
+			p.local[i], p.noise[i], p.mixed[i] = 0, 0, 0
 		}
 		if p.window != nil {
 			p.window.reset()
@@ -231,7 +234,11 @@ func (p *PushSum) mix(synchronize bool) {
 	next, scalars := make([][]float64, n), make([]float64, n)
 	for i := range n {
 		next[i] = make([]float64, width)
-		w.DoRowNonZero(i, func(_, j int, v float64) { floats.AddScaled(next[i], v, p.shared[j]) })
+		p.mixed[i] = 0
+		w.DoRowNonZero(i, func(_, j int, v float64) {
+			floats.AddScaled(next[i], v, p.shared[j])
+			p.mixed[i] += v * floats.Norm(p.shared[j], 1)
+		})
 	}
 	w.MulVecTo(scalars, false, p.scalars)
 	p.shared, p.scalars = next, scalars

@@ -67,12 +67,13 @@ func TestCalibratedEstimateHolds(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "run"), 5))
 		d := rapid.IntRange(1, 3).Draw(t, "d")
-		o := PushSumOptions{Constants: c.Constants, B: rapid.Float64Range(5, 500).Draw(t, "b"), NoiseRate: 1, Sync: sync, NoNoise: rapid.Bool().Draw(t, "quiet")}
+		o := PushSumOptions{Calibration: Calibration{Constants: c.Constants}, B: rapid.Float64Range(5, 500).Draw(t, "b"), NoiseRate: 1, Sync: sync, NoNoise: rapid.Bool().Draw(t, "quiet")}
 		switch rapid.IntRange(0, 2).Draw(t, "estimate") {
 		case 0:
-			o.Ergodicity = c.Ergodicity
+			o.Calibration = c
 		case 1:
-			o.Ergodicity, o.Constants.C = c.Ergodicity, 1e9 // the window alone
+			o.Calibration = c
+			o.Calibration.C = 1e9 // the window alone
 		}
 		p, err := NewPushSum(s, drawVectors(r, s.Nodes(), d, 1), o, r)
 		if err != nil {
@@ -143,7 +144,7 @@ func TestSmallerConstantsAreUnsound(t *testing.T) {
 		}
 		values, perturbations, rounds := attack(s, products, lambda)
 		run := func(c float64) error {
-			p, err := NewPushSum(s, values, PushSumOptions{Constants: Constants{c, lambda}, NoNoise: true}, nil)
+			p, err := NewPushSum(s, values, PushSumOptions{Calibration: Calibration{Constants: Constants{c, lambda}}, NoNoise: true}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,7 +227,7 @@ func TestPaperConstantsFailOnTwoNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	p, err := NewPushSum(s, [][]float64{{1}, {-1}}, PushSumOptions{Constants: PaperConstants, B: 5, NoiseRate: 1}, r)
+	p, err := NewPushSum(s, [][]float64{{1}, {-1}}, PushSumOptions{Calibration: Calibration{Constants: PaperConstants}, B: 5, NoiseRate: 1}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestOwnSumsNeedMore(t *testing.T) {
 		geometric = max(geometric, tau*math.Pow(lambda, -float64(lag)))
 	}
 	values := [][]float64{{0}, {0}, {0}, {0}}
-	p, err := NewPushSum(s, values, PushSumOptions{Constants: Constants{geometric, lambda}, NoNoise: true}, nil)
+	p, err := NewPushSum(s, values, PushSumOptions{Calibration: Calibration{Constants: Constants{geometric, lambda}}, NoNoise: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +309,7 @@ func TestPushSumAverages(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := [][]float64{{1, 8}, {2, 7}, {3, 6}, {4, 5}, {5, 4}, {6, 3}, {7, 2}, {8, 1}}
-	p, err := NewPushSum(s, values, PushSumOptions{Constants: Constants{1, 0.9}, NoNoise: true, Estimate: Real}, nil)
+	p, err := NewPushSum(s, values, PushSumOptions{Calibration: Calibration{Constants: Constants{1, 0.9}}, NoNoise: true, Estimate: Real}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,11 +411,11 @@ func TestPushSumRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := PushSumOptions{Constants: Constants{1, 0.5}, B: 1, NoiseRate: 1}
+	good := PushSumOptions{Calibration: Calibration{Constants: Constants{1, 0.5}}, B: 1, NoiseRate: 1}
 	for name, change := range map[string]func(o *PushSumOptions){
 		"b = 0": func(o *PushSumOptions) { o.B = 0 }, "b < 0": func(o *PushSumOptions) { o.B = -1 }, "b NaN": func(o *PushSumOptions) { o.B = math.NaN() },
-		"noise rate": func(o *PushSumOptions) { o.NoiseRate = 0 }, "lambda": func(o *PushSumOptions) { o.Constants.Lambda = 1 },
-		"C'": func(o *PushSumOptions) { o.Constants.C = math.NaN() }, "sync": func(o *PushSumOptions) { o.Sync = -1 },
+		"noise rate": func(o *PushSumOptions) { o.NoiseRate = 0 }, "lambda": func(o *PushSumOptions) { o.Calibration.Lambda = 1 },
+		"C'": func(o *PushSumOptions) { o.Calibration.C = math.NaN() }, "sync": func(o *PushSumOptions) { o.Sync = -1 },
 	} {
 		o := good
 		change(&o)
@@ -445,5 +446,81 @@ func TestPushSumRefuses(t *testing.T) {
 	cancel()
 	if _, err := s.Calibrate(cancelled, CalibrateOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Rounds do not compose for those who hear the broadcasts: S of round 1 holds the size of the noise that hid the answer of round 0. The
+// attacker knows the values, sees one answer, and asks whether S is what node 0's noise would make of it.
+func TestBroadcastsBreakComposition(t *testing.T) {
+	s, err := DOut(10, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Calibrate(context.Background(), CalibrateOptions{Horizon: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values [][]float64
+	for i := range 10 {
+		values = append(values, []float64{float64(i%2)*2 - 1})
+	}
+	const runs = 2000
+	o := PushSumOptions{Calibration: c, B: 0.25, NoiseRate: 1, Sync: 5}
+	var hits [2]int // by who has answered
+	for seed := range uint64(runs) {
+		p, err := NewPushSum(s, values, o, rand.New(rand.NewPCG(seed, 5)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := p.Round(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := p.Round(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := rand.New(rand.NewPCG(seed, 5)) // the same noise, to have the messages
+		for who := range hits {
+			size := first.Estimated / o.B * again.ExpFloat64()
+			if again.Uint64()&1 == 0 {
+				size = -size
+			}
+			answer := values[who][0] + size
+			noise := math.Abs(answer - values[0][0])
+			predicted := min(2*c.C*c.Lambda*(1+noise), 2*c.Ergodicity[1]*(1+noise))
+			if math.Abs(second.Estimated-predicted) < 1e-9*predicted {
+				hits[who]++
+			}
+		}
+	}
+	// two rounds of 0.25 would allow e^0.5 times as often as with node 1, and δ more
+	if hits[0] < runs/20 || hits[1] != 0 {
+		t.Errorf("of %d runs S fits node 0's noise %d times when it has answered, %d times when node 1 has", runs, hits[0], hits[1])
+	}
+}
+
+// Weights whose rows sum to 1 up to rounding only move nodes apart that start together; the estimate covers it.
+func TestWeightsWithDefects(t *testing.T) {
+	w := graph.NewCSRFromDense(mat.NewDense(2, 2, []float64{0.5 + 4e-10, 0.5, 0.5, 0.5 - 4e-10}))
+	s, err := NewSequence(numbers(2), []*graph.CSR{w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Calibrate(context.Background(), CalibrateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPushSum(s, [][]float64{{1}, {1}}, PushSumOptions{Calibration: c, NoNoise: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if _, err := p.Round(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := NewPushSum(s, [][]float64{{1}, {1}}, PushSumOptions{Calibration: Calibration{Constants: c.Constants, Horizon: 5}, NoNoise: true}, nil); err == nil {
+		t.Error("a calibration for five rounds is used for ever")
 	}
 }

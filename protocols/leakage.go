@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -153,7 +154,7 @@ func (v *View) known(d Deviations) (*knowledge, error) {
 		}
 	}
 	if rank > 0 {
-		reduced := mat.DenseCopyOf(scaled)
+		reduced := sorted(scaled)
 		gemm.Triangularize(p.sources, rank, reduced.RawMatrix().Data, reduced.RawMatrix().Stride)
 		k.upper = mat.NewTriDense(rank, mat.Upper, nil)
 		for i := range rank {
@@ -167,6 +168,21 @@ func (v *View) known(d Deviations) (*knowledge, error) {
 		k.columns = scaled
 	}
 	return k, nil
+}
+
+// sorted returns a copy with the longest rows on top: reflections then lose little where rows are of different sizes (Cox & Higham 1998).
+func sorted(m *mat.Dense) *mat.Dense {
+	rows, cols := m.Dims()
+	order, size := make([]int, rows), make([]float64, rows)
+	for i := range order {
+		order[i], size[i] = i, blas64.Nrm2(vector(m.RawRowView(i)))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	out := mat.NewDense(rows, cols, nil)
+	for to, from := range order {
+		out.SetRow(to, m.RawRowView(from))
+	}
+	return out
 }
 
 // takeOut makes the columns orthogonal to the direction of u_j - ΣΓ_jk, which an observer has received, and returns the direction.
@@ -227,19 +243,24 @@ func (k *knowledge) rest(j int, y []float64) float64 {
 	if explained += blas64.Dot(vector(y), vector(y)); explained < 0.5 {
 		return 1 - explained
 	}
-	// nothing may be taken away from 1: the part of ê_j that is left, itself
+	// nothing may be taken away from 1: the part of ê_j that is left, itself. What rounding leaves of the span in it is taken out again.
 	sources := direct.N
 	if y != nil {
 		sources, _ = k.columns.Dims()
 	}
-	rest := make([]float64, sources)
-	rest[j] = 1
-	if direct.N > 0 {
-		blas64.Axpy(-direct.Data[j], direct, vector(rest))
+	left := vector(make([]float64, sources))
+	left.Data[j] = 1
+	for range 3 {
+		if direct.N > 0 {
+			blas64.Axpy(-blas64.Dot(direct, left), direct, left)
+		}
+		if y != nil {
+			along := vector(y)
+			blas64.Gemv(blas.Trans, 1, k.columns.RawMatrix(), left, 0, along)
+			blas64.Trsv(blas.Trans, k.upper.RawTriangular(), along)
+			blas64.Trsv(blas.NoTrans, k.upper.RawTriangular(), along)
+			blas64.Gemv(blas.NoTrans, -1, k.columns.RawMatrix(), along, 1, left)
+		}
 	}
-	if y != nil {
-		blas64.Trsv(blas.NoTrans, k.upper.RawTriangular(), vector(y))
-		blas64.Gemv(blas.NoTrans, -1, k.columns.RawMatrix(), vector(y), 1, vector(rest))
-	}
-	return math.Pow(blas64.Nrm2(vector(rest)), 2)
+	return math.Pow(blas64.Nrm2(left), 2)
 }

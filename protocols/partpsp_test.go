@@ -53,7 +53,7 @@ func TestPartPSPWithNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.PushSum = PushSumOptions{Constants: c.Constants, Ergodicity: c.Ergodicity, B: 5, NoiseRate: 1e-3, Sync: 5}
+	p.PushSum = PushSumOptions{Calibration: c, B: 5, NoiseRate: 1e-3, Sync: 5}
 	r, err := p.Run(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)

@@ -74,12 +74,19 @@ func Uniform(value, noise float64) Deviations {
 	return Deviations{func(int) float64 { return value }, func(int, int) float64 { return noise }}
 }
 
-// check refuses what is not positive and finite: values and noise have a density (Assumption 4.1).
+// widestRange is by how much standard deviations may differ: leakages are right to ten digits up to there, and beyond lose one for each
+// power of ten.
+const widestRange = 1e10
+
+// check refuses what is not positive and finite, for values and noise have a density (Assumption 4.1), and what is too far apart for
+// double precision.
 func (d Deviations) check(p *PPAC) error {
+	least, most := math.Inf(1), 0.0
 	for i, around := range p.neighbours {
 		if s := d.Value(i); !(s > 0) || math.IsInf(s, 1) {
 			return fmt.Errorf("standard deviation %v of the value of node %s: must be positive and finite", s, p.graph.Label(i))
 		}
+		least, most = math.Min(least, d.Value(i)), math.Max(most, d.Value(i))
 		for _, j := range around {
 			if j == p.chosen[i] {
 				continue
@@ -87,7 +94,11 @@ func (d Deviations) check(p *PPAC) error {
 			if s := d.Noise(i, j); !(s > 0) || math.IsInf(s, 1) {
 				return fmt.Errorf("standard deviation %v of the noise from node %s to %s: must be positive and finite", s, p.graph.Label(i), p.graph.Label(j))
 			}
+			least, most = math.Min(least, d.Noise(i, j)), math.Max(most, d.Noise(i, j))
 		}
+	}
+	if most > widestRange*least {
+		return fmt.Errorf("standard deviations from %g to %g of values and noise: more than a factor of %g is beyond double precision", least, most, widestRange)
 	}
 	return nil
 }

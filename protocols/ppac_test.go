@@ -115,10 +115,10 @@ func drawCoalition(t *rapid.T, n int) []int {
 	return order[:size]
 }
 
-// drawDeviations draws a standard deviation for each source, over six decades.
+// drawDeviations draws a standard deviation for each source, noise from a billionth of the values to a billion times them.
 func drawDeviations(t *rapid.T, p *PPAC) Deviations {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "deviations"), 2))
-	scale := math.Pow(10, rapid.Float64Range(-1, 5).Draw(t, "scale"))
+	scale := math.Pow(10, rapid.Float64Range(-9, 9).Draw(t, "scale"))
 	value, noise := map[int]float64{}, map[[2]int]float64{}
 	for i, around := range p.neighbours {
 		value[i] = 0.5 + r.Float64()
@@ -501,9 +501,9 @@ func known(messages []Message) map[Message]bool {
 // On trees Arnoldi in double precision can go wrong without a sign but where the chains end. What is accepted agrees with 1024 bits.
 func TestTreesAreFollowed(t *testing.T) {
 	refused, deep := 0, 0
-	for seed := range uint64(12) {
+	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		n := 50 + 5*int(seed)
+		n := 45 + 8*int(seed)
 		var pairs [][2]int
 		for v := 1; v < n; v++ {
 			pairs = append(pairs, [2]int{r.IntN(v), v})

@@ -130,7 +130,7 @@ func TestPrepareRefuses(t *testing.T) {
 	if _, err := p.Prepare(u[:5], Uniform(1, 1), r); !isNetwork(err) {
 		t.Errorf("five values for six nodes: %v", err)
 	}
-	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-11, 1e11} {
 		if _, err := p.Prepare(u, Uniform(s, 1), r); err == nil {
 			t.Errorf("values of standard deviation %v", s)
 		}
@@ -187,7 +187,7 @@ func TestRecoveryHasItsRound(t *testing.T) {
 		if exact.Recovered(2) != want {
 			t.Fatalf("after round %d recovered: %v", rounds, !want)
 		}
-		for _, noise := range []float64{1e-9, 1, 1e12} {
+		for _, noise := range []float64{1e-9, 1, 1e9} {
 			v, err := p.View(context.Background(), []int{1}, rounds)
 			if err != nil {
 				t.Fatal(err)

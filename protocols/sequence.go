@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/rounding"
 )
 
 // Sequence is a sequence of weight matrices on directed graphs that repeats: W(t) in round t has w_ij > 0 where node j sends to node i.
 type Sequence struct {
 	labels  []string
 	weights []*graph.CSR
+	slack   float64 // what rounding of messages, and of the weights' sums, does to a message of norm one
 }
 
 // NewSequence checks what push-sum with a sensitivity estimate needs (Zhou et al., Assumption 1 and Definition 1): every matrix
@@ -47,7 +49,21 @@ func NewSequence(labels []string, weights []*graph.CSR) (*Sequence, error) {
 	if !g.StronglyConnected() {
 		return nil, fmt.Errorf("%w: not every node reaches every other, even over all %d rounds together", ErrNetwork, len(weights))
 	}
-	return &Sequence{labels, weights}, nil
+	return &Sequence{labels, weights, slackOf(weights)}, nil
+}
+
+// slackOf bounds the rounding of sums of messages, and by how much the rows of the weights do not sum to 1.
+func slackOf(weights []*graph.CSR) float64 {
+	terms, defect := 0, 0.0
+	for _, w := range weights {
+		n, _ := w.Dims()
+		for i := range n {
+			var sum rounding.Sum
+			w.DoRowNonZero(i, func(_, _ int, v float64) { sum.Add(v) })
+			terms, defect = max(terms, w.RowNNZ(i)), math.Max(defect, math.Abs(sum.Value()-1))
+		}
+	}
+	return math.Max(0x1p-44, 8*float64(terms+2)*0x1p-53) + 2*defect
 }
 
 // doublyStochastic says what is wrong with a weight matrix.

@@ -14,7 +14,7 @@ type window struct {
 }
 
 // estimate returns S for a round in which nodes have added at most now, before noise.
-func (w *window) estimate(now float64) float64 { return 2 * w.sum(now) * (1 + rounding) }
+func (w *window) estimate(now float64) float64 { return 2 * w.sum(now) * (1 + lost) }
 
 func (w *window) sum(now float64) float64 {
 	total, last := now, len(w.tau)-1
@@ -25,7 +25,7 @@ func (w *window) sum(now float64) float64 {
 	if t >= last {
 		total += w.tau[last] * w.sums[t-last]
 	}
-	return total * (1 + rounding)
+	return total * (1 + lost)
 }
 
 // finish notes what nodes have added in a round, noise included.

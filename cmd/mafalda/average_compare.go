@@ -126,8 +126,8 @@ func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, 
 	}
 	r := a.result
 	c.Protocols = append(c.Protocols, compared{Protocol: "dpps", Noise: fmt.Sprintf("Laplace of scale %g·S/%g, every message", r.NoiseRate, r.B), Errors: r.Errors,
-		Promise: fmt.Sprintf("epsilon = %.4g a round (%.4g over all, basic) for whose message it is", r.Epsilon, r.Basic),
-		Against: "who receives it, given S", Not: "the broadcast numbers; how large a value is",
+		Promise: fmt.Sprintf("epsilon = %.4g in a single round, given S, for whose message it is", r.Epsilon),
+		Against: "who receives the message, and hears no later S", Not: "several rounds; the broadcast numbers; how large a value is",
 		Details: map[string]float64{"epsilon_per_round": r.Epsilon, "epsilon_basic": r.Basic, "epsilon_advanced": r.Advanced, "delta": r.Delta}})
 	return nil
 }

@@ -43,9 +43,10 @@ type dppsResult struct {
 	MeanRatio  float64     `json:"mean_real_over_estimated"`
 	MostRatio  float64     `json:"largest_real_over_estimated"`
 	Epsilon    float64     `json:"epsilon_per_round"`
-	Basic      float64     `json:"epsilon_basic"`
+	Basic      float64     `json:"epsilon_basic"` // as if rounds had noise of their own: no guarantee
 	Advanced   float64     `json:"epsilon_advanced"`
 	Delta      float64     `json:"delta"`
+	Composed   bool        `json:"composition_proved"`
 }
 
 // dppsAveraging is a run of DPPS.
@@ -226,8 +227,9 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %.3f at most\n", r.MeanRatio, r.MostRatio)
 	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %.6g. It hides, given S, whose message an answer is (the paper's Definition 4)\n", r.Epsilon)
-	fmt.Fprintf(w, "               %s: epsilon %.6g by basic composition; %.6g for delta = %g by advanced (the paper has single rounds only)\n",
+	fmt.Fprintf(w, "               %s: the paper says nothing. %.6g by basic composition, %.6g for delta = %g by advanced, if rounds had noise of\n",
 		count(len(r.Rounds), "round"), r.Basic, r.Advanced, r.Delta)
+	fmt.Fprintf(w, "               their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n")
 	fmt.Fprintf(w, "               not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)\n")
 	return nil
 }

@@ -166,7 +166,7 @@ func (f *pushFlags) own() bool { return f.c != 0 || f.lambda != 0 }
 
 // options of the protocol.
 func (f *pushFlags) options(c protocols.Calibration) protocols.PushSumOptions {
-	o := protocols.PushSumOptions{Constants: c.Constants, Ergodicity: c.Ergodicity, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
+	o := protocols.PushSumOptions{Calibration: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
 	if f.estimate == "real" {
 		o.Estimate = protocols.Real
 	}
