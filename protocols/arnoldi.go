@@ -18,10 +18,13 @@ import (
 // So a basis counts only if all chains end with nothing but rounding and no new part was small; otherwise it is made again in more
 // precision.
 const (
-	doubleEnd   = 1e-12 // the largest new part where a chain ends, and the smallest where it does not, in double precision
-	doubleLeast = 1e-4
-	mostWork    = 3e7 // rank²·nodes·precision/256: some ten seconds
-	mostBits    = 2048
+	doubleEnd    = 1e-12 // the largest new part where a chain ends, and the smallest where it does not, in double precision
+	doubleLeast  = 1e-4
+	twofoldEnd   = 1e-16 // the same with 106 bits
+	twofoldLeast = 1e-10
+	twofoldWork  = 2e9 // rank²·nodes: some ten seconds
+	bigWork      = 3e7 // rank²·nodes·precision/256
+	mostBits     = 2048
 )
 
 // arnoldi returns an orthonormal basis of the messages' rows on the hidden nodes, row by row: nil if that would take too much precision.
@@ -40,7 +43,17 @@ func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Mess
 		return quick.basis, nil
 	}
 	work := float64(len(all)) * float64(len(all)) * float64(len(s.hidden))
-	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= mostWork; bits *= 2 {
+	if work <= twofoldWork {
+		twice := newTwofolds(w, s)
+		end, least, err := chains(ctx, twice, senders, isNew)
+		if err != nil {
+			return nil, err
+		}
+		if end <= twofoldEnd && least >= twofoldLeast {
+			return twice.doubles(), nil
+		}
+	}
+	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= bigWork; bits *= 2 {
 		long := newBigs(w, s, bits)
 		end, least, err := chains(ctx, long, senders, isNew)
 		if err != nil {

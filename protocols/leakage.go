@@ -112,6 +112,8 @@ func (v *View) recovers(j int) bool {
 
 // knowledge is what is known, as orthogonal directions in the space of sources scaled to variance one.
 type knowledge struct {
+	sources int
+	wide    bool            // standard deviations are far apart
 	direct  []blas64.Vector // by node: the unit vector of the completing fragment it sent to an observer, or empty
 	columns *mat.Dense      // sources×rank: the messages, orthogonal to direct
 	upper   *mat.TriDense   // R of columns = QR
@@ -124,7 +126,8 @@ func (v *View) known(d Deviations) (*knowledge, error) {
 	p, s := v.protocol, v.span
 	inside := func(i int) bool { return slices.Contains(v.coalition, i) }
 	rank, width := s.rank(), len(s.hidden)
-	k := &knowledge{direct: make([]blas64.Vector, p.Nodes())}
+	least, most := d.span(p)
+	k := &knowledge{sources: p.sources, wide: most > wideRange*least, direct: make([]blas64.Vector, p.Nodes())}
 	scaled := mat.NewDense(p.sources, max(rank, 1), nil)
 	x := func(r, node int) float64 {
 		if at := s.place[node]; at >= 0 {
@@ -212,55 +215,92 @@ func (v *View) takeOut(columns *mat.Dense, d Deviations, j int) blas64.Vector {
 	return w
 }
 
-// unexplained returns 1 - ‖Pê_j‖² of the victims j: the shares of the variances of u_j that are left, with a relative error of about
-// 1e-16 over their square root.
+// unexplained returns 1 - ‖Pê_j‖² of the victims j: the shares of the variances of u_j that are left.
 func (k *knowledge) unexplained(victims []int) []float64 {
 	left := make([]float64, len(victims))
-	if k.columns == nil {
-		for i, j := range victims {
-			left[i] = k.rest(j, nil)
+	var hard []int // numbers of victims
+	solved := k.solve(victims)
+	for i, j := range victims {
+		explained := 0.0
+		if direct := k.direct[j]; direct.N > 0 {
+			explained += direct.Data[j] * direct.Data[j]
 		}
-		return left
+		if solved != nil {
+			y := vector(solved.RawRowView(i))
+			explained += blas64.Dot(y, y)
+		}
+		left[i] = 1 - explained
+		if k.wide || explained > 0.5 {
+			hard = append(hard, i)
+		}
 	}
-	_, rank := k.columns.Dims()
-	solved := mat.NewDense(len(victims), rank, nil) // rows y with Rᵀy = (row j of the columns)
-	for i, j := range victims {
-		solved.SetRow(i, k.columns.RawRowView(j))
-	}
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, k.upper.RawTriangular(), solved.RawMatrix())
-	for i, j := range victims {
-		left[i] = k.rest(j, solved.RawRowView(i))
+	for from := 0; from < len(hard); from += together {
+		k.leave(victims, hard[from:min(from+together, len(hard))], left)
 	}
 	return left
 }
 
-// rest returns the share for victim j, from the solution y that belongs to it, which it overwrites.
-func (k *knowledge) rest(j int, y []float64) float64 {
-	direct, explained := k.direct[j], 0.0
-	if direct.N > 0 {
-		explained += direct.Data[j] * direct.Data[j]
+// together is for how many victims vectors are held at a time.
+const together = 256
+
+// solve returns, as rows, the y with Rᵀy = (row j of the columns), nil if there are no columns: ‖y‖² is what messages explain.
+func (k *knowledge) solve(victims []int) *mat.Dense {
+	if k.columns == nil {
+		return nil
 	}
-	if explained += blas64.Dot(vector(y), vector(y)); explained < 0.5 {
-		return 1 - explained
+	_, rank := k.columns.Dims()
+	solved := mat.NewDense(len(victims), rank, nil)
+	for i, j := range victims {
+		solved.SetRow(i, k.columns.RawRowView(j))
 	}
-	// nothing may be taken away from 1: the part of ê_j that is left, itself. What rounding leaves of the span in it is taken out again.
-	sources := direct.N
-	if y != nil {
-		sources, _ = k.columns.Dims()
-	}
-	left := vector(make([]float64, sources))
-	left.Data[j] = 1
-	for range 3 {
-		if direct.N > 0 {
-			blas64.Axpy(-blas64.Dot(direct, left), direct, left)
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, k.upper.RawTriangular(), solved.RawMatrix())
+	return solved
+}
+
+// leave computes what is left without taking anything from 1: the vectors ê_j - Pê_j themselves, of which P is taken out again twice, for
+// what rounding in R has left of it.
+func (k *knowledge) leave(victims, hard []int, left []float64) {
+	rest := mat.NewDense(k.sources, len(hard), nil)
+	for c, i := range hard {
+		j := victims[i]
+		rest.Set(j, c, 1)
+		if direct := k.direct[j]; direct.N > 0 {
+			for source, x := range direct.Data {
+				rest.Set(source, c, rest.At(source, c)-direct.Data[j]*x)
+			}
 		}
-		if y != nil {
-			along := vector(y)
-			blas64.Gemv(blas.Trans, 1, k.columns.RawMatrix(), left, 0, along)
-			blas64.Trsv(blas.Trans, k.upper.RawTriangular(), along)
-			blas64.Trsv(blas.NoTrans, k.upper.RawTriangular(), along)
-			blas64.Gemv(blas.NoTrans, -1, k.columns.RawMatrix(), along, 1, left)
+	}
+	if k.columns != nil {
+		_, rank := k.columns.Dims()
+		along := mat.NewDense(rank, len(hard), nil)
+		for range 3 {
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.columns.RawMatrix(), rest.RawMatrix(), 0, along.RawMatrix())
+			blas64.Trsm(blas.Left, blas.Trans, 1, k.upper.RawTriangular(), along.RawMatrix())
+			blas64.Trsm(blas.Left, blas.NoTrans, 1, k.upper.RawTriangular(), along.RawMatrix())
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, k.columns.RawMatrix(), along.RawMatrix(), 1, rest.RawMatrix())
+			for c, i := range hard {
+				takeDirection(rest, c, k.direct[victims[i]])
+			}
 		}
 	}
-	return math.Pow(blas64.Nrm2(left), 2)
+	for c, i := range hard {
+		var squared float64
+		for source := range k.sources {
+			squared += rest.At(source, c) * rest.At(source, c)
+		}
+		left[i] = squared
+	}
+}
+
+// takeDirection makes a column orthogonal to a unit vector, or leaves it as it is if there is none.
+func takeDirection(m *mat.Dense, column int, direction blas64.Vector) {
+	var along float64
+	for i, x := range direction.Data {
+		along += x * m.At(i, column)
+	}
+	for i, x := range direction.Data {
+		if x != 0 {
+			m.Set(i, column, m.At(i, column)-along*x)
+		}
+	}
 }

@@ -78,15 +78,16 @@ func Uniform(value, noise float64) Deviations {
 // power of ten.
 const widestRange = 1e10
 
+// wideRange is from where on a second look is taken at every victim.
+const wideRange = 1e3
+
 // check refuses what is not positive and finite, for values and noise have a density (Assumption 4.1), and what is too far apart for
 // double precision.
 func (d Deviations) check(p *PPAC) error {
-	least, most := math.Inf(1), 0.0
 	for i, around := range p.neighbours {
 		if s := d.Value(i); !(s > 0) || math.IsInf(s, 1) {
 			return fmt.Errorf("standard deviation %v of the value of node %s: must be positive and finite", s, p.graph.Label(i))
 		}
-		least, most = math.Min(least, d.Value(i)), math.Max(most, d.Value(i))
 		for _, j := range around {
 			if j == p.chosen[i] {
 				continue
@@ -94,13 +95,26 @@ func (d Deviations) check(p *PPAC) error {
 			if s := d.Noise(i, j); !(s > 0) || math.IsInf(s, 1) {
 				return fmt.Errorf("standard deviation %v of the noise from node %s to %s: must be positive and finite", s, p.graph.Label(i), p.graph.Label(j))
 			}
-			least, most = math.Min(least, d.Noise(i, j)), math.Max(most, d.Noise(i, j))
 		}
 	}
-	if most > widestRange*least {
+	if least, most := d.span(p); most > widestRange*least {
 		return fmt.Errorf("standard deviations from %g to %g of values and noise: more than a factor of %g is beyond double precision", least, most, widestRange)
 	}
 	return nil
+}
+
+// span returns the smallest and the largest.
+func (d Deviations) span(p *PPAC) (least, most float64) {
+	least = math.Inf(1)
+	for i, around := range p.neighbours {
+		least, most = math.Min(least, d.Value(i)), math.Max(most, d.Value(i))
+		for _, j := range around {
+			if j != p.chosen[i] {
+				least, most = math.Min(least, d.Noise(i, j)), math.Max(most, d.Noise(i, j))
+			}
+		}
+	}
+	return least, most
 }
 
 // Run is a run of the protocol. Fragments[i][at] is Γ_ij for j the at-th neighbour of i, ascending; Values[t] is v(t), with
