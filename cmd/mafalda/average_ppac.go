@@ -257,7 +257,7 @@ func (a *ppacAveraging) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, number(r.MeanLeak))
 	if r.Ceilings > 0 {
-		fmt.Fprintf(w, "               upper bounds for %d observers: double precision was not enough to follow what they learn\n", r.Ceilings)
+		fmt.Fprintf(w, "               upper bounds for %d observers: following what they learn would take too much precision\n", r.Ceilings)
 	}
 	a.printRisks(w)
 	return nil
