@@ -14,6 +14,9 @@ import (
 
 // consensus loads a connected graph with a consensus matrix.
 func (f *averageFlags) consensus(note func(string, ...any)) (*network, error) {
+	if name, _, _ := strings.Cut(f.network.source, ":"); name == "exp" || name == "d-out" {
+		return nil, usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.source)
+	}
 	byDefault := !f.network.gossipGiven() && f.network.gossipFile == ""
 	if byDefault {
 		f.network.gossip = graph.Laplacian.String()

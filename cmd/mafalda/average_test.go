@@ -241,6 +241,7 @@ func TestAverageBadInput(t *testing.T) {
 		"lopsided sequence":   {[]string{"average", "--protocol", "dpps", "--sequence", lopsided}, "round 0"},
 		"sequence apart":      {[]string{"average", "--protocol", "dpps", "--sequence", apart}, "reaches every other"},
 		"sequence is missing": {[]string{"average", "--protocol", "dpps", "--sequence", "nowhere.txt"}, "nowhere.txt"},
+		"exp for all":         {[]string{"average", "--compare", "--graph", "exp:8"}, "for --protocol dpps only"},
 		"both graphs":         {with(dpps, "--sequence", apart), "only one of them"},
 		"compare and choose":  {with(ppac, "--compare", "--protocol", "ppac"), "leave out --protocol"},
 		"papers into nowhere": {[]string{"average", "--papers"}, "-o FOLDER"},
