@@ -90,13 +90,13 @@ func (v *View) Leakages(d Deviations) ([]Leakage, error) {
 			victims = append(victims, j)
 		}
 	}
-	left := k.unexplained(victims)
+	nats := k.nats(victims)
 	var leaks []Leakage
 	for i, j := range victims {
 		if v.recovers(j) {
-			left[i] = 0
+			nats[i] = math.Inf(1)
 		}
-		leaks = append(leaks, Leakage{j, math.Max(-math.Log(left[i])/2, 0)})
+		leaks = append(leaks, Leakage{j, nats[i]})
 	}
 	return leaks, nil
 }
@@ -215,9 +215,12 @@ func (v *View) takeOut(columns *mat.Dense, d Deviations, j int) blas64.Vector {
 	return w
 }
 
-// unexplained returns 1 - ‖Pê_j‖² of the victims j: the shares of the variances of u_j that are left.
-func (k *knowledge) unexplained(victims []int) []float64 {
-	left := make([]float64, len(victims))
+// faint is the share of a variance below which what is explained says it better than what is left.
+const faint = 1e-9
+
+// nats returns -½ log(1 - ‖Pê_j‖²) of the victims j.
+func (k *knowledge) nats(victims []int) []float64 {
+	nats := make([]float64, len(victims))
 	var hard []int // numbers of victims
 	solved := k.solve(victims)
 	for i, j := range victims {
@@ -229,15 +232,15 @@ func (k *knowledge) unexplained(victims []int) []float64 {
 			y := vector(solved.RawRowView(i))
 			explained += blas64.Dot(y, y)
 		}
-		left[i] = 1 - explained
-		if k.wide || explained > 0.5 {
+		nats[i] = -math.Log1p(-explained) / 2
+		if k.wide && !(explained < faint) || !(explained < 0.5) {
 			hard = append(hard, i)
 		}
 	}
 	for from := 0; from < len(hard); from += together {
-		k.leave(victims, hard[from:min(from+together, len(hard))], left)
+		k.leave(victims, hard[from:min(from+together, len(hard))], nats)
 	}
-	return left
+	return nats
 }
 
 // together is for how many victims vectors are held at a time.
@@ -257,9 +260,9 @@ func (k *knowledge) solve(victims []int) *mat.Dense {
 	return solved
 }
 
-// leave computes what is left without taking anything from 1: the vectors ê_j - Pê_j themselves, of which P is taken out again twice, for
+// leave computes the same without taking anything from 1, from what is left: the vectors ê_j - Pê_j themselves, of which P is taken out again twice, for
 // what rounding in R has left of it.
-func (k *knowledge) leave(victims, hard []int, left []float64) {
+func (k *knowledge) leave(victims, hard []int, nats []float64) {
 	rest := mat.NewDense(k.sources, len(hard), nil)
 	for c, i := range hard {
 		j := victims[i]
@@ -288,7 +291,7 @@ func (k *knowledge) leave(victims, hard []int, left []float64) {
 		for source := range k.sources {
 			squared += rest.At(source, c) * rest.At(source, c)
 		}
-		left[i] = squared
+		nats[i] = math.Max(-math.Log(squared)/2, 0)
 	}
 }
 
