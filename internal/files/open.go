@@ -1,0 +1,62 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// Errors of names that are not those of regular files, and of files that are larger than they can be.
+var (
+	ErrIrregular = errors.New("not a regular file")
+	ErrTooLarge  = errors.New("too large")
+)
+
+// Open opens a regular file for reading, and returns its size in bytes. Links are followed. It never waits: pipes, sockets,
+// devices and folders are ErrIrregular, with the path in the message.
+func Open(path string) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer would wait
+	if err != nil {
+		if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() { // a socket cannot be opened at all
+			return nil, 0, irregular(path, info)
+		}
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = irregular(path, info)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+func irregular(path string, info os.FileInfo) error {
+	if info.IsDir() {
+		return fmt.Errorf("%s is a folder: %w", path, ErrIrregular)
+	}
+	return fmt.Errorf("%s is a pipe or a device, %w: save it to a file first", path, ErrIrregular)
+}
+
+// Read returns the content of a regular file of at most limit bytes; ErrTooLarge if it holds more.
+func Read(path string, limit int64) ([]byte, error) {
+	f, size, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > limit {
+		return nil, fmt.Errorf("%s: %w: %d bytes, where at most %d are expected", path, ErrTooLarge, size, limit)
+	}
+	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(content)) > limit { // it has grown, or has no size, as in /proc
+		return nil, fmt.Errorf("%s: %w: more than %d bytes", path, ErrTooLarge, limit)
+	}
+	return content, nil
+}
