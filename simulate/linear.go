@@ -73,8 +73,14 @@ func checkFinite(data Dataset) error {
 	return nil
 }
 
-// NewWorker returns scratch for one goroutine.
-func (l Linear) NewWorker() Worker { return &linearWorker{l, make([]float32, chunk*l.outputs)} }
+// NewWorker returns scratch for one goroutine: a Classifier, for logistic regression.
+func (l Linear) NewWorker() Worker {
+	w := &linearWorker{l, make([]float32, chunk*l.outputs)}
+	if l.logistic {
+		return logisticWorker{w}
+	}
+	return w
+}
 
 type linearWorker struct {
 	Linear
@@ -131,6 +137,26 @@ func (w *linearWorker) Loss(theta []float32, batch Dataset) float64 {
 		}
 	}
 	return sum / float64(batch.Len())
+}
+
+// logisticWorker knows that outputs are those of classes.
+type logisticWorker struct{ *linearWorker }
+
+var _ Classifier = logisticWorker{}
+
+// Correct returns how many records have their class's output above all others.
+func (w logisticWorker) Correct(theta []float32, batch Dataset) int {
+	correct := 0
+	for from := 0; from < batch.Len(); from += chunk {
+		part := batch.Slice(from, min(from+chunk, batch.Len()))
+		w.forward(theta, part)
+		for i, y := range part.Targets {
+			if isRight(w.out[i*w.outputs:(i+1)*w.outputs], y) {
+				correct++
+			}
+		}
+	}
+	return correct
 }
 
 // ClippedSumTo writes the sum of the clipped gradients to dst.

@@ -28,6 +28,24 @@ type Worker interface {
 	Loss(theta []float32, batch Dataset) float64
 }
 
+// A Classifier is a Worker of a model that tells classes apart.
+type Classifier interface {
+	Worker
+
+	// Correct returns how many records of the batch have their class's output above all others.
+	Correct(theta []float32, batch Dataset) int
+}
+
+// isRight reports whether the output of class y is above all others.
+func isRight(out []float32, y float32) bool {
+	for c, v := range out {
+		if c != int(y) && !(v < out[int(y)]) {
+			return false
+		}
+	}
+	return true
+}
+
 // chunk is how many examples are multiplied at once: few enough for the cache, and for gonum not to start goroutines.
 const chunk = 64
 

@@ -329,3 +329,17 @@ func TestPerceptronCountsRightAnswers(t *testing.T) {
 		t.Errorf("%d right answers of a model that says nothing", got)
 	}
 }
+
+// Logistic regression counts right answers; linear regression has none to count.
+func TestLogisticCountsRightAnswers(t *testing.T) {
+	if _, ok := NewLinear(3).NewWorker().(Classifier); ok {
+		t.Error("linear regression tells classes apart")
+	}
+	model := NewLogistic(2, 3)
+	theta := []float32{1, 0, 0, 1, -1, -1, 0, 0, 0.5} // classes by x, by y, and by neither
+	data := Dataset{2, []float32{5, 0, 5, 0, 0, 5, -5, -5, 0.25, 0.25, 0.5, 0.5}, []float32{0, 1, 1, 2, 0, 0}}
+	// outputs: (5,0,-4.5) right; the same, wrong; (0,5,-4.5) right; (-5,-5,10.5) right; (0.25,0.25,0) and (0.5,0.5,-0.5): ties
+	if got := model.NewWorker().(Classifier).Correct(theta, data); got != 3 {
+		t.Errorf("%d right, must be 3", got)
+	}
+}

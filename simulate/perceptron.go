@@ -79,7 +79,9 @@ func (p Perceptron) NewWorker() Worker {
 	return w
 }
 
-// PerceptronWorker is the Worker of a Perceptron, which counts right answers, too.
+var _ Classifier = (*PerceptronWorker)(nil)
+
+// PerceptronWorker is the Worker of a Perceptron, a Classifier.
 type PerceptronWorker struct {
 	Perceptron
 	units, deltas [][]float32 // of the layers: chunk×widths[l+1]; the last units are outputs
@@ -126,11 +128,7 @@ func (w *PerceptronWorker) Loss(theta []float32, batch Dataset) float64 {
 func (w *PerceptronWorker) Correct(theta []float32, batch Dataset) int {
 	correct := 0
 	w.each(theta, batch, func(_ int, out []float32, y float32) {
-		right := true
-		for c, v := range out {
-			right = right && (c == int(y) || v < out[int(y)])
-		}
-		if right {
+		if isRight(out, y) {
 			correct++
 		}
 	}, nil)

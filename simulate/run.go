@@ -31,13 +31,14 @@ type Config struct {
 	Workers      int     // goroutines; 0 means GOMAXPROCS. The result does not depend on it
 }
 
-// Result is a run. Losses are means over the nodes of the test losses of their models.
+// Result is a run. Losses, and the accuracy, are means over the nodes of those of their models on test data.
 type Result struct {
 	Steps    []int     // after how many steps there is a loss
 	Losses   []float64 // on the first TestRows rows
 	Mean     float64   // of the losses of the last Window steps
 	Final    float64   // the last loss
 	Full     float64   // the final loss on all test rows
+	Accuracy *float64  // the final share of right answers on all test rows; nil where targets are no classes, and if it diverged
 	Clipped  float64   // share of the gradients that were clipped
 	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
 	Seconds  float64
@@ -287,5 +288,24 @@ func (t *trainer) finish() {
 	r.Mean, r.Final = sum/float64(len(last)), last[len(last)-1]
 	if r.Full = t.loss(t.test); r.Full-r.Full != 0 {
 		r.Diverged, r.Mean, r.Final, r.Full = t.Schema.Steps(), math.NaN(), math.NaN(), math.NaN()
+		return
 	}
+	r.Accuracy = t.accuracy()
+}
+
+// accuracy returns the mean over the nodes of their models' shares of right answers on the test data; nil for regression.
+func (t *trainer) accuracy() *float64 {
+	if _, ok := t.workers[0].(Classifier); !ok {
+		return nil
+	}
+	right := make([]int, t.nodes)
+	parallel(t.Workers, t.nodes, func(worker, u int) {
+		right[u] = t.workers[worker].(Classifier).Correct(t.model(u), t.test)
+	})
+	sum := 0
+	for _, v := range right {
+		sum += v
+	}
+	share := float64(sum) / float64(t.nodes*t.test.Len())
+	return &share
 }

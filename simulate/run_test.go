@@ -422,3 +422,26 @@ func TestOrderOfMethods(t *testing.T) {
 		}
 	}
 }
+
+// A classification reports its accuracy on all test rows; a regression, and a run that diverged, none.
+func TestAccuracy(t *testing.T) {
+	c := florentine(t, 100, 10, 10)
+	if r, err := Run(context.Background(), c, nil, 1); err != nil || r.Accuracy != nil {
+		t.Errorf("regression: %+v, %v", r, err)
+	}
+	c.Task, c.TestRows = LogisticTask(1000, 5, 3), 10
+	r, err := Run(context.Background(), c, nil, 1)
+	if err != nil || r.Accuracy == nil || *r.Accuracy < 0.6 || *r.Accuracy >= 1 { // by chance: a third
+		t.Fatalf("logistic regression: %+v, %v", r, err)
+	}
+	if right := *r.Accuracy * 15 * 200; math.Abs(right-math.Round(right)) > 1e-9 { // nodes, test rows: not the first ten only
+		t.Errorf("%v right answers", right)
+	}
+	if s := Summarize([]*Result{r, r}); s.Accuracy != *r.Accuracy {
+		t.Errorf("summary of %v: %v", *r.Accuracy, s.Accuracy)
+	}
+	diverged := &Noise{Correlation: correlation(t, 15, Shared(factorize.Identity(100)), c.Schema), Mu: 1e-40}
+	if r, err := Run(context.Background(), c, diverged, 1); err != nil || r.Diverged == 0 || r.Accuracy != nil {
+		t.Errorf("diverged: %+v, %v", r, err)
+	}
+}

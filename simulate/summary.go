@@ -15,6 +15,7 @@ type Summary struct {
 	Least    float64 // Result.Mean of the best run
 	Final    float64
 	Full     float64
+	Accuracy float64 // NaN for regression, too
 	Clipped  float64
 	Seconds  float64 // a run
 }
@@ -22,7 +23,7 @@ type Summary struct {
 // Summarize returns the summary of runs.
 func Summarize(runs []*Result) Summary {
 	s := Summary{Runs: len(runs)}
-	var means, finals, fulls, clipped, seconds []float64
+	var means, finals, fulls, accuracies, clipped, seconds []float64
 	for _, r := range runs {
 		clipped, seconds = append(clipped, r.Clipped), append(seconds, r.Seconds)
 		if r.Diverged > 0 {
@@ -30,6 +31,9 @@ func Summarize(runs []*Result) Summary {
 			continue
 		}
 		means, finals, fulls = append(means, r.Mean), append(finals, r.Final), append(fulls, r.Full)
+		if r.Accuracy != nil {
+			accuracies = append(accuracies, *r.Accuracy)
+		}
 	}
 	s.Mean, s.Std = meanStd(means)
 	s.Median = median(means)
@@ -38,6 +42,7 @@ func Summarize(runs []*Result) Summary {
 	}
 	s.Final, _ = meanStd(finals)
 	s.Full, _ = meanStd(fulls)
+	s.Accuracy, _ = meanStd(accuracies)
 	s.Clipped, _ = meanStd(clipped)
 	s.Seconds, _ = meanStd(seconds)
 	return s
