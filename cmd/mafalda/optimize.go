@@ -407,7 +407,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound,
 		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String(), History: j.history}
 	if bound > 0 {
-		m.Gap = (q.Loss - bound) / bound
+		m.Gap = rounding.DivUp(q.Loss-bound, bound)
 	}
 	if j.network != nil {
 		m.Graph = &j.network.origin
