@@ -53,7 +53,7 @@ func printed(t *testing.T, out, pattern string) float64 {
 	if m == nil {
 		t.Fatalf("no %q in\n%s", pattern, out)
 	}
-	v, err := strconv.ParseFloat(strings.TrimSuffix(m[2], ","), 64)
+	v, err := strconv.ParseFloat(strings.TrimRight(m[2], ".,"), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
