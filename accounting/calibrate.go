@@ -3,7 +3,8 @@ package accounting
 import (
 	"cmp"
 	"fmt"
-	"math"
+
+	"mafalda/internal/rounding"
 )
 
 // Target is the privacy asked for: either Mu, or Epsilon with Delta. Zero means not given; Delta may accompany Mu to have
@@ -15,13 +16,17 @@ type Target struct {
 // Privacy is a calibrated Gaussian mechanism.
 type Privacy struct {
 	Mu        float64 // GDP parameter
-	Sigma     float64 // noise multiplier 1/μ
+	Sigma     float64 // noise multiplier 1/μ, rounded up
 	Epsilon   float64 // for Delta; 0 if Delta is 0, that is not given
 	Delta     float64
 	Clip      float64
 	Adjacency Adjacency
-	NoiseStd  float64 // standard deviation of each coordinate of Z, in the unit of the gradients: sens·contribution/μ
+	NoiseStd  float64 // standard deviation of each coordinate of Z, in the unit of the gradients: sens·contribution/μ, rounded up
 }
+
+// MuDigits is how many significant decimal digits a μ has that was computed for an (ε, δ): so many can be printed, and what
+// is printed is then what the noise is for, neither more nor less. It costs noise in the 12th digit.
+const MuDigits = 12
 
 // Calibrate returns the noise that a strategy of sensitivity sens needs, in a sum of gradients clipped to norm clip, to
 // meet the target. The errors are ErrParameter for a target that is incomplete, twofold or out of range.
@@ -40,6 +45,7 @@ func Calibrate(target Target, sens, clip float64, adjacency Adjacency) (Privacy,
 		return Privacy{}, fmt.Errorf("%w: epsilon = %v without a delta", ErrParameter, target.Epsilon)
 	case target.Epsilon != 0:
 		p.Mu, err = MuFromDP(target.Epsilon, target.Delta)
+		p.Mu = rounding.Down(p.Mu, MuDigits)
 	case target.Delta != 0:
 		p.Epsilon, err = Epsilon(target.Mu, target.Delta)
 	default:
@@ -48,11 +54,10 @@ func Calibrate(target Target, sens, clip float64, adjacency Adjacency) (Privacy,
 	if err != nil {
 		return Privacy{}, err
 	}
-	p.Sigma = 1 / p.Mu
-	std := sens * adjacency.Contribution(clip) / p.Mu
-	if err := cmp.Or(positive("sigma = 1/mu: sigma", p.Sigma), positive("the noise standard deviation", std)); err != nil {
+	p.Sigma = rounding.DivUp(1, p.Mu)
+	p.NoiseStd, err = NoiseStd(p.Mu, sens, adjacency.Contribution(clip))
+	if err := cmp.Or(positive("sigma = 1/mu: sigma", p.Sigma), err); err != nil {
 		return Privacy{}, err
 	}
-	p.NoiseStd = math.Nextafter(math.Nextafter(std, math.Inf(1)), math.Inf(1))
 	return p, nil
 }

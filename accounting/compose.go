@@ -23,5 +23,6 @@ func Compose(mus ...float64) (float64, error) {
 		return largest, nil
 	}
 	mu := largest * math.Sqrt(sum) * (1 + float64(len(mus)+4)*0x1p-52)
+	mu = math.Nextafter(mu, math.Inf(1)) // where it is so small that the factor is lost
 	return mu, positive("the composed mu", mu)
 }

@@ -9,12 +9,12 @@ import (
 // mechanisms run one after the other add up.
 type Curve func(alpha float64) float64
 
-// GaussianCurve returns the curve ρ(α) = αμ²/2 of μ-GDP.
+// GaussianCurve returns the curve ρ(α) = αμ²/2 of μ-GDP, rounded up.
 func GaussianCurve(mu float64) (Curve, error) {
 	if err := positive("mu", mu); err != nil {
 		return nil, err
 	}
-	return func(alpha float64) float64 { return alpha * mu * mu / 2 }, nil
+	return func(alpha float64) float64 { return gaussianRDP(mu, alpha) }, nil
 }
 
 // EpsilonByCurve returns the best ε that a Renyi curve implies with δ over all orders (EpsilonFromRDP), and that order. For

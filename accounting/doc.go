@@ -17,8 +17,10 @@
 //
 // # The safe side
 //
-// Every conversion is rounded towards less privacy: an ε or δ is never reported below the exact value, a μ that meets a
-// target never above it, a noise standard deviation never below what is needed. What this costs is in the 11th digit.
+// Every conversion is rounded towards less privacy: an ε, δ or Renyi divergence is never reported below the exact value, nor is
+// a μ that noise or a Renyi divergence gives (MuFromNoise, MuFromRDP, Compose); a μ that meets a target is never above it
+// (MuFromDP); a noise standard deviation or multiplier is never below what is needed (NoiseStd, Calibrate). What this costs
+// is in the 11th digit where logarithms of δ are involved, and in the last digit elsewhere.
 //
 // # What one record can change
 //

@@ -14,8 +14,8 @@ const (
 	relativeError = 1e-14
 )
 
-// Delta returns the smallest δ for which μ-GDP implies (ε, δ)-DP, rounded up; it is 0 only where δ underflows, below
-// 1e-323 (see LogDelta). Parameters: μ > 0, ε ≥ 0, both finite.
+// Delta returns the smallest δ for which μ-GDP implies (ε, δ)-DP, rounded up: where δ underflows it is the
+// smallest positive number (see LogDelta). Parameters: μ > 0, ε ≥ 0, both finite.
 func Delta(mu, epsilon float64) (float64, error) {
 	l, err := LogDelta(mu, epsilon)
 	if err != nil {
@@ -37,14 +37,8 @@ func LogDelta(mu, epsilon float64) (float64, error) {
 	return math.Min(l+absoluteError+relativeError*math.Abs(l)+0x1p-51*y*(1+math.Abs(x)), 0), nil
 }
 
-// probabilityOf returns e^l, at most 1, rounded up unless it underflows to 0.
-func probabilityOf(l float64) float64 {
-	p := math.Exp(l)
-	if p == 0 {
-		return 0
-	}
-	return math.Min(math.Nextafter(p, 2), 1)
-}
+// probabilityOf returns e^l, at most 1, rounded up, so that it is positive.
+func probabilityOf(l float64) float64 { return math.Min(math.Nextafter(math.Exp(l), 2), 1) }
 
 // logDelta computes log δ, to absoluteError and relativeError. With x = ε/μ - μ/2, y = x + μ and Mills' ratio m,
 //

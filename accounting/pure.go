@@ -3,6 +3,8 @@ package accounting
 import (
 	"fmt"
 	"math"
+
+	"mafalda/internal/rounding"
 )
 
 // ComposeBasic returns kε: k mechanisms, each ε-DP, one after the other, adaptively or not, are kε-DP (Dwork & Roth 2014, Theorem
@@ -11,10 +13,7 @@ func ComposeBasic(epsilon float64, rounds int) (float64, error) {
 	if err := pure(epsilon, rounds); err != nil {
 		return 0, err
 	}
-	total := epsilon * float64(rounds)
-	if rounds > 1 {
-		total = math.Nextafter(total, math.Inf(1))
-	}
+	total := rounding.MulUp(epsilon, float64(rounds))
 	return total, nonNegative("the composed epsilon", total)
 }
 
@@ -31,8 +30,12 @@ func ComposeAdvanced(epsilon float64, rounds int, delta float64) (float64, error
 	if err := probability(delta); err != nil {
 		return 0, err
 	}
+	if epsilon == 0 || rounds == 0 {
+		return 0, nil
+	}
 	k := float64(rounds)
 	total := (k*epsilon*math.Tanh(epsilon/2) + epsilon*math.Sqrt(2*k*-math.Log(delta))) * (1 + 0x1p-48)
+	total = math.Nextafter(total, math.Inf(1)) // where it is so small that the factor is lost
 	return total, nonNegative("the composed epsilon", total)
 }
 

@@ -3,6 +3,8 @@ package accounting
 import (
 	"cmp"
 	"math"
+
+	"mafalda/internal/rounding"
 )
 
 // RDP returns the Renyi divergence bound ρ = αμ²/2 of order α > 1 that μ-GDP implies, attained by the Gaussian mechanism,
@@ -11,18 +13,22 @@ func RDP(mu, alpha float64) (float64, error) {
 	if err := cmp.Or(positive("mu", mu), order(alpha)); err != nil {
 		return 0, err
 	}
-	up := math.Inf(1)
-	rho := math.Nextafter(math.Nextafter(alpha*mu*mu/2, up), up) // two roundings
+	rho := gaussianRDP(mu, alpha)
 	return rho, positive("rdp", rho)
 }
 
-// MuFromRDP returns √(2ρ/α): the μ of the Gaussian mechanism whose divergence of order α > 1 is ρ, rounded down. For other
-// mechanisms Renyi DP of one order implies no μ.
+// gaussianRDP returns αμ²/2, rounded up.
+func gaussianRDP(mu, alpha float64) float64 {
+	return rounding.MulUp(rounding.MulUp(rounding.MulUp(alpha, mu), mu), 0.5)
+}
+
+// MuFromRDP returns √(2ρ/α): the μ of the Gaussian mechanism whose divergence of order α > 1 is ρ. It stands for what that
+// mechanism guarantees, so it is rounded up. For other mechanisms Renyi DP of one order implies no μ.
 func MuFromRDP(alpha, rho float64) (float64, error) {
 	if err := cmp.Or(order(alpha), positive("rdp", rho)); err != nil {
 		return 0, err
 	}
-	mu := math.Nextafter(math.Nextafter(math.Sqrt(rho/alpha*2), 0), 0)
+	mu := 2 * rounding.SqrtUp(rounding.DivUp(rounding.MulUp(rho, 0.5), alpha)) // halved first: 2ρ could overflow
 	return mu, positive("mu", mu)
 }
 
@@ -40,7 +46,7 @@ func EpsilonFromRDP(alpha, rho, delta float64) (float64, error) {
 }
 
 // DeltaFromRDP returns a δ for which (α, ρ)-RDP implies (ε, δ)-DP: the same bound, solved for
-// δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), rounded up, or 1 if that is larger. It is 0 only where δ underflows.
+// δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), rounded up, or 1 if that is larger.
 func DeltaFromRDP(alpha, rho, epsilon float64) (float64, error) {
 	if err := cmp.Or(order(alpha), nonNegative("rdp", rho), nonNegative("epsilon", epsilon)); err != nil {
 		return 0, err
@@ -51,7 +57,11 @@ func DeltaFromRDP(alpha, rho, epsilon float64) (float64, error) {
 func logDeltaFromRDP(alpha, rho, epsilon float64) float64 {
 	logOrder, logRatio := math.Log(alpha), logRatio(alpha)
 	slack := 1e-14 * ((alpha-1)*(rho+epsilon+math.Abs(logRatio)) + logOrder)
-	return (alpha-1)*(rho-epsilon+logRatio) - logOrder + slack
+	l := (alpha-1)*(rho-epsilon+logRatio) - logOrder + slack
+	if math.IsNaN(l) { // both beyond what a float64 holds
+		return 0
+	}
+	return l
 }
 
 // logRatio returns log((α-1)/α).

@@ -140,5 +140,5 @@ type Privacy struct {
 	Delta     *float64 `json:"delta,omitempty"`
 	Clip      float64  `json:"clip"`
 	Adjacency string   `json:"adjacency"`
-	NoiseStd  float64  `json:"noise_std"`
+	NoiseStd  float64  `json:"noise_std"` // of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up
 }

@@ -3,8 +3,8 @@
 // # What is drawn
 //
 // A node adds row t of C⁻¹Z to the sum of its clipped gradients in step t, where Z has T rows of independent normal numbers,
-// one for each parameter of its model, with the standard deviation clip/μ. Structured strategies make that row from a few kept
-// rows:
+// one for each parameter of its model, with the standard deviation clip/μ, or 2·clip/μ where a record is replaced by another.
+// Structured strategies make that row from a few kept rows:
 //
 //	dense           all earlier rows of Z, or none if they are made again
 //	banded, w       w-1 rows of noise

@@ -13,6 +13,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/factorize"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
 
@@ -73,7 +74,7 @@ func newLayer(s factorize.Strategy, schema participation.Schema) (layer, error) 
 	if err := s.NoisingTo(&noising); err != nil {
 		return layer{}, fmt.Errorf("inverting it: %w", err)
 	}
-	l := layer{sens: math.Nextafter(math.Sqrt(sens.Squared), math.Inf(1))}
+	l := layer{sens: rounding.SqrtUp(sens.Squared)}
 	l.noising = blas32.Triangular{N: steps, Stride: steps, Uplo: blas.Lower, Diag: blas.NonUnit, Data: make([]float32, steps*steps)}
 	for t := range steps {
 		for r := range t + 1 {
@@ -116,9 +117,10 @@ type Noise struct {
 	Mu          float64              // of Gaussian differential privacy
 }
 
-// std returns the standard deviation of the node's Z, for means over batches of at least so many gradients of norm clip.
-func (n *Noise) std(node, smallest int, clip float64) float64 {
-	return n.Adjacency.Contribution(clip) * n.Correlation.Sensitivity(node) / (n.Mu * float64(smallest))
+// std returns the standard deviation of the node's Z, for means over batches of at least so many gradients of norm clip, rounded up.
+func (n *Noise) std(node, smallest int, clip float64) (float64, error) {
+	std, err := accounting.NoiseStd(n.Mu, n.Correlation.Sensitivity(node), n.Adjacency.Contribution(clip))
+	return rounding.DivUp(std, float64(smallest)), err
 }
 
 func (n *Noise) check(nodes int, schema participation.Schema) error {

@@ -63,12 +63,14 @@ func TestNoiseLevel(t *testing.T) {
 	noise := &Noise{Correlation: correlation(t, 15, Shared(factorize.Identity(40)), c.Schema), Mu: 0.5}
 	const clip, m, d = 2., 13, 3000
 	want := clip * math.Sqrt(10) / (0.5 * m)
-	if std := noise.std(3, m, clip); math.Abs(std-want) > 1e-12 || std < want {
-		t.Fatalf("std is %v, must be %v", std, want)
+	for u := range 15 {
+		if std, err := noise.std(u, m, clip); err != nil || math.Abs(std-want) > 1e-12 || std < want {
+			t.Fatalf("std of node %d is %v, %v; must be %v", u, std, err, want)
+		}
 	}
 	a, b := make([]float32, 40*d), make([]float32, 40*d)
-	noise.Correlation.noiseTo(a, 0, noise.std(0, m, clip), random(1, forNoise, 0))
-	noise.Correlation.noiseTo(b, 1, noise.std(1, m, clip), random(1, forNoise, 1))
+	noise.Correlation.noiseTo(a, 0, want, random(1, forNoise, 0))
+	noise.Correlation.noiseTo(b, 1, want, random(1, forNoise, 1))
 	var product float64
 	for i, v := range a {
 		product += float64(v) * float64(b[i])

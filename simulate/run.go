@@ -193,12 +193,18 @@ func (t *trainer) drawNoise(ctx context.Context, seed uint64) error {
 	if t.noise == nil {
 		return nil
 	}
+	stds := make([]float64, t.nodes)
+	for u := range stds {
+		var err error
+		if stds[u], err = t.noise.std(u, t.data.smallest(u), t.Clip); err != nil {
+			return err
+		}
+	}
 	length := t.Schema.Steps() * t.size
 	t.noises = make([]float32, t.nodes*length)
 	parallel(t.Workers, t.nodes, func(_, u int) {
 		if ctx.Err() == nil {
-			std := t.noise.std(u, t.data.smallest(u), t.Clip)
-			t.noise.Correlation.noiseTo(t.noises[u*length:(u+1)*length], u, std, random(seed, forNoise, uint64(u)))
+			t.noise.Correlation.noiseTo(t.noises[u*length:(u+1)*length], u, stds[u], random(seed, forNoise, uint64(u)))
 		}
 	})
 	return context.Cause(ctx)

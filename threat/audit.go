@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mafalda/graph"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
 
@@ -116,7 +117,7 @@ func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, vi
 	})
 	if IsUnclear(err) {
 		m, err := a.LDPSquared(victim, schema.Steps())
-		return Exposure{Victim: victim, M: m, Infinite: m == nil}, math.Sqrt(local), err
+		return Exposure{Victim: victim, M: m, Infinite: m == nil}, rounding.SqrtUp(local), err
 	}
 	if err != nil {
 		return Exposure{}, 0, err
@@ -125,7 +126,7 @@ func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, vi
 		return Exposure{}, 0, fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
 	}
 	squared, err := Best.Squared(*found, schema, local)
-	return *found, math.Sqrt(math.Max(squared, 0)), err
+	return *found, rounding.SqrtUp(math.Max(squared, 0)), err
 }
 
 // worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can be

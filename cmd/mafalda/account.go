@@ -19,6 +19,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/graph"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -329,13 +330,20 @@ func (l *ledger) pair(victim int, squared float64) (pair, error) {
 		return p, nil
 	}
 	squared = math.Max(squared, 0)
-	mu := math.Sqrt(squared) / l.flags.sigma
-	rdp := l.flags.alpha * mu * mu / 2
+	mu, err := l.muOf(squared)
+	if err != nil {
+		return p, err
+	}
+	rdp := 0.0
+	if mu > 0 {
+		if rdp, err = accounting.RDP(mu, l.flags.alpha); err != nil {
+			return p, err
+		}
+	}
 	p.SensSquared, p.Mu, p.RDP = &squared, &mu, &rdp
 	if l.flags.delta > 0 {
 		epsilon := 0.0
 		if mu > 0 {
-			var err error
 			if epsilon, err = accounting.Epsilon(mu, l.flags.delta); err != nil {
 				return p, err
 			}
@@ -343,6 +351,11 @@ func (l *ledger) pair(victim int, squared float64) (pair, error) {
 		p.Epsilon = &epsilon
 	}
 	return p, nil
+}
+
+// muOf returns the μ of a squared sensitivity, rounded up: what --sigma gives for gradients of norm 1.
+func (l *ledger) muOf(squared float64) (float64, error) {
+	return accounting.MuFromNoise(l.flags.sigma, rounding.SqrtUp(squared), 1)
 }
 
 // hopsFrom returns the number of hops that messages take from every node to the nearest of the given ones, -1 without a path.

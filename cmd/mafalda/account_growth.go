@@ -95,7 +95,7 @@ func (l *ledger) printGrowth(w io.Writer, rows []growthRow) error {
 		if v == nil {
 			return "-"
 		}
-		return number(*v)
+		return numberUp(*v)
 	}
 	var lines [][]string
 	curves := []figure.Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}

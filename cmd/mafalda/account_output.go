@@ -73,7 +73,7 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 		if !there {
 			return "infinite"
 		}
-		return number(v)
+		return numberUp(v)
 	}
 	for _, r := range byDistance(accounts) {
 		distance := strconv.Itoa(r.distance)
@@ -83,10 +83,14 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 				distance = "no path"
 			}
 		}
+		mu, err := l.muOf(r.most)
+		if err != nil {
+			return err
+		}
 		row := []string{distance, strconv.Itoa(r.pairs), sens(r.least, r.finite > 0), sens(r.sum/float64(max(r.finite, 1)), r.infinite == 0),
-			sens(r.most, r.infinite == 0), sens(math.Sqrt(r.most)/l.flags.sigma, r.infinite == 0)}
+			sens(r.most, r.infinite == 0), sens(mu, r.infinite == 0)}
 		if r.cyffersThere > 0 {
-			row = append(row, number(r.cyffers/float64(r.cyffersThere)))
+			row = append(row, numberUp(r.cyffers/float64(r.cyffersThere)))
 		} else {
 			row = append(row, "-")
 		}

@@ -110,7 +110,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if !r.Passed {
-		return fmt.Errorf("the attack reaches mu = %.4g, at least %.4g: more than the claimed %.4g", r.Empirical, r.Low, r.Claimed)
+		return fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical, decimalDown(r.Low, 6), decimalUp(r.Claimed, 6))
 	}
 	return nil
 }
@@ -178,9 +178,9 @@ func (f *auditFlags) print(cmd *cobra.Command, n *network, s participation.Schem
 	fmt.Fprintf(w, "graph          %s\n", n.line())
 	fmt.Fprintf(w, "participation  %v\n", s)
 	fmt.Fprintf(w, "attack         of %s on %s, %s under %s\n", attacker, n.graph.Label(victim), f.threat.algorithm, f.threat.trust)
-	fmt.Fprintf(w, "claimed        mu = %.6g\n", r.Claimed)
-	fmt.Fprintf(w, "reachable      mu = %.6g by this attack, if the accounting is right\n", r.Reachable)
-	fmt.Fprintf(w, "reached        mu = %.6g, between %.6g and %.6g with confidence %g (%d runs each)\n", r.Empirical, r.Low, r.High, f.confidence, r.Runs)
+	fmt.Fprintf(w, "claimed        mu = %s\n", decimalUp(r.Claimed, 6))
+	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", decimalUp(r.Reachable, 6))
+	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical, decimalDown(r.Low, 6), decimalUp(r.High, 6), f.confidence, r.Runs)
 	verdict := "passed: the claim holds"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed"

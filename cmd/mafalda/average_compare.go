@@ -85,7 +85,7 @@ func (c *comparison) addPlain(ctx context.Context, f *averageFlags, u []float64)
 func (c *comparison) addGossip(a *gossipAveraging) {
 	r := a.result
 	c.Protocols = append(c.Protocols, compared{Protocol: "gossip", Noise: fmt.Sprintf("Gaussian, std %g, once", r.NoiseStd), Errors: r.Errors,
-		Promise: fmt.Sprintf("mu = %.3g (epsilon %.3g, delta %g) for values %g apart", r.Mu, r.Epsilon, r.Delta, r.Difference),
+		Promise: fmt.Sprintf("mu = %s (epsilon %s, delta %g) for values %g apart", decimalUp(r.Mu, 3), decimalUp(r.Epsilon, 3), r.Delta, r.Difference),
 		Against: "everybody, with all messages, for ever", Not: "an exact average",
 		Details: map[string]float64{"mu": r.Mu, "epsilon": r.Epsilon, "delta": r.Delta, "difference": r.Difference, "worst_pair_mu": r.WorstMu}})
 }
@@ -98,9 +98,9 @@ func (c *comparison) addPPAC(a *ppacAveraging) {
 			worst = max(worst, float64(p.Leakage))
 		}
 	}
-	promise := fmt.Sprintf("at most %s nats of a Gaussian value", number(worst))
+	promise := fmt.Sprintf("at most %s nats of a Gaussian value", numberUp(worst))
 	if r.Infinite > 0 {
-		promise = fmt.Sprintf("%s of %d get a value outright; the others at most %s nats of a Gaussian value", count(r.Infinite, "pair"), len(r.Pairs), number(worst))
+		promise = fmt.Sprintf("%s of %d get a value outright; the others at most %s nats of a Gaussian value", count(r.Infinite, "pair"), len(r.Pairs), numberUp(worst))
 	}
 	c.Protocols = append(c.Protocols, compared{Protocol: "ppac", Noise: fmt.Sprintf("fragments, std %g, once", r.NoiseStd), Errors: r.Errors, Promise: promise,
 		Against: fmt.Sprintf("each single node, in the rounds 0 to %d", c.Rounds), Not: "an observer of all messages learns every value",
@@ -126,7 +126,7 @@ func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, 
 	}
 	r := a.result
 	c.Protocols = append(c.Protocols, compared{Protocol: "dpps", Noise: fmt.Sprintf("Laplace of scale %g·S/%g, every message", r.NoiseRate, r.B), Errors: r.Errors,
-		Promise: fmt.Sprintf("epsilon = %.4g in a single round, given S, for whose message it is", r.Epsilon),
+		Promise: fmt.Sprintf("epsilon = %s in a single round, given S, for whose message it is", decimalUp(r.Epsilon, 4)),
 		Against: "who receives the message, and hears no later S", Not: "several rounds; the broadcast numbers; how large a value is",
 		Details: map[string]float64{"epsilon_per_round": r.Epsilon, "epsilon_basic": r.Basic, "epsilon_advanced": r.Advanced, "delta": r.Delta}})
 	return nil

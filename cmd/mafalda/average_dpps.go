@@ -220,15 +220,15 @@ func (a *dppsAveraging) print(w io.Writer) error {
 		if p.Synchronized {
 			mark = "yes"
 		}
-		rows = append(rows, []string{strconv.Itoa(p.Round), number(p.Estimated), number(p.Real), ratio, mark, number(r.Errors[i+1])})
+		rows = append(rows, []string{strconv.Itoa(p.Round), numberUp(p.Estimated), numberUp(p.Real), ratio, mark, number(r.Errors[i+1])})
 	}
 	if err := table(w, []string{"round", "estimated S", "real", "real/estimated", "synchronized", "error after it"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %.3f at most\n", r.MeanRatio, r.MostRatio)
-	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %.6g. It hides, given S, whose message an answer is (the paper's Definition 4)\n", r.Epsilon)
-	fmt.Fprintf(w, "               %s: the paper says nothing. %.6g by basic composition, %.6g for delta = %g by advanced, if rounds had noise of\n",
-		count(len(r.Rounds), "round"), r.Basic, r.Advanced, r.Delta)
+	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %s at most\n", r.MeanRatio, decimalUp(r.MostRatio, 3))
+	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %s. It hides, given S, whose message an answer is (the paper's Definition 4)\n", decimalUp(r.Epsilon, 6))
+	fmt.Fprintf(w, "               %s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n",
+		count(len(r.Rounds), "round"), decimalUp(r.Basic, 6), decimalUp(r.Advanced, 6), r.Delta)
 	fmt.Fprintf(w, "               their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n")
 	fmt.Fprintf(w, "               not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)\n")
 	return nil
@@ -240,13 +240,13 @@ func (a *dppsAveraging) printConstants(w io.Writer) {
 		fmt.Fprintf(w, "sensitivity    the real one, which no node knows: for comparison only\n")
 		return
 	}
-	fmt.Fprintf(w, "sensitivity    recursion with C' = %.6g, lambda = %.6g (%s)\n", r.C, r.Lambda, a.source)
+	fmt.Fprintf(w, "sensitivity    recursion with C' = %s, lambda = %s (%s)\n", decimalUp(r.C, 6), decimalUp(r.Lambda, 6), a.source)
 	if len(r.Ergodicity) > 0 {
-		fmt.Fprintf(w, "               or 2·Σ tau_s·(the largest addition s rounds ago), if that is less: tau_1 = %.4g, tau_%d = %.2g\n", r.Ergodicity[1],
-			len(r.Ergodicity)-1, r.Ergodicity[len(r.Ergodicity)-1])
+		fmt.Fprintf(w, "               or 2·Σ tau_s·(the largest addition s rounds ago), if that is less: tau_1 = %s, tau_%d = %s\n",
+			decimalUp(r.Ergodicity[1], 4), len(r.Ergodicity)-1, decimalUp(r.Ergodicity[len(r.Ergodicity)-1], 2))
 	}
 	if r.Sound != nil && !*r.Sound {
-		fmt.Fprintf(w, "               NOT sound on this network: with this lambda C' must be %.6g or more\n", r.Needed)
+		fmt.Fprintf(w, "               NOT sound on this network: with this lambda C' must be %s or more\n", decimalUp(r.Needed, 6))
 	}
 }
 

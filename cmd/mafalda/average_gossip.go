@@ -10,6 +10,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/figure"
+	"mafalda/internal/rounding"
 	"mafalda/protocols"
 )
 
@@ -52,10 +53,14 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	if err != nil {
 		return nil, err
 	}
+	mu, err := accounting.MuFromNoise(noise, 1, f.difference)
+	if err != nil {
+		return nil, usage(err)
+	}
 	a := &gossipAveraging{network: n}
 	r := &a.result
 	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, u, values), Difference: f.difference, Noisy: protocols.Mean(values[0]),
-		Mu: f.difference / noise, Delta: f.delta, Pairs: []gossipPair{}}
+		Mu: mu, Delta: f.delta, Pairs: []gossipPair{}}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
 		return nil, usage(err)
 	}
@@ -69,7 +74,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 			if slices.Contains(coalition, v) || victims != nil && !slices.Contains(victims, v) {
 				continue
 			}
-			p := gossipPair{namer.label(coalition), n.graph.Label(v), r.Mu * math.Sqrt(exposure), nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			p := gossipPair{namer.label(coalition), n.graph.Label(v), rounding.MulUp(r.Mu, rounding.SqrtUp(exposure)), nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
@@ -96,15 +101,15 @@ func (a *gossipAveraging) print(w io.Writer) error {
 	fmt.Fprintf(w, "values         standard deviation %g (seed %d)\n", r.ValueStd, r.Seed)
 	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))
 	fmt.Fprintf(w, "               they agree on %.10g, which is off by N(0, noise²/n), here by a standard deviation of %s\n", r.Noisy,
-		number(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
-	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\n", r.Difference, number(r.Mu),
-		number(r.Epsilon), r.Delta)
+		numberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
+	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\n", r.Difference, numberUp(r.Mu),
+		numberUp(r.Epsilon), r.Delta)
 	fmt.Fprintf(w, "               against single nodes (what reaches them): mu of the worst pairs\n\n")
 	pairs := slices.Clone(r.Pairs)
 	slices.SortStableFunc(pairs, func(a, b gossipPair) int { return cmp.Compare(b.Mu, a.Mu) })
 	var rows [][]string
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		rows = append(rows, []string{p.Observer, p.Victim, number(p.Mu), p.Leakage.String()})
+		rows = append(rows, []string{p.Observer, p.Victim, numberUp(p.Mu), p.Leakage.String()})
 	}
 	return table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
 }

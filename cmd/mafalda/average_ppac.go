@@ -30,7 +30,7 @@ func (v nats) String() string {
 	if math.IsInf(float64(v), 1) {
 		return "inf"
 	}
-	return number(float64(v))
+	return numberUp(float64(v))
 }
 
 type leakagePair struct {
@@ -241,7 +241,7 @@ func (a *ppacAveraging) print(w io.Writer) error {
 		upTo = fmt.Sprintf("in the rounds 0 to %d", *r.UpTo)
 	}
 	fmt.Fprintf(w, "leakage        I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\n", upTo)
-	fmt.Fprintf(w, "               the average alone says %s of a value\n", number(r.Floor))
+	fmt.Fprintf(w, "               the average alone says %s of a value\n", numberUp(r.Floor))
 	if len(a.observed[0].coalition) > 1 {
 		fmt.Fprintf(w, "               the observers collude, which goes beyond the paper\n")
 	}
@@ -255,7 +255,7 @@ func (a *ppacAveraging) print(w io.Writer) error {
 	if err := table(w, []string{"observer", "victim", "leakage", "noise → ∞, at most"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, number(r.MeanLeak))
+	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, numberUp(r.MeanLeak))
 	if r.Ceilings > 0 {
 		fmt.Fprintf(w, "               upper bounds for %d observers: following what they learn would take too much precision\n", r.Ceilings)
 	}

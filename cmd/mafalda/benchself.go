@@ -184,7 +184,7 @@ func (f *benchSelfFlags) print(w io.Writer, rows []selfRow) error {
 		if v == nil {
 			return "-"
 		}
-		return fmt.Sprintf("%.1e", *v)
+		return decimalUp(*v, 2)
 	}
 	for _, r := range rows {
 		lines = append(lines, []string{r.Problem, strconv.Itoa(r.Runs), fmt.Sprintf("%.2f s", r.Seconds), bytesText(float64(r.PeakBytes)), short(r.Gap), short(r.Excess)})

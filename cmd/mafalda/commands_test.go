@@ -68,12 +68,15 @@ func TestEpsilonCommand(t *testing.T) {
 		args []string
 		want string
 	}{
-		"epsilon":   {[]string{"--mu", "1", "--delta", "1e-6"}, "epsilon  4.88655411746"},
-		"mu":        {[]string{"--epsilon", "4.886554117462212", "--delta", "1e-6"}, "mu       1\n"},
+		"epsilon":   {[]string{"--mu", "1", "--delta", "1e-6"}, "epsilon  4.88655411747\n"},
+		"mu":        {[]string{"--epsilon", "4.886554117462212", "--delta", "1e-6"}, "mu       0.999999999999\n"},
 		"delta":     {[]string{"--mu", "1", "--epsilon", "0"}, "delta    0.38292492254"}, // erf(1/√8)
 		"log delta": {[]string{"--mu", "0.01", "--epsilon", "1"}, "delta    exp(-5014.234761"},
 		"renyi":     {[]string{"--mu", "2", "--alpha", "3"}, "rdp      6 of order 3"},
 		"from rdp":  {[]string{"--alpha", "8", "--rdp", "4", "--delta", "1e-6"}, "mu       1\n"},
+		"rdp back":  {[]string{"--alpha", "3", "--rdp", "0.7"}, "mu       0.683130051064\n"},
+		"given rdp": {[]string{"--alpha", "3", "--rdp", "0.7"}, "rdp      0.7 of order 3\n"},
+		"as given":  {[]string{"--mu", "0.1234567890123456", "--delta", "1e-6"}, "mu       0.1234567890123456\n"},
 	} {
 		if code, out, errs := mafalda(append([]string{"epsilon"}, tc.args...)...); code != 0 || !strings.Contains(out, tc.want) {
 			t.Errorf("%s: code %d, want %q:\n%s%s", name, code, tc.want, out, errs)

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +46,7 @@ and the third is computed, exactly and rounded to the safe side; --alpha adds th
 type conversion struct {
 	Mu           float64  `json:"mu"`
 	Epsilon      *float64 `json:"epsilon,omitempty"`
-	Delta        *float64 `json:"delta,omitempty"`
+	Delta        *float64 `json:"delta,omitempty"` // the smallest positive number where it underflows
 	LogDelta     *float64 `json:"log_delta,omitempty"`
 	Alpha        *float64 `json:"alpha,omitempty"`
 	RDP          *float64 `json:"rdp,omitempty"`
@@ -61,23 +63,38 @@ func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	if f.json {
 		return json.NewEncoder(w).Encode(c)
 	}
-	fmt.Fprintf(w, "mu       %.12g\n", c.Mu)
+	c.print(w, given)
+	return nil
+}
+
+// print writes given numbers as they are, and the others on the safe side: a μ for an (ε, δ) down, all else up.
+func (c *conversion) print(w io.Writer, given func(string) bool) {
+	const digits = accounting.MuDigits
+	text := func(name string, v float64) string {
+		switch {
+		case given(name):
+			return asGiven(v)
+		case name == "mu" && given("epsilon") && given("delta"):
+			return decimalDown(v, digits)
+		}
+		return decimalUp(v, digits)
+	}
+	fmt.Fprintf(w, "mu       %s\n", text("mu", c.Mu))
 	if c.Epsilon != nil {
-		fmt.Fprintf(w, "epsilon  %.12g\n", *c.Epsilon)
+		fmt.Fprintf(w, "epsilon  %s\n", text("epsilon", *c.Epsilon))
 	}
 	switch {
-	case c.Delta != nil && *c.Delta == 0:
-		fmt.Fprintf(w, "delta    exp(%.12g)\n", *c.LogDelta)
+	case c.LogDelta != nil && *c.Delta == math.SmallestNonzeroFloat64:
+		fmt.Fprintf(w, "delta    exp(%s)\n", decimalUp(*c.LogDelta, digits))
 	case c.Delta != nil:
-		fmt.Fprintf(w, "delta    %.12g\n", *c.Delta)
+		fmt.Fprintf(w, "delta    %s\n", text("delta", *c.Delta))
 	}
 	if c.RDP != nil {
-		fmt.Fprintf(w, "rdp      %.12g of order %g\n", *c.RDP, *c.Alpha)
+		fmt.Fprintf(w, "rdp      %s of order %g\n", text("rdp", *c.RDP), *c.Alpha)
 	}
 	if c.EpsilonByRDP != nil {
-		fmt.Fprintf(w, "         (by Renyi DP alone: epsilon %.12g)\n", *c.EpsilonByRDP)
+		fmt.Fprintf(w, "         (by Renyi DP alone: epsilon %s)\n", decimalUp(*c.EpsilonByRDP, digits))
 	}
-	return nil
 }
 
 func (f *epsilonFlags) convert(given func(string) bool) (*conversion, error) {
@@ -107,10 +124,10 @@ func (f *epsilonFlags) convert(given func(string) bool) (*conversion, error) {
 		return nil, fmt.Errorf("give two of --mu, --epsilon and --delta, or --mu and --alpha")
 	}
 	if err == nil && given("alpha") {
-		c.Alpha = &f.alpha
-		var rdp float64
-		rdp, err = accounting.RDP(c.Mu, f.alpha)
-		c.RDP = &rdp
+		c.Alpha, c.RDP = &f.alpha, &f.rdp
+		if !given("rdp") {
+			f.rdp, err = accounting.RDP(c.Mu, f.alpha)
+		}
 	}
 	return c, err
 }

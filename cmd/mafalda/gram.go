@@ -169,9 +169,9 @@ func gramText(g *export.Gram) string {
 	if g.Method == "exact" {
 		return "exact"
 	}
-	text := fmt.Sprintf("estimated from %d random vectors, %d steps each: the loss is known within %.1e", g.Probes, g.LanczosSteps, *g.LossError)
+	text := fmt.Sprintf("estimated from %d random vectors, %d steps each: the loss is known within %s", g.Probes, g.LanczosSteps, decimalUp(*g.LossError, 2))
 	if g.ExcessBound != nil {
-		text += fmt.Sprintf(", and C at most %.1e above the true optimum", *g.ExcessBound)
+		text += fmt.Sprintf(", and C at most %s above the true optimum", decimalUp(*g.ExcessBound, 2))
 	}
 	return text
 }

@@ -156,7 +156,7 @@ func (r *graphReport) print(w io.Writer, n *network) {
 	case r.Lambda2 == nil:
 		line("second eigenvalue", "not computed for large directed graphs")
 	case r.Lambda2Error != nil:
-		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %.1g)", *r.Lambda2, *r.Lambda2Error)
+		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, decimalUp(*r.Lambda2Error, 1))
 	default:
 		line("second eigenvalue", "%.8g in modulus", *r.Lambda2)
 	}

@@ -156,6 +156,6 @@ func (v *verification) longLoss(ctx context.Context, c factorize.Strategy) error
 	if err := judgeLong(ctx, &again, sketch, c); err != nil {
 		return err
 	}
-	v.add("estimate", m.Gram.LossError != nil && *m.Gram.LossError >= *again.LossError*(1-1e-3), "of the network: the loss within %.2g", *again.LossError)
+	v.add("estimate", m.Gram.LossError != nil && *m.Gram.LossError >= *again.LossError*(1-1e-3), "of the network: the loss within %s", decimalUp(*again.LossError, 2))
 	return nil
 }

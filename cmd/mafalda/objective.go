@@ -151,7 +151,7 @@ func (v *verification) stepErrors(ctx context.Context, o objective, c factorize.
 		return nil
 	}
 	v.add("lower bound", m.LowerBound <= bound*(1+m.Tolerance+1e-9) && same((m.Loss-m.LowerBound)/m.LowerBound+1, m.Gap+1),
-		"%.12g is proven; the manifest says %.12g", bound, m.LowerBound)
+		"%s is proven; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
 	return nil
 }
 

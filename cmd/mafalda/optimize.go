@@ -16,6 +16,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -241,7 +242,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		return nil, usagef("--tolerance %v: must be positive and finite", f.tolerance)
 	}
 	if least := factorize.MinGap(steps); f.tolerance < least && !j.isLong() {
-		return nil, usagef("--tolerance %v: rounding allows no less than %.1g for T = %d", f.tolerance, least, steps)
+		return nil, usagef("--tolerance %v: rounding allows no less than %s for T = %d", f.tolerance, decimalUp(least, 1), steps)
 	}
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
 		return nil, usagef("--format %q: must be npy, csv or both", f.format)
@@ -352,9 +353,9 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 func (j *job) iteration(it factorize.Iteration) {
 	j.history = append(j.history, export.Point{Loss: it.Loss, LowerBound: it.LowerBound})
 	if j.flags.verbose {
-		fmt.Fprintf(j.stderr, "iteration %3d  loss %.10g  bound %.10g  gap %.3g\n", it.Count, it.Loss, it.LowerBound, it.Gap)
+		fmt.Fprintf(j.stderr, "iteration %3d  loss %s  bound %s  gap %s\n", it.Count, decimalUp(it.Loss, 10), decimalDown(it.LowerBound, 10), decimalUp(it.Gap, 3))
 	}
-	j.progress.show(gapFraction(it.Gap, j.flags.tolerance), fmt.Sprintf("iteration %d, loss %.6g, gap %.1e", it.Count, it.Loss, it.Gap))
+	j.progress.show(gapFraction(it.Gap, j.flags.tolerance), fmt.Sprintf("iteration %d, loss %s, gap %s", it.Count, decimalUp(it.Loss, 6), decimalUp(it.Gap, 2)))
 }
 
 // incomplete returns the error of a run that did not reach its tolerance, or nil.
@@ -369,9 +370,9 @@ func (j *job) incomplete(ctx context.Context, o *outcome) error {
 	}
 	switch {
 	case r.Status == optim.Interrupted || ctx.Err() != nil:
-		return fmt.Errorf("%w after %d iterations with a gap of %.2g%s", errInterrupted, r.Iterations, r.Gap, hint)
+		return fmt.Errorf("%w after %d iterations with a gap of %s%s", errInterrupted, r.Iterations, decimalUp(r.Gap, 2), hint)
 	case r.Status != optim.Converged:
-		return fmt.Errorf("%v after %d iterations with a gap of %.2g, above the tolerance %.2g%s", r.Status, r.Iterations, r.Gap,
+		return fmt.Errorf("%v after %d iterations with a gap of %s, above the tolerance %g%s", r.Status, r.Iterations, decimalUp(r.Gap, 2),
 			j.flags.tolerance, hint)
 	}
 	return nil
@@ -406,7 +407,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound,
 		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String(), History: j.history}
 	if bound > 0 {
-		m.Gap = (q.Loss - bound) / bound
+		m.Gap = rounding.DivUp(q.Loss-bound, bound)
 	}
 	if j.network != nil {
 		m.Graph = &j.network.origin
@@ -426,7 +427,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
 	}
 	var err error
-	if m.Privacy, err = j.flags.privacy.calibrate(math.Sqrt(q.Sensitivity.Squared)); err != nil {
+	if m.Privacy, err = j.flags.privacy.calibrate(rounding.SqrtUp(q.Sensitivity.Squared)); err != nil {
 		return nil, usage(err)
 	}
 	m.Seconds = time.Since(j.started).Seconds()

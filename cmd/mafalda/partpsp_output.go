@@ -39,7 +39,7 @@ func (t *partTraining) print(w io.Writer) error {
 		first := t.result.Cells[at]
 		row := []string{methodOf(first.Shared), "no noise", "–"}
 		if first.B != nil {
-			row[1], row[2] = fmt.Sprintf("%g", *first.B), fmt.Sprintf("%.6g", *first.Epsilon)
+			row[1], row[2] = fmt.Sprintf("%g", *first.B), decimalUp(*first.Epsilon, 6)
 		}
 		for _, c := range t.result.Cells[at : at+len(t.networks)] {
 			text := fmt.Sprintf("%.2f", 100*c.Accuracy)

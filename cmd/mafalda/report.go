@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/olekukonko/tablewriter"
@@ -36,8 +35,8 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		optimum = m.Loss / m.Strategy.Ratio
 	}
 	row := func(name string, sens, squared, loss float64) []string {
-		return []string{name, number(sens), number(squared), number(loss),
-			number(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
+		return []string{name, numberUp(sens), numberUp(squared), numberUp(loss),
+			numberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
 	}
 	rows := [][]string{row(strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
@@ -64,14 +63,15 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	fmt.Fprintln(w)
 	if m.LowerBound > 0 {
-		fmt.Fprintf(w, "lower bound    %.10g: %s a smaller loss\n", m.LowerBound, nobody)
+		fmt.Fprintf(w, "lower bound    %s: %s a smaller loss\n", decimalDown(m.LowerBound, 10), nobody)
 	}
 	j.reportGap(w, m)
 	if p := m.Privacy; p != nil {
 		fmt.Fprintf(w, "privacy        %s\n", privacyLine(p))
-		fmt.Fprintf(w, "noise          standard deviation %.6g per coordinate of Z, in sums of gradients clipped to %g\n", p.NoiseStd, p.Clip)
+		fmt.Fprintf(w, "noise          standard deviation %s per coordinate of Z (%s/mu), in sums of gradients clipped to %g\n", decimalUp(p.NoiseStd, 6),
+			j.flags.privacy.contribution(), p.Clip)
 	} else {
-		fmt.Fprintf(w, "noise          standard deviation clip/mu: give --mu, or --epsilon and --delta, to have it computed\n")
+		fmt.Fprintf(w, "noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed\n", j.flags.privacy.contribution())
 	}
 	fmt.Fprintf(w, "cost           %s, %s of memory\n", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond), bytesText(float64(m.PeakBytes)))
 	if m.Files != nil {
@@ -108,22 +108,24 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	case m.LowerBound == 0:
 		fmt.Fprintf(w, "lower bound    none for more than %d steps\n", factorize.LongSteps)
 	case m.PerNode != nil:
-		fmt.Fprintf(w, "gap            %.2g to one strategy a node; the loss is %.4f of the best shared one's\n", m.Gap, s.Ratio)
-		fmt.Fprintf(w, "group bound    %.10g: no strategies of these groups of nodes have a smaller loss (gap %.2g)\n", m.PerNode.GroupBound,
-			(m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound)
+		fmt.Fprintf(w, "gap            %s to one strategy a node; the loss is %.4f of the best shared one's\n", decimalUp(m.Gap, 2), s.Ratio)
+		fmt.Fprintf(w, "group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)\n", decimalDown(m.PerNode.GroupBound, 10),
+			decimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound, 2))
 	case s.Ratio != 0:
-		fmt.Fprintf(w, "gap            %.4g: the loss is %.4f of the dense optimum's\n", m.Gap, s.Ratio)
+		fmt.Fprintf(w, "gap            %s: the loss is %.4f of the dense optimum's\n", decimalUp(m.Gap, 4), s.Ratio)
 	case !participation.IsPartition(j.schema):
-		fmt.Fprintf(w, "gap            %.4g: the bound is that of fewer patterns, without overlaps\n", m.Gap)
+		fmt.Fprintf(w, "gap            %s: the bound is that of fewer patterns, without overlaps\n", decimalUp(m.Gap, 4))
 	default:
-		fmt.Fprintf(w, "gap            %.2g certified (tolerance %.2g), %s after %d iterations\n", m.Gap, m.Tolerance, m.Status, m.Iterations)
+		fmt.Fprintf(w, "gap            %s certified (tolerance %g), %s after %d iterations\n", decimalUp(m.Gap, 2), m.Tolerance, m.Status, m.Iterations)
 	}
 	switch {
 	case s.ClassGap == nil:
 	case participation.IsPartition(j.schema):
-		fmt.Fprintf(w, "class bound    %.10g: no %s strategy with %d bands has a smaller loss (gap %.2g)\n", s.ClassBound, s.Class, s.Bandwidth, *s.ClassGap)
+		fmt.Fprintf(w, "class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)\n", decimalDown(s.ClassBound, 10), s.Class, s.Bandwidth,
+			decimalUp(*s.ClassGap, 2))
 	default:
-		fmt.Fprintf(w, "class bound    %.10g: none with orthogonal columns and such norms has a smaller loss (gap %.2g)\n", s.ClassBound, *s.ClassGap)
+		fmt.Fprintf(w, "class bound    %s: none with orthogonal columns and such norms has a smaller loss (gap %s)\n", decimalDown(s.ClassBound, 10),
+			decimalUp(*s.ClassGap, 2))
 	}
 	fmt.Fprintf(w, "sensitivity    %s\n", map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}[m.SensKind])
 	if m.Gram != nil && m.Gram.Method != "exact" {
@@ -144,31 +146,24 @@ func (f *privacyFlags) adjacencyLine() string {
 	if err != nil {
 		return err.Error()
 	}
-	factor := "clip"
-	if a == accounting.ReplaceOne {
-		factor = "2·clip"
-	}
-	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, factor)
+	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, f.contribution())
 }
 
+// contribution says how far one record can move a sum of gradients, by accounting.Adjacency.Contribution.
+func (f *privacyFlags) contribution() string {
+	if a, err := accounting.ParseAdjacency(f.adjacency); err == nil && a.Contribution(1) == 1 {
+		return "clip"
+	}
+	return "2·clip"
+}
+
+// privacyLine states a guarantee. A μ that was computed for an (ε, δ) has no more digits than are printed here.
 func privacyLine(p *export.Privacy) string {
-	s := fmt.Sprintf("mu = %.6g", p.Mu)
+	s := "mu = " + decimalUp(p.Mu, accounting.MuDigits)
 	if p.Epsilon != nil {
-		s += fmt.Sprintf(", that is (%.6g, %g)-DP", *p.Epsilon, *p.Delta)
+		s += fmt.Sprintf(", that is (%s, %g)-DP", decimalUp(*p.Epsilon, 6), *p.Delta)
 	}
 	return s + " against everybody who sees all messages (local DP)"
-}
-
-// number prints up to eight significant digits, without an exponent where that is short.
-func number(v float64) string {
-	if a := math.Abs(v); a >= 1e9 || (a < 1e-3 && a > 0) {
-		return fmt.Sprintf("%.6e", v)
-	}
-	s := fmt.Sprintf("%.*f", max(0, 6-int(math.Floor(math.Log10(math.Max(math.Abs(v), 1))))), v)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
 }
 
 // table renders rows with the first column left-aligned and the others, which hold numbers, to the right.

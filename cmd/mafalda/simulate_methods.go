@@ -154,7 +154,7 @@ func (s *simulation) strategy(ctx context.Context, name string) (factorize.Strat
 	case r.Status == optim.Interrupted:
 		return nil, context.Canceled
 	case r.Status != optim.Converged:
-		return nil, fmt.Errorf("%v with a gap of %.2g", r.Status, r.Gap)
+		return nil, fmt.Errorf("%v with a gap of %s", r.Status, decimalUp(r.Gap, 2))
 	}
 	return r.Strategy, nil
 }

@@ -199,7 +199,7 @@ func (s *simulation) print(w io.Writer, rows []simulatedRow) error {
 	for _, r := range rows {
 		level, epsilon := "-", "-"
 		if r.Mu != nil {
-			level, epsilon = fmt.Sprintf("%.4g", *r.Mu), fmt.Sprintf("%.4g", *r.Epsilon)
+			level, epsilon = s.flags.levelText(*r.Mu), decimalUp(*r.Epsilon, 4)
 		}
 		lines = append(lines, []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), r.excessText(), lossText(r.Full), r.remark()})
 	}
@@ -217,6 +217,14 @@ func (s *simulation) print(w io.Writer, rows []simulatedRow) error {
 		fmt.Fprintf(w, "written        nothing: use -o FOLDER to keep runs, table and figures\n")
 	}
 	return nil
+}
+
+// levelText prints a μ that was asked for: what the noise gives, or what was calibrated for if an ε was.
+func (f *simulateFlags) levelText(mu float64) string {
+	if len(f.epsilons) > 0 {
+		return decimalDown(mu, 6)
+	}
+	return decimalUp(mu, 6)
 }
 
 func lossText(v *float64) string {

@@ -12,6 +12,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -164,7 +165,7 @@ func (v *verification) strategy() (factorize.Strategy, error) {
 		var difference mat.Dense
 		difference.Sub(&lower, v.export.C)
 		worst := mat.Norm(&difference, math.Inf(1)) / mat.Norm(v.export.C, math.Inf(1))
-		v.add("parameters", worst <= 1e-12, "those of class %s make the same C within %.1e", m.Strategy.Class, worst)
+		v.add("parameters", worst <= 1e-12, "those of class %s make the same C within %s", m.Strategy.Class, decimalUp(worst, 2))
 	}
 	return c, nil
 }
@@ -200,7 +201,7 @@ func inverseOf(c, inverse *mat.Dense) error {
 		}
 	}
 	if allowed := 1e-13 * mat.Norm(c, math.Inf(1)) * mat.Norm(inverse, math.Inf(1)); worst > allowed {
-		return fmt.Errorf("C·C⁻¹ is I within %.1e only (allowed %.1e)", worst, allowed)
+		return fmt.Errorf("C·C⁻¹ is I within %s only (allowed %s)", decimalUp(worst, 2), decimalDown(allowed, 2))
 	}
 	return nil
 }
@@ -219,7 +220,7 @@ func (v *verification) sensitivity(c factorize.Strategy) bool {
 func (v *verification) sensitivityIs(sens participation.Sensitivity) {
 	m := v.export.Manifest
 	v.add("sensitivity", sens.Squared <= m.SensSquared*(1+1e-12) && sens.Kind() == m.SensKind && v.schema.Name() == m.Participation.Schema,
-		"sens² = %.15g (%s) for %v; the manifest says %.15g (%s), %s", sens.Squared, sens.Kind(), v.schema, m.SensSquared, m.SensKind,
+		"sens² = %s (%s) for %v; the manifest says %s (%s), %s", decimalUp(sens.Squared, 15), sens.Kind(), v.schema, decimalUp(m.SensSquared, 15), m.SensKind,
 		m.Participation.Schema)
 }
 
@@ -233,7 +234,7 @@ func (v *verification) privacy() {
 	if p.Delta != nil {
 		f.delta = *p.Delta
 	}
-	again, err := f.calibrate(math.Sqrt(v.export.Manifest.SensSquared))
+	again, err := f.calibrate(rounding.SqrtUp(v.export.Manifest.SensSquared))
 	if err != nil {
 		v.add("privacy", false, "%v", err)
 		return
@@ -242,8 +243,8 @@ func (v *verification) privacy() {
 	if ok && p.Epsilon != nil {
 		ok = *p.Epsilon >= *again.Epsilon*(1-1e-9)
 	}
-	v.add("privacy", ok, "%s needs a noise standard deviation of %.12g; the manifest says %s with %.12g", privacyLine(again), again.NoiseStd,
-		privacyLine(p), p.NoiseStd)
+	v.add("privacy", ok, "%s needs a noise standard deviation of %s; the manifest says %s with %s", privacyLine(again), decimalUp(again.NoiseStd, 12),
+		privacyLine(p), decimalUp(p.NoiseStd, 12))
 }
 
 // loss checks squared error and loss, and proves a lower bound anew.
@@ -263,8 +264,8 @@ func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.Sy
 			v.add("lower bound", false, "%v", err)
 			return nil
 		}
-		v.add("lower bound", m.LowerBound <= best.Loss && same(claimed+1, m.Gap+1), "no strategy is below %.12g, the optimum is at most %.12g; the manifest says %.12g",
-			best.LowerBound, best.Loss, m.LowerBound)
+		v.add("lower bound", m.LowerBound <= best.Loss && same(claimed+1, m.Gap+1), "no strategy is below %s, the optimum is at most %s; the manifest says %s",
+			decimalDown(best.LowerBound, 12), decimalUp(best.Loss, 12), decimalDown(m.LowerBound, 12))
 		return nil
 	}
 	bound, err := factorize.LowerBound(h, factorize.GramOf(c), relaxed)
@@ -273,8 +274,8 @@ func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.Sy
 		return nil
 	}
 	gap := (q.Loss - bound) / bound
-	v.add("lower bound", gap <= 2*m.Gap+1e-9 && same(claimed+1, m.Gap+1), "%.12g is proven, a gap of %.2g; the manifest says %.12g, a gap of %.2g",
-		bound, gap, m.LowerBound, m.Gap)
+	v.add("lower bound", gap <= 2*m.Gap+1e-9 && same(claimed+1, m.Gap+1), "%s is proven, a gap of %s; the manifest says %s, a gap of %s",
+		decimalDown(bound, 12), decimalUp(gap, 2), decimalDown(m.LowerBound, 12), decimalUp(m.Gap, 2))
 	return nil
 }
 
@@ -292,12 +293,12 @@ func (v *verification) estimate(h *mat.SymDense, c factorize.Strategy) {
 	}
 	ok := claimed.LossError != nil && *claimed.LossError >= *again.LossError*(1-1e-3)
 	if !optimum {
-		v.add("estimate", ok, "of the Gram matrix: the loss within %.2g", *again.LossError)
+		v.add("estimate", ok, "of the Gram matrix: the loss within %s", decimalUp(*again.LossError, 2))
 		return
 	}
 	dense := v.export.Manifest.Strategy.Class == "dense" && participation.IsPartition(v.schema)
-	v.add("estimate", ok && dense && *claimed.ExcessBound >= *again.ExcessBound*(1-1e-3), "of the Gram matrix: the loss within %.2g, C within %.2g of the optimum",
-		*again.LossError, *again.ExcessBound)
+	v.add("estimate", ok && dense && *claimed.ExcessBound >= *again.ExcessBound*(1-1e-3), "of the Gram matrix: the loss within %s, C within %s of the optimum",
+		decimalUp(*again.LossError, 2), decimalUp(*again.ExcessBound, 2))
 }
 
 // lossIs compares what was computed with the manifest.
@@ -309,8 +310,8 @@ func (v *verification) lossIs(q factorize.Quality, o objective) {
 	}
 	rmse := q.RMSE(nodes, o.steps(m.Steps))
 	v.add("loss", same(q.Loss, m.Loss) && same(q.SquaredError, m.SquaredError) && same(rmse, m.RMSE),
-		"loss %.12g, squared error %.12g, RMSE %.12g; the manifest says %.12g, %.12g, %.12g", q.Loss, q.SquaredError, rmse,
-		m.Loss, m.SquaredError, m.RMSE)
+		"loss %s, squared error %s, RMSE %s; the manifest says %s, %s, %s", decimalUp(q.Loss, 12), decimalUp(q.SquaredError, 12), decimalUp(rmse, 12),
+		decimalUp(m.Loss, 12), decimalUp(m.SquaredError, 12), decimalUp(m.RMSE, 12))
 }
 
 func (v *verification) print(w io.Writer) error {

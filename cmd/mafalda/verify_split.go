@@ -83,15 +83,16 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	}
 	loss := squared * m.SensSquared
 	v.add("loss", same(loss, m.Loss) && same(squared, m.SquaredError) && apart < 1e-9 && len(m.PerNode.Losses) == len(m.PerNode.Layers),
-		"loss %.12g of %d nodes; the manifest says %.12g, single nodes differ by %.1e", loss, len(m.PerNode.Layers), m.Loss, apart)
+		"loss %s of %d nodes; the manifest says %s, single nodes differ by %s", decimalUp(loss, 12), len(m.PerNode.Layers), decimalUp(m.Loss, 12),
+		decimalUp(apart, 2))
 	v.add("lower bound", m.LowerBound <= bound*(1+m.Tolerance+1e-9) && same((m.Loss-m.LowerBound)/m.LowerBound+1, m.Gap+1),
-		"%.12g is proven node by node; the manifest says %.12g", bound, m.LowerBound)
+		"%s is proven node by node; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
 	shared, err := factorize.Optimize(ctx, sum, v.schema, factorize.Options{Gap: math.Max(m.Tolerance, factorize.MinGap(m.Steps))})
 	if err != nil {
 		return err
 	}
 	v.add("shared loss", math.Abs(shared.Loss-m.SharedLoss) <= 2*math.Max(m.Tolerance, shared.Gap)*m.SharedLoss,
-		"the best shared strategy has %.12g; the manifest says %.12g", shared.Loss, m.SharedLoss)
+		"the best shared strategy has %s; the manifest says %s", decimalUp(shared.Loss, 12), decimalUp(m.SharedLoss, 12))
 	return nil
 }
 

@@ -1,6 +1,7 @@
-// Package rounding sums floating-point numbers with a proven side: a result that must never come out too small, such as
-// a sensitivity, or too large, such as a lower bound, is rounded towards the safe side by what the arithmetic can have
-// lost, and by nothing when it lost nothing.
+// Package rounding gives numbers a proven side: a result that must never come out too small, such as a sensitivity, or too
+// large, such as a lower bound, is rounded towards the safe side by what the arithmetic can have lost, and by nothing when
+// it lost nothing. A Sum does so for sums and products of many numbers, MulUp, DivUp and SqrtUp for single operations, and
+// Up and Down for decimals that are to be read.
 //
 // Sums are kept as two numbers by error-free transformations (Ogita, Rump & Oishi, "Accurate sum and dot product", SIAM
 // J. Sci. Comput. 2005): the high part hi, and the sum lo of the exact errors of every operation. The error of lo is of

@@ -1,0 +1,228 @@
+package accounting
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// between draws log-uniformly.
+func between(r *rand.Rand, low, high float64) float64 {
+	return math.Exp(math.Log(low) + r.Float64()*math.Log(high/low))
+}
+
+// The exact arithmetic itself, against golden values: mpmath with 40 digits.
+func TestExactArithmetic(t *testing.T) {
+	for name, tc := range map[string]struct {
+		have *big.Float
+		want string
+	}{
+		"π":          {exactPi(exactBits), "3.141592653589793238462643383279502884197"},
+		"log 3":      {exactLog(exact(3)), "1.098612288668109691395245236922525704647"},
+		"log 1e-300": {exactLog(exact(1e-300)), "-690.7755278982137051803383445701005029086"},
+		"e^-700.5":   {exactExp(exact(-700.5)), "5.980196118639791206412107330495100047981e-305"},
+		"e^2":        {exactExp(exact(2)), "7.38905609893065022723042746057500781318"},
+		"Q(1)":       {exactTail(exact(1)), "0.1586552539314570514147674543679620775221"},
+		"Q(-3)":      {exactTail(exact(-3)), "0.9986501019683699054733481852324050226222"},
+		"Q(39)":      {exactTail(exact(39)), "5.353119112150945351815489669897853597612e-333"},
+		"Q(41)":      {exactTail(exact(41)), "9.190860993225916385439930132409424348681e-368"},
+		"δ(1, 4)":    {exactDelta(1, 4), "0.00004712241200793119867421121499483235569386"},
+	} {
+		want, _, err := big.ParseFloat(tc.want, 10, exactBits, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := over(minus(tc.have, want), want).Float64(); math.Abs(r) > 1e-37 {
+			t.Errorf("%s = %s, want %s", name, tc.have.Text('g', 40), tc.want)
+		}
+	}
+}
+
+// δ is never too small, and too large by little.
+func TestDeltaIsRoundedUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		mu := between(r, 1e-4, 1e3)
+		x := math.Max(-5, -mu/2) + 25*r.Float64()
+		epsilon := math.Max(0, mu*mu/2+mu*x)
+		want := exactDelta(mu, epsilon)
+		log := exactLog(want)
+		size, _ := log.Float64()
+		l, err := LogDelta(mu, epsilon)
+		if off, _ := minus(exact(l), log).Float64(); err != nil || off < 0 || off > 2e-12+2e-14*math.Abs(size)+0x1p-50*(epsilon/mu+mu)*(1+math.Abs(x)) {
+			t.Fatalf("log δ(%v, %v) = %v, %v, by %g too large", mu, epsilon, l, err, off)
+		}
+		if d, err := Delta(mu, epsilon); err != nil || below(d, want) {
+			t.Fatalf("δ(%v, %v) = %v, %v is too small", mu, epsilon, d, err)
+		}
+	}
+}
+
+// Where δ underflows it is the smallest positive number, not 0.
+func TestDeltaNeverUnderflowsToZero(t *testing.T) {
+	for _, tc := range [][2]float64{{1, 60}, {1e-3, 1}, {1, 1e300}, {1e-300, 1e300}} {
+		if d, err := Delta(tc[0], tc[1]); err != nil || d != math.SmallestNonzeroFloat64 {
+			t.Errorf("δ(%v, %v) = %v, %v", tc[0], tc[1], d, err)
+		}
+	}
+	if d, err := DeltaFromRDP(1000, 1, 100); err != nil || d != math.SmallestNonzeroFloat64 {
+		t.Errorf("by Renyi DP: %v, %v", d, err)
+	}
+	if d, _, err := DeltaByCurve(func(float64) float64 { return 0.1 }, 1e4); err != nil || d != math.SmallestNonzeroFloat64 {
+		t.Errorf("by a curve: %v, %v", d, err)
+	}
+	if d, err := DeltaFromRDP(1e308, 1, 1e10); err != nil || !(d > 0 && d <= 1) {
+		t.Errorf("beyond what a float64 holds: %v, %v", d, err)
+	}
+}
+
+// ε reaches δ, in exact arithmetic, and so does the μ for (ε, δ), also the one that is calibrated for.
+func TestEpsilonIsRoundedUpAndMuDown(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		mu, delta := between(r, 1e-4, 100), between(r, 1e-60, 0.5)
+		target := exact(delta)
+		epsilon, err := Epsilon(mu, delta)
+		if err != nil || exactDelta(mu, epsilon).Cmp(target) > 0 {
+			t.Fatalf("ε(%v, %v) = %v, %v is too small", mu, delta, epsilon, err)
+		}
+		epsilon = between(r, 1e-3, 100)
+		p, err := Calibrate(Target{Epsilon: epsilon, Delta: delta}, 1, 1, ZeroOut)
+		if err != nil || exactDelta(p.Mu, epsilon).Cmp(target) > 0 {
+			t.Fatalf("noise for μ = %v, %v does not give (%v, %v)", p.Mu, err, epsilon, delta)
+		}
+		mu, err = MuFromDP(epsilon, delta)
+		if err != nil || exactDelta(mu, epsilon).Cmp(target) > 0 || p.Mu > mu || !near(p.Mu, mu, 1e-11) {
+			t.Fatalf("μ(%v, %v) = %v, %v is too large, or calibrated as %v", epsilon, delta, mu, err, p.Mu)
+		}
+	}
+}
+
+// What only multiplies, divides and takes roots gives the next float64, not one more.
+func TestAlgebraIsRoundedUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	const unit = 0x1p-52
+	check := func(name string, v float64, err error, want *big.Float, units float64) {
+		t.Helper()
+		if err != nil || below(v, want) || excess(v, want) > units*unit {
+			t.Fatalf("%s = %v, %v; want %s or at most %v units more", name, v, err, want.Text('g', 25), units)
+		}
+	}
+	for range 5000 {
+		mu, alpha, sens, clip := between(r, 1e-9, 1e9), 1+between(r, 1e-6, 1e6), between(r, 1e-9, 1e9), between(r, 1e-9, 1e9)
+		m, a := exact(mu), exact(alpha)
+		rho, err := RDP(mu, alpha)
+		check("ρ", rho, err, over(times(a, times(m, m)), exact(2)), 2)
+		curve, err := GaussianCurve(mu)
+		check("the curve", curve(alpha), err, over(times(a, times(m, m)), exact(2)), 2)
+		back, err := MuFromRDP(alpha, mu)
+		check("μ of ρ", back, err, new(big.Float).Sqrt(over(times(exact(2), m), a)), 2)
+		contribution := ReplaceOne.Contribution(clip)
+		moved := times(exact(sens), exact(contribution))
+		std, err := NoiseStd(mu, sens, contribution)
+		check("noise", std, err, over(moved, m), 2)
+		of, err := MuFromNoise(mu, sens, contribution)
+		check("μ of noise", of, err, over(moved, m), 2)
+		p, err := Calibrate(Target{Mu: mu}, sens, clip, ReplaceOne)
+		check("calibrated noise", p.NoiseStd, err, over(moved, m), 2)
+		check("σ", p.Sigma, err, over(exact(1), m), 1)
+		n := r.IntN(1000) + 1
+		basic, err := ComposeBasic(mu, n)
+		check("kε", basic, err, times(m, exact(float64(n))), 1)
+	}
+}
+
+// √Σμ² and the advanced composition are not too small, tiny ones included.
+func TestCompositionIsRoundedUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 4))
+	for range 1000 {
+		mus := make([]float64, 1+r.IntN(20))
+		sum := exact(0)
+		for i := range mus {
+			mus[i] = between(r, 1e-5, 1e5)
+			sum = plus(sum, times(exact(mus[i]), exact(mus[i])))
+		}
+		if mu, err := Compose(mus...); err != nil || below(mu, new(big.Float).Sqrt(sum)) {
+			t.Fatalf("%v composed to %v, %v", mus, mu, err)
+		}
+	}
+	for range 200 {
+		epsilon, k, delta := between(r, 1e-8, 20), 1+r.IntN(1000), between(r, 1e-300, 0.999)
+		e, n := exact(epsilon), exact(float64(k))
+		power := exactExp(e)
+		want := plus(times(times(n, e), over(minus(power, exact(1)), plus(power, exact(1)))),
+			times(e, new(big.Float).Sqrt(times(times(exact(-2), n), exactLog(exact(delta))))))
+		if v, err := ComposeAdvanced(epsilon, k, delta); err != nil || below(v, want) || excess(v, want) > 1e-14 {
+			t.Fatalf("%d of ε = %v with δ = %v: %v, %v; want %s", k, epsilon, delta, v, err, want.Text('g', 20))
+		}
+	}
+	const least = math.SmallestNonzeroFloat64
+	if mu, err := Compose(least, least); err != nil || mu < 2*least {
+		t.Errorf("the smallest numbers composed to %v, %v", mu, err)
+	}
+	if v, err := ComposeAdvanced(least, 1, 0.99); err != nil || v < least {
+		t.Errorf("the smallest ε composed to %v, %v", v, err)
+	}
+}
+
+// ε and δ of Renyi DP are not too small, of one order and of the best one.
+func TestRenyiIsRoundedUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	for range 200 {
+		alpha, rho, delta, epsilon := 1+between(r, 1e-4, 1e4), between(r, 1e-6, 1e3), between(r, 1e-100, 0.9), between(r, 1e-3, 1e2)
+		if v, err := EpsilonFromRDP(alpha, rho, delta); err != nil || below(v, exactRDPEpsilon(alpha, exact(rho), delta)) {
+			t.Fatalf("ε of (%v, %v) for %v: %v, %v", alpha, rho, delta, v, err)
+		}
+		want := exactRDPLogDelta(alpha, exact(rho), epsilon)
+		if v, err := DeltaFromRDP(alpha, rho, epsilon); err != nil || v < 1 && exactLog(exact(v)).Cmp(want) < 0 {
+			t.Fatalf("δ of (%v, %v) for %v: %v, %v", alpha, rho, epsilon, v, err)
+		}
+	}
+	for range 30 {
+		mu, delta := between(r, 1e-3, 30), between(r, 1e-100, 0.1)
+		epsilon, alpha, err := EpsilonByRDP(mu, delta)
+		divergence := over(times(exact(alpha), times(exact(mu), exact(mu))), exact(2))
+		if err != nil || below(epsilon, exactRDPEpsilon(alpha, divergence, delta)) {
+			t.Fatalf("ε of μ = %v by Renyi DP: %v at %v, %v", mu, epsilon, alpha, err)
+		}
+		curve, err := GaussianCurve(mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, alpha, err := DeltaByCurve(curve, epsilon)
+		divergence = over(times(exact(alpha), times(exact(mu), exact(mu))), exact(2))
+		if err != nil || least < 1 && exactLog(exact(least)).Cmp(exactRDPLogDelta(alpha, divergence, epsilon)) < 0 {
+			t.Fatalf("δ of μ = %v for ε = %v by Renyi DP: %v at %v, %v", mu, epsilon, least, alpha, err)
+		}
+	}
+}
+
+// A μ that was computed for (ε, δ) has few enough digits to be printed whole.
+func TestCalibratedMuIsPrintable(t *testing.T) {
+	p, err := Calibrate(Target{Epsilon: 8, Delta: 1e-6}, 1, 1, ZeroOut)
+	if err != nil || p.Mu != 1.53154511756 {
+		t.Errorf("μ = %v, %v", p.Mu, err)
+	}
+	if p, err = Calibrate(Target{Mu: 1.5315451175661451}, 1, 1, ZeroOut); err != nil || p.Mu != 1.5315451175661451 {
+		t.Errorf("a μ that was given became %v, %v", p.Mu, err)
+	}
+}
+
+func TestNoiseRefuses(t *testing.T) {
+	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		for i := range 3 {
+			a := [3]float64{1, 1, 1}
+			a[i] = bad
+			if _, err := NoiseStd(a[0], a[1], a[2]); err == nil {
+				t.Errorf("NoiseStd%v is accepted", a)
+			}
+			if mu, err := MuFromNoise(a[0], a[1], a[2]); err == nil && !(i == 1 && bad == 0 && mu == 0) {
+				t.Errorf("MuFromNoise%v = %v", a, mu)
+			}
+		}
+	}
+	if _, err := NoiseStd(1e-300, 1e300, 1); err == nil {
+		t.Error("infinite noise is accepted")
+	}
+}
