@@ -129,8 +129,8 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return studyError(err)
 	}
-	show := func(done, total int) { l.progress.show(float64(done)/float64(total), "attackers") }
-	err = study.Run(cmd.Context(), store, l.cells(), l.account, study.Options{Workers: l.sideBySide(), Progress: show})
+	l.progress.at = "attackers"
+	err = study.Run(cmd.Context(), store, l.cells(), l.account, study.Options{Workers: l.sideBySide(), Progress: l.progress.showAt})
 	l.progress.clear()
 	if err != nil {
 		err = stoppedError(err, f.out, "attacker")

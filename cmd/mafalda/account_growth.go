@@ -158,8 +158,8 @@ func (l *ledger) runGrowth(cmd *cobra.Command) error {
 	for _, steps := range l.flags.lengths {
 		cells = append(cells, growthCell{l.cells()[0], steps})
 	}
-	show := func(done, total int) { l.progress.show(float64(done)/float64(total), "numbers of steps") }
-	err = study.Run(cmd.Context(), store, cells, l.growth, study.Options{Progress: show})
+	l.progress.at = "numbers of steps"
+	err = study.Run(cmd.Context(), store, cells, l.growth, study.Options{Progress: l.progress.showAt})
 	l.progress.clear()
 	if err != nil {
 		err = stoppedError(err, l.flags.out, "length")

@@ -112,7 +112,6 @@ type simulation struct {
 	methods   []method
 	notes     io.Writer
 	progress  *progress
-	at        string // the run that goes on
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
@@ -124,8 +123,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return studyError(err)
 	}
-	show := func(done, total int) { s.progress.show(float64(done)/float64(total), s.at) }
-	err = study.Run(cmd.Context(), store, s.cells(), s.run, study.Options{Progress: show})
+	err = study.Run(cmd.Context(), store, s.cells(), s.run, study.Options{Progress: s.progress.showAt})
 	s.progress.clear()
 	if err != nil {
 		err = stoppedError(err, f.out, "run")

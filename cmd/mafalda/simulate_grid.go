@@ -53,7 +53,7 @@ func (k keptRun) result() *simulate.Result {
 
 // keptGrid is the content of runs.json.
 type keptGrid struct {
-	Mark     string       `json:"mark"`
+	Mark     mark         `json:"mark"`
 	Version  string       `json:"version"`
 	Settings study.Inputs `json:"settings"` // all that runs depend on besides their cell
 	Runs     []listedRun  `json:"runs"`
@@ -115,7 +115,8 @@ func (s *simulation) levelsOf(m method) []float64 {
 
 // run computes a cell.
 func (s *simulation) run(ctx context.Context, c cell) (keptRun, error) {
-	s.at = fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
+	at := fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
+	s.progress.at = at
 	noise, err := s.noiseOf(ctx, c)
 	if err != nil {
 		return keptRun{}, err
@@ -129,7 +130,7 @@ func (s *simulation) run(ctx context.Context, c cell) (keptRun, error) {
 	}
 	if r.Diverged > 0 && !s.flags.quiet {
 		s.progress.clear()
-		fmt.Fprintf(s.notes, "%s: the loss is not finite after step %d; the run is kept, and not in the means\n", s.at, r.Diverged)
+		fmt.Fprintf(s.notes, "%s: the loss is not finite after step %d; the run is kept, and not in the means\n", at, r.Diverged)
 	}
 	return keep(r), nil
 }

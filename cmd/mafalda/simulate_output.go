@@ -123,7 +123,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 	}
 	switch {
 	case s.flags.json:
-		return writeJSON(w, map[string]any{"mark": simulatedMark, "rows": rows})
+		return writeJSON(w, map[string]any{"mark": mark{}, "rows": rows})
 	case s.flags.quiet:
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 // files are the summaries of all runs in the folder.
 func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, error) {
 	s.sortRuns(entries)
-	g, kept := newGrid(), keptGrid{Mark: simulatedMark, Version: version(), Settings: s.spec().Inputs}
+	g, kept := newGrid(), keptGrid{Version: version(), Settings: s.spec().Inputs}
 	for _, e := range entries {
 		g.add(e.Cell, e.Result)
 		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}

@@ -16,9 +16,6 @@ import (
 	"mafalda/participation"
 )
 
-// simulatedMark is in everything that a simulation writes: its noise is made of seeds, and protects nobody.
-const simulatedMark = "simulated, not private"
-
 // studyOf returns the inputs that all studies have, before those of a command.
 func studyOf(command string) study.Spec {
 	s := study.Spec{Study: "mafalda " + command}
