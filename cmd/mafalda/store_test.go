@@ -81,9 +81,6 @@ func TestAccountInputs(t *testing.T) {
 			if code, out, errs := mafalda(args...); code != 0 || out != "" {
 				t.Fatalf("code %d, %s%s", code, out, errs)
 			}
-			if code, _, errs := mafalda(args...); code != 0 {
-				t.Errorf("the same again: code %d, %s", code, errs)
-			}
 			if tc.between != nil {
 				tc.between(t)
 			}

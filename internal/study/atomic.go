@@ -19,10 +19,9 @@ const temporary = ".mafalda-"
 // abandoned is the age at which a temporary file is nobody's any more.
 const abandoned = time.Hour
 
-// replaceFile writes a file and puts it in its place as a whole, on the disk. Nobody ever sees a part of it.
+// replaceFile writes a file and puts it in its place as a whole, on the disk once its folder is flushed. Nobody ever sees a part of it.
 func replaceFile(path string, write func(io.Writer) error) error {
-	dir := filepath.Dir(path)
-	f, err := createTemporary(dir)
+	f, err := createTemporary(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -34,10 +33,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return os.Rename(f.Name(), path)
 }
 
 func createTemporary(dir string) (*os.File, error) {

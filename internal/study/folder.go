@@ -160,15 +160,19 @@ func (f *folder) write(r *record) error {
 
 // claim makes the folder that of this study, unless it is already.
 func (f *folder) claim(ctx context.Context) error {
-	if r, err := f.read(); err != nil || r != nil && f.compare(r) == nil {
-		f.claimed = f.claimed || err == nil
+	r, err := f.read()
+	if err != nil {
 		return err
+	}
+	if r != nil && f.compare(r) == nil {
+		f.claimed = true
+		return os.MkdirAll(f.cells(), 0o777) // who has written study.json may be about to
 	}
 	if _, err := f.look(); err != nil { // before anything is made in it
 		return err
 	}
 	made := missingAbove(f.dir)
-	err := os.MkdirAll(f.dir, 0o777)
+	err = os.MkdirAll(f.dir, 0o777)
 	if err == nil {
 		err = f.locked(ctx, f.take)
 	}
@@ -197,7 +201,7 @@ func (f *folder) take() error {
 	if err := os.MkdirAll(f.cells(), 0o777); err != nil {
 		return errors.Join(err, os.Remove(filepath.Join(f.dir, recordName)))
 	}
-	return nil
+	return syncDir(f.dir)
 }
 
 // clear removes the results of other inputs, study.json last.

@@ -210,5 +210,5 @@ func (f *folder) summarize(found state, summaries []File) error {
 			return fmt.Errorf("writing %s: %w", filepath.Join(f.dir, s.Name), err)
 		}
 	}
-	return nil
+	return syncDir(f.dir)
 }

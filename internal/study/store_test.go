@@ -31,6 +31,18 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// Somebody who finds study.json before there are cells does not stumble.
+func TestNoCellsYet(t *testing.T) {
+	dir := filled(t, specOf("x"))
+	s := open(t, dir, specOf("x"))
+	if err := os.RemoveAll(filepath.Join(dir, "cells")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(context.Background(), s, places("c", 1), compute, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Without a folder everything is in memory.
 func TestInMemory(t *testing.T) {
 	s := open(t, "", specOf("x"))
