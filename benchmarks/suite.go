@@ -2,7 +2,6 @@ package benchmarks
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -16,6 +15,7 @@ import (
 type Case struct {
 	Graph  string // name or file
 	SHA256 string // of the file, if it is one: rows of another file of the same name are not taken for its
+	Digest string // of the network as it was loaded, if somebody keeps rows: not of Row
 	Schema participation.Cyclic
 	Gram   func(ctx context.Context) (*mat.SymDense, error) // T×T, computed when needed
 }
@@ -35,14 +35,6 @@ type Row struct {
 	Seconds      float64 `json:"seconds"` // to make the strategy
 	SHA256       string  `json:"graph_sha256,omitempty"`
 }
-
-// key says which cell of the table a row is.
-type key struct {
-	graph, sha256, strategy string
-	k, b                    int
-}
-
-func (r Row) key() key { return key{r.Graph, r.SHA256, r.Strategy, r.K, r.B} }
 
 // maker makes a strategy for a Gram matrix under a schema. A nil h asks for the network-free prefix workload.
 type maker struct {
@@ -125,97 +117,6 @@ func Strategies() []string {
 		names = append(names, m.name)
 	}
 	return names
-}
-
-// Run measures every strategy on every case and calls each with every row, in order: with a row of finished where there is
-// one, which is then not measured again. The error is the first of a case, or the context's; rows that were handed out
-// before it are good.
-func Run(ctx context.Context, cases []Case, finished []Row, each func(Row) error) error {
-	have := map[key]Row{}
-	for _, r := range finished {
-		have[r.key()] = r
-	}
-	network := map[participation.Cyclic]factorize.Strategy{} // D-MF knows nothing of the network: once a schema
-	for _, c := range cases {
-		if err := c.run(ctx, have, network, each); err != nil {
-			return fmt.Errorf("%s, k = %d, b = %d: %w", c.Graph, c.Schema.Participations(), c.Schema.Separation(), err)
-		}
-	}
-	return nil
-}
-
-func (c Case) run(ctx context.Context, have map[key]Row, dmf map[participation.Cyclic]factorize.Strategy, each func(Row) error) error {
-	row := Row{Graph: c.Graph, SHA256: c.SHA256, K: c.Schema.Participations(), B: c.Schema.Separation()}
-	missing := false
-	for _, name := range Strategies() {
-		row.Strategy = name
-		_, ok := have[row.key()]
-		missing = missing || !ok
-	}
-	var h *mat.SymDense
-	var err error
-	if missing {
-		if h, err = c.Gram(ctx); err != nil {
-			return err
-		}
-	}
-	row.Strategy = Dense
-	dense, ok := have[row.key()]
-	if !ok {
-		started := time.Now()
-		best, err := factorize.Optimize(ctx, h, c.Schema, factorize.Options{})
-		if err != nil {
-			return err
-		}
-		if best.Status == optim.Interrupted {
-			return context.Canceled
-		}
-		dense = row
-		dense.measure(best.Strategy, best.Quality, time.Since(started))
-		dense.Ratio, dense.LowerBound = 1, best.LowerBound
-	}
-	if err := each(dense); err != nil {
-		return err
-	}
-	for _, m := range makers() {
-		row.Strategy = m.name
-		r, ok := have[row.key()]
-		if !ok {
-			if r, err = c.measure(ctx, m, h, row, dmf); err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
-			}
-			r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
-		}
-		if err := each(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// measure makes the strategy and evaluates it.
-func (c Case) measure(ctx context.Context, m maker, h *mat.SymDense, row Row, dmf map[participation.Cyclic]factorize.Strategy) (Row, error) {
-	started := time.Now()
-	strategy, err := dmf[c.Schema], error(nil)
-	if m.name != "d-mf" || strategy == nil {
-		strategy, err = m.make(ctx, h, c.Schema)
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return row, err
-	}
-	if m.name == "d-mf" {
-		dmf[c.Schema] = strategy
-	}
-	took := time.Since(started)
-	q, err := factorize.Evaluate(strategy, h, c.Schema)
-	if err != nil {
-		return row, err
-	}
-	row.measure(strategy, q, took)
-	return row, nil
 }
 
 func (r *Row) measure(s factorize.Strategy, q factorize.Quality, took time.Duration) {

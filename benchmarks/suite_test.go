@@ -23,23 +23,24 @@ func prefixCase(t *testing.T, computed *int) Case {
 	}}
 }
 
-// Every strategy is measured once, none beats the bound, and what is finished is not measured again.
-func TestRun(t *testing.T) {
+// Every strategy is measured, none beats the bound, and what cells share is computed once.
+func TestMeasure(t *testing.T) {
 	computed := 0
-	c := prefixCase(t, &computed)
-	var rows []Row
-	err := Run(context.Background(), []Case{c}, nil, func(r Row) error { rows = append(rows, r); return nil })
-	if err != nil || len(rows) != len(Strategies()) || computed != 1 {
-		t.Fatalf("%d rows, %v", len(rows), err)
-	}
-	for i, r := range rows {
-		if r.Strategy != Strategies()[i] || r.Loss < r.LowerBound || math.Abs(r.Ratio-r.Loss/rows[0].Loss) > 1e-12 || r.Ratio < 1-1e-6 {
+	cases := []Case{prefixCase(t, &computed)}
+	m := NewMeasurer(cases)
+	byName := map[string]Row{}
+	for i, cell := range Cells(cases) {
+		r, err := m.Measure(context.Background(), cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byName[r.Strategy] = r
+		if r.Strategy != Strategies()[i] || r.Loss < r.LowerBound || math.Abs(r.Ratio-r.Loss/byName[Dense].Loss) > 1e-12 || r.Ratio < 1-1e-6 {
 			t.Errorf("row %d: %+v", i, r)
 		}
 	}
-	byName := map[string]Row{}
-	for _, r := range rows {
-		byName[r.Strategy] = r
+	if len(byName) != len(Strategies()) || computed != 1 {
+		t.Errorf("%d rows of %d Gram matrices", len(byName), computed)
 	}
 	// closed forms on the prefix workload, and the orders that must hold
 	if r := byName["dp-d-sgd"]; r.SensSquared != 3 || r.Loss != 3*24*25/2 || r.MemoryFloats != 0 {
@@ -49,50 +50,50 @@ func TestRun(t *testing.T) {
 		byName["toeplitz b"].Loss > byName["bsr b"].Loss || byName["banded-inverse 4"].Loss > byName["bisr 4"].Loss {
 		t.Errorf("%+v", byName)
 	}
-	var again []Row
-	err = Run(context.Background(), []Case{c}, rows, func(r Row) error { again = append(again, r); return nil })
-	if err != nil || computed != 1 || len(again) != len(rows) || again[3] != rows[3] {
-		t.Errorf("resumed: %d rows, computed %d times, %v", len(again), computed, err)
-	}
-	again = nil
-	err = Run(context.Background(), []Case{c}, rows[:5], func(r Row) error { again = append(again, r); return nil })
-	if err != nil || computed != 2 || again[0] != rows[0] || again[7].Loss != rows[7].Loss {
-		t.Errorf("half resumed: %d rows, computed %d times, %v", len(again), computed, err)
+	again := NewMeasurer(cases)
+	cell := Cells(cases)[0]
+	again.Know(cell, Row{Loss: byName[Dense].Loss / 2, LowerBound: 1})
+	cell.Strategy = "sr"
+	if r, err := again.Measure(context.Background(), cell); err != nil || r.Loss != byName["sr"].Loss || r.Ratio != 2*byName["sr"].Ratio || r.LowerBound != 1 {
+		t.Errorf("beside a known optimum: %+v, %v", r, err)
 	}
 }
 
-// Another file of the same name is another case.
-func TestRowsOfAnotherFile(t *testing.T) {
+// Another file of the same name is another case, and so is another network of the same file.
+func TestCellsOfAnotherFile(t *testing.T) {
 	computed := 0
-	c := prefixCase(t, &computed)
-	c.SHA256 = "aa"
-	var rows []Row
-	keep := func(r Row) error { rows = append(rows, r); return nil }
-	if err := Run(context.Background(), []Case{c}, nil, keep); err != nil {
-		t.Fatal(err)
+	var cases []Case
+	for _, hashes := range [][2]string{{"aa", "1"}, {"bb", "1"}, {"bb", "2"}} {
+		c := prefixCase(t, &computed)
+		c.SHA256, c.Digest = hashes[0], hashes[1]
+		cases = append(cases, c)
 	}
-	c.SHA256 = "bb"
-	if err := Run(context.Background(), []Case{c}, rows, keep); err != nil || computed != 2 {
-		t.Errorf("computed %d times, %v", computed, err)
-	}
-}
-
-func TestRunEnds(t *testing.T) {
-	computed := 0
-	c := prefixCase(t, &computed)
-	ctx, cancel := context.WithCancel(context.Background())
-	seen := 0
-	err := Run(ctx, []Case{c}, nil, func(Row) error {
-		if seen++; seen == 2 {
-			cancel()
+	m := NewMeasurer(cases)
+	seen := map[Cell]bool{}
+	for _, cell := range Cells(cases) {
+		if seen[cell] = true; cell.Strategy != Dense {
+			continue
 		}
-		return nil
-	})
-	if !errors.Is(err, context.Canceled) || seen != 2 {
-		t.Errorf("cancelled: %d rows, %v", seen, err)
+		if _, err := m.Measure(context.Background(), cell); err != nil {
+			t.Error(err)
+		}
 	}
-	full := errors.New("disk full")
-	if err := Run(context.Background(), []Case{c}, nil, func(Row) error { return full }); !errors.Is(err, full) {
-		t.Errorf("a row that cannot be kept: %v", err)
+	if computed != 3 || len(seen) != 3*len(Strategies()) {
+		t.Errorf("computed %d times, %d cells", computed, len(seen))
+	}
+}
+
+func TestMeasureEnds(t *testing.T) {
+	computed := 0
+	cases := []Case{prefixCase(t, &computed)}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, cell := range Cells(cases) {
+		if _, err := NewMeasurer(cases).Measure(ctx, cell); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", cell.Strategy, err)
+		}
+	}
+	if _, err := NewMeasurer(cases).Measure(ctx, Cell{Graph: "other"}); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("a cell of no case: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/graph"
 	"mafalda/internal/rounding"
+	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -49,7 +50,9 @@ Sensitivities are for gradients of norm 1 and noise of standard deviation 1; --s
 takes part in every step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
 proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
 
-With -o the pairs are written as CSV and JSON, with a figure by distance; attackers that are there already are kept.`,
+With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm, export and
+set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes at once, and an
+interrupted command goes on where it stopped. What is there is computed once.`,
 		Example: `  mafalda account --graph florentine --T 10 --attacker Medici
   mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
   mafalda account --graph erdos:100,0.2 --T 10 --attacker all -o figure2
@@ -61,7 +64,7 @@ With -o the pairs are written as CSV and JSON, with a figure by distance; attack
 	}
 	f.network.bindGraph(cmd)
 	f.network.bindGossip(cmd)
-	f.schema.bind(cmd)
+	f.schema.bindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn")
@@ -71,9 +74,9 @@ With -o the pairs are written as CSV and JSON, with a figure by distance; attack
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
 	fl.StringVar(&f.growth, "growth", "", "instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
 	fl.StringVarP(&f.out, "output", "o", "", "write pairs and figure to this `folder`")
-	fl.BoolVar(&f.force, "force", false, "replace the figures and tables of an earlier run")
+	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no notes")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	completeWith(cmd, "bound", threat.Bounds())
 	return cmd
 }
@@ -108,7 +111,8 @@ type ledger struct {
 	algorithm threat.Algorithm
 	attackers []threat.Attacker
 	bound     threat.Bound
-	local     float64 // squared sensitivity of local DP
+	local     float64                    // squared sensitivity of local DP
+	byName    map[string]threat.Attacker // by the names of their cells
 	progress  *progress
 	notes     io.Writer
 }
@@ -122,37 +126,24 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 		return l.runGrowth(cmd)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long: do not let as much garbage pile up beside them
-	store, err := l.open()
+	store, err := study.Open[accountCell, accountOf](f.out, l.spec())
 	if err != nil {
-		return err
+		return studyError(err)
 	}
-	workers := newPoolOf(l.sideBySide())
-	var together sync.Mutex
-	for _, a := range store.missing(l) {
-		err := workers.do(func() error {
-			done, err := l.account(cmd.Context(), a)
-			together.Lock()
-			defer together.Unlock()
-			if err == nil {
-				err = store.add(done)
-			}
-			l.progress.show(float64(len(store.accounts))/float64(len(l.attackers)), "attackers")
-			return err
-		})
-		if err != nil {
-			break // wait says it, too
-		}
-	}
-	err = workers.wait()
+	l.progress.at = "attackers"
+	err = study.Run(cmd.Context(), store, l.cells(), l.account, study.Options{Workers: l.sideBySide(), Progress: l.progress.showAt})
 	l.progress.clear()
 	if err != nil {
+		err = stoppedError(err, f.out, "attacker")
+	}
+	if err := summarize(cmd.Context(), store, err, l.files); err != nil {
 		return err
 	}
-	store.sort(l)
-	if err := store.finish(l, cmd.OutOrStdout()); err != nil {
+	accounts, err := l.accounts(store)
+	if err != nil {
 		return err
 	}
-	return l.print(cmd.OutOrStdout(), store.accounts)
+	return l.print(cmd.OutOrStdout(), accounts)
 }
 
 func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
@@ -236,7 +227,8 @@ func (l *ledger) name(a threat.Attacker) string {
 }
 
 // account computes all pairs of one attacker, by distance and then by label.
-func (l *ledger) account(ctx context.Context, a threat.Attacker) (accountOf, error) {
+func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) {
+	a := l.byName[c.name()]
 	out := accountOf{Attacker: l.name(a), Trust: a.Trust.String(), Algorithm: l.algorithm.Name()}
 	if !math.IsInf(l.local, 1) {
 		out.Local = l.local
@@ -386,13 +378,19 @@ func (l *ledger) print(w io.Writer, accounts []accountOf) error {
 		}
 		return e.Encode(map[string]any{"attackers": accounts})
 	}
+	if l.flags.quiet {
+		return nil
+	}
 	fmt.Fprintf(w, "graph          %s\n", l.network.line())
 	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
 	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.algorithm.Name(), l.schema.Steps())
 	fmt.Fprintf(w, "participation  %v\n", l.schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())
 	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n", l.bound, l.flags.sigma)
-	return l.table(w, accounts)
+	if err := l.table(w, accounts); err != nil || l.flags.out == "" {
+		return err
+	}
+	return l.written(w, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
 }
 
 func (l *ledger) attackersLine() string {

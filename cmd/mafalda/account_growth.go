@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/figure"
+	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -39,53 +39,91 @@ func parseGrowth(list string) ([]int, error) {
 	return slices.Compact(all), nil
 }
 
-// growth computes what the attacker learns for every number of steps, with a record in each of them (Koskela & Kulkarni, Figure 1).
-func (l *ledger) growth(ctx context.Context, lengths []int) ([]growthRow, error) {
-	a := l.attackers[0]
-	w := l.network.gossip.Matrix()
-	hops := hopsFrom(w, a.Nodes)
-	var rows []growthRow
-	for i, steps := range lengths {
-		l.progress.show(float64(i)/float64(len(lengths)), fmt.Sprintf("T = %d", steps))
-		schema, err := participation.NewCyclic(steps, steps, 1)
-		if err != nil {
-			return nil, usage(err)
-		}
-		local, err := l.algorithm.Local(schema)
-		if err != nil {
-			return nil, usage(err)
-		}
-		var sums, numbers [2]float64
-		err = threat.Account(ctx, w, l.algorithm, a, steps, func(e threat.Exposure) error {
-			squared, err := l.bound.Squared(e, schema, local)
-			at := 1
-			if hops[e.Victim] == 1 {
-				at = 0
-			}
-			sums[at] += squared / float64(steps)
-			numbers[at]++
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("accounting for T = %d: %w", steps, err)
-		}
-		row := growthRow{Steps: steps}
-		if a.SecureSummation && l.network.gossip.Symmetric() && len(a.Nodes) < len(hops) {
-			limit := threat.AsymptoteSquared(len(a.Nodes), len(hops), steps, a.ForgetOwnNoise) / float64(steps)
-			row.Asymptote = &limit
-		}
-		for at, target := range []**float64{&row.Neighbours, &row.Others} {
-			if mean := sums[at] / numbers[at]; numbers[at] > 0 && !math.IsInf(mean, 0) {
-				*target = &mean
-			}
-		}
-		rows = append(rows, row)
-	}
-	l.progress.clear()
-	return rows, nil
+// growthCell is an attacker and a number of steps.
+type growthCell struct {
+	accountCell
+	Steps int `json:"steps"`
 }
 
-// printGrowth writes the table, and a figure if there is a folder.
+// growth computes what the attacker learns in a number of steps, with a record in each of them (Koskela & Kulkarni, Figure 1).
+func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
+	a, steps, row := l.byName[c.name()], c.Steps, growthRow{Steps: c.Steps}
+	w := l.network.gossip.Matrix()
+	hops := hopsFrom(w, a.Nodes)
+	schema, err := participation.NewCyclic(steps, steps, 1)
+	if err != nil {
+		return row, usage(err)
+	}
+	local, err := l.algorithm.Local(schema)
+	if err != nil {
+		return row, usage(err)
+	}
+	var sums, numbers [2]float64
+	err = threat.Account(ctx, w, l.algorithm, a, steps, func(e threat.Exposure) error {
+		squared, err := l.bound.Squared(e, schema, local)
+		at := 1
+		if hops[e.Victim] == 1 {
+			at = 0
+		}
+		sums[at] += squared / float64(steps)
+		numbers[at]++
+		return err
+	})
+	if err != nil {
+		return row, fmt.Errorf("accounting for T = %d: %w", steps, err)
+	}
+	if a.SecureSummation && l.network.gossip.Symmetric() && len(a.Nodes) < len(hops) {
+		limit := threat.AsymptoteSquared(len(a.Nodes), len(hops), steps, a.ForgetOwnNoise) / float64(steps)
+		row.Asymptote = &limit
+	}
+	for at, target := range []**float64{&row.Neighbours, &row.Others} {
+		if mean := sums[at] / numbers[at]; numbers[at] > 0 && !math.IsInf(mean, 0) {
+			*target = &mean
+		}
+	}
+	return row, nil
+}
+
+// growthSpec says whose the folder of --growth is.
+func (l *ledger) growthSpec() study.Spec {
+	s := studyOf("account --growth")
+	l.inputs(&s.Inputs)
+	s.Inputs.Add("attacker", l.cells()[0].name())
+	s.Summaries = withFigures([]string{"growth.json"}, "growth")
+	s.Replace = l.flags.force
+	return s
+}
+
+// growthData is the JSON of --growth.
+func (l *ledger) growthData(rows []growthRow) any {
+	return map[string]any{"attacker": l.name(l.attackers[0]), "rows": rows}
+}
+
+// growthFiles are the summaries of all numbers of steps in the folder.
+func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]study.File, error) {
+	var rows []growthRow
+	for _, e := range entries {
+		rows = append(rows, e.Result)
+	}
+	slices.SortFunc(rows, func(a, b growthRow) int { return a.Steps - b.Steps })
+	curves := []figure.Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
+	for _, r := range rows {
+		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote} {
+			if v != nil && *v > 0 {
+				curves[i].X, curves[i].Y = append(curves[i].X, float64(r.Steps)), append(curves[i].Y, *v)
+			}
+		}
+	}
+	files := []study.File{jsonFile("growth.json", l.growthData(rows))}
+	curves = slices.DeleteFunc(curves, func(c figure.Curve) bool { return len(c.X) == 0 })
+	if len(curves) == 0 {
+		return files, nil
+	}
+	f, err := figure.Lines(figure.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}, curves)
+	return append(files, figureFiles("growth", f)...), err
+}
+
+// printGrowth writes the table.
 func (l *ledger) printGrowth(w io.Writer, rows []growthRow) error {
 	fmt.Fprintf(w, "graph          %s\n", l.network.line())
 	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
@@ -98,27 +136,13 @@ func (l *ledger) printGrowth(w io.Writer, rows []growthRow) error {
 		return numberUp(*v)
 	}
 	var lines [][]string
-	curves := []figure.Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
 	for _, r := range rows {
 		lines = append(lines, []string{strconv.Itoa(r.Steps), text(r.Neighbours), text(r.Others), text(r.Asymptote)})
-		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote} {
-			if v != nil && *v > 0 {
-				curves[i].X, curves[i].Y = append(curves[i].X, float64(r.Steps)), append(curves[i].Y, *v)
-			}
-		}
 	}
-	if err := table(w, []string{"T", "neighbours", "others", "asymptote"}, lines); err != nil {
+	if err := table(w, []string{"T", "neighbours", "others", "asymptote"}, lines); err != nil || l.flags.out == "" {
 		return err
 	}
-	if l.flags.out == "" {
-		return nil
-	}
-	curves = slices.DeleteFunc(curves, func(c figure.Curve) bool { return len(c.X) == 0 })
-	f, err := figure.Lines(figure.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}, curves)
-	if err != nil {
-		return err
-	}
-	return writeFigure(w, l.flags.out, "growth", f, l.flags.force)
+	return l.written(w, "growth.json", "growth.png", "growth.svg")
 }
 
 // runGrowth is account with --growth.
@@ -126,14 +150,37 @@ func (l *ledger) runGrowth(cmd *cobra.Command) error {
 	if len(l.attackers) > 1 {
 		return usagef("--growth is for one attacker at a time")
 	}
-	rows, err := l.growth(cmd.Context(), l.flags.lengths)
+	store, err := study.Open[growthCell, growthRow](l.flags.out, l.growthSpec())
 	if err != nil {
+		return studyError(err)
+	}
+	var cells []growthCell
+	for _, steps := range l.flags.lengths {
+		cells = append(cells, growthCell{l.cells()[0], steps})
+	}
+	l.progress.at = "numbers of steps"
+	err = study.Run(cmd.Context(), store, cells, l.growth, study.Options{Progress: l.progress.showAt})
+	l.progress.clear()
+	if err != nil {
+		err = stoppedError(err, l.flags.out, "length")
+	}
+	if err := summarize(cmd.Context(), store, err, l.growthFiles); err != nil {
 		return err
 	}
-	if l.flags.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"attacker": l.name(l.attackers[0]), "rows": rows})
+	var rows []growthRow
+	for _, c := range cells {
+		row, _, err := store.Get(c)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
 	}
-	return l.printGrowth(cmd.OutOrStdout(), rows)
+	switch w := cmd.OutOrStdout(); {
+	case l.flags.json:
+		return writeJSON(w, l.growthData(rows))
+	case l.flags.quiet:
+		return nil
+	default:
+		return l.printGrowth(w, rows)
+	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,16 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
-	"mafalda/export"
 	"mafalda/internal/figure"
-	"mafalda/threat"
 )
-
-// is tells the attacker of a name.
-func (l *ledger) is(name string) func(threat.Attacker) bool {
-	return func(a threat.Attacker) bool { return l.name(a) == name }
-}
 
 // distanceRow sums up all pairs of one distance.
 type distanceRow struct {
@@ -29,6 +21,7 @@ type distanceRow struct {
 	least, sum, most     float64
 	cyffers              float64 // sum
 	cyffersThere, finite int
+	epsilon              float64 // most
 }
 
 // byDistance sums up pairs, without those of attackers with themselves.
@@ -57,6 +50,9 @@ func byDistance(accounts []accountOf) []distanceRow {
 			r.finite++
 			r.least, r.most = math.Min(r.least, *p.SensSquared), math.Max(r.most, *p.SensSquared)
 			r.sum += *p.SensSquared
+			if p.Epsilon != nil {
+				r.epsilon = math.Max(r.epsilon, *p.Epsilon)
+			}
 		}
 	}
 	var sorted []distanceRow
@@ -89,6 +85,9 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 		}
 		row := []string{distance, strconv.Itoa(r.pairs), sens(r.least, r.finite > 0), sens(r.sum/float64(max(r.finite, 1)), r.infinite == 0),
 			sens(r.most, r.infinite == 0), sens(mu, r.infinite == 0)}
+		if l.flags.delta > 0 {
+			row = append(row, sens(r.epsilon, r.infinite == 0))
+		}
 		if r.cyffersThere > 0 {
 			row = append(row, numberUp(r.cyffers/float64(r.cyffersThere)))
 		} else {
@@ -96,126 +95,25 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 		}
 		rows = append(rows, append(row, sens(l.local, !math.IsInf(l.local, 1))))
 	}
-	return table(w, []string{"distance", "pairs", "least", "mean", "most", "mu (most)", "Cyffers et al. (mean)", "local DP"}, rows)
+	header := []string{"distance", "pairs", "least", "mean", "most", "mu (most)"}
+	if l.flags.delta > 0 {
+		header = append(header, "epsilon (most)")
+	}
+	return table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
 }
 
-// store keeps accounts in memory and, with a folder, on disk after every attacker.
-type store struct {
-	path     string // account.json, or empty
-	settings string
-	accounts []accountOf
-}
-
-type storedAccounts struct {
-	Version   string      `json:"version"`
-	Settings  string      `json:"settings"` // all that values depend on
-	Attackers []accountOf `json:"attackers"`
-}
-
-// open reads what an earlier run with the same settings has left.
-func (l *ledger) open() (*store, error) {
-	s := &store{settings: l.settings()}
-	if l.flags.out == "" {
-		return s, nil
-	}
-	if err := os.MkdirAll(l.flags.out, 0o777); err != nil {
-		return nil, fmt.Errorf("making the folder of the account: %w", err)
-	}
-	s.path = filepath.Join(l.flags.out, "account.json")
-	text, err := os.ReadFile(s.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return s, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var stored storedAccounts
-	if err := json.Unmarshal(text, &stored); err != nil || stored.Settings == "" {
-		return nil, usagef("%s is no account of an earlier run: choose another folder", s.path)
-	}
-	switch {
-	case stored.Version == version() && stored.Settings == s.settings:
-		for _, a := range stored.Attackers {
-			if slices.ContainsFunc(l.attackers, l.is(a.Attacker)) {
-				s.accounts = append(s.accounts, a)
-			}
-		}
-	case !l.flags.force:
-		return nil, usagef("%s is of a run with other settings: choose another folder, or --force to replace it", s.path)
-	}
-	return s, nil
-}
-
-// settings describes everything that the values of a pair depend on.
-func (l *ledger) settings() string {
-	f, o := l.flags, l.network.origin
-	seed := ""
-	if o.Seed != nil {
-		seed = strconv.FormatUint(*o.Seed, 10)
-	}
-	schema, _ := json.Marshal(f.schema.describe(l.schema))
-	return fmt.Sprint(o.Source, o.SHA256, seed, o.Gossip, o.GossipSHA256, o.Directed, string(schema), l.schema.Steps(), f.threat.key(), f.bound, f.sigma,
-		f.delta, f.alpha, l.local)
-}
-
-// key describes algorithm and trust model, without the export's list of nodes.
-func (f threatFlags) key() string {
-	f.nodes = nil
-	return fmt.Sprint(f)
-}
-
-// missing returns the attackers that are still to be computed.
-func (s *store) missing(l *ledger) []threat.Attacker {
-	return slices.DeleteFunc(slices.Clone(l.attackers), func(a threat.Attacker) bool {
-		return slices.ContainsFunc(s.accounts, func(done accountOf) bool { return done.Attacker == l.name(a) })
+// written says which files are in the folder.
+func (l *ledger) written(w io.Writer, names ...string) error {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(l.flags.out, name))
+		return err != nil // no figure without anything to draw
 	})
+	_, err := fmt.Fprintf(w, "\nwritten        %s: %s\n", l.flags.out, strings.Join(names, ", "))
+	return err
 }
 
-// sort puts the accounts in the order of the attackers.
-func (s *store) sort(l *ledger) {
-	at := map[string]int{}
-	for i, a := range l.attackers {
-		at[l.name(a)] = i
-	}
-	slices.SortFunc(s.accounts, func(a, b accountOf) int { return at[a.Attacker] - at[b.Attacker] })
-}
-
-func (s *store) add(a accountOf) error {
-	s.accounts = append(s.accounts, a)
-	if s.path == "" {
-		return nil
-	}
-	return export.WriteFile(s.path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", " ")
-		return e.Encode(storedAccounts{version(), s.settings, s.accounts})
-	}, true)
-}
-
-// finish writes table and figure.
-func (s *store) finish(l *ledger, w io.Writer) error {
-	if s.path == "" {
-		return nil
-	}
-	dir := l.flags.out
-	if err := export.WriteFile(filepath.Join(dir, "pairs.csv"), s.writePairs, true); err != nil {
-		return err
-	}
-	f, err := l.figure(s.accounts)
-	if err != nil {
-		return err
-	}
-	if l.flags.json {
-		w = io.Discard
-	}
-	fmt.Fprintf(w, "written  %s\nwritten  %s\n", s.path, filepath.Join(dir, "pairs.csv"))
-	if f == nil {
-		return nil
-	}
-	return writeFigure(w, dir, "exposure", f, true)
-}
-
-func (s *store) writePairs(w io.Writer) error {
+// writePairs writes a line a pair.
+func writePairs(w io.Writer, accounts []accountOf) error {
 	c := csv.NewWriter(w)
 	text := func(v *float64) string {
 		if v == nil {
@@ -224,7 +122,7 @@ func (s *store) writePairs(w io.Writer) error {
 		return strconv.FormatFloat(*v, 'g', 17, 64)
 	}
 	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon", "cyffers_sens_squared"}}
-	for _, a := range s.accounts {
+	for _, a := range accounts {
 		for _, p := range a.Pairs {
 			distance, squared := "", text(p.SensSquared)
 			if p.Distance != nil {

@@ -46,7 +46,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	}
 	f.network.bindGraph(cmd)
 	f.network.bindGossip(cmd)
-	f.schema.bind(cmd)
+	f.schema.bindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition")

@@ -2,21 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/benchmarks"
-	"mafalda/export"
-	"mafalda/internal/figure"
+	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -27,7 +20,7 @@ type benchmarkFlags struct {
 	steps, participations int
 	network               networkFlags
 	out                   string
-	json, quiet           bool
+	force, json, quiet    bool
 }
 
 // suite is what is measured by default.
@@ -41,17 +34,14 @@ func newBenchmarkCmd() *cobra.Command {
 		Use:   "benchmark",
 		Short: "Compare all strategies on a suite of graphs",
 		Long: `Measure every class of strategies and every baseline on a suite of graphs, for T = 64 (k = 4, b = 16) and T = 380 (k = 20,
-b = 19), and compare the losses with the certified optimum. With -o, write benchmark.csv, benchmark.json and figures; what
-is in benchmark.json already is not measured again, so an interrupted benchmark goes on where it stopped.`,
+b = 19), and compare the losses with the certified optimum. With -o, write benchmark.csv, benchmark.json and figures of all
+that is in the folder. What is there already is not measured again: an interrupted benchmark goes on where it stopped, and more
+graphs and numbers of steps can be added, also by several processes at once. Gossip, --seed and --directed have to be the same.`,
 		Example: `  mafalda benchmark -o bench
   mafalda benchmark --graph ego.edges --only --T 380 -k 20
   mafalda benchmark --graph ego.edges -o bench --json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(cmd.Context())
-			defer stop()
-			return f.run(ctx, cmd)
-		},
+		RunE: untilInterrupted(f.run),
 	}
 	f.network.bindGossip(cmd)
 	fl := cmd.Flags()
@@ -60,6 +50,7 @@ is in benchmark.json already is not measured again, so an interrupted benchmark 
 	fl.VarP((*wholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
 	fl.VarP((*wholeNumber)(&f.participations), "participations", "k", "participations for --T (default 20 if 20 divides T)")
 	fl.StringVarP(&f.out, "output", "o", "", "write table and figures to this `folder`, and go on with what is there")
+	fl.BoolVar(&f.force, "force", false, "replace rows of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	if err := cmd.RegisterFlagCompletionFunc("graph", completeGraph); err != nil {
@@ -68,49 +59,53 @@ is in benchmark.json already is not measured again, so an interrupted benchmark 
 	return cmd
 }
 
-// benchmarkRows is the content of benchmark.json.
-type benchmarkRows struct {
-	Version string           `json:"version"`
-	Gossip  string           `json:"gossip"`
-	Seed    uint64           `json:"seed"` // of random graphs
-	Rows    []benchmarks.Row `json:"rows"`
-}
-
-func (f *benchmarkFlags) run(ctx context.Context, cmd *cobra.Command) error {
+func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	cases, err := f.cases(cmd)
 	if err != nil {
 		return usage(err)
 	}
-	all := &benchmarkRows{Version: version(), Gossip: f.network.gossip, Seed: f.network.seed}
-	finished, err := f.finished()
+	cells := benchmarks.Cells(cases)
+	store, err := study.Open[benchmarks.Cell, benchmarks.Row](f.out, f.spec(cells))
 	if err != nil {
-		return usage(err)
+		return studyError(err)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
-	total := len(cases) * len(benchmarks.Strategies())
-	err = benchmarks.Run(ctx, cases, finished, func(r benchmarks.Row) error {
-		all.Rows = append(all.Rows, r)
-		bar.show(float64(len(all.Rows))/float64(total), fmt.Sprintf("%s, T = %d, %s", r.Graph, r.K*r.B, r.Strategy))
-		return f.keep(all, finished)
-	})
-	bar.clear()
-	if err != nil {
-		return err
-	}
-	if f.out != "" {
-		if err := f.write(all); err != nil {
-			return err
+	m := benchmarks.NewMeasurer(cases)
+	for _, c := range cells {
+		if r, there, err := store.Get(c); err != nil {
+			return studyError(err)
+		} else if there {
+			m.Know(c, r)
 		}
 	}
-	if f.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetIndent("", "  ")
-		return e.Encode(all)
+	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
+	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
+		bar.at = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
+		return m.Measure(ctx, c)
 	}
-	if f.quiet {
+	err = study.Run(cmd.Context(), store, cells, measure, study.Options{Progress: bar.showAt})
+	bar.clear()
+	if err != nil {
+		err = stoppedError(err, f.out, "row")
+	}
+	if err := summarize(cmd.Context(), store, err, f.files(cells)); err != nil {
+		return err
+	}
+	all := f.rows()
+	for _, c := range cells {
+		r, _, err := store.Get(c)
+		if err != nil {
+			return err
+		}
+		all.Rows = append(all.Rows, r)
+	}
+	switch w := cmd.OutOrStdout(); {
+	case f.json:
+		return writeJSON(w, all)
+	case f.quiet:
 		return nil
+	default:
+		return f.print(w, all.Rows)
 	}
-	return f.print(cmd.OutOrStdout(), all.Rows)
 }
 
 // cases returns the graphs and schemas to measure, checked: every graph is loaded once now, and again when its turn comes.
@@ -154,155 +149,16 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", spec, note)
 			}
 		}
+		digest := networkDigest(n)
 		for _, s := range chosen {
 			if err := checkMemory(fmt.Sprintf("T = %d", s.Steps()), 60*8*float64(s.Steps())*float64(s.Steps())); err != nil {
 				return nil, err
 			}
-			cases = append(cases, benchmarks.Case{Graph: n.origin.Source, SHA256: n.origin.SHA256, Schema: s, Gram: func(ctx context.Context) (*mat.SymDense, error) {
+			gram := func(ctx context.Context) (*mat.SymDense, error) {
 				return workload.Gram(ctx, n.gossip.Matrix(), s.Steps(), workload.Options{})
-			}})
+			}
+			cases = append(cases, benchmarks.Case{Graph: n.origin.Source, SHA256: n.origin.SHA256, Digest: digest, Schema: s, Gram: gram})
 		}
 	}
 	return cases, nil
-}
-
-// finished returns the rows of an earlier run in the output folder.
-func (f *benchmarkFlags) finished() ([]benchmarks.Row, error) {
-	if f.out == "" {
-		return nil, nil
-	}
-	path := filepath.Join(f.out, "benchmark.json")
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	var old benchmarkRows
-	if err == nil {
-		err = json.Unmarshal(text, &old)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a benchmark: %w (move it away first)", path, err)
-	}
-	if old.Gossip != f.network.gossip || old.Seed != f.network.seed || old.Version != version() {
-		return nil, fmt.Errorf("%s was measured by version %s with %s gossip and seed %d, this is %s with %s and %d: choose another folder", path,
-			old.Version, old.Gossip, old.Seed, version(), f.network.gossip, f.network.seed)
-	}
-	return old.Rows, nil
-}
-
-// keep writes the rows so far, and those finished earlier that are still to come.
-func (f *benchmarkFlags) keep(all *benchmarkRows, finished []benchmarks.Row) error {
-	if f.out == "" || len(all.Rows) <= len(finished) {
-		return nil
-	}
-	if err := os.MkdirAll(f.out, 0o777); err != nil {
-		return fmt.Errorf("cannot write to %s: %w", f.out, err)
-	}
-	return export.WriteFile(filepath.Join(f.out, "benchmark.json"), func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(all)
-	}, true)
-}
-
-// write makes benchmark.csv and a figure for every schema.
-func (f *benchmarkFlags) write(all *benchmarkRows) error {
-	err := export.WriteFile(filepath.Join(f.out, "benchmark.csv"), func(w io.Writer) error {
-		c := csv.NewWriter(w)
-		_ = c.Write([]string{"graph", "k", "b", "strategy", "sens_squared", "sens_kind", "loss", "ratio", "lower_bound", "memory_floats", "seconds"})
-		for _, r := range all.Rows {
-			float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
-			_ = c.Write([]string{r.Graph, strconv.Itoa(r.K), strconv.Itoa(r.B), r.Strategy, float(r.SensSquared), r.SensKind, float(r.Loss),
-				float(r.Ratio), float(r.LowerBound), strconv.Itoa(r.MemoryFloats), strconv.FormatFloat(r.Seconds, 'g', 3, 64)})
-		}
-		c.Flush()
-		return c.Error()
-	}, true)
-	if err != nil {
-		return err
-	}
-	for _, kb := range schemasOf(all.Rows) {
-		picture, err := ratioFigure(all.Rows, kb)
-		if err != nil {
-			return err
-		}
-		if err := writeFigure(io.Discard, f.out, fmt.Sprintf("excess-k%d-b%d", kb[0], kb[1]), picture, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// schemasOf returns the distinct (k, b) of the rows, in order.
-func schemasOf(rows []benchmarks.Row) [][2]int {
-	var schemas [][2]int
-	seen := map[[2]int]bool{}
-	for _, r := range rows {
-		if kb := [2]int{r.K, r.B}; !seen[kb] {
-			seen[kb] = true
-			schemas = append(schemas, kb)
-		}
-	}
-	return schemas
-}
-
-// ratioFigure shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a graph.
-func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
-	var series []figure.Series
-	at := map[string]int{}
-	for _, r := range rows {
-		if [2]int{r.K, r.B} != kb {
-			continue
-		}
-		if _, ok := at[r.Graph]; !ok {
-			at[r.Graph] = len(series)
-			series = append(series, figure.Series{Name: r.Graph, Values: map[string]float64{}})
-		}
-		if r.Strategy != benchmarks.Dense && r.Ratio > 1 {
-			series[at[r.Graph]].Values[r.Strategy] = 100 * (r.Ratio - 1)
-		}
-	}
-	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb[0]*kb[1], kb[0], kb[1])
-	return figure.Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)
-}
-
-// print writes a table for every schema: a line a strategy, a column a graph.
-func (f *benchmarkFlags) print(w io.Writer, rows []benchmarks.Row) error {
-	for _, kb := range schemasOf(rows) {
-		fmt.Fprintf(w, "T = %d, k = %d, b = %d: loss / certified optimum\n", kb[0]*kb[1], kb[0], kb[1])
-		header := []string{"strategy", "a node keeps"}
-		lines := map[string][]string{}
-		for _, r := range rows {
-			if [2]int{r.K, r.B} != kb {
-				continue
-			}
-			if r.Strategy == benchmarks.Dense {
-				header = append(header, r.Graph)
-			}
-			if lines[r.Strategy] == nil {
-				lines[r.Strategy] = []string{r.Strategy, strconv.Itoa(r.MemoryFloats)}
-			}
-			lines[r.Strategy] = append(lines[r.Strategy], fmt.Sprintf("%.4f", r.Ratio))
-		}
-		var ordered [][]string
-		for _, name := range benchmarks.Strategies() {
-			ordered = append(ordered, lines[name])
-		}
-		if err := table(w, header, ordered); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
-	}
-	if f.out != "" {
-		fmt.Fprintf(w, "written  %s\n", f.out)
-	}
-	return nil
-}
-
-// usageIfExists makes an error about existing files one of usage.
-func usageIfExists(err error) error {
-	if errors.Is(err, export.ErrExists) {
-		return usage(err)
-	}
-	return err
 }

@@ -24,33 +24,33 @@ func TestBenchmarkCommand(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, "benchmark.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	rows := benchmarkOf(t, path)
+	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
+	if err != nil || len(cells) != len(benchmarks.Strategies()) || len(rows) != len(cells) {
+		t.Fatalf("%d cells, %d rows, %v", len(cells), len(rows), err)
 	}
-	var rows benchmarkRows
-	if err := json.Unmarshal(text, &rows); err != nil || len(rows.Rows) != len(benchmarks.Strategies()) {
-		t.Fatalf("%d rows, %v", len(rows.Rows), err)
+	for _, lost := range cells[4:] {
+		if err := os.Remove(lost); err != nil {
+			t.Fatal(err)
+		}
 	}
-	rows.Rows[1].Seconds = 1234567 // a mark that survives only if the row is not measured again
-	rows.Rows = rows.Rows[:4]
-	if text, err = json.Marshal(rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	before := modified(t, cells[1])
 	code, out, errs = mafalda(append(args, "--json")...)
 	var again benchmarkRows
-	if err := json.Unmarshal([]byte(out), &again); code != 0 || err != nil || len(again.Rows) != len(benchmarks.Strategies()) || again.Rows[1].Seconds != 1234567 {
+	if err := json.Unmarshal([]byte(out), &again); code != 0 || err != nil || len(again.Rows) != len(rows) || modified(t, cells[1]) != before {
 		t.Errorf("code %d, %v, %s", code, err, errs)
+	}
+	for i, r := range again.Rows {
+		if want := rows[i]; r.Strategy != want.Strategy || r.Loss != want.Loss || r.Ratio != want.Ratio || r.LowerBound != want.LowerBound {
+			t.Errorf("%+v again, %+v before", r, want)
+		}
 	}
 	for name, tc := range map[string]struct {
 		args []string
 		say  string
 	}{
-		"another gossip": {append(args, "--gossip", "laplacian"), "choose another folder"},
-		"another seed":   {append(args, "--seed", "3"), "choose another folder"},
+		"another gossip": {append(args, "--gossip", "laplacian"), "gossip is uniform there and laplacian here"},
+		"another seed":   {append(args, "--seed", "3"), "seed is 0 there and 3 here"},
 		"nothing":        {[]string{"benchmark", "--only"}, "nothing to measure"},
 		"bad graph":      {[]string{"benchmark", "--only", "--graph", "nowhere"}, "neither a file"},
 		"gossip matrix":  {[]string{"benchmark", "--gossip-matrix", "w.npy"}, "one graph only"},
@@ -60,11 +60,50 @@ func TestBenchmarkCommand(t *testing.T) {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
-	if err := os.WriteFile(path, []byte("hello"), 0o666); err != nil {
+	if err := os.WriteFile(cells[0], []byte("hello"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "not a benchmark") {
-		t.Errorf("garbled rows: code %d, %s", code, errs)
+	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "is damaged") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("a garbled row: code %d, %s", code, errs)
+	}
+}
+
+func benchmarkOf(t *testing.T, path string) []benchmarks.Row {
+	t.Helper()
+	var rows benchmarkRows
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &rows)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows.Rows
+}
+
+// Another graph, whether beside the others or alone, loses no row, and CSV and JSON have the same ones.
+func TestBenchmarkKeepsRows(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bench")
+	one, two := writeFile(t, "g.edges", "a b\nb c\n"), writeFile(t, "g.edges", "a b\nb c\nc d\n")
+	for i, graphs := range [][]string{{"cycle:5"}, {one}, {two, "cycle:5"}, {"path:3"}} {
+		args := []string{"benchmark", "--only", "--T", "6", "-k", "2", "-q", "-o", dir}
+		for _, g := range graphs {
+			args = append(args, "--graph", g)
+		}
+		if code, _, errs := mafalda(args...); code != 0 {
+			t.Fatalf("code %d, %s", code, errs)
+		}
+		want := (i + 1) * len(benchmarks.Strategies())
+		if rows, lines := benchmarkOf(t, filepath.Join(dir, "benchmark.json")), linesOf(t, filepath.Join(dir, "benchmark.csv")); len(rows) != want || lines != want+1 {
+			t.Errorf("after %v: %d rows in JSON, %d lines of CSV, want %d rows", graphs, len(rows), lines, want)
+		}
+	}
+	if code, out, _ := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one, "--graph", two); code != 0 || strings.Count(out, "g.edges#") != 2 {
+		t.Errorf("two files of one name: code %d\n%s", code, out)
+	}
+	if code, _, errs := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one, "--directed"); code != 2 ||
+		!strings.Contains(errs, "directed is false there and true here") {
+		t.Errorf("resumed with --directed: code %d, %s", code, errs)
 	}
 }
 

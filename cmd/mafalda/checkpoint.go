@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/files"
 	"mafalda/internal/npy"
 )
 
@@ -50,7 +52,22 @@ func (f *startFlags) check(j *job) error {
 			return usagef("%s exists already: --resume goes on with it, or remove it", f.checkpoint)
 		}
 	}
-	return nil
+	return f.checkPlace()
+}
+
+// checkPlace finds out, before anything is computed, whether a checkpoint can be kept.
+func (f *startFlags) checkPlace() error {
+	if f.checkpoint == "" {
+		return nil
+	}
+	if info, err := os.Stat(f.checkpoint); err == nil && !info.Mode().IsRegular() {
+		return usagef("--checkpoint %s is not a regular file", f.checkpoint)
+	}
+	probe, err := os.CreateTemp(filepath.Dir(f.checkpoint), ".mafalda-*")
+	if err != nil {
+		return fmt.Errorf("--checkpoint: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // checkpointHeader is the first line of a checkpoint; X follows as .npy.
@@ -110,19 +127,47 @@ func (f *startFlags) ofExport(steps int) (*mat.SymDense, error) {
 	return factorize.GramOf(c), nil
 }
 
-// keepCheckpoints returns what keeps iterates, now and then.
-func (j *job) keepCheckpoints() func(it factorize.Iteration) error {
-	path := j.flags.start.checkpoint
-	if path == "" {
-		return func(factorize.Iteration) error { return nil }
+// checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when the next one is
+// due, and says at the end what there is.
+type checkpoints struct {
+	path     string
+	settings string
+	steps    int
+	warnings io.Writer
+
+	tried  time.Time
+	kept   int // iterations of the last one; -1: none
+	failed error
+}
+
+func (j *job) checkpoints() *checkpoints {
+	return &checkpoints{path: j.flags.start.checkpoint, settings: j.settings(), steps: j.schema.Steps(), warnings: j.stderr, kept: -1}
+}
+
+func (c *checkpoints) keep(it factorize.Iteration) {
+	if c.path == "" || time.Since(c.tried) < checkpointEvery {
+		return
 	}
-	var last time.Time
-	return func(it factorize.Iteration) error {
-		if time.Since(last) < checkpointEvery {
-			return nil
-		}
-		last = time.Now()
-		return writeCheckpoint(path, j.settings(), it.Count, it.X, j.schema.Steps())
+	c.tried = time.Now()
+	err := writeCheckpoint(c.path, c.settings, it.Count, it.X, c.steps)
+	if err == nil {
+		c.kept, c.failed = it.Count, nil
+		return
+	}
+	if c.failed == nil {
+		fmt.Fprintf(c.warnings, "warning: the optimization goes on without a checkpoint: %v\n", err)
+	}
+	c.failed = err
+}
+
+// end says what is wrong with the checkpoint, if something is.
+func (c *checkpoints) end() {
+	switch {
+	case c.failed == nil:
+	case c.kept < 0:
+		fmt.Fprintf(c.warnings, "warning: no checkpoint was kept in %s: %v\n", c.path, c.failed)
+	default:
+		fmt.Fprintf(c.warnings, "warning: the checkpoint in %s is that of iteration %d: %v\n", c.path, c.kept, c.failed)
 	}
 }
 
@@ -145,7 +190,7 @@ func writeCheckpoint(path, settings string, iterations int, x []float64, steps i
 
 // readCheckpoint returns the X of a checkpoint and its number of iterations.
 func readCheckpoint(path, settings string, steps int) (*mat.SymDense, int, error) {
-	file, err := os.Open(path)
+	file, _, err := files.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}

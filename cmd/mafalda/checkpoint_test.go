@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mafalda/export"
+	"mafalda/factorize"
 )
 
 // An optimization goes on from its checkpoint to the same optimum, at once if it was at its end.
@@ -76,5 +78,31 @@ func TestStart(t *testing.T) {
 	}
 	if code, _, errs := mafalda("optimize", "--graph", "florentine", "--T", "30", "-k", "3", "--start", dir); code != 2 || !strings.Contains(errs, "has T = 60 steps") {
 		t.Errorf("another T: code %d, %s", code, errs)
+	}
+}
+
+// A checkpoint that cannot be written is said once, and once more at the end; the optimization goes on to its optimum.
+func TestCheckpointThatCannotBeKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("x", 300)) // no file can have this name
+	code, text, errs := mafalda("optimize", "--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines", "--json", "--checkpoint", path)
+	var m export.Manifest
+	if err := json.Unmarshal([]byte(text), &m); code != 0 || err != nil || m.Gap > 1e-6 {
+		t.Errorf("code %d, %v, gap %v, %s", code, err, m.Gap, errs)
+	}
+	if strings.Count(errs, "goes on without a checkpoint") != 1 || strings.Count(errs, "no checkpoint was kept") != 1 {
+		t.Errorf("said: %s", errs)
+	}
+	var said strings.Builder
+	c := &checkpoints{path: path, settings: "s", steps: 1, warnings: &said, kept: -1}
+	for range 3 {
+		c.tried = time.Time{}
+		c.keep(factorize.Iteration{X: []float64{1}})
+	}
+	c.path, c.tried = filepath.Join(t.TempDir(), "ckpt"), time.Time{}
+	if c.keep(factorize.Iteration{Count: 7, X: []float64{1}}); c.failed != nil || c.kept != 7 || strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("%v, %d, %s", c.failed, c.kept, said.String())
+	}
+	if c.end(); strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("all is well at the end: %s", said.String())
 	}
 }

@@ -329,22 +329,16 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	keep := j.keepCheckpoints()
+	checkpoints := j.checkpoints()
+	defer checkpoints.end()
 	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
 		Progress: func(it factorize.Iteration) {
 			j.iteration(it)
-			if err := keep(it); err != nil {
-				cancel(fmt.Errorf("keeping a checkpoint: %w", err))
-			}
+			checkpoints.keep(it)
 		}})
 	j.progress.clear()
 	if err != nil {
 		return nil, fmt.Errorf("optimizing: %w", err)
-	}
-	if failed := context.Cause(ctx); failed != nil && !errors.Is(failed, context.Canceled) {
-		return nil, failed
 	}
 	return result, nil
 }

@@ -16,6 +16,7 @@ type progress struct {
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
+	at       string // what showAt says is being done
 }
 
 const (
@@ -47,6 +48,9 @@ func (p *progress) show(fraction float64, description string) {
 	}
 	_ = p.bar.Set(p.furthest)
 }
+
+// showAt moves the bar to so many of all, and says what p.at says.
+func (p *progress) showAt(done, total int) { p.show(float64(done)/float64(max(total, 1)), p.at) }
 
 // clear takes the bar away, for another phase or for the result.
 func (p *progress) clear() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -60,4 +61,12 @@ func writeResult(dir, name string, result any, figures []namedFigure, force bool
 		}
 	}
 	return nil
+}
+
+// usageIfExists makes an error about existing files one of usage.
+func usageIfExists(err error) error {
+	if errors.Is(err, export.ErrExists) {
+		return usage(err)
+	}
+	return err
 }

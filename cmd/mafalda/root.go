@@ -51,8 +51,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("%w; nothing written", errInterrupted)
+	if errors.Is(err, context.Canceled) && !errors.Is(err, errInterrupted) {
+		err = errInterrupted // who has something to say of what is kept has said it
 	}
 	fmt.Fprintf(stderr, "mafalda: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	var u usageError

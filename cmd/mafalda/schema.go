@@ -29,6 +29,12 @@ func (f *schemaFlags) bind(cmd *cobra.Command) {
 	completeWith(cmd, "schema", schemaNames)
 }
 
+// bindEvery is bind for chooseEvery.
+func (f *schemaFlags) bindEvery(cmd *cobra.Command) {
+	f.bind(cmd)
+	cmd.Flags().Lookup("participations").Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
+}
+
 // choose returns the schema that the flags describe.
 func (f *schemaFlags) choose(cmd *cobra.Command) (participation.Schema, error) {
 	if !cmd.Flags().Changed("T") {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +12,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/graph"
+	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/simulate"
 	"mafalda/workload"
@@ -57,7 +57,8 @@ Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimu
 The noise protects a record against everybody who sees all messages: mu of Gaussian differential privacy.
 
 With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted simulation goes on where
-it stopped, and more methods, levels and seeds can be added.
+it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and every byte that is
+read, has to be the same.
 
 linear and logistic are synthetic; housing needs cal_housing.data (20,640 lines of 9 numbers, see
 https://www.openml.org/d/823), mnist a folder with four IDX files.`,
@@ -91,7 +92,7 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
 	f.testRows = 256
 	fl.Var((*wholeNumber)(&f.testRows), "test-rows", "test records that losses are of while training; all of them at the end (0: always all)")
 	fl.StringVarP(&f.out, "output", "o", "", "write runs, table and figures to this `folder`, and go on with the runs there")
-	fl.BoolVar(&f.force, "force", false, "replace runs with other settings")
+	fl.BoolVar(&f.force, "force", false, "replace runs of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	completeWith(cmd, "task", simulatedTasks)
@@ -118,15 +119,20 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	g, err := s.open()
+	store, err := study.Open[cell, keptRun](f.out, s.spec())
 	if err != nil {
+		return studyError(err)
+	}
+	err = study.Run(cmd.Context(), store, s.cells(), s.run, study.Options{Progress: s.progress.showAt})
+	s.progress.clear()
+	if err != nil {
+		err = stoppedError(err, f.out, "run")
+	}
+	if err := summarize(cmd.Context(), store, err, s.files); err != nil {
 		return err
 	}
-	missing := g.missing(s)
-	if err := s.prepareMethods(cmd.Context(), missing); err != nil {
-		return err
-	}
-	if err := s.train(cmd.Context(), g, missing); err != nil {
+	g, err := s.asked(store)
+	if err != nil {
 		return err
 	}
 	return s.finish(cmd.OutOrStdout(), g)
@@ -288,42 +294,4 @@ func (s *simulation) gram(ctx context.Context) (*mat.SymDense, error) {
 		w = graph.NewCSRFromDense(&power)
 	}
 	return workload.Gram(ctx, w, s.config.Schema.Steps(), workload.Options{})
-}
-
-// train runs what is missing, and keeps it.
-func (s *simulation) train(ctx context.Context, g *grid, missing []cell) error {
-	for i, c := range missing {
-		s.progress.show(float64(i)/float64(len(missing)), fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed))
-		r, err := simulate.Run(ctx, s.config, s.noiseOf(c), c.Seed)
-		switch {
-		case errors.Is(err, context.Canceled):
-			s.progress.clear()
-			return s.interrupted(g, len(missing)-i)
-		case errors.Is(err, simulate.ErrParticipation) || errors.Is(err, simulate.ErrData):
-			err = usage(err)
-		}
-		if err != nil {
-			return errors.Join(err, g.save())
-		}
-		if r.Diverged > 0 && !s.flags.quiet {
-			s.progress.clear()
-			fmt.Fprintf(s.notes, "%s, mu %g, seed %d: the loss is not finite after step %d; the run is kept, and not in the means\n", c.Method, c.Mu, c.Seed, r.Diverged)
-		}
-		if err := g.add(c, r); err != nil {
-			return err
-		}
-	}
-	s.progress.clear()
-	return g.save()
-}
-
-func (s *simulation) interrupted(g *grid, left int) error {
-	if err := g.save(); err != nil {
-		return err
-	}
-	hint := "; nothing kept (use -o FOLDER to be able to go on)"
-	if g.path != "" {
-		hint = "; the same command goes on with them"
-	}
-	return fmt.Errorf("%w with %d runs left%s", errInterrupted, left, hint)
 }

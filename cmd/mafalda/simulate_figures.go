@@ -13,12 +13,8 @@ import (
 // are left out; nil if nothing is left.
 func (s *simulation) lossFigure(g *grid, mu float64) (*figure.Figure, error) {
 	var curves []figure.Curve
-	for _, m := range s.methods {
-		level := mu
-		if m.name == "none" {
-			level = 0
-		}
-		c := lossCurve(m.name, g.of(m, level, s.flags.seeds))
+	for _, v := range g.methods {
+		c := lossCurve(g.name(v), inOrder(g.of(v, mu)))
 		if len(c.X) == 0 {
 			continue
 		}
@@ -28,7 +24,7 @@ func (s *simulation) lossFigure(g *grid, mu float64) (*figure.Figure, error) {
 		return nil, nil
 	}
 	return lines(figure.Axes{Title: fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.config.Task.Name, s.network.origin.Source, mu,
-		count(s.flags.seeds, "run")), X: "step", Y: "test loss"}, curves)
+		g.seeds()), X: "step", Y: "test loss"}, curves)
 }
 
 // lines draws curves on a logarithmic axis, and beside them once more what is near the lowest, if not all of them are: the losses
@@ -88,7 +84,7 @@ func lossCurve(name string, runs []*simulate.Result) figure.Curve {
 }
 
 // privacyFigure is the right of Figure 3, and Figure 4: the loss in the last steps by epsilon. It is nil for fewer than two levels.
-func (s *simulation) privacyFigure(rows []simulatedRow) (*figure.Figure, error) {
+func (s *simulation) privacyFigure(g *grid, rows []simulatedRow) (*figure.Figure, error) {
 	var epsilons []float64
 	for _, r := range rows {
 		if r.Epsilon != nil && *r.Epsilon > 0 && !slices.Contains(epsilons, *r.Epsilon) {
@@ -99,10 +95,10 @@ func (s *simulation) privacyFigure(rows []simulatedRow) (*figure.Figure, error) 
 		return nil, nil
 	}
 	var curves []figure.Curve
-	for _, m := range s.methods {
-		c := figure.Curve{Name: m.name, Dashed: m.name == "none"}
+	for _, v := range g.methods {
+		c := figure.Curve{Name: g.name(v), Dashed: v.Method == "none"}
 		for _, r := range rows {
-			if r.Method != m.name || r.Mean == nil || r.Epsilon != nil && *r.Epsilon == 0 {
+			if r.Method != c.Name || r.Mean == nil || r.Epsilon != nil && *r.Epsilon == 0 {
 				continue
 			}
 			half := 0.0
@@ -127,6 +123,6 @@ func (s *simulation) privacyFigure(rows []simulatedRow) (*figure.Figure, error) 
 		return nil, nil
 	}
 	return lines(figure.Axes{Title: fmt.Sprintf("%s on %s: loss in the last %d steps, mean of %s ± standard error", s.config.Task.Name, s.network.origin.Source,
-		simulate.Window, count(s.flags.seeds, "run")), X: fmt.Sprintf("epsilon of local DP, for delta = %g", s.flags.delta), Y: "test loss", LogX: true,
+		simulate.Window, g.seeds()), X: fmt.Sprintf("epsilon of local DP, for delta = %g", s.flags.delta), Y: "test loss", LogX: true,
 		Marks: true}, curves)
 }

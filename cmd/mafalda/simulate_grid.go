@@ -1,30 +1,27 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
-	"strconv"
-	"time"
+	"slices"
 
-	"mafalda/export"
+	"mafalda/internal/study"
 	"mafalda/simulate"
 )
 
 // cell is a place in the grid of runs.
 type cell struct {
-	Method string  `json:"method"`
-	Mu     float64 `json:"mu,omitempty"` // 0: without noise
+	Method string  `json:"method"`           // as on the command line
+	Export string  `json:"export,omitempty"` // digest of the folder's files, if the method is one
+	Mu     float64 `json:"mu,omitempty"`     // 0: without noise
 	Seed   uint64  `json:"seed"`
 }
 
 // keptRun is a run on disk. Numbers that a diverged run does not have are absent.
 type keptRun struct {
-	cell
 	Steps    []int     `json:"steps"`
 	Losses   []float64 `json:"losses"`
 	Mean     *float64  `json:"mean_last50,omitempty"`
@@ -35,8 +32,8 @@ type keptRun struct {
 	Seconds  float64   `json:"seconds"`
 }
 
-func keep(c cell, r *simulate.Result) keptRun {
-	k := keptRun{c, r.Steps, r.Losses, nil, nil, nil, r.Clipped, r.Diverged, r.Seconds}
+func keep(r *simulate.Result) keptRun {
+	k := keptRun{r.Steps, r.Losses, nil, nil, nil, r.Clipped, r.Diverged, r.Seconds}
 	if r.Diverged == 0 {
 		k.Mean, k.Final, k.Full = &r.Mean, &r.Final, &r.Full
 	}
@@ -54,85 +51,54 @@ func (k keptRun) result() *simulate.Result {
 		Clipped: k.Clipped, Diverged: k.Diverged, Seconds: k.Seconds}
 }
 
-// valid reports whether a run from a file has what a run has.
-func (k keptRun) valid() bool {
-	finished := k.Mean != nil && k.Final != nil && k.Full != nil && len(k.Losses) > 0
-	return len(k.Steps) == len(k.Losses) && (finished || k.Diverged > 0)
-}
-
-// grid keeps runs in memory and, with a folder, in runs.json.
-type grid struct {
-	path     string
-	settings string
-	runs     map[cell]keptRun
-	order    []cell
-	saved    time.Time
-	unsaved  bool
-}
-
+// keptGrid is the content of runs.json.
 type keptGrid struct {
-	Version  string    `json:"version"`
-	Settings string    `json:"settings"` // all that runs depend on besides their cell
-	Runs     []keptRun `json:"runs"`
+	Mark     mark         `json:"mark"`
+	Version  string       `json:"version"`
+	Settings study.Inputs `json:"settings"` // all that runs depend on besides their cell
+	Runs     []listedRun  `json:"runs"`
 }
 
-// open reads what an earlier simulation with the same settings has left.
-func (s *simulation) open() (*grid, error) {
-	g := &grid{settings: s.settings(), runs: map[cell]keptRun{}, saved: time.Now()}
-	if s.flags.out == "" {
-		return g, nil
-	}
-	if err := os.MkdirAll(s.flags.out, 0o777); err != nil {
-		return nil, fmt.Errorf("making the folder of the runs: %w", err)
-	}
-	g.path = filepath.Join(s.flags.out, "runs.json")
-	text, err := os.ReadFile(g.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return g, g.write() // now, rather than after the first hour: can it be written?
-	}
-	if err != nil {
-		return nil, err
-	}
-	var kept keptGrid
-	if err := json.Unmarshal(text, &kept); err != nil || kept.Settings == "" {
-		return nil, usagef("%s is not of a simulation: choose another folder", g.path)
-	}
-	switch {
-	case kept.Version == version() && kept.Settings == g.settings:
-		for _, r := range kept.Runs {
-			if !r.valid() {
-				return nil, usagef("%s: the run of %s, mu %g, seed %d is damaged: choose another folder", g.path, r.Method, r.Mu, r.Seed)
-			}
-			g.put(r)
-		}
-	case !s.flags.force:
-		return nil, usagef("%s is of a simulation with other settings: choose another folder, or --force to replace it", g.path)
-	}
-	return g, nil
+type listedRun struct {
+	Method string  `json:"method"` // for an export its folder, and the start of the digest of its files
+	Mu     float64 `json:"mu,omitempty"`
+	Seed   uint64  `json:"seed"`
+	keptRun
 }
 
-// settings describes everything that a run depends on, but its cell.
-func (s *simulation) settings() string {
-	o, c := s.network.origin, s.config
-	seed := ""
-	if o.Seed != nil {
-		seed = strconv.FormatUint(*o.Seed, 10)
+// spec says whose the folder of a simulation is.
+func (s *simulation) spec() study.Spec {
+	c := s.config
+	spec := studyOf("simulate")
+	in := &spec.Inputs
+	in.Add("task", c.Task.Name)
+	in.Add("data", s.data)
+	addNetwork(in, s.network)
+	in.Add("participation", c.Schema)
+	in.Add("batches", c.Batches)
+	in.Add("rounds", c.Rounds)
+	in.Add("learning rate", c.LearningRate)
+	in.Add("clip", c.Clip)
+	in.Add("adjacency", s.adjacency)
+	in.Add("delta", s.flags.delta)
+	in.Add("test rows", c.TestRows)
+	in.Add("steps between losses", c.Every)
+	spec.Summaries = withFigures([]string{"runs.json", "simulate.csv"}, "privacy-utility")
+	for _, mu := range s.levels {
+		spec.Summaries = withFigures(spec.Summaries, lossFigureName(mu))
 	}
-	return fmt.Sprintf("%s %s | graph %s %s %s, gossip %s %s, directed %v, %d nodes | %v, %d batches, %d rounds | rate %v, clip %v, %v | %d test rows, every %d",
-		c.Task.Name, s.data, o.Source, o.SHA256, seed, o.Gossip, o.GossipSHA256, o.Directed, o.Nodes, c.Schema, c.Batches, c.Rounds, c.LearningRate,
-		c.Clip, s.adjacency, c.TestRows, c.Every)
+	spec.Former = formerly("runs.json", []string{"version", "settings", "runs"}, isOfSimulation)
+	spec.Replace = s.flags.force
+	return spec
 }
 
-// missing returns the cells that were asked for and have no run: seed by seed, so that comparisons can be made early.
-func (g *grid) missing(s *simulation) []cell {
+// cells are the runs that were asked for: seed by seed, so that comparisons can be made early.
+func (s *simulation) cells() []cell {
 	var cells []cell
 	for seed := range uint64(s.flags.seeds) {
 		for _, m := range s.methods {
 			for _, mu := range s.levelsOf(m) {
-				c := cell{m.key, mu, seed}
-				if _, ok := g.runs[c]; !ok {
-					cells = append(cells, c)
-				}
+				cells = append(cells, cell{m.name, m.export, mu, seed})
 			}
 		}
 	}
@@ -147,49 +113,155 @@ func (s *simulation) levelsOf(m method) []float64 {
 	return s.levels
 }
 
-func (g *grid) put(r keptRun) {
-	if _, ok := g.runs[r.cell]; !ok {
-		g.order = append(g.order, r.cell)
+// run computes a cell.
+func (s *simulation) run(ctx context.Context, c cell) (keptRun, error) {
+	at := fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
+	s.progress.at = at
+	noise, err := s.noiseOf(ctx, c)
+	if err != nil {
+		return keptRun{}, err
 	}
-	g.runs[r.cell] = r
+	r, err := simulate.Run(ctx, s.config, noise, c.Seed)
+	if errors.Is(err, simulate.ErrParticipation) || errors.Is(err, simulate.ErrData) {
+		err = usage(err)
+	}
+	if err != nil {
+		return keptRun{}, err
+	}
+	if r.Diverged > 0 && !s.flags.quiet {
+		s.progress.clear()
+		fmt.Fprintf(s.notes, "%s: the loss is not finite after step %d; the run is kept, and not in the means\n", at, r.Diverged)
+	}
+	return keep(r), nil
 }
 
-// of returns the runs of a method at a level, in the order of seeds.
-func (g *grid) of(m method, mu float64, seeds int) []*simulate.Result {
-	var runs []*simulate.Result
-	for seed := range uint64(seeds) {
-		runs = append(runs, g.runs[cell{m.key, mu, seed}].result())
+// variant is a method as the runs of a folder know it.
+type variant struct{ Method, Export string }
+
+// grid is runs, and the methods, levels and seeds that they are of.
+type grid struct {
+	methods []variant
+	levels  []float64 // of methods with noise, ascending
+	runs    map[cell]*simulate.Result
+}
+
+func newGrid() *grid { return &grid{runs: map[cell]*simulate.Result{}} }
+
+func (g *grid) add(c cell, r keptRun) {
+	if v := (variant{c.Method, c.Export}); !slices.Contains(g.methods, v) {
+		g.methods = append(g.methods, v)
+	}
+	if c.Method != "none" && !slices.Contains(g.levels, c.Mu) {
+		g.levels = append(g.levels, c.Mu)
+		slices.Sort(g.levels)
+	}
+	g.runs[c] = r.result()
+}
+
+// of returns the runs of a method at a level by their seeds.
+func (g *grid) of(v variant, mu float64) map[uint64]*simulate.Result {
+	if v.Method == "none" {
+		mu = 0
+	}
+	runs := map[uint64]*simulate.Result{}
+	for c, r := range g.runs {
+		if c.Method == v.Method && c.Export == v.Export && c.Mu == mu {
+			runs[c.Seed] = r
+		}
 	}
 	return runs
 }
 
-// add keeps a run, on disk within a second or two.
-func (g *grid) add(c cell, r *simulate.Result) error {
-	g.put(keep(c, r))
-	g.unsaved = true
-	if time.Since(g.saved) < time.Second {
-		return nil
+// inOrder returns runs in the order of their seeds.
+func inOrder(runs map[uint64]*simulate.Result) []*simulate.Result {
+	var all []*simulate.Result
+	for _, seed := range seedsOf(runs) {
+		all = append(all, runs[seed])
 	}
-	return g.save()
+	return all
 }
 
-// save writes what is not on disk yet.
-func (g *grid) save() error {
-	if !g.unsaved {
-		return nil
+func seedsOf(runs map[uint64]*simulate.Result) []uint64 {
+	var seeds []uint64
+	for seed := range runs {
+		seeds = append(seeds, seed)
 	}
-	g.saved = time.Now()
-	g.unsaved = false
-	return g.write()
+	slices.Sort(seeds)
+	return seeds
 }
 
-func (g *grid) write() error {
-	if g.path == "" {
-		return nil
+// inPairs returns the runs of the seeds that both have.
+func inPairs(a, b map[uint64]*simulate.Result) (of, and []*simulate.Result) {
+	for _, seed := range seedsOf(a) {
+		if other, both := b[seed]; both {
+			of, and = append(of, a[seed]), append(and, other)
+		}
 	}
-	kept := keptGrid{version(), g.settings, []keptRun{}}
-	for _, c := range g.order {
-		kept.Runs = append(kept.Runs, g.runs[c])
+	return of, and
+}
+
+// name of a method in tables and figures: with the start of its digest where exports of the same name were others.
+func (g *grid) name(v variant) string {
+	for _, other := range g.methods {
+		if other.Method == v.Method && other.Export != v.Export {
+			return v.Method + "#" + v.Export[:min(8, len(v.Export))]
+		}
 	}
-	return export.WriteFile(g.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(kept) }, true)
+	return v.Method
+}
+
+// none returns the method without noise, if there is one.
+func (g *grid) none() (variant, bool) {
+	v := variant{Method: "none"}
+	return v, slices.Contains(g.methods, v)
+}
+
+// seeds says how many runs there are of every method at every level.
+func (g *grid) seeds() string {
+	least, most := math.MaxInt, 0
+	for _, v := range g.methods {
+		for _, mu := range g.levels {
+			if n := len(g.of(v, mu)); n > 0 {
+				least, most = min(least, n), max(most, n)
+			}
+		}
+	}
+	if v, ok := g.none(); ok && len(g.levels) == 0 {
+		least, most = len(g.of(v, 0)), len(g.of(v, 0))
+	}
+	if least < most {
+		return fmt.Sprintf("%d to %s", least, count(most, "run"))
+	}
+	return count(most, "run")
+}
+
+// asked returns the runs that the command line asks for.
+func (s *simulation) asked(store *study.Store[cell, keptRun]) (*grid, error) {
+	g := newGrid()
+	for _, c := range s.cells() {
+		r, _, err := store.Get(c)
+		if err != nil {
+			return nil, err
+		}
+		g.add(c, r)
+	}
+	return g, nil
+}
+
+// sortRuns puts the runs of a folder in the order of methods, those of the command line first, levels and seeds.
+func (s *simulation) sortRuns(entries []study.Entry[cell, keptRun]) {
+	place := func(c cell) int {
+		if at := slices.IndexFunc(s.methods, func(m method) bool { return m.name == c.Method && m.export == c.Export }); at >= 0 {
+			return at
+		}
+		if at := slices.Index(methodNames, c.Method); at >= 0 {
+			return len(s.methods) + at
+		}
+		return len(s.methods) + len(methodNames)
+	}
+	slices.SortFunc(entries, func(a, b study.Entry[cell, keptRun]) int {
+		x, y := a.Cell, b.Cell
+		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Export, y.Export), cmp.Compare(x.Mu, y.Mu),
+			cmp.Compare(x.Seed, y.Seed))
+	})
 }

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mafalda/accounting"
-	"mafalda/export"
+	"mafalda/internal/study"
 	"mafalda/simulate"
 )
 
@@ -55,36 +56,36 @@ func finite(v float64) *float64 {
 
 func pair2(c simulate.Comparison) paired { return paired{c.Difference, finite(c.StdErr)} }
 
-// rows sums up the runs that were asked for, level by level.
+// rows sums up runs, level by level.
 func (s *simulation) rows(g *grid) ([]simulatedRow, error) {
 	var rows []simulatedRow
-	none := slices.IndexFunc(s.methods, func(m method) bool { return m.name == "none" })
-	if none >= 0 {
-		rows = append(rows, s.row(g, s.methods[none], 0))
+	none, there := g.none()
+	if there {
+		rows = append(rows, g.row(none, 0))
 	}
-	for _, mu := range s.levels {
+	for _, mu := range g.levels {
 		epsilon, err := accounting.Epsilon(mu, s.flags.delta)
 		if err != nil {
 			return nil, err
 		}
-		best := s.bestBaseline(g, mu)
-		for _, m := range s.methods {
-			if m.name == "none" {
+		best, compared := g.bestBaseline(mu)
+		for _, v := range g.methods {
+			runs := g.of(v, mu)
+			if v == none || len(runs) == 0 {
 				continue
 			}
-			r := s.row(g, m, mu)
+			r := g.row(v, mu)
 			r.Mu, r.Epsilon = &mu, &epsilon
-			runs := g.of(m, mu, s.flags.seeds)
-			if none >= 0 {
-				if c := simulate.Compare(g.of(s.methods[none], 0, s.flags.seeds), runs); c.Runs > 0 {
+			if there {
+				if c := simulate.Compare(inPairs(g.of(none, 0), runs)); c.Runs > 0 {
 					p := pair2(c)
 					r.Excess = &p
 				}
 			}
-			if best != nil && !slices.Contains(baselineNames, m.name) {
-				other := g.of(*best, mu, s.flags.seeds)
-				if c := simulate.Compare(runs, other); c.Runs > 0 {
-					r.Improvement = &improvement{best.name, 100 * c.Difference / simulate.Summarize(other).Mean, pair2(c)}
+			if compared && !slices.Contains(baselineNames, v.Method) {
+				mine, other := inPairs(runs, g.of(best, mu))
+				if c := simulate.Compare(mine, other); c.Runs > 0 {
+					r.Improvement = &improvement{g.name(best), 100 * c.Difference / simulate.Summarize(other).Mean, pair2(c)}
 				}
 			}
 			rows = append(rows, r)
@@ -93,70 +94,79 @@ func (s *simulation) rows(g *grid) ([]simulatedRow, error) {
 	return rows, nil
 }
 
-func (s *simulation) row(g *grid, m method, mu float64) simulatedRow {
-	sum := simulate.Summarize(g.of(m, mu, s.flags.seeds))
-	return simulatedRow{Method: m.name, Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean), Std: finite(sum.Std), Median: finite(sum.Median), Least: finite(sum.Least),
-		Final: finite(sum.Final), Full: finite(sum.Full), Clipped: sum.Clipped, Seconds: sum.Seconds}
+func (g *grid) row(v variant, mu float64) simulatedRow {
+	sum := simulate.Summarize(inOrder(g.of(v, mu)))
+	return simulatedRow{Method: g.name(v), Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean), Std: finite(sum.Std), Median: finite(sum.Median),
+		Least: finite(sum.Least), Final: finite(sum.Final), Full: finite(sum.Full), Clipped: sum.Clipped, Seconds: sum.Seconds}
 }
 
-// bestBaseline returns the method of others with the smallest mean loss, of those with the fewest diverged runs; nil if there is none.
-func (s *simulation) bestBaseline(g *grid, mu float64) *method {
-	var best *method
+// bestBaseline returns the method of others with the smallest mean loss, of those with the fewest diverged runs, if there is one.
+func (g *grid) bestBaseline(mu float64) (best variant, found bool) {
 	var least simulate.Summary
-	for i, m := range s.methods {
-		if !slices.Contains(baselineNames, m.name) {
+	for _, v := range g.methods {
+		if !slices.Contains(baselineNames, v.Method) {
 			continue
 		}
-		sum := simulate.Summarize(g.of(m, mu, s.flags.seeds))
-		if sum.Diverged < sum.Runs && (best == nil || sum.Diverged < least.Diverged || sum.Diverged == least.Diverged && sum.Mean < least.Mean) {
-			best, least = &s.methods[i], sum
+		sum := simulate.Summarize(inOrder(g.of(v, mu)))
+		if sum.Diverged < sum.Runs && (!found || sum.Diverged < least.Diverged || sum.Diverged == least.Diverged && sum.Mean < least.Mean) {
+			best, least, found = v, sum, true
 		}
 	}
-	return best
+	return best, found
 }
 
-// finish prints the rows, and writes them with figures.
+// finish prints the rows that were asked for.
 func (s *simulation) finish(w io.Writer, g *grid) error {
 	rows, err := s.rows(g)
 	if err != nil {
 		return err
 	}
-	if g.path != "" {
-		if err := s.writeAll(g, rows); err != nil {
-			return err
-		}
-	}
-	if s.flags.json {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"rows": rows})
-	}
-	if s.flags.quiet {
+	switch {
+	case s.flags.json:
+		return writeJSON(w, map[string]any{"mark": mark{}, "rows": rows})
+	case s.flags.quiet:
 		return nil
 	}
-	return s.print(w, rows)
+	return s.print(w, g, rows)
 }
 
-func (s *simulation) writeAll(g *grid, rows []simulatedRow) error {
-	dir := s.flags.out
-	err := export.WriteFile(filepath.Join(dir, "simulate.csv"), func(w io.Writer) error { return writeSimulated(w, rows) }, true)
-	if err != nil {
-		return err
-	}
-	for _, mu := range s.levels {
-		if f, err := s.lossFigure(g, mu); err != nil {
-			return err
-		} else if f != nil {
-			if err := writeFigure(io.Discard, dir, fmt.Sprintf("loss-mu%g", mu), f, true); err != nil {
-				return err
-			}
+// files are the summaries of all runs in the folder.
+func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, error) {
+	s.sortRuns(entries)
+	g, kept := newGrid(), keptGrid{Version: version(), Settings: s.spec().Inputs}
+	for _, e := range entries {
+		g.add(e.Cell, e.Result)
+		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}
+		if e.Cell.Export != "" {
+			run.Method += "#" + e.Cell.Export[:min(16, len(e.Cell.Export))]
 		}
+		kept.Runs = append(kept.Runs, run)
 	}
-	f, err := s.privacyFigure(rows)
-	if err != nil || f == nil {
-		return err
+	rows, err := s.rows(g)
+	if err != nil {
+		return nil, err
 	}
-	return writeFigure(io.Discard, dir, "privacy-utility", f, true)
+	files := []study.File{
+		{Name: "runs.json", Write: func(w io.Writer) error { return json.NewEncoder(w).Encode(kept) }},
+		{Name: "simulate.csv", Write: func(w io.Writer) error { return writeSimulated(w, rows) }},
+	}
+	for _, mu := range g.levels {
+		f, err := s.lossFigure(g, mu)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, figureFiles(lossFigureName(mu), f)...)
+	}
+	f, err := s.privacyFigure(g, rows)
+	return append(files, figureFiles("privacy-utility", f)...), err
+}
+
+func lossFigureName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
+
+// isOfSimulation reports whether a file may be one that simulate writes beside runs.json.
+func isOfSimulation(name string) bool {
+	base := strings.TrimSuffix(name, filepath.Ext(name))
+	return name == "simulate.csv" || slices.Contains(withFigures(nil, base), name) && (base == "privacy-utility" || strings.HasPrefix(base, "loss-mu"))
 }
 
 func writeSimulated(w io.Writer, rows []simulatedRow) error {
@@ -168,10 +178,10 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 		return strconv.FormatFloat(*v, 'g', 17, 64)
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50", "least_last50", "final", "final_full_test",
-		"clipped_fraction", "above_none", "above_none_standard_error", "improvement_over", "improvement_percent", "seconds_per_run"}}
+		"clipped_fraction", "above_none", "above_none_standard_error", "improvement_over", "improvement_percent", "seconds_per_run", "mark"}}
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged), text(r.Mean), text(r.Std), text(r.Median), text(r.Least),
-			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds)}
+			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), simulatedMark}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
@@ -183,7 +193,7 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 	return c.WriteAll(lines)
 }
 
-func (s *simulation) print(w io.Writer, rows []simulatedRow) error {
+func (s *simulation) print(w io.Writer, g *grid, rows []simulatedRow) error {
 	c := s.config
 	fmt.Fprintf(w, "graph          %s\n", s.network.line())
 	fmt.Fprintf(w, "gossip         %s, %s a step\n", gossipLine(&s.network.origin), count(c.Rounds, "round"))
@@ -194,7 +204,7 @@ func (s *simulation) print(w io.Writer, rows []simulatedRow) error {
 	if c.TestRows > 0 {
 		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)
 	}
-	fmt.Fprintf(w, "loss           mean over the nodes and the last %d steps, %s; %s\n\n", simulate.Window, rowsOf, count(s.flags.seeds, "run"))
+	fmt.Fprintf(w, "loss           mean over the nodes and the last %d steps, %s; %s\n\n", simulate.Window, rowsOf, g.seeds())
 	var lines [][]string
 	for _, r := range rows {
 		level, epsilon := "-", "-"

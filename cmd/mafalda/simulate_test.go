@@ -13,6 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/internal/npy"
 )
 
@@ -53,8 +58,8 @@ func TestSimulateOrder(t *testing.T) {
 // A simulation leaves runs, table and figures; what is there is not run again, and levels and seeds can be added.
 func TestSimulateGoesOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sim")
-	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "none,dp-d-sgd,mafalda", "--mu", "1,0.5", "--seeds", "2", "-o", dir}
-	code, out, errs := mafalda(args...)
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "none,dp-d-sgd,mafalda", "--seeds", "2", "-o", dir}
+	code, out, errs := mafalda(append(slices.Clone(args), "--mu", "1,0.5")...)
 	if code != 0 || errs != "" || !strings.Contains(out, "below dp-d-sgd") && !strings.Contains(out, "above dp-d-sgd") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
@@ -71,49 +76,47 @@ func TestSimulateGoesOn(t *testing.T) {
 	if lines, err := csv.NewReader(f).ReadAll(); err != nil || len(lines) != 1+1+2*2 {
 		t.Errorf("%d lines, %v", len(lines), err)
 	}
-	path := filepath.Join(dir, "runs.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var kept keptGrid
-	if err := json.Unmarshal(text, &kept); err != nil || len(kept.Runs) != 2+2*2*2 {
+	text, err := os.ReadFile(filepath.Join(dir, "runs.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err != nil || len(kept.Runs) != 2+2*2*2 || !bytes.Contains(text, []byte(`"mark":"simulated, not private"`)) {
 		t.Fatalf("%d runs, %v", len(kept.Runs), err)
 	}
-	whole := kept.Runs
-	mark := slices.IndexFunc(whole, func(r keptRun) bool { return r.Method == "mafalda" && r.Mu == 0.5 && r.Seed == 0 })
-	whole[mark].Seconds = 1234567          // survives only if the run is not run again
-	kept.Runs = slices.Delete(whole, 0, 1) // one is missing
-	if text, err = json.Marshal(kept); err != nil {
+	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
+	if err != nil || len(cells) != len(kept.Runs) {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	before := modified(t, cells[1])
+	if err := os.Remove(cells[0]); err != nil { // one is missing
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	args = append(args, "--seeds", "3", "--mu", "0.5,1,3")
+	args = append(args, "--seeds", "3", "--mu", "0.5,3")
 	rows := simulateJSON(t, args[1:]...)
-	if len(rows) != 1+3*2 || rows[cell{Method: "mafalda", Mu: 0.5}].Seconds < 1234567/4 || rows[cell{Method: "none"}].Seeds != 3 {
+	if len(rows) != 1+2*2 || modified(t, cells[1]) != before || rows[cell{Method: "none"}].Seeds != 3 {
 		t.Errorf("%+v", rows)
 	}
-	fresh := simulateJSON(t, append(slices.Clone(args[1:len(args)-6]), "--seeds", "3", "--mu", "0.5,1,3")...)
+	if lines := linesOf(t, filepath.Join(dir, "simulate.csv")); lines != 1+1+3*2 { // mu = 1 stays
+		t.Errorf("simulate.csv has %d lines", lines)
+	}
+	fresh := simulateJSON(t, append(slices.Clone(args[1:len(args)-6]), "--seeds", "3", "--mu", "0.5,3")...)
 	for c, r := range rows {
 		if *r.Mean != *fresh[c].Mean || *r.Full != *fresh[c].Full {
 			t.Errorf("%v: %v resumed, %v afresh", c, *r.Mean, *fresh[c].Mean)
 		}
 	}
-	if code, _, errs := mafalda(append(args, "--clip", "2")...); code != 2 || !strings.Contains(errs, "other settings") {
+	if code, _, errs := mafalda(append(args, "--clip", "2")...); code != 2 || !strings.Contains(errs, "clip is 1 there and 2 here") {
 		t.Errorf("other settings: code %d, %s", code, errs)
 	}
 	if code, _, errs := mafalda(append(args, "--clip", "2", "--force")...); code != 0 {
 		t.Errorf("other settings, with force: code %d, %s", code, errs)
 	}
-	for _, broken := range []string{"hello", `{"settings":"x"}`} {
-		if err := os.WriteFile(path, []byte(broken), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if code, _, errs := mafalda(args...); code != 2 || strings.Count(errs, "\n") != 1 {
-			t.Errorf("over %q: code %d, %s", broken, code, errs)
-		}
+	if err := os.WriteFile(filepath.Join(dir, "study.json"), []byte("hello"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := mafalda(args...); code != 2 || strings.Count(errs, "\n") != 1 {
+		t.Errorf("over a damaged study: code %d, %s", code, errs)
 	}
 }
 
@@ -124,8 +127,61 @@ func TestSimulateInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sim")
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"simulate", "--methods", "none", "-o", dir}, &out, &errs)
-	if code != 130 || !strings.Contains(errs.String(), "10 runs left") || !strings.Contains(errs.String(), "goes on") {
+	if code != 130 || !strings.Contains(errs.String(), "none of 10 runs is finished, and nothing is written") {
 		t.Errorf("code %d, %s", code, errs.String())
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("there is a folder")
+	}
+}
+
+// Strategies of single nodes are for the nodes of one network: those of another are refused, whatever their number, and the same
+// nodes in another order have theirs by their labels.
+func TestSimulatePerNodeNetworks(t *testing.T) {
+	edges := writeFile(t, "e.edges", "a b\nb c\nc d\nd e\n")
+	star, renamed := writeFile(t, "e.edges", "a b\na c\na d\na e\n"), writeFile(t, "e.edges", "a b\nb c\nc d\nd f\n")
+	run := []string{"--T", "12", "-k", "3", "--records", "200", "--mu", "0.5", "--seeds", "1", "--methods"}
+	for _, split := range [][]string{{"--per-node"}, {"--groups", "2"}} {
+		dir := filepath.Join(t.TempDir(), "nodes")
+		optimizeJSON(t, append([]string{"--graph", edges, "--T", "12", "-k", "3", "--no-baselines", "-o", dir}, split...)...)
+		key := cell{Method: dir, Mu: 0.5}
+		same := simulateJSON(t, append([]string{"--graph", edges}, append(run, dir)...)...)[key]
+		if same.Mean == nil {
+			t.Fatalf("%v: no row", split)
+		}
+		s := &simulation{flags: &simulateFlags{}}
+		var err error
+		if s.network, err = (&networkFlags{source: edges, gossip: "uniform"}).load(); err != nil {
+			t.Fatal(err)
+		}
+		turned := []graph.Edge{{U: 0, V: 1, Weight: 1}, {U: 1, V: 2, Weight: 1}, {U: 2, V: 3, Weight: 1}, {U: 3, V: 4, Weight: 1}}
+		if s.network.graph, err = graph.New([]string{"e", "d", "c", "b", "a"}, turned, false); err != nil {
+			t.Fatal(err)
+		}
+		e, err := export.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		strategies, err := s.strategiesOf(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for u, got := range strategies {
+			want, err := nodeStrategy(e, 4-u)
+			if err != nil || !mat.Equal(factorize.GramOf(got), factorize.GramOf(want)) {
+				t.Errorf("%v: node %s has the strategy of another", split, s.network.graph.Label(u))
+			}
+		}
+		for other, say := range map[string]string{star: "degree", renamed: "no node", "path:5": "no node"} {
+			code, _, errs := mafalda(append([]string{"simulate", "--graph", other}, append(run, dir)...)...)
+			if code != 2 || !strings.Contains(errs, "another network") || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {
+				t.Errorf("%v on %s: code %d, %s", split, other, code, errs)
+			}
+		}
+		if code, _, errs := mafalda(append([]string{"simulate", "--graph", edges, "--gossip", "metropolis"}, append(run, dir)...)...); code != 2 ||
+			!strings.Contains(errs, "other gossip") {
+			t.Errorf("%v with other gossip: code %d, %s", split, code, errs)
+		}
 	}
 }
 
@@ -156,7 +212,7 @@ func TestSimulateExports(t *testing.T) {
 		"fewer participations": {append(args, "--methods", single), "participation violated"},
 		"another T":            {[]string{"--graph", "path:4", "--T", "24", "-k", "3", "--methods", dense}, "use --T 12"},
 		"closer than b":        {[]string{"--graph", "path:4", "--T", "12", "-k", "6", "--methods", dense}, "participation violated"},
-		"more nodes":           {[]string{"--graph", "path:5", "--T", "12", "-k", "3", "--methods", perNode}, "4 nodes for a network of 5"},
+		"more nodes":           {[]string{"--graph", "path:5", "--T", "12", "-k", "3", "--methods", perNode}, "for another network: path:4"},
 		"damaged":              {append(args, "--methods", damaged), "SHA-256"},
 		"no method":            {append(args, "--methods", "dpsgd"), "nor a folder"},
 		"no export":            {append(args, "--methods", t.TempDir()), "no export here"},

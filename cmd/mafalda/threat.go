@@ -22,7 +22,8 @@ type threatFlags struct {
 	own, shared                float64
 	secure, forget             bool
 
-	nodes []byte // nodes.csv of an export whose nodes have their own strategies
+	nodes  []byte // nodes.csv of an export whose nodes have their own strategies
+	export string // digest of the export; empty without one
 }
 
 var algorithmNames = []string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
@@ -84,6 +85,9 @@ func (f *threatFlags) load(steps int) (threat.Algorithm, error) {
 		return threat.Algorithm{}, err
 	}
 	if err := e.CheckHashes(); err != nil {
+		return threat.Algorithm{}, err
+	}
+	if f.export, err = exportDigest(e); err != nil {
 		return threat.Algorithm{}, err
 	}
 	m := e.Manifest

@@ -1,0 +1,156 @@
+package benchmarks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/optim"
+	"mafalda/participation"
+)
+
+// Cell says which row of a table is meant.
+type Cell struct {
+	Graph    string `json:"graph"`
+	SHA256   string `json:"graph_sha256,omitempty"`
+	Digest   string `json:"network,omitempty"`
+	K        int    `json:"k"`
+	B        int    `json:"b"`
+	Strategy string `json:"strategy"`
+}
+
+// Cells returns the cells of cases, in the order of the table.
+func Cells(cases []Case) []Cell {
+	var cells []Cell
+	for _, c := range cases {
+		for _, name := range Strategies() {
+			cells = append(cells, c.cell(name))
+		}
+	}
+	return cells
+}
+
+func (c Case) cell(strategy string) Cell {
+	return Cell{c.Graph, c.SHA256, c.Digest, c.Schema.Participations(), c.Schema.Separation(), strategy}
+}
+
+// A Measurer measures one cell after the other, and keeps what cells share: the optimum of every case, D-MF of every schema, and the
+// Gram matrix of one case, so that cells are best measured case by case.
+type Measurer struct {
+	cases map[Cell]Case // by their dense cells
+	dense map[Cell]Row
+	dmf   map[participation.Cyclic]factorize.Strategy // it knows nothing of the network
+
+	at   Cell // the dense cell of the case whose Gram matrix is kept
+	gram *mat.SymDense
+}
+
+// NewMeasurer returns one for the cells of cases.
+func NewMeasurer(cases []Case) *Measurer {
+	m := &Measurer{map[Cell]Case{}, map[Cell]Row{}, map[participation.Cyclic]factorize.Strategy{}, Cell{}, nil}
+	for _, c := range cases {
+		m.cases[c.cell(Dense)] = c
+	}
+	return m
+}
+
+// Know tells of a row that was measured earlier: the dense ones are what others are compared with.
+func (m *Measurer) Know(c Cell, r Row) {
+	if c.Strategy == Dense {
+		m.dense[c] = r
+	}
+}
+
+// Measure makes the strategy of a cell and evaluates it. The cell must be one of the cases'. The errors are those of making the
+// strategy, and of ctx.
+func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
+	optimum := cell
+	optimum.Strategy = Dense
+	c, ok := m.cases[optimum]
+	if !ok {
+		return Row{}, fmt.Errorf("%+v is no cell of these cases", cell)
+	}
+	r, err := m.measure(ctx, c, optimum, cell.Strategy)
+	if err != nil {
+		return r, fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, c.Schema.Participations(), c.Schema.Separation(), cell.Strategy, err)
+	}
+	return r, nil
+}
+
+func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy string) (Row, error) {
+	if m.at != optimum || m.gram == nil {
+		h, err := c.Gram(ctx)
+		if err != nil {
+			return Row{}, err
+		}
+		m.at, m.gram = optimum, h
+	}
+	dense, known := m.dense[optimum]
+	if !known {
+		var err error
+		if dense, err = c.optimum(ctx, m.gram); err != nil {
+			return Row{}, err
+		}
+		m.dense[optimum] = dense
+	}
+	if strategy == Dense {
+		return dense, nil
+	}
+	for _, k := range makers() {
+		if k.name == strategy {
+			return m.compare(ctx, c, k, dense)
+		}
+	}
+	return Row{}, fmt.Errorf("unknown strategy %q", strategy)
+}
+
+// row returns what a row says of the case.
+func (c Case) row(strategy string) Row {
+	return Row{Graph: c.Graph, SHA256: c.SHA256, K: c.Schema.Participations(), B: c.Schema.Separation(), Strategy: strategy}
+}
+
+// optimum measures the certified optimum.
+func (c Case) optimum(ctx context.Context, h *mat.SymDense) (Row, error) {
+	started := time.Now()
+	best, err := factorize.Optimize(ctx, h, c.Schema, factorize.Options{})
+	if err != nil {
+		return Row{}, err
+	}
+	if best.Status == optim.Interrupted {
+		return Row{}, context.Canceled
+	}
+	r := c.row(Dense)
+	r.measure(best.Strategy, best.Quality, time.Since(started))
+	r.Ratio, r.LowerBound = 1, best.LowerBound
+	return r, nil
+}
+
+// compare measures a strategy beside the optimum.
+func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row, error) {
+	started := time.Now()
+	strategy, err := m.dmf[c.Schema], error(nil)
+	if k.name != "d-mf" || strategy == nil {
+		strategy, err = k.make(ctx, m.gram, c.Schema)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return Row{}, err
+	}
+	if k.name == "d-mf" {
+		m.dmf[c.Schema] = strategy
+	}
+	took := time.Since(started)
+	q, err := factorize.Evaluate(strategy, m.gram, c.Schema)
+	if err != nil {
+		return Row{}, err
+	}
+	r := c.row(k.name)
+	r.measure(strategy, q, took)
+	r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
+	return r, nil
+}

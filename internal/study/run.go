@@ -1,0 +1,113 @@
+package study
+
+import (
+	"context"
+	"sync"
+)
+
+// Options tunes Run. The zero value computes one cell after the other.
+type Options struct {
+	Workers  int                   // cells at a time; 0 means 1
+	Progress func(done, total int) // if not nil, hears of every cell that is begun or done, one call at a time
+}
+
+// Run sees to it that all cells have results: it calls do for those that have none, begun in their order, and keeps what it
+// returns. Results that another process has kept in the meantime are not computed again. After the first error, or the end of ctx,
+// no cell is begun, and the context of those that are running ends. Any error is a [StoppedError]; what is kept stays.
+func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(context.Context, C) (R, error), o Options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := run[C, R]{store: s, do: do, progress: o.Progress}
+	if err := r.sort(cells); err != nil {
+		return &StoppedError{r.done, len(cells), err}
+	}
+	var wg sync.WaitGroup
+	for range min(max(o.Workers, 1), len(r.missing)) {
+		wg.Go(func() {
+			for ctx.Err() == nil && r.next(ctx, cancel) {
+			}
+		})
+	}
+	wg.Wait()
+	if r.done < r.total {
+		return &StoppedError{r.done, r.total, context.Cause(ctx)}
+	}
+	return nil
+}
+
+// run is what the workers share.
+type run[C, R any] struct {
+	store    *Store[C, R]
+	do       func(context.Context, C) (R, error)
+	progress func(done, total int)
+
+	mu          sync.Mutex
+	missing     []C // without a result, not begun
+	done, total int
+}
+
+// sort tells the cells that have results from those that do not, each once.
+func (r *run[C, R]) sort(cells []C) error {
+	seen := map[string]bool{}
+	for _, c := range cells {
+		_, name, err := r.store.name(c)
+		if err != nil {
+			return err
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		r.total++
+		_, there, err := r.store.Get(c)
+		if err != nil {
+			return err
+		}
+		if there {
+			r.done++
+		} else {
+			r.missing = append(r.missing, c)
+		}
+	}
+	return nil
+}
+
+// next computes a cell that nobody has begun; false if there is none. Its error, if it is the first one, ends ctx.
+func (r *run[C, R]) next(ctx context.Context, cancel context.CancelCauseFunc) bool {
+	r.mu.Lock()
+	if len(r.missing) == 0 {
+		r.mu.Unlock()
+		return false
+	}
+	c := r.missing[0]
+	r.missing = r.missing[1:]
+	r.tell()
+	r.mu.Unlock()
+	if err := r.compute(ctx, c); err != nil {
+		cancel(err)
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done++
+	r.tell()
+	return true
+}
+
+func (r *run[C, R]) compute(ctx context.Context, c C) error {
+	_, there, err := r.store.Get(c) // by now
+	if there || err != nil {
+		return err
+	}
+	result, err := r.do(ctx, c)
+	if err != nil {
+		return err
+	}
+	return r.store.Put(context.WithoutCancel(ctx), c, result) // it is finished: keep it
+}
+
+func (r *run[C, R]) tell() {
+	if r.progress != nil {
+		r.progress(r.done, r.total)
+	}
+}

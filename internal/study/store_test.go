@@ -1,0 +1,218 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is there is not computed again, more cells come to it, and a summary is of all of them.
+func TestResume(t *testing.T) {
+	dir := filled(t, specOf("x"))
+	s := open(t, dir, specOf("x"))
+	computed := 0
+	count := func(ctx context.Context, c place) (value, error) { computed++; return compute(ctx, c) }
+	ctx := context.Background()
+	if err := Run(ctx, s, append(places("a", 5), places("a", 2)...), count, Options{}); err != nil || computed != 2 {
+		t.Errorf("%d cells computed, want 2; %v", computed, err)
+	}
+	if err := s.Summarize(ctx, summary); err != nil || strings.Count(read(t, filepath.Join(dir, "table.csv")), "\n") != 8 {
+		t.Errorf("%v, %s", err, read(t, filepath.Join(dir, "table.csv")))
+	}
+	r, there, err := open(t, dir, specOf("x")).Get(place{"a", 4. / 3})
+	if err != nil || !there || r.Text != "a<&>" || *r.Half != 4./3/2 {
+		t.Errorf("%+v, %v, %v", r, there, err)
+	}
+	if _, there, err := s.Get(place{"c", 0}); there || err != nil {
+		t.Errorf("a cell that nobody computed: %v, %v", there, err)
+	}
+}
+
+// Somebody who finds study.json before there are cells does not stumble.
+func TestNoCellsYet(t *testing.T) {
+	dir := filled(t, specOf("x"))
+	s := open(t, dir, specOf("x"))
+	if err := os.RemoveAll(filepath.Join(dir, "cells")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(context.Background(), s, places("c", 1), compute, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without a folder everything is in memory.
+func TestInMemory(t *testing.T) {
+	s := open(t, "", specOf("x"))
+	err := Run(context.Background(), s, places("a", 3), compute, Options{Workers: 2})
+	if r, there, failed := s.Get(place{"a", 0}); err != nil || failed != nil || !there || r.Text == "" {
+		t.Errorf("%+v, %v, %v, %v", r, there, err, failed)
+	}
+	if err := s.Summarize(context.Background(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// A folder belongs to one set of inputs; who replaces them removes what the study wrote, and nothing else.
+func TestOtherInputs(t *testing.T) {
+	dir := filled(t, specOf("x", "y"))
+	mine := filepath.Join(dir, "mine.txt")
+	write(t, mine, "my notes")
+	for name, tc := range map[string]struct {
+		spec Spec
+		say  string
+	}{
+		"another value": {specOf("x", "z"), "input 1 is y there and z here"},
+		"one less":      {specOf("x"), "input 1 is gone"},
+		"one more":      {specOf("x", "y", "z"), "input 2 is new"},
+		"another study": {Spec{Study: "b", Inputs: specOf("x", "y").Inputs}, "they are of a test, not of b"},
+	} {
+		var other *InputsError
+		if _, err := Open[place, value](dir, tc.spec); !errors.As(err, &other) || !strings.Contains(err.Error(), tc.say) {
+			t.Errorf("%s: %v, want %q", name, err, tc.say)
+		}
+	}
+	spec := specOf("x", "z")
+	spec.Replace = true
+	s := open(t, dir, spec)
+	if len(open(t, dir, specOf("x", "y")).all()) != 6 {
+		t.Error("replaced before there was a result")
+	}
+	if err := Run(context.Background(), s, places("c", 1), compute, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "table.csv")); err == nil || read(t, mine) != "my notes" {
+		t.Errorf("summary: %v; %s", err, read(t, mine))
+	}
+	if again := open(t, dir, specOf("x", "z")); len(again.all()) != 1 {
+		t.Errorf("%d cells, want 1", len(again.all()))
+	}
+}
+
+// A run whose folder was replaced by another command stops, and does not take it back.
+func TestReplacedMeanwhile(t *testing.T) {
+	dir := filled(t, specOf("x"))
+	spec := specOf("y")
+	spec.Replace = true
+	old, other := open(t, dir, specOf("x")), open(t, dir, spec)
+	ctx := context.Background()
+	if err := Run(ctx, other, places("a", 1), compute, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var inputs *InputsError
+	if err := Run(ctx, old, places("z", 1), compute, Options{}); !errors.As(err, &inputs) {
+		t.Errorf("a result of the replaced study: %v", err)
+	}
+	if err := old.Summarize(ctx, summary); !errors.As(err, &inputs) {
+		t.Errorf("its summary: %v", err)
+	}
+	spec = specOf("x")
+	spec.Replace = true
+	if err := Run(ctx, open(t, dir, spec), places("z", 1), compute, Options{}); err != nil {
+		t.Error(err)
+	}
+	if err := Run(ctx, other, places("b", 1), compute, Options{}); !errors.As(err, &inputs) {
+		t.Errorf("replaced twice by one run: %v", err)
+	}
+}
+
+// Folders with files of somebody else are left alone, also by those who may replace.
+func TestForeign(t *testing.T) {
+	for name, setUp := range map[string]func(t *testing.T, dir string) string{
+		"a file of the user's":    func(t *testing.T, dir string) string { write(t, filepath.Join(dir, "thesis.tex"), ""); return dir },
+		"a file, not a folder":    func(t *testing.T, dir string) string { write(t, filepath.Join(dir, "f"), ""); return dir + "/f" },
+		"a summary of the user's": func(t *testing.T, dir string) string { write(t, filepath.Join(dir, "table.csv"), ""); return dir },
+		"later, in the study's": func(t *testing.T, _ string) string {
+			dir := filled(t, Spec{Study: "a test", Inputs: specOf("x").Inputs})
+			if err := os.Remove(filepath.Join(dir, "table.csv")); err != nil {
+				t.Fatal(err)
+			}
+			r := `{"study":"a test","inputs":[{"name":"input 0","value":"x"}],"key":"` + specOf("x").Inputs.key("a test").String() + `","files":[]}`
+			write(t, filepath.Join(dir, "study.json"), r)
+			write(t, filepath.Join(dir, "table.csv"), "mine")
+			return dir
+		},
+	} {
+		for _, replace := range []bool{false, true} {
+			spec := specOf("x")
+			spec.Replace = replace
+			if _, err := Open[place, value](setUp(t, t.TempDir()), spec); !errors.Is(err, ErrForeign) {
+				t.Errorf("%s, replace %v: %v", name, replace, err)
+			}
+		}
+	}
+}
+
+// Summaries of names that are known only when there are results do not replace files of the user's either.
+func TestForeignSummary(t *testing.T) {
+	dir := filled(t, specOf("x"))
+	write(t, filepath.Join(dir, "figure.png"), "mine")
+	err := open(t, dir, specOf("x")).Summarize(context.Background(), func([]Entry[place, value]) ([]File, error) {
+		return []File{{"figure.png", nil}}, nil
+	})
+	if !errors.Is(err, ErrForeign) || read(t, filepath.Join(dir, "figure.png")) != "mine" {
+		t.Errorf("%v, %s", err, read(t, filepath.Join(dir, "figure.png")))
+	}
+}
+
+// Results of a program that knew no studies are of other inputs.
+func TestFormer(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "old.json"), "{}")
+	spec := specOf("x")
+	spec.Former = func(_ string, names []string) bool { return len(names) == 1 && names[0] == "old.json" }
+	var inputs *InputsError
+	if _, err := Open[place, value](dir, spec); !errors.As(err, &inputs) {
+		t.Errorf("%v", err)
+	}
+	spec.Replace = true
+	if err := Run(context.Background(), open(t, dir, spec), places("a", 1), compute, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "old.json")); err == nil {
+		t.Error("old.json is there still")
+	}
+	write(t, filepath.Join(dir, "old.json"), "{}")
+	if err := os.Remove(filepath.Join(dir, "study.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open[place, value](dir, spec); !errors.Is(err, ErrForeign) {
+		t.Errorf("with other files: %v", err)
+	}
+}
+
+// Temporary files of processes that were killed go after an hour, and are never taken for cells.
+func TestSweep(t *testing.T) {
+	dir := filled(t, specOf("x"))
+	old, young := filepath.Join(dir, "cells", ".mafalda-OLD"), filepath.Join(dir, "cells", ".mafalda-YOUNG")
+	write(t, old, "half a c")
+	write(t, young, "half a c")
+	info, err := os.Stat(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	then := info.ModTime().Add(-2 * abandoned)
+	if err := os.Chtimes(old, then, then); err != nil {
+		t.Fatal(err)
+	}
+	if s := open(t, dir, specOf("x")); len(s.all()) != 6 {
+		t.Errorf("%d cells", len(s.all()))
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the old one is there still")
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Error(err)
+	}
+}
+
+// A place where no folder can be is found at once.
+func TestUnwritable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "")
+	if _, err := Open[place, value](filepath.Join(file, "a", "b"), specOf("x")); err == nil || errors.Is(err, ErrForeign) {
+		t.Errorf("%v", err)
+	}
+}
