@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 )
@@ -14,10 +13,16 @@ type builder struct {
 	number     map[string]int
 	small      []int32 // by the value of a label that is a small integer: its number plus one
 	labels     []string
+	text       int // bytes of all labels
 	edges      []lineEdge
+	added      int // edges so far, those dropped again included
+	first      lineEdge
+	headless   bool // an edge after the first has one of its nodes
+	crowd      crowd
 	selfLoops  int
 	duplicates int
-	lines      int // of the file
+	lines      int   // of the file
+	err        error // the first label or edge that cannot be
 }
 
 // lineEdge is an edge with the line it came from.
@@ -27,7 +32,7 @@ type lineEdge struct {
 }
 
 func newBuilder(directed bool) *builder {
-	return &builder{directed: directed, number: map[string]int{}}
+	return &builder{directed: directed, number: map[string]int{}, crowd: newCrowd()}
 }
 
 func (b *builder) node(label string) int {
@@ -58,6 +63,13 @@ func (b *builder) node32() bool { return len(b.labels) < math.MaxInt32-1 }
 // append adds a label that is new.
 func (b *builder) append(label string) int {
 	b.labels = append(b.labels, strings.Clone(label)) // not a view of the whole line
+	if err := checkLabel(label); err != nil {
+		b.fail(err)
+	}
+	before := b.text / textStep
+	if b.text += len(label) + labelBytes; b.text/textStep > before {
+		b.fail(b.checkRoom())
+	}
 	return len(b.labels) - 1
 }
 
@@ -77,28 +89,45 @@ func smallInteger(label string) int {
 	return value
 }
 
-func (b *builder) add(u, v string, weight float64, line int) {
+// add adds an edge, unless it is a self-loop. What is wrong with it is in err.
+func (b *builder) add(u, v string, weight float64, line int) error {
 	i, j := b.node(u), b.node(v)
 	if i == j {
 		b.selfLoops++
-		return
+		return b.err
 	}
-	b.edges = append(b.edges, lineEdge{Edge{i, j, weight}, line})
+	e := lineEdge{Edge{i, j, weight}, line}
+	if b.added == 0 {
+		b.first = e
+	} else if i < 2 || j < 2 {
+		b.headless = true
+	}
+	b.added++
+	b.edges = append(b.edges, e)
+	if !b.directed && i > j {
+		i, j = j, i
+	}
+	if b.crowd.meet(i, j); len(b.edges) >= b.crowd.full {
+		b.fail(b.makeRoom())
+	}
+	return b.err
+}
+
+// fail keeps the first error.
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
 }
 
 // startsWithHeader reports whether the first two labels, of the first edge, are the only ones that are no integers and
 // stand in no other edge: a header line of a CSV file, which must not become two nodes.
 func (b *builder) startsWithHeader() bool {
-	if len(b.labels) < 4 || b.edges[0].U != 0 || b.edges[0].V != 1 {
+	if len(b.labels) < 4 || b.first.U != 0 || b.first.V != 1 || b.headless {
 		return false
 	}
 	for i, l := range b.labels {
-		if _, ok := new(big.Int).SetString(l, 10); ok == (i < 2) {
-			return false
-		}
-	}
-	for _, e := range b.edges[1:] {
-		if e.U < 2 || e.V < 2 {
+		if _, ok := parseInteger(l); ok == (i < 2) {
 			return false
 		}
 	}
@@ -107,6 +136,9 @@ func (b *builder) startsWithHeader() bool {
 
 // graph numbers the nodes by label, drops duplicates and makes the graph. A duplicate of another weight is an error.
 func (b *builder) graph(source string) (*Graph, error) {
+	if b.err != nil {
+		return nil, fmt.Errorf("%s: %w", source, b.err)
+	}
 	if len(b.labels) == 0 {
 		return nil, fmt.Errorf("%s: %w", source, ErrNoNodes)
 	}
@@ -115,7 +147,7 @@ func (b *builder) graph(source string) (*Graph, error) {
 	}
 	if b.startsWithHeader() {
 		return nil, fmt.Errorf("%s:%d: %q and %q look like the names of columns, all other nodes are integers: delete the line or start it with #",
-			source, b.edges[0].line, b.labels[0], b.labels[1])
+			source, b.first.line, b.labels[0], b.labels[1])
 	}
 	order := labelOrder(b.labels)
 	labels := make([]string, len(order))
@@ -130,12 +162,7 @@ func (b *builder) graph(source string) (*Graph, error) {
 			e.U, e.V = e.V, e.U
 		}
 	}
-	b.edges = sortRows(b.edges, len(labels), func(e *lineEdge) int { return e.U }, func(x, y lineEdge) int {
-		if c := compareEdges(x.Edge, y.Edge); c != 0 {
-			return c
-		}
-		return x.line - y.line
-	})
+	b.sort(len(labels))
 	edges := make([]Edge, 0, len(b.edges))
 	first := 0 // line of the edge last kept
 	for _, e := range b.edges {
@@ -150,7 +177,18 @@ func (b *builder) graph(source string) (*Graph, error) {
 		edges = append(edges, e.Edge)
 		first = e.line
 	}
+	b.edges = nil
 	return newGraph(labels, edges, b.directed)
+}
+
+// sort orders the edges by their nodes, of which there are so many, and then by line.
+func (b *builder) sort(nodes int) {
+	b.edges = sortRows(b.edges, nodes, func(e *lineEdge) int { return e.U }, func(x, y lineEdge) int {
+		if c := compareEdges(x.Edge, y.Edge); c != 0 {
+			return c
+		}
+		return x.line - y.line
+	})
 }
 
 // parseWeight reads a weight: a positive finite number.

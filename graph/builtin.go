@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"mafalda/internal/limits"
 )
 
 // BuiltinOptions tunes ByName.
@@ -46,8 +48,12 @@ func Builtins() []Builtin {
 // maxDraws limits how often a random graph is drawn again because it was not connected.
 const maxDraws = 100
 
-// maxBuiltinEdges is the largest number of edges a built-in graph may have: 6 GB while it is made.
-const maxBuiltinEdges = 5e7
+// maxBuiltinEdges is the largest number of edges a built-in graph may have, and builtinBytes what each of them takes while it is
+// made.
+const (
+	maxBuiltinEdges = 5e7
+	builtinBytes    = 120
+)
 
 // ByName makes a built-in graph from a specification such as "florentine" or "erdos:100,0.2"; known is false if the name
 // before the colon is not one of Builtins. Random graphs depend on the seed alone, not on the machine, and are drawn again
@@ -126,9 +132,9 @@ var errRedraw = errors.New("draw again")
 // checkEdges refuses graphs that would not fit into memory.
 func checkEdges(edges float64) error {
 	if edges > maxBuiltinEdges {
-		return fmt.Errorf("about %.3g edges would need %.3g GB: at most %.0e edges are made", edges, edges*120/1e9, maxBuiltinEdges)
+		return fmt.Errorf("about %.3g edges would need %.3g GB: at most %.0e edges are made", edges, edges*builtinBytes/1e9, maxBuiltinEdges)
 	}
-	return nil
+	return limits.Fits(fmt.Sprintf("a graph of %.3g edges", edges), edges*builtinBytes)
 }
 
 // florentine is a fact: who married whom. Nodes are numbered by name.
@@ -141,7 +147,7 @@ func florentine([]float64, *rand.Rand) (*Graph, error) {
 		{"Guadagni", "Tornabuoni"}, {"Medici", "Ridolfi"}, {"Medici", "Salviati"}, {"Medici", "Tornabuoni"},
 		{"Pazzi", "Salviati"}, {"Peruzzi", "Strozzi"}, {"Ridolfi", "Strozzi"}, {"Ridolfi", "Tornabuoni"},
 	} {
-		b.add(m[0], m[1], 1, 0)
+		_ = b.add(m[0], m[1], 1, 0) // graph would say it
 	}
 	return b.graph("florentine")
 }

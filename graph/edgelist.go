@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// readEdgeList reads lines of two labels and perhaps a weight, separated by white space, commas or semicolons; empty lines
-// and lines that start with # or % do not count. Line ends may be Windows'.
+// readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas or semicolons;
+// empty lines and lines that start with # or % do not count. Line ends may be Windows'.
 func readEdgeList(r io.Reader, source string, b *builder) (err error) {
 	var fields []string
+	firstLine, plain := 0, false // the first line with an edge, and whether that has no weight
 	b.lines, err = lines(r, source, func(line string, number int) (err error) {
 		if isComment(line) {
 			return nil
@@ -34,10 +36,21 @@ func readEdgeList(r io.Reader, source string, b *builder) (err error) {
 		default:
 			return fmt.Errorf("%d fields in %.60q: an edge has two nodes and perhaps a weight", len(fields), line)
 		}
-		b.add(fields[0], fields[1], weight, number)
-		return nil
+		if weightless := len(fields) == 2; firstLine == 0 {
+			firstLine, plain = number, weightless
+		} else if weightless != plain {
+			return fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none", weights(weightless), firstLine, weights(plain))
+		}
+		return b.add(fields[0], fields[1], weight, number)
 	})
 	return err
+}
+
+func weights(none bool) string {
+	if none {
+		return "no weight"
+	}
+	return "a weight"
 }
 
 func isComment(line string) bool { return line == "" || line[0] == '#' || line[0] == '%' }
@@ -79,39 +92,91 @@ func areNumbers(f string) bool {
 	return len(words) > 1
 }
 
-// WriteEdges writes g as an edge list of labels, separated by tabs, with weights if it has any, that Load reads as the same
-// graph: a node without edges becomes a self-loop. Labels that Load would not read back, such as those with white space,
-// commas or semicolons, are an error.
+// WriteEdges writes g as an edge list of labels, with weights if it has any, that Load reads as the same graph: a node without edges
+// becomes a self-loop. Labels are separated by tabs, or by commas if some have white space or semicolons. Every graph that Load
+// returns can be written; other labels that Load would not read back, such as those with commas, are an error.
 func WriteEdges(w io.Writer, g *Graph) error {
-	touched := make([]bool, g.Nodes())
-	g.adjacency.DoNonZero(func(u, v int, _ float64) { touched[u], touched[v] = true, true })
+	separator, err := g.separator()
+	if err != nil {
+		return err
+	}
 	bw := bufio.NewWriter(w)
+	var bad error
 	write := func(u, v int, weight float64) {
-		switch {
-		case !g.directed && v < u:
-		case g.weighted:
-			fmt.Fprintf(bw, "%s\t%s\t%.17g\n", g.labels[u], g.labels[v], weight)
-		default:
-			fmt.Fprintf(bw, "%s\t%s\n", g.labels[u], g.labels[v])
+		a, b := g.labels[u], g.labels[v]
+		if isComment(a) && !g.directed {
+			a, b = b, a
+		}
+		if isComment(a) && bad == nil {
+			bad = fmt.Errorf("label %q cannot start a line of an edge list", a)
+		}
+		if g.weighted {
+			fmt.Fprintf(bw, "%s%s%s%s%.17g\n", a, separator, b, separator, weight)
+		} else {
+			fmt.Fprintf(bw, "%s%s%s\n", a, separator, b)
 		}
 	}
-	for u, l := range g.labels {
-		if !isWritable(l) {
-			return fmt.Errorf("label %q cannot stand in an edge list", l)
-		}
+	touched := make([]bool, g.Nodes())
+	g.adjacency.DoNonZero(func(u, v int, _ float64) { touched[u], touched[v] = true, true })
+	title := g.likeTitle()
+	for u := range g.labels {
 		if !touched[u] {
 			write(u, u, 1)
 		}
-		g.adjacency.DoRowNonZero(u, write)
+		g.adjacency.DoRowNonZero(u, func(u, v int, weight float64) {
+			if (g.directed || u <= v) && !(title[u] && title[v]) {
+				write(u, v, weight)
+			}
+		})
 	}
-	return bw.Flush()
+	for _, u := range slices.Sorted(maps.Keys(title)) {
+		g.adjacency.DoRowNonZero(u, func(u, v int, weight float64) {
+			if (g.directed || u <= v) && title[v] {
+				write(u, v, weight)
+			}
+		})
+	}
+	return errors.Join(bad, bw.Flush())
 }
 
-// isWritable reports whether the reader finds label twice in a line of twice the label, and at the start of a file.
-func isWritable(label string) bool {
-	if isComment(label) || strings.ContainsAny(label, "\x00\n\r") || strings.HasPrefix(label, byteOrderMark) || !utf8.ValidString(label) {
+// separator returns what can stand between labels.
+func (g *Graph) separator() (string, error) {
+	separator := "\t"
+	for _, l := range g.labels {
+		if separator == "\t" && !isWritable(l, separator) {
+			separator = ","
+		}
+	}
+	for _, l := range g.labels {
+		if !isWritable(l, separator) {
+			return "", fmt.Errorf("label %q cannot stand in an edge list", l)
+		}
+	}
+	return separator, nil
+}
+
+// likeTitle returns the only two nodes whose labels are no integers, if there are two: an edge between them, in the first line, would
+// look like the names of columns.
+func (g *Graph) likeTitle() map[int]bool {
+	words := map[int]bool{}
+	for u, l := range g.labels {
+		if _, ok := parseInteger(l); !ok {
+			if words[u] = true; len(words) > 2 {
+				return nil
+			}
+		}
+	}
+	if len(words) < 2 {
+		return nil
+	}
+	return words
+}
+
+// isWritable reports whether the reader finds label twice in a line of twice the label.
+func isWritable(label, separator string) bool {
+	if label == "" || strings.ContainsAny(label, "\x00\n\r") || !utf8.ValidString(label) || checkLabel(label) != nil {
 		return false
 	}
-	fields, err := splitEdge(strings.TrimSpace(label+"\t"+label), nil)
+	fields, err := splitEdge(strings.TrimSpace(label+separator+label), nil)
 	return err == nil && slices.Equal(fields, []string{label, label})
 }

@@ -35,7 +35,7 @@ func TestLoadEdgeLists(t *testing.T) {
 		"names as bytes":     {"g", "10 9\n9 x\n", false, "10-9\n9-x", 0, 0},
 		"one label two ways": {"g", "7 007\n", false, "007-7", 0, 0},
 		"long integers":      {"g", "18446744073709551615 9\n9 10\n", false, "9-10\n9-18446744073709551615", 0, 0},
-		"CSV with a weight":  {"g.csv", "ann,Bob\nBob,Cid,2\n", false, "Bob-Cid-2\nBob-ann-1", 0, 0},
+		"CSV with weights":   {"g.csv", "ann,Bob,1\nBob,Cid,2\n", false, "Bob-Cid-2\nBob-ann-1", 0, 0},
 		"no final newline":   {"g", "1 2", false, "1-2", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestEdgeListRoundTrip(t *testing.T) {
 
 // Directed, a repeated edge must have one weight too, but the way back is another edge.
 func TestDirectedWeights(t *testing.T) {
-	for text, say := range map[string]string{"a b 2\nb a 3\n": "", "a b 2\na b\n": ":2: edge a b has the weight 1, but 2 in line 1"} {
+	for text, say := range map[string]string{"a b 2\nb a 3\n": "", "a b 2\na b 1\n": ":2: edge a b has the weight 1, but 2 in line 1"} {
 		_, _, err := Load(write(t, "g", []byte(text)), LoadOptions{Directed: true})
 		if (err == nil) != (say == "") || err != nil && !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: error %v, want %q", text, err, say)
@@ -104,7 +104,7 @@ func TestDirectedWeights(t *testing.T) {
 }
 
 func TestLabelsWithSpaces(t *testing.T) {
-	g, report, err := Load(write(t, "g.csv", []byte("# who\nAnn Lee, Station 5\nStation 5,Cid,2\n")), LoadOptions{})
+	g, report, err := Load(write(t, "g.csv", []byte("# who\nAnn Lee, Station 5,1\nStation 5,Cid,2\n")), LoadOptions{})
 	if err != nil || !slices.Equal(g.Labels(), []string{"Ann Lee", "Cid", "Station 5"}) || g.Edges() != 2 {
 		t.Errorf("%v", err)
 	}
@@ -115,13 +115,85 @@ func TestLabelsWithSpaces(t *testing.T) {
 
 // Labels that the reader would split, skip or refuse are not written.
 func TestWriteEdgesRefuses(t *testing.T) {
-	for _, label := range []string{"a b", "a\tb", "a,b", "a;b", "a\u00a0b", "a\n", "#a", "%a", "", "a\x00", "\xff", "\ufeffa"} {
+	for _, label := range []string{"a\tb", "a,b", "a\n", "", "a\x00", "\xff", "\ufeffa", " a", "1 2", "\x1b[31m"} {
 		g, err := New([]string{label, "c"}, []Edge{{0, 1, 1}}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := WriteEdges(&bytes.Buffer{}, g); err == nil {
 			t.Errorf("label %q was written", label)
+		}
+	}
+	g, err := New([]string{"#a", "c"}, []Edge{{0, 1, 1}}, true)
+	if err == nil {
+		err = WriteEdges(&bytes.Buffer{}, g)
+	}
+	if err == nil {
+		t.Error("a comment was written as an edge")
+	}
+}
+
+// Labels that look like comments, numbers or the names of columns, or have white space, are written as a file that loads as the
+// same graph.
+func TestWriteEdgesOfOddLabels(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text     string
+		directed bool
+		want     string
+	}{
+		"names of columns":       {"1 0\nA !\n", false, "0\t1\n!\tA\n"},
+		"both ways":              {"1 0\nA !\n! A\n", true, "1\t0\n!\tA\nA\t!\n"},
+		"a comment":              {"a #b\n0 a\n", false, "0\ta\na\t#b\n"},
+		"a comment, directed":    {"a #b\n", true, "a\t#b\n"},
+		"spaces":                 {"Ann Lee,Cid\nCid,d;e\n", false, "Ann Lee,Cid\nCid,d;e\n"},
+		"spaces and weights":     {"Ann Lee,Cid,2\nx,x,1\n", false, "Ann Lee,Cid,2\nx,x,1\n"},
+		"wide spaces":            {"a\u00a0b;c\n", false, "a\u00a0b,c\n"},
+		"quotes and numbers":     {"\"a\" 1e5\n'b NaN\n", false, "\"a\"\t1e5\n'b\tNaN\n"},
+		"a comment in a column":  {"Ann Lee,#b\n", false, "Ann Lee,#b\n"},
+		"two words without edge": {"a 1\nb 2\n", false, "1\ta\n2\tb\n"},
+	} {
+		g, _, err := Load(write(t, "g", []byte(tc.text)), LoadOptions{Directed: tc.directed})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var buf bytes.Buffer
+		if err := WriteEdges(&buf, g); err != nil || buf.String() != tc.want {
+			t.Errorf("%s: written as %q, %v; want %q", name, buf.String(), err, tc.want)
+		}
+		back, _, err := Load(write(t, "g", buf.Bytes()), LoadOptions{Directed: tc.directed})
+		if err != nil || !reflect.DeepEqual(back, g) {
+			t.Errorf("%s: %q is another graph (%v)", name, buf.String(), err)
+		}
+	}
+}
+
+// Labels are printed: characters that a terminal obeys, or that turn the direction of writing, are refused.
+func TestLabelsThatATerminalObeys(t *testing.T) {
+	for _, label := range []string{"\x1b[31mred", "a\x07", "\x7f", "a\u009b31m", "\u202eevil", "a\u2066b", "\ufeff2"} {
+		_, _, err := Load(write(t, "g", []byte("1 2\n3 "+label+"\n")), LoadOptions{})
+		if err == nil || !strings.Contains(err.Error(), "g:2: label") || checkLabel(err.Error()) != nil {
+			t.Errorf("%q: error %v", label, err)
+		}
+	}
+	if checkLabel("a\u2028b") == nil {
+		t.Error("a label may end the line")
+	}
+	for _, label := range []string{"é", "中文", "👩\u200d💻", "a\u200cb", "a\u00a0b"} {
+		if err := checkLabel(label); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Weights on some lines only are a mistake that nobody would see.
+func TestWeightsOnSomeLines(t *testing.T) {
+	for text, say := range map[string]string{
+		"1 2\n# x\n2 3 4\n":   "g:3: this edge has a weight, that of line 1 has no weight: give all edges a weight, or none",
+		"\n1 2 4\n2 3\n3 4\n": "g:3: this edge has no weight, that of line 2 has a weight: give all edges a weight, or none",
+		"1 1 4\n2 3\n":        "g:2: this edge has no weight, that of line 1 has a weight: give all edges a weight, or none",
+	} {
+		if _, _, err := Load(write(t, "g", []byte(text)), LoadOptions{}); err == nil || !strings.HasSuffix(err.Error(), say) {
+			t.Errorf("%q: error %v, want %q", text, err, say)
 		}
 	}
 }
@@ -151,7 +223,8 @@ func BenchmarkReadEdgeList(b *testing.B) {
 
 // What is read is a graph, and what is written of it is read as the same graph.
 func FuzzEdgeList(f *testing.F) {
-	for _, text := range []string{"1 2\n2 3 0.5\r\n# x\n", "a;b;1e300\n", "x, y\ny,y\n", "7 007\n-0 +0\n", "\ufeffa b\n", "1,2 0.5"} {
+	for _, text := range []string{"1 2 1\n2 3 0.5\r\n# x\n", "a;b;1e300\n", "x, y\ny,y\n", "7 007\n-0 +0\n", "a \ufeffb\n", "1,2 0.5", "1 0\nA !",
+		"a #b\n", "Ann Lee,d;e\n", "a\u00a0b;c;2\n", "a \x1b[0m\n", "1 2\n2 3 4\n"} {
 		f.Add(text, false)
 		f.Add(text, true)
 	}
@@ -174,8 +247,8 @@ func FuzzEdgeList(f *testing.F) {
 			t.Fatalf("%q became a graph of %d nodes", text, g.Nodes())
 		}
 		var buf bytes.Buffer
-		if WriteEdges(&buf, g) != nil {
-			return // a label with white space from between commas, say
+		if err := WriteEdges(&buf, g); err != nil {
+			t.Fatalf("%q cannot be written: %v", text, err)
 		}
 		back, err := read(buf.String(), directed)
 		if err != nil || !reflect.DeepEqual(back, g) {

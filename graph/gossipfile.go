@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mafalda/internal/limits"
 	"mafalda/internal/npy"
 )
 
@@ -146,12 +147,20 @@ func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
 		func(i, j int, value string, _ int) error {
 			v, err := strconv.ParseFloat(value, 64)
 			if err != nil {
-				return fmt.Errorf("entry %q is not a number", value)
+				return fmt.Errorf("entry %.60q is not a number", value)
 			}
-			if v != 0 {
-				entries = append(entries, Edge{i, j, v})
+			if v == 0 {
+				return nil
 			}
-			return nil
+			if entries = append(entries, Edge{i, j, v}); len(entries)%edgeStep != 0 {
+				return nil
+			}
+			if len(entries)&(len(entries)-1) == 0 { // now and then: repeated entries must not fill the memory
+				if err := repeated(entries); err != nil {
+					return err
+				}
+			}
+			return limits.Fits(fmt.Sprintf("a matrix of more than %d entries", len(entries)), edgeBytes*float64(len(entries)))
 		})
 	if err != nil {
 		return nil, err
@@ -166,13 +175,21 @@ func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
 	if n > len(entries) { // before anything is allocated for n rows
 		return nil, fmt.Errorf("%s: %w: %d entries cannot fill %d rows", path, ErrGossip, len(entries), n)
 	}
+	if err := repeated(entries); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return csrFromSorted(n, entries), nil
+}
+
+// repeated sorts entries, and returns an error if one is there twice.
+func repeated(entries []Edge) error {
 	slices.SortFunc(entries, compareEdges)
 	for i := 1; i < len(entries); i++ {
 		if entries[i].U == entries[i-1].U && entries[i].V == entries[i-1].V {
-			return nil, fmt.Errorf("%s: entry (%d,%d) is there twice", path, entries[i].U+1, entries[i].V+1)
+			return fmt.Errorf("entry (%d,%d) is there twice", entries[i].U+1, entries[i].V+1)
 		}
 	}
-	return csrFromSorted(n, entries), nil
+	return nil
 }
 
 func readCSVMatrix(r *bufio.Reader, path string) (*CSR, error) {
@@ -187,13 +204,18 @@ func readCSVMatrix(r *bufio.Reader, path string) (*CSR, error) {
 			return fmt.Errorf("%d numbers, but %d in the rows before", len(fields), columns)
 		}
 		columns = len(fields)
-		rows++
+		if rows++; rows > columns {
+			return nil // it is not square: they are counted, for the error
+		}
 		for _, f := range fields {
 			v, err := strconv.ParseFloat(strings.TrimSpace(f), 64)
 			if err != nil {
-				return fmt.Errorf("%q is not a number", f)
+				return fmt.Errorf("%.60q is not a number", f)
 			}
 			data = append(data, v)
+		}
+		if rows == 1 || len(data)/edgeStep > (len(data)-columns)/edgeStep {
+			return limits.Fits(fmt.Sprintf("a matrix of more than %d numbers", len(data)), 3*8*float64(len(data)))
 		}
 		return nil
 	})

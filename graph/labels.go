@@ -1,9 +1,32 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
+
+// checkLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks that turn
+// the direction of writing) or that nobody sees: a label is printed, and must be what it looks like.
+func checkLabel(label string) error {
+	for i := range len(label) {
+		if c := label[i]; c < ' ' || c >= 0x7f {
+			return checkRunes(label)
+		}
+	}
+	return nil
+}
+
+func checkRunes(label string) error {
+	for _, r := range label {
+		if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // directions
+			r == 0x2028 || r == 0x2029 || r == 0xfeff { // ends of lines and paragraphs, and a mark of byte order
+			return fmt.Errorf("label %.60q has the control character %U", label, r)
+		}
+	}
+	return nil
+}
 
 // labelOrder returns the order of the labels: numerical if all are integers, else by bytes.
 func labelOrder(labels []string) []int {

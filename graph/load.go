@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"mafalda/internal/files"
+	"mafalda/internal/limits"
 	"mafalda/internal/npy"
 )
 
@@ -69,15 +70,11 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 // openText opens a file, through gzip if it starts like one, without a byte order mark.
 func openText(path string) (*bufio.Reader, func(), error) {
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	closeFile := func() { f.Close() }
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		closeFile()
-		return nil, nil, fmt.Errorf("%s is a folder, not a file", path)
-	}
 	r := bufio.NewReaderSize(f, 1<<16)
 	if start, _ := r.Peek(2); bytes.Equal(start, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(r)
@@ -106,7 +103,16 @@ func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	if n == 0 {
 		return nil, report, fmt.Errorf("%s: %w", path, ErrNoNodes)
 	}
-	var edges []Edge
+	entries := len(a.Data)
+	for _, w := range a.Data {
+		if w == 0 {
+			entries--
+		}
+	}
+	if err := limits.Fits(fmt.Sprintf("a graph of %d entries", entries), edgeBytes*float64(entries)); err != nil {
+		return nil, report, fmt.Errorf("%s: %w", path, err)
+	}
+	edges := make([]Edge, 0, entries)
 	for u := range n {
 		for v := range n {
 			w := a.Data[u*n+v]

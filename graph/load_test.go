@@ -66,7 +66,7 @@ func TestLoadRefuses(t *testing.T) {
 		"weight is infinite":   {"g", "1 2 inf\n", ":1: weight inf"},
 		"weight is negative":   {"g", "1 2 -1\n", ":1: weight -1"},
 		"weight is zero":       {"g", "1 2 0\n", ":1: weight 0"},
-		"conflicting weights":  {"g", "1 2 3\n3 4\n2 1 4\n", ":3: edge 1 2 has the weight 4, but 3 in line 1"},
+		"conflicting weights":  {"g", "1 2 3\n3 4 1\n2 1 4\n", ":3: edge 1 2 has the weight 4, but 3 in line 1"},
 		"binary":               {"g", "\x00\x01\x02", ":1: not text"},
 		"not UTF-8":            {"g", "\xff\xfe1 2\n", ":1: not text"},
 		"endless line":         {"g", "1 2\n" + strings.Repeat("1", 2<<20), ":2: a line of more than a megabyte"},

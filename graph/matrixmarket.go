@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"mafalda/internal/limits"
 )
 
 // marketBanner is how a MatrixMarket file starts, in any case of letters.
@@ -162,33 +164,31 @@ func (m *marketReader) nextOfArray() (i, j int) {
 func readMatrixGraph(r io.Reader, source string, b *builder) error {
 	n := 0
 	names := func(i int) string { return strconv.Itoa(i + 1) }
-	type pair struct{ i, j int }
-	var seen map[pair]float64 // for the check of symmetry: an undirected array
+	var both *square // for the check of symmetry: an undirected array
 	size := func(h marketHeader, dim int) error {
 		n = dim
 		if h.array && !h.symmetric && !b.directed {
-			seen = map[pair]float64{}
+			both = &square{n: n}
 		}
 		return nil
 	}
 	header, err := readMarket(r, source, size,
 		func(i, j int, value string, line int) error {
 			v, err := strconv.ParseFloat(value, 64)
-			if err == nil && v == 0 {
-				return nil
-			}
-			w, err := parseWeight(value)
-			if err != nil {
-				return err
-			}
-			if seen != nil {
-				seen[pair{i, j}] = w
-				if i < j { // its mirror image counts
-					return nil
+			if err != nil || v != 0 {
+				if v, err = parseWeight(value); err != nil {
+					return err
 				}
 			}
-			b.add(names(i), names(j), w, line)
-			return nil
+			if both != nil {
+				if err := both.add(v); err != nil {
+					return err
+				}
+			}
+			if v == 0 || both != nil && i < j { // its mirror image counts
+				return nil
+			}
+			return b.add(names(i), names(j), v, line)
 		})
 	b.lines = header.lines
 	if err != nil {
@@ -199,22 +199,53 @@ func readMatrixGraph(r io.Reader, source string, b *builder) error {
 			b.edges = append(b.edges, lineEdge{Edge{e.V, e.U, e.Weight}, e.line})
 		}
 	}
-	for p, w := range seen {
-		if seen[pair{p.j, p.i}] != w {
-			return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so the graph is directed: use --directed", source,
-				p.i+1, p.j+1, p.j+1, p.i+1)
-		}
+	if i, j, differ := both.asymmetric(); differ {
+		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so the graph is directed: use --directed", source, i+1, j+1, j+1, i+1)
 	}
-	if len(b.edges) == 0 {
+	if b.added == 0 {
 		return fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
 	}
-	if n > 1<<20 && n > 100*len(b.edges) {
-		return fmt.Errorf("%s: %d rows with only %d entries", source, n, len(b.edges))
+	if n > 1<<20 && n > 100*b.added {
+		return fmt.Errorf("%s: %d rows with only %d entries", source, n, b.added)
 	}
 	for i := range n {
 		b.node(names(i))
 	}
+	if b.err != nil {
+		return fmt.Errorf("%s: %w", source, b.err)
+	}
 	return nil
+}
+
+// square is a matrix of n×n numbers that come one by one.
+type square struct {
+	n      int
+	values []float64
+}
+
+func (s *square) add(v float64) error {
+	if len(s.values)%edgeStep == 0 {
+		if err := limits.Fits(fmt.Sprintf("a matrix of more than %d entries", len(s.values)), 3*8*float64(len(s.values))); err != nil {
+			return err
+		}
+	}
+	s.values = append(s.values, v)
+	return nil
+}
+
+// asymmetric returns the place of an entry that differs from its mirror image. There is none in a nil square.
+func (s *square) asymmetric() (i, j int, differ bool) {
+	if s == nil {
+		return 0, 0, false
+	}
+	for i := range s.n {
+		for j := range i {
+			if s.values[i*s.n+j] != s.values[j*s.n+i] {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // WriteMatrixMarket writes m in coordinates with 17 significant digits, which is every bit.

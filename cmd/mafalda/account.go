@@ -14,11 +14,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pbnjay/memory"
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
 	"mafalda/graph"
+	"mafalda/internal/limits"
 	"mafalda/internal/rounding"
 	"mafalda/internal/study"
 	"mafalda/participation"
@@ -204,8 +204,8 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 // sideBySide returns how many attackers are computed at a time: as many as there are cores, and as have room in a quarter of
 // the memory.
 func (l *ledger) sideBySide() int {
-	room := int(float64(memory.TotalMemory()) / 4 / l.viewBytes())
-	return max(1, min(room, runtime.GOMAXPROCS(0)))
+	have, _ := limits.Memory()
+	return max(1, int(min(float64(have)/4/l.viewBytes(), float64(runtime.GOMAXPROCS(0)))))
 }
 
 // viewBytes is about what one attacker's view takes.

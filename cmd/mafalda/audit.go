@@ -53,7 +53,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node)")
 	f.runs = 4000
 	fl.Var((*wholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without")
-	fl.Uint64Var(&f.auditSeed, "audit-seed", 1, "seed of the simulated noise")
+	f.auditSeed = 1
+	fl.Var((*seedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1, "multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")

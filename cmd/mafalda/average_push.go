@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,7 +79,7 @@ func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
 	name, arguments, _ := strings.Cut(spec, ":")
 	var p []int
 	for _, field := range strings.Split(arguments, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(field))
+		v, err := parseWhole(strings.TrimSpace(field))
 		if err != nil {
 			v = -1
 		}

@@ -9,12 +9,15 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"mafalda/internal/limits"
 )
 
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
 	}
+	limits.Soften()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -36,7 +36,7 @@ func (f *networkFlags) bindGossip(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.gossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
-	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of random graphs")
+	cmd.Flags().Var((*seedNumber)(&f.seed), "seed", "seed of random graphs")
 	completeWith(cmd, "gossip", graph.Schemes())
 }
 

@@ -47,7 +47,7 @@ Without -o rows go to standard output as raw little-endian numbers.`,
 	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
 	fl.Var((*wholeNumber)(&f.dim), "dim", "parameters of the model (required)")
 	fl.Var((*wholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
-	fl.Uint64Var(&f.seed, "seed", 0, "make the noise from this seed: reproducible, and NOT private")
+	fl.Var((*seedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
 	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
 	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z (default: that of the manifest)")
 	fl.Float64Var(&f.grid, "grid", 0, "round every number to a multiple of this")

@@ -3,17 +3,18 @@ package main
 import (
 	"errors"
 	"strconv"
+	"strings"
 )
 
-// wholeNumber is a flag for an integer in decimal digits: 020 is twenty, and 0x10 is no number.
+// wholeNumber is a flag for an integer in decimal digits, or with an exponent: 020 is twenty, 1e6 a million, and 0x10 no number.
 type wholeNumber int
 
 func (n *wholeNumber) String() string { return strconv.Itoa(int(*n)) }
 
 func (n *wholeNumber) Set(s string) error {
-	v, err := strconv.Atoi(s)
+	v, err := parseWhole(s)
 	if err != nil {
-		return errors.New("must be a whole number")
+		return err
 	}
 	*n = wholeNumber(v)
 	return nil
@@ -21,3 +22,70 @@ func (n *wholeNumber) Set(s string) error {
 
 // Type is the word for the value in help texts.
 func (n *wholeNumber) Type() string { return "int" }
+
+// seedNumber is a flag for a seed: a whole number of 64 bits, zero or more.
+type seedNumber uint64
+
+func (n *seedNumber) String() string { return strconv.FormatUint(uint64(*n), 10) }
+
+func (n *seedNumber) Set(s string) error {
+	v, err := strconv.ParseUint(s, 0, 64)
+	if digits, ok := withoutExponent(s); err != nil && ok {
+		v, err = strconv.ParseUint(digits, 10, 64)
+	}
+	if err != nil {
+		return errors.New("must be a whole number, zero or more, of 64 bits")
+	}
+	*n = seedNumber(v)
+	return nil
+}
+
+// Type is the word for the value in help texts.
+func (n *seedNumber) Type() string { return "uint" }
+
+// parseWhole reads a whole number such as 1000000, 1e6 or 2.5e3.
+func parseWhole(s string) (int, error) {
+	if digits, ok := withoutExponent(s); ok {
+		s = digits
+	}
+	v, err := strconv.Atoi(s)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, errors.New("is too large a number")
+	}
+	if err != nil {
+		return 0, errors.New("must be a whole number")
+	}
+	return v, nil
+}
+
+// withoutExponent writes a number with an exponent in digits, exactly; not ok if it has no exponent or is not whole. Numbers of
+// more digits than an integer can have stay too large for one.
+func withoutExponent(s string) (digits string, ok bool) {
+	mantissa, exponent, found := strings.Cut(strings.ToLower(s), "e")
+	power, err := strconv.Atoi(exponent)
+	if !found || err != nil && !errors.Is(err, strconv.ErrRange) {
+		return "", false
+	}
+	sign := ""
+	if mantissa != "" && strings.ContainsRune("+-", rune(mantissa[0])) {
+		sign, mantissa = mantissa[:1], mantissa[1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits = whole + fraction
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return "", false
+	}
+	if strings.Trim(digits, "0") == "" {
+		return "0", true
+	}
+	const most = 64 // digits of zeros: far beyond 64 bits
+	shift := max(min(power, most), -len(digits)-1) - len(fraction)
+	if shift >= 0 {
+		return sign + digits + strings.Repeat("0", shift), true
+	}
+	cut := max(len(digits)+shift, 0)
+	if strings.Trim(digits[cut:], "0") != "" || cut == 0 {
+		return "", false
+	}
+	return sign + digits[:cut], true
+}

@@ -84,7 +84,7 @@ func newRootCmd() *cobra.Command {
 		Use:   "mafalda",
 		Short: "Optimal noise correlations for differentially private decentralized learning",
 		Long: `mafalda computes how the nodes of a network should correlate their privacy noise over time, proves how close to
-optimal the result is, and exports it for the nodes to load.`,
+optimal the result is, and exports it for the nodes to load. Whole numbers may be written 1e6.`,
 		Example: `  mafalda optimize --graph florentine --T 380 -o out
   mafalda verify out
   mafalda graph barabasi:1000,3

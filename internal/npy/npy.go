@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
+
+	"mafalda/internal/files"
+	"mafalda/internal/limits"
 )
 
 // Array is an array of any number of dimensions in C order (the last index changes fastest), as float64.
@@ -25,7 +27,8 @@ const magic = "\x93NUMPY"
 const chunk = 1 << 12
 
 // Read reads one array of at most maxBytes bytes of numbers as stored (those of one byte take eight in Array), and
-// demands that nothing follows. An error of r is returned as it is; everything else that is wrong wraps ErrFormat.
+// demands that nothing follows. An error of r is returned as it is, one of limits is what memory does not hold; everything else that
+// is wrong wraps ErrFormat.
 func Read(r io.Reader, maxBytes int64) (Array, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	h, err := readHeader(br)
@@ -42,6 +45,13 @@ func Read(r io.Reader, maxBytes int64) (Array, error) {
 	if count*int64(h.dtype.size) > maxBytes {
 		return Array{}, fmt.Errorf("%w: truncated: shape %v needs %d bytes of numbers, there are at most %d", ErrFormat, h.shape,
 			count*int64(h.dtype.size), maxBytes)
+	}
+	need := 8 * float64(count)
+	if h.fortran {
+		need *= 2
+	}
+	if err := limits.Fits(fmt.Sprintf("an array of shape %v", h.shape), need); err != nil {
+		return Array{}, err
 	}
 	data := make([]float64, count)
 	if err := readNumbers(br, h, data); err != nil {
@@ -88,16 +98,12 @@ func cut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.Er
 
 // ReadFile reads the array of a file.
 func ReadFile(path string) (Array, error) {
-	f, err := os.Open(path)
+	f, size, err := files.Open(path)
 	if err != nil {
 		return Array{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Array{}, err
-	}
-	a, err := Read(f, info.Size())
+	a, err := Read(f, size)
 	if err != nil {
 		return Array{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,0 +1,26 @@
+//go:build darwin || freebsd
+
+package limits
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// totalMemory returns the machine's.
+func totalMemory() int64 {
+	name := "hw.memsize"
+	if runtime.GOOS == "freebsd" {
+		name = "hw.physmem"
+	}
+	bytes, err := unix.SysctlUint64(name)
+	if err != nil {
+		return 0
+	}
+	return int64(bytes)
+}
+
+func groupMemory() int64 { return 0 }
+
+func shellMemory() limit { return limit{} }

@@ -1,0 +1,63 @@
+package limits
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// totalMemory returns the machine's.
+func totalMemory() int64 {
+	var s unix.Sysinfo_t
+	if unix.Sysinfo(&s) != nil {
+		return 0
+	}
+	return int64(uint64(s.Totalram) * uint64(s.Unit)) //nolint:unconvert // their types differ between platforms
+}
+
+// groupMemory returns the control group's.
+var groupMemory = sync.OnceValue(func() int64 {
+	memberships, err1 := os.ReadFile("/proc/self/cgroup")
+	mounts, err2 := os.ReadFile("/proc/self/mountinfo")
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return groupLimit(string(memberships), string(mounts))
+})
+
+// shellMemory returns what ulimit leaves: of the address space (-v) and of what can be written (-d), less what is mapped.
+func shellMemory() limit {
+	mapped, written := mappedBytes()
+	return left(unix.RLIMIT_AS, mapped, "ulimit -v leaves").least(left(unix.RLIMIT_DATA, written, "ulimit -d leaves"))
+}
+
+func left(resource int, used int64, from string) limit {
+	var r unix.Rlimit
+	if unix.Getrlimit(resource, &r) != nil || r.Cur > 1<<60 {
+		return limit{}
+	}
+	return limit{max(int64(r.Cur)-used, 1), from}
+}
+
+// mappedBytes returns the size of the address space, and of its part that belongs to data.
+func mappedBytes() (all, data int64) {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0, 0
+	}
+	page := int64(os.Getpagesize())
+	for i, word := range strings.Fields(string(text)) {
+		v, err := strconv.ParseInt(word, 10, 64)
+		switch {
+		case err != nil:
+		case i == 0:
+			all = v * page
+		case i == 5:
+			data = v * page
+		}
+	}
+	return all, data
+}

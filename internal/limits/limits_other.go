@@ -1,0 +1,11 @@
+//go:build !linux && !darwin && !freebsd && !windows
+
+package limits
+
+// Nothing is known here but GOMEMLIMIT.
+
+func totalMemory() int64 { return 0 }
+
+func groupMemory() int64 { return 0 }
+
+func shellMemory() limit { return limit{} }
