@@ -88,7 +88,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 			return err
 		}
 	}
-	n, err := v.networkOf()
+	n, _, err := v.networkOf()
 	if err != nil {
 		return err
 	}
