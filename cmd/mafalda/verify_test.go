@@ -73,21 +73,22 @@ func smallExports(t testing.TB) map[string][]string {
 type change struct {
 	path  string
 	about string
-	apply func() // and undo
+	apply func()
 	undo  func()
+	set   func(any) // to something else
 }
 
 // changes lists what can be done to every leaf of a JSON value: of arrays, to the first and the last entry.
 func changes(path string, value any, set func(any)) []change {
 	to := func(about string, v any) change {
-		return change{path, about, func() { set(v) }, func() { set(value) }}
+		return change{path, about, func() { set(v) }, func() { set(value) }, set}
 	}
 	var list []change
 	switch v := value.(type) {
 	case map[string]any:
 		for key, child := range v {
 			at := strings.TrimPrefix(path+"."+key, ".")
-			list = append(list, change{at, "removed", func() { delete(v, key) }, func() { v[key] = child }})
+			list = append(list, change{at, "removed", func() { delete(v, key) }, func() { v[key] = child }, nil})
 			list = append(list, changes(at, child, func(x any) { v[key] = x })...)
 		}
 	case []any:
