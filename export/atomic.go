@@ -112,16 +112,3 @@ func syncDir(dir string) error {
 	}
 	return nil
 }
-
-// openRegular opens a file, and returns its size. What is not a regular file, and might never end, is an error.
-func openRegular(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	return f, info.Size(), err
-}

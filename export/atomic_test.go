@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -78,12 +77,6 @@ func TestWriteFileRace(t *testing.T) {
 		}
 	}
 	only(t, filepath.Dir(path), "a")
-}
-
-func TestOpenRegular(t *testing.T) {
-	if _, _, err := openRegular(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a folder: %v", err)
-	}
 }
 
 func ExampleWriteFile() {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/files"
 )
 
 // Export is an export as it was found: nothing in it has been compared with anything else, except shapes.
@@ -155,7 +157,7 @@ func (e *Export) readFiles() error {
 // readFile reads a file into matrices or contents, and returns its SHA-256.
 func (e *Export) readFile(name string) (string, error) {
 	path := filepath.Join(e.Dir, name)
-	f, size, err := openRegular(path)
+	f, size, err := files.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -46,7 +46,7 @@ func TestLoadFindsDamage(t *testing.T) {
 		}, "C.npy: shape [2 2 1]", ""},
 		"a folder": {func(dir string) error {
 			return errors.Join(os.Remove(filepath.Join(dir, "C.npy")), os.Mkdir(filepath.Join(dir, "C.npy"), 0o777))
-		}, "C.npy is not a regular file", ""},
+		}, "C.npy is a folder: not a regular file", ""},
 		"manifest is a folder": {func(dir string) error {
 			return errors.Join(os.Remove(filepath.Join(dir, ManifestName)), os.Mkdir(filepath.Join(dir, ManifestName), 0o777))
 		}, "not a regular file", ""},

@@ -13,7 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"mafalda/factorize"
+	"mafalda/internal/files"
+	"mafalda/internal/strictjson"
 )
 
 // ErrManifest is wrapped by errors about a manifest that cannot be used.
@@ -69,35 +70,26 @@ func checkFinite(v reflect.Value, path string) error {
 	return nil
 }
 
-// ReadManifest reads a manifest and checks that the fields every export needs are there and plausible. Unknown fields, of
-// later versions, are ignored.
+// maxManifest is more bytes than the longest manifests have: those of banded strategies of thousands of steps.
+const maxManifest = 1 << 29
+
+// ReadManifest reads a manifest: JSON that all readers read alike (package strictjson), with the keys of this package alone,
+// and the fields that every export needs plausible. Keys of later versions are refused, by name: what they say could change
+// what the others mean. Keys that older versions did not write may be missing.
 func ReadManifest(r io.Reader) (*Manifest, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxManifest+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > maxManifest {
+		return nil, fmt.Errorf("%w: it is longer than %d bytes", ErrManifest, maxManifest)
+	}
 	var m Manifest
-	d := json.NewDecoder(r)
-	if err := d.Decode(&m); err != nil {
+	if err := strictjson.Decode(content, &m); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: something follows the JSON object", ErrManifest)
-	}
-	switch {
-	case m.Steps < 1 || m.Participation.K < 1 || m.Participation.B < 1:
-		return nil, fmt.Errorf("%w: steps %d, k %d, b %d", ErrManifest, m.Steps, m.Participation.K, m.Participation.B)
-	case m.Steps > MaxSteps:
-		return nil, fmt.Errorf("%w: %d steps are more than %d", ErrManifest, m.Steps, MaxSteps)
-	case m.Strategy.Class == "" || m.Workload == "":
-		return nil, fmt.Errorf("%w: strategy class or workload is missing", ErrManifest)
-	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 && m.Steps <= factorize.LongSteps:
-		return nil, fmt.Errorf("%w: loss, sens_squared or lower_bound is missing or not positive", ErrManifest)
-	case m.PerNode != nil && (len(m.PerNode.Layers) == 0 || slices.Min(m.PerNode.Layers) < 0):
-		return nil, fmt.Errorf("%w: per_node has no layers, or negative ones", ErrManifest)
-	case len(m.Files) == 0:
-		return nil, fmt.Errorf("%w: it lists no files", ErrManifest)
-	}
-	for name := range m.Files {
-		if err := checkName(name); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrManifest, err)
-		}
+	if err := m.checkRange(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
 	}
 	return &m, nil
 }
@@ -113,7 +105,7 @@ func checkName(name string) error {
 // readManifestFile reads the manifest of the folder dir; ErrNoExport if there is none.
 func readManifestFile(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
-	f, _, err := openRegular(path)
+	f, _, err := files.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w (it has no %s)", dir, ErrNoExport, ManifestName)
 	}

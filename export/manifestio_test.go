@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"mafalda/accounting"
 )
 
 func TestManifestJSON(t *testing.T) {
@@ -53,12 +55,66 @@ func TestManifestJSON(t *testing.T) {
 	}
 }
 
-// Later versions may know more.
-func TestUnknownFieldsAreIgnored(t *testing.T) {
-	m, err := ReadManifest(strings.NewReader(`{"workload":"model","steps":3,"participation":{"schema":"cyclic","k":1,"b":3,"x":1},
-		"strategy":{"class":"new"},"loss":1,"sens_squared":1,"lower_bound":1,"files":{"x":"00"},"future":{"a":[1,2]}}`))
-	if err != nil || m.Steps != 3 || m.Strategy.Class != "new" {
-		t.Errorf("%+v, %v", m, err)
+// A manifest that two readers may read differently is not one: with noise_std and NOISE_STD, encoding/json takes the one that
+// comes last, Python the first. Keys that nobody knows are named.
+func TestAmbiguousManifest(t *testing.T) {
+	good := `{"version":"test","workload":"model","steps":3,"participation":{"schema":"cyclic","k":1,"b":3},"strategy":{"class":"dense"},
+		"loss":1,"sens_squared":1,"lower_bound":1,"privacy":{"mu":1,"sigma":1,"clip":1,"adjacency":"zero-out","noise_std":2},
+		"baselines":{"d-mf":{"loss":1}},"files":{"x":"00"}}`
+	if _, err := ReadManifest(strings.NewReader(good)); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct{ old, new, say string }{
+		"noise by case":    {`"noise_std":2`, `"noise_std": 0.001, "NOISE_STD": 2.000000000000001`, "differ in case only"},
+		"noise twice":      {`"noise_std":2`, `"noise_std":0.001,"noise_std":2`, `"privacy.noise_std" is there twice`},
+		"wrong case":       {`"noise_std"`, `"Noise_std"`, `it is written "noise_std"`},
+		"mistyped":         {`"noise_std"`, `"noise_sd"`, `unknown key "privacy.noise_sd"`},
+		"of later":         {`"steps"`, `"sampling":{"q":0.1},"steps"`, `unknown key "sampling"`},
+		"file twice":       {`"x":"00"`, `"x":"00","x":"01"`, `"files.x" is there twice`},
+		"baseline by case": {`"d-mf":{"loss":1}`, `"d-mf":{"loss":1},"D-MF":{"loss":2}`, "differ in case only"},
+		"trailing":         {`"00"}}`, `"00"}}{}`, "something follows"},
+		"huge":             {`"loss":1,"sens`, `"loss":1e400,"sens`, "loss is 1e400"},
+		"NaN":              {`"loss":1,"sens`, `"loss":NaN,"sens`, "invalid character"},
+		"null":             {`"lower_bound":1`, `"lower_bound":null`, "lower_bound is null"},
+	} {
+		text := strings.Replace(good, tc.old, tc.new, 1)
+		_, err := ReadManifest(strings.NewReader(text))
+		if !errors.Is(err, ErrManifest) || !strings.Contains(err.Error(), tc.say) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one with %q", name, err, tc.say)
+		}
+	}
+}
+
+// Numbers that nothing could be made of, some of which ended verify in a panic or kept it busy for ever, are errors of reading.
+func TestImplausibleManifest(t *testing.T) {
+	zero := 0.0
+	for name, spoil := range map[string]func(m *Manifest){
+		"empty privacy":         func(m *Manifest) { m.Privacy = &Privacy{} },
+		"epsilon without delta": func(m *Manifest) { m.Privacy.Delta = nil },
+		"delta of zero":         func(m *Manifest) { m.Privacy.Delta = &zero },
+		"probes":                func(m *Manifest) { m.Gram = &Gram{Method: "lanczos", Probes: 1 << 62, LanczosSteps: 40} },
+		"no probes":             func(m *Manifest) { m.Gram = &Gram{Method: "lanczos", LanczosSteps: 40} },
+		"lanczos steps":         func(m *Manifest) { m.Gram = &Gram{Method: "lanczos", Probes: 4, LanczosSteps: 1 << 62} },
+		"method":                func(m *Manifest) { m.Gram = &Gram{Method: "guess"} },
+		"bandwidth":             func(m *Manifest) { m.Strategy.Bandwidth = 1 << 62 },
+		"buffers":               func(m *Manifest) { m.Strategy.Buffers = -1 },
+		"coefficients":          func(m *Manifest) { m.Strategy.Coefficients = []float64{1, 2, 3} },
+		"sections":              func(m *Manifest) { m.Strategy.Sections = make([][4]float64, 3) },
+		"weights":               func(m *Manifest) { m.Weights = []float64{1, 2, 3} },
+		"nodes":                 func(m *Manifest) { m.Graph.Nodes = 0 },
+		"separation":            func(m *Manifest) { m.Participation.B = -1 },
+		"iterations":            func(m *Manifest) { m.Iterations = -1 },
+	} {
+		m := calibrated(t, accounting.Target{Epsilon: 8, Delta: 1e-6}, 1, 1, accounting.ZeroOut)
+		m.Files = map[string]string{"C.npy": "00"}
+		spoil(m)
+		var buf bytes.Buffer
+		if err := m.WriteJSON(&buf); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadManifest(&buf); !errors.Is(err, ErrManifest) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
 
@@ -70,9 +126,10 @@ func TestNumbersRoundTrip(t *testing.T) {
 		m.Files = map[string]string{"C.npy": "ab"}
 		m.Loss, m.SensSquared, m.LowerBound = positive.Draw(t, "loss"), positive.Draw(t, "sens"), positive.Draw(t, "bound")
 		m.Gap, m.Seconds = positive.Draw(t, "gap"), positive.Draw(t, "seconds")
-		epsilon := positive.Draw(t, "epsilon")
-		m.Privacy = &Privacy{Mu: positive.Draw(t, "mu"), Epsilon: &epsilon}
-		m.Strategy.Coefficients = rapid.SliceOfN(positive, 1, 5).Draw(t, "coefficients")
+		epsilon, delta := positive.Draw(t, "epsilon"), rapid.Float64Range(math.SmallestNonzeroFloat64, 0.5).Draw(t, "delta")
+		m.Privacy = &Privacy{Mu: positive.Draw(t, "mu"), Sigma: positive.Draw(t, "sigma"), Clip: positive.Draw(t, "clip"),
+			NoiseStd: positive.Draw(t, "noise"), Adjacency: "zero-out", Epsilon: &epsilon, Delta: &delta}
+		m.Strategy.Coefficients = rapid.SliceOfN(positive, 1, 2).Draw(t, "coefficients")
 		var buf bytes.Buffer
 		if err := m.WriteJSON(&buf); err != nil {
 			t.Fatal(err)

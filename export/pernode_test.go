@@ -21,7 +21,7 @@ func stack(name string, count int) File {
 
 func perNode(layers ...int) *Manifest {
 	m := manifest(2)
-	m.PerNode = &PerNode{Distinct: 2, Layers: layers, Losses: make([]float64, len(layers))}
+	m.PerNode = &PerNode{Distinct: 2, Layers: append([]int{}, layers...), Losses: make([]float64, len(layers))}
 	return m
 }
 

@@ -125,37 +125,50 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 	return o, nil
 }
 
-// longLoss checks squared error and loss of a strategy of many steps.
-func (v *verification) longLoss(ctx context.Context, c factorize.Strategy) error {
+// longLoss checks squared error and loss of a strategy of many steps, and the baselines.
+func (v *verification) longLoss(ctx context.Context, n *network, c factorize.Strategy) error {
 	m := v.export.Manifest
-	n, err := v.networkOf()
+	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
 		return err
-	}
-	kind, err := workload.ParseKind(m.Workload)
-	if err != nil || n == nil && kind != workload.Prefix {
-		return nil // networkOf has said so
 	}
 	if m.Gram == nil {
 		v.add("loss", false, "the manifest does not say how it was computed")
 		return nil
 	}
+	if err := v.checkSketch(n); err != nil {
+		return err
+	}
 	responses, sketch, err := responsesBy(ctx, m.Gram, n, kind, nil)
 	if err != nil {
-		return err
+		return v.computing("loss", err)
 	}
 	q, err := factorize.EvaluateLong(c, responses, v.schema)
 	if err != nil {
-		return err
+		return v.computing("loss", err)
 	}
 	v.lossIs(q, objectives[0])
-	if sketch == nil {
+	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil || m.Objective != "" || m.Weights != nil {
+		v.add("lower bound", false, "there is none for so many steps, and no other objective")
+	}
+	if sketch != nil {
+		again := *m.Gram
+		if err := judgeLong(ctx, &again, sketch, c); err != nil {
+			return v.computing("estimate", err)
+		}
+		v.compare("estimate", fmt.Sprintf("of the network: the loss within %.2g", *again.LossError),
+			append(optional("gram.loss_error", m.Gram.LossError, again.LossError), optional("gram.excess_bound", m.Gram.ExcessBound, nil)...)...)
+	}
+	if len(m.Baselines) == 0 {
+		v.skip("baselines")
 		return nil
 	}
-	again := *m.Gram
-	if err := judgeLong(ctx, &again, sketch, c); err != nil {
-		return err
+	is, err := plainBaselines(m.Steps, func(c factorize.Strategy) (factorize.Quality, error) {
+		return factorize.EvaluateLong(c, responses, v.schema)
+	})
+	if err != nil {
+		return v.computing("baselines", err)
 	}
-	v.add("estimate", m.Gram.LossError != nil && *m.Gram.LossError >= *again.LossError*(1-1e-3), "of the network: the loss within %s", decimalUp(*again.LossError, 2))
+	v.baselinesAre([]string{"dp-d-sgd", "antipgd"}, is)
 	return nil
 }

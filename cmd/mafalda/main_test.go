@@ -47,7 +47,7 @@ func TestOptimizeExportVerify(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if code, out, errs = mafalda("verify", dir); code != 0 || strings.Count(out, "ok  ") != 9 {
+	if code, out, errs = mafalda("verify", dir); code != 0 || strings.Count(out, "ok  ") != 14 {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	if code, _, errs = mafalda("optimize", "--graph", "florentine", "--T", "40", "-k", "4", "-o", dir); code != 2 || !strings.Contains(errs, "--force") {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -16,8 +15,6 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/figure"
-	"mafalda/participation"
-	"mafalda/workload"
 )
 
 // plotFlags say what to draw, and where to.
@@ -40,7 +37,8 @@ func newPlotCmd() *cobra.Command {
   errors        the error of every step, beside those of DP-D-SGD and D-MF
   spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
 
-Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix from a file, name it.`,
+Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together, each with
+its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix from a file, name it.`,
 		Example: `  mafalda plot out                 # into the current folder
   mafalda plot out --graph ego.edges -o figures`,
 		Args: exactArgs(1, "one folder"),
@@ -71,66 +69,97 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if v.schema, err = e.Manifest.Participation.Of(e.Manifest.Steps); err != nil {
 		return usage(fmt.Errorf("%s: %w", dir, err))
 	}
-	w := cmd.OutOrStdout()
-	matrices, err := matricesFigure(c)
+	n, known, err := v.networkOf()
 	if err != nil {
 		return err
 	}
-	if err := writeFigure(w, f.out, "matrices", matrices, f.force); err != nil {
-		return err
-	}
-	if len(e.Manifest.History) > 1 {
-		convergence, err := convergenceFigure(e.Manifest)
-		if err != nil {
-			return err
-		}
-		if err := writeFigure(w, f.out, "convergence", convergence, f.force); err != nil {
-			return err
-		}
-	}
-	n, err := v.networkOf()
-	if err != nil {
-		return err
+	if failed := v.failures(); len(failed) > 0 {
+		return usagef("%s: %s: %s", dir, failed[0].Name, failed[0].Detail)
 	}
 	for _, note := range v.notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "errors and spectrum are not drawn: "+note)
 	}
-	if n == nil {
-		return nil
+	if err := f.checkPlaces(e.Manifest, known && n != nil); err != nil {
+		return err
 	}
-	return f.networkFigures(ctx, w, v, n, c)
+	figures, err := f.exportFigures(e, c)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if known && n != nil {
+		of, err := networkFigures(ctx, w, v, n, c)
+		if err != nil {
+			return err
+		}
+		figures = append(figures, of...)
+	}
+	for _, g := range figures { // all are made before the first is written
+		if err := writeFigure(w, f.out, g.name, g.figure, f.force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPlaces finds out, before anything is drawn, whether there are pictures already.
+func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
+	names := []string{"matrices"}
+	if len(m.History) > 1 {
+		names = append(names, "convergence")
+	}
+	if network {
+		names = append(names, "errors", "spectrum")
+	}
+	for _, name := range names {
+		for _, ext := range figure.Formats() {
+			path := filepath.Join(f.out, name+ext)
+			if _, err := os.Lstat(path); err == nil && !f.force {
+				return usagef("%s: %v (use --force to replace it)", path, export.ErrExists)
+			}
+		}
+	}
+	return nil
+}
+
+// exportFigures draws what the export alone has.
+func (f *plotFlags) exportFigures(e *export.Export, c factorize.Strategy) ([]namedFigure, error) {
+	whose := ""
+	if e.Manifest.PerNode != nil {
+		whose = fmt.Sprintf(" of node %d", f.node)
+	}
+	matrices, err := matricesFigure(c, whose)
+	if err != nil {
+		return nil, err
+	}
+	figures := []namedFigure{{"matrices", matrices}}
+	if len(e.Manifest.History) > 1 {
+		convergence, err := convergenceFigure(e.Manifest)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, namedFigure{"convergence", convergence})
+	}
+	return figures, nil
 }
 
 // networkFigures draws what needs the network.
-func (f *plotFlags) networkFigures(ctx context.Context, w io.Writer, v *verification, n *network, c factorize.Strategy) error {
-	kind, err := workload.ParseKind(v.export.Manifest.Workload)
+func networkFigures(ctx context.Context, w io.Writer, v *verification, n *network, c factorize.Strategy) ([]namedFigure, error) {
+	errs, err := errorsFigure(ctx, v, n, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	k, _, err := kernelBy(ctx, v.export.Manifest.Gram, n, kind, v.export.Manifest.Steps, nil)
-	if err != nil {
-		return err
-	}
-	errs, err := errorsFigure(ctx, c, k, v.schema, n.graph.Nodes())
-	if err != nil {
-		return err
-	}
-	if err := writeFigure(w, f.out, "errors", errs, f.force); err != nil {
-		return err
-	}
+	figures := []namedFigure{{"errors", errs}}
 	values, err := n.gossip.Eigenvalues()
 	if errors.Is(err, graph.ErrSpectrum) {
 		fmt.Fprintf(w, "spectrum is not drawn: %v\n", err)
-		return nil
+		return figures, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	spectrum, err := spectrumFigure(values)
-	if err != nil {
-		return err
-	}
-	return writeFigure(w, f.out, "spectrum", spectrum, f.force)
+	return append(figures, namedFigure{"spectrum", spectrum}), err
 }
 
 // nodeStrategy returns the strategy that a node of an export runs, made from its parameters if need be.
@@ -153,13 +182,13 @@ func nodeStrategy(e *export.Export, node int) (factorize.Strategy, error) {
 	return s, nil
 }
 
-func matricesFigure(c factorize.Strategy) (*figure.Figure, error) {
+func matricesFigure(c factorize.Strategy, whose string) (*figure.Figure, error) {
 	var lower, noising mat.TriDense
 	c.StrategyTo(&lower)
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
-	return figure.Heatmaps(figure.Matrix{Name: "strategy C", Values: &lower}, figure.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
+	return figure.Heatmaps(figure.Matrix{Name: "strategy C" + whose, Values: &lower}, figure.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
 }
 
 // convergenceFigure shows how far loss and bound were from their ends, iteration by iteration.
@@ -177,30 +206,6 @@ func convergenceFigure(m *export.Manifest) (*figure.Figure, error) {
 		}
 	}
 	return figure.Lines(figure.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance", LogY: true}, []figure.Curve{loss, bound})
-}
-
-// errorsFigure shows the error of every step, for unit noise and sens = 1, as root mean square over the nodes.
-func errorsFigure(ctx context.Context, c factorize.Strategy, k *workload.Kernel, s participation.Schema, nodes int) (*figure.Figure, error) {
-	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(k.Steps()), s, factorize.Options{})
-	if err != nil {
-		return nil, err
-	}
-	var curves []figure.Curve
-	for _, x := range []struct {
-		name     string
-		strategy factorize.Strategy
-	}{{"this strategy", c}, {"D-MF", dmf.Strategy}, {"DP-D-SGD", factorize.Identity(k.Steps())}} {
-		sens, errors, err := factorize.EvaluateSteps(x.strategy, k, s)
-		if err != nil {
-			return nil, fmt.Errorf("errors of %s: %w", x.name, err)
-		}
-		curve := figure.Curve{Name: x.name}
-		for t, e := range errors {
-			curve.X, curve.Y = append(curve.X, float64(t)), append(curve.Y, math.Sqrt(sens.Squared*e/float64(nodes)))
-		}
-		curves = append(curves, curve)
-	}
-	return figure.Lines(figure.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step", Y: "root mean square over the nodes", LogY: true}, curves)
 }
 
 // spectrumFigure shows the moduli of the eigenvalues, largest first.

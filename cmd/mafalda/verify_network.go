@@ -4,83 +4,195 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"mafalda/graph"
 	"mafalda/workload"
 )
 
-// networkOf makes the network of the manifest's workload again; nil if it has none or its files are not at hand.
-func (v *verification) networkOf() (*network, error) {
-	kind, err := workload.ParseKind(v.export.Manifest.Workload)
-	if err != nil {
+// networkOf makes the network of the manifest's workload again; nil for the prefix workload, which has none. It is not known if
+// the manifest does not say what it was, or its files are not at hand; then a check or a note says so.
+func (v *verification) networkOf() (n *network, known bool, err error) {
+	m := v.export.Manifest
+	kind, err := workload.ParseKind(m.Workload)
+	switch {
+	case err != nil:
 		v.add("workload", false, "%v", err)
-		return nil, nil
+		return nil, false, nil
+	case kind == workload.Prefix && m.Graph != nil:
+		v.add("network", false, "the prefix workload has none; the manifest has a graph")
+		return nil, false, nil
+	case kind == workload.Prefix && (v.flags.graph != "" || v.flags.gossipMatrix != ""):
+		return nil, false, usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix", v.export.Dir)
+	case kind == workload.Prefix:
+		return nil, true, nil
+	case m.Graph == nil:
+		v.add("network", false, "the manifest has no graph for its workload %q", m.Workload)
+		return nil, false, nil
 	}
-	if kind == workload.Prefix {
-		return nil, nil
+	f, known := v.networkFlags()
+	if !known {
+		return nil, false, nil
 	}
-	return v.network()
+	if n, err = f.load(); err != nil {
+		return nil, false, err
+	}
+	return n, true, v.compareNetwork(n)
 }
 
-// kernel computes again what errors on the manifest's network depend on, or returns nil if its files are not at hand.
-func (v *verification) kernel(ctx context.Context) (*workload.Kernel, error) {
+// kernel computes again what errors on the network depend on.
+func (v *verification) kernel(ctx context.Context, n *network) (*workload.Kernel, error) {
 	m := v.export.Manifest
-	n, err := v.networkOf()
+	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
 		return nil, err
 	}
-	kind, err := workload.ParseKind(m.Workload)
-	if err != nil || n == nil && kind != workload.Prefix {
-		return nil, nil // networkOf has said so
+	if err := v.checkSketch(n); err != nil {
+		return nil, err
 	}
 	k, s, err := kernelBy(ctx, m.Gram, n, kind, m.Steps, nil)
 	v.sketch = s
 	return k, err
 }
 
-// network makes the manifest's network again and compares it with the manifest.
-func (v *verification) network() (*network, error) {
-	g := v.export.Manifest.Graph
-	if g == nil {
-		v.add("network", false, "the manifest has no graph for its workload %q", v.export.Manifest.Workload)
-		return nil, nil
+// checkSketch refuses estimates that the machine has no room for, and notes what of them has no effect.
+func (v *verification) checkSketch(n *network) error {
+	g := v.export.Manifest.Gram
+	switch {
+	case g == nil:
+		v.skip("gram")
+		return nil
+	case g.Method == "exact" || n == nil:
+		if g.Probes != 0 || g.LanczosSteps != 0 || g.Seed != 0 || g.LossError != nil || g.ExcessBound != nil {
+			v.add("gram", false, "probes, lanczos_steps, seed, loss_error and excess_bound are of estimates; the manifest says exact")
+		}
+		return nil
 	}
+	nodes := n.graph.Nodes()
+	if g.LanczosSteps >= nodes {
+		v.skip("gram.lanczos_steps")
+	}
+	m := float64(min(g.LanczosSteps, nodes))
+	return checkMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps), 8*float64(g.Probes)*m*(m+2))
+}
+
+// networkFlags says how to load the manifest's network, and whether that is possible.
+func (v *verification) networkFlags() (networkFlags, bool) {
+	g := v.export.Manifest.Graph
 	f := networkFlags{source: v.flags.graph, gossip: g.Gossip, gossipFile: v.flags.gossipMatrix, directed: g.Directed}
 	if g.Seed != nil {
 		f.seed = *g.Seed
 	}
 	if f.source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
-		if _, known, _ := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.seed}); !known {
-			v.add("network", false, "%q is no built-in graph, and the manifest has no hash of a file", g.Source)
-			return nil, nil
+		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.seed}); !known || err != nil {
+			v.add("network", false, "%q is no built-in graph that can be made, and the manifest has no hash of a file", g.Source)
+			return f, false
 		}
 		f.source = g.Source
 	}
-	switch {
-	case g.SHA256 != "" && f.source == "":
-		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the graph with --graph (it was %s)", g.Source))
-		return nil, nil
-	case g.GossipFile != "" && f.gossipFile == "":
-		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the gossip matrix with --gossip-matrix (it was %s)", g.GossipFile))
-		return nil, nil
+	hint := ""
+	if g.SHA256 != "" && f.source == "" {
+		hint = fmt.Sprintf(" --graph FILE (it was %s)", g.Source)
+	}
+	if g.GossipFile != "" && f.gossipFile == "" {
+		hint += fmt.Sprintf(" --gossip-matrix FILE (it was %s)", g.GossipFile)
+	}
+	if hint != "" {
+		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the network's file with%s", hint))
+		v.skipNetwork()
+		return f, false
 	}
 	if g.Source == g.GossipFile {
 		f.directed = false // it follows from the matrix
 	}
-	n, err := f.load()
-	if err != nil {
-		return nil, err
+	return f, true
+}
+
+// skipNetwork lists all that depends on the network.
+func (v *verification) skipNetwork() {
+	m := v.export.Manifest
+	v.skip("graph", "workload")
+	for _, x := range []struct {
+		key   string
+		there bool
+	}{{"objective", true}, {"objective_weights", m.Weights != nil}, {"gram", true}, {"strategy.ratio", m.Strategy.Ratio != 0},
+		{"strategy.class_bound", m.Strategy.ClassBound != 0}, {"strategy.class_gap", m.Strategy.ClassGap != nil}, {"per_node", m.PerNode != nil},
+		{"squared_error", true}, {"loss", true}, {"rmse", true}, {"shared_loss", m.SharedLoss != 0}, {"lower_bound", m.LowerBound != 0},
+		{"gap", m.LowerBound != 0}, {"baselines", true}} {
+		if x.there {
+			v.skip(x.key)
+		}
 	}
-	o := n.origin
-	same := o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256 && o.Nodes == g.Nodes && o.Edges == g.Edges && o.DroppedNodes == g.DroppedNodes
+}
+
+// compareNetwork compares the network with what the manifest says of it.
+func (v *verification) compareNetwork(n *network) error {
+	g, o := v.export.Manifest.Graph, n.origin
 	if listed, err := v.export.Read("nodes.csv"); err == nil {
 		var want bytes.Buffer
 		if err := graph.WriteNodes(&want, n.graph); err != nil {
-			return nil, err
+			return err
 		}
-		v.add("nodes", bytes.Equal(listed, want.Bytes()), "nodes.csv numbers %d nodes as the network does", n.graph.Nodes())
+		if bytes.Equal(listed, want.Bytes()) {
+			v.add("nodes", true, "nodes.csv numbers %d nodes as the network does", n.graph.Nodes())
+		} else {
+			v.add("nodes", false, "nodes.csv has other nodes, labels or degrees than the network")
+		}
 	}
-	v.add("network", same, "%s; the manifest says %d nodes, %d edges and %s", n.line(), g.Nodes, g.Edges,
-		map[bool]string{true: "the same file", false: "perhaps another file"}[o.SHA256 == g.SHA256 && o.GossipSHA256 == g.GossipSHA256])
-	return n, nil
+	var wrong []string
+	differ := func(what string, is, says any) {
+		if is != says {
+			wrong = append(wrong, fmt.Sprintf("%s is %v; the manifest says %v", what, is, says))
+		}
+	}
+	differ("graph.sha256", o.SHA256, g.SHA256)
+	differ("graph.gossip_sha256", o.GossipSHA256, g.GossipSHA256)
+	differ("graph.nodes", o.Nodes, g.Nodes)
+	differ("graph.edges", o.Edges, g.Edges)
+	differ("graph.dropped_nodes", o.DroppedNodes, g.DroppedNodes)
+	differ("graph.directed", o.Directed, g.Directed)
+	differ("graph.gossip", o.Gossip, g.Gossip)
+	if o.SHA256 == "" && o.GossipFile != o.Source {
+		differ("graph.source", o.Source, g.Source)
+		v.seedOf(n)
+	} else {
+		v.skip("graph.source")
+		if g.Seed != nil {
+			wrong = append(wrong, "a graph from a file has no graph.seed")
+		}
+	}
+	if o.GossipFile != "" || g.GossipFile != "" {
+		v.skip("graph.gossip_file")
+	}
+	if len(wrong) > 0 {
+		v.add("network", false, "%s: %s", n.line(), strings.Join(wrong, "; "))
+		return nil
+	}
+	v.add("network", true, "%s, as the manifest says", n.line())
+	return nil
+}
+
+// seedOf notes a seed that is missing, or that the graph does not depend on.
+func (v *verification) seedOf(n *network) {
+	says := v.export.Manifest.Graph.Seed
+	if n.origin.Seed == nil && says == nil {
+		return
+	}
+	if says != nil {
+		other, known, err := graph.ByName(n.origin.Source, graph.BuiltinOptions{Seed: *says + 1})
+		if known && (err != nil || !sameEdges(other, n.graph)) {
+			return
+		}
+	}
+	v.skip("graph.seed")
+}
+
+func sameEdges(a, b *graph.Graph) bool {
+	x, y := a.Adjacency(), b.Adjacency()
+	if a.Nodes() != b.Nodes() || x.NNZ() != y.NNZ() {
+		return false
+	}
+	same := true
+	x.DoNonZero(func(i, j int, w float64) { same = same && y.At(i, j) == w })
+	return same
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
@@ -16,6 +18,10 @@ import (
 // layers checks an export of several strategies: each of them, who uses it, and the sums over the nodes.
 func (v *verification) layers(ctx context.Context) error {
 	m := v.export.Manifest
+	if m.Strategy.Class != "dense" || !participation.IsPartition(v.schema) || m.Objective != "" || len(v.export.Layers) == 0 {
+		v.add("strategy", false, "several strategies are dense, for the mean error and patterns that do not overlap; the manifest says otherwise")
+		return nil
+	}
 	strategies := make([]factorize.Strategy, len(v.export.Layers))
 	var worst participation.Sensitivity
 	for i, layer := range v.export.Layers {
@@ -40,61 +46,180 @@ func (v *verification) layers(ctx context.Context) error {
 	}
 	v.add("strategy", true, "%d of T = %d, lower triangular with positive diagonals", len(strategies), m.Steps)
 	v.add("inverse", true, "C·C⁻¹ is I for all of them")
+	v.description(strategies[0])
 	v.sensitivityIs(worst)
 	v.privacy()
-	n, err := v.networkOf()
-	if err != nil || n == nil {
-		return err
-	}
-	if n.graph.Nodes() != len(m.PerNode.Layers) {
-		v.add("nodes", false, "%d nodes, but the manifest gives strategies to %d", n.graph.Nodes(), len(m.PerNode.Layers))
+	if !v.grouping() {
 		return nil
 	}
-	return v.nodeLosses(ctx, n.gossip.Matrix(), strategies)
+	n, known, err := v.networkOf()
+	if err != nil || !known {
+		return err
+	}
+	if n == nil || n.graph.Nodes() != len(m.PerNode.Layers) {
+		v.add("nodes", false, "the manifest gives strategies to %d nodes, the network has another number", len(m.PerNode.Layers))
+		return nil
+	}
+	if err := v.checkSketch(n); err != nil {
+		return err
+	}
+	if m.Gram != nil && m.Gram.Method != "exact" {
+		v.add("gram", false, "strategies of single nodes need exact Gram matrices; the manifest says %s", m.Gram.Method)
+		return nil
+	}
+	return v.computing("loss", v.nodeLosses(ctx, n.gossip.Matrix(), strategies))
 }
 
-// nodeLosses checks squared error and loss, node by node, and proves a lower bound for each.
+// grouping checks who uses which layer: every node its own, or every layer by some node.
+func (v *verification) grouping() bool {
+	p := v.export.Manifest.PerNode
+	layers, nodes := len(v.export.Layers), len(p.Layers)
+	switch {
+	case len(p.Losses) != nodes:
+		v.add("groups", false, "there are %d per_node.losses for %d nodes", len(p.Losses), nodes)
+		return false
+	case p.Groups == 0:
+		distinct := v.distinctLayers()
+		for i, l := range p.Layers {
+			if l != i || layers != nodes {
+				v.add("groups", false, "without per_node.groups node %d of %d uses layer %d of %d; the manifest says layer %d", i, nodes, i, nodes, l)
+				return false
+			}
+		}
+		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct, nodes),
+			claim{"per_node.distinct", float64(p.Distinct), float64(distinct), 0})
+	}
+	used := make([]bool, layers)
+	for _, l := range p.Layers {
+		used[l] = true
+	}
+	if unused := slices.Index(used, false); unused >= 0 || p.Groups < layers || p.Groups > nodes {
+		v.add("groups", false, "%d layers for %d nodes, asked for %d; or layer %d of no node", layers, nodes, p.Groups, unused)
+		return false
+	}
+	if p.Groups > layers {
+		v.skip("per_node.groups") // groups that lost all nodes
+	}
+	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes), claim{"per_node.distinct", float64(p.Distinct), float64(layers), 0})
+}
+
+// distinctLayers returns how many layers differ.
+func (v *verification) distinctLayers() int {
+	var firsts []*mat.Dense
+	for _, l := range v.export.Layers {
+		if !slices.ContainsFunc(firsts, func(c *mat.Dense) bool { return mat.Equal(c, l.C) }) {
+			firsts = append(firsts, l.C)
+		}
+	}
+	return len(firsts)
+}
+
+// nodeLosses checks squared error and loss, node by node, and proves the lower bounds.
 func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies []factorize.Strategy) error {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
 		return err
 	}
-	sum := mat.NewSymDense(m.Steps, nil)
-	var squared, bound, apart float64
+	all := mat.NewSymDense(m.Steps, nil)
+	sums := make([]*mat.SymDense, len(strategies)) // of the nodes of a layer
+	var losses []float64
+	var claims []claim
+	var bound float64
 	err = workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
-		c := strategies[m.PerNode.Layers[i]]
+		layer := m.PerNode.Layers[i]
+		c := strategies[layer]
 		q, err := factorize.Evaluate(c, h, v.schema)
 		if err != nil {
 			return fmt.Errorf("node %d: %w", i, err)
 		}
-		squared += q.SquaredError
-		if i < len(m.PerNode.Losses) {
-			apart = math.Max(apart, math.Abs(q.SquaredError-m.PerNode.Losses[i])/q.SquaredError)
-		}
+		losses = append(losses, q.SquaredError)
+		claims = append(claims, claim{fmt.Sprintf("per_node.losses[%d]", i), m.PerNode.Losses[i], q.SquaredError, sameMatrix})
 		if b, err := factorize.LowerBound(h, factorize.GramOf(c), v.schema); err == nil { // else 0: an H that is not positive definite
 			bound += b
 		}
-		sum.AddSym(sum, h)
+		all.AddSym(all, h)
+		if sums[layer] == nil {
+			sums[layer] = mat.NewSymDense(m.Steps, nil)
+		}
+		sums[layer].AddSym(sums[layer], h)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	loss := squared * m.SensSquared
-	v.add("loss", same(loss, m.Loss) && same(squared, m.SquaredError) && apart < 1e-9 && len(m.PerNode.Losses) == len(m.PerNode.Layers),
-		"loss %s of %d nodes; the manifest says %s, single nodes differ by %s", decimalUp(loss, 12), len(m.PerNode.Layers), decimalUp(m.Loss, 12),
-		decimalUp(apart, 2))
-	v.add("lower bound", m.LowerBound <= bound*(1+m.Tolerance+1e-9) && same((m.Loss-m.LowerBound)/m.LowerBound+1, m.Gap+1),
-		"%s is proven node by node; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
-	shared, err := factorize.Optimize(ctx, sum, v.schema, factorize.Options{Gap: math.Max(m.Tolerance, factorize.MinGap(m.Steps))})
+	squared := floats.Sum(losses)
+	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix}, claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
+	v.compare("loss", fmt.Sprintf("%.12g over %d nodes, as the manifest says", m.Loss, len(losses)), claims...)
+	if err := v.nodeBound(ctx, w, kind, strategies, bound); err != nil {
+		return err
+	}
+	if err := v.groupBound(ctx, strategies, sums); err != nil {
+		return err
+	}
+	shared, err := factorize.Optimize(ctx, all, v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
-	v.add("shared loss", math.Abs(shared.Loss-m.SharedLoss) <= 2*math.Max(m.Tolerance, shared.Gap)*m.SharedLoss,
-		"the best shared strategy has %s; the manifest says %s", decimalUp(shared.Loss, 12), decimalUp(m.SharedLoss, 12))
+	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %.12g, the manifest says %.12g", shared.Loss, m.SharedLoss),
+		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
+	return v.baselines(ctx, objectives[0], all, nil)
+}
+
+// nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for single nodes
+// reach.
+func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workload.Kind, strategies []factorize.Strategy, proven float64) error {
+	m := v.export.Manifest
+	if m.LowerBound <= proven*(1+1e-12) {
+		v.add("lower bound", true, "%.12g is proven, node by node; the manifest says %.12g", proven, m.LowerBound)
+		return nil
+	}
+	var reached float64
+	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
+		c := strategies[m.PerNode.Layers[i]]
+		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: factorize.GramOf(c)})
+		if err == nil {
+			reached += best.Loss
+			return nil
+		}
+		q, err := factorize.Evaluate(c, h, v.schema) // nobody listens to the node
+		reached += q.Loss
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	v.add("lower bound", m.LowerBound <= reached, "no strategies, one a node, are proven below %v, and such of %v exist; the manifest says %v for lower_bound",
+		proven, reached, m.LowerBound)
 	return nil
 }
 
-// same compares what was computed with what the manifest says.
-func same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+// groupBound checks the bound for strategies of the same groups of nodes: not above losses that these reach, nor further below
+// than the tolerance allows.
+func (v *verification) groupBound(ctx context.Context, strategies []factorize.Strategy, sums []*mat.SymDense) error {
+	m := v.export.Manifest
+	if m.PerNode.Groups == 0 { // every node is its own group
+		v.compare("group bound", "that of single nodes", claim{"per_node.group_bound", m.PerNode.GroupBound, m.LowerBound, 1e-11})
+		return nil
+	}
+	var reached, proven float64
+	for i, h := range sums {
+		if h == nil {
+			continue
+		}
+		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: factorize.GramOf(strategies[i])})
+		if err != nil { // not positive definite: nobody listens to these nodes
+			q, err := factorize.Evaluate(strategies[i], h, v.schema)
+			if err != nil {
+				return err
+			}
+			reached += q.Loss
+			continue
+		}
+		reached, proven = reached+best.Loss, proven+best.LowerBound
+	}
+	says := m.PerNode.GroupBound
+	ok := says <= reached && (says >= proven*(1-1.1*m.Tolerance) || m.Status != "converged")
+	v.add("group bound", ok, "per_node.group_bound is from %v to %v; the manifest says %v", proven, reached, says)
+	return nil
+}

@@ -1,0 +1,111 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"mafalda/accounting"
+)
+
+// ErrPrivacy is wrapped by errors about a noise level that does not follow from the guarantee it is stated with.
+var ErrPrivacy = errors.New("the privacy block contradicts itself")
+
+// CheckPrivacy reports whether the noise level of the manifest follows from the guarantee that it is stated with, and both
+// from sens_squared, which is 1 in every export up to rounding. A manifest without a privacy block claims nothing that could
+// be wrong but sens_squared. Whether that is the sensitivity of the strategy is for those who compute it.
+//
+// The noise is compared in exact arithmetic: noise_std²·μ² ≥ sens²·contribution². What it may fall short by is 2⁻⁵², three
+// roundings of a calibration in floating point, less the two units in the last place that it adds. Numbers that err in the
+// other direction, more noise or a larger ε than needed, are true, but not those of a calibration: they may differ by 10⁻⁹
+// (ε: by what a μ that much larger would allow).
+func (m *Manifest) CheckPrivacy() error {
+	if !(math.Abs(m.SensSquared-1) <= 1e-6) {
+		return fmt.Errorf("%w: sens_squared is %v: strategies are exported with 1", ErrPrivacy, m.SensSquared)
+	}
+	p := m.Privacy
+	if p == nil {
+		return nil
+	}
+	if err := p.checkRange(); err != nil {
+		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+	}
+	if math.Abs(p.Sigma*p.Mu-1) > 0x1p-50 {
+		return fmt.Errorf("%w: sigma is %v, but 1/mu is %v", ErrPrivacy, p.Sigma, 1/p.Mu)
+	}
+	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+	}
+	contribution := adjacency.Contribution(p.Clip)
+	have := product(p.NoiseStd, p.NoiseStd, p.Mu, p.Mu)
+	need := product(m.SensSquared, contribution, contribution)
+	if have.Cmp(times(need, 1-0x1p-51)) < 0 || have.Cmp(times(need, 1+2e-9)) > 0 {
+		return fmt.Errorf("%w: noise_std is %v, but mu = %v with clip %v under %s takes %v", ErrPrivacy, p.NoiseStd, p.Mu, p.Clip,
+			p.Adjacency, math.Sqrt(m.SensSquared)*contribution/p.Mu)
+	}
+	return p.checkEpsilon()
+}
+
+// checkEpsilon compares (ε, δ) with μ, if they are there.
+func (p *Privacy) checkEpsilon() error {
+	if p.Delta == nil {
+		return nil
+	}
+	holds := func(mu float64) (bool, error) {
+		l, err := accounting.LogDelta(mu, *p.Epsilon)
+		return err == nil && l <= math.Log(*p.Delta), err
+	}
+	enough, err := holds(p.Mu * (1 - 0x1p-48)) // 16 units in the last place: what computing δ leaves open
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+	}
+	more, _ := holds(p.Mu * (1 + 1e-9)) // an error is a μ out of range, for which nothing holds
+	if enough && (!more || *p.Epsilon == 0) {
+		return nil
+	}
+	least, err := accounting.Epsilon(p.Mu, *p.Delta)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+	}
+	return fmt.Errorf("%w: epsilon is %v, but mu = %v with delta = %v is epsilon = %v", ErrPrivacy, *p.Epsilon, p.Mu, *p.Delta, least)
+}
+
+// checkRange refuses numbers that are no privacy parameters.
+func (p *Privacy) checkRange() error {
+	for _, x := range []struct {
+		name  string
+		value float64
+	}{{"mu", p.Mu}, {"sigma", p.Sigma}, {"clip", p.Clip}, {"noise_std", p.NoiseStd}} {
+		if !(x.value > 0) || math.IsInf(x.value, 1) {
+			return fmt.Errorf("privacy.%s is %v: must be positive and finite", x.name, x.value)
+		}
+	}
+	switch {
+	case (p.Epsilon == nil) != (p.Delta == nil):
+		return errors.New("privacy has one of epsilon and delta, which belong together")
+	case p.Delta == nil:
+	case !(*p.Delta > 0 && *p.Delta < 1):
+		return fmt.Errorf("privacy.delta is %v: must be above 0 and below 1", *p.Delta)
+	case !(*p.Epsilon >= 0) || math.IsInf(*p.Epsilon, 1):
+		return fmt.Errorf("privacy.epsilon is %v: must be zero or more, and finite", *p.Epsilon)
+	}
+	if _, err := accounting.ParseAdjacency(p.Adjacency); err != nil {
+		return fmt.Errorf("privacy.adjacency: %w", err)
+	}
+	return nil
+}
+
+// product multiplies exactly.
+func product(factors ...float64) *big.Float {
+	p := new(big.Float).SetPrec(300).SetInt64(1)
+	for _, f := range factors {
+		p.Mul(p, big.NewFloat(f))
+	}
+	return p
+}
+
+func times(x *big.Float, f float64) *big.Float {
+	return new(big.Float).SetPrec(400).Mul(x, big.NewFloat(f))
+}

@@ -1,0 +1,102 @@
+package export
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/factorize"
+)
+
+// What an estimate of the Gram matrix can be made of.
+const (
+	MaxProbes       = 1 << 20
+	MaxLanczosSteps = 1 << 16
+)
+
+// checkRange refuses manifests with numbers that nothing could be made of, so that no reader has to fear them.
+func (m *Manifest) checkRange() error {
+	k, b := m.Participation.K, m.Participation.B
+	switch {
+	case m.Steps < 1 || k < 1 || b < 1:
+		return fmt.Errorf("steps %d, k %d, b %d", m.Steps, k, b)
+	case m.Steps > MaxSteps:
+		return fmt.Errorf("%d steps are more than %d", m.Steps, MaxSteps)
+	case m.Strategy.Class == "" || m.Workload == "":
+		return errors.New("strategy class or workload is missing")
+	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 && m.Steps <= factorize.LongSteps:
+		return errors.New("loss, sens_squared or lower_bound is missing or not positive")
+	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 || m.Seconds < 0 || m.PeakBytes < 0:
+		return errors.New("squared_error, rmse, shared_loss, tolerance, iterations, seconds or peak_bytes is negative")
+	case len(m.Weights) > m.Steps:
+		return fmt.Errorf("%d objective_weights for %d steps", len(m.Weights), m.Steps)
+	case len(m.Files) == 0:
+		return errors.New("it lists no files")
+	}
+	for name := range m.Files {
+		if err := checkName(name); err != nil {
+			return err
+		}
+	}
+	if m.Privacy != nil {
+		if err := m.Privacy.checkRange(); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(m.Strategy.checkRange(m.Steps), m.PerNode.checkRange(), m.Graph.checkRange(), m.Gram.checkRange())
+}
+
+// checkRange refuses more parameters than T steps have room for.
+func (s Strategy) checkRange(steps int) error {
+	for _, x := range []struct {
+		name  string
+		count int
+	}{{"bandwidth", s.Bandwidth}, {"buffers", s.Buffers}, {"diagonals", len(s.Diagonals)}, {"coefficients", len(s.Coefficients)},
+		{"column_scales", len(s.Columns)}, {"sections", len(s.Sections)}, {"theta", len(s.Theta)}, {"omega", len(s.Omega)}} {
+		if x.count < 0 || x.count > steps {
+			return fmt.Errorf("strategy.%s: %d of them, for %d steps", x.name, x.count, steps)
+		}
+	}
+	if s.MemoryFloats < 0 || s.FlopsPerStep < 0 || s.Ratio < 0 || s.ClassBound < 0 || s.Scale < 0 {
+		return errors.New("strategy: memory_floats, flops_per_step, ratio, class_bound or scale is negative")
+	}
+	return nil
+}
+
+func (p *PerNode) checkRange() error {
+	switch {
+	case p == nil:
+		return nil
+	case len(p.Layers) == 0 || slices.Min(p.Layers) < 0:
+		return errors.New("per_node has no layers, or negative ones")
+	case p.Groups < 0 || p.Distinct < 0 || p.GroupBound < 0:
+		return errors.New("per_node: groups, distinct or group_bound is negative")
+	}
+	return nil
+}
+
+func (g *Graph) checkRange() error {
+	switch {
+	case g == nil:
+		return nil
+	case g.Nodes < 1 || g.Edges < 0 || g.DroppedNodes < 0 || g.Nodes > math.MaxInt32 || g.DroppedNodes > math.MaxInt32:
+		return fmt.Errorf("graph: %d nodes, %d edges, %d dropped_nodes", g.Nodes, g.Edges, g.DroppedNodes)
+	}
+	return nil
+}
+
+func (g *Gram) checkRange() error {
+	switch {
+	case g == nil:
+		return nil
+	case g.Probes < 0 || g.Probes > MaxProbes || g.LanczosSteps < 0 || g.LanczosSteps > MaxLanczosSteps:
+		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at most %d and %d are made", g.Probes, g.LanczosSteps, MaxProbes, MaxLanczosSteps)
+	case g.Method != "exact" && g.Method != "lanczos":
+		return fmt.Errorf("gram.method %q: must be exact or lanczos", g.Method)
+	case g.Method == "lanczos" && (g.Probes < 2 || g.LanczosSteps < 2):
+		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at least 2 of both are needed", g.Probes, g.LanczosSteps)
+	}
+	return nil
+}
