@@ -156,7 +156,7 @@ func (v *verification) longLoss(ctx context.Context, n *network, c factorize.Str
 		if err := judgeLong(ctx, &again, sketch, c); err != nil {
 			return v.computing("estimate", err)
 		}
-		v.compare("estimate", fmt.Sprintf("of the network: the loss within %.2g", *again.LossError),
+		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", decimalUp(*again.LossError, 2)),
 			append(optional("gram.loss_error", m.Gram.LossError, again.LossError), optional("gram.excess_bound", m.Gram.ExcessBound, nil)...)...)
 	}
 	if len(m.Baselines) == 0 {

@@ -177,7 +177,7 @@ func (v *verification) lastBound(ctx context.Context, c factorize.Strategy, k *w
 		v.add("lower bound", false, "%v is proven for lower_bound; the manifest says %v", bound, m.LowerBound)
 		return nil
 	}
-	v.add("lower bound", true, "%.12g is proven; the manifest says %.12g", bound, m.LowerBound)
+	v.add("lower bound", true, "%s is proven; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
 	return nil
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/workload"
 )

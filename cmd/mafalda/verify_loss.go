@@ -57,7 +57,8 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%.12g is proven, %.12g is reached; the manifest says %.12g", best.LowerBound, best.Loss, says)
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", decimalDown(best.LowerBound, 12), decimalUp(best.Loss, 12),
+		decimalDown(says, 12))
 }
 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
@@ -72,7 +73,7 @@ func (v *verification) denseBound(ctx context.Context, c factorize.Strategy, h *
 		return err
 	}
 	if m.LowerBound <= bound {
-		v.add("lower bound", true, "%.12g is proven by the strategy itself; the manifest says %.12g", bound, m.LowerBound)
+		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
 		return nil
 	}
 	best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: x})
@@ -113,7 +114,7 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 		v.skip("strategy.class_gap")
 		return nil
 	}
-	v.compare("class gap", fmt.Sprintf("the loss is within %.2g of the bound of the class", *gap),
+	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", decimalUp(*gap, 2)),
 		claim{"strategy.class_gap", *gap, (m.Loss - says) / says, sameFormula})
 	return nil
 }
@@ -133,9 +134,9 @@ func (v *verification) estimate(h *mat.SymDense, c factorize.Strategy) {
 	}
 	claims := optional("gram.loss_error", claimed.LossError, again.LossError)
 	claims = append(claims, optional("gram.excess_bound", claimed.ExcessBound, again.ExcessBound)...)
-	text := fmt.Sprintf("of the Gram matrix: the loss within %.2g", *again.LossError)
+	text := fmt.Sprintf("of the Gram matrix: the loss within %s", decimalUp(*again.LossError, 2))
 	if again.ExcessBound != nil {
-		text += fmt.Sprintf(", C within %.2g of the optimum", *again.ExcessBound)
+		text += fmt.Sprintf(", C within %s of the optimum", decimalUp(*again.ExcessBound, 2))
 	}
 	v.compare("estimate", text, claims...)
 }
@@ -157,7 +158,7 @@ func optional(key string, says, is *float64) []claim {
 // lossIs compares what was computed with the manifest.
 func (v *verification) lossIs(q factorize.Quality, o objective) {
 	m := v.export.Manifest
-	v.compare("loss", fmt.Sprintf("%.12g, squared error %.12g, as the manifest says", q.Loss, q.SquaredError),
+	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", decimalUp(q.Loss, 12), decimalUp(q.SquaredError, 12)),
 		claim{"squared_error", m.SquaredError, q.SquaredError, sameMatrix}, claim{"loss", m.Loss, q.Loss, sameMatrix})
 }
 

@@ -150,7 +150,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	}
 	squared := floats.Sum(losses)
 	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix}, claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
-	v.compare("loss", fmt.Sprintf("%.12g over %d nodes, as the manifest says", m.Loss, len(losses)), claims...)
+	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", decimalUp(m.Loss, 12), len(losses)), claims...)
 	if err := v.nodeBound(ctx, w, kind, strategies, bound); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	if err != nil {
 		return err
 	}
-	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %.12g, the manifest says %.12g", shared.Loss, m.SharedLoss),
+	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", decimalUp(shared.Loss, 12), decimalUp(m.SharedLoss, 12)),
 		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
 	return v.baselines(ctx, objectives[0], all, nil)
 }
@@ -171,7 +171,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workload.Kind, strategies []factorize.Strategy, proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
-		v.add("lower bound", true, "%.12g is proven, node by node; the manifest says %.12g", proven, m.LowerBound)
+		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", decimalDown(proven, 12), decimalDown(m.LowerBound, 12))
 		return nil
 	}
 	var reached float64

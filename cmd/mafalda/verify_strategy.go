@@ -196,7 +196,7 @@ func (v *verification) sensitivityIs(sens participation.Sensitivity) {
 	enough := sens.Squared <= m.SensSquared*(1+sameFormula)
 	tight := m.SensSquared <= sens.Squared*(1+1e-11) && sens.Kind() == m.SensKind || m.SensKind == "bound" && m.SensSquared > sens.Squared*(1+1e-11)
 	if enough && tight {
-		v.add("sensitivity", true, "sens² = %.15g (%s) for %v", m.SensSquared, m.SensKind, v.schema)
+		v.add("sensitivity", true, "sens² = %s (%s) for %v", decimalUp(m.SensSquared, 15), m.SensKind, v.schema)
 		return
 	}
 	v.add("sensitivity", false, "sens² is %v (%s) for %v; the manifest says %v (%s)", sens.Squared, sens.Kind(), v.schema, m.SensSquared, m.SensKind)
