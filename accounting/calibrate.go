@@ -7,8 +7,8 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// Target is the privacy asked for: either Mu, or Epsilon with Delta. Zero means not given; Delta may accompany Mu to have
-// the ε reported.
+// Target is the privacy asked for: either Mu, or Epsilon with Delta. Zero means not given; Delta may accompany Mu
+// to have the ε reported.
 type Target struct {
 	Mu, Epsilon, Delta float64
 }
@@ -21,15 +21,15 @@ type Privacy struct {
 	Delta     float64
 	Clip      float64
 	Adjacency Adjacency
-	NoiseStd  float64 // standard deviation of each coordinate of Z, in the unit of the gradients: sens·contribution/μ, rounded up
+	NoiseStd  float64 // standard deviation of each coordinate of Z, in the gradients' unit: sens·contribution/μ, rounded up
 }
 
-// MuDigits is how many significant decimal digits a μ has that was computed for an (ε, δ): so many can be printed, and what
-// is printed is then what the noise is for, neither more nor less. It costs noise in the 12th digit.
+// MuDigits is how many significant decimal digits a μ has that was computed for an (ε, δ): so many can be printed,
+// and what is printed is then what the noise is for, neither more nor less. It costs noise in the 12th digit.
 const MuDigits = 12
 
-// Calibrate returns the noise that a strategy of sensitivity sens needs, in a sum of gradients clipped to norm clip, to
-// meet the target. The errors are ErrParameter for a target that is incomplete, twofold or out of range.
+// Calibrate returns the noise that a strategy of sensitivity sens needs, in a sum of gradients clipped to norm
+// clip, to meet the target. The errors are ErrParameter for a target that is incomplete, twofold or out of range.
 func Calibrate(target Target, sens, clip float64, adjacency Adjacency) (Privacy, error) {
 	if err := cmp.Or(positive("sensitivity", sens), positive("clip", clip), adjacency.check()); err != nil {
 		return Privacy{}, err

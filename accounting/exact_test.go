@@ -94,8 +94,8 @@ func exactPi(bits uint) *big.Float {
 
 var pi = sync.OnceValue(func() *big.Float { return exactPi(3000) })
 
-// exactTail returns 1-Φ(x): for x ≤ 40 by the series Φ(x) = ½ + φ(x)(x + x³/3 + x⁵/15 + ...), with as many bits more as cancel, and
-// above by Laplace's continued fraction.
+// exactTail returns 1-Φ(x): for x ≤ 40 by the series Φ(x) = ½ + φ(x)(x + x³/3 + x⁵/15 + ...), with as many bits
+// more as cancel, and above by Laplace's continued fraction.
 func exactTail(x *big.Float) *big.Float {
 	if x.Sign() < 0 {
 		return minus(exact(1), exactTail(new(big.Float).Neg(x)))
@@ -108,7 +108,8 @@ func exactTail(x *big.Float) *big.Float {
 	x = new(big.Float).SetPrec(bits).Set(x)
 	square := times(x, x)
 	half := new(big.Float).Neg(square)
-	density := over(exactExp(half.SetMantExp(half, -1)), new(big.Float).Sqrt(times(exactTo(bits, 2), new(big.Float).SetPrec(bits).Set(pi()))))
+	circle := times(exactTo(bits, 2), new(big.Float).SetPrec(bits).Set(pi()))
+	density := over(exactExp(half.SetMantExp(half, -1)), circle.Sqrt(circle))
 	if at > 40 {
 		fraction := new(big.Float).Set(x)
 		for k := 300.0; k >= 1; k-- {

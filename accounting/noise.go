@@ -6,21 +6,24 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// NoiseStd returns the standard deviation of each coordinate of Z with which a strategy of sensitivity sens is μ-GDP, where
-// one record moves a sum of gradients by at most contribution (Adjacency.Contribution): sens·contribution/μ, rounded up. It
-// is exact if that is a float64. All parameters are positive and finite.
+// NoiseStd returns the standard deviation of each coordinate of Z with which a strategy of sensitivity sens is
+// μ-GDP, where one record moves a sum of gradients by at most contribution (Adjacency.Contribution):
+// sens·contribution/μ, rounded up. It is exact if that is a float64. All parameters are positive and finite.
 func NoiseStd(mu, sens, contribution float64) (float64, error) {
-	if err := cmp.Or(positive("mu", mu), positive("sensitivity", sens), positive("contribution", contribution)); err != nil {
+	err := cmp.Or(positive("mu", mu), positive("sensitivity", sens), positive("contribution", contribution))
+	if err != nil {
 		return 0, err
 	}
 	std := rounding.DivUp(rounding.MulUp(sens, contribution), mu)
 	return std, positive("the noise standard deviation", std)
 }
 
-// MuFromNoise returns the μ that noise of standard deviation std gives: sens·contribution/std, rounded up, and exact if that
-// is a float64. The sensitivity may be 0: then nothing is learned, and μ is 0.
+// MuFromNoise returns the μ that noise of standard deviation std gives: sens·contribution/std, rounded up, and
+// exact if that is a float64. The sensitivity may be 0: then nothing is learned, and μ is 0.
 func MuFromNoise(std, sens, contribution float64) (float64, error) {
-	if err := cmp.Or(positive("the noise standard deviation", std), nonNegative("sensitivity", sens), positive("contribution", contribution)); err != nil {
+	err := cmp.Or(positive("the noise standard deviation", std), nonNegative("sensitivity", sens),
+		positive("contribution", contribution))
+	if err != nil {
 		return 0, err
 	}
 	mu := rounding.DivUp(rounding.MulUp(sens, contribution), std)

@@ -7,8 +7,8 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// RDP returns the Renyi divergence bound ρ = αμ²/2 of order α > 1 that μ-GDP implies, attained by the Gaussian mechanism,
-// rounded up.
+// RDP returns the Renyi divergence bound ρ = αμ²/2 of order α > 1 that μ-GDP implies, attained by the Gaussian
+// mechanism, rounded up.
 func RDP(mu, alpha float64) (float64, error) {
 	if err := cmp.Or(positive("mu", mu), order(alpha)); err != nil {
 		return 0, err
@@ -22,8 +22,8 @@ func gaussianRDP(mu, alpha float64) float64 {
 	return rounding.MulUp(rounding.MulUp(rounding.MulUp(alpha, mu), mu), 0.5)
 }
 
-// MuFromRDP returns √(2ρ/α): the μ of the Gaussian mechanism whose divergence of order α > 1 is ρ. It stands for what that
-// mechanism guarantees, so it is rounded up. For other mechanisms Renyi DP of one order implies no μ.
+// MuFromRDP returns √(2ρ/α): the μ of the Gaussian mechanism whose divergence of order α > 1 is ρ. It stands for
+// what that mechanism guarantees, so it is rounded up. For other mechanisms Renyi DP of one order implies no μ.
 func MuFromRDP(alpha, rho float64) (float64, error) {
 	if err := cmp.Or(order(alpha), positive("rdp", rho)); err != nil {
 		return 0, err

@@ -50,7 +50,8 @@ func TestDeltaIsRoundedUp(t *testing.T) {
 		log := exactLog(want)
 		size, _ := log.Float64()
 		l, err := LogDelta(mu, epsilon)
-		if off, _ := minus(exact(l), log).Float64(); err != nil || off < 0 || off > 2e-12+2e-14*math.Abs(size)+0x1p-50*(epsilon/mu+mu)*(1+math.Abs(x)) {
+		most := 2e-12 + 2e-14*math.Abs(size) + 0x1p-50*(epsilon/mu+mu)*(1+math.Abs(x))
+		if off, _ := minus(exact(l), log).Float64(); err != nil || off < 0 || off > most {
 			t.Fatalf("log δ(%v, %v) = %v, %v, by %g too large", mu, epsilon, l, err, off)
 		}
 		if d, err := Delta(mu, epsilon); err != nil || below(d, want) {
@@ -69,7 +70,8 @@ func TestDeltaNeverUnderflowsToZero(t *testing.T) {
 	if d, err := DeltaFromRDP(1000, 1, 100); err != nil || d != math.SmallestNonzeroFloat64 {
 		t.Errorf("by Renyi DP: %v, %v", d, err)
 	}
-	if d, _, err := DeltaByCurve(func(float64) float64 { return 0.1 }, 1e4); err != nil || d != math.SmallestNonzeroFloat64 {
+	flat := func(float64) float64 { return 0.1 }
+	if d, _, err := DeltaByCurve(flat, 1e4); err != nil || d != math.SmallestNonzeroFloat64 {
 		t.Errorf("by a curve: %v, %v", d, err)
 	}
 	if d, err := DeltaFromRDP(1e308, 1, 1e10); err != nil || !(d > 0 && d <= 1) {
@@ -110,7 +112,8 @@ func TestAlgebraIsRoundedUp(t *testing.T) {
 		}
 	}
 	for range 5000 {
-		mu, alpha, sens, clip := between(r, 1e-9, 1e9), 1+between(r, 1e-6, 1e6), between(r, 1e-9, 1e9), between(r, 1e-9, 1e9)
+		mu, alpha := between(r, 1e-9, 1e9), 1+between(r, 1e-6, 1e6)
+		sens, clip := between(r, 1e-9, 1e9), between(r, 1e-9, 1e9)
 		m, a := exact(mu), exact(alpha)
 		rho, err := RDP(mu, alpha)
 		check("ρ", rho, err, over(times(a, times(m, m)), exact(2)), 2)
@@ -170,8 +173,10 @@ func TestCompositionIsRoundedUp(t *testing.T) {
 func TestRenyiIsRoundedUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	for range 200 {
-		alpha, rho, delta, epsilon := 1+between(r, 1e-4, 1e4), between(r, 1e-6, 1e3), between(r, 1e-100, 0.9), between(r, 1e-3, 1e2)
-		if v, err := EpsilonFromRDP(alpha, rho, delta); err != nil || below(v, exactRDPEpsilon(alpha, exact(rho), delta)) {
+		alpha, rho := 1+between(r, 1e-4, 1e4), between(r, 1e-6, 1e3)
+		delta, epsilon := between(r, 1e-100, 0.9), between(r, 1e-3, 1e2)
+		v, err := EpsilonFromRDP(alpha, rho, delta)
+		if err != nil || below(v, exactRDPEpsilon(alpha, exact(rho), delta)) {
 			t.Fatalf("ε of (%v, %v) for %v: %v, %v", alpha, rho, delta, v, err)
 		}
 		want := exactRDPLogDelta(alpha, exact(rho), epsilon)

@@ -117,7 +117,8 @@ type Noise struct {
 	Mu          float64              // of Gaussian differential privacy
 }
 
-// std returns the standard deviation of the node's Z, for means over batches of at least so many gradients of norm clip, rounded up.
+// std returns the standard deviation of the node's Z, for means over batches of at least so many gradients of
+// norm clip, rounded up.
 func (n *Noise) std(node, smallest int, clip float64) (float64, error) {
 	std, err := accounting.NoiseStd(n.Mu, n.Correlation.Sensitivity(node), n.Adjacency.Contribution(clip))
 	return rounding.DivUp(std, float64(smallest)), err

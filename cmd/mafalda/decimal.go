@@ -8,12 +8,14 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// How numbers are printed for people. Whoever reads a number takes it for what it says, so none may claim more than was computed:
+// How numbers are printed for people. Whoever reads a number takes it for what it says, so none may claim more than
+// was computed:
 //
-//   - up: what an attacker learns (ε, δ, Renyi divergence, μ that noise gives, leakage), sensitivities, noise (standard deviation and
-//     multiplier), costs (loss, squared error, RMSE), gaps, errors of estimates, upper confidence limits;
+//   - up: what an attacker learns (ε, δ, Renyi divergence, μ that noise gives, leakage), sensitivities, noise (standard
+//     deviation and multiplier), costs (loss, squared error, RMSE), gaps, errors of estimates, upper confidence limits;
 //   - down: lower bounds, lower confidence limits, and a μ computed for an (ε, δ), which is a target to calibrate for;
-//   - to the nearest: what guarantees nothing, such as ratios that compare, measured errors and accuracies, times, statistics of graphs;
+//   - to the nearest: what guarantees nothing, such as ratios that compare, measured errors and accuracies, times,
+//     statistics of graphs;
 //   - as they are: numbers that a user gave.
 //
 // JSON and CSV have all digits.

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Up returns the smallest number with at most so many significant decimal digits that is not below v when its text is read
-// back as a float64: what to print where less would claim too much. A number that has no more digits than that, such as one
-// that a user typed, is returned as it is; so are 0, NaN and infinities. Beyond the largest float64 the result is +Inf.
-// It panics if digits is not positive.
+// Up returns the smallest number with at most so many significant decimal digits that is not below v when its text
+// is read back as a float64: what to print where less would claim too much. A number that has no more digits than
+// that, such as one that a user typed, is returned as it is; so are 0, NaN and infinities. Beyond the largest
+// float64 the result is +Inf. It panics if digits is not positive.
 //
-// Of the decimals that read back as v the shortest is taken. None with fewer digits reads back as v, so that the next
-// decimal below it, with the digits asked for, reads back as less, and the next above as more. Printed with as many digits
-// (%.12g for 12, up to 15) the result is that decimal.
+// Of the decimals that read back as v the shortest is taken. None with fewer digits reads back as v, so that the
+// next decimal below it, with the digits asked for, reads back as less, and the next above as more. Printed with as
+// many digits (%.12g for 12, up to 15) the result is that decimal.
 func Up(v float64, digits int) float64 { return toDigits(v, digits, v > 0) }
 
-// Down returns the largest number with at most so many significant decimal digits that is not above v: what to print where
-// more would claim too much. All else is as of Up.
+// Down returns the largest number with at most so many significant decimal digits that is not above v: what to
+// print where more would claim too much. All else is as of Up.
 func Down(v float64, digits int) float64 { return toDigits(v, digits, v < 0) }
 
 // toDigits cuts the shortest decimal of v to so many digits, and moves away from 0 if something was cut off.

@@ -41,7 +41,8 @@ func TestDecimals(t *testing.T) {
 			t.Errorf("%v with %d digits: up %v, down %v; want %v and %v", tc.v, tc.digits, up, down, tc.up, tc.down)
 		}
 	}
-	if !math.IsNaN(Up(math.NaN(), 3)) || !math.IsNaN(Down(math.NaN(), 3)) || !math.Signbit(Up(math.Copysign(0, -1), 1)) {
+	if !math.IsNaN(Up(math.NaN(), 3)) || !math.IsNaN(Down(math.NaN(), 3)) ||
+		!math.Signbit(Up(math.Copysign(0, -1), 1)) {
 		t.Error("NaN and -0 do not stay what they are")
 	}
 	defer func() {
@@ -56,7 +57,8 @@ func TestDecimals(t *testing.T) {
 func anyNumber(t *rapid.T, name string) float64 {
 	v := math.Float64frombits(rapid.Uint64().Draw(t, name))
 	if rapid.Bool().Draw(t, name+" is short") {
-		v, _ = strconv.ParseFloat(fmt.Sprintf("%de%d", rapid.IntRange(-99999, 99999).Draw(t, "mantissa"), rapid.IntRange(-330, 300).Draw(t, "exponent")), 64)
+		mantissa, exponent := rapid.IntRange(-99999, 99999).Draw(t, "mantissa"), rapid.IntRange(-330, 300).Draw(t, "exponent")
+		v, _ = strconv.ParseFloat(fmt.Sprintf("%de%d", mantissa, exponent), 64)
 	}
 	if v-v != 0 {
 		return 1
@@ -64,15 +66,16 @@ func anyNumber(t *rapid.T, name string) float64 {
 	return v
 }
 
-// significant returns the digits of a decimal in the form of %e without trailing zeros, and the exponent of the last of so many.
+// significant returns the digits of a decimal in the form of %e without trailing zeros, and the exponent of the
+// last of so many.
 func significant(v float64, digits int) (count, last int) {
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'e', -1, 64), "e")
 	e, _ := strconv.Atoi(exponent)
 	return len(strings.Replace(mantissa, ".", "", 1)), e - digits + 1
 }
 
-// What is printed, and read again, is on its side of the number, has no more digits than asked for, is less than a unit of the last
-// digit away, and stays as it is when it is rounded again.
+// What is printed, and read again, is on its side of the number, has no more digits than asked for, is less than a
+// unit of the last digit away, and stays as it is when it is rounded again.
 func TestDecimalsAreOnTheirSide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, digits := anyNumber(t, "v"), rapid.IntRange(1, 17).Draw(t, "digits")
@@ -112,7 +115,8 @@ func TestDecimalsAreMonotone(t *testing.T) {
 			a, b = b, a
 		}
 		if Up(a, digits) > Up(b, digits) || Down(a, digits) > Down(b, digits) {
-			t.Fatalf("%v < %v, but with %d digits up %v, %v and down %v, %v", a, b, digits, Up(a, digits), Up(b, digits), Down(a, digits), Down(b, digits))
+			t.Fatalf("%v < %v, but with %d digits up %v, %v and down %v, %v", a, b, digits, Up(a, digits), Up(b, digits),
+				Down(a, digits), Down(b, digits))
 		}
 	})
 }

@@ -2,8 +2,8 @@ package rounding
 
 import "math"
 
-// MulUp returns the smallest float64 that is not below x·y, so x·y itself if that is one. Overflow gives +Inf or the smallest
-// finite number; what is not finite to begin with is multiplied as usual.
+// MulUp returns the smallest float64 that is not below x·y, so x·y itself if that is one. Overflow gives +Inf or
+// the smallest finite number; what is not finite to begin with is multiplied as usual.
 func MulUp(x, y float64) float64 {
 	p := x * y
 	if !finite(x) || !finite(y) {
@@ -17,8 +17,8 @@ func MulUp(x, y float64) float64 {
 	return orAbove(p, (high-math.Ldexp(p, -ex-ey))+low)
 }
 
-// DivUp returns the smallest float64 that is not below x/y, so x/y itself if that is one. Overflow gives +Inf or the smallest
-// finite number; what is not finite or no quotient is divided as usual.
+// DivUp returns the smallest float64 that is not below x/y, so x/y itself if that is one. Overflow gives +Inf or
+// the smallest finite number; what is not finite or no quotient is divided as usual.
 func DivUp(x, y float64) float64 {
 	q := x / y
 	if !finite(x) || !finite(y) || y == 0 {

@@ -1,12 +1,12 @@
-// Package rounding gives numbers a proven side: a result that must never come out too small, such as a sensitivity, or too
-// large, such as a lower bound, is rounded towards the safe side by what the arithmetic can have lost, and by nothing when
-// it lost nothing. A Sum does so for sums and products of many numbers, MulUp, DivUp and SqrtUp for single operations, and
-// Up and Down for decimals that are to be read.
+// Package rounding gives numbers a proven side: a result that must never come out too small, such as a sensitivity,
+// or too large, such as a lower bound, is rounded towards the safe side by what the arithmetic can have lost, and
+// by nothing when it lost nothing. A Sum does so for sums and products of many numbers, MulUp, DivUp and SqrtUp for
+// single operations, and Up and Down for decimals that are to be read.
 //
-// Sums are kept as two numbers by error-free transformations (Ogita, Rump & Oishi, "Accurate sum and dot product", SIAM
-// J. Sci. Comput. 2005): the high part hi, and the sum lo of the exact errors of every operation. The error of lo is of
-// second order and bounded. Overflow makes the result infinite or NaN; products that underflow (below 1e-290) are
-// outside the bound.
+// Sums are kept as two numbers by error-free transformations (Ogita, Rump & Oishi, "Accurate sum and dot product",
+// SIAM J. Sci. Comput. 2005): the high part hi, and the sum lo of the exact errors of every operation. The error of
+// lo is of second order and bounded. Overflow makes the result infinite or NaN; products that underflow (below
+// 1e-290) are outside the bound.
 package rounding
 
 import "math"
@@ -74,8 +74,8 @@ func (s *Sum) Down() float64 {
 	return math.Nextafter(s.Value()-s.slack(), math.Inf(-1))
 }
 
-// slack bounds |exact - Value()|: the rounding of lo, of hi + lo, and twice the uncertainty of a magnitude whose sign was
-// misjudged. Its factors cover its own rounding.
+// slack bounds |exact - Value()|: the rounding of lo, of hi + lo, and twice the uncertainty of a magnitude whose
+// sign was misjudged. Its factors cover its own rounding.
 func (s *Sum) slack() float64 {
 	return 4*float64(s.terms)*unit*s.err + 2*unit*math.Abs(s.Value())
 }
