@@ -59,7 +59,7 @@ func TestContradictoryPrivacy(t *testing.T) {
 		"smaller mu":             {func(m *Manifest) { m.Privacy.Mu, m.Privacy.Sigma = m.Privacy.Mu/2, m.Privacy.Sigma*2 }, "noise_std"},
 		"sigma":                  {func(m *Manifest) { m.Privacy.Sigma *= 1 + 1e-14 }, "sigma"},
 		"clip":                   {func(m *Manifest) { m.Privacy.Clip *= 1 + 1e-6 }, "noise_std"},
-		"smaller epsilon":        {func(m *Manifest) { *m.Privacy.Epsilon *= 1 - 1e-13 }, "epsilon"},
+		"smaller epsilon":        {func(m *Manifest) { *m.Privacy.Epsilon *= 1 - 1e-10 }, "epsilon"}, // μ is cut to 12 digits,
 		"larger epsilon":         {func(m *Manifest) { *m.Privacy.Epsilon *= 1 + 1e-6 }, "epsilon"},
 		"smaller delta":          {func(m *Manifest) { *m.Privacy.Delta *= 1 - 1e-6 }, "epsilon"},
 		"no delta":               {func(m *Manifest) { m.Privacy.Delta = nil }, "belong together"},

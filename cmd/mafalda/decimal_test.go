@@ -208,8 +208,8 @@ func TestVerifyPrintsTheSafeSide(t *testing.T) {
 		t.Fatalf("code %d, %s", code, errs)
 	}
 	for pattern, true := range map[string]float64{
-		"needs a noise standard deviation of ": m.Privacy.NoiseStd, `that is \(`: *m.Privacy.Epsilon, "loss +loss ": m.Loss,
-		"squared error ": m.SquaredError, "RMSE ": m.RMSE, "sens² = ": m.SensSquared} {
+		"takes noise of standard deviation ": m.Privacy.NoiseStd, `that is \(`: *m.Privacy.Epsilon, "^ok +loss +": m.Loss,
+		"squared error ": m.SquaredError, "sens² = ": m.SensSquared} {
 		if v := printed(t, out, pattern); v < true || v > true*(1+1e-5) {
 			t.Errorf("%q is %v, of %v", pattern, v, true)
 		}
