@@ -22,27 +22,46 @@ const (
 	doubleLeast  = 1e-4
 	twofoldEnd   = 1e-16 // the same with 106 bits
 	twofoldLeast = 1e-10
-	twofoldWork  = 2e9 // rank²·nodes: some ten seconds
-	bigWork      = 3e7 // rank²·nodes·precision/256
+	twofoldWork  = 2e9   // rank²·nodes: some ten seconds
+	fineWork     = 2.5e5 // the same, for what is so cheap in 106 bits that less is not tried
+	bigWork      = 3e7   // rank²·nodes·precision/256
 	mostBits     = 2048
 )
 
-// arnoldi returns an orthonormal basis of the messages' rows on the hidden nodes, row by row: nil if that would take too much precision.
-// all is the informative sequence for ever.
-func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Message) ([]float64, error) {
+// orthonormal is an orthonormal basis, row by row, and how far its entries may be from the true span's.
+type orthonormal struct {
+	rows           []float64
+	fine           [][]twofold // the same in 106 bits, or nil
+	blur, fineBlur float64
+}
+
+// spread is how many times further from the truth than what is left where chains end a basis is taken to be.
+const spread = 64
+
+// newOrthonormal says how far a basis of this rank may be off, that was made with this unit roundoff.
+func newOrthonormal(rows []float64, fine [][]twofold, rank int, end, unit float64) *orthonormal {
+	blur := spread * math.Max(end, float64(rank)*unit)
+	return &orthonormal{rows: rows, fine: fine, blur: blur + 0x1p-53, fineBlur: blur}
+}
+
+// arnoldi returns a basis of the messages' rows on the hidden nodes: nil if that would take too much precision. all is the
+// informative sequence for ever.
+func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Message) (*orthonormal, error) {
 	isNew := make(map[Message]bool, len(all))
 	for _, m := range all {
 		isNew[m] = true
 	}
-	quick := &doubles{w: w.w, s: s, last: map[int][]float64{}}
-	end, least, err := chains(ctx, quick, senders, isNew)
-	if err != nil {
-		return nil, err
-	}
-	if end <= doubleEnd && least >= doubleLeast {
-		return quick.basis, nil
-	}
 	work := float64(len(all)) * float64(len(all)) * float64(len(s.hidden))
+	if work > fineWork {
+		quick := &doubles{w: w.w, s: s, last: map[int][]float64{}}
+		end, least, err := chains(ctx, quick, senders, isNew)
+		if err != nil {
+			return nil, err
+		}
+		if end <= doubleEnd && least >= doubleLeast {
+			return newOrthonormal(quick.basis, nil, len(all), end, 0x1p-53), nil
+		}
+	}
 	if work <= twofoldWork {
 		twice := newTwofolds(w, s)
 		end, least, err := chains(ctx, twice, senders, isNew)
@@ -50,7 +69,7 @@ func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Mess
 			return nil, err
 		}
 		if end <= twofoldEnd && least >= twofoldLeast {
-			return twice.doubles(), nil
+			return newOrthonormal(twice.doubles(), twice.basis, len(all), end, 0x1p-100), nil
 		}
 	}
 	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= bigWork; bits *= 2 {
@@ -60,7 +79,7 @@ func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Mess
 			return nil, err
 		}
 		if end <= math.Ldexp(1, -int(bits)/2) && least >= math.Ldexp(1, -int(bits)/4) {
-			return long.doubles(), nil
+			return newOrthonormal(long.doubles(), long.twofolds(), len(all), end, 0x1p-100), nil
 		}
 	}
 	return nil, nil
@@ -80,11 +99,11 @@ type arithmetic interface {
 func chains(ctx context.Context, a arithmetic, senders []int, isNew map[Message]bool) (end, least float64, err error) {
 	least = 1
 	for t := 0; len(senders) > 0; t++ {
-		if err := ctx.Err(); err != nil {
-			return 0, 0, context.Cause(ctx)
-		}
 		var left []int
 		for _, from := range senders {
+			if ctx.Err() != nil {
+				return 0, 0, context.Cause(ctx)
+			}
 			if t == 0 {
 				a.start(from)
 			} else {
@@ -230,6 +249,17 @@ func (b *bigs) keep() {
 	}
 	b.basis = append(b.basis, b.row)
 	b.last[b.from] = b.row
+}
+
+// twofolds rounds the basis to 106 bits.
+func (b *bigs) twofolds() [][]twofold {
+	rows := make([][]twofold, len(b.basis))
+	for r, row := range b.basis {
+		for _, x := range row {
+			rows[r] = append(rows[r], twofoldOf(x))
+		}
+	}
+	return rows
 }
 
 // doubles rounds the basis.

@@ -22,12 +22,15 @@ const Forever = math.MaxInt
 // Whether something is new is decided exactly, modulo a prime. The basis is that of all coordinates if everything is seen; otherwise it
 // comes from block Arnoldi (arnoldi.go), in as much precision as it takes for the chains to end where they should.
 type span struct {
-	hidden   []int     // the nodes whose v(0) is not known beforehand, ascending
-	place    []int     // of a node in hidden, or -1
-	basis    []float64 // rank×len(hidden), orthonormal rows
-	messages []Message // the informative sequence (Definition 6.1), up to the round
-	pivots   *echelon  // of messages and later ones, modulo the prime
-	ceiling  bool      // too much precision would be needed: the basis is of all of v(0), which the coalition is assumed to know
+	hidden   []int       // the nodes whose v(0) is not known beforehand, ascending
+	place    []int       // of a node in hidden, or -1
+	basis    []float64   // rank×len(hidden), orthonormal rows
+	fine     [][]twofold // the same in 106 bits, or nil
+	blur     float64     // how far entries of basis may be from the truth; 0 if the basis is that of all coordinates
+	fineBlur float64     // the same for fine
+	messages []Message   // the informative sequence (Definition 6.1), up to the round
+	pivots   *echelon    // of messages and later ones, modulo the prime
+	ceiling  bool        // too much precision would be needed: the basis is of all of v(0), which the coalition is assumed to know
 }
 
 // observation is a consensus, and who sees which messages of it.
@@ -75,7 +78,10 @@ func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
 		s.seeAll()
 		return s, nil
 	}
-	s.basis = basis[:len(s.messages)*len(s.hidden)]
+	s.basis, s.blur, s.fineBlur = basis.rows[:len(s.messages)*len(s.hidden)], basis.blur, basis.fineBlur
+	if basis.fine != nil {
+		s.fine = basis.fine[:len(s.messages)]
+	}
 	return s, nil
 }
 
@@ -84,11 +90,11 @@ func (s *span) pursue(ctx context.Context, p *observation, senders []int) ([]Mes
 	var messages []Message
 	rows := make(map[int][]uint64, len(senders))
 	for t := 0; len(senders) > 0 && len(messages) < len(s.hidden); t++ {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
 		var left []int
 		for _, from := range senders {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			if t == 0 {
 				rows[from] = make([]uint64, len(s.place))
 				rows[from][from] = 1
@@ -123,6 +129,11 @@ func (s *span) determines(nodes []int) bool {
 		}
 	}
 	return s.pivots.reduce(sum, len(s.messages)) < 0
+}
+
+// touches decides, exactly, whether anything that is seen depends on v(0) of a hidden node.
+func (s *span) touches(at int) bool {
+	return slices.ContainsFunc(s.pivots.rows[:len(s.messages)], func(row []uint64) bool { return row[at] != 0 })
 }
 
 // seeAll makes the basis that of all hidden nodes.

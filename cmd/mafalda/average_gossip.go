@@ -55,7 +55,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	a := &gossipAveraging{network: n}
 	r := &a.result
 	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, u, values), Difference: f.difference, Noisy: protocols.Mean(values[0]),
-		Mu: f.difference / noise, Delta: f.delta, Pairs: []gossipPair{}}
+		Mu: quotientUp(f.difference, noise), Delta: f.delta, Pairs: []gossipPair{}}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
 		return nil, usage(err)
 	}
@@ -69,13 +69,30 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 			if slices.Contains(coalition, v) || victims != nil && !slices.Contains(victims, v) {
 				continue
 			}
-			p := gossipPair{namer.label(coalition), n.graph.Label(v), r.Mu * math.Sqrt(exposure), nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			p := gossipPair{namer.label(coalition), n.graph.Label(v), pairMu(r.Mu, exposure.Seen), nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
 		bar.show(float64(i+1)/float64(len(coalitions)), "observers")
 	}
 	return a, nil
+}
+
+// quotientUp returns a/b, rounded up: it is a guarantee.
+func quotientUp(a, b float64) float64 {
+	q := a / b
+	if math.FMA(q, b, -a) < 0 || q == 0 {
+		return math.Nextafter(q, math.Inf(1))
+	}
+	return q
+}
+
+// pairMu returns μ√seen, rounded up, and μ itself if all is seen.
+func pairMu(mu, seen float64) float64 {
+	if seen == 0 || seen == 1 {
+		return mu * seen
+	}
+	return min(mu, mu*math.Sqrt(seen)*(1+0x1p-50))
 }
 
 // gossip runs as many rounds as were asked for, or until all nodes agree.
