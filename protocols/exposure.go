@@ -142,7 +142,7 @@ func (s *span) leave(seen []float64, hidden map[int]float64) {
 	width, rank := len(s.hidden), s.rank()
 	var many []int
 	for at, x := range seen {
-		if x*x >= plain {
+		if x*x >= plain/2 {
 			many = append(many, at)
 		}
 	}
