@@ -2,6 +2,7 @@ package protocols
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -45,16 +46,19 @@ func newOrthonormal(rows []float64, fine [][]twofold, rank int, end, unit float6
 }
 
 // arnoldi returns a basis of the messages' rows on the hidden nodes: nil if that would take too much precision. all is the
-// informative sequence for ever.
-func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Message) (*orthonormal, error) {
+// informative sequence up to the horizon, which is for ever if that is within reach.
+func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Message, horizon int) (*orthonormal, error) {
 	isNew := make(map[Message]bool, len(all))
 	for _, m := range all {
 		isNew[m] = true
 	}
 	work := float64(len(all)) * float64(len(all)) * float64(len(s.hidden))
+	quick := &doubles{w: w.w, s: s, last: map[int][]float64{}}
+	if horizon != Forever {
+		return compared(ctx, w, quick, senders, isNew, horizon)
+	}
 	if work > fineWork {
-		quick := &doubles{w: w.w, s: s, last: map[int][]float64{}}
-		end, least, err := chains(ctx, quick, senders, isNew)
+		end, least, err := chains(ctx, quick, senders, isNew, horizon)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +68,7 @@ func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Mess
 	}
 	if work <= twofoldWork {
 		twice := newTwofolds(w, s)
-		end, least, err := chains(ctx, twice, senders, isNew)
+		end, least, err := chains(ctx, twice, senders, isNew, horizon)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +78,7 @@ func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Mess
 	}
 	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= bigWork; bits *= 2 {
 		long := newBigs(w, s, bits)
-		end, least, err := chains(ctx, long, senders, isNew)
+		end, least, err := chains(ctx, long, senders, isNew, horizon)
 		if err != nil {
 			return nil, err
 		}
@@ -83,6 +87,24 @@ func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Mess
 		}
 	}
 	return nil, nil
+}
+
+// compared makes a basis where chains do not end within reach: how far it is off is what double precision loses against 106 bits.
+func compared(ctx context.Context, w *weights, quick *doubles, senders []int, isNew map[Message]bool, horizon int) (*orthonormal, error) {
+	twice := newTwofolds(w, quick.s)
+	for _, a := range []arithmetic{quick, twice} {
+		if _, _, err := chains(ctx, a, senders, isNew, horizon); err != nil {
+			return nil, err
+		}
+	}
+	rows, lost := twice.doubles(), 0.0
+	for i := range min(len(rows), len(quick.basis)) {
+		lost = math.Max(lost, math.Abs(rows[i]-quick.basis[i]))
+	}
+	if lost > 1e-3 || len(rows) != len(quick.basis) {
+		return nil, fmt.Errorf("%w: following what is seen takes more than 106 bits", ErrTooLarge)
+	}
+	return newOrthonormal(rows, nil, len(isNew), lost*0x1p-47, 0x1p-100), nil
 }
 
 // arithmetic makes a basis.
@@ -95,10 +117,10 @@ type arithmetic interface {
 	keep()
 }
 
-// chains builds a basis. It returns the largest new part where a chain ends, and the smallest where one goes on.
-func chains(ctx context.Context, a arithmetic, senders []int, isNew map[Message]bool) (end, least float64, err error) {
+// chains builds a basis up to a round. It returns the largest new part where a chain ends, and the smallest where one goes on.
+func chains(ctx context.Context, a arithmetic, senders []int, isNew map[Message]bool, horizon int) (end, least float64, err error) {
 	least = 1
-	for t := 0; len(senders) > 0; t++ {
+	for t := 0; t <= horizon && len(senders) > 0; t++ {
 		var left []int
 		for _, from := range senders {
 			if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package protocols
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -56,9 +57,6 @@ func logarithm(x float64) float64 {
 	return math.Log(fraction) + float64(exponent)*math.Ln2
 }
 
-// plain is where what is seen is so little that 1 less it is as good as what is left itself.
-const plain = 0.5
-
 // exposures returns those of the hidden nodes.
 func (s *span) exposures() []Exposure {
 	width, rank := len(s.hidden), s.rank()
@@ -82,7 +80,7 @@ func (s *span) exposures() []Exposure {
 			seen[at], hidden[at] = s.split(at)
 		}
 	} else {
-		s.leave(seen, hidden)
+		s.leaveAll(seen, hidden)
 	}
 	far := 4 * blur * math.Sqrt(float64(rank*width)) // twice the Frobenius norm of the error of the basis, twice
 	for at := range all {
@@ -137,32 +135,36 @@ func (s *span) split(at int) (seen, hidden float64) {
 	return math.Sqrt(squared.hi), math.Sqrt(left.hi)
 }
 
-// leave returns √Hidden in double precision, where a good deal is seen.
-func (s *span) leave(seen []float64, hidden map[int]float64) {
-	width, rank := len(s.hidden), s.rank()
+// leaveAll returns √Hidden in double precision, where a good deal is seen.
+func (s *span) leaveAll(seen []float64, hidden map[int]float64) {
 	var many []int
 	for at, x := range seen {
 		if x*x >= plain/2 {
 			many = append(many, at)
 		}
 	}
-	if len(many) == 0 || rank == 0 {
-		return
+	for part := range slices.Chunk(many, together) {
+		s.leave(part, hidden)
 	}
+}
+
+// leave does so for a few nodes: the basis is taken out of their unit vectors, twice.
+func (s *span) leave(nodes []int, hidden map[int]float64) {
+	width, rank := len(s.hidden), s.rank()
 	basis := blas64.General{Rows: rank, Cols: width, Stride: width, Data: s.basis}
-	general := func(rows int) blas64.General {
-		return blas64.General{Rows: rows, Cols: len(many), Stride: len(many), Data: make([]float64, rows*len(many))}
-	}
-	along, rest := general(rank), general(width)
-	for c, at := range many {
+	along, rest := newGeneral(rank, len(nodes)), newGeneral(width, len(nodes))
+	for c, at := range nodes {
 		rest.Data[at*rest.Stride+c] = 1
 	}
 	for range 2 {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, basis, rest, 0, along)
 		blas64.Gemm(blas.Trans, blas.NoTrans, -1, basis, along, 1, rest)
 	}
-	for c, at := range many {
-		column := blas64.Vector{N: width, Inc: rest.Stride, Data: rest.Data[c:]}
-		hidden[at] = blas64.Nrm2(column)
+	for c, at := range nodes {
+		hidden[at] = blas64.Nrm2(blas64.Vector{N: width, Inc: rest.Stride, Data: rest.Data[c:]})
 	}
+}
+
+func newGeneral(rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }

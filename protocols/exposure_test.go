@@ -100,7 +100,7 @@ func checkAbove(t interface{ Fatalf(string, ...any) }, what string, got float64,
 	if new(big.Float).SetPrec(exactBits).SetFloat64(got).Cmp(want) < 0 {
 		t.Fatalf("%s: %.17g is too small: %.17g", what, got, value)
 	}
-	if got > value*(1+share)+5*math.SmallestNonzeroFloat64 {
+	if got > value*(1+share)+math.Min(1e-18, value*1e-6)+5*math.SmallestNonzeroFloat64 {
 		t.Fatalf("%s: %.17g is far above %.17g", what, got, value)
 	}
 }
@@ -186,6 +186,40 @@ func TestGossipLeakageIsAnUpperBoundInDoublePrecision(t *testing.T) {
 			for _, noise := range []float64{1e-6, 1, 1e6} {
 				checkAbove(t, "leakage", GossipLeakage(e, 1, noise), exactGossipLeakage(exact, 1, noise), 1e-9)
 			}
+		}
+	})
+}
+
+// Leakages of PPAC are never below the truth either, however far apart values and noise are, and infinite only where a value is
+// recovered.
+func TestLeakageOfPPACIsAnUpperBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPPAC(t, 6)
+		observers := drawCoalition(t, p.Nodes())
+		rounds := rapid.IntRange(0, 20).Draw(t, "rounds")
+		value := math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "value"))
+		d := Uniform(value, value*math.Pow(10, rapid.Float64Range(-9.9, 9.9).Draw(t, "ratio")))
+		v, err := p.View(context.Background(), observers, rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := p.ExactView(rational(p), observers, rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaks, err := v.Leakages(context.Background(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range leaks {
+			if recovered := exact.Recovered(l.Victim); recovered || math.IsInf(l.Nats, 1) {
+				if !recovered || !math.IsInf(l.Nats, 1) {
+					t.Fatalf("%g nats of a value, recovered: %v", l.Nats, recovered)
+				}
+				continue
+			}
+			want := exactLog1p(new(big.Float).SetPrec(exactBits).SetRat(exact.Ratio(l.Victim, p, d)))
+			checkAbove(t, "leakage", l.Nats, want.Quo(want, new(big.Float).SetPrec(exactBits).SetInt64(2)), 1e-9)
 		}
 	})
 }

@@ -3,9 +3,15 @@ package protocols
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
+
+// ErrTooLarge is wrapped by errors about networks that are too large to say what observers learn, or to calibrate estimates: hours
+// of work, or more memory than there is. Fewer rounds help, where there is a limit to them.
+var ErrTooLarge = errors.New("too large")
 
 // Message is what a neighbour sends in a round: v_From(Round).
 type Message struct{ From, Round int }
@@ -43,6 +49,9 @@ type observation struct {
 
 // observe finds what is learned up to a round.
 func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	n, _ := p.weights.w.Dims()
 	s := &span{place: slices.Repeat([]int{-1}, n), pivots: &echelon{}}
 	var senders []int
@@ -56,7 +65,8 @@ func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
 			senders = append(senders, v)
 		}
 	}
-	all, err := s.pursue(ctx, p, senders)
+	horizon := horizonOf(len(s.hidden), len(senders), rounds)
+	all, err := s.pursue(ctx, p, senders, horizon)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +79,7 @@ func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
 		s.seeAll()
 		return s, nil
 	}
-	basis, err := arnoldi(ctx, p.weights, s, senders, all)
+	basis, err := arnoldi(ctx, p.weights, s, senders, all, horizon)
 	if err != nil {
 		return nil, err
 	}
@@ -85,15 +95,35 @@ func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
 	return s, nil
 }
 
-// pursue finds the informative sequence for ever, by a basis pursuit in exact arithmetic.
-func (s *span) pursue(ctx context.Context, p *observation, senders []int) ([]Message, error) {
+// What an observer learns takes some rank²·hidden operations, where the rank is at most that of all hidden nodes, and of all messages.
+var (
+	mostWork  = 1e12 // an hour; more is only begun if the rank might turn out to be small,
+	probeWork = 3e9  // and given up after some ten seconds
+)
+
+// horizonOf returns the round up to which messages are followed: for ever, unless only the given rounds are within reach.
+func horizonOf(hidden, senders, rounds int) int {
+	work := func(rank float64) float64 { return rank * rank * float64(hidden) }
+	if work(float64(hidden)) > mostWork && work(float64(senders)*(float64(rounds)+1)) <= mostWork {
+		return rounds
+	}
+	return Forever
+}
+
+// pursue finds the informative sequence up to a round, by a basis pursuit in exact arithmetic.
+func (s *span) pursue(ctx context.Context, p *observation, senders []int, horizon int) ([]Message, error) {
 	var messages []Message
 	rows := make(map[int][]uint64, len(senders))
-	for t := 0; len(senders) > 0 && len(messages) < len(s.hidden); t++ {
+	width, work := float64(len(s.hidden)), 0.0
+	hopeless := horizon == Forever && width*width*width > mostWork
+	for t := 0; t <= horizon && len(senders) > 0 && len(messages) < len(s.hidden); t++ {
 		var left []int
 		for _, from := range senders {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
+			}
+			if work += width * float64(1+len(messages)); hopeless && work > probeWork {
+				return nil, fmt.Errorf("%w: following what %d nodes tell for ever would take hours, or days", ErrTooLarge, len(s.hidden))
 			}
 			if t == 0 {
 				rows[from] = make([]uint64, len(s.place))

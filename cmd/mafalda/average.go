@@ -140,11 +140,12 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 	defer func() { removeIfEmpty(f.out, err) }()
 	notes := cmd.ErrOrStderr()
 	bar := newProgress(notes, f.quiet)
-	a, err := f.choose(cmd.Context(), bar, func(format string, args ...any) {
+	note := func(format string, args ...any) {
 		if !f.quiet {
 			fmt.Fprintf(notes, format+"\n", args...)
 		}
-	})
+	}
+	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) { return f.choose(ctx, bar, note) })
 	bar.clear()
 	if err != nil {
 		return averageError(err)
@@ -174,7 +175,7 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 
 // averageError marks errors about the input.
 func averageError(err error) error {
-	if errors.Is(err, protocols.ErrNetwork) {
+	if errors.Is(err, protocols.ErrNetwork) || errors.Is(err, protocols.ErrTooLarge) {
 		return usage(err)
 	}
 	return err
@@ -242,7 +243,7 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 
 // write draws the figures, and then writes them with the result to the folder.
 func (f *averageFlags) write(ctx context.Context, a averaging, bar *progress) error {
-	figures, err := a.figures(ctx, bar)
+	figures, err := abandonable(ctx, func(ctx context.Context) ([]namedFigure, error) { return a.figures(ctx, bar) })
 	if err != nil {
 		return fmt.Errorf("drawing: %w", err)
 	}

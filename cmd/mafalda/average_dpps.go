@@ -77,6 +77,10 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	if a.calibration, a.source, err = f.push.calibrate(ctx, s, bar); err != nil {
 		return nil, err
 	}
+	broadcast, err := s.BroadcastRounds(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rounds := pushRounds
 	if f.fixed {
 		if rounds, _, err = f.limit(s.Nodes()); err != nil {
@@ -85,7 +89,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	}
 	r := &a.result
 	*r = dppsResult{Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(), Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
-		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda, Ergodicity: a.calibration.Ergodicity, Broadcast: s.BroadcastRounds(),
+		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda, Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,
 		Mean: protocols.Mean(u), Delta: f.delta}
 	switch {
 	case f.push.estimate == "sound" && !f.push.own():
@@ -112,10 +116,12 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 // judge says whether constants are sound.
 func (r *dppsResult) judge(ctx context.Context, s *protocols.Sequence, c protocols.Constants, push *pushFlags, bar *progress) error {
 	necessary, enough, err := s.SoundConstant(ctx, c.Lambda, push.horizon(bar))
-	if errors.Is(err, protocols.ErrNetwork) {
-		return nil // too large to say
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, protocols.ErrTooLarge):
+		return nil // nobody can say
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
 		return usage(err)
 	}
 	sound := c.C >= enough

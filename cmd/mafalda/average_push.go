@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
+	"mafalda/internal/files"
 	"mafalda/protocols"
 )
 
@@ -117,10 +117,7 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 		case f.network.gossipGiven():
 			return nil, "", usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
 		}
-		if _, err := hashFile(f.push.sequence); err != nil { // no pipes, no folders
-			return nil, "", usage(err)
-		}
-		file, err := os.Open(f.push.sequence)
+		file, _, err := files.Open(f.push.sequence)
 		if err != nil {
 			return nil, "", usage(err)
 		}
