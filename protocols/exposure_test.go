@@ -100,7 +100,7 @@ func checkAbove(t interface{ Fatalf(string, ...any) }, what string, got float64,
 	if new(big.Float).SetPrec(exactBits).SetFloat64(got).Cmp(want) < 0 {
 		t.Fatalf("%s: %.17g is too small: %.17g", what, got, value)
 	}
-	if got > value*(1+share)+math.Min(1e-18, value*1e-6)+5*math.SmallestNonzeroFloat64 {
+	if got > value*(1+share)+math.Min(1e-18, value*1e-3)+5*math.SmallestNonzeroFloat64 {
 		t.Fatalf("%s: %.17g is far above %.17g", what, got, value)
 	}
 }
