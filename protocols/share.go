@@ -92,7 +92,11 @@ func (k *knowledge) bound(victims, numbers []int, nats []float64) error {
 	for i, share := range s.pick(little).little() {
 		nats[numbers[little[i]]] = above(-math.Log1p(-share) / 2)
 	}
-	for passes, columns := range map[int][]int{0: most, 2: much} {
+	passes := 2
+	if k.wide { // R is less good then
+		passes = 4
+	}
+	for passes, columns := range map[int][]int{0: most, passes: much} {
 		for i, left := range s.pick(columns).left(passes) {
 			at := numbers[columns[i]]
 			if left > 0 {
