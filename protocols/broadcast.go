@@ -23,15 +23,15 @@ func (s *Sequence) MaxConsensus(values []float64, t, rounds int) []float64 {
 	return held
 }
 
-// mostFlooded is the largest number of nodes for which all that everybody has heard is kept.
-const mostFlooded = 4096
+// MostFlooded is the largest number of nodes for which BroadcastRounds follows who has heard from whom.
+const MostFlooded = 4096
 
-// BroadcastRounds returns how many rounds max-consensus takes, from the worst round on; with more than 4096 nodes how many are enough:
+// BroadcastRounds returns how many rounds max-consensus takes, from the worst round on; with more than MostFlooded nodes how many are enough:
 // until everybody's number has reached the first node, and then everybody from there.
 func (s *Sequence) BroadcastRounds(ctx context.Context) (int, error) {
 	most := 0
 	for t := range s.Period() {
-		if s.Nodes() > mostFlooded {
+		if s.Nodes() > MostFlooded {
 			return s.throughFirst(ctx)
 		}
 		if ctx.Err() != nil {

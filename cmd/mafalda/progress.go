@@ -14,7 +14,7 @@ import (
 // progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
 type progress struct {
 	mu       sync.Mutex // work that was left behind may still report
-	out      io.Writer // nil: draw nothing
+	out      io.Writer  // nil: draw nothing
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
