@@ -2,6 +2,7 @@ package protocols
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -22,48 +23,88 @@ const (
 	doubleLeast  = 1e-4
 	twofoldEnd   = 1e-16 // the same with 106 bits
 	twofoldLeast = 1e-10
-	twofoldWork  = 2e9 // rank²·nodes: some ten seconds
-	bigWork      = 3e7 // rank²·nodes·precision/256
+	twofoldWork  = 2e9   // rank²·nodes: some ten seconds
+	fineWork     = 2.5e5 // the same, for what is so cheap in 106 bits that less is not tried
+	bigWork      = 3e7   // rank²·nodes·precision/256
 	mostBits     = 2048
 )
 
-// arnoldi returns an orthonormal basis of the messages' rows on the hidden nodes, row by row: nil if that would take too much precision.
-// all is the informative sequence for ever.
-func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Message) ([]float64, error) {
+// orthonormal is an orthonormal basis, row by row, and how far its entries may be from the true span's.
+type orthonormal struct {
+	rows           []float64
+	fine           [][]twofold // the same in 106 bits, or nil
+	blur, fineBlur float64
+}
+
+// spread is how many times further from the truth than what is left where chains end a basis is taken to be.
+const spread = 64
+
+// newOrthonormal says how far a basis of this rank may be off, that was made with this unit roundoff.
+func newOrthonormal(rows []float64, fine [][]twofold, rank int, end, unit float64) *orthonormal {
+	blur := spread * math.Max(end, float64(rank)*unit)
+	return &orthonormal{rows: rows, fine: fine, blur: blur + 0x1p-53, fineBlur: blur}
+}
+
+// arnoldi returns a basis of the messages' rows on the hidden nodes: nil if that would take too much precision. all is the
+// informative sequence up to the horizon, which is for ever if that is within reach.
+func arnoldi(ctx context.Context, w *weights, s *span, senders []int, all []Message, horizon int) (*orthonormal, error) {
 	isNew := make(map[Message]bool, len(all))
 	for _, m := range all {
 		isNew[m] = true
 	}
-	quick := &doubles{w: w.w, s: s, last: map[int][]float64{}}
-	end, least, err := chains(ctx, quick, senders, isNew)
-	if err != nil {
-		return nil, err
-	}
-	if end <= doubleEnd && least >= doubleLeast {
-		return quick.basis, nil
-	}
 	work := float64(len(all)) * float64(len(all)) * float64(len(s.hidden))
+	quick := &doubles{w: w.w, s: s, last: map[int][]float64{}}
+	if horizon != Forever {
+		return compared(ctx, w, quick, senders, isNew, horizon)
+	}
+	if work > fineWork {
+		end, least, err := chains(ctx, quick, senders, isNew, horizon)
+		if err != nil {
+			return nil, err
+		}
+		if end <= doubleEnd && least >= doubleLeast {
+			return newOrthonormal(quick.basis, nil, len(all), end, 0x1p-53), nil
+		}
+	}
 	if work <= twofoldWork {
 		twice := newTwofolds(w, s)
-		end, least, err := chains(ctx, twice, senders, isNew)
+		end, least, err := chains(ctx, twice, senders, isNew, horizon)
 		if err != nil {
 			return nil, err
 		}
 		if end <= twofoldEnd && least >= twofoldLeast {
-			return twice.doubles(), nil
+			return newOrthonormal(twice.doubles(), twice.basis, len(all), end, 0x1p-100), nil
 		}
 	}
 	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= bigWork; bits *= 2 {
 		long := newBigs(w, s, bits)
-		end, least, err := chains(ctx, long, senders, isNew)
+		end, least, err := chains(ctx, long, senders, isNew, horizon)
 		if err != nil {
 			return nil, err
 		}
 		if end <= math.Ldexp(1, -int(bits)/2) && least >= math.Ldexp(1, -int(bits)/4) {
-			return long.doubles(), nil
+			return newOrthonormal(long.doubles(), long.twofolds(), len(all), end, 0x1p-100), nil
 		}
 	}
 	return nil, nil
+}
+
+// compared makes a basis where chains do not end within reach: how far it is off is what double precision loses against 106 bits.
+func compared(ctx context.Context, w *weights, quick *doubles, senders []int, isNew map[Message]bool, horizon int) (*orthonormal, error) {
+	twice := newTwofolds(w, quick.s)
+	for _, a := range []arithmetic{quick, twice} {
+		if _, _, err := chains(ctx, a, senders, isNew, horizon); err != nil {
+			return nil, err
+		}
+	}
+	rows, lost := twice.doubles(), 0.0
+	for i := range min(len(rows), len(quick.basis)) {
+		lost = math.Max(lost, math.Abs(rows[i]-quick.basis[i]))
+	}
+	if lost > 1e-3 || len(rows) != len(quick.basis) {
+		return nil, fmt.Errorf("%w: following what is seen takes more than 106 bits", ErrTooLarge)
+	}
+	return newOrthonormal(rows, nil, len(isNew), lost*0x1p-47, 0x1p-100), nil
 }
 
 // arithmetic makes a basis.
@@ -76,15 +117,15 @@ type arithmetic interface {
 	keep()
 }
 
-// chains builds a basis. It returns the largest new part where a chain ends, and the smallest where one goes on.
-func chains(ctx context.Context, a arithmetic, senders []int, isNew map[Message]bool) (end, least float64, err error) {
+// chains builds a basis up to a round. It returns the largest new part where a chain ends, and the smallest where one goes on.
+func chains(ctx context.Context, a arithmetic, senders []int, isNew map[Message]bool, horizon int) (end, least float64, err error) {
 	least = 1
-	for t := 0; len(senders) > 0; t++ {
-		if err := ctx.Err(); err != nil {
-			return 0, 0, context.Cause(ctx)
-		}
+	for t := 0; t <= horizon && len(senders) > 0; t++ {
 		var left []int
 		for _, from := range senders {
+			if ctx.Err() != nil {
+				return 0, 0, context.Cause(ctx)
+			}
 			if t == 0 {
 				a.start(from)
 			} else {
@@ -230,6 +271,17 @@ func (b *bigs) keep() {
 	}
 	b.basis = append(b.basis, b.row)
 	b.last[b.from] = b.row
+}
+
+// twofolds rounds the basis to 106 bits.
+func (b *bigs) twofolds() [][]twofold {
+	rows := make([][]twofold, len(b.basis))
+	for r, row := range b.basis {
+		for _, x := range row {
+			rows[r] = append(rows[r], twofoldOf(x))
+		}
+	}
+	return rows
 }
 
 // doubles rounds the basis.

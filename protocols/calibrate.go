@@ -69,6 +69,10 @@ type CalibrateOptions struct {
 // products multiplies until the network has mixed, or up to the horizon if there is one.
 func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products, error) {
 	n, period := s.Nodes(), s.Period()
+	if numbers := 2 * float64(n) * float64(n) * float64(period); numbers > mostNumbers {
+		return nil, fmt.Errorf("%w: calibrating C' and lambda for %d nodes takes products of %d×%d weights: give --c-prime and --lambda, or --estimate paper or real",
+			ErrTooLarge, n, n, n)
+	}
 	p := &products{}
 	last := make([]*mat.Dense, period)
 	for e := range last {
@@ -83,7 +87,10 @@ func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products,
 		}
 		var tau float64
 		for _, phi := range last {
-			tau = math.Max(tau, ergodicity(phi))
+			tau = math.Max(tau, ergodicity(ctx, phi))
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		if lag > 0 {
 			tau = math.Min(tau+float64(n)*0x1p-50, p.ergodic[lag-1]) // rounding; it never grows
@@ -103,32 +110,38 @@ func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products,
 		p.lags = append(p.lags, last)
 		if numbers := float64(len(p.lags)+1) * float64(n*n*period); lag == mostLags || numbers > mostNumbers {
 			return nil, fmt.Errorf("%w: calibrating C' and lambda needs more than %.2g numbers of memory for %d nodes that mix slowly (tau = %.3g after %d rounds): give --c-prime and --lambda, or synchronize",
-				ErrNetwork, mostNumbers, n, tau, lag)
+				ErrTooLarge, mostNumbers, n, tau, lag)
 		}
 		next := make([]*mat.Dense, period)
 		for e := range next {
-			next[e] = timesSparse(last[e], s, ((e-lag-1)%period+period)%period)
+			next[e] = timesSparse(ctx, last[e], s, ((e-lag-1)%period+period)%period)
 		}
 		last = next
 	}
 }
 
-// timesSparse returns Φ·W(t).
-func timesSparse(phi *mat.Dense, s *Sequence, t int) *mat.Dense {
+// timesSparse returns Φ·W(t), or something else if the context is done.
+func timesSparse(ctx context.Context, phi *mat.Dense, s *Sequence, t int) *mat.Dense {
 	n := s.Nodes()
 	product := mat.NewDense(n, n, nil)
 	w := s.Weights(t)
 	parallel.For(n, func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
 		w.MulVecTo(product.RawRowView(i), true, phi.RawRowView(i))
 	})
 	return product
 }
 
-// ergodicity returns half the largest ‖·‖₁ distance of two rows (Dobrushin).
-func ergodicity(phi *mat.Dense) float64 {
+// ergodicity returns half the largest ‖·‖₁ distance of two rows (Dobrushin), or something else if the context is done.
+func ergodicity(ctx context.Context, phi *mat.Dense) float64 {
 	n, _ := phi.Dims()
 	most := make([]float64, n)
 	parallel.For(n, func(a int) {
+		if ctx.Err() != nil {
+			return
+		}
 		for b := range a {
 			var sum float64
 			other := phi.RawRowView(b)
@@ -182,7 +195,10 @@ func (s *Sequence) Calibrate(ctx context.Context, o CalibrateOptions) (Calibrati
 			best, lambda = total, l
 		}
 	}
-	_, c := p.constant(lambda, o.Progress)
+	_, c, err := p.constant(ctx, lambda, o.Progress)
+	if err != nil {
+		return Calibration{}, err
+	}
 	return Calibration{Constants{c, lambda}, p.ergodic, o.Horizon}, nil
 }
 
@@ -196,12 +212,11 @@ func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o Calibrat
 	if err != nil {
 		return 0, 0, err
 	}
-	necessary, enough = p.constant(lambda, o.Progress)
-	return necessary, enough, nil
+	return p.constant(ctx, lambda, o.Progress)
 }
 
 // constant evaluates the condition (*).
-func (p *products) constant(lambda float64, progress func(fraction float64)) (necessary, enough float64) {
+func (p *products) constant(ctx context.Context, lambda float64, progress func(fraction float64)) (necessary, enough float64, err error) {
 	period := len(p.lags[0])
 	n, _ := p.lags[0][0].Dims()
 	tail := 0.0
@@ -212,6 +227,9 @@ func (p *products) constant(lambda float64, progress func(fraction float64)) (ne
 	columnRange := make([]float64, n)
 	if tail > 0 {
 		for lag, phases := range p.lags {
+			if ctx.Err() != nil {
+				return 0, 0, context.Cause(ctx)
+			}
 			scale := math.Pow(lambda, -float64(lag))
 			for _, phi := range phases {
 				for j := range n {
@@ -235,6 +253,9 @@ func (p *products) constant(lambda float64, progress func(fraction float64)) (ne
 		most := make([]float64, n)
 		for e := range period {
 			for b := range a {
+				if ctx.Err() != nil {
+					return
+				}
 				clear(most)
 				for lag, phases := range p.lags {
 					left, right, scale := phases[e].RawRowView(a), phases[e].RawRowView(b), scales[lag]
@@ -257,11 +278,14 @@ func (p *products) constant(lambda float64, progress func(fraction float64)) (ne
 			progress(productsShare + (1-productsShare)*float64(pairs)/float64(n*(n-1)/2))
 		}
 	})
+	if ctx.Err() != nil {
+		return 0, 0, context.Cause(ctx)
+	}
 	for a := range n {
 		necessary, enough = math.Max(necessary, needs[a]), math.Max(enough, suffices[a])
 	}
 	if tail >= 1 {
-		return necessary, math.Inf(1)
+		return necessary, math.Inf(1), nil
 	}
-	return necessary, enough * upward
+	return necessary, enough * upward, nil
 }

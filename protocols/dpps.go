@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"mafalda/graph"
+	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 )
 
@@ -80,7 +80,6 @@ type PushSum struct {
 	mixed     []float64   // Σ_j w_ij ‖s_j‖₁ of the messages that were averaged in the round before
 	window    *window     // or nil
 	first     bool        // values that differ have been put in, and no round has been yet
-	flood     []int       // rounds that max-consensus takes, by phase
 }
 
 // RoundReport is what happened in a round.
@@ -114,9 +113,6 @@ func NewPushSum(s *Sequence, values [][]float64, o PushSumOptions, r *rand.Rand)
 	}
 	// a start that all nodes share, as models do, moves nobody apart
 	p.first = slices.ContainsFunc(values, func(v []float64) bool { return !slices.Equal(v, values[0]) })
-	for t := range s.Period() {
-		p.flood = append(p.flood, s.floodRounds(t))
-	}
 	return p, nil
 }
 
@@ -177,22 +173,28 @@ func (p *PushSum) estimate(i int, added float64) {
 	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + lost)
 }
 
-// agree is the broadcast: everybody learns the largest of the nodes' numbers by max-consensus over the rounds' own graphs.
-func (p *PushSum) agree(numbers []float64) float64 {
-	return p.sequence.MaxConsensus(numbers, p.round, p.flood[p.round%len(p.flood)])[0]
-}
+// agree is the broadcast: everybody learns the largest of the nodes' numbers, by max-consensus over the rounds' own graphs for as many
+// rounds as that takes (BroadcastRounds).
+func (p *PushSum) agree(numbers []float64) float64 { return slices.Max(numbers) }
 
-// real returns the largest distance of two messages.
+// real returns the largest distance of two messages: of single numbers, of the largest and the smallest.
 func (p *PushSum) real() float64 {
-	var most float64
-	for i := range p.shared {
+	if len(p.shared[0]) == 1 {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, s := range p.shared {
+			low, high = math.Min(low, s[0]), math.Max(high, s[0])
+		}
+		return high - low
+	}
+	most := make([]float64, len(p.shared))
+	parallel.For(len(p.shared), func(i int) {
 		for j := range i {
-			if d := floats.Distance(p.shared[i], p.shared[j], 1); d > most || math.IsNaN(d) {
-				most = d
+			if d := floats.Distance(p.shared[i], p.shared[j], 1); d > most[i] || math.IsNaN(d) {
+				most[i] = d
 			}
 		}
-	}
-	return most
+	})
+	return slices.Max(most)
 }
 
 // addNoise adds γ_n n_i, n_i of independent Laplace numbers of this scale.
@@ -251,71 +253,4 @@ func (p *PushSum) correct() {
 	for i, s := range p.shared {
 		floats.ScaleTo(p.corrected[i], 1/p.scalars[i], s)
 	}
-}
-
-// MaxConsensus returns what every node holds after so many rounds, from round t on, in which all keep the largest number they hear.
-func (s *Sequence) MaxConsensus(values []float64, t, rounds int) []float64 {
-	held := append([]float64(nil), values...)
-	for r := range rounds {
-		next := append([]float64(nil), held...)
-		s.Weights(t + r).DoNonZero(func(i, j int, v float64) {
-			if v > 0 {
-				next[i] = math.Max(next[i], held[j])
-			}
-		})
-		held = next
-	}
-	return held
-}
-
-// BroadcastRounds returns how many rounds max-consensus takes, from the worst round on.
-func (s *Sequence) BroadcastRounds() int {
-	most := 0
-	for t := range s.Period() {
-		most = max(most, s.floodRounds(t))
-	}
-	return most
-}
-
-// floodRounds returns how many rounds from t on it takes until every node has heard, directly or not, from every other.
-func (s *Sequence) floodRounds(t int) int {
-	n := s.Nodes()
-	words := (n + 63) / 64
-	heard := make([][]uint64, n)
-	for i := range heard {
-		heard[i] = make([]uint64, words)
-		heard[i][i/64] = 1 << (i % 64)
-	}
-	for r := 0; ; r++ {
-		if all(heard, n) {
-			return r
-		}
-		next := make([][]uint64, n)
-		for i := range next {
-			next[i] = append([]uint64(nil), heard[i]...)
-		}
-		hear(next, heard, s.Weights(t+r))
-		heard = next
-	}
-}
-
-func hear(next, heard [][]uint64, w *graph.CSR) {
-	w.DoNonZero(func(i, j int, v float64) {
-		if v > 0 {
-			for k, x := range heard[j] {
-				next[i][k] |= x
-			}
-		}
-	})
-}
-
-func all(heard [][]uint64, n int) bool {
-	for _, h := range heard {
-		for j := range n {
-			if h[j/64]>>(j%64)&1 == 0 {
-				return false
-			}
-		}
-	}
-	return true
 }

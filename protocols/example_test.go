@@ -36,7 +36,7 @@ func ExamplePPAC() {
 	if err != nil {
 		panic(err)
 	}
-	leaks, err := view.Leakages(protocols.Uniform(10, 1500))
+	leaks, err := view.Leakages(context.Background(), protocols.Uniform(10, 1500))
 	if err != nil {
 		panic(err)
 	}

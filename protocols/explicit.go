@@ -129,6 +129,12 @@ func (v *ExactView) Leakage(j int, p *PPAC, d Deviations) float64 {
 	if v.Recovered(j) {
 		return math.Inf(1)
 	}
+	value, _ := v.Ratio(j, p, d).Float64()
+	return math.Log1p(value) / 2
+}
+
+// Ratio returns σ_j² aᵀΣ⁻¹a of a node whose value is not recovered, without any rounding.
+func (v *ExactView) Ratio(j int, p *PPAC, d Deviations) *big.Rat {
 	variances := p.zeroRow()
 	square := func(s float64) *big.Rat {
 		r := new(big.Rat)
@@ -175,8 +181,7 @@ func (v *ExactView) Leakage(j int, p *PPAC, d Deviations) float64 {
 	for r, row := range v.Rows {
 		ratio.Add(ratio, new(big.Rat).Mul(row[j], x[r]))
 	}
-	value, _ := ratio.Mul(ratio, variances[j]).Float64()
-	return math.Log1p(value) / 2
+	return ratio.Mul(ratio, variances[j])
 }
 
 // rationalEchelon is a row echelon form that grows row by row.

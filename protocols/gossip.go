@@ -51,19 +51,19 @@ func (g *Gossip) Run(ctx context.Context, u []float64, o GossipOptions, r *rand.
 	return average(ctx, g.w, values, o.Rounds, o.Tolerance)
 }
 
-// Exposures returns how much of every node's value the observers see: e_jᵀPe_j, where P projects on the span of the messages of the
-// rounds 0 to t, which may be Forever, less the observers' own. With noise of standard deviation σ on values that differ by D, the
-// observers are in no better position than with μ-GDP, μ = (D/σ)√exposure; everybody who sees all messages has exposure 1. Observers
-// have 1, too.
-func (g *Gossip) Exposures(ctx context.Context, observers []int, rounds int) ([]float64, error) {
+// Exposures returns how much of every node's value the observers see in the rounds 0 to t, which may be Forever. Of observers all is
+// seen. With noise of standard deviation σ on values that differ by D, they are in no better position than with μ-GDP,
+// μ = (D/σ)√Seen; everybody who sees all messages has Seen = 1.
+func (g *Gossip) Exposures(ctx context.Context, observers []int, rounds int) ([]Exposure, error) {
 	n := g.graph.Nodes()
+	inside := make([]bool, n)
 	for _, v := range observers {
 		if v < 0 || v >= n {
 			return nil, fmt.Errorf("%w: observer %d does not exist", ErrNetwork, v)
 		}
+		inside[v] = true
 	}
-	inside := func(v int) bool { return slices.Contains(observers, v) }
-	s, err := (&observation{weights: g.weights, residues: g.residues, known: inside,
+	s, err := (&observation{weights: g.weights, residues: g.residues, known: func(v int) bool { return inside[v] },
 		seen: func(v int) bool {
 			return slices.ContainsFunc(observers, func(a int) bool { return g.graph.Adjacency().At(a, v) != 0 })
 		},
@@ -71,21 +71,9 @@ func (g *Gossip) Exposures(ctx context.Context, observers []int, rounds int) ([]
 	if err != nil {
 		return nil, err
 	}
-	exposures := slices.Repeat([]float64{1}, n)
-	for at, v := range s.hidden {
-		var sum float64
-		for r := range s.rank() {
-			x := s.basis[r*len(s.hidden)+at]
-			sum += x * x
-		}
-		exposures[v] = math.Min(sum, 1)
+	exposures := slices.Repeat([]Exposure{{1, 0}}, n)
+	for at, e := range s.exposures() {
+		exposures[s.hidden[at]] = e
 	}
 	return exposures, nil
-}
-
-// GossipLeakage is the mutual information between what an observer sees and the value of a node with this exposure, if values are
-// Gaussian, in nats: -½ log(1 - exposure·σ_u²/(σ_u² + σ²)).
-func GossipLeakage(exposure, valueStd, noiseStd float64) float64 {
-	share := valueStd / math.Hypot(valueStd, noiseStd)
-	return -math.Log1p(-exposure*share*share) / 2
 }

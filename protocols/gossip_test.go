@@ -3,6 +3,7 @@ package protocols
 import (
 	"context"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -38,8 +39,8 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 		}
 		for j := range g.Nodes() {
 			if contains(coalition, j) {
-				if exposures[j] != 1 {
-					t.Fatalf("observer %d: exposure %g", j, exposures[j])
+				if exposures[j] != (Exposure{1, 0}) {
+					t.Fatalf("observer %d: exposure %v", j, exposures[j])
 				}
 				continue
 			}
@@ -47,8 +48,8 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if math.Abs(want.M.At(0, 0)-exposures[j]) > 1e-8 {
-				t.Fatalf("node %d: exposure %.12g, by definition %.12g", j, exposures[j], want.M.At(0, 0))
+			if math.Abs(want.M.At(0, 0)-exposures[j].Seen) > 1e-8 {
+				t.Fatalf("node %d: exposure %.12g, by definition %.12g", j, exposures[j].Seen, want.M.At(0, 0))
 			}
 		}
 	})
@@ -56,9 +57,7 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 
 // The leakage of gossip is the covariance formula, with all messages (exposure 1) that of one noisy value.
 func TestGossipLeakage(t *testing.T) {
-	if got, want := GossipLeakage(1, 2, 1), math.Log(5)/2; math.Abs(got-want) > 1e-15 {
-		t.Errorf("one value of variance 4 in noise of variance 1: %g, must be %g", got, want)
-	}
+	checkAbove(t, "one value of variance 4 in noise of variance 1", GossipLeakage(Exposure{1, 0}, 2, 1), exactGossipLeakage(big.NewRat(1, 1), 2, 1), 4e-15)
 	rapid.Check(t, func(t *rapid.T) {
 		n, rows := rapid.IntRange(2, 5).Draw(t, "n"), 1
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6))
@@ -73,7 +72,7 @@ func TestGossipLeakage(t *testing.T) {
 		covariance := value * value * unit.AtVec(0)
 		determinant := seen*value*value - covariance*covariance
 		want := 0.5 * math.Log(seen*value*value/determinant)
-		if got := GossipLeakage(unit.AtVec(0)*unit.AtVec(0), value, noise); math.Abs(got-want) > 1e-12 {
+		if got := GossipLeakage(Exposure{unit.AtVec(0) * unit.AtVec(0), 1 - unit.AtVec(0)*unit.AtVec(0)}, value, noise); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("%d row: %g, by determinants %g", rows, got, want)
 		}
 	})

@@ -155,7 +155,7 @@ func TestViewIsItsDefinition(t *testing.T) {
 			t.Fatal("too much precision")
 		}
 		d := drawDeviations(t, p)
-		leaks, err := v.Leakages(d)
+		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestLeakageIsMutualInformation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		leaks, err := v.Leakages(d)
+		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +372,7 @@ func forever(t testing.TB, p *PPAC, observer, victim int, d Deviations) float64 
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaks, err := v.Leakages(d)
+	leaks, err := v.Leakages(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -468,16 +468,16 @@ func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
 			t.Fatalf("%s: %d of %d dimensions", spec, v.span.rank(), len(v.span.hidden))
 		}
 		d := Uniform(10, 1500)
-		leaks, err := v.Leakages(d)
+		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		quick := &doubles{w: p.w, s: v.span, last: map[int][]float64{}}
-		if _, _, err := chains(context.Background(), quick, p.neighbours[17], known(v.span.messages)); err != nil {
+		if _, _, err := chains(context.Background(), quick, p.neighbours[17], known(v.span.messages), Forever); err != nil {
 			t.Fatal(err)
 		}
 		v.span.basis = quick.basis
-		others, err := v.Leakages(d)
+		others, err := v.Leakages(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -538,19 +538,19 @@ func TestTreesAreFollowed(t *testing.T) {
 				}
 			}
 			quick, long := &doubles{w: p.w, s: v.span, last: map[int][]float64{}}, newBigs(p.weights, v.span, 1024)
-			end, least, err := chains(context.Background(), quick, senders, known(all))
+			end, least, err := chains(context.Background(), quick, senders, known(all), Forever)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if end > doubleEnd || least < doubleLeast {
 				refused++
 			}
-			if end, _, err := chains(context.Background(), long, senders, known(all)); err != nil || end > 1e-100 {
+			if end, _, err := chains(context.Background(), long, senders, known(all), Forever); err != nil || end > 1e-100 {
 				t.Fatalf("a chain ends with %g, %v", end, err)
 			}
 			deep++
 			twice := newTwofolds(p.weights, v.span)
-			if end, least, err := chains(context.Background(), twice, senders, known(all)); err != nil || end > twofoldEnd || least < twofoldLeast {
+			if end, least, err := chains(context.Background(), twice, senders, known(all), Forever); err != nil || end > twofoldEnd || least < twofoldLeast {
 				alsoRefused++
 			}
 			worst := 0.0
@@ -580,7 +580,7 @@ func (s *span) again(p *PPAC) ([]Message, error) {
 			senders = append(senders, m.From)
 		}
 	}
-	return fresh.pursue(context.Background(), &observation{weights: p.weights, residues: p.residues}, senders)
+	return fresh.pursue(context.Background(), &observation{weights: p.weights, residues: p.residues}, senders, Forever)
 }
 
 // The same on a real graph: powers of W are so nearly parallel here that a basis pursuit on them in floating point misses messages.
@@ -603,7 +603,7 @@ func TestFlorentineIsItsDefinition(t *testing.T) {
 		if !slices.Equal(v.Informative(), exact.Informative) {
 			t.Errorf("%s: informative %v, must be %v", g.Label(observer), v.Informative(), exact.Informative)
 		}
-		leaks, err := v.Leakages(d)
+		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -627,7 +627,7 @@ func TestNoiseLeavesSumsOverComponents(t *testing.T) {
 		}
 		everything := v.span.rank() == len(v.span.hidden)
 		value := func(i int) float64 { return 1 + float64(i%3) }
-		leaks, err := v.Leakages(Deviations{value, func(int, int) float64 { return 1e5 }})
+		leaks, err := v.Leakages(context.Background(), Deviations{value, func(int, int) float64 { return 1e5 }})
 		if err != nil {
 			t.Fatal(err)
 		}

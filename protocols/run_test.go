@@ -161,7 +161,7 @@ func BenchmarkLeakageOfOneObserver(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				leaks, err := v.Leakages(Uniform(10, 1500))
+				leaks, err := v.Leakages(context.Background(), Uniform(10, 1500))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -192,7 +192,7 @@ func TestRecoveryHasItsRound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			leaks, err := v.Leakages(Uniform(1, noise))
+			leaks, err := v.Leakages(context.Background(), Uniform(1, noise))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,8 @@ func twofoldOf(x *big.Float) twofold {
 // twofolds is the arithmetic of Arnoldi's in 106 bits, some thirty times faster than that of any precision.
 type twofolds struct {
 	w       *graph.CSR
-	weights [][]twofold
+	exact   *weights
+	weights map[int][]twofold // of the rows that have been needed
 	s       *span
 	basis   [][]twofold
 	last    map[int][]twofold
@@ -72,15 +73,19 @@ type twofolds struct {
 }
 
 func newTwofolds(w *weights, s *span) *twofolds {
-	t := &twofolds{w: w.w, s: s, last: map[int][]twofold{}}
-	for _, row := range w.floats(160) {
-		short := make([]twofold, len(row))
-		for i, x := range row {
-			short[i] = twofoldOf(x)
+	return &twofolds{w: w.w, exact: w, weights: map[int][]twofold{}, s: s, last: map[int][]twofold{}}
+}
+
+// weightsOf returns a row of W.
+func (t *twofolds) weightsOf(v int) []twofold {
+	row, ok := t.weights[v]
+	if !ok {
+		for _, x := range t.exact.row(v, 160) {
+			row = append(row, twofoldOf(x))
 		}
-		t.weights = append(t.weights, short)
+		t.weights[v] = row
 	}
-	return t
+	return row
 }
 
 func (t *twofolds) start(node int) {
@@ -92,9 +97,13 @@ func (t *twofolds) step(from int) {
 	t.from, t.row = from, make([]twofold, len(t.s.hidden))
 	for at, v := range t.s.hidden {
 		x, entry := t.last[from][at], 0
+		if x == (twofold{}) {
+			continue
+		}
+		weights := t.weightsOf(v)
 		t.w.DoRowNonZero(v, func(_, u int, _ float64) {
 			if to := t.s.place[u]; to >= 0 {
-				t.row[to] = t.row[to].plus(x.times(t.weights[v][entry]))
+				t.row[to] = t.row[to].plus(x.times(weights[entry]))
 			}
 			entry++
 		})

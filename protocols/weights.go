@@ -70,28 +70,33 @@ func (w *weights) residues() [][]uint64 {
 // floats returns the weights with so many bits, in the order of the matrix.
 func (w *weights) floats(bits uint) [][]*big.Float {
 	n, _ := w.w.Dims()
-	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
 	rows := make([][]*big.Float, n)
 	for i := range n {
-		row := make([]*big.Float, 0, w.w.RowNNZ(i))
-		self, sum := -1, number()
-		w.w.DoRowNonZero(i, func(_, j int, v float64) {
-			x := number().SetFloat64(v)
-			if w.shares && i != j {
-				x.Quo(number().SetInt64(1), number().SetInt64(share(v)))
-				sum.Add(sum, x)
-			}
-			if i == j {
-				self = len(row)
-			}
-			row = append(row, x)
-		})
-		if w.shares && self >= 0 {
-			row[self].Sub(number().SetInt64(1), sum)
-		}
-		rows[i] = row
+		rows[i] = w.row(i, bits)
 	}
 	return rows
+}
+
+// row returns those of a row.
+func (w *weights) row(i int, bits uint) []*big.Float {
+	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
+	row := make([]*big.Float, 0, w.w.RowNNZ(i))
+	self, sum := -1, number()
+	w.w.DoRowNonZero(i, func(_, j int, v float64) {
+		x := number().SetFloat64(v)
+		if w.shares && i != j {
+			x.Quo(number().SetInt64(1), number().SetInt64(share(v)))
+			sum.Add(sum, x)
+		}
+		if i == j {
+			self = len(row)
+		}
+		row = append(row, x)
+	})
+	if w.shares && self >= 0 {
+		row[self].Sub(number().SetInt64(1), sum)
+	}
+	return row
 }
 
 // times returns xᵀW modulo the prime.

@@ -53,7 +53,7 @@ type averageRun struct {
 	Mean     float64   `json:"mean"`
 	Rounds   int       `json:"rounds"`
 	Errors   []float64 `json:"errors"`         // ‖v(t) - mean‖₂ of every round
-	UpTo     *int      `json:"leakage_rounds"` // what observers see; null: for ever
+	UpTo     *int      `json:"leakage_rounds"` // observers see the messages of the rounds 0 to this one; null: for ever
 }
 
 // newAverageRun describes a run whose nodes held these values in its rounds.
@@ -112,7 +112,7 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.Float64Var(&f.noiseStd, "noise-std", 0, "standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
 	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
 	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments (lines \"node neighbour\"; default: random)")
-	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t", "rounds (default: ppac and gossip until all are within 1e-6 of the average, with leakage for ever; dpps 10)")
+	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t", "rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\nincluded; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6 of the average,\nwith leakage for ever; dpps 10)")
 	fl.StringVar(&f.observer, "observer", "", "ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
 	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
 	fl.Float64Var(&f.difference, "difference", 0, "gossip: values this far apart are to be indistinguishable (default: --value-std)")
@@ -141,11 +141,12 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 	defer func() { removeIfEmpty(f.out, err) }()
 	notes := cmd.ErrOrStderr()
 	bar := newProgress(notes, f.quiet)
-	a, err := f.choose(cmd.Context(), bar, func(format string, args ...any) {
+	note := func(format string, args ...any) {
 		if !f.quiet {
 			fmt.Fprintf(notes, format+"\n", args...)
 		}
-	})
+	}
+	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) { return f.choose(ctx, bar, note) })
 	bar.clear()
 	if err != nil {
 		return averageError(err)
@@ -175,7 +176,7 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 
 // averageError marks errors about the input.
 func averageError(err error) error {
-	if errors.Is(err, protocols.ErrNetwork) {
+	if errors.Is(err, protocols.ErrNetwork) || errors.Is(err, protocols.ErrTooLarge) {
 		return usage(err)
 	}
 	return err
@@ -243,7 +244,7 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 
 // write draws the figures, and then writes them with the result to the folder.
 func (f *averageFlags) write(ctx context.Context, a averaging, bar *progress) error {
-	figures, err := a.figures(ctx, bar)
+	figures, err := abandonable(ctx, func(ctx context.Context) ([]namedFigure, error) { return a.figures(ctx, bar) })
 	if err != nil {
 		return fmt.Errorf("drawing: %w", err)
 	}

@@ -78,6 +78,10 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	if a.calibration, a.source, err = f.push.calibrate(ctx, s, bar); err != nil {
 		return nil, err
 	}
+	broadcast, err := s.BroadcastRounds(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rounds := pushRounds
 	if f.fixed {
 		if rounds, _, err = f.limit(s.Nodes()); err != nil {
@@ -86,7 +90,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	}
 	r := &a.result
 	*r = dppsResult{Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(), Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
-		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda, Ergodicity: a.calibration.Ergodicity, Broadcast: s.BroadcastRounds(),
+		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda, Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,
 		Mean: protocols.Mean(u), Delta: f.delta}
 	switch {
 	case f.push.estimate == "sound" && !f.push.own():
@@ -113,10 +117,12 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 // judge says whether constants are sound.
 func (r *dppsResult) judge(ctx context.Context, s *protocols.Sequence, c protocols.Constants, push *pushFlags, bar *progress) error {
 	necessary, enough, err := s.SoundConstant(ctx, c.Lambda, push.horizon(bar))
-	if errors.Is(err, protocols.ErrNetwork) {
-		return nil // too large to say
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, protocols.ErrTooLarge):
+		return nil // nobody can say
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
 		return usage(err)
 	}
 	sound := c.C >= enough
@@ -186,6 +192,14 @@ func (r *dppsResult) account(epsilon float64, rounds int) (err error) {
 	return err
 }
 
+// atMost says that the rounds of a broadcast are only bounded, as they are in large networks.
+func (r *dppsResult) atMost() string {
+	if r.Nodes > protocols.MostFlooded {
+		return "at most "
+	}
+	return ""
+}
+
 // numbers is how many the nodes broadcast in a round: S_i; and for the other estimate what was added, without and with noise.
 func (r *dppsResult) numbers() int {
 	if len(r.Ergodicity) > 0 {
@@ -205,7 +219,7 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	a.printConstants(w)
-	fmt.Fprintf(w, "broadcast      max-consensus takes %s of %s, before every round\n", count(r.Broadcast, "round"), count(r.numbers(), "number"))
+	fmt.Fprintf(w, "broadcast      max-consensus takes %s%s of %s, before every round\n", r.atMost(), count(r.Broadcast, "round"), count(r.numbers(), "number"))
 	fmt.Fprintf(w, "average        %.10g; after %s the nodes are %s from it (‖·‖₂), %s at the start\n\n", r.Mean, count(len(r.Rounds), "round"),
 		number(r.Errors[len(r.Errors)-1]), number(r.Errors[0]))
 	var rows [][]string
@@ -228,6 +242,9 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %s at most\n", r.MeanRatio, decimalUp(r.MostRatio, 3))
 	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %s. It hides, given S, whose message an answer is (the paper's Definition 4)\n", decimalUp(r.Epsilon, 6))
+	if r.Epsilon > 10 {
+		fmt.Fprintf(w, "               so large an epsilon hides next to nothing; much less of it, and noise drowns the average (--b, --gamma-n)\n")
+	}
 	fmt.Fprintf(w, "               %s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n",
 		count(len(r.Rounds), "round"), decimalUp(r.Basic, 6), decimalUp(r.Advanced, 6), r.Delta)
 	fmt.Fprintf(w, "               their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n")

@@ -74,7 +74,8 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 			if slices.Contains(coalition, v) || victims != nil && !slices.Contains(victims, v) {
 				continue
 			}
-			p := gossipPair{namer.label(coalition), n.graph.Label(v), rounding.MulUp(r.Mu, rounding.SqrtUp(exposure)), nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			seen := min(r.Mu, rounding.MulUp(r.Mu, rounding.SqrtUp(exposure.Seen)))
+			p := gossipPair{namer.label(coalition), n.graph.Label(v), seen, nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/files"
 )
 
 // consensus loads a connected graph with a consensus matrix.
@@ -105,7 +105,7 @@ func (f *averageFlags) startValues(labels []string) ([]float64, error) {
 
 // readPairs reads lines "label something", one for each node, and hands them to set.
 func readPairs(path string, labels []string, set func(node int, text string) error) error {
-	file, err := os.Open(path)
+	file, _, err := files.Open(path)
 	if err != nil {
 		return usage(err)
 	}
@@ -182,7 +182,20 @@ func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []
 		}
 		victims = []int{v}
 	}
-	return coalitions, victims, nil
+	return coalitions, victims, checkPairs(g.Nodes(), coalitions, victims)
+}
+
+// bytesOfPair is what an observer and a victim take, in the result and as JSON.
+const bytesOfPair = 300
+
+// checkPairs refuses, before anything is computed, more pairs than there is memory for.
+func checkPairs(nodes int, coalitions [][]int, victims []int) error {
+	heads := float64(nodes)
+	if victims != nil {
+		heads = float64(len(victims))
+	}
+	pairs := float64(len(coalitions)) * heads
+	return checkMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)", len(coalitions), heads), pairs*bytesOfPair)
 }
 
 // noise returns --noise-std, or a protocol's default.

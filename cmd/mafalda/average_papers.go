@@ -132,7 +132,7 @@ func cyclesFigure(ctx context.Context) (*figure.Figure, error) {
 		}
 		leak, floor := figure.Curve{Name: fmt.Sprintf("cycle of %d", n)}, figure.Curve{Name: fmt.Sprintf("the average of %d", n), Dashed: true}
 		for _, scale := range decades {
-			leaks, err := view.Leakages(protocols.Uniform(value, scale*value))
+			leaks, err := view.Leakages(ctx, protocols.Uniform(value, scale*value))
 			if err != nil {
 				return nil, err
 			}

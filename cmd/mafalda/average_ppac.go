@@ -148,16 +148,25 @@ func (f *averageFlags) upTo() int {
 // observe computes what every coalition learns of the victims (nil: all), on all processors.
 func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims []int, bar *progress) ([]observed, error) {
 	all := make([]observed, len(coalitions))
-	errs := make([]error, len(coalitions))
+	ctx, cancel := context.WithCancelCause(ctx) // the first that fails ends the others
+	defer cancel(nil)
 	var mu sync.Mutex
 	done := 0
 	parallel.For(len(coalitions), func(i int) {
-		o := observed{coalition: coalitions[i]}
-		if o.view, errs[i] = a.protocol.View(ctx, o.coalition, a.flags.upTo()); errs[i] != nil {
+		if ctx.Err() != nil {
 			return
 		}
-		leaks, err := o.view.Leakages(protocols.Uniform(a.flags.valueStd, a.noise))
-		errs[i] = err
+		o := observed{coalition: coalitions[i]}
+		var err error
+		if o.view, err = a.protocol.View(ctx, o.coalition, a.flags.upTo()); err != nil {
+			cancel(err)
+			return
+		}
+		leaks, err := o.view.Leakages(ctx, protocols.Uniform(a.flags.valueStd, a.noise))
+		if err != nil {
+			cancel(err)
+			return
+		}
 		for _, l := range leaks {
 			if victims == nil || slices.Contains(victims, l.Victim) {
 				o.leaks = append(o.leaks, l)
@@ -169,10 +178,8 @@ func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims
 		done++
 		bar.show(float64(done)/float64(len(coalitions)), "observers")
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	return all, nil
 }

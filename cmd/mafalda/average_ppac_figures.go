@@ -207,7 +207,7 @@ func (a *ppacAveraging) leakages(ctx context.Context, noise float64, done func(f
 			return
 		}
 		o := a.observed[i]
-		leaks, err := o.view.Leakages(protocols.Uniform(a.flags.valueStd, noise))
+		leaks, err := o.view.Leakages(ctx, protocols.Uniform(a.flags.valueStd, noise))
 		errs[i] = err
 		asked := map[int]bool{}
 		for _, l := range o.leaks {

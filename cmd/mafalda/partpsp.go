@@ -72,7 +72,7 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Float64Var(&f.rate, "learning-rate", 0.3, "of shared and local layers")
 	fl.Float64Var(&f.clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
 	fl.Var((*wholeNumber)(&f.seeds), "seeds", "runs of every cell")
-	fl.StringVarP(&f.out, "output", "o", "", "write the result and figures of real and estimated sensitivity to this `folder`")
+	fl.StringVarP(&f.out, "output", "o", "", "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\nevery --b and --shared (with --estimate real in runs of their own, with sound estimates)")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
@@ -126,7 +126,7 @@ type partTraining struct {
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
-	t, err := f.prepare(cmd.Context())
+	t, err := abandonable(cmd.Context(), f.prepare)
 	if err != nil {
 		return usageUnlessInterrupted(err)
 	}
@@ -135,13 +135,18 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { removeIfEmpty(f.out, err) }()
 	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
-	err = t.train(cmd.Context(), bar)
+	figures, err := abandonable(cmd.Context(), func(ctx context.Context) ([]namedFigure, error) {
+		if err := t.train(ctx, bar); err != nil || f.out == "" {
+			return nil, err
+		}
+		return t.figures(ctx, bar)
+	})
 	bar.clear()
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		if err := t.write(cmd.Context()); err != nil {
+		if err := writeResult(f.out, partName, t.result, figures, f.force); err != nil {
 			return err
 		}
 	}

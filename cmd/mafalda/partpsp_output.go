@@ -56,53 +56,68 @@ func (t *partTraining) print(w io.Writer) error {
 	return table(w, header, rows)
 }
 
-func (t *partTraining) write(ctx context.Context) error {
-	var figures []namedFigure
-	for _, n := range t.networks {
-		g, err := t.sensitivityFigure(ctx, n)
-		if err != nil {
-			return fmt.Errorf("drawing: %w", err)
+// figureRounds is how many rounds are drawn, as in Figure 2 of Zhou et al.
+const figureRounds = 40
+
+// figures are a picture for every network and b.
+func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigure, error) {
+	var list []namedFigure
+	for i, n := range t.networks {
+		for j, b := range t.flags.bs {
+			bar.show(float64(i*len(t.flags.bs)+j)/float64(len(t.networks)*len(t.flags.bs)), "figures")
+			g, err := t.sensitivityFigure(ctx, n, b)
+			if err != nil {
+				return nil, fmt.Errorf("drawing: %w", err)
+			}
+			name := "sensitivity-" + strings.ReplaceAll(n.name, ":", "-")
+			if len(t.flags.bs) > 1 {
+				name += fmt.Sprintf("-b-%g", b)
+			}
+			if g != nil {
+				list = append(list, namedFigure{name, g})
+			}
 		}
-		figures = append(figures, namedFigure{"sensitivity-" + strings.ReplaceAll(n.name, ":", "-"), g})
 	}
-	return writeResult(t.flags.out, partName, t.result, figures, t.flags.force)
+	return list, nil
 }
 
-// Figure 2 of Zhou et al. is for this b and so many rounds.
-const (
-	figureB      = 5
-	figureRounds = 40
-)
-
-// sensitivityFigure shows real and estimated sensitivity in training, with sound constants, for one and two shared layers.
-func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork) (*figure.Figure, error) {
-	sound := t.flags.push
-	sound.estimate = "sound"
-	calibration, _, err := sound.calibrate(ctx, n.sequence, nil)
+// sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as estimated in
+// the table, but soundly where that takes the real one. It is nil if no round has come to an end.
+func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b float64) (*figure.Figure, error) {
+	push := t.flags.push
+	if push.estimate == "real" {
+		push.estimate = "sound"
+	}
+	calibration, _, err := push.calibrate(ctx, n.sequence, nil)
 	if err != nil {
 		return nil, err
 	}
+	push.b = b
 	var curves []figure.Curve
-	for _, shared := range []int{1, 2} {
-		p := t.configure(n, shared, figureB, 0)
-		sound.b = figureB
-		p.PushSum = sound.options(calibration)
+	for _, shared := range t.flags.shared {
+		p := t.configure(n, shared, b, 0)
+		p.PushSum = push.options(calibration)
 		perEpoch := max(p.Train.Len()/t.flags.nodes/p.Batch, 1)
-		p.Epochs = (figureRounds + perEpoch - 1) / perEpoch
+		p.Epochs = min(p.Epochs, (figureRounds+perEpoch-1)/perEpoch)
 		r, err := p.Run(ctx, 0)
 		if err != nil {
 			return nil, err
 		}
-		real := figure.Curve{Name: fmt.Sprintf("real, %s shared", count(shared, "layer"))}
-		estimated := figure.Curve{Name: fmt.Sprintf("estimated, %s shared", count(shared, "layer")), Dashed: true}
+		real := figure.Curve{Name: fmt.Sprintf("real, %s", methodOf(shared))}
+		estimated := figure.Curve{Name: fmt.Sprintf("estimated, %s", methodOf(shared)), Dashed: true}
 		for _, round := range r.Rounds[:min(figureRounds, len(r.Rounds))] {
 			if round.Real > 0 && round.Estimated > 0 {
 				real.X, real.Y = append(real.X, float64(round.Round)), append(real.Y, round.Real)
 				estimated.X, estimated.Y = append(estimated.X, float64(round.Round)), append(estimated.Y, round.Estimated)
 			}
 		}
-		curves = append(curves, real, estimated)
+		if len(real.X) > 0 {
+			curves = append(curves, real, estimated)
+		}
 	}
-	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PartPSP on %s, b = %d, gamma-n = %g: sensitivity", n.name, figureB, t.flags.push.gammaN), X: "round",
-		Y: "largest distance of messages in L1", LogY: true}, curves)
+	if len(curves) == 0 {
+		return nil, nil
+	}
+	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.name, b, push.gammaN, push.estimate)
+	return figure.Lines(figure.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true}, curves)
 }

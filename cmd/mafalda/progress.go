@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -12,7 +13,8 @@ import (
 
 // progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
 type progress struct {
-	out      io.Writer // nil: draw nothing
+	mu       sync.Mutex // work that was left behind may still report
+	out      io.Writer  // nil: draw nothing
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
@@ -35,7 +37,12 @@ func newProgress(w io.Writer, quiet bool) *progress {
 
 // show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
 func (p *progress) show(fraction float64, description string) {
-	if p == nil || p.out == nil || time.Since(p.since) < progressDelay {
+	if p == nil || p.out == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.since) < progressDelay {
 		return
 	}
 	if p.bar == nil {
@@ -54,6 +61,8 @@ func (p *progress) showAt(done, total int) { p.show(float64(done)/float64(max(to
 
 // clear takes the bar away, for another phase or for the result.
 func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
