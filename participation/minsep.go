@@ -78,7 +78,8 @@ func (m MinSep) Disjoint() [][]int { return chop(m.steps, m.participations, m.se
 //     {0, b, 2b, ...} has the largest sum. It is exact for non-negative decreasing Toeplitz strategies (Kalinin and
 //     Lampert, "Banded square root matrix factorization", Theorem 2), and for whatever else decreases in this way.
 //
-// The time is O(T²k), and that of T² entries of x.
+// Pattern is the one of the largest sum among the patterns that these bounds come from. The time is O(T²k), and that of T²
+// entries of x.
 func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, m.steps); err != nil {
 		return Sensitivity{}, err
@@ -87,15 +88,17 @@ func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err != nil {
 		return Sensitivity{}, err
 	}
-	earliest := m.earliest()
-	bound := Sensitivity{Squared: sumOfMagnitudes(submatrix(majorant(full), earliest)), Pattern: earliest}
-	reached := attained(submatrix(full, earliest))
+	bound := Sensitivity{Squared: sumOfMagnitudes(submatrix(majorant(full), m.earliest())), Pattern: m.earliest()}
+	block := submatrix(full, bound.Pattern)
+	heaviest, reached := sumOfMagnitudes(block), attained(block)
 	for _, by := range []func(*mat.SymDense) (float64, []int){m.largestByRows, m.largestByNeighbours} {
 		squared, pattern := by(full)
-		if squared <= bound.Squared {
-			bound.Squared, bound.Pattern = squared, pattern
+		bound.Squared = min(bound.Squared, squared)
+		block := submatrix(full, pattern)
+		reached = max(reached, attained(block))
+		if sum := sumOfMagnitudes(block); sum > heaviest {
+			heaviest, bound.Pattern = sum, pattern
 		}
-		reached = max(reached, attained(submatrix(full, pattern)))
 	}
 	bound.Attained = reached
 	if bound.Squared-bound.Squared != 0 {
