@@ -36,7 +36,7 @@ type Iteration struct {
 type Result struct {
 	Strategy   Strategy // sens² ≤ 1, up to rounding equal
 	Quality             // of Strategy
-	LowerBound float64  // no strategy of this class has a smaller loss
+	LowerBound float64  // no strategy that the optimizer looks among (see there) has a smaller loss
 	Gap        float64  // (Loss - LowerBound)/LowerBound, certified
 	Iterations int
 	Status     optim.Status // Converged if Gap is at most the one asked for

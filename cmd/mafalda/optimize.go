@@ -392,8 +392,9 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
-		if b := special.bound; b != nil {
-			strategy.ClassBound, strategy.ClassGap = b.LowerBound, &b.Gap
+		if b := special.bound; b > 0 {
+			gap := (q.Loss - b) / b
+			strategy.ClassBound, strategy.ClassGap = b, &gap
 		}
 	}
 	if split := o.split; split != nil && split.LowerBound > 0 {
