@@ -138,7 +138,11 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
 		j.progress.show(0, j.class.name+" strategy")
-		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, factorize.Options{Gap: f.tolerance})
+		opts := factorize.Options{Gap: f.tolerance}
+		if j.class.name == "dense" {
+			opts.LowerBound = r.best.LowerBound
+		}
+		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, opts)
 		if err != nil {
 			return err
 		}

@@ -150,11 +150,6 @@ func (c strategyClass) run(ctx context.Context, h *mat.SymDense, s participation
 	r := &structured{strategy: certified.Strategy, quality: certified.Quality, iterations: certified.Iterations, search: certified}
 	if c.name == "banded" {
 		r.bound = certified.LowerBound
-		if !participation.IsPartition(s) { // the certificate is one within mask and budgets only
-			if r.bound, err = factorize.BandedBound(ctx, h, s, f.bandwidth, opts); err != nil {
-				return nil, fmt.Errorf("bounding %s strategies: %w", c.name, err)
-			}
-		}
 	}
 	return r, nil
 }
