@@ -109,7 +109,7 @@ type Strategy struct {
 	Omega        [][2]float64 `json:"omega,omitempty"`         // blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
 
 	Ratio        float64  `json:"ratio,omitempty"`       // loss over the dense certified optimum's
-	ClassBound   float64  `json:"class_bound,omitempty"` // no strategy of this class and bandwidth has a smaller loss
+	ClassBound   float64  `json:"class_bound,omitempty"` // banded: no strategy with so many bands has a smaller loss
 	ClassGap     *float64 `json:"class_gap,omitempty"`
 	MemoryFloats int      `json:"memory_floats"`  // kept by a node for each model parameter
 	FlopsPerStep int      `json:"flops_per_step"` // done by a node for each model parameter

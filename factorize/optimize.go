@@ -17,6 +17,7 @@ type Options struct {
 	Gap           float64         // stop at this certified relative gap; 0 means 1e-6; below MinGap is an error
 	MaxIterations int             // 0 means 2000; reaching it ends with optim.IterationLimit and the gap so far
 	Start         *mat.SymDense   // X to start from, T×T, positive definite, such as CᵀC of a similar problem; nil: a guess
+	LowerBound    float64         // where patterns overlap: a bound for the schema that is known already; 0: computed
 	Progress      func(Iteration) // if not nil, sees every iteration, on the caller's goroutine
 }
 
@@ -39,7 +40,7 @@ type Result struct {
 	LowerBound float64  // no strategy of this class has a smaller loss
 	Gap        float64  // (Loss - LowerBound)/LowerBound, certified
 	Iterations int
-	Status     optim.Status // Converged if Gap is at most the one asked for
+	Status     optim.Status // Converged if Gap is at most the one asked for; where patterns overlap: that within mask and budgets
 }
 
 // ErrUnsupported is wrapped by errors about a combination of strategy and schema that has no method.
@@ -53,16 +54,29 @@ var ErrGram = errors.New("factorization of the Gram matrix")
 // cosine basis, until the certified gap is reached. For b = 1 the optimum is diagonal, for k = 1 it is the optimum under
 // single participation.
 //
-// If the schema's patterns are a partition of the steps (participation.IsPartition), no strategy whatsoever has a smaller
-// loss than LowerBound. Under any other schema Optimize looks among the strategies whose columns are orthogonal on every
-// pattern, with a diagonal of X within the schema's Budgets; LowerBound is one for these, and that of the schema's
-// Relaxation is one for all. Under min-sep they have b bands.
+// If the schema's patterns are a partition of the steps (participation.IsPartition), this is the optimum. Under any other
+// schema Optimize first looks among the strategies whose columns are orthogonal on every pattern, with a diagonal of X within
+// the schema's Budgets, until the gap is reached among these, and then improves on their optimum without mask and budgets, by
+// the sensitivity itself (improveOverlap). LowerBound is then that of the schema's Relaxation, and Gap the distance to it.
+// Under min-sep the strategies have 2b bands. In every case no strategy whatsoever has a smaller loss than LowerBound.
 //
 // When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error; likewise for
 // the other endings before the gap is reached. The error is ErrGram for an h that is not finite or not numerically
 // positive definite. Memory: about 35 matrices of T×T; time: O(T³) an iteration, some 30 iterations for a gap of 1e-6.
 func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Schema, opts Options) (*Result, error) {
 	return optimizeMasked(ctx, h, denseMask(schema), opts)
+}
+
+// overlapBound is the lower bound for the mask's strategies that the schema's Relaxation has.
+func overlapBound(ctx context.Context, h *mat.SymDense, k mask, opts Options) (float64, error) {
+	if opts.LowerBound > 0 {
+		return opts.LowerBound, nil
+	}
+	r, err := optimizeMasked(ctx, h, newMask(participation.Relaxation(k.schema), k.bandwidth), Options{Gap: opts.Gap})
+	if err != nil {
+		return 0, err
+	}
+	return r.LowerBound, nil
 }
 
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
@@ -94,7 +108,25 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 		Precondition:  search.metric.solveTo,
 		Done:          search.done,
 	})
-	return search.finish(h, x, ended)
+	result, err := search.finish(h, x, ended)
+	if err != nil || participation.IsPartition(schema) {
+		return result, err
+	}
+	improved, iterations := improveOverlap(ctx, search.objective, x)
+	if iterations > 0 {
+		if err := result.measure(h, improved, schema); err != nil {
+			return nil, err
+		}
+		result.Iterations += iterations
+	}
+	if result.LowerBound, err = overlapBound(ctx, h, k, opts); err != nil {
+		return nil, err
+	}
+	result.Gap = (result.Loss - result.LowerBound) / result.LowerBound
+	if ctx.Err() != nil {
+		result.Status = optim.Interrupted
+	}
+	return result, nil
 }
 
 // scaleToUnit divides h by its mean diagonal, so that no power of ten in it matters.
@@ -187,17 +219,8 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 		return nil, s.err
 	}
 	schema := s.objective.mask.schema
-	gram := mat.NewSymDense(schema.Steps(), x)
-	factor, err := StrategyFromGram(gram)
-	if err != nil {
-		return nil, fmt.Errorf("strategy of the optimal X: %w", err)
-	}
-	c, err := Normalize(factor, schema)
-	if err != nil {
-		return nil, err
-	}
-	quality, err := Evaluate(c, h, schema)
-	if err != nil {
+	result := &Result{Iterations: ended.Iterations, Status: ended.Status}
+	if err := result.measure(h, x, schema); err != nil {
 		return nil, err
 	}
 	bound := s.bound * s.unit * (1 - 0x1p-50)
@@ -208,10 +231,22 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 		}
 		bound = math.Max(bound, far*s.unit*(1-0x1p-50))
 	}
-	result := &Result{Strategy: c, Quality: quality, LowerBound: bound, Gap: (quality.Loss - bound) / bound,
-		Iterations: ended.Iterations, Status: ended.Status}
+	result.LowerBound, result.Gap = bound, (result.Loss-bound)/bound
 	if result.Gap <= s.opts.Gap {
 		result.Status = optim.Converged
 	}
 	return result, nil
+}
+
+// measure sets the strategy of X, and its quality.
+func (r *Result) measure(h *mat.SymDense, x []float64, schema participation.Schema) error {
+	factor, err := StrategyFromGram(mat.NewSymDense(schema.Steps(), x))
+	if err != nil {
+		return fmt.Errorf("strategy of the optimal X: %w", err)
+	}
+	if r.Strategy, err = Normalize(factor, schema); err != nil {
+		return err
+	}
+	r.Quality, err = Evaluate(r.Strategy, h, schema)
+	return err
 }

@@ -2,7 +2,6 @@ package participation
 
 import (
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -67,16 +66,20 @@ func (m MinSep) Budgets() []Budget {
 // Disjoint returns disjoint patterns whose steps are exactly b apart.
 func (m MinSep) Disjoint() [][]int { return chop(m.steps, m.participations, m.separation) }
 
-// Sensitivity bounds the largest sum of magnitudes over a pattern from two sides that are both exact in important cases,
-// and takes the smaller one:
+// Sensitivity bounds the largest sum of magnitudes over a pattern from three sides that are exact in important cases, and
+// takes the smallest:
 //
 //   - Every row: r_s is the largest Σ_t |X[s,t]| over the patterns that hold s, and the bound the largest Σ r_s over a
 //     pattern, both by dynamic programs over the steps. It is exact for X with bands, X[s,t] = 0 for |s-t| ≥ b.
+//   - Neighbours: entries of steps that follow one another in the pattern are counted as they are, by a dynamic program over
+//     pairs, and only those of steps further apart, which are at least 2b apart, as in the bound by rows. It is exact for X
+//     with X[s,t] = 0 for |s-t| ≥ 2b.
 //   - A majorant of |X| that decreases along diagonals and away from the diagonal: of such a matrix the pattern
 //     {0, b, 2b, ...} has the largest sum. It is exact for non-negative decreasing Toeplitz strategies (Kalinin and
 //     Lampert, "Banded square root matrix factorization", Theorem 2), and for whatever else decreases in this way.
 //
-// The time is O(T²k), and that of T² entries of x.
+// Pattern is the one of the largest sum among the patterns that these bounds come from. The time is O(T²k), and that of T²
+// entries of x.
 func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, m.steps); err != nil {
 		return Sensitivity{}, err
@@ -85,13 +88,19 @@ func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err != nil {
 		return Sensitivity{}, err
 	}
-	byRows, pattern := m.largestByRows(full)
-	earliest := m.earliest()
-	bound := Sensitivity{Squared: byRows, Pattern: pattern}
-	if byMajorant := sumOfMagnitudes(submatrix(majorant(full), earliest)); byMajorant < byRows {
-		bound.Squared, bound.Pattern = byMajorant, earliest
+	bound := Sensitivity{Squared: sumOfMagnitudes(submatrix(majorant(full), m.earliest())), Pattern: m.earliest()}
+	block := submatrix(full, bound.Pattern)
+	heaviest, reached := sumOfMagnitudes(block), attained(block)
+	for _, by := range []func(*mat.SymDense) (float64, []int){m.largestByRows, m.largestByNeighbours} {
+		squared, pattern := by(full)
+		bound.Squared = min(bound.Squared, squared)
+		block := submatrix(full, pattern)
+		reached = max(reached, attained(block))
+		if sum := sumOfMagnitudes(block); sum > heaviest {
+			heaviest, bound.Pattern = sum, pattern
+		}
 	}
-	bound.Attained = max(attained(submatrix(full, pattern)), attained(submatrix(full, earliest)))
+	bound.Attained = reached
 	if bound.Squared-bound.Squared != 0 {
 		return Sensitivity{}, fmt.Errorf("sensitivity over %d steps is not finite", m.steps)
 	}
@@ -105,77 +114,6 @@ func (m MinSep) earliest() []int {
 		pattern[j] = j * m.separation
 	}
 	return pattern
-}
-
-// largestByRows is the bound by rows, and the pattern that gives it.
-func (m MinSep) largestByRows(x *mat.SymDense) (float64, []int) {
-	rows := make([]float64, m.steps)
-	left, right := make([]float64, m.steps), make([]float64, m.steps)
-	for s := range rows {
-		for t := range m.steps {
-			left[t], right[m.steps-1-t] = 0, 0
-			if v := max(x.At(s, t), -x.At(s, t)); t <= s-m.separation {
-				left[t] = v
-			} else if t >= s+m.separation {
-				right[m.steps-1-t] = v
-			}
-		}
-		before := m.prefixes(left, max(s-m.separation+1, 0))
-		after := m.prefixes(right, max(m.steps-s-m.separation, 0))
-		var best float64
-		for j := range m.participations {
-			best = max(best, before[j]+after[m.participations-1-j])
-		}
-		rows[s] = x.At(s, s) + best
-	}
-	value, pattern := m.heaviest(rows)
-	return value * (1 + 4*float64(m.participations+2)*0x1p-53), pattern // sums of at most k, twice
-}
-
-// prefixes returns the largest sums of weights over patterns of at most 0, 1, ..., k-1 of the first count steps.
-func (m MinSep) prefixes(weights []float64, count int) []float64 {
-	best := make([]float64, m.participations)
-	if count == 0 || m.participations == 1 || slices.Max(weights[:count]) == 0 {
-		return best
-	}
-	table := m.table(weights[:count], m.participations-1)
-	for j := 1; j < m.participations; j++ {
-		best[j] = table[j][count]
-	}
-	return best
-}
-
-// table[j][s] is the largest sum of weights over patterns of at most j steps before s.
-func (m MinSep) table(weights []float64, participations int) [][]float64 {
-	table := make([][]float64, participations+1)
-	table[0] = make([]float64, len(weights)+1)
-	for j := 1; j <= participations; j++ {
-		table[j] = make([]float64, len(weights)+1)
-		for s, w := range weights {
-			table[j][s+1] = max(table[j][s], table[j-1][max(s+1-m.separation, 0)]+w)
-		}
-	}
-	return table
-}
-
-// heaviest returns the largest sum of weights ≥ 0 over a pattern, and the pattern, ascending.
-func (m MinSep) heaviest(weights []float64) (float64, []int) {
-	table := m.table(weights, m.participations)
-	var pattern []int
-	s := m.steps
-	for j := m.participations; j > 0 && s > 0; {
-		if table[j][s] == table[j][s-1] {
-			s--
-			continue
-		}
-		pattern = append([]int{s - 1}, pattern...)
-		s = max(s-m.separation, 0)
-		j--
-	}
-	if len(pattern) == 0 { // all weights are zero
-		pattern = []int{0}
-	}
-	return table[m.participations][m.steps], pattern
 }
 
 // majorant returns the smallest matrix above |x| that decreases along its diagonals and, right of the main diagonal, along

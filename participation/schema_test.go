@@ -187,6 +187,36 @@ func TestMinSepExactForDecreasing(t *testing.T) {
 	}
 }
 
+// TestMinSepExactWithBandsOfTwoSeparations: with X[s,t] = 0 for |s-t| ≥ 2b only steps that follow one another in a pattern
+// meet, and the bound is the largest sum itself. The bounds by rows and by majorant alone gave up to twice as much.
+func TestMinSepExactWithBandsOfTwoSeparations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.IntRange(1, 11).Draw(t, "T")
+		b := rapid.IntRange(1, steps).Draw(t, "b")
+		s, err := NewMinSep(steps, rapid.IntRange(1, (steps-1)/b+1).Draw(t, "k"), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := drawGram(t, s)
+		for i := range steps {
+			for j := i + 2*b; j < steps; j++ {
+				x.SetSym(i, j, 0)
+			}
+		}
+		var largest float64
+		for _, pattern := range allPatterns(s) {
+			largest = math.Max(largest, sumOfMagnitudes(submatrix(x, pattern)))
+		}
+		got, err := s.Sensitivity(x)
+		if err != nil || got.Squared > largest*(1+1e-13) || got.Squared < largest*(1-1e-15) {
+			t.Fatalf("%v: sens² %v (%v), but the largest sum is %v", s, got.Squared, err, largest)
+		}
+		if sum := sumOfMagnitudes(submatrix(x, got.Pattern)); math.Abs(sum-largest) > 1e-13*largest {
+			t.Fatalf("%v: the pattern %v has %v, the largest sum is %v", s, got.Pattern, sum, largest)
+		}
+	})
+}
+
 // toeplitzGram returns CᵀC of the lower-triangular Toeplitz matrix of c.
 func toeplitzGram(c []float64) *mat.SymDense {
 	n := len(c)

@@ -16,7 +16,7 @@ type Sensitivity struct {
 	Squared  float64 // an upper bound of sens², rounded up
 	Attained float64 // what some contribution reaches; sens² lies between the two
 	Exact    bool    // Squared and Attained agree to 1e-12: Squared is sens² itself, up to rounding
-	Pattern  []int   // the pattern that gives Squared
+	Pattern  []int   // the pattern that gives Squared, or, of a bound under min-sep, one that comes close
 }
 
 // Kind returns "exact" or "bound".

@@ -107,7 +107,7 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 	if err := judgeLong(ctx, j.gram, sketch, series.Strategy); err != nil {
 		return nil, err
 	}
-	o := &outcome{special: &structured{series.Strategy, series.Quality, series.Iterations, nil}}
+	o := &outcome{special: &structured{strategy: series.Strategy, quality: series.Quality, iterations: series.Iterations}}
 	if j.flags.noBaselines {
 		return o, nil
 	}

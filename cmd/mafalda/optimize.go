@@ -139,7 +139,11 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
 		j.progress.show(0, j.class.name+" strategy")
-		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, factorize.Options{Gap: f.tolerance})
+		opts := factorize.Options{Gap: f.tolerance}
+		if j.class.name == "dense" {
+			opts.LowerBound = r.best.LowerBound
+		}
+		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, opts)
 		if err != nil {
 			return err
 		}
@@ -387,8 +391,9 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
-		if b := special.bound; b != nil {
-			strategy.ClassBound, strategy.ClassGap = b.LowerBound, &b.Gap
+		if b := special.bound; b > 0 {
+			gap := (q.Loss - b) / b
+			strategy.ClassBound, strategy.ClassGap = b, &gap
 		}
 	}
 	if split := o.split; split != nil && split.LowerBound > 0 {

@@ -27,8 +27,8 @@ func (o *outcome) chosen() factorize.Strategy {
 func (o *outcome) unfinished() *factorize.Result {
 	switch {
 	case o.best.Status != optim.Converged:
-	case o.special != nil && o.special.bound != nil:
-		return o.special.bound
+	case o.special != nil && o.special.search != nil:
+		return o.special.search
 	case o.split != nil:
 		return &factorize.Result{Status: o.split.Status, Iterations: o.split.Iterations, Gap: o.split.Gap}
 	}

@@ -134,7 +134,8 @@ type structured struct {
 	strategy   factorize.Strategy
 	quality    factorize.Quality
 	iterations int
-	bound      *factorize.Result // with a certificate for the class, or nil
+	search     *factorize.Result // with a certificate within what was searched, or nil
+	bound      float64           // no strategy of this class and bandwidth has a smaller loss; 0: none is known but the one for all
 }
 
 // optimize runs the class's optimizer.
@@ -143,10 +144,14 @@ func (c strategyClass) run(ctx context.Context, h *mat.SymDense, s participation
 	if err != nil {
 		return nil, fmt.Errorf("optimizing the %s strategy: %w", c.name, err)
 	}
-	if certified != nil {
-		return &structured{certified.Strategy, certified.Quality, certified.Iterations, certified}, nil
+	if certified == nil {
+		return &structured{strategy: series.Strategy, quality: series.Quality, iterations: series.Iterations}, nil
 	}
-	return &structured{series.Strategy, series.Quality, series.Iterations, nil}, nil
+	r := &structured{strategy: certified.Strategy, quality: certified.Quality, iterations: certified.Iterations, search: certified}
+	if c.name == "banded" {
+		r.bound = certified.LowerBound
+	}
+	return r, nil
 }
 
 // describe returns the parameters of a strategy for the manifest.

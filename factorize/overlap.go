@@ -1,0 +1,130 @@
+package factorize
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/optim"
+	"mafalda/participation"
+)
+
+// overlapObjective is log tr(H X⁻¹) plus the squared sensitivity of X, over all positive definite X with a band: without
+// the mask and the budgets, which lose something where patterns overlap. The sensitivity is convex in X but not smooth: the soft
+// maximum of the sums over patterns takes its place, and √(x² + ε²) that of magnitudes. It is added, not its logarithm, so that
+// it is one at the minimum.
+type overlapObjective struct {
+	*objective
+	beta     float64 // of the soft maximum
+	rounding float64 // ε
+
+	x, smooth, weights []float64 // of the last Value
+	error, sens        float64
+}
+
+// freeMask returns the mask that knows the band alone.
+func freeMask(schema participation.Schema, bandwidth int) mask {
+	steps := schema.Steps()
+	k := mask{schema, bandwidth, nil, make([]bool, steps*steps)}
+	for s := range steps {
+		for t := range steps {
+			k.keep[s*steps+t] = s != t && max(s-t, t-s) < bandwidth
+		}
+	}
+	return k
+}
+
+func (o *overlapObjective) Value(x []float64) float64 {
+	o.error = o.objective.Value(x)
+	if !(o.error > 0) || math.IsInf(o.error, 1) {
+		return math.Inf(1)
+	}
+	o.x = append(o.x[:0], x...)
+	o.smooth = append(o.smooth[:0], x...)
+	for i, v := range o.smooth {
+		if v != 0 {
+			o.smooth[i] = math.Sqrt(v*v + o.rounding*o.rounding)
+		}
+	}
+	o.weights = append(o.weights[:0], make([]float64, len(x))...)
+	o.sens = participation.SoftMaximum(o.mask.schema, mat.NewSymDense(o.steps, o.smooth), o.beta, o.weights)
+	return math.Log(o.error) + o.sens
+}
+
+func (o *overlapObjective) GradientTo(dst []float64) {
+	o.objective.GradientTo(dst)
+	floats.Scale(1/o.error, dst)
+	for i, w := range o.weights {
+		if w != 0 && o.x[i] != 0 {
+			dst[i] += w * o.x[i] / o.smooth[i]
+		}
+	}
+	o.mask.project(dst)
+}
+
+// The soft maxima and roundings of magnitudes, in units of the mean diagonal entry, that follow one another.
+var overlapStages = []struct{ beta, rounding float64 }{{1000, 1e-3}, {5000, 1e-4}, {20000, 1e-5}, {80000, 1e-5}}
+
+const (
+	overlapIterations = 60   // a stage
+	overlapDecrease   = 1e-7 // of the logarithm of the loss: less ends a stage
+)
+
+// improveOverlap descends from x, the optimum within mask and budgets, without these, and returns the X of least loss by the
+// schema's own measure, and the number of iterations. Under min-sep X keeps a band of 2b at most, within which the sensitivity
+// is known exactly; of strategies with up to b bands, where budgets are all that is lost, x itself is returned, as it is if the
+// patterns are a partition. The last x of the objective is another one afterwards.
+func improveOverlap(ctx context.Context, o *objective, start []float64) ([]float64, int) {
+	schema := o.mask.schema
+	if participation.IsPartition(schema) || o.mask.withinSeparation() {
+		return start, 0
+	}
+	free := *o
+	free.mask = freeMask(schema, o.mask.bandwidth)
+	if _, ok := schema.(participation.MinSep); ok {
+		free.mask = freeMask(schema, min(o.mask.bandwidth, 2*schema.Separation()))
+	}
+	best, least := start, math.Inf(1)
+	try := func(x []float64) {
+		sens, err := schema.Sensitivity(mat.NewSymDense(o.steps, slices.Clone(x)))
+		if err != nil {
+			return
+		}
+		if loss := free.Value(x) * sens.Squared; loss < least {
+			best, least = slices.Clone(x), loss
+		}
+	}
+	try(start)
+	x := slices.Clone(start)
+	unit := 0.0
+	for s := range o.steps {
+		unit += x[s*o.steps+s] / float64(o.steps)
+	}
+	for i, keep := range free.mask.keep {
+		if keep && x[i] == 0 {
+			x[i] = 1e-9 * unit // so that it has a slope
+		}
+	}
+	p := &overlapObjective{objective: &free}
+	iterations := 0
+	for _, stage := range overlapStages {
+		p.beta, p.rounding = stage.beta, stage.rounding*unit
+		m := newMetric(free.mask)
+		ended := optim.Minimize(ctx, p, x, optim.Options{MaxIterations: overlapIterations, Memory: 20, Precondition: m.solveTo,
+			Done: func(it optim.Iteration) bool {
+				if it.Count%refreshEvery == 0 {
+					m.refresh(free.inverse.RawSymmetric().Data, free.lambda)
+				}
+				if it.Step != nil {
+					m.fit(it.Step, it.Change)
+				}
+				return it.Count > 0 && it.Decrease < overlapDecrease
+			}})
+		iterations += ended.Iterations
+		try(x)
+	}
+	return best, iterations
+}
