@@ -282,7 +282,7 @@ func TestNothingBurned(t *testing.T) {
 	if d.state.place.Issued != 1 {
 		t.Errorf("%d rows are out, want 1", d.state.place.Issued)
 	}
-	d.std = math.MaxFloat64
+	d.std = math.Inf(1)
 	for range 2 {
 		row := []float64{1, 1, 1}
 		if err := d.Next(row); !errors.Is(err, ErrNumbers) || row[0] != 1 || d.state.place.Issued != 1 {
