@@ -264,7 +264,7 @@ func (d *Durable) Batch(count int, prepare func(next func(dst []float64) error) 
 		return err
 	}
 	if err := publish(); err != nil {
-		d.err = fmt.Errorf("%w: %w", ErrLost, err)
+		d.err = fmt.Errorf("%w: %w", err, ErrLost)
 	}
 	return d.err
 }

@@ -40,7 +40,7 @@ func TestNoiseCommand(t *testing.T) {
 	if !slices.Equal(all.Shape, []int{16, 50}) {
 		t.Fatalf("shape %v", all.Shape)
 	}
-	first := draw("first.npy", "--seed", "3", "--state", state, "--steps", "5")
+	first := draw("first.npy", "--seed", "3", "--state", state, "--new", "--steps", "5")
 	rest := draw("rest.npy", "--seed", "3", "--state", state)
 	if !slices.Equal(append(first.Data, rest.Data...), all.Data) {
 		t.Error("rows through a state are not those of one run")
@@ -53,7 +53,7 @@ func TestNoiseCommand(t *testing.T) {
 		t.Errorf("raw: code %d, %d bytes, %s", code, len(raw), errs)
 	}
 	secret := filepath.Join(work, "secret")
-	one, other := draw("one.npy", "--state", secret, "--steps", "1"), draw("other.npy", "--state", filepath.Join(work, "another"), "--steps", "1")
+	one, other := draw("one.npy", "--state", secret, "--new", "--steps", "1"), draw("other.npy", "--state", filepath.Join(work, "another"), "--new", "--steps", "1")
 	if slices.Equal(one.Data, other.Data) || slices.Equal(one.Data, all.Data[:50]) {
 		t.Error("two keys made the same noise")
 	}
@@ -102,16 +102,33 @@ func TestBadNoise(t *testing.T) {
 		"no steps":       {with("--steps", "0"), "at least 1"},
 		"format":         {with("--format", "csv"), "csv"},
 		"noise level":    {with("--noise-std", "-1"), "--noise-std -1"},
+		"too little":     {with("--noise-std", "1e-9"), "less than the 1"},
+		"too much":       {with("--noise-std", "1.7e308"), "between"},
 		"grid":           {with("--grid", "0"), "--grid 0"},
+		"grid of all":    {with("--grid", "1000"), "power of two"},
+		"grid of most":   {with("--grid", "1024"), "an eighth"},
+		"grid of none":   {with("--grid", "1e-320"), "power of two"},
+		"decimal grid":   {with("--grid", "0.1"), "power of two"},
 		"no noise level": {[]string{"noise", silent, "--node", "Medici", "--dim", "5", "--seed", "1"}, "no noise level"},
 		"no export":      {[]string{"noise", t.TempDir(), "--node", "Medici", "--dim", "5", "--seed", "1"}, "no export here"},
-		"garbled state":  {with("--state", garbled), "is none"},
+		"garbled state":  {with("--state", garbled), "no record"},
+		"no such state":  {with("--state", garbled+"x"), "--new starts one"},
+		"state is there": {with("--state", garbled, "--new"), "without --new"},
+		"new what":       {with("--new"), "for a --state"},
+		"count what":     {with("--counter", garbled+"c"), "for a --state"},
+		"another row":    {with("--row", "3"), "row 0 is next"},
+		"no such row":    {with("--row", "-1"), "counted from 0"},
+		"row of new":     {with("--row", "1", "--state", garbled+"x", "--new"), "starts with row 0"},
+		"over the state": {with("--state", garbled, "-o", garbled, "--force"), "one file"},
+		"beside itself":  {with("--state", garbled+".json", "--new", "-o", garbled, "--force"), "one file"},
+		"in the export":  {with("-o", filepath.Join(dir, "row.npy")), "its own files"},
+		"state in it":    {with("--state", filepath.Join(dir, "state"), "--new"), "its own files"},
+		"to a device":    {with("-o", os.DevNull), "device"},
 		"too large":      {with("--dim", "1000000000000"), "of memory"},
 	} {
 		code, out, errs := mafalda(tc.args...)
-		last := errs[strings.LastIndex(strings.TrimSuffix(errs, "\n"), "\n")+1:]
-		if code != 2 || out != "" || !strings.Contains(last, tc.say) {
-			t.Errorf("%s: code %d, stdout %q, stderr %q; want 2 and %q", name, code, out, errs, tc.say)
+		if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, tc.say) {
+			t.Errorf("%s: code %d, stdout %q, stderr %q; want 2 and one line with %q", name, code, out, errs, tc.say)
 		}
 	}
 }

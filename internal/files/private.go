@@ -20,7 +20,7 @@ type Private struct {
 }
 
 // NewPrivate starts a file that will be called path; of a link, it will replace what the link points to. Without replace
-// path must not exist (fs.ErrExist).
+// path must not exist (fs.ErrExist). What is no regular file is ErrIrregular.
 func NewPrivate(path string, replace bool) (*Private, error) {
 	p := &Private{path: path, place: path, replace: replace}
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
@@ -29,10 +29,8 @@ func NewPrivate(path string, replace bool) (*Private, error) {
 	info, err := os.Lstat(p.place)
 	switch {
 	case err != nil: // missing, or the error will come again
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder, not a file", path)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: %w and is not a regular file", path, fs.ErrExist)
+		return nil, fmt.Errorf("%s is a folder, a pipe or a device: %w", path, ErrIrregular)
 	case !replace:
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
