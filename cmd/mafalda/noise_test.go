@@ -77,6 +77,42 @@ func TestNoiseOfNodes(t *testing.T) {
 	}
 }
 
+// A label is written on the command line as it is, whatever nodes.csv does to it.
+func TestNoiseOfQuotedLabel(t *testing.T) {
+	dir := noisy(t, "--graph", writeFile(t, "g.edges", "a\"x b\nb c\n"), "--per-node")
+	for node, want := range map[string]int{`a"x`: 0, "b": 0, `"a""x"`: 2} {
+		if code, _, errs := mafalda("noise", dir, "--node", node, "--dim", "2", "--seed", "1"); code != want {
+			t.Errorf("%s: code %d, %s", node, code, errs)
+		}
+	}
+}
+
+// The example trains with fixed batches, misses steps and carries their rows, where there is a PyTorch.
+func TestTrainExample(t *testing.T) {
+	folder, err := filepath.Abs(filepath.Join("..", "..", "examples", "pytorch"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "train.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"batches[step % noise.batches]", "carried += row", "row + carried"} {
+		if !bytes.Contains(text, []byte(line)) {
+			t.Errorf("the example has no %q", line)
+		}
+	}
+	if err := exec.Command("python3", "-c", "import torch").Run(); err != nil {
+		t.Logf("no PyTorch here: %v", err)
+		return
+	}
+	run := exec.Command("python3", filepath.Join(folder, "train.py"), noisy(t), "Medici")
+	run.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := run.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("step 10: loss")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestBadNoise(t *testing.T) {
 	dir := noisy(t)
 	silent := filepath.Join(t.TempDir(), "out")
@@ -147,8 +183,10 @@ func TestPythonNoise(t *testing.T) {
 		t.Logf("no Python with NumPy here: %v", err)
 		return
 	}
+	quoted := writeFile(t, "g.edges", "a\"x Pazzi\nPazzi c\n")
 	for name, args := range map[string][]string{
 		"dense":          nil,
+		"quoted":         {"--graph", quoted, "--per-node"},
 		"per-node":       {"--per-node"},
 		"banded":         {"--strategy", "banded", "--no-dense"},
 		"toeplitz":       {"--strategy", "toeplitz", "--scale-columns"},
