@@ -4,26 +4,50 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
+	"io"
 	mathrand "math/rand/v2"
 	"runtime"
 	"sync"
 )
 
-// Key is the secret that all noise of a node comes from. Whoever knows it can take the noise away.
-type Key [32]byte
+// Key is the secret that all noise of a node comes from. Whoever knows it can take the noise away. Copies share the secret,
+// which lies behind a function: what a crash prints of the stack, and fmt of a struct that has a key in it, are addresses
+// alone. Printing, formatting or encoding a key shows none of it.
+type Key struct{ secret func() *[keySize]byte }
+
+const keySize = 32
+
+// redacted stands for a key wherever one is printed.
+const redacted = "noise.Key(secret)"
+
+// Format prints no secret, whatever the verb.
+func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// String returns no secret.
+func (k Key) String() string { return redacted }
+
+// GoString returns no secret.
+func (k Key) GoString() string { return redacted }
+
+// MarshalText returns no secret; JSON, XML and logs use it.
+func (k Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // NewKey returns a key from the operating system's random numbers.
 func NewKey() (Key, error) {
-	var k Key
-	_, err := rand.Read(k[:])
-	return k, err
+	var secret [keySize]byte
+	_, err := rand.Read(secret[:])
+	return keyOf(&secret), err
 }
+
+func keyOf(secret *[keySize]byte) Key { return Key{func() *[keySize]byte { return secret }} }
 
 // SeededKey returns the key of a node for a seed: SHA-256 of "mafalda noise 1", the seed as eight bytes, least significant
 // first, and the node's label. It is for simulations and tests: everybody can make it, so it protects nothing.
 func SeededKey(seed uint64, node string) Key {
 	message := binary.LittleEndian.AppendUint64([]byte("mafalda noise 1"), seed)
-	return sha256.Sum256(append(message, node...))
+	hash := sha256.Sum256(append(message, node...))
+	return keyOf(&hash)
 }
 
 // chunk is how many coordinates of a row come from one generator, so that a row can be made by several goroutines.
@@ -52,9 +76,18 @@ func (k Key) normals(dst []float64, t int) {
 	wg.Wait()
 }
 
+// normalsOf writes one chunk. Key and seed are passed as slices only, never as values (see Key): a ChaCha8 made of this binary form is
+// that of NewChaCha8 for the seed at its end.
 func (k Key) normalsOf(dst []float64, t, c int) {
-	message := binary.LittleEndian.AppendUint64(k[:len(k):len(k)], uint64(t))
-	source := mathrand.NewChaCha8(sha256.Sum256(binary.LittleEndian.AppendUint64(message, uint64(c))))
+	message := append(make([]byte, 0, keySize+16), k.secret()[:]...)
+	message = binary.LittleEndian.AppendUint64(message, uint64(t))
+	message = binary.LittleEndian.AppendUint64(message, uint64(c))
+	hash := sha256.New()
+	hash.Write(message)
+	var source mathrand.ChaCha8
+	if err := source.UnmarshalBinary(hash.Sum([]byte("chacha8:\x00\x00\x00\x00\x00\x00\x00\x00"))); err != nil {
+		panic(err) // a Go with another binary form, which the tests would have found
+	}
 	part := dst[c*chunk : min((c+1)*chunk, len(dst))]
 	for i := range part {
 		part[i] = normal(source.Uint64())

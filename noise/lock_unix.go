@@ -5,18 +5,28 @@ package noise
 import (
 	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// lock takes the lock of a file, which the system gives back when the process ends, however it ends.
-func lock(path string) (unlock func() error, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
+// lock takes the lock of an open file, which the system gives back when the file is closed or the process ends, however it
+// ends. The lock is on the file, whatever its names; errInUse if another process has it.
+func lock(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return errInUse
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(err, f.Close())
+	return err
+}
+
+// noFollow makes opening fail on a symbolic link.
+const noFollow = syscall.O_NOFOLLOW
+
+// names returns how many hard links lead to a file.
+func names(info os.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
 	}
-	return f.Close, nil
+	return 1
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
-	"mafalda/export"
 	"mafalda/factorize"
 )
 
@@ -15,41 +13,47 @@ import (
 type Options struct {
 	// Seed makes the noise reproducible and so worthless for privacy; nil draws a key from the operating system.
 	Seed *uint64
-	// NoiseStd is the standard deviation of Z: clip/μ for sums of clipped gradients. 0 takes the one in the manifest.
+	// NoiseStd is the standard deviation of Z for sums of clipped gradients: contribution/μ, where the contribution is how far
+	// one record can move the sum: clip/μ under zero-out adjacency, 2·clip/μ under replace-one. 0 takes the one in the
+	// manifest; a smaller one than that is refused, for the manifest promises a μ.
 	NoiseStd float64
 	// Regenerate makes earlier rows of Z again instead of keeping them, for dense strategies: one row in memory instead of T,
 	// and t rows of work in step t.
 	Regenerate bool
-	// Grid, if positive, rounds every number to a multiple of it.
+	// Grid, if not 0, rounds every number to a multiple of it: a power of two, at most an eighth of the standard deviation and at
+	// least 2⁻⁴⁰ of it. The gradients must be on the same grid (see the package's documentation).
 	Grid float64
 }
 
 // Stream is the noise of one node: row after row of C⁻¹Z. It is for one goroutine.
 type Stream struct {
-	node  string
-	key   Key
-	dim   int
-	steps int
-	std   float64
-	grid  float64
-	seed  bool
-	mix   mixer
-	next  int // the next step
-	z     []float64
-	row   []float64
+	node   string
+	export string // SHA-256 of the manifest
+	key    Key
+	dim    int
+	steps  int
+	std    float64
+	grid   float64
+	seed   bool
+	mix    mixer
+	next   int // the next step
+	z      []float64
+	row    []float64
+	err    error // why there are no more rows
 }
 
-// ErrExport is wrapped by errors about an export that must not be used.
-var ErrExport = errors.New("export cannot be used")
+// ErrNumbers is wrapped by errors about noise that floating point cannot hold.
+var ErrNumbers = errors.New("noise does not fit its numbers")
 
 // Open reads an export and returns the noise of one node, named by its label, for a model of dim parameters. It checks every
-// hash, and that the sensitivity of the strategy, computed again, is what the manifest says: noise for a larger one would
-// protect less than claimed. The error cases are ErrExport, a label that is not in nodes.csv, and a missing noise level.
+// hash, that the sensitivity of the strategy, computed again, is what the manifest says, and that its noise level follows from its
+// μ: otherwise the noise would protect less than claimed. The error cases are ErrExport, a label that is not in nodes.csv, and a
+// noise level or a grid that is missing, too low or out of range.
 func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if dim < 1 {
 		return nil, fmt.Errorf("noise for %d parameters", dim)
 	}
-	e, err := export.Load(dir)
+	e, hash, err := load(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +61,9 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	std := opts.NoiseStd
-	if std == 0 && e.Manifest.Privacy != nil {
-		std = e.Manifest.Privacy.NoiseStd
-	}
-	if !(std > 0) || math.IsInf(std, 1) {
-		return nil, fmt.Errorf("%s says no noise level (it was made without --mu or --epsilon), and none is given", dir)
-	}
-	if opts.Grid < 0 || opts.Grid-opts.Grid != 0 {
-		return nil, fmt.Errorf("grid %v: must be positive and finite", opts.Grid)
+	std, err := level(e.Manifest, opts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	key, err := NewKey()
 	if opts.Seed != nil {
@@ -74,7 +72,12 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing a key: %w", err)
 	}
-	return newStream(c, node, key, dim, std, opts)
+	s, err := newStream(c, node, key, dim, std, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.export = hash
+	return s, nil
 }
 
 func newStream(c factorize.Strategy, node string, key Key, dim int, std float64, opts Options) (*Stream, error) {
@@ -85,59 +88,6 @@ func newStream(c factorize.Strategy, node string, key Key, dim int, std float64,
 		return nil, fmt.Errorf("preparing the noise: %w", err)
 	}
 	return s, nil
-}
-
-// strategyOf returns the strategy of a node after all checks.
-func strategyOf(e *export.Export, node string) (factorize.Strategy, error) {
-	if err := e.CheckHashes(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	m := e.Manifest
-	index, err := indexOf(e, node)
-	if err != nil {
-		return nil, err
-	}
-	layer, err := e.Node(index)
-	if err != nil {
-		return nil, err
-	}
-	c, err := m.Strategy.Build(m.Steps)
-	if err == nil && c == nil {
-		c, err = factorize.NewDense(layer.C)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	schema, err := m.Participation.Of(m.Steps)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	sens, err := factorize.Sensitivity(c, schema)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	if !(sens.Squared <= m.SensSquared*(1+1e-12)) {
-		return nil, fmt.Errorf("%w: sens² is %v, the manifest says %v", ErrExport, sens.Squared, m.SensSquared)
-	}
-	return c, nil
-}
-
-// indexOf returns the index of a label in nodes.csv; 0 for exports without a network.
-func indexOf(e *export.Export, node string) (int, error) {
-	text, err := e.Read("nodes.csv")
-	if err != nil {
-		if e.Manifest.Graph == nil {
-			return 0, nil
-		}
-		return 0, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	for i, line := range strings.Split(string(text), "\n") {
-		fields := strings.Split(line, ",")
-		if i > 0 && len(fields) >= 3 && strings.Join(fields[1:len(fields)-1], ",") == node {
-			return i - 1, nil
-		}
-	}
-	return 0, fmt.Errorf("nodes.csv has no node %q", node)
 }
 
 // Steps returns T.
@@ -152,12 +102,18 @@ func (s *Stream) Dim() int { return s.dim }
 // Private reports whether the key is secret: false for seeded streams, which protect nothing.
 func (s *Stream) Private() bool { return !s.seed }
 
+// NoiseStd returns the standard deviation of Z.
+func (s *Stream) NoiseStd() float64 { return s.std }
+
+// Export returns the SHA-256 of the manifest the noise is from, in lower-case hexadecimal.
+func (s *Stream) Export() string { return s.export }
+
 // Floats returns how many numbers the stream keeps for each parameter, beside the two rows it works on.
 func (s *Stream) Floats() int { return s.mix.floats() }
 
 // Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
 // standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and crashed
-// must go on with the next step.
+// must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream.
 func (s *Stream) Next(dst []float64) error {
 	if err := s.advance(len(dst)); err != nil {
 		return err
@@ -166,13 +122,39 @@ func (s *Stream) Next(dst []float64) error {
 	return nil
 }
 
-// NextFloat32 is Next for models of single precision: the numbers of Next, rounded.
+// NextFloat32 is Next for models of single precision: the numbers of Next, rounded, if they fit (see Single).
 func (s *Stream) NextFloat32(dst []float32) error {
 	if err := s.advance(len(dst)); err != nil {
 		return err
 	}
-	for i, v := range s.row {
+	return s.Single(dst, s.row)
+}
+
+// Single rounds numbers of a row to single precision. It is ErrNumbers, and dst is as it was, if the standard deviation or a
+// number does not fit that, or if a grid would be left.
+func (s *Stream) Single(dst []float32, row []float64) error {
+	if err := s.fitsSingle(row); err != nil {
+		return err
+	}
+	toSingle(dst, row)
+	return nil
+}
+
+func toSingle(dst []float32, row []float64) {
+	for i, v := range row {
 		dst[i] = float32(v)
+	}
+}
+
+func (s *Stream) fitsSingle(row []float64) error {
+	if s.std < 0x1p-80 || s.std > 0x1p100 {
+		return fmt.Errorf("%w: of single precision, with the standard deviation %v", ErrNumbers, s.std)
+	}
+	for _, v := range row {
+		single := float64(float32(v))
+		if math.IsInf(single, 0) || s.grid > 0 && single != v {
+			return fmt.Errorf("%w: %v in single precision, on the grid %v", ErrNumbers, v, s.grid)
+		}
 	}
 	return nil
 }
@@ -181,20 +163,36 @@ func (s *Stream) advance(length int) error {
 	if length != s.dim {
 		return fmt.Errorf("a row of %d numbers for %d parameters", length, s.dim)
 	}
+	if s.err != nil {
+		return s.err
+	}
 	if s.next == s.steps {
 		return io.EOF
 	}
 	s.key.normals(s.z, s.next)
 	s.mix.next(s.row, s.z, s.next)
-	s.next++
 	for i, v := range s.row { // mixers keep copies of rows, so this one may be changed
 		v *= s.std
 		if s.grid > 0 {
-			v = math.RoundToEven(v/s.grid) * s.grid
+			v = s.round(v)
+		}
+		if v-v != 0 {
+			s.err = fmt.Errorf("%w: row %d is not finite, or has too many digits for the grid", ErrNumbers, s.next)
+			return s.err
 		}
 		s.row[i] = v
 	}
+	s.next++
 	return nil
+}
+
+// round returns the nearest multiple of the grid, or NaN if neighbours of v are farther apart than that.
+func (s *Stream) round(v float64) float64 {
+	n := v / s.grid // exact, the grid is a power of two
+	if math.Abs(n) >= 1<<53 {
+		return math.NaN()
+	}
+	return math.RoundToEven(n) * s.grid
 }
 
 // skip makes the rows before step again, without handing them out, so that the mixer is where it was.

@@ -1,28 +1,26 @@
 package main
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"mafalda/export"
-	"mafalda/internal/npy"
 	"mafalda/noise"
 )
 
 type noiseFlags struct {
-	node, state, out, format string
-	dim, steps               int
-	seed                     uint64
-	std, grid                float64
-	regenerate, force        bool
+	node, state, counter, out, format string
+	dim, steps, row                   int
+	seed                              uint64
+	std, grid                         float64
+	regenerate, force, fresh          bool
+	seeded, counted, expected         bool // --seed, --steps and --row are given
 }
 
 func newNoiseCmd() *cobra.Command {
@@ -31,83 +29,111 @@ func newNoiseCmd() *cobra.Command {
 		Use:   "noise DIR",
 		Short: "Draw a node's noise from an export",
 		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters. A node adds row t to its sum of
-clipped gradients in step t.
+clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost takes its step with it, and no row moves to
+another step (docs/noise.md says what to do then). With --row t only row t comes out, or none.
 
-The key comes from the operating system. With --seed noise is reproducible, for tests and simulations, and protects nothing. With
---state the place is kept on disk: the next call goes on where this one ends, and no row is drawn twice.
+The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go on where
+this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would draw rows again:
+--counter keeps the place once more, on storage that is not restored together with it, and refuses such a copy. With --seed
+noise is reproducible, for tests and simulations, and protects nothing.
 
-Without -o rows go to standard output as raw little-endian numbers.`,
-		Example: `  mafalda noise out --node Medici --dim 100000 --state medici.state --steps 1 -o row.npy   # the next row
-  mafalda noise out --node Medici --dim 1000 --seed 1 -o noise.npy                         # all of them, for a simulation
-  mafalda noise out --node Medici --dim 1000 --format raw32 --state medici.state | ./node`,
+With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether they are
+private. Without -o they go to standard output as raw little-endian numbers. Which rows they are is said on standard error.
+
+--grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed; without that
+it protects nothing, for the digits below the grid go out as they are.`,
+		Example: `  mafalda noise out --node Medici --dim 100000 --state medici.state --new --row 0 --steps 1 -o row.npy      # the first row
+  mafalda noise out --node Medici --dim 100000 --state medici.state --row 1 --steps 1 -o row.npy --force    # the next one
+  mafalda noise out --node Medici --dim 100000 --state medici.state --row 2 --steps 2 -o rows.npy           # of a missed step 2, and of 3
+  mafalda noise out --node Medici --dim 1000 --state other.state --new --format raw32 | ./node
+  mafalda noise out --node Medici --dim 1000 --seed 1 -o noise.npy                                          # all of them, for a simulation`,
 		Args: exactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
 	fl.Var((*wholeNumber)(&f.dim), "dim", "parameters of the model (required)")
+	fl.Var((*wholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
 	fl.Var((*wholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
 	fl.Var((*seedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
 	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
-	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z (default: that of the manifest)")
-	fl.Float64Var(&f.grid, "grid", 0, "round every number to a multiple of this")
+	fl.BoolVar(&f.fresh, "new", false, "start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
+	fl.StringVar(&f.counter, "counter", "", "keep the place in this `file` too, on other storage, to find out old copies of the state")
+	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
+	fl.Float64Var(&f.grid, "grid", 0, "round every number to a multiple of this power of two, on which the gradients are too")
 	fl.BoolVar(&f.regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
-	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`")
-	fl.BoolVar(&f.force, "force", false, "replace the file")
+	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
+	fl.BoolVar(&f.force, "force", false, "replace these two files")
 	completeWith(cmd, "format", []string{"npy", "raw64", "raw32"})
 	return cmd
 }
 
-// rows is what noise.Stream and noise.Durable have in common.
-type rows interface {
-	Step() int
-	Steps() int
-	Next(dst []float64) error
-}
-
 func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
-	if err := f.check(cmd); err != nil {
+	if err := f.check(cmd, dir); err != nil {
 		return err
 	}
-	stream, done, err := f.open(cmd, dir)
+	if err := f.probe(); err != nil {
+		return err
+	}
+	rows, err := f.open(dir)
 	if err != nil {
-		if errors.Is(err, noise.ErrState) {
-			return usage(err)
-		}
 		return err
 	}
-	count := stream.Steps() - stream.Step()
-	if cmd.Flags().Changed("steps") {
-		if f.steps > count {
-			return errors.Join(usagef("--steps %d: %d of %d rows are left", f.steps, count, stream.Steps()), done())
-		}
-		count = f.steps
+	count, err := f.count(rows)
+	if err != nil {
+		return errors.Join(err, rows.close())
+	}
+	if f.seeded {
+		fmt.Fprintln(cmd.ErrOrStderr(), "warning: noise from a seed is reproducible by everybody: it is NOT private")
+	}
+	d := drawing{noiseFlags: f, rows: rows, first: rows.Step(), count: count}
+	if f.out != "" {
+		err = d.toFile(cmd.Context())
+	}
+	if err == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), d.text())
 	}
 	if f.out == "" {
-		w := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-		return errors.Join(f.write(w, stream, count), w.Flush(), done())
+		err = d.toStream(cmd.OutOrStdout())
 	}
-	err = export.WriteFile(f.out, func(w io.Writer) error { return f.write(w, stream, count) }, f.force)
-	return errors.Join(usageIfExists(err), done())
+	return errors.Join(d.explain(err), rows.close())
 }
 
-func (f *noiseFlags) check(cmd *cobra.Command) error {
+// check finds wrong flags before anything is opened.
+func (f *noiseFlags) check(cmd *cobra.Command, dir string) error {
 	given := cmd.Flags().Changed
+	f.seeded, f.counted, f.expected = given("seed"), given("steps"), given("row")
 	switch {
 	case !given("dim"):
 		return usagef("how many parameters has the model? Use --dim")
 	case f.dim < 1:
 		return usagef("--dim %d: must be at least 1", f.dim)
-	case given("steps") && f.steps < 1:
+	case f.counted && f.steps < 1:
 		return usagef("--steps %d: must be at least 1", f.steps)
+	case f.row < 0:
+		return usagef("--row %d: rows are counted from 0", f.row)
 	case given("noise-std") && (!(f.std > 0) || math.IsInf(f.std, 1)):
 		return usagef("--noise-std %v: must be positive and finite", f.std)
 	case given("grid") && (!(f.grid > 0) || math.IsInf(f.grid, 1)):
 		return usagef("--grid %v: must be positive and finite", f.grid)
-	case !given("seed") && !given("state"):
+	case !f.seeded && f.state == "":
 		return usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a simulation")
+	case f.state == "" && (f.fresh || f.counter != ""):
+		return usagef("--new and --counter are for a --state")
+	case f.state == "" && f.row > 0:
+		return usagef("--row %d: without --state row 0 is next", f.row)
 	}
+	if err := f.checkFormat(cmd); err != nil {
+		return err
+	}
+	if err := f.checkPlaces(dir); err != nil {
+		return err
+	}
+	return checkMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
+}
+
+func (f *noiseFlags) checkFormat(cmd *cobra.Command) error {
 	if f.format == "" {
 		f.format = "raw64"
 		if f.out != "" {
@@ -122,52 +148,90 @@ func (f *noiseFlags) check(cmd *cobra.Command) error {
 			return usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 		}
 	}
-	return checkMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
+	return nil
 }
 
-// open returns the stream, and what closes it.
-func (f *noiseFlags) open(cmd *cobra.Command, dir string) (rows, func() error, error) {
-	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
-	if cmd.Flags().Changed("seed") {
-		opts.Seed = &f.seed
-		fmt.Fprintln(cmd.ErrOrStderr(), "warning: noise from a seed is reproducible by everybody: it is NOT private")
+// checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest says any more,
+// and a state that is there and should not be, or the reverse.
+func (f *noiseFlags) checkPlaces(dir string) error {
+	named := map[string]string{"--state": f.state, "--counter": f.counter, "-o": f.out}
+	if f.out != "" {
+		named["the .json of -o"] = f.out + ".json"
 	}
-	if f.state != "" {
-		d, err := noise.OpenDurable(dir, f.node, f.dim, f.state, opts)
-		if err != nil {
-			return nil, nil, usage(err)
-		}
-		return d, d.Close, nil
-	}
-	s, err := noise.Open(dir, f.node, f.dim, opts)
-	return s, func() error { return nil }, usage(err)
-}
-
-// write draws rows and writes them in the format.
-func (f *noiseFlags) write(w io.Writer, stream rows, count int) error {
-	if f.format == "npy" {
-		if err := npy.WriteHeader(w, []int{count, f.dim}); err != nil {
-			return err
-		}
-	}
-	row := make([]float64, f.dim)
-	for range count {
-		if err := stream.Next(row); err != nil {
-			return fmt.Errorf("drawing row %d: %w", stream.Step(), err)
-		}
-		if f.format != "raw32" {
-			if err := npy.WriteNumbers(w, row); err != nil {
-				return err
-			}
+	for flag, path := range named {
+		if path == "" {
 			continue
 		}
-		single := make([]float32, len(row))
-		for i, v := range row {
-			single[i] = float32(v)
+		if samePlace(filepath.Dir(path), dir) {
+			return usagef("%s %s: the export's folder is for its own files", flag, path)
 		}
-		if err := binary.Write(w, binary.LittleEndian, single); err != nil {
-			return err
+		for other, twin := range named {
+			if other != flag && twin != "" && samePlace(path, twin) {
+				return usagef("%s and %s are one file", min(flag, other), max(flag, other))
+			}
 		}
 	}
+	if f.state == "" {
+		return nil
+	}
+	_, err := os.Stat(f.state)
+	switch {
+	case f.fresh && err == nil:
+		return usagef("%s: there is a state already; without --new it goes on", f.state)
+	case !f.fresh && errors.Is(err, fs.ErrNotExist):
+		return usagef("%s: there is no such state; if this node has not drawn noise yet, --new starts one (row 0, a fresh key)", f.state)
+	}
 	return nil
+}
+
+// samePlace reports whether two paths lead to one file, or would.
+func samePlace(a, b string) bool {
+	i, err := os.Stat(a)
+	j, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return os.SameFile(i, j)
+	}
+	p, err := filepath.Abs(a)
+	q, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && p == q
+}
+
+// open returns the rows. All its errors are of flags or input.
+func (f *noiseFlags) open(dir string) (rows, error) {
+	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
+	if f.seeded {
+		opts.Seed = &f.seed
+	}
+	if f.state == "" {
+		s, err := noise.Open(dir, f.node, f.dim, opts)
+		return rows{Stream: s}, usage(err)
+	}
+	at := noise.State{Path: f.state, New: f.fresh, Counter: f.counter}
+	if f.expected {
+		at.Row = &f.row
+	}
+	d, err := noise.OpenDurable(dir, f.node, f.dim, at, opts)
+	if err != nil {
+		return rows{}, usage(err)
+	}
+	if d.CutOff() && !f.expected {
+		err := usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step out; --row %d goes "+
+			"on with the next (docs/noise.md)", f.state, d.Step()-1, d.Step())
+		return rows{}, errors.Join(err, d.Close())
+	}
+	return rows{d.Stream, d}, nil
+}
+
+// count returns how many rows to draw.
+func (f *noiseFlags) count(r rows) (int, error) {
+	left := r.Steps() - r.Step()
+	switch {
+	case f.counted && f.steps > left:
+		return 0, usagef("--steps %d: %d of %d rows are left", f.steps, left, r.Steps())
+	case left == 0:
+		return 0, usagef("0 of %d rows are left", r.Steps())
+	case f.counted:
+		return f.steps, nil
+	}
+	return left, nil
 }

@@ -40,7 +40,7 @@ func TestNoiseCommand(t *testing.T) {
 	if !slices.Equal(all.Shape, []int{16, 50}) {
 		t.Fatalf("shape %v", all.Shape)
 	}
-	first := draw("first.npy", "--seed", "3", "--state", state, "--steps", "5")
+	first := draw("first.npy", "--seed", "3", "--state", state, "--new", "--steps", "5")
 	rest := draw("rest.npy", "--seed", "3", "--state", state)
 	if !slices.Equal(append(first.Data, rest.Data...), all.Data) {
 		t.Error("rows through a state are not those of one run")
@@ -53,7 +53,7 @@ func TestNoiseCommand(t *testing.T) {
 		t.Errorf("raw: code %d, %d bytes, %s", code, len(raw), errs)
 	}
 	secret := filepath.Join(work, "secret")
-	one, other := draw("one.npy", "--state", secret, "--steps", "1"), draw("other.npy", "--state", filepath.Join(work, "another"), "--steps", "1")
+	one, other := draw("one.npy", "--state", secret, "--new", "--steps", "1"), draw("other.npy", "--state", filepath.Join(work, "another"), "--new", "--steps", "1")
 	if slices.Equal(one.Data, other.Data) || slices.Equal(one.Data, all.Data[:50]) {
 		t.Error("two keys made the same noise")
 	}
@@ -74,6 +74,42 @@ func TestNoiseOfNodes(t *testing.T) {
 	}
 	if draw(shared, "Medici") == draw(own, "Medici") || draw(own, "Medici") == draw(own, "Pazzi") {
 		t.Error("a node does not use its own strategy")
+	}
+}
+
+// A label is written on the command line as it is, whatever nodes.csv does to it.
+func TestNoiseOfQuotedLabel(t *testing.T) {
+	dir := noisy(t, "--graph", writeFile(t, "g.edges", "a\"x b\nb c\n"), "--per-node")
+	for node, want := range map[string]int{`a"x`: 0, "b": 0, `"a""x"`: 2} {
+		if code, _, errs := mafalda("noise", dir, "--node", node, "--dim", "2", "--seed", "1"); code != want {
+			t.Errorf("%s: code %d, %s", node, code, errs)
+		}
+	}
+}
+
+// The example trains with fixed batches, misses steps and carries their rows, where there is a PyTorch.
+func TestTrainExample(t *testing.T) {
+	folder, err := filepath.Abs(filepath.Join("..", "..", "examples", "pytorch"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "train.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"batches[step % noise.batches]", "carried += row", "row + carried"} {
+		if !bytes.Contains(text, []byte(line)) {
+			t.Errorf("the example has no %q", line)
+		}
+	}
+	if err := exec.Command("python3", "-c", "import torch").Run(); err != nil {
+		t.Logf("no PyTorch here: %v", err)
+		return
+	}
+	run := exec.Command("python3", filepath.Join(folder, "train.py"), noisy(t), "Medici")
+	run.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := run.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("step 10: loss")) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -102,16 +138,33 @@ func TestBadNoise(t *testing.T) {
 		"no steps":       {with("--steps", "0"), "at least 1"},
 		"format":         {with("--format", "csv"), "csv"},
 		"noise level":    {with("--noise-std", "-1"), "--noise-std -1"},
+		"too little":     {with("--noise-std", "1e-9"), "less than the 1"},
+		"too much":       {with("--noise-std", "1.7e308"), "between"},
 		"grid":           {with("--grid", "0"), "--grid 0"},
+		"grid of all":    {with("--grid", "1000"), "power of two"},
+		"grid of most":   {with("--grid", "1024"), "an eighth"},
+		"grid of none":   {with("--grid", "1e-320"), "power of two"},
+		"decimal grid":   {with("--grid", "0.1"), "power of two"},
 		"no noise level": {[]string{"noise", silent, "--node", "Medici", "--dim", "5", "--seed", "1"}, "no noise level"},
 		"no export":      {[]string{"noise", t.TempDir(), "--node", "Medici", "--dim", "5", "--seed", "1"}, "no export here"},
-		"garbled state":  {with("--state", garbled), "is none"},
+		"garbled state":  {with("--state", garbled), "no record"},
+		"no such state":  {with("--state", garbled+"x"), "--new starts one"},
+		"state is there": {with("--state", garbled, "--new"), "without --new"},
+		"new what":       {with("--new"), "for a --state"},
+		"count what":     {with("--counter", garbled+"c"), "for a --state"},
+		"another row":    {with("--row", "3"), "row 0 is next"},
+		"no such row":    {with("--row", "-1"), "counted from 0"},
+		"row of new":     {with("--row", "1", "--state", garbled+"x", "--new"), "starts with row 0"},
+		"over the state": {with("--state", garbled, "-o", garbled, "--force"), "one file"},
+		"beside itself":  {with("--state", garbled+".json", "--new", "-o", garbled, "--force"), "one file"},
+		"in the export":  {with("-o", filepath.Join(dir, "row.npy")), "its own files"},
+		"state in it":    {with("--state", filepath.Join(dir, "state"), "--new"), "its own files"},
+		"to a device":    {with("-o", os.DevNull), "device"},
 		"too large":      {with("--dim", "1000000000000"), "of memory"},
 	} {
 		code, out, errs := mafalda(tc.args...)
-		last := errs[strings.LastIndex(strings.TrimSuffix(errs, "\n"), "\n")+1:]
-		if code != 2 || out != "" || !strings.Contains(last, tc.say) {
-			t.Errorf("%s: code %d, stdout %q, stderr %q; want 2 and %q", name, code, out, errs, tc.say)
+		if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, tc.say) {
+			t.Errorf("%s: code %d, stdout %q, stderr %q; want 2 and one line with %q", name, code, out, errs, tc.say)
 		}
 	}
 }
@@ -130,8 +183,10 @@ func TestPythonNoise(t *testing.T) {
 		t.Logf("no Python with NumPy here: %v", err)
 		return
 	}
+	quoted := writeFile(t, "g.edges", "a\"x Pazzi\nPazzi c\n")
 	for name, args := range map[string][]string{
 		"dense":          nil,
+		"quoted":         {"--graph", quoted, "--per-node"},
 		"per-node":       {"--per-node"},
 		"banded":         {"--strategy", "banded", "--no-dense"},
 		"toeplitz":       {"--strategy", "toeplitz", "--scale-columns"},

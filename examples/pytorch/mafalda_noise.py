@@ -6,8 +6,12 @@
 
 Seeded noise is the same, bit for bit, as that of the Go program, and protects nothing: everybody can make it. Real noise comes from
 `mafalda noise --state FILE` or the Go package, which keep the key secret and never draw a row twice.
+
+The row of step t is for the message of step t, with the gradients of batch t mod b in it, where the batches were made once and are never
+reshuffled: the guarantee of an export is for that, and for no other data loader. Noise.batches is b.
 """
 
+import csv
 import hashlib
 import json
 import os
@@ -18,7 +22,11 @@ CHUNK = 4096  # coordinates of a row that one generator makes
 
 
 def seeded_key(seed: int, node: str) -> bytes:
-    return hashlib.sha256(b"mafalda noise 1" + seed.to_bytes(8, "little") + node.encode()).digest()
+    return hashlib.sha256(b"mafalda noise 1" + seed.to_bytes(8, "little") + _bytes(node)).digest()
+
+
+def _bytes(label: str) -> bytes:
+    return label.encode("utf-8", "surrogateescape")  # as command lines and files have them
 
 
 def _rotate(x, bits):
@@ -123,13 +131,32 @@ class Noise:
             self.manifest = json.load(f)
         self._check_hashes(directory)
         self.steps, self.dim, self.next = self.manifest["steps"], dim, 0
-        self.std = noise_std or self.manifest.get("privacy", {}).get("noise_std")
-        if not self.std:
-            raise ValueError("the export has no noise level: give noise_std")
+        self.std = self._level(noise_std)
+        self.batches = self.manifest["participation"]["b"]
+        self.layer = self._layer(directory, node)
         self.key = seeded_key(seed, node)
         strategy = self.manifest["strategy"]
         make = {"banded": self._banded, "toeplitz": self._toeplitz, "banded-inverse": self._banded_inverse, "blt": self._blt}
-        self._rows = make.get(strategy["class"], lambda s: self._dense(directory, node))(strategy)
+        self._rows = make.get(strategy["class"], lambda s: self._dense(directory))(strategy)
+
+    def _level(self, wanted):
+        promised = self.manifest.get("privacy", {}).get("noise_std")
+        std = promised if wanted is None else wanted
+        if std is None:
+            raise ValueError("the export has no noise level: give noise_std")
+        if not 1e-280 <= std <= 1e280 or promised is not None and not std >= promised:
+            raise ValueError(f"a noise level of {std}, where the manifest says {promised}")
+        return std
+
+    def _layer(self, directory, node):
+        """Which of several strategies the node runs."""
+        if "graph" not in self.manifest:
+            return 0
+        with open(os.path.join(directory, "nodes.csv"), encoding="utf-8", errors="surrogateescape", newline="") as f:
+            labels = [fields[1] for fields in list(csv.reader(f))[1:]]
+        if node not in labels:
+            raise ValueError(f"nodes.csv has no node {node!r}")
+        return self.manifest["per_node"]["layers"][labels.index(node)] if "per_node" in self.manifest else 0
 
     def _check_hashes(self, directory):
         for name, digest in self.manifest["files"].items():
@@ -148,12 +175,10 @@ class Noise:
     def _z(self, t):
         return normals(self.key, self.dim, t)
 
-    def _dense(self, directory, node):
+    def _dense(self, directory):
         inverse = np.load(os.path.join(directory, "C_inv.npy"), mmap_mode="r")
         if inverse.ndim == 3:
-            with open(os.path.join(directory, "nodes.csv"), encoding="utf-8") as f:
-                labels = [",".join(line.rstrip("\n").split(",")[1:-1]) for line in f.readlines()[1:]]
-            inverse = inverse[self.manifest["per_node"]["layers"][labels.index(node)]]
+            inverse = inverse[self.layer]
         past = []
         for t in range(self.steps):
             z = self._z(t)

@@ -1,0 +1,99 @@
+package files
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// Private is a file in the making that only its owner may read or write, whatever the umask. It has another name, in the
+// same folder, until Publish gives it its own; Discard takes it away. It is for one goroutine, but for Discard.
+type Private struct {
+	path, place string // as named, and with links resolved
+	replace     bool
+	file        *os.File
+}
+
+// NewPrivate starts a file that will be called path; of a link, it will replace what the link points to. Without replace
+// path must not exist (fs.ErrExist). What is no regular file is ErrIrregular.
+func NewPrivate(path string, replace bool) (*Private, error) {
+	p := &Private{path: path, place: path, replace: replace}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		p.place = resolved
+	}
+	info, err := os.Lstat(p.place)
+	switch {
+	case err != nil: // missing, or the error will come again
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is a folder, a pipe or a device: %w", path, ErrIrregular)
+	case !replace:
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	name := filepath.Join(filepath.Dir(p.place), ".mafalda-"+rand.Text()[:12])
+	if p.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return nil, fmt.Errorf("writing %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Write appends to the file.
+func (p *Private) Write(b []byte) (int, error) { return p.file.Write(b) }
+
+// Finish brings the content to the disk. Nothing can be written after it.
+func (p *Private) Finish() error {
+	if err := errors.Join(p.file.Sync(), p.file.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", p.path, err)
+	}
+	return nil
+}
+
+// Publish gives a finished file its name, and brings that to the disk too.
+func (p *Private) Publish() error {
+	if err := p.put(); err != nil {
+		return fmt.Errorf("writing %s: %w", p.path, err)
+	}
+	return SyncFolder(filepath.Dir(p.place))
+}
+
+// put fails with fs.ErrExist if there is a file by now that must not be replaced, where the file system has hard links.
+func (p *Private) put() error {
+	if !p.replace {
+		if err := os.Link(p.file.Name(), p.place); err == nil || errors.Is(err, fs.ErrExist) {
+			return errors.Join(err, p.Discard())
+		}
+	}
+	return os.Rename(p.file.Name(), p.place)
+}
+
+// Discard takes the unpublished file away; after Publish it does nothing.
+func (p *Private) Discard() error {
+	p.file.Close() // closed already, or of no interest
+	if err := os.Remove(p.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// SyncFolder brings the entries of a folder to the disk, on systems that can.
+func SyncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // a folder that may be written but not listed
+	}
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil // a file system that cannot
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,80 @@
+package noise
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"mafalda/internal/files"
+)
+
+// counterHead is what never changes in a counter file.
+type counterHead struct {
+	Format string `json:"format"`
+	State  string `json:"state"` // a hash of the key: it tells whose counter this is, and no more
+}
+
+const counterFormat = "mafalda noise counter 1"
+
+// openCounter opens the counter that goes with the state, and compares it with p, the place of the state.
+func (d *Durable) openCounter(at State, p *place) error {
+	if at.Counter == "" {
+		if p.Counter {
+			return fmt.Errorf("%w: %s has a counter beside it: name that too", ErrState, at.Path)
+		}
+		return nil
+	}
+	head, err := d.counterHead()
+	if err != nil {
+		return err
+	}
+	if d.counter, err = startOrOpen(at.Counter, head, *p); err != nil {
+		if errors.Is(err, errInUse) || errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", ErrState, err)
+		}
+		return fmt.Errorf("opening the counter: %w", err)
+	}
+	if !slices.Equal(d.counter.head, head) {
+		return fmt.Errorf("%w: %s is the counter of another", ErrState, at.Counter)
+	}
+	p.Counter = true
+	switch ahead := d.counter.place.Issued; {
+	case ahead <= p.Issued: // as it was, or a crash came between the two files
+	case at.Row != nil && *at.Row == ahead && ahead <= d.steps:
+		p.Issued = ahead // nobody has had the rows from here on
+	default:
+		return fmt.Errorf("%w: %s is an old copy: it says that %d rows are out, its counter %d, and noise that goes out twice protects nothing; "+
+			"row %d is the first that nobody has had", ErrState, at.Path, p.Issued, ahead, ahead)
+	}
+	return nil
+}
+
+func (d *Durable) counterHead() ([]byte, error) {
+	hash := sha256.New()
+	hash.Write([]byte(counterFormat))
+	hash.Write(d.key.secret()[:])
+	return json.Marshal(counterHead{counterFormat, hex.EncodeToString(hash.Sum(nil)[:16])})
+}
+
+// startOrOpen opens a counter, or makes one if the state has none yet. An empty file becomes one.
+func startOrOpen(path string, head []byte, p place) (*record, error) {
+	at := place{Issued: p.Issued}
+	f, size, err := files.Update(path)
+	if errors.Is(err, os.ErrNotExist) && !p.Counter {
+		return newRecord(path, json.RawMessage(head), at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		return initialized(path, f, json.RawMessage(head), at)
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	return openRecord(path)
+}

@@ -1,0 +1,181 @@
+package noise
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/files"
+)
+
+// ErrExport is wrapped by errors about an export that must not be used.
+var ErrExport = errors.New("export cannot be used")
+
+// maxManifest is more than any manifest has: parameters and a history of a million steps.
+const maxManifest = 1 << 30
+
+// load reads an export, and the SHA-256 of its manifest, which must be the same before and after.
+func load(dir string) (*export.Export, string, error) {
+	before, _ := hashOf(dir) // Load says better what is wrong
+	e, err := export.Load(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	after, err := hashOf(dir)
+	if err == nil && before != after {
+		err = fmt.Errorf("%w: the manifest of %s has just changed", ErrExport, dir)
+	}
+	return e, after, err
+}
+
+func hashOf(dir string) (string, error) {
+	text, err := files.Read(filepath.Join(dir, export.ManifestName), maxManifest)
+	hash := sha256.Sum256(text)
+	return hex.EncodeToString(hash[:]), err
+}
+
+// strategyOf returns the strategy of a node after all checks.
+func strategyOf(e *export.Export, node string) (factorize.Strategy, error) {
+	if err := e.CheckHashes(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	m := e.Manifest
+	index, err := indexOf(e, node)
+	if err != nil {
+		return nil, err
+	}
+	layer, err := e.Node(index)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.Strategy.Build(m.Steps)
+	if err == nil && c == nil {
+		c, err = factorize.NewDense(layer.C)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	schema, err := m.Participation.Of(m.Steps)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	sens, err := factorize.Sensitivity(c, schema)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	if !(sens.Squared <= m.SensSquared*(1+1e-12)) {
+		return nil, fmt.Errorf("%w: sens² is %v, the manifest says %v", ErrExport, sens.Squared, m.SensSquared)
+	}
+	if err := checkPrivacy(m); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	return c, nil
+}
+
+// checkPrivacy checks that the noise level of a manifest follows from what it promises, and that its sensitivity is one, as that
+// of every export.
+func checkPrivacy(m *export.Manifest) error {
+	if !(m.SensSquared <= 1+1e-9) {
+		return fmt.Errorf("the manifest says sens² = %v, but strategies are exported with sens = 1", m.SensSquared)
+	}
+	p := m.Privacy
+	if p == nil {
+		return nil
+	}
+	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
+	if err != nil {
+		return err
+	}
+	target := accounting.Target{Mu: p.Mu}
+	if (p.Delta == nil) != (p.Epsilon == nil) || p.Delta != nil && !(*p.Delta > 0) {
+		return errors.New("the manifest has an epsilon without a delta, or the reverse")
+	}
+	if p.Delta != nil {
+		target.Delta = *p.Delta
+	}
+	need, err := accounting.Calibrate(target, math.Sqrt(m.SensSquared), p.Clip, adjacency)
+	if err != nil {
+		return fmt.Errorf("the privacy of the manifest: %w", err)
+	}
+	switch {
+	case !(p.NoiseStd >= need.NoiseStd*(1-1e-12)):
+		return fmt.Errorf("mu = %v, clip = %v and %s need noise of standard deviation %v, the manifest says %v", p.Mu, p.Clip, p.Adjacency,
+			need.NoiseStd, p.NoiseStd)
+	case !(math.Abs(p.Sigma*p.Mu-1) < 1e-12):
+		return fmt.Errorf("sigma is 1/mu, but the manifest says %v and %v", p.Sigma, p.Mu)
+	case p.Epsilon != nil && !(*p.Epsilon >= need.Epsilon*(1-1e-9)):
+		return fmt.Errorf("mu = %v is (%v, %v)-DP, the manifest says epsilon = %v", p.Mu, need.Epsilon, *p.Delta, *p.Epsilon)
+	}
+	return nil
+}
+
+// level returns the standard deviation of Z, after checks of it and of the grid.
+func level(m *export.Manifest, opts Options) (float64, error) {
+	std := opts.NoiseStd
+	switch p := m.Privacy; {
+	case std == 0 && p == nil:
+		return 0, errors.New("it says no noise level, for it was made without a privacy target, and none is given")
+	case std == 0:
+		std = p.NoiseStd
+	case p != nil && !(std >= p.NoiseStd):
+		return 0, fmt.Errorf("noise of standard deviation %v is less than the %v that its mu = %v needs", std, p.NoiseStd, p.Mu)
+	}
+	if !(std >= 1e-280 && std <= 1e280) {
+		return 0, fmt.Errorf("a noise level of %v: must be between 1e-280 and 1e280", std)
+	}
+	if g := opts.Grid; g != 0 {
+		if part, _ := math.Frexp(g); part != 0.5 { // negative, infinite and NaN too
+			return 0, fmt.Errorf("grid %v: must be a power of two, as 2^%d = %v", g, exponent(std), math.Ldexp(1, exponent(std)))
+		}
+		if g > std/8 || g < std*0x1p-40 {
+			return 0, fmt.Errorf("grid %v for noise of standard deviation %v: must be between a 2⁴⁰th and an eighth of that", g, std)
+		}
+	}
+	return std, nil
+}
+
+// exponent is that of a good grid: far below the noise, with many digits to spare.
+func exponent(std float64) int {
+	_, e := math.Frexp(std)
+	return e - 21
+}
+
+// indexOf returns the index of a label in nodes.csv; 0 for exports without a network.
+func indexOf(e *export.Export, node string) (int, error) {
+	text, err := e.Read("nodes.csv")
+	if err != nil {
+		if e.Manifest.Graph == nil {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return 0, fmt.Errorf("%w: nodes.csv: %w", ErrExport, err)
+	}
+	found := -1
+	for i, fields := range lines {
+		switch {
+		case i == 0:
+		case len(fields) < 2 || fields[0] != strconv.Itoa(i-1):
+			return 0, fmt.Errorf("%w: nodes.csv: node %d is missing", ErrExport, i-1)
+		case fields[1] == node && found >= 0:
+			return 0, fmt.Errorf("%w: nodes.csv has the node %q twice", ErrExport, node)
+		case fields[1] == node:
+			found = i - 1
+		}
+	}
+	if found < 0 {
+		return 0, fmt.Errorf("nodes.csv has no node %q", node)
+	}
+	return found, nil
+}
