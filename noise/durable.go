@@ -90,6 +90,9 @@ func (d *Durable) resume(at State) (err error) {
 	if errors.Is(err, errInUse) {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
+	if errors.Is(err, ErrState) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("opening the noise state: %w", err)
 	}

@@ -28,10 +28,10 @@ func newNoiseCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "noise DIR",
 		Short: "Draw a node's noise from an export",
-		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters. A node
-adds row t to its sum of clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost takes its
-step with it, and no row moves to another step (docs/noise.md says what to do then). With --row t only row t comes
-out, or none.
+		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters.
+A node adds row t to its sum of clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost
+takes its step with it, and no row moves to another step (docs/noise.md says what to do then). With --row t only row t
+comes out, or none.
 
 The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go
 on where this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would
@@ -44,11 +44,11 @@ standard error.
 
 --grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed;
 without that it does harm: the digits of the sum below the grid go out without noise.`,
-		Example: `  mafalda noise out --node Medici --dim 1000 --state medici.state --new --row 0 --steps 1 -o row0.npy # first
-  mafalda noise out --node Medici --dim 1000 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
-  mafalda noise out --node Medici --dim 1000 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
-  mafalda noise out --node Medici --dim 1000 --state other.state --new --format raw32 | ./node        # all
-  mafalda noise out --node Medici --dim 1000 --seed 1 -o noise.npy                                    # simulated`,
+		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
+  mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
+  mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
 		Args: exactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
