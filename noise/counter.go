@@ -47,8 +47,9 @@ func (d *Durable) openCounter(at State, p *place) error {
 	case at.Row != nil && *at.Row == ahead && ahead <= d.steps:
 		p.Issued = ahead // nobody has had the rows from here on
 	default:
-		return fmt.Errorf("%w: %s is an old copy: it says that %d rows are out, its counter %d, and noise that goes out twice protects nothing; "+
-			"row %d is the first that nobody has had", ErrState, at.Path, p.Issued, ahead, ahead)
+		return fmt.Errorf("%w: %s is an old copy: it says that %d rows are out, its counter %d, and noise that goes "+
+			"out twice protects nothing; row %d is the first that nobody has had", ErrState, at.Path, p.Issued, ahead,
+			ahead)
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"mafalda/internal/files"
 )
 
@@ -36,7 +38,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestCrashShowsNoKey: neither a panic nor SIGQUIT prints a part of the key. Before, ten of its bytes were among the arguments.
+// TestCrashShowsNoKey: neither a panic nor SIGQUIT prints a part of the key. Before, ten of its bytes were among the
+// arguments.
 func TestCrashShowsNoKey(t *testing.T) {
 	dir, path, _ := begun(t, 0)
 	shows := func(trace string) {
@@ -44,7 +47,8 @@ func TestCrashShowsNoKey(t *testing.T) {
 		key := keyIn(t, path)
 		for i := range keySize - 2 { // three bytes in a row, however they are printed
 			k := key[i : i+3]
-			for _, text := range []string{fmt.Sprintf("0x%x, 0x%x, 0x%x", k[0], k[1], k[2]), fmt.Sprintf("%d, %d, %d", k[0], k[1], k[2]),
+			for _, text := range []string{fmt.Sprintf("0x%x, 0x%x, 0x%x", k[0], k[1], k[2]), fmt.Sprintf("%d, %d, %d",
+				k[0], k[1], k[2]),
 				fmt.Sprintf("%d %d %d", k[0], k[1], k[2]), hex.EncodeToString(key[i:min(i+8, keySize)])} {
 				if len(text) >= 8 && strings.Contains(trace, text) {
 					t.Errorf("the trace has byte %d of the key and those after it:\n%s", i, trace)
@@ -107,7 +111,7 @@ func keyIn(t *testing.T, path string) []byte {
 func TestPipeIsNoState(t *testing.T) {
 	dir, path, _ := begun(t, 0)
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 2)

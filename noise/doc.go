@@ -20,24 +20,25 @@
 //
 // # Which row for which batch
 //
-// The guarantee is for records that take part as the export's schema says. For (k,b)-participation a node cuts its records into b
-// batches once, never shuffles them again, and uses batch t mod b and row t in step t. A step that is missed, or whose row is lost,
-// takes batch and row with it: nothing moves to another step.
+// The guarantee is for records that take part as the export's schema says. For (k,b)-participation a node cuts its
+// records into b batches once, never shuffles them again, and uses batch t mod b and row t in step t. A step that is
+// missed, or whose row is lost, takes batch and row with it: nothing moves to another step.
 //
 // # Once only
 //
-// If the noise of one step goes out with two different gradients, their difference is bare. A Stream hands out every row once;
-// a Durable one keeps its place on disk, written before the row is handed out, so that this survives a crash. The state is written
-// in place and locked itself, whatever it is called, and looked at before every row. What a process cannot see is that a copy of
-// the state was put back, or runs elsewhere: State.Counter finds that out, from a second file that is not copied with it.
+// If the noise of one step goes out with two different gradients, their difference is bare. A Stream hands out every
+// row once; a Durable one keeps its place on disk, written before the row is handed out, so that this survives a crash.
+// The state is written in place and locked itself, whatever it is called, and looked at before every row. What a
+// process cannot see is that a copy of the state was put back, or runs elsewhere: State.Counter finds that out, from a
+// second file that is not copied with it.
 //
 // # What floating point does not give
 //
-// The guarantee is for real numbers. Noise and sums in floating point have gaps that depend on what was added, from which an
-// attacker can in principle learn more than μ says (Mironov, CCS 2012). Options.Grid rounds noise to multiples of a power of two,
-// which is post-processing if every record's clipped gradient was rounded to the same grid, towards zero so that its norm does not
-// grow, and sums stay below 2⁵³ times the grid, so that they are exact. Then the guarantee is that of the continuous noise. It is no
-// discrete Gaussian mechanism. Without such gradients a grid does harm: the digits of the sum below the grid go out without noise.
-// Rounding a row to single precision, for a sum in single precision, is another such rounding of noise alone, and has the gaps that
-// floating point has.
+// The guarantee is for real numbers. Noise and sums in floating point have gaps that depend on what was added, from
+// which an attacker can in principle learn more than μ says (Mironov, CCS 2012). Options.Grid rounds noise to multiples
+// of a power of two, which is post-processing if every record's clipped gradient was rounded to the same grid, towards
+// zero so that its norm does not grow, and sums stay below 2⁵³ times the grid, so that they are exact. Then the
+// guarantee is that of the continuous noise. It is no discrete Gaussian mechanism. Without such gradients a grid does
+// harm: the digits of the sum below the grid go out without noise. Rounding a row to single precision, for a sum in
+// single precision, is another such rounding of noise alone, and has the gaps that floating point has.
 package noise

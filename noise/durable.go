@@ -2,23 +2,19 @@ package noise
 
 import (
 	"crypto/rand"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 )
 
-// Durable is a stream whose place survives a crash. Its state file holds the key, so it is as secret as the gradients, and how
-// many rows have been handed out. The file is on disk before a row is: a node that crashes may lose a row, but the noise of a step
-// never goes out twice, for two different gradients. Opened again, the stream goes on with the row after the last one
-// handed out, the same that an uninterrupted run would have had.
+// Durable is a stream whose place survives a crash. Its state file holds the key, so it is as secret as the gradients,
+// and how many rows have been handed out. The file is on disk before a row is: a node that crashes may lose a row, but
+// the noise of a step never goes out twice, for two different gradients. Opened again, the stream goes on with the row
+// after the last one handed out, the same that an uninterrupted run would have had.
 //
-// Before every row it looks whether the state is still the file that was opened, and holds what was written last. If it was
-// deleted, replaced, or written to by somebody else, the stream ends. After an error it hands out nothing more.
+// Before every row it looks whether the state is still the file that was opened, and holds what was written last. If it
+// was deleted, replaced, or written to by somebody else, the stream ends. After an error it hands out nothing more.
 type Durable struct {
 	*Stream
 	state   *record
@@ -34,39 +30,27 @@ type State struct {
 	Path string
 	// New starts with row 0 of a fresh key. The file must not exist; without New it must.
 	New bool
-	// Counter, if not empty, is a second file, on storage that is not copied or set back together with the state, which also
-	// holds how many rows have been handed out. A state that is older than its counter is refused. The first use makes the
-	// file, and from then on the state cannot be opened without it. An empty file in its place starts it anew.
+	// Counter, if not empty, is a second file, on storage that is not copied or set back together with the state, which
+	// also holds how many rows have been handed out. A state that is older than its counter is refused. The first use
+	// makes the file, and from then on the state cannot be opened without it. An empty file in its place starts it
+	// anew.
 	Counter string
-	// Row, if not nil, is the row that the caller expects; if the next one is another, opening fails. Where the counter is
-	// ahead of the state, Row equal to the counter accepts that the rows in between are gone, and goes on behind them.
+	// Row, if not nil, is the row that the caller expects; if the next one is another, opening fails. Where the counter
+	// is ahead of the state, Row equal to the counter accepts that the rows in between are gone, and goes on behind
+	// them.
 	Row *int
 }
 
-// stateHead is what never changes in a state file.
-type stateHead struct {
-	Format string  `json:"format"`
-	Key    string  `json:"key"`    // secret
-	Export string  `json:"export"` // SHA-256 of the manifest
-	Node   string  `json:"node"`
-	Dim    int     `json:"dim"`
-	Std    float64 `json:"noise_std"`
-	Grid   float64 `json:"grid,omitempty"`
-	Seeded bool    `json:"seeded,omitempty"`
-}
-
-const stateFormat = "mafalda noise state 2"
-
 // Errors about state files.
 var (
-	ErrState = errors.New("noise state cannot be used") // not of this stream, in use, damaged, or changed by somebody else
+	ErrState = errors.New("noise state cannot be used") // of another stream, in use, damaged, or changed by others
 	ErrRow   = errors.New("another row is next")        // than State.Row
 	ErrLost  = errors.New("rows are used up")           // that may not have come out
 )
 
-// OpenDurable is Open with the stream's place in a file: a new one, or where an earlier stream of the same export, node and
-// options has left off. The error cases are those of Open, ErrState, ErrRow, os.ErrExist and os.ErrNotExist for State.New.
-// A state of the format before (mafalda noise state 1) is brought to this one.
+// OpenDurable is Open with the stream's place in a file: a new one, or where an earlier stream of the same export, node
+// and options has left off. The error cases are those of Open, ErrState, ErrRow, os.ErrExist and os.ErrNotExist for
+// State.New. A state of the format before (mafalda noise state 1) is brought to this one.
 func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, error) {
 	s, err := Open(dir, node, dim, opts)
 	if err != nil {
@@ -82,12 +66,6 @@ func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, e
 		return nil, errors.Join(err, d.release())
 	}
 	return d, nil
-}
-
-// head describes this stream.
-func (d *Durable) head() stateHead {
-	return stateHead{Format: stateFormat, Key: hex.EncodeToString(d.key.secret()[:]), Export: d.export, Node: d.node, Dim: d.dim, Std: d.std,
-		Grid: d.grid, Seeded: d.seed}
 }
 
 // start makes the state file; if that fails, or something else with it, there is none.
@@ -112,6 +90,9 @@ func (d *Durable) resume(at State) (err error) {
 	if errors.Is(err, errInUse) {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
+	if errors.Is(err, ErrState) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("opening the noise state: %w", err)
 	}
@@ -122,41 +103,6 @@ func (d *Durable) resume(at State) (err error) {
 		return err
 	}
 	return d.skip(d.state.place.Issued)
-}
-
-// adopt takes the key of the state, if all else is of this stream.
-func (d *Durable) adopt() error {
-	var earlier stateHead
-	if err := json.Unmarshal(d.state.head, &earlier); err != nil || earlier.Format != stateFormat {
-		return errors.New("none")
-	}
-	key, err := hex.DecodeString(earlier.Key)
-	if err != nil || len(key) != keySize || d.state.place.Issued > d.steps {
-		return errors.New("damaged")
-	}
-	mine := d.head()
-	if d.seed && earlier.Seeded && earlier.Key != mine.Key {
-		return errors.New("of another seed")
-	}
-	mine.Key = earlier.Key
-	if text, err := json.Marshal(mine); err != nil || !slices.Equal(text, d.state.head) {
-		return fmt.Errorf("of another %s", mine.difference(earlier))
-	}
-	copy(d.key.secret()[:], key)
-	return nil
-}
-
-// difference names what differs.
-func (h stateHead) difference(other stateHead) string {
-	var what []string
-	for name, same := range map[string]bool{"export": h.Export == other.Export, "node": h.Node == other.Node, "model": h.Dim == other.Dim,
-		"noise level": h.Std == other.Std, "grid": h.Grid == other.Grid, "kind of key": h.Seeded == other.Seeded} {
-		if !same {
-			what = append(what, name)
-		}
-	}
-	slices.Sort(what)
-	return strings.Join(what, ", ")
 }
 
 // take compares with the counter and the row that is expected, and notes that this process has the state now.
@@ -173,7 +119,8 @@ func (d *Durable) take(at State) error {
 	return d.put(p)
 }
 
-// put writes the state, and then its counter: a crash in between leaves the state ahead, which loses rows and repeats none.
+// put writes the state, and then its counter: a crash in between leaves the state ahead, which loses rows and repeats
+// none.
 func (d *Durable) put(p place) error {
 	err := d.state.put(p)
 	if err == nil && d.counter != nil {
@@ -182,8 +129,8 @@ func (d *Durable) put(p place) error {
 	return err
 }
 
-// CutOff reports whether the run before this one was cut off, so that its last rows may never have come out. They are used up
-// all the same. A message of a step uses that step's row only: go on with row Step in step Step.
+// CutOff reports whether the run before this one was cut off, so that its last rows may never have come out. They are
+// used up all the same. A message of a step uses that step's row only: go on with row Step in step Step.
 func (d *Durable) CutOff() bool { return d.cut }
 
 // issue notes on disk that count rows go out, or ends the stream.
@@ -237,10 +184,10 @@ func (d *Durable) draw(length int, single bool) error {
 	return d.issue(1)
 }
 
-// Batch hands out rows together, and only when they are safe. First prepare draws them by next, up to count of them, and puts them
-// where nobody uses them yet, as into a file of another name; then the state says on disk that they are out; then publish lets
-// them be used. If prepare fails nothing has been handed out, and the same rows come again when the state is opened
-// again. If publish fails the rows are used up (ErrLost). Either ends this stream.
+// Batch hands out rows together, and only when they are safe. First prepare draws them by next, up to count of them,
+// and puts them where nobody uses them yet, as into a file of another name; then the state says on disk that they are
+// out; then publish lets them be used. If prepare fails nothing has been handed out, and the same rows come again when
+// the state is opened again. If publish fails the rows are used up (ErrLost). Either ends this stream.
 func (d *Durable) Batch(count int, prepare func(next func(dst []float64) error) error, publish func() error) error {
 	if d.err != nil {
 		return d.err

@@ -12,8 +12,8 @@ import (
 	"mafalda/factorize"
 )
 
-// TestDurableResumes: whatever the class, a stream that is closed, or killed right after a row, goes on as one that never
-// stopped; a row that was on disk as handed out is not handed out again.
+// TestDurableResumes: whatever the class, a stream that is closed, or killed right after a row, goes on as one that
+// never stopped; a row that was on disk as handed out is not handed out again.
 func TestDurableResumes(t *testing.T) {
 	all := strategies(t)
 	banded := all["banded"].(*factorize.Banded)
@@ -24,7 +24,8 @@ func TestDurableResumes(t *testing.T) {
 	}{
 		"dense":       {all["dense"], export.Strategy{Class: "dense"}, Options{}},
 		"regenerated": {all["dense"], export.Strategy{Class: "dense"}, Options{Regenerate: true}},
-		"banded":      {banded, export.Strategy{Class: "banded", Bandwidth: banded.Bands(), Diagonals: banded.Diagonals()}, Options{}},
+		"banded": {banded, export.Strategy{Class: "banded", Bandwidth: banded.Bands(),
+			Diagonals: banded.Diagonals()}, Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := exported(t, tc.strategy, tc.describe)
@@ -40,7 +41,8 @@ func TestDurableResumes(t *testing.T) {
 			}
 			first := open()
 			rows := read(t, first.Next, 5)
-			if _, err := OpenDurable(dir, "ann", 100, State{Path: path}, tc.opts); runtime.GOOS == "linux" && !errors.Is(err, ErrState) {
+			if _, err := OpenDurable(dir, "ann", 100, State{Path: path}, tc.opts); runtime.GOOS == "linux" &&
+				!errors.Is(err, ErrState) {
 				t.Errorf("opened twice: %v", err)
 			}
 			if err := first.Close(); err != nil {
@@ -87,7 +89,8 @@ func TestDurableResumes(t *testing.T) {
 
 func TestDurableRefuses(t *testing.T) {
 	c := dense(t)
-	dir, other := exported(t, c, export.Strategy{Class: "dense"}), exported(t, c.Scaled(0.5), export.Strategy{Class: "dense"})
+	dir, other := exported(t, c, export.Strategy{Class: "dense"}), exported(t, c.Scaled(0.5),
+		export.Strategy{Class: "dense"})
 	one, two := uint64(1), uint64(2)
 	start := func(opts Options) string {
 		path := filepath.Join(t.TempDir(), "state")

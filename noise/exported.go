@@ -81,8 +81,8 @@ func strategyOf(e *export.Export, node string) (factorize.Strategy, error) {
 	return c, nil
 }
 
-// checkPrivacy checks that the noise level of a manifest follows from what it promises, and that its sensitivity is one, as that
-// of every export.
+// checkPrivacy checks that the noise level of a manifest follows from what it promises, and that its sensitivity is
+// one, as that of every export.
 func checkPrivacy(m *export.Manifest) error {
 	if !(m.SensSquared <= 1+1e-9) {
 		return fmt.Errorf("the manifest says sens² = %v, but strategies are exported with sens = 1", m.SensSquared)
@@ -108,12 +108,14 @@ func checkPrivacy(m *export.Manifest) error {
 	}
 	switch {
 	case !(p.NoiseStd >= need.NoiseStd*(1-1e-12)):
-		return fmt.Errorf("mu = %v, clip = %v and %s need noise of standard deviation %v, the manifest says %v", p.Mu, p.Clip, p.Adjacency,
+		return fmt.Errorf("mu = %v, clip = %v and %s need noise of standard deviation %v, the manifest says %v", p.Mu,
+			p.Clip, p.Adjacency,
 			need.NoiseStd, p.NoiseStd)
 	case !(math.Abs(p.Sigma*p.Mu-1) < 1e-12):
 		return fmt.Errorf("sigma is 1/mu, but the manifest says %v and %v", p.Sigma, p.Mu)
 	case p.Epsilon != nil && !(*p.Epsilon >= need.Epsilon*(1-1e-9)):
-		return fmt.Errorf("mu = %v is (%v, %v)-DP, the manifest says epsilon = %v", p.Mu, need.Epsilon, *p.Delta, *p.Epsilon)
+		return fmt.Errorf("mu = %v is (%v, %v)-DP, the manifest says epsilon = %v", p.Mu, need.Epsilon, *p.Delta,
+			*p.Epsilon)
 	}
 	return nil
 }
@@ -127,17 +129,19 @@ func level(m *export.Manifest, opts Options) (float64, error) {
 	case std == 0:
 		std = p.NoiseStd
 	case p != nil && !(std >= p.NoiseStd):
-		return 0, fmt.Errorf("noise of standard deviation %v is less than the %v that its mu = %v needs", std, p.NoiseStd, p.Mu)
+		return 0, fmt.Errorf("noise of standard deviation %v is less than the %v that its mu = %v needs", std,
+			p.NoiseStd, p.Mu)
 	}
 	if !(std >= 1e-280 && std <= 1e280) {
 		return 0, fmt.Errorf("a noise level of %v: must be between 1e-280 and 1e280", std)
 	}
 	if g := opts.Grid; g != 0 {
 		if part, _ := math.Frexp(g); part != 0.5 { // negative, infinite and NaN too
-			return 0, fmt.Errorf("grid %v: must be a power of two, as 2^%d = %v", g, exponent(std), math.Ldexp(1, exponent(std)))
+			return 0, fmt.Errorf("grid %v: must be a power of two, as 2^%d = %v", g, exponent(std), math.Ldexp(1,
+				exponent(std)))
 		}
 		if g > std/8 || g < std*0x1p-40 {
-			return 0, fmt.Errorf("grid %v for noise of standard deviation %v: must be between a 2⁴⁰th and an eighth of that", g, std)
+			return 0, fmt.Errorf("grid %v: must be between a 2⁴⁰th and an eighth of the standard deviation %v", g, std)
 		}
 	}
 	return std, nil

@@ -13,7 +13,8 @@ import (
 	"mafalda/graph"
 )
 
-// TestLevels: noise that would be none, or infinite, or less than the manifest promises, is refused before anything is drawn.
+// TestLevels: noise that would be none, or infinite, or less than the manifest promises, is refused before anything is
+// drawn.
 func TestLevels(t *testing.T) {
 	promising := &export.Manifest{Privacy: &export.Privacy{Mu: 0.5, NoiseStd: 2}}
 	silent := &export.Manifest{}
@@ -48,7 +49,8 @@ func TestLevels(t *testing.T) {
 		"tiny grid":               {promising, Options{Grid: 1e-320}, "power of two"},
 	} {
 		std, err := level(tc.m, tc.opts)
-		if (err == nil) != (tc.say == "") || err != nil && !strings.Contains(err.Error(), tc.say) || err == nil && std < 2 {
+		if (err == nil) != (tc.say == "") || err != nil && !strings.Contains(err.Error(), tc.say) || err == nil &&
+			std < 2 {
 			t.Errorf("%s: %v, %v; want %q", name, std, err, tc.say)
 		}
 	}
@@ -62,8 +64,9 @@ func TestRounding(t *testing.T) {
 		both, single bool
 	}{
 		"fine": {2, 0, true, true}, "on a grid": {2, 0x1p-10, true, true}, "on a fine grid": {2, 0x1p-39, true, false},
-		"large for single": {1e300, 0, true, false}, "infinite in single": {0x1p127, 0, true, false}, "small for single": {0x1p-120, 0, true, false},
-		"too large": {math.MaxFloat64, 0, false, false}, "too fine": {2, 0x1p-53, false, false},
+		"large for single": {1e300, 0, true, false}, "infinite in single": {0x1p127, 0, true, false},
+		"small for single": {0x1p-120, 0, true, false},
+		"too large":        {math.MaxFloat64, 0, false, false}, "too fine": {2, 0x1p-53, false, false},
 	} {
 		open := func() *Stream {
 			s, err := newStream(c, "node", SeededKey(1, "node"), 100, tc.std, Options{Grid: tc.grid})
@@ -76,7 +79,8 @@ func TestRounding(t *testing.T) {
 		if err := open().Next(row); (err == nil) != tc.both || err != nil && !errors.Is(err, ErrNumbers) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := open().NextFloat32(single); (err == nil) != tc.single || err != nil && (!errors.Is(err, ErrNumbers) || single[0] != 0) {
+		if err := open().NextFloat32(single); (err == nil) != tc.single || err != nil && (!errors.Is(err, ErrNumbers) ||
+			single[0] != 0) {
 			t.Errorf("%s, in single precision: %v, %v", name, err, single[0])
 		}
 		for i, v := range row {
@@ -96,23 +100,27 @@ func TestPrivacyOfManifest(t *testing.T) {
 		change func(m, privacy map[string]any)
 		say    string
 	}{
-		"as it is":           {func(_, _ map[string]any) {}, ""},
-		"more noise":         {func(_, p map[string]any) { p["noise_std"] = 3 }, ""},
-		"half the noise":     {func(_, p map[string]any) { p["noise_std"] = 1 }, "need noise of standard deviation 2"},
-		"no noise":           {func(_, p map[string]any) { p["noise_std"] = 0 }, "need noise"},
-		"mu":                 {func(_, p map[string]any) { p["mu"], p["sigma"] = 0.25, 4 }, "need noise"},
-		"clip":               {func(_, p map[string]any) { p["clip"] = 2 }, "need noise"},
-		"adjacency":          {func(_, p map[string]any) { p["adjacency"] = "replace-one" }, "need noise"},
-		"no adjacency":       {func(_, p map[string]any) { p["adjacency"] = "none" }, "none"},
-		"sigma":              {func(_, p map[string]any) { p["sigma"] = 1 }, "sigma"},
-		"negative mu":        {func(_, p map[string]any) { p["mu"], p["sigma"] = -0.5, -2 }, "mu"},
-		"epsilon":            {func(_, p map[string]any) { p["epsilon"], p["delta"] = 0.1, 1e-5 }, "epsilon"},
-		"epsilon alone":      {func(_, p map[string]any) { p["epsilon"] = 8 }, "without a delta"},
-		"delta of zero":      {func(_, p map[string]any) { p["epsilon"], p["delta"] = 8, 0 }, "without a delta"},
-		"sens":               {func(m, _ map[string]any) { m["sens_squared"] = 0.5 }, "sens²"},
-		"infinite sens":      {func(m, p map[string]any) { m["sens_squared"], p["noise_std"] = 1e300, 2e150 }, "sens = 1"},
-		"infinite noise":     {func(_, p map[string]any) { p["noise_std"] = 1.7e308 }, "between"},
-		"hardly any privacy": {func(_, p map[string]any) { p["mu"], p["sigma"], p["noise_std"] = 1e300, 1e-300, 1.1e-300 }, "between"},
+		"as it is":       {func(_, _ map[string]any) {}, ""},
+		"more noise":     {func(_, p map[string]any) { p["noise_std"] = 3 }, ""},
+		"half the noise": {func(_, p map[string]any) { p["noise_std"] = 1 }, "need noise of standard deviation 2"},
+		"no noise":       {func(_, p map[string]any) { p["noise_std"] = 0 }, "need noise"},
+		"mu":             {func(_, p map[string]any) { p["mu"], p["sigma"] = 0.25, 4 }, "need noise"},
+		"clip":           {func(_, p map[string]any) { p["clip"] = 2 }, "need noise"},
+		"adjacency":      {func(_, p map[string]any) { p["adjacency"] = "replace-one" }, "need noise"},
+		"no adjacency":   {func(_, p map[string]any) { p["adjacency"] = "none" }, "none"},
+		"sigma":          {func(_, p map[string]any) { p["sigma"] = 1 }, "sigma"},
+		"negative mu":    {func(_, p map[string]any) { p["mu"], p["sigma"] = -0.5, -2 }, "mu"},
+		"epsilon":        {func(_, p map[string]any) { p["epsilon"], p["delta"] = 0.1, 1e-5 }, "epsilon"},
+		"epsilon alone":  {func(_, p map[string]any) { p["epsilon"] = 8 }, "without a delta"},
+		"delta of zero":  {func(_, p map[string]any) { p["epsilon"], p["delta"] = 8, 0 }, "without a delta"},
+		"sens":           {func(m, _ map[string]any) { m["sens_squared"] = 0.5 }, "sens²"},
+		"infinite sens": {func(m, p map[string]any) { m["sens_squared"], p["noise_std"] = 1e300, 2e150 },
+			"sens = 1"},
+		"infinite noise": {func(_, p map[string]any) { p["noise_std"] = 1.7e308 }, "between"},
+		"hardly any privacy": {func(_, p map[string]any) {
+			p["mu"], p["sigma"], p["noise_std"] = 1e300, 1e-300,
+				1.1e-300
+		}, "between"},
 	} {
 		var m map[string]any
 		if err := json.Unmarshal(original, &m); err != nil {
@@ -124,7 +132,8 @@ func TestPrivacyOfManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, path, text)
-		if _, err := Open(dir, "ann", 3, Options{}); (err == nil) != (tc.say == "") || err != nil && !strings.Contains(err.Error(), tc.say) {
+		if _, err := Open(dir, "ann", 3, Options{}); (err == nil) != (tc.say == "") || err != nil &&
+			!strings.Contains(err.Error(), tc.say) {
 			t.Errorf("%s: %v, want %q", name, err, tc.say)
 		}
 	}
@@ -160,7 +169,8 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	for nodes, say := range map[string]string{
-		"index,label,degree\n0,a,1\n1,a,1\n": "twice", "index,label,degree\n1,a,1\n": "missing", "index,label,degree\n0,\"a,1\n": "nodes.csv", "": "no node",
+		"index,label,degree\n0,a,1\n1,a,1\n": "twice", "index,label,degree\n1,a,1\n": "missing",
+		"index,label,degree\n0,\"a,1\n": "nodes.csv", "": "no node",
 		"index,label,degree\n0,\"a\",1,1\n": "nodes.csv", "index,label,degree\n0,b,1\n": "no node",
 	} {
 		if _, err := open(nodes, "a"); err == nil || !strings.Contains(err.Error(), say) {

@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// Key is the secret that all noise of a node comes from. Whoever knows it can take the noise away. Copies share the secret,
-// which lies behind a function: what a crash prints of the stack, and fmt of a struct that has a key in it, are addresses
-// alone. Printing, formatting or encoding a key shows none of it.
+// Key is the secret that all noise of a node comes from. Whoever knows it can take the noise away. Copies share the
+// secret, which lies behind a function: what a crash prints of the stack, and fmt of a struct that has a key in it, are
+// addresses alone. Printing, formatting or encoding a key shows none of it.
 type Key struct{ secret func() *[keySize]byte }
 
 const keySize = 32
@@ -76,8 +76,8 @@ func (k Key) normals(dst []float64, t int) {
 	wg.Wait()
 }
 
-// normalsOf writes one chunk. Key and seed are passed as slices only, never as values (see Key): a ChaCha8 made of this binary form is
-// that of NewChaCha8 for the seed at its end.
+// normalsOf writes one chunk. Key and seed are passed as slices only, never as values (see Key): a ChaCha8 made of this
+// binary form is that of NewChaCha8 for the seed at its end.
 func (k Key) normalsOf(dst []float64, t, c int) {
 	message := append(make([]byte, 0, keySize+16), k.secret()[:]...)
 	message = binary.LittleEndian.AppendUint64(message, uint64(t))

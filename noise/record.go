@@ -14,16 +14,16 @@ import (
 	"mafalda/internal/files"
 )
 
-// A record is a small file that says how many rows are out. It is written in place, never replaced, so that a lock on it holds
-// for all its names and nothing can be slipped in between:
+// A record is a small file that says how many rows are out. It is written in place, never replaced, so that a lock on
+// it holds for all its names and nothing can be slipped in between:
 //
-//	head    a line: SHA-256 of the JSON, the JSON, which never changes; then empty lines up to a multiple of blockSize bytes
-//	place   a line: SHA-256 of head and place, the place as JSON; then empty lines up to blockSize bytes
+//	head    a line: SHA-256 of the JSON, the JSON, which never changes; then empty lines to a multiple of blockSize
+//	place   a line: SHA-256 of head and place, the place as JSON; then empty lines to blockSize bytes
 //	place   once more
 //
-// Writing changes one copy of the place, waits for the disk, and then changes the other. So at any moment one of them is whole,
-// whatever a crash tears or a bad sector destroys, and it is not older than the last row that was handed out. All room is
-// taken when the file is made: a full disk does not stop the writing.
+// Writing changes one copy of the place, waits for the disk, and then changes the other. So at any moment one of them
+// is whole, whatever a crash tears or a bad sector destroys, and it is not older than the last row that was handed out.
+// All room is taken when the file is made: a full disk does not stop the writing.
 type record struct {
 	path    string // absolute; links are followed each time
 	file    *os.File
@@ -87,8 +87,8 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 	return r, nil
 }
 
-// openRecord opens and locks the file at path. Its errors wrap os.ErrNotExist, errInUse, ErrState for what is no record, or
-// are the system's.
+// openRecord opens and locks the file at path. Its errors wrap os.ErrNotExist, errInUse, ErrState for what is no
+// record, or are the system's.
 func openRecord(path string) (*record, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTornWrites: whenever a write of the place is cut off, and whatever bytes of one copy are lost, the file says what it said before
-// or what it was to say, and at least what was on disk when the row went out.
+// TestTornWrites: whenever a write of the place is cut off, and whatever bytes of one copy are lost, the file says what
+// it said before or what it was to say, and at least what was on disk when the row went out.
 func TestTornWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "record")
 	r, err := newRecord(path, map[string]string{"format": "test"}, place{Issued: 5})
@@ -56,8 +56,10 @@ func TestTornWrites(t *testing.T) {
 		read("a bad sector", bad, 6)
 	}
 	for what, bad := range map[string][]byte{
-		"both copies": slices.Concat(after[:blockSize], noise, noise), "head": slices.Concat(noise, after[blockSize:]), "short": after[:2*blockSize],
-		"empty": nil, "foreign": []byte("hello"), "another head": slices.Concat(bytes.Replace(after[:blockSize], []byte("test"), []byte("tent"), 1), after[blockSize:]),
+		"both copies": slices.Concat(after[:blockSize], noise, noise), "head": slices.Concat(noise, after[blockSize:]),
+		"short": after[:2*blockSize],
+		"empty": nil, "foreign": []byte("hello"), "another head": slices.Concat(bytes.Replace(after[:blockSize],
+			[]byte("test"), []byte("tent"), 1), after[blockSize:]),
 	} {
 		write(t, path, bad)
 		if _, err := openRecord(path); !errors.Is(err, ErrState) {

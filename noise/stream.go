@@ -13,15 +13,15 @@ import (
 type Options struct {
 	// Seed makes the noise reproducible and so worthless for privacy; nil draws a key from the operating system.
 	Seed *uint64
-	// NoiseStd is the standard deviation of Z for sums of clipped gradients: contribution/μ, where the contribution is how far
-	// one record can move the sum: clip/μ under zero-out adjacency, 2·clip/μ under replace-one. 0 takes the one in the
-	// manifest; a smaller one than that is refused, for the manifest promises a μ.
+	// NoiseStd is the standard deviation of Z for sums of clipped gradients: contribution/μ, where the contribution is
+	// how far one record can move the sum: clip/μ under zero-out adjacency, 2·clip/μ under replace-one. 0 takes the one
+	// in the manifest; a smaller one than that is refused, for the manifest promises a μ.
 	NoiseStd float64
 	// Regenerate makes earlier rows of Z again instead of keeping them, for dense strategies: one row in memory instead of T,
 	// and t rows of work in step t.
 	Regenerate bool
-	// Grid, if not 0, rounds every number to a multiple of it: a power of two, at most an eighth of the standard deviation and at
-	// least 2⁻⁴⁰ of it. The gradients must be on the same grid (see the package's documentation).
+	// Grid, if not 0, rounds every number to a multiple of it: a power of two, at most an eighth of the standard
+	// deviation and at least 2⁻⁴⁰ of it. The gradients must be on the same grid (see the package's documentation).
 	Grid float64
 }
 
@@ -45,10 +45,10 @@ type Stream struct {
 // ErrNumbers is wrapped by errors about noise that floating point cannot hold.
 var ErrNumbers = errors.New("noise does not fit its numbers")
 
-// Open reads an export and returns the noise of one node, named by its label, for a model of dim parameters. It checks every
-// hash, that the sensitivity of the strategy, computed again, is what the manifest says, and that its noise level follows from its
-// μ: otherwise the noise would protect less than claimed. The error cases are ErrExport, a label that is not in nodes.csv, and a
-// noise level or a grid that is missing, too low or out of range.
+// Open reads an export and returns the noise of one node, named by its label, for a model of dim parameters. It checks
+// every hash, that the sensitivity of the strategy, computed again, is what the manifest says, and that its noise level
+// follows from its μ: otherwise the noise would protect less than claimed. The error cases are ErrExport, a label that
+// is not in nodes.csv, and a noise level or a grid that is missing, too low or out of range.
 func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if dim < 1 {
 		return nil, fmt.Errorf("noise for %d parameters", dim)
@@ -130,8 +130,8 @@ func (s *Stream) NextFloat32(dst []float32) error {
 	return s.Single(dst, s.row)
 }
 
-// Single rounds numbers of a row to single precision. It is ErrNumbers, and dst is as it was, if the standard deviation or a
-// number does not fit that, or if a grid would be left.
+// Single rounds numbers of a row to single precision. It is ErrNumbers, and dst is as it was, if the standard deviation
+// or a number does not fit that, or if a grid would be left.
 func (s *Stream) Single(dst []float32, row []float64) error {
 	if err := s.fitsSingle(row); err != nil {
 		return err

@@ -62,8 +62,8 @@ func content(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestOneStateByEveryName: a link is followed and stays one, and a process that comes by another name finds the state in use,
-// also when files beside it are removed. Before, the link was replaced and both handed out the same rows.
+// TestOneStateByEveryName: a link is followed and stays one, and a process that comes by another name finds the state
+// in use, also when files beside it are removed. Before, the link was replaced and both handed out the same rows.
 func TestOneStateByEveryName(t *testing.T) {
 	dir, path, before := begun(t, 1)
 	soft, hard := filepath.Join(t.TempDir(), "soft"), path+".hard"
@@ -137,7 +137,8 @@ func TestStateChangesHands(t *testing.T) {
 	}
 }
 
-// TestCopiedState: an old copy that was put back while nobody looked hands out the same rows, unless there is a counter.
+// TestCopiedState: an old copy that was put back while nobody looked hands out the same rows, unless there is a
+// counter.
 func TestCopiedState(t *testing.T) {
 	dir, path, _ := begun(t, 0)
 	counter := filepath.Join(t.TempDir(), "counter")
@@ -203,7 +204,8 @@ func TestNewState(t *testing.T) {
 		t.Errorf("a state that is not there: %v", err)
 	}
 	before := string(content(t, path))
-	if _, err := OpenDurable(dir, "ann", 3, State{Path: path, New: true}, Options{}); !errors.Is(err, os.ErrExist) || before != string(content(t, path)) {
+	if _, err := OpenDurable(dir, "ann", 3, State{Path: path, New: true}, Options{}); !errors.Is(err, os.ErrExist) ||
+		before != string(content(t, path)) {
 		t.Errorf("a new state over another: %v", err)
 	}
 	one := 1
@@ -215,89 +217,12 @@ func TestNewState(t *testing.T) {
 	if _, err := os.Stat(path + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refused start left a state: %v", err)
 	}
-	if _, err := OpenDurable(dir, "ann", 3, State{Path: filepath.Join(path, "x"), New: true}, Options{}); err == nil || errors.Is(err, ErrState) {
+	if _, err := OpenDurable(dir, "ann", 3, State{Path: filepath.Join(path, "x"), New: true}, Options{}); err == nil ||
+		errors.Is(err, ErrState) {
 		t.Errorf("in a folder that is none: %v", err)
 	}
 	two := 2
 	if d := reopen(t, dir, State{Path: path, Row: &two}); d.Step() != 2 || d.CutOff() {
 		t.Errorf("row %d is next, cut off %v", d.Step(), d.CutOff())
-	}
-}
-
-// TestBatch: rows that could not be kept come again, rows that could not be published do not.
-func TestBatch(t *testing.T) {
-	dir, path, _ := begun(t, 1)
-	full := errors.New("no space left")
-	kept := make([][]float64, 2)
-	draw := func(err error) func(func([]float64) error) error {
-		return func(next func([]float64) error) error {
-			for i := range kept {
-				kept[i] = make([]float64, 3)
-				if err := next(kept[i]); err != nil {
-					return err
-				}
-			}
-			return err
-		}
-	}
-	d := reopen(t, dir, State{Path: path})
-	if err := d.Batch(2, draw(full), func() error { t.Error("published"); return nil }); err != full {
-		t.Error(err)
-	}
-	if err := d.Next(kept[0]); err != full {
-		t.Errorf("after a failure: %v", err)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
-	first := kept
-	kept = make([][]float64, 2)
-	d = reopen(t, dir, State{Path: path})
-	published := false
-	if err := d.Batch(2, draw(nil), func() error { published = true; return nil }); err != nil || !published || !same(first, kept) {
-		t.Errorf("%v, published %v: %v and %v", err, published, first, kept)
-	}
-	if err := d.Batch(2, draw(nil), func() error { return full }); !errors.Is(err, ErrLost) || !errors.Is(err, full) {
-		t.Error(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
-	if d = reopen(t, dir, State{Path: path}); d.Step() != 5 || !d.CutOff() {
-		t.Errorf("row %d is next, cut off %v; want 5, and true", d.Step(), d.CutOff())
-	}
-}
-
-// TestNothingBurned: a row of a wrong length, or with numbers that are not finite, is not noted as handed out; after an error of
-// the disk nothing more comes out.
-func TestNothingBurned(t *testing.T) {
-	dir, path, _ := begun(t, 1)
-	d := reopen(t, dir, State{Path: path})
-	if err := d.Next(make([]float64, 2)); err == nil {
-		t.Error("a row too short")
-	}
-	if err := d.NextFloat32(make([]float32, 4)); err == nil {
-		t.Error("a row too long")
-	}
-	if d.state.place.Issued != 1 {
-		t.Errorf("%d rows are out, want 1", d.state.place.Issued)
-	}
-	d.std = math.Inf(1)
-	for range 2 {
-		row := []float64{1, 1, 1}
-		if err := d.Next(row); !errors.Is(err, ErrNumbers) || row[0] != 1 || d.state.place.Issued != 1 {
-			t.Errorf("infinite noise: %v, %v, %d rows are out", err, row, d.state.place.Issued)
-		}
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
-	d = reopen(t, dir, State{Path: path})
-	if err := d.state.file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	row := []float64{1, 1, 1}
-	if err := d.Next(row); err == nil || row[0] != 1 || d.Next(row) == nil {
-		t.Errorf("a state that cannot be written: %v, %v", err, row)
 	}
 }

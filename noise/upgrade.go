@@ -13,8 +13,8 @@ import (
 	"mafalda/internal/files"
 )
 
-// stateBefore is the content of a state file of the format before: JSON that was replaced by renaming, and locked by a file
-// beside it.
+// stateBefore is the content of a state file of the format before: JSON that was replaced by renaming, and locked by a
+// file beside it.
 type stateBefore struct {
 	stateHead
 	Issued int `json:"issued"`
@@ -22,9 +22,9 @@ type stateBefore struct {
 
 const formatBefore = "mafalda noise state 1"
 
-// takeOver brings a state of the format before to this one, and returns it open; nil if it is none. The head is that of the
-// stream that wants it: others are left alone. The new file is on disk, under a name of its own, before it takes the place of the
-// old one, so that a crash leaves the one or the other.
+// takeOver brings a state of the format before to this one, and returns it open; nil if it is none. The head is that of
+// the stream that wants it: others are left alone. The new file is on disk, under a name of its own, before it takes
+// the place of the old one, so that a crash leaves the one or the other.
 func takeOver(path string, head stateHead) (r *record, err error) {
 	if old, err := readBefore(path); old == nil || err != nil {
 		return nil, err
@@ -98,7 +98,8 @@ func readBefore(path string) (*stateBefore, error) {
 		return nil, nil
 	}
 	if n := names(info); n > 1 {
-		return nil, fmt.Errorf("%w: %s has %d names (hard links), which would be %d states: remove all but one", ErrState, path, n, n)
+		return nil, fmt.Errorf("%w: %s has %d names (hard links), which would be %d states: remove all but one",
+			ErrState, path, n, n)
 	}
 	return &s, nil
 }

@@ -21,8 +21,9 @@ func writeBefore(t *testing.T, dir string, key Key, rows int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.MarshalIndent(map[string]any{"format": formatBefore, "key": hex.EncodeToString(key.secret()[:]), "export": s.Export(),
-		"node": "ann", "dim": 100, "noise_std": 2, "issued": rows}, "", "  ")
+	text, err := json.MarshalIndent(map[string]any{"format": formatBefore, "key": hex.EncodeToString(key.secret()[:]),
+		"export": s.Export(),
+		"node":   "ann", "dim": 100, "noise_std": 2, "issued": rows}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,8 +32,8 @@ func writeBefore(t *testing.T, dir string, key Key, rows int) string {
 	return path
 }
 
-// TestFormatBefore: a state of the format before goes on where it was, under the same name and links, and also after a crash on the
-// way to the new format; programs of then cannot use it any more.
+// TestFormatBefore: a state of the format before goes on where it was, under the same name and links, and also after a
+// crash on the way to the new format; programs of then cannot use it any more.
 func TestFormatBefore(t *testing.T) {
 	dir := exported(t, dense(t), export.Strategy{Class: "dense"})
 	key := SeededKey(5, "somebody")
@@ -81,7 +82,8 @@ func TestFormatBefore(t *testing.T) {
 	}
 }
 
-// TestFormatBeforeRefused: a state of the format before that is in use, or has another name, or is of another stream, stays as it is.
+// TestFormatBeforeRefused: a state of the format before that is in use, or has another name, or is of another stream,
+// stays as it is.
 func TestFormatBeforeRefused(t *testing.T) {
 	dir := exported(t, dense(t), export.Strategy{Class: "dense"})
 	key := SeededKey(5, "somebody")
@@ -104,7 +106,8 @@ func TestFormatBeforeRefused(t *testing.T) {
 			t.Logf("%s: %v", name, err)
 			continue
 		}
-		if _, err := OpenDurable(dir, "ann", tc.dim, State{Path: path}, Options{}); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), tc.say) {
+		if _, err := OpenDurable(dir, "ann", tc.dim, State{Path: path}, Options{}); !errors.Is(err, ErrState) ||
+			!strings.Contains(err.Error(), tc.say) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if before != string(content(t, path)) {

@@ -28,25 +28,27 @@ func newNoiseCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "noise DIR",
 		Short: "Draw a node's noise from an export",
-		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters. A node adds row t to its sum of
-clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost takes its step with it, and no row moves to
-another step (docs/noise.md says what to do then). With --row t only row t comes out, or none.
+		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters.
+A node adds row t to its sum of clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost
+takes its step with it, and no row moves to another step (docs/noise.md says what to do then). With --row t only row t
+comes out, or none.
 
-The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go on where
-this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would draw rows again:
---counter keeps the place once more, on storage that is not restored together with it, and refuses such a copy. With --seed
-noise is reproducible, for tests and simulations, and protects nothing.
+The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go
+on where this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would
+draw rows again: --counter keeps the place once more, on storage that is not restored together with it, and refuses
+such a copy. With --seed noise is reproducible, for tests and simulations, and protects nothing.
 
-With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether they are
-private. Without -o they go to standard output as raw little-endian numbers. Which rows they are is said on standard error.
+With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether
+they are private. Without -o they go to standard output as raw little-endian numbers. Which rows they are is said on
+standard error.
 
---grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed; without that
-it protects nothing, for the digits below the grid go out as they are.`,
-		Example: `  mafalda noise out --node Medici --dim 100000 --state medici.state --new --row 0 --steps 1 -o row.npy      # the first row
-  mafalda noise out --node Medici --dim 100000 --state medici.state --row 1 --steps 1 -o row.npy --force    # the next one
-  mafalda noise out --node Medici --dim 100000 --state medici.state --row 2 --steps 2 -o rows.npy           # of a missed step 2, and of 3
-  mafalda noise out --node Medici --dim 1000 --state other.state --new --format raw32 | ./node
-  mafalda noise out --node Medici --dim 1000 --seed 1 -o noise.npy                                          # all of them, for a simulation`,
+--grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed;
+without that it does harm: the digits of the sum below the grid go out without noise.`,
+		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
+  mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
+  mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
 		Args: exactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -57,10 +59,13 @@ it protects nothing, for the digits below the grid go out as they are.`,
 	fl.Var((*wholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
 	fl.Var((*seedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
 	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
-	fl.BoolVar(&f.fresh, "new", false, "start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
-	fl.StringVar(&f.counter, "counter", "", "keep the place in this `file` too, on other storage, to find out old copies of the state")
+	fl.BoolVar(&f.fresh, "new", false,
+		"start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
+	fl.StringVar(&f.counter, "counter", "",
+		"keep the place in this `file` too, on other storage, to find out old copies of the state")
 	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
-	fl.Float64Var(&f.grid, "grid", 0, "round every number to a multiple of this power of two, on which the gradients are too")
+	fl.Float64Var(&f.grid, "grid", 0,
+		"round every number to a multiple of this power of two, on which the gradients are too")
 	fl.BoolVar(&f.regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
@@ -151,8 +156,8 @@ func (f *noiseFlags) checkFormat(cmd *cobra.Command) error {
 	return nil
 }
 
-// checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest says any more,
-// and a state that is there and should not be, or the reverse.
+// checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest
+// says any more, and a state that is there and should not be, or the reverse.
 func (f *noiseFlags) checkPlaces(dir string) error {
 	named := map[string]string{"--state": f.state, "--counter": f.counter, "-o": f.out}
 	if f.out != "" {
@@ -179,7 +184,8 @@ func (f *noiseFlags) checkPlaces(dir string) error {
 	case f.fresh && err == nil:
 		return usagef("%s: there is a state already; without --new it goes on", f.state)
 	case !f.fresh && errors.Is(err, fs.ErrNotExist):
-		return usagef("%s: there is no such state; if this node has not drawn noise yet, --new starts one (row 0, a fresh key)", f.state)
+		return usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
+			"noise yet", f.state)
 	}
 	return nil
 }
@@ -215,8 +221,8 @@ func (f *noiseFlags) open(dir string) (rows, error) {
 		return rows{}, usage(err)
 	}
 	if d.CutOff() && !f.expected {
-		err := usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step out; --row %d goes "+
-			"on with the next (docs/noise.md)", f.state, d.Step()-1, d.Step())
+		err := usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+
+			"out; --row %d goes on with the next (docs/noise.md)", f.state, d.Step()-1, d.Step())
 		return rows{}, errors.Join(err, d.Close())
 	}
 	return rows{d.Stream, d}, nil

@@ -122,7 +122,8 @@ type about struct {
 }
 
 func (d *drawing) about(sum hash.Hash) about {
-	a := about{File: d.out, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: d.node, FirstRow: d.first, Rows: d.count,
+	a := about{File: d.out, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: d.node, FirstRow: d.first,
+		Rows:  d.count,
 		Steps: d.Steps(), Dim: d.dim, NoiseStd: d.NoiseStd(), Grid: d.grid, Export: d.Export(), Private: d.Private()}
 	if !a.Private {
 		a.Seed, a.Note = &d.seed, "simulated, not private: everybody can make this noise from its seed"
@@ -130,8 +131,8 @@ func (d *drawing) about(sum hash.Hash) about {
 	return a
 }
 
-// toFile writes the rows and what they are, and only then lets them be used: when both are on disk, and the state says that they are
-// out. An interruption before that leaves no file, and the rows for another time.
+// toFile writes the rows and what they are, and only then lets them be used: when both are on disk, and the state says
+// that they are out. An interruption before that leaves no file, and the rows for another time.
 func (d *drawing) toFile(ctx context.Context) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
@@ -206,8 +207,8 @@ func (d *drawing) explain(err error) error {
 	if d.out == "" {
 		first = last
 	}
-	return fmt.Errorf("%w: %s may not have come out and cannot come again; leave %s out, and go on with --row %d in step %d (docs/noise.md)",
-		err, rowsText("row", first, last), rowsText("step", first, last), last+1, last+1)
+	return fmt.Errorf("%w: %s may not have come out and cannot come again; leave %s out, and go on with --row %d in "+
+		"step %d (docs/noise.md)", err, rowsText("row", first, last), rowsText("step", first, last), last+1, last+1)
 }
 
 func (d *drawing) header(w io.Writer) error {

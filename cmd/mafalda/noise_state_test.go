@@ -44,7 +44,8 @@ func TestNoiseRowsAreNumbered(t *testing.T) {
 	var last about
 	for row, args := range [][]string{{"--new", "--row", "0"}, {"--row", "1", "--force"}, {"--force"}} {
 		code, stdout, errs := mafalda(lone(dir, state, append(args, "-o", out)...)...)
-		if code != 0 || stdout != "" || !strings.HasPrefix(errs, "row "+string(rune('0'+row))+" of 0..15 of \"Medici\"") {
+		if code != 0 || stdout != "" || !strings.HasPrefix(errs,
+			"row "+string(rune('0'+row))+" of 0..15 of \"Medici\"") {
 			t.Errorf("row %d: code %d, %q, %s", row, code, stdout, errs)
 		}
 		text, err := os.ReadFile(out + ".json")
@@ -55,8 +56,10 @@ func TestNoiseRowsAreNumbered(t *testing.T) {
 		hash := sha256.Sum256(content)
 		manifest, err2 := os.ReadFile(filepath.Join(dir, "manifest.json"))
 		export := sha256.Sum256(manifest)
-		if err != nil || err2 != nil || last.SHA256 != hex.EncodeToString(hash[:]) || last.Export != hex.EncodeToString(export[:]) ||
-			last.FirstRow != row || last.Rows != 1 || last.Steps != 16 || last.Dim != 50 || last.Node != "Medici" || !last.Private || last.NoiseStd < 1 {
+		if err != nil || err2 != nil || last.SHA256 != hex.EncodeToString(hash[:]) ||
+			last.Export != hex.EncodeToString(export[:]) ||
+			last.FirstRow != row || last.Rows != 1 || last.Steps != 16 || last.Dim != 50 || last.Node != "Medici" ||
+			!last.Private || last.NoiseStd < 1 {
 			t.Errorf("row %d: %s", row, text)
 		}
 		for _, name := range []string{out, out + ".json", state} {
@@ -65,14 +68,17 @@ func TestNoiseRowsAreNumbered(t *testing.T) {
 			}
 		}
 	}
-	if code, _, errs := mafalda(lone(dir, state, "--row", "2", "-o", out, "--force")...); code != 2 || !strings.Contains(errs, "row 2 is wanted, row 3 is next") {
+	if code, _, errs := mafalda(lone(dir, state, "--row", "2", "-o", out, "--force")...); code != 2 ||
+		!strings.Contains(errs, "row 2 is wanted, row 3 is next") {
 		t.Errorf("a row that is out: code %d, %s", code, errs)
 	}
 	simulated := filepath.Join(work, "simulated.npy")
-	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "3", "--seed", "7", "-o", simulated); code != 0 {
+	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "3", "--seed", "7", "-o",
+		simulated); code != 0 {
 		t.Fatal(errs)
 	}
-	if text, err := os.ReadFile(simulated + ".json"); err != nil || json.Unmarshal(text, &last) != nil || last.Private || last.Seed == nil ||
+	if text, err := os.ReadFile(simulated + ".json"); err != nil || json.Unmarshal(text, &last) != nil ||
+		last.Private || last.Seed == nil ||
 		*last.Seed != 7 || !strings.Contains(last.Note, "not private") || last.Rows != 16 {
 		t.Errorf("%v, %s", err, text)
 	}
@@ -94,14 +100,16 @@ func TestNoiseLostRow(t *testing.T) {
 	cmd := noiseProcess(lone(dir, state, "--new")...)
 	cmd.Stdout, cmd.Stderr = full, &errs
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "no space left") ||
-		!strings.Contains(errs.String(), "row 0 may not have come out") || !strings.Contains(errs.String(), "leave step 0 out") {
+		!strings.Contains(errs.String(), "row 0 may not have come out") || !strings.Contains(errs.String(),
+		"leave step 0 out") {
 		t.Errorf("%v, %s", err, errs.String())
 	}
 	code, out, text := mafalda(lone(dir, state)...)
 	if code != 2 || out != "" || !strings.Contains(text, "--row 1 goes on") {
 		t.Errorf("the next run: code %d, %d bytes, %s", code, len(out), text)
 	}
-	if code, _, text := mafalda(lone(dir, state, "--row", "0")...); code != 2 || !strings.Contains(text, "row 1 is next") {
+	if code, _, text := mafalda(lone(dir, state, "--row", "0")...); code != 2 || !strings.Contains(text,
+		"row 1 is next") {
 		t.Errorf("the lost row: code %d, %s", code, text)
 	}
 	if code, out, text := mafalda(lone(dir, state, "--row", "1")...); code != 0 || len(out) != 8*50 {
@@ -154,7 +162,8 @@ func TestNoiseInterrupted(t *testing.T) {
 	if code, _, errs := mafalda(many...); code != 2 {
 		t.Errorf("code %d, %s", code, errs)
 	}
-	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "1000000", "--state", state, "--row", "0", "--steps", "1", "-o", out); code != 0 {
+	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "1000000", "--state", state, "--row", "0",
+		"--steps", "1", "-o", out); code != 0 {
 		t.Errorf("code %d, %s", code, errs)
 	}
 }
@@ -195,10 +204,12 @@ func TestNoiseInSinglePrecision(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	optimizeJSON(t, "--graph", "florentine", "--T", "16", "-k", "4", "--no-baselines", "-o", dir)
 	draw := func(args ...string) (int, string, string) {
-		return mafalda(append([]string{"noise", dir, "--node", "Medici", "--dim", "9", "--seed", "1", "--steps", "2"}, args...)...)
+		return mafalda(append([]string{"noise", dir, "--node", "Medici", "--dim", "9", "--seed", "1", "--steps", "2"},
+			args...)...)
 	}
 	for _, std := range []string{"1e200", "3e38", "1e-40"} {
-		if code, out, errs := draw("--noise-std", std, "--format", "raw32"); code != 1 || out != "" || !strings.Contains(errs, "single precision") {
+		if code, out, errs := draw("--noise-std", std, "--format", "raw32"); code != 1 || out != "" ||
+			!strings.Contains(errs, "single precision") {
 			t.Errorf("standard deviation %s: code %d, %d bytes, %s", std, code, len(out), errs)
 		}
 	}

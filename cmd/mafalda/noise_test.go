@@ -53,7 +53,8 @@ func TestNoiseCommand(t *testing.T) {
 		t.Errorf("raw: code %d, %d bytes, %s", code, len(raw), errs)
 	}
 	secret := filepath.Join(work, "secret")
-	one, other := draw("one.npy", "--state", secret, "--new", "--steps", "1"), draw("other.npy", "--state", filepath.Join(work, "another"), "--new", "--steps", "1")
+	one, other := draw("one.npy", "--state", secret, "--new", "--steps", "1"), draw("other.npy", "--state",
+		filepath.Join(work, "another"), "--new", "--steps", "1")
 	if slices.Equal(one.Data, other.Data) || slices.Equal(one.Data, all.Data[:50]) {
 		t.Error("two keys made the same noise")
 	}

@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// Private is a file in the making that only its owner may read or write, whatever the umask. It has another name, in the
-// same folder, until Publish gives it its own; Discard takes it away. It is for one goroutine, but for Discard.
+// Private is a file in the making that only its owner may read or write, whatever the umask. It has another name, in
+// the same folder, until Publish gives it its own; Discard takes it away. It is for one goroutine, but for Discard.
 type Private struct {
 	path, place string // as named, and with links resolved
 	replace     bool
 	file        *os.File
 }
 
-// NewPrivate starts a file that will be called path; of a link, it will replace what the link points to. Without replace
-// path must not exist (fs.ErrExist). What is no regular file is ErrIrregular.
+// NewPrivate starts a file that will be called path; of a link, it will replace what the link points to. Without
+// replace path must not exist (fs.ErrExist). What is no regular file is ErrIrregular.
 func NewPrivate(path string, replace bool) (*Private, error) {
 	p := &Private{path: path, place: path, replace: replace}
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
