@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/files"
@@ -75,49 +74,10 @@ func strategyOf(e *export.Export, node string) (factorize.Strategy, error) {
 	if !(sens.Squared <= m.SensSquared*(1+1e-12)) {
 		return nil, fmt.Errorf("%w: sens² is %v, the manifest says %v", ErrExport, sens.Squared, m.SensSquared)
 	}
-	if err := checkPrivacy(m); err != nil {
+	if err := m.CheckPrivacy(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
 	return c, nil
-}
-
-// checkPrivacy checks that the noise level of a manifest follows from what it promises, and that its sensitivity is
-// one, as that of every export.
-func checkPrivacy(m *export.Manifest) error {
-	if !(m.SensSquared <= 1+1e-9) {
-		return fmt.Errorf("the manifest says sens² = %v, but strategies are exported with sens = 1", m.SensSquared)
-	}
-	p := m.Privacy
-	if p == nil {
-		return nil
-	}
-	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
-	if err != nil {
-		return err
-	}
-	target := accounting.Target{Mu: p.Mu}
-	if (p.Delta == nil) != (p.Epsilon == nil) || p.Delta != nil && !(*p.Delta > 0) {
-		return errors.New("the manifest has an epsilon without a delta, or the reverse")
-	}
-	if p.Delta != nil {
-		target.Delta = *p.Delta
-	}
-	need, err := accounting.Calibrate(target, math.Sqrt(m.SensSquared), p.Clip, adjacency)
-	if err != nil {
-		return fmt.Errorf("the privacy of the manifest: %w", err)
-	}
-	switch {
-	case !(p.NoiseStd >= need.NoiseStd*(1-1e-12)):
-		return fmt.Errorf("mu = %v, clip = %v and %s need noise of standard deviation %v, the manifest says %v", p.Mu,
-			p.Clip, p.Adjacency,
-			need.NoiseStd, p.NoiseStd)
-	case !(math.Abs(p.Sigma*p.Mu-1) < 1e-12):
-		return fmt.Errorf("sigma is 1/mu, but the manifest says %v and %v", p.Sigma, p.Mu)
-	case p.Epsilon != nil && !(*p.Epsilon >= need.Epsilon*(1-1e-9)):
-		return fmt.Errorf("mu = %v is (%v, %v)-DP, the manifest says epsilon = %v", p.Mu, need.Epsilon, *p.Delta,
-			*p.Epsilon)
-	}
-	return nil
 }
 
 // level returns the standard deviation of Z, after checks of it and of the grid.

@@ -101,25 +101,25 @@ func TestPrivacyOfManifest(t *testing.T) {
 		say    string
 	}{
 		"as it is":       {func(_, _ map[string]any) {}, ""},
-		"more noise":     {func(_, p map[string]any) { p["noise_std"] = 3 }, ""},
-		"half the noise": {func(_, p map[string]any) { p["noise_std"] = 1 }, "need noise of standard deviation 2"},
-		"no noise":       {func(_, p map[string]any) { p["noise_std"] = 0 }, "need noise"},
-		"mu":             {func(_, p map[string]any) { p["mu"], p["sigma"] = 0.25, 4 }, "need noise"},
-		"clip":           {func(_, p map[string]any) { p["clip"] = 2 }, "need noise"},
-		"adjacency":      {func(_, p map[string]any) { p["adjacency"] = "replace-one" }, "need noise"},
+		"more noise":     {func(_, p map[string]any) { p["noise_std"] = 3 }, "noise_std is 3"},
+		"half the noise": {func(_, p map[string]any) { p["noise_std"] = 1 }, "takes 2"},
+		"no noise":       {func(_, p map[string]any) { p["noise_std"] = 0 }, "noise_std"},
+		"mu":             {func(_, p map[string]any) { p["mu"], p["sigma"] = 0.25, 4 }, "noise_std"},
+		"clip":           {func(_, p map[string]any) { p["clip"] = 2 }, "noise_std"},
+		"adjacency":      {func(_, p map[string]any) { p["adjacency"] = "replace-one" }, "noise_std"},
 		"no adjacency":   {func(_, p map[string]any) { p["adjacency"] = "none" }, "none"},
 		"sigma":          {func(_, p map[string]any) { p["sigma"] = 1 }, "sigma"},
 		"negative mu":    {func(_, p map[string]any) { p["mu"], p["sigma"] = -0.5, -2 }, "mu"},
 		"epsilon":        {func(_, p map[string]any) { p["epsilon"], p["delta"] = 0.1, 1e-5 }, "epsilon"},
-		"epsilon alone":  {func(_, p map[string]any) { p["epsilon"] = 8 }, "without a delta"},
-		"delta of zero":  {func(_, p map[string]any) { p["epsilon"], p["delta"] = 8, 0 }, "without a delta"},
+		"epsilon alone":  {func(_, p map[string]any) { p["epsilon"] = 8 }, "belong together"},
+		"delta of zero":  {func(_, p map[string]any) { p["epsilon"], p["delta"] = 8, 0 }, "privacy.delta"},
 		"sens":           {func(m, _ map[string]any) { m["sens_squared"] = 0.5 }, "sens²"},
 		"infinite sens": {func(m, p map[string]any) { m["sens_squared"], p["noise_std"] = 1e300, 2e150 },
-			"sens = 1"},
-		"infinite noise": {func(_, p map[string]any) { p["noise_std"] = 1.7e308 }, "between"},
+			"sens_squared"},
+		"infinite noise": {func(_, p map[string]any) { p["noise_std"] = 1.7e308 }, "noise_std"},
 		"hardly any privacy": {func(_, p map[string]any) {
 			p["mu"], p["sigma"], p["noise_std"] = 1e300, 1e-300,
-				1.1e-300
+				1e-300
 		}, "between"},
 	} {
 		var m map[string]any

@@ -59,7 +59,7 @@ func TestNoiseRowsAreNumbered(t *testing.T) {
 		if err != nil || err2 != nil || last.SHA256 != hex.EncodeToString(hash[:]) ||
 			last.Export != hex.EncodeToString(export[:]) ||
 			last.FirstRow != row || last.Rows != 1 || last.Steps != 16 || last.Dim != 50 || last.Node != "Medici" ||
-			!last.Private || last.NoiseStd < 1 {
+			!last.Private || last.NoiseStd < 1-1e-12 {
 			t.Errorf("row %d: %s", row, text)
 		}
 		for _, name := range []string{out, out + ".json", state} {

@@ -139,7 +139,7 @@ func TestBadNoise(t *testing.T) {
 		"no steps":       {with("--steps", "0"), "at least 1"},
 		"format":         {with("--format", "csv"), "csv"},
 		"noise level":    {with("--noise-std", "-1"), "--noise-std -1"},
-		"too little":     {with("--noise-std", "1e-9"), "less than the 1"},
+		"too little":     {with("--noise-std", "1e-9"), "is less than the "},
 		"too much":       {with("--noise-std", "1.7e308"), "between"},
 		"grid":           {with("--grid", "0"), "--grid 0"},
 		"grid of all":    {with("--grid", "1000"), "power of two"},
