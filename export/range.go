@@ -32,7 +32,7 @@ func (m *Manifest) checkRange() error {
 		return errors.New("squared_error, rmse, shared_loss, tolerance, iterations, seconds or peak_bytes is negative")
 	case len(m.Weights) > m.Steps:
 		return fmt.Errorf("%d objective_weights for %d steps", len(m.Weights), m.Steps)
-	case len(m.Files) == 0:
+	case len(m.Files) == 0 && (m.Strategy.Class == "dense" || m.Graph != nil):
 		return errors.New("it lists no files")
 	}
 	for name := range m.Files {
