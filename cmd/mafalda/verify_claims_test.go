@@ -39,7 +39,10 @@ func TestTwoNoiseLevels(t *testing.T) {
 func TestVerifySays(t *testing.T) {
 	edges := writeFile(t, "g.edges", "a b\nb c\nc d\n")
 	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", edges, "--T", "6", "-k", "2", "-o", dir)
+	if code, out, _ := mafalda("optimize", "--graph", edges, "--T", "6", "-k", "2", "-o", dir); code != 0 ||
+		!strings.Contains(out, "check it with: mafalda verify "+dir+" --graph "+edges) {
+		t.Errorf("code %d\n%s", code, out)
+	}
 	verdict := func(args ...string) (code int, checks []check, notChecked []string) {
 		code, out, _ := mafalda(append([]string{"verify", "--json", dir}, args...)...)
 		var v struct {
