@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// lockTemporary locks a file or folder of a name that only temporaries have, without waiting. The lock ends with the process.
+// lockTemporary locks a file or folder of a name that only temporaries have, without waiting. The lock ends with the
+// process.
 func lockTemporary(path string) (*os.File, lockState) {
 	const flags = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 	f, err := os.OpenFile(path, os.O_RDWR|flags, 0)

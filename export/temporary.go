@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// temporary is a file or folder beside what it is to become. Its name carries the host, and where the system has locks this
-// process holds one on it as long as it lives, so that another run can tell what a killed one has left.
+// temporary is a file or folder beside what it is to become. Its name carries the host, and where the system has
+// locks this process holds one on it as long as it lives, so that another run can tell what a killed one has left.
 type temporary struct {
 	path string
 	lock *os.File // nil where the system has none
@@ -58,7 +58,8 @@ func newTemporary(dir string, create func(name string) error) (*temporary, error
 	}
 }
 
-// place runs rename, which moves the temporary away, or swaps it with something, in one go: RemoveTemporaries cannot come between.
+// place runs rename, which moves the temporary away, or swaps it with something, in one go: RemoveTemporaries cannot
+// come between.
 func (t *temporary) place(rename func() error) error {
 	live.Lock()
 	defer live.Unlock()
@@ -75,8 +76,8 @@ func (t *temporary) forget() {
 	}
 }
 
-// RemoveTemporaries removes what this process is writing, for a program that a signal is about to end. Nothing can be written
-// afterwards: whoever tries waits for the end.
+// RemoveTemporaries removes what this process is writing, for a program that a signal is about to end. Nothing can be
+// written afterwards: whoever tries waits for the end.
 func RemoveTemporaries() {
 	live.Lock() // for good
 	removeLive()
@@ -88,8 +89,8 @@ func removeLive() {
 	}
 }
 
-// sweep removes the temporaries of dead runs on this host from a folder, once a process. It touches nothing that it cannot lock,
-// no link, and no folder with anything in it that is not of an export.
+// sweep removes the temporaries of dead runs on this host from a folder, once a process. It touches nothing that it
+// cannot lock, no link, and no folder with anything in it that is not of an export.
 func sweep(dir string) {
 	live.Lock()
 	done := live.swept[dir]

@@ -22,14 +22,15 @@ func folderWith(t *testing.T, path string, names ...string) {
 	}
 }
 
-// What killed runs have left is removed by the next one that writes there; they stayed for ever. What a living process holds, is of
-// another host or another version, or holds anything that is not of an export, stays.
+// What killed runs have left is removed by the next one that writes there; they stayed for ever. What a living
+// process holds, is of another host or another version, or holds anything that is not of an export, stays.
 func TestDeadTemporariesAreRemoved(t *testing.T) {
 	base := t.TempDir()
 	in := func(name string) string { return filepath.Join(base, name) }
 	mine := ".mafalda-" + hostTag() + "-"
 	dead := []string{mine + "AAAAAAAAAAAA", mine + "BBBBBBBBBBBB", mine + "CCCCCCCCCCCC", mine + "DDDDDDDDDDDD"}
-	kept := []string{mine + "EEEEEEEEEEEE", mine + "FFFFFFFFFFFF", mine + "GGGGGGGGGGGG", mine + "HHHHHHHHHHHH.old", mine + "short",
+	kept := []string{mine + "EEEEEEEEEEEE", mine + "FFFFFFFFFFFF", mine + "GGGGGGGGGGGG", mine + "HHHHHHHHHHHH.old",
+		mine + "short",
 		".mafalda-00000000-AAAAAAAAAAAA", ".mafalda-AAAAAAAAAAAA", "thesis.tex"}
 	if err := os.WriteFile(in(dead[0]), []byte("half a file"), 0o600); err != nil {
 		t.Fatal(err)

@@ -34,8 +34,8 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// endOnSignals handles Ctrl-C and SIGTERM for the whole program: what is being written and not yet in its place is removed
-// before the program ends as the signal has it.
+// endOnSignals handles Ctrl-C and SIGTERM for the whole program: what is being written and not yet in its place is
+// removed before the program ends as the signal has it.
 func endOnSignals() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -52,7 +52,8 @@ func endOnSignals() {
 	}
 }
 
-// interrupt ends the contexts of running commands and reports whether there were any: of a second signal there are none.
+// interrupt ends the contexts of running commands and reports whether there were any: of a second signal there are
+// none.
 func interrupt() bool {
 	running.Lock()
 	defer running.Unlock()

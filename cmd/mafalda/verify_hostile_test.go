@@ -11,12 +11,16 @@ import (
 )
 
 // extremes are numbers and other values that a manifest may have anywhere.
-var extremes = []any{json.Number("0"), json.Number("-1"), json.Number("1e308"), json.Number("5e-324"), json.Number("4611686018427387904"),
-	json.Number("1048576"), json.Number("1e400"), json.Number("1"), json.Number("2"), json.Number("-1e-9"), json.Number("1e17"), "", "x", "exact",
-	"lanczos", "cycle:1000", "prefix", "message", "dense", "blt", "banded", "toeplitz", "banded-inverse", "min-sep", "patterns", "single", "max", "last",
+var extremes = []any{json.Number("0"), json.Number("-1"), json.Number("1e308"), json.Number("5e-324"),
+	json.Number("4611686018427387904"),
+	json.Number("1048576"), json.Number("1e400"), json.Number("1"), json.Number("2"), json.Number("-1e-9"),
+	json.Number("1e17"), "", "x", "exact",
+	"lanczos", "cycle:1000", "prefix", "message", "dense", "blt", "banded", "toeplitz", "banded-inverse", "min-sep",
+	"patterns", "single", "max", "last",
 	true, nil, []any{}, map[string]any{}, []any{json.Number("0"), json.Number("1e300")}}
 
-// Whatever is in a manifest, verify ends soon, without a panic, in one line and with exit code 1 or 2; or 0, if it is true.
+// Whatever is in a manifest, verify ends soon, without a panic, in one line and with exit code 1 or 2; or 0, if it is
+// true.
 func TestVerifyAnyManifest(t *testing.T) {
 	const perExport = 15
 	const alphabet = "\"{}[],:0123456789eE.-+ nNtTfF\x00\xff"

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// smallExports makes an export of every class, and of everything else that changes what a manifest says. It returns the arguments
-// that verify needs beside the folder.
+// smallExports makes an export of every class, and of everything else that changes what a manifest says. It returns
+// the arguments that verify needs beside the folder.
 func smallExports(t testing.TB) map[string][]string {
 	t.Helper()
 	base := t.TempDir()
@@ -36,13 +36,14 @@ func smallExports(t testing.TB) map[string][]string {
 		"single":         {[]string{"--schema", "single"}, nil},
 		"worst step":     {[]string{"--objective", "max"}, nil},
 		"last step":      {[]string{"--objective", "last"}, nil},
-		"estimate":       {[]string{"--graph", "barabasi:20,2", "--seed", "5", "--gram", "lanczos", "--probes", "3", "--lanczos-steps", "4"}, nil},
-		"prefix":         {[]string{"--workload", "prefix"}, nil},
-		"graph file":     {[]string{"--graph", edges}, []string{"--graph", edges}},
-		"without it":     {[]string{"--graph", edges}, nil},
-		"directed":       {[]string{"--graph", edges, "--directed"}, []string{"--graph", edges}},
-		"gossip file":    {[]string{"--gossip-matrix", w}, []string{"--gossip-matrix", w}},
-		"both files":     {[]string{"--gossip-matrix", w, "--graph", "path:3"}, []string{"--gossip-matrix", w}},
+		"estimate": {[]string{"--graph", "barabasi:20,2", "--seed", "5", "--gram", "lanczos", "--probes", "3",
+			"--lanczos-steps", "4"}, nil},
+		"prefix":      {[]string{"--workload", "prefix"}, nil},
+		"graph file":  {[]string{"--graph", edges}, []string{"--graph", edges}},
+		"without it":  {[]string{"--graph", edges}, nil},
+		"directed":    {[]string{"--graph", edges, "--directed"}, []string{"--graph", edges}},
+		"gossip file": {[]string{"--gossip-matrix", w}, []string{"--gossip-matrix", w}},
+		"both files":  {[]string{"--gossip-matrix", w, "--graph", "path:3"}, []string{"--gossip-matrix", w}},
 	}
 	verify := map[string][]string{}
 	for name, tc := range cases {
@@ -141,8 +142,9 @@ func noticed(code int, out, path string) (bool, error) {
 	}), nil
 }
 
-// Nothing in a manifest can be changed, however little, that verify does not notice or list as not checked: baselines, ratios,
-// bounds of classes, costs, bandwidths and buffers, poles, what single nodes lose, removed blocks, ...
+// Nothing in a manifest can be changed, however little, that verify does not notice or list as not checked:
+// baselines, ratios, bounds of classes, costs, bandwidths and buffers, poles, what single nodes lose, removed blocks,
+// ...
 func TestVerifyNoticesEveryLeaf(t *testing.T) {
 	count := 0
 	for dir, args := range smallExports(t) {
