@@ -71,22 +71,8 @@ type verification struct {
 }
 
 func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
-	e, err := export.Load(dir)
+	v, err := f.verify(cmd.Context(), dir)
 	if err != nil {
-		return usage(err)
-	}
-	v := &verification{flags: f, export: e}
-	m := e.Manifest
-	if !isLongExport(e) {
-		if err := checkMemory(fmt.Sprintf("T = %d", m.Steps),
-			(25+2*float64(len(e.Layers)))*8*float64(m.Steps)*float64(m.Steps)); err != nil {
-			return err
-		}
-	}
-	if v.schema, err = m.Participation.Of(m.Steps); err != nil {
-		return usage(fmt.Errorf("%s: %w", dir, err))
-	}
-	if err := v.all(cmd.Context()); err != nil {
 		return err
 	}
 	if err := v.print(cmd.OutOrStdout()); err != nil {
@@ -96,6 +82,26 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 		return fmt.Errorf("%s: %d of %d checks failed", dir, len(failed), len(v.checks))
 	}
 	return nil
+}
+
+// verify reads an export and runs the checks. The errors are a folder that is no export, the network's files, and memory.
+func (f *verifyFlags) verify(ctx context.Context, dir string) (*verification, error) {
+	e, err := export.Load(dir)
+	if err != nil {
+		return nil, usage(err)
+	}
+	v := &verification{flags: f, export: e}
+	if !isLongExport(e) {
+		steps := float64(e.Manifest.Steps)
+		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
+		if err := checkMemory(fmt.Sprintf("T = %v", steps), matrices); err != nil {
+			return nil, err
+		}
+	}
+	if v.schema, err = e.Manifest.Participation.Of(e.Manifest.Steps); err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", dir, err))
+	}
+	return v, v.all(ctx)
 }
 
 func (v *verification) add(name string, ok bool, format string, args ...any) {
