@@ -1,7 +1,6 @@
 package export
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -33,14 +32,15 @@ func WriteFile(path string, write func(io.Writer) error, force bool) (err error)
 		return existsWithoutForce(path)
 	}
 	var f *os.File
-	tmp, err := unused(filepath.Dir(place), func(name string) (err error) {
+	tmp, err := newTemporary(filepath.Dir(place), func(name string) (err error) {
 		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	defer os.Remove(tmp) // gone if all went well
+	defer tmp.forget()
+	defer os.Remove(tmp.path) // gone if all went well
 	defer f.Close()
 	if info != nil {
 		if err := f.Chmod(info.Mode().Perm()); err != nil {
@@ -50,7 +50,7 @@ func WriteFile(path string, write func(io.Writer) error, force bool) (err error)
 	if err := writeAndSync(f, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	if err := put(tmp, place, force); errors.Is(err, os.ErrExist) {
+	if err := tmp.place(func() error { return put(tmp.path, place, force) }); errors.Is(err, os.ErrExist) {
 		return existsWithoutForce(path)
 	} else if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -71,16 +71,6 @@ func put(tmp, place string, force bool) error {
 		}
 	}
 	return os.Rename(tmp, place)
-}
-
-// unused calls create with names in dir until one is not taken.
-func unused(dir string, create func(name string) error) (string, error) {
-	for {
-		name := filepath.Join(dir, ".mafalda-"+rand.Text()[:12])
-		if err := create(name); !errors.Is(err, os.ErrExist) {
-			return name, err
-		}
-	}
 }
 
 // writeAndSync fills f, flushes it and closes it.

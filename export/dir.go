@@ -19,10 +19,12 @@ func WriteDir(dir string, m *Manifest, files []File, opts WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	tmp, undo, err := temporaryBeside(t.path)
+	made, undo, err := temporaryBeside(t.path)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
+	defer made.forget()
+	tmp := made.path
 	placed := false
 	defer func() { // also if a writer panics
 		if !placed {
@@ -43,7 +45,12 @@ func WriteDir(dir string, m *Manifest, files []File, opts WriteOptions) error {
 	if t, err = findTarget(dir, opts); err != nil { // again: somebody may have written in the meantime
 		return err
 	}
-	if err := replace(tmp, t); err != nil {
+	if t.state == earlierExport { // which gets the temporary's name, and must not be taken for a dead run's
+		if lock, _ := lockTemporary(t.path); lock != nil {
+			defer lock.Close()
+		}
+	}
+	if err := made.place(func() error { return replace(tmp, t) }); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
 	placed = true

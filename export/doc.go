@@ -13,7 +13,10 @@
 //
 // WriteDir writes into a temporary folder beside the target, flushes it to the disk and renames it into place. An
 // interrupted run leaves the old export, or the new one, never half. A run that is killed may leave a folder or file named
-// .mafalda-* beside the target, which can be removed.
+// .mafalda-* beside the target. The next run that writes there removes it, if it was made on the same host, nobody holds the
+// lock that its maker had, and it holds nothing but files of an export; without locks (Windows, some network file systems) it
+// stays, and can be removed by hand, as can what older versions have left. A program that a signal ends removes its own by
+// RemoveTemporaries.
 //
 // # Nobody else's files
 //

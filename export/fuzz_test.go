@@ -43,7 +43,8 @@ func FuzzReadManifest(f *testing.F) {
 			t.Fatalf("what was written is not read: %v\n%s", err, buf.Bytes())
 		}
 		var again bytes.Buffer
-		if err := back.WriteJSON(&again); err != nil || len(m.Files) != len(back.Files) || !reflect.DeepEqual(m.Privacy, back.Privacy) {
+		if err := back.WriteJSON(&again); err != nil || len(m.Files) != len(back.Files) ||
+			!reflect.DeepEqual(m.Privacy, back.Privacy) {
 			t.Errorf("%+v came back as %+v, %v", m, back, err)
 		}
 	})

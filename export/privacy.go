@@ -12,14 +12,15 @@ import (
 // ErrPrivacy is wrapped by errors about a noise level that does not follow from the guarantee it is stated with.
 var ErrPrivacy = errors.New("the privacy block contradicts itself")
 
-// CheckPrivacy reports whether the noise level of the manifest follows from the guarantee that it is stated with, and both
-// from sens_squared, which is 1 in every export up to rounding. A manifest without a privacy block claims nothing that could
-// be wrong but sens_squared. Whether that is the sensitivity of the strategy is for those who compute it.
+// CheckPrivacy reports whether the noise level of the manifest follows from the guarantee that it is stated with, and
+// both from sens_squared, which is 1 in every export up to rounding. A manifest without a privacy block claims
+// nothing that could be wrong but sens_squared. Whether that is the sensitivity of the strategy is for those who
+// compute it.
 //
-// The noise is compared in exact arithmetic: noise_std²·μ² ≥ sens²·contribution². What it may fall short by is 2⁻⁵², three
-// roundings of a calibration in floating point, less the two units in the last place that it adds. Numbers that err in the
-// other direction, more noise or a larger ε than needed, are true, but not those of a calibration: they may differ by 10⁻⁹
-// (ε: by what a μ that much larger would allow).
+// The noise is compared in exact arithmetic: noise_std²·μ² ≥ sens²·contribution². What it may fall short by is 2⁻⁵²,
+// three roundings of a calibration in floating point, less the two units in the last place that it adds. Numbers that
+// err in the other direction, more noise or a larger ε than needed, are true, but not those of a calibration: they
+// may differ by 10⁻⁹ (ε: by what a μ that much larger would allow).
 func (m *Manifest) CheckPrivacy() error {
 	if !(math.Abs(m.SensSquared-1) <= 1e-6) {
 		return fmt.Errorf("%w: sens_squared is %v: strategies are exported with 1", ErrPrivacy, m.SensSquared)
@@ -42,7 +43,8 @@ func (m *Manifest) CheckPrivacy() error {
 	have := product(p.NoiseStd, p.NoiseStd, p.Mu, p.Mu)
 	need := product(m.SensSquared, contribution, contribution)
 	if have.Cmp(times(need, 1-0x1p-51)) < 0 || have.Cmp(times(need, 1+2e-9)) > 0 {
-		return fmt.Errorf("%w: noise_std is %v, but mu = %v with clip %v under %s takes %v", ErrPrivacy, p.NoiseStd, p.Mu, p.Clip,
+		return fmt.Errorf("%w: noise_std is %v, but mu = %v with clip %v under %s takes %v", ErrPrivacy, p.NoiseStd,
+			p.Mu, p.Clip,
 			p.Adjacency, math.Sqrt(m.SensSquared)*contribution/p.Mu)
 	}
 	return p.checkEpsilon()
@@ -69,7 +71,8 @@ func (p *Privacy) checkEpsilon() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivacy, err)
 	}
-	return fmt.Errorf("%w: epsilon is %v, but mu = %v with delta = %v is epsilon = %v", ErrPrivacy, *p.Epsilon, p.Mu, *p.Delta, least)
+	return fmt.Errorf("%w: epsilon is %v, but mu = %v with delta = %v is epsilon = %v", ErrPrivacy, *p.Epsilon, p.Mu,
+		*p.Delta, least)
 }
 
 // checkRange refuses numbers that are no privacy parameters.

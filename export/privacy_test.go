@@ -12,7 +12,8 @@ import (
 )
 
 // calibrated returns a manifest with the noise of a target.
-func calibrated(t interface{ Fatal(...any) }, target accounting.Target, sensSquared, clip float64, a accounting.Adjacency) *Manifest {
+func calibrated(t interface{ Fatal(...any) }, target accounting.Target, sensSquared, clip float64,
+	a accounting.Adjacency) *Manifest {
 	p, err := accounting.Calibrate(target, math.Sqrt(sensSquared), clip, a)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +36,8 @@ func TestCalibratedPrivacyIsConsistent(t *testing.T) {
 		} else {
 			target.Epsilon = x
 		}
-		m := calibrated(t, target, 1-rapid.Float64Range(0, 1e-12).Draw(t, "below 1"), math.Exp(rapid.Float64Range(-9, 9).Draw(t, "log clip")),
+		m := calibrated(t, target, 1-rapid.Float64Range(0, 1e-12).Draw(t, "below 1"), math.Exp(rapid.Float64Range(-9,
+			9).Draw(t, "log clip")),
 			accounting.Adjacency(rapid.IntRange(0, 1).Draw(t, "adjacency")))
 		if err := m.CheckPrivacy(); err != nil {
 			t.Fatalf("%+v: %v", m.Privacy, err)
@@ -43,20 +45,23 @@ func TestCalibratedPrivacyIsConsistent(t *testing.T) {
 	})
 }
 
-// A noise level, or a guarantee, that does not follow from the others is refused, and so are numbers that are none: they
-// ended in a panic.
+// A noise level, or a guarantee, that does not follow from the others is refused, and so are numbers that are none:
+// they ended in a panic.
 func TestContradictoryPrivacy(t *testing.T) {
 	number := func(x float64) *float64 { return &x }
 	for name, tc := range map[string]struct {
 		spoil func(m *Manifest)
 		say   string
 	}{
-		"less noise":             {func(m *Manifest) { m.Privacy.NoiseStd *= 1 - 1e-15 }, "noise_std"},
-		"much less noise":        {func(m *Manifest) { m.Privacy.NoiseStd = 1e-3 }, "noise_std"},
-		"infinite noise":         {func(m *Manifest) { m.Privacy.NoiseStd = 1.7e308 }, "noise_std"},
-		"more noise":             {func(m *Manifest) { m.Privacy.NoiseStd *= 1 + 1e-6 }, "noise_std"},
-		"noise of zero-out":      {func(m *Manifest) { m.Privacy.Adjacency = "replace-one" }, "noise_std"},
-		"smaller mu":             {func(m *Manifest) { m.Privacy.Mu, m.Privacy.Sigma = m.Privacy.Mu/2, m.Privacy.Sigma*2 }, "noise_std"},
+		"less noise":        {func(m *Manifest) { m.Privacy.NoiseStd *= 1 - 1e-15 }, "noise_std"},
+		"much less noise":   {func(m *Manifest) { m.Privacy.NoiseStd = 1e-3 }, "noise_std"},
+		"infinite noise":    {func(m *Manifest) { m.Privacy.NoiseStd = 1.7e308 }, "noise_std"},
+		"more noise":        {func(m *Manifest) { m.Privacy.NoiseStd *= 1 + 1e-6 }, "noise_std"},
+		"noise of zero-out": {func(m *Manifest) { m.Privacy.Adjacency = "replace-one" }, "noise_std"},
+		"smaller mu": {func(m *Manifest) {
+			m.Privacy.Mu, m.Privacy.Sigma = m.Privacy.Mu/2,
+				m.Privacy.Sigma*2
+		}, "noise_std"},
 		"sigma":                  {func(m *Manifest) { m.Privacy.Sigma *= 1 + 1e-14 }, "sigma"},
 		"clip":                   {func(m *Manifest) { m.Privacy.Clip *= 1 + 1e-6 }, "noise_std"},
 		"smaller epsilon":        {func(m *Manifest) { *m.Privacy.Epsilon *= 1 - 1e-10 }, "epsilon"}, // μ is cut to 12 digits,
@@ -79,7 +84,8 @@ func TestContradictoryPrivacy(t *testing.T) {
 			t.Fatal(err)
 		}
 		tc.spoil(m)
-		if err := m.CheckPrivacy(); !errors.Is(err, ErrPrivacy) || !strings.Contains(err.Error(), tc.say) || strings.Contains(err.Error(), "\n") {
+		if err := m.CheckPrivacy(); !errors.Is(err, ErrPrivacy) || !strings.Contains(err.Error(), tc.say) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one about %s", name, err, tc.say)
 		}
 	}

@@ -26,13 +26,15 @@ func (m *Manifest) checkRange() error {
 		return fmt.Errorf("%d steps are more than %d", m.Steps, MaxSteps)
 	case m.Strategy.Class == "" || m.Workload == "":
 		return errors.New("strategy class or workload is missing")
-	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 && m.Steps <= factorize.LongSteps:
+	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 &&
+		m.Steps <= factorize.LongSteps:
 		return errors.New("loss, sens_squared or lower_bound is missing or not positive")
-	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 || m.Seconds < 0 || m.PeakBytes < 0:
+	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 ||
+		m.Seconds < 0 || m.PeakBytes < 0:
 		return errors.New("squared_error, rmse, shared_loss, tolerance, iterations, seconds or peak_bytes is negative")
 	case len(m.Weights) > m.Steps:
 		return fmt.Errorf("%d objective_weights for %d steps", len(m.Weights), m.Steps)
-	case len(m.Files) == 0:
+	case len(m.Files) == 0 && (m.Strategy.Class == "dense" || m.Graph != nil):
 		return errors.New("it lists no files")
 	}
 	for name := range m.Files {
@@ -53,8 +55,10 @@ func (s Strategy) checkRange(steps int) error {
 	for _, x := range []struct {
 		name  string
 		count int
-	}{{"bandwidth", s.Bandwidth}, {"buffers", s.Buffers}, {"diagonals", len(s.Diagonals)}, {"coefficients", len(s.Coefficients)},
-		{"column_scales", len(s.Columns)}, {"sections", len(s.Sections)}, {"theta", len(s.Theta)}, {"omega", len(s.Omega)}} {
+	}{{"bandwidth", s.Bandwidth}, {"buffers", s.Buffers}, {"diagonals", len(s.Diagonals)}, {"coefficients",
+		len(s.Coefficients)},
+		{"column_scales", len(s.Columns)}, {"sections", len(s.Sections)}, {"theta", len(s.Theta)}, {"omega",
+			len(s.Omega)}} {
 		if x.count < 0 || x.count > steps {
 			return fmt.Errorf("strategy.%s: %d of them, for %d steps", x.name, x.count, steps)
 		}
@@ -92,11 +96,13 @@ func (g *Gram) checkRange() error {
 	case g == nil:
 		return nil
 	case g.Probes < 0 || g.Probes > MaxProbes || g.LanczosSteps < 0 || g.LanczosSteps > MaxLanczosSteps:
-		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at most %d and %d are made", g.Probes, g.LanczosSteps, MaxProbes, MaxLanczosSteps)
+		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at most %d and %d are made", g.Probes, g.LanczosSteps,
+			MaxProbes, MaxLanczosSteps)
 	case g.Method != "exact" && g.Method != "lanczos":
 		return fmt.Errorf("gram.method %q: must be exact or lanczos", g.Method)
 	case g.Method == "lanczos" && (g.Probes < 2 || g.LanczosSteps < 2):
-		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at least 2 of both are needed", g.Probes, g.LanczosSteps)
+		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at least 2 of both are needed", g.Probes,
+			g.LanczosSteps)
 	}
 	return nil
 }

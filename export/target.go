@@ -29,7 +29,8 @@ func CheckTarget(dir string, opts WriteOptions) error {
 		return fmt.Errorf("cannot write to %s: %w", dir, err)
 	}
 	defer undo()
-	return os.Remove(tmp)
+	defer tmp.forget()
+	return os.Remove(tmp.path)
 }
 
 // target is a place that may be written.
@@ -117,7 +118,7 @@ func holdsCurrentFolder(abs string) bool {
 
 // temporaryBeside creates a new folder beside abs, thus on the same file system, and the folders above it that are missing.
 // Calling undo removes these again, as far as they are empty; not the new one.
-func temporaryBeside(abs string) (tmp string, undo func(), err error) {
+func temporaryBeside(abs string) (tmp *temporary, undo func(), err error) {
 	parent := filepath.Dir(abs)
 	var made []string // deepest first
 	for p := parent; ; p = filepath.Dir(p) {
@@ -137,14 +138,14 @@ func temporaryBeside(abs string) (tmp string, undo func(), err error) {
 		if err = os.MkdirAll(parent, 0o777); err != nil {
 			break
 		}
-		tmp, err = unused(parent, func(name string) error { return os.Mkdir(name, 0o777) })
+		tmp, err = newTemporary(parent, func(name string) error { return os.Mkdir(name, 0o777) })
 		if !errors.Is(err, os.ErrNotExist) {
 			break
 		}
 	}
 	if err != nil {
 		undo()
-		return "", nil, err
+		return nil, nil, err
 	}
 	return tmp, undo, nil
 }

@@ -2,8 +2,8 @@ package workload
 
 import "gonum.org/v1/gonum/mat"
 
-// KernelOf returns the kernel whose Gram matrix is h: k[p,q] = H[T-1-p, T-1-q] - H[T-p, T-q]. It is for the errors of single
-// steps where only h is known, as for the nodes of NodeGrams; the differences cost some digits of late steps.
+// KernelOf returns the kernel whose Gram matrix is h: k[p,q] = H[T-1-p, T-1-q] - H[T-p, T-q]. It is for the errors of
+// single steps where only h is known, as for the nodes of NodeGrams; the differences cost some digits of late steps.
 func KernelOf(h mat.Symmetric) *Kernel {
 	steps := h.SymmetricDim()
 	k := &Kernel{steps, make([]float64, steps*steps)}

@@ -73,6 +73,10 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 	if f.probes < 2 || f.lanczosSteps < 2 {
 		return nil, usagef("--probes %d and --lanczos-steps %d: at least 2 of both are needed", f.probes, f.lanczosSteps)
 	}
+	if f.probes > export.MaxProbes || f.lanczosSteps > export.MaxLanczosSteps {
+		return nil, usagef("--probes %d and --lanczos-steps %d: at most %d and %d are made", f.probes, f.lanczosSteps,
+			export.MaxProbes, export.MaxLanczosSteps)
+	}
 	if _, reversible := n.gossip.Stationary(); !reversible {
 		if f.method == "auto" {
 			return exact, nil

@@ -70,6 +70,7 @@ func TestGramRefusals(t *testing.T) {
 	}{
 		"unknown":         {[]string{"--graph", "florentine", "--gram", "guess"}, "must be exact"},
 		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "1"}, "at least 2"},
+		"too many probes": {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "2000000"}, "at most 1048576"},
 		"probes of exact": {[]string{"--graph", "florentine", "--gram", "exact", "--probes", "3"}, "are for --gram lanczos"},
 		"directed":        {[]string{"--graph", directed, "--directed", "--gram", "lanczos"}, "detailed balance"},
 		"per node":        {[]string{"--graph", "florentine", "--gram", "lanczos", "--per-node"}, "single nodes"},

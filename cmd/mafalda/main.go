@@ -4,9 +4,7 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -18,15 +16,8 @@ func main() {
 		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
 	}
 	limits.Soften()
+	go endOnSignals()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// interruptible returns a context that the first Ctrl-C ends, for commands that have something to save; the second one
-// ends the program. Commands that do not ask for it are ended by the first.
-func interruptible(parent context.Context) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // untilInterrupted runs a command without arguments under an interruptible context.

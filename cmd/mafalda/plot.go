@@ -37,8 +37,9 @@ func newPlotCmd() *cobra.Command {
   errors        the error of every step, beside those of DP-D-SGD and D-MF
   spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
 
-Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together, each with
-its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix from a file, name it.`,
+Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together,
+each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix
+from a file, name it. Nothing is written before everything is drawn.`,
 		Example: `  mafalda plot out                 # into the current folder
   mafalda plot out --graph ego.edges -o figures`,
 		Args: exactArgs(1, "one folder"),
@@ -46,7 +47,8 @@ its own. Errors and spectrum need the network. Built-in graphs are made again; f
 	}
 	f.network.bindNetwork(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "write the pictures to this `folder`")
-	cmd.Flags().Var((*wholeNumber)(&f.node), "node", "whose strategy to draw, by its index in nodes.csv, if nodes have their own")
+	cmd.Flags().Var((*wholeNumber)(&f.node), "node",
+		"whose strategy to draw, by its index in nodes.csv, if nodes have their own")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace pictures that are there")
 	return cmd
 }
@@ -144,7 +146,8 @@ func (f *plotFlags) exportFigures(e *export.Export, c factorize.Strategy) ([]nam
 }
 
 // networkFigures draws what needs the network.
-func networkFigures(ctx context.Context, w io.Writer, v *verification, n *network, c factorize.Strategy) ([]namedFigure, error) {
+func networkFigures(ctx context.Context, w io.Writer, v *verification, n *network,
+	c factorize.Strategy) ([]namedFigure, error) {
 	errs, err := errorsFigure(ctx, v, n, c)
 	if err != nil {
 		return nil, err
@@ -188,7 +191,8 @@ func matricesFigure(c factorize.Strategy, whose string) (*figure.Figure, error) 
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
-	return figure.Heatmaps(figure.Matrix{Name: "strategy C" + whose, Values: &lower}, figure.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
+	return figure.Heatmaps(figure.Matrix{Name: "strategy C" + whose, Values: &lower},
+		figure.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
 }
 
 // convergenceFigure shows how far loss and bound were from their ends, iteration by iteration.
@@ -205,7 +209,8 @@ func convergenceFigure(m *export.Manifest) (*figure.Figure, error) {
 			bound.X, bound.Y = append(bound.X, float64(i)), append(bound.Y, below)
 		}
 	}
-	return figure.Lines(figure.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance", LogY: true}, []figure.Curve{loss, bound})
+	return figure.Lines(figure.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance",
+		LogY: true}, []figure.Curve{loss, bound})
 }
 
 // spectrumFigure shows the moduli of the eigenvalues, largest first.
@@ -214,7 +219,8 @@ func spectrumFigure(values []float64) (*figure.Figure, error) {
 	for i, v := range values {
 		curve.X, curve.Y = append(curve.X, float64(i+1)), append(curve.Y, v)
 	}
-	return figure.Lines(figure.Axes{Title: "Spectrum of the gossip matrix", X: "index", Y: "modulus of the eigenvalue", Dots: true}, []figure.Curve{curve})
+	return figure.Lines(figure.Axes{Title: "Spectrum of the gossip matrix", X: "index",
+		Y: "modulus of the eigenvalue", Dots: true}, []figure.Curve{curve})
 }
 
 // writeFigure writes a figure in every format to the folder and says where.

@@ -47,7 +47,8 @@ func errorsFigure(ctx context.Context, v *verification, n *network, c factorize.
 	for _, c := range all {
 		curves = append(curves, c.curve(n.graph.Nodes()))
 	}
-	return figure.Lines(figure.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step", Y: "root mean square over the nodes", LogY: true}, curves)
+	return figure.Lines(figure.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
+		Y: "root mean square over the nodes", LogY: true}, curves)
 }
 
 // stepCurve has the squared error of every step, summed over the nodes.
@@ -78,14 +79,16 @@ func scaledErrors(c factorize.Strategy, k *workload.Kernel, v *verification) ([]
 func layerErrors(ctx context.Context, v *verification, n *network) ([]float64, error) {
 	m := v.export.Manifest
 	if n.graph.Nodes() != len(m.PerNode.Layers) {
-		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers), n.graph.Nodes())
+		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers),
+			n.graph.Nodes())
 	}
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
 		return nil, err
 	}
 	sums := make([]*mat.SymDense, len(v.export.Layers))
-	err = workload.NodeGrams(ctx, n.gossip.Matrix(), m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
+	err = workload.NodeGrams(ctx, n.gossip.Matrix(), m.Steps, workload.Options{Kind: kind}, func(i int,
+		h *mat.SymDense) error {
 		layer := m.PerNode.Layers[i]
 		if sums[layer] == nil {
 			sums[layer] = mat.NewSymDense(m.Steps, nil)

@@ -10,12 +10,13 @@ import (
 	"mafalda/export"
 )
 
-// The errors that plot draws are those of all nodes, each with its own strategy: their mean over the steps is the RMSE of the
-// manifest. It drew node 0's strategy for all.
+// The errors that plot draws are those of all nodes, each with its own strategy: their mean over the steps is the
+// RMSE of the manifest. It drew node 0's strategy for all.
 func TestPlotErrorsOfSplits(t *testing.T) {
 	for _, split := range [][]string{{"--groups", "3"}, {"--per-node"}, nil} {
 		dir := filepath.Join(t.TempDir(), "out")
-		m := optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "12", "-k", "3", "--no-baselines", "-o", dir}, split...)...)
+		m := optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "12", "-k", "3", "--no-baselines", "-o",
+			dir}, split...)...)
 		e, err := export.Load(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -75,11 +76,13 @@ func TestPlotLeavesNothing(t *testing.T) {
 		}
 		code, _, errs := mafalda("plot", dir, "--graph", tc.graph, "-o", out)
 		left, err := os.ReadDir(out)
-		if code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 || err != nil || len(left) != len(tc.there) {
+		if code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 || err != nil ||
+			len(left) != len(tc.there) {
 			t.Errorf("%s: code %d, %s; left %v", name, code, errs, left)
 		}
 	}
-	if code, out, errs := mafalda("plot", dir, "--graph", edges, "-o", filepath.Join(t.TempDir(), "new")); code != 0 || strings.Count(out, "written") != 8 {
+	if code, out, errs := mafalda("plot", dir, "--graph", edges, "-o", filepath.Join(t.TempDir(),
+		"new")); code != 0 || strings.Count(out, "written") != 8 {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 }

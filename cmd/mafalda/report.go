@@ -76,7 +76,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	fmt.Fprintf(w, "cost           %s, %s of memory\n", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond), bytesText(float64(m.PeakBytes)))
 	if m.Files != nil {
-		fmt.Fprintf(w, "written        %s (check it with: mafalda verify %s)\n", j.flags.out, j.flags.out)
+		fmt.Fprintf(w, "written        %s (check it with: mafalda verify %s%s)\n", j.flags.out, j.flags.out, j.networkFiles())
 	} else if j.flags.out == "" {
 		fmt.Fprintf(w, "written        nothing: use -o FOLDER to export the strategy\n")
 	}
@@ -189,4 +189,16 @@ func renderTable(w io.Writer, header []string, rows [][]string, others tw.Align)
 		}
 	}
 	return t.Render()
+}
+
+// networkFiles returns the flags by which verify and plot are told of the files of the network.
+func (j *job) networkFiles() string {
+	var flags string
+	if j.network != nil && j.network.origin.SHA256 != "" {
+		flags = " --graph " + j.flags.network.source
+	}
+	if j.network != nil && j.network.origin.GossipFile != "" {
+		flags += " --gossip-matrix " + j.flags.network.gossipFile
+	}
+	return flags
 }

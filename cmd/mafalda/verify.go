@@ -27,12 +27,12 @@ func newVerifyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR",
 		Short: "Check an export from its bytes alone",
-		Long: `Recompute everything that the manifest of an export claims: hashes, shape, C·C⁻¹ = I, parameters, sensitivity, noise level;
-and, where the network can be had again, squared error, loss, lower bounds and baselines. Built-in graphs and the centralized
-workload are made again; for a graph or gossip matrix from a file, name that file.
+		Long: `Recompute everything that the manifest of an export claims: hashes, shape, C·C⁻¹ = I, parameters,
+sensitivity, noise level; and, where the network can be had again, squared error, loss, lower bounds and baselines.
+Built-in graphs and the centralized workload are made again; for a graph or gossip matrix from a file, name that file.
 
-A manifest that two programs could read differently (a key twice, in another case, or unknown) is refused. What cannot be
-recomputed is listed as not checked: how the run went and, without the network's file, all that depends on it.
+A manifest that two programs could read differently (a key twice, in another case, or unknown) is refused. What cannot
+be recomputed is listed as not checked: how the run went and, without the network's file, all that depends on it.
 
 Exit codes: 0 everything checked holds, 1 something does not, 2 this is not an export.`,
 		Example: `  mafalda verify out
@@ -71,21 +71,8 @@ type verification struct {
 }
 
 func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
-	e, err := export.Load(dir)
+	v, err := f.verify(cmd.Context(), dir)
 	if err != nil {
-		return usage(err)
-	}
-	v := &verification{flags: f, export: e}
-	m := e.Manifest
-	if !isLongExport(e) {
-		if err := checkMemory(fmt.Sprintf("T = %d", m.Steps), (25+2*float64(len(e.Layers)))*8*float64(m.Steps)*float64(m.Steps)); err != nil {
-			return err
-		}
-	}
-	if v.schema, err = m.Participation.Of(m.Steps); err != nil {
-		return usage(fmt.Errorf("%s: %w", dir, err))
-	}
-	if err := v.all(cmd.Context()); err != nil {
 		return err
 	}
 	if err := v.print(cmd.OutOrStdout()); err != nil {
@@ -95,6 +82,26 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 		return fmt.Errorf("%s: %d of %d checks failed", dir, len(failed), len(v.checks))
 	}
 	return nil
+}
+
+// verify reads an export and runs the checks. The errors are a folder that is no export, the network's files, and memory.
+func (f *verifyFlags) verify(ctx context.Context, dir string) (*verification, error) {
+	e, err := export.Load(dir)
+	if err != nil {
+		return nil, usage(err)
+	}
+	v := &verification{flags: f, export: e}
+	if !isLongExport(e) {
+		steps := float64(e.Manifest.Steps)
+		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
+		if err := checkMemory(fmt.Sprintf("T = %v", steps), matrices); err != nil {
+			return nil, err
+		}
+	}
+	if v.schema, err = e.Manifest.Participation.Of(e.Manifest.Steps); err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", dir, err))
+	}
+	return v, v.all(ctx)
 }
 
 func (v *verification) add(name string, ok bool, format string, args ...any) {
@@ -119,8 +126,8 @@ type claim struct {
 	within   float64 // relative
 }
 
-// compare adds a check that all claims hold. Its detail is the summary or, where some do not, what the manifest says and what is
-// true instead.
+// compare adds a check that all claims hold. Its detail is the summary or, where some do not, what the manifest says
+// and what is true instead.
 func (v *verification) compare(name, summary string, claims ...claim) bool {
 	var wrong []string
 	for _, c := range claims {
@@ -201,7 +208,8 @@ func (v *verification) costs(ctx context.Context, c factorize.Strategy) error {
 	return v.computing("baselines", v.baselines(ctx, o, k.Gram(), k))
 }
 
-// computing makes the error of a computation on the content of the export a failed check. The context's remains an error.
+// computing makes the error of a computation on the content of the export a failed check. The context's remains an
+// error.
 func (v *verification) computing(name string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -228,7 +236,8 @@ func (v *verification) print(w io.Writer) error {
 	if v.flags.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"dir": v.export.Dir, "ok": len(v.failures()) == 0, "checks": v.checks, "not_checked": v.notChecked, "notes": v.notes})
+		return e.Encode(map[string]any{"dir": v.export.Dir, "ok": len(v.failures()) == 0, "checks": v.checks,
+			"not_checked": v.notChecked, "notes": v.notes})
 	}
 	for _, c := range v.checks {
 		switch {

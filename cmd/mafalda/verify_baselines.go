@@ -13,8 +13,9 @@ import (
 	"mafalda/workload"
 )
 
-// baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the gap they are
-// optimized to, since their loss on another workload is not stationary in them. The kernel is for objectives other than the mean.
+// baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the
+// gap they are optimized to, since their loss on another workload is not stationary in them. The kernel is for
+// objectives other than the mean.
 func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDense, k *workload.Kernel) error {
 	m := v.export.Manifest
 	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
@@ -108,5 +109,6 @@ func baselineClaims(name string, says export.Baseline, is factorize.Quality, ste
 	}
 	key := "baselines." + name
 	return []claim{{key + ".sens_squared", says.SensSquared, is.Sensitivity.Squared, 1e-11},
-		{key + ".squared_error", says.SquaredError, is.SquaredError, within}, {key + ".loss", says.Loss, is.Loss, within}}
+		{key + ".squared_error", says.SquaredError, is.SquaredError, within}, {key + ".loss", says.Loss, is.Loss,
+			within}}
 }

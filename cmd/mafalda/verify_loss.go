@@ -50,8 +50,8 @@ func (v *verification) fineGap() float64 {
 	return math.Max(math.Min(v.export.Manifest.Tolerance, 1e-7), factorize.MinGap(v.export.Manifest.Steps))
 }
 
-// boundIs checks a bound against an optimum: it must not be above a loss that was reached. A bound that is weaker than what the
-// optimum could prove is one as well, and what it leaves open is its gap.
+// boundIs checks a bound against an optimum: it must not be above a loss that was reached. A bound that is weaker
+// than what the optimum could prove is one as well, and what it leaves open is its gap.
 func (v *verification) boundIs(name, key string, says float64, best *factorize.Result) {
 	if says > best.Loss {
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
@@ -184,7 +184,8 @@ func (v *verification) arithmetic() {
 		claims = append(claims, claim{"strategy.ratio", m.Strategy.Ratio, m.Loss / m.SharedLoss, sameFormula})
 	}
 	for name, b := range m.Baselines {
-		claims = append(claims, claim{"baselines." + name + ".loss", b.Loss, b.SensSquared * b.SquaredError, sameFormula})
+		claims = append(claims, claim{"baselines." + name + ".loss", b.Loss, b.SensSquared * b.SquaredError,
+			sameFormula})
 	}
 	v.compare("arithmetic", "loss, rmse and gap follow from each other", claims...)
 }
@@ -204,7 +205,8 @@ func (v *verification) ending() {
 	converged := m.Status == optim.Converged.String()
 	optimal := m.Strategy.Class == "dense" && m.PerNode == nil && participation.IsPartition(v.schema)
 	if converged && optimal && m.Gap > m.Tolerance {
-		v.add("ending", false, "the gap is %v, above the tolerance; the manifest says %s with a tolerance of %v", m.Gap, m.Status, m.Tolerance)
+		v.add("ending", false, "the gap is %v, above the tolerance; the manifest says %s with a tolerance of %v",
+			m.Gap, m.Status, m.Tolerance)
 		return
 	}
 	if err := v.history(converged); err != nil {
@@ -221,7 +223,8 @@ func (v *verification) history(converged bool) error {
 	least := math.Inf(1)
 	for i, p := range m.History {
 		if !(p.Loss > 0) || p.LowerBound < bound {
-			return fmt.Errorf("history[%d] has a loss of %v and a bound of %v, after one of %v", i, p.Loss, p.LowerBound, bound)
+			return fmt.Errorf("history[%d] has a loss of %v and a bound of %v, after one of %v", i, p.Loss,
+				p.LowerBound, bound)
 		}
 		bound, least = p.LowerBound, math.Min(least, p.Loss)
 	}

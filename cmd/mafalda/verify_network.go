@@ -10,8 +10,8 @@ import (
 	"mafalda/workload"
 )
 
-// networkOf makes the network of the manifest's workload again; nil for the prefix workload, which has none. It is not known if
-// the manifest does not say what it was, or its files are not at hand; then a check or a note says so.
+// networkOf makes the network of the manifest's workload again; nil for the prefix workload, which has none. It is
+// not known if the manifest does not say what it was, or its files are not at hand; then a check or a note says so.
 func (v *verification) networkOf() (n *network, known bool, err error) {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
@@ -23,7 +23,9 @@ func (v *verification) networkOf() (n *network, known bool, err error) {
 		v.add("network", false, "the prefix workload has none; the manifest has a graph")
 		return nil, false, nil
 	case kind == workload.Prefix && (v.flags.graph != "" || v.flags.gossipMatrix != ""):
-		return nil, false, usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix", v.export.Dir)
+		return nil, false,
+			usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix",
+				v.export.Dir)
 	case kind == workload.Prefix:
 		return nil, true, nil
 	case m.Graph == nil:
@@ -64,7 +66,8 @@ func (v *verification) checkSketch(n *network) error {
 		return nil
 	case g.Method == "exact" || n == nil:
 		if g.Probes != 0 || g.LanczosSteps != 0 || g.Seed != 0 || g.LossError != nil || g.ExcessBound != nil {
-			v.add("gram", false, "probes, lanczos_steps, seed, loss_error and excess_bound are of estimates; the manifest says exact")
+			v.add("gram", false,
+				"probes, lanczos_steps, seed, loss_error and excess_bound are of estimates; the manifest says exact")
 		}
 		return nil
 	}
@@ -73,7 +76,8 @@ func (v *verification) checkSketch(n *network) error {
 		v.skip("gram.lanczos_steps")
 	}
 	m := float64(min(g.LanczosSteps, nodes))
-	return checkMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps), 8*float64(g.Probes)*m*(m+2))
+	return checkMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps),
+		8*float64(g.Probes)*m*(m+2))
 }
 
 // networkFlags says how to load the manifest's network, and whether that is possible.
@@ -85,7 +89,8 @@ func (v *verification) networkFlags() (networkFlags, bool) {
 	}
 	if f.source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
 		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.seed}); !known || err != nil {
-			v.add("network", false, "%q is no built-in graph that can be made, and the manifest has no hash of a file", g.Source)
+			v.add("network", false,
+				"%q is no built-in graph that can be made, and the manifest has no hash of a file", g.Source)
 			return f, false
 		}
 		f.source = g.Source
@@ -115,9 +120,12 @@ func (v *verification) skipNetwork() {
 	for _, x := range []struct {
 		key   string
 		there bool
-	}{{"objective", true}, {"objective_weights", m.Weights != nil}, {"gram", true}, {"strategy.ratio", m.Strategy.Ratio != 0},
-		{"strategy.class_bound", m.Strategy.ClassBound != 0}, {"strategy.class_gap", m.Strategy.ClassGap != nil}, {"per_node", m.PerNode != nil},
-		{"squared_error", true}, {"loss", true}, {"rmse", true}, {"shared_loss", m.SharedLoss != 0}, {"lower_bound", m.LowerBound != 0},
+	}{{"objective", true}, {"objective_weights", m.Weights != nil}, {"gram", true}, {"strategy.ratio",
+		m.Strategy.Ratio != 0},
+		{"strategy.class_bound", m.Strategy.ClassBound != 0}, {"strategy.class_gap", m.Strategy.ClassGap != nil},
+		{"per_node", m.PerNode != nil},
+		{"squared_error", true}, {"loss", true}, {"rmse", true}, {"shared_loss", m.SharedLoss != 0}, {"lower_bound",
+			m.LowerBound != 0},
 		{"gap", m.LowerBound != 0}, {"baselines", true}} {
 		if x.there {
 			v.skip(x.key)

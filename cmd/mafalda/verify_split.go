@@ -18,8 +18,10 @@ import (
 // layers checks an export of several strategies: each of them, who uses it, and the sums over the nodes.
 func (v *verification) layers(ctx context.Context) error {
 	m := v.export.Manifest
-	if m.Strategy.Class != "dense" || !participation.IsPartition(v.schema) || m.Objective != "" || len(v.export.Layers) == 0 {
-		v.add("strategy", false, "several strategies are dense, for the mean error and patterns that do not overlap; the manifest says otherwise")
+	if m.Strategy.Class != "dense" || !participation.IsPartition(v.schema) || m.Objective != "" ||
+		len(v.export.Layers) == 0 {
+		v.add("strategy", false,
+			"several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
 		return nil
 	}
 	strategies := make([]factorize.Strategy, len(v.export.Layers))
@@ -57,7 +59,8 @@ func (v *verification) layers(ctx context.Context) error {
 		return err
 	}
 	if n == nil || n.graph.Nodes() != len(m.PerNode.Layers) {
-		v.add("nodes", false, "the manifest gives strategies to %d nodes, the network has another number", len(m.PerNode.Layers))
+		v.add("nodes", false, "the manifest gives strategies to %d nodes, the network has another number",
+			len(m.PerNode.Layers))
 		return nil
 	}
 	if err := v.checkSketch(n); err != nil {
@@ -82,11 +85,14 @@ func (v *verification) grouping() bool {
 		distinct := v.distinctLayers()
 		for i, l := range p.Layers {
 			if l != i || layers != nodes {
-				v.add("groups", false, "without per_node.groups node %d of %d uses layer %d of %d; the manifest says layer %d", i, nodes, i, nodes, l)
+				v.add("groups", false,
+					"without per_node.groups node %d of %d uses layer %d of %d; the manifest says layer %d", i, nodes,
+					i, nodes, l)
 				return false
 			}
 		}
-		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct, nodes),
+		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct,
+			nodes),
 			claim{"per_node.distinct", float64(p.Distinct), float64(distinct), 0})
 	}
 	used := make([]bool, layers)
@@ -94,13 +100,15 @@ func (v *verification) grouping() bool {
 		used[l] = true
 	}
 	if unused := slices.Index(used, false); unused >= 0 || p.Groups < layers || p.Groups > nodes {
-		v.add("groups", false, "%d layers for %d nodes, asked for %d; or layer %d of no node", layers, nodes, p.Groups, unused)
+		v.add("groups", false, "%d layers for %d nodes, asked for %d; or layer %d of no node", layers, nodes,
+			p.Groups, unused)
 		return false
 	}
 	if p.Groups > layers {
 		v.skip("per_node.groups") // groups that lost all nodes
 	}
-	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes), claim{"per_node.distinct", float64(p.Distinct), float64(layers), 0})
+	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes), claim{"per_node.distinct",
+		float64(p.Distinct), float64(layers), 0})
 }
 
 // distinctLayers returns how many layers differ.
@@ -134,8 +142,10 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 			return fmt.Errorf("node %d: %w", i, err)
 		}
 		losses = append(losses, q.SquaredError)
-		claims = append(claims, claim{fmt.Sprintf("per_node.losses[%d]", i), m.PerNode.Losses[i], q.SquaredError, sameMatrix})
-		if b, err := factorize.LowerBound(h, factorize.GramOf(c), v.schema); err == nil { // else 0: an H that is not positive definite
+		claims = append(claims, claim{fmt.Sprintf("per_node.losses[%d]", i), m.PerNode.Losses[i], q.SquaredError,
+			sameMatrix})
+		if b, err := factorize.LowerBound(h, factorize.GramOf(c),
+			v.schema); err == nil { // else 0: an H that is not positive definite
 			bound += b
 		}
 		all.AddSym(all, h)
@@ -166,9 +176,10 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	return v.baselines(ctx, objectives[0], all, nil)
 }
 
-// nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for single nodes
-// reach.
-func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workload.Kind, strategies []factorize.Strategy, proven float64) error {
+// nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for
+// single nodes reach.
+func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workload.Kind,
+	strategies []factorize.Strategy, proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
 		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", decimalDown(proven, 12), decimalDown(m.LowerBound, 12))
@@ -177,7 +188,8 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 	var reached float64
 	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
 		c := strategies[m.PerNode.Layers[i]]
-		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: factorize.GramOf(c)})
+		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
+			Start: factorize.GramOf(c)})
 		if err == nil {
 			reached += best.Loss
 			return nil
@@ -189,17 +201,19 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 	if err != nil {
 		return err
 	}
-	v.add("lower bound", m.LowerBound <= reached, "no strategies, one a node, are proven below %v, and such of %v exist; the manifest says %v for lower_bound",
+	v.add("lower bound", m.LowerBound <= reached,
+		"no strategies, one a node, are proven below %v, and such of %v exist; the manifest says %v for lower_bound",
 		proven, reached, m.LowerBound)
 	return nil
 }
 
-// groupBound checks the bound for strategies of the same groups of nodes: not above losses that these reach, nor further below
-// than the tolerance allows.
+// groupBound checks the bound for strategies of the same groups of nodes: not above losses that these reach, nor
+// further below than the tolerance allows.
 func (v *verification) groupBound(ctx context.Context, strategies []factorize.Strategy, sums []*mat.SymDense) error {
 	m := v.export.Manifest
 	if m.PerNode.Groups == 0 { // every node is its own group
-		v.compare("group bound", "that of single nodes", claim{"per_node.group_bound", m.PerNode.GroupBound, m.LowerBound, 1e-11})
+		v.compare("group bound", "that of single nodes", claim{"per_node.group_bound", m.PerNode.GroupBound,
+			m.LowerBound, 1e-11})
 		return nil
 	}
 	var reached, proven float64
@@ -207,7 +221,8 @@ func (v *verification) groupBound(ctx context.Context, strategies []factorize.St
 		if h == nil {
 			continue
 		}
-		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: factorize.GramOf(strategies[i])})
+		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
+			Start: factorize.GramOf(strategies[i])})
 		if err != nil { // not positive definite: nobody listens to these nodes
 			q, err := factorize.Evaluate(strategies[i], h, v.schema)
 			if err != nil {

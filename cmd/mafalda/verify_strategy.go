@@ -22,7 +22,8 @@ func (v *verification) files() {
 		v.add("hashes", false, "%s", m)
 	}
 	if len(v.export.Extra) > 0 {
-		v.add("extra files", false, "the folder holds what the manifest does not list: %s", strings.Join(v.export.Extra, ", "))
+		v.add("extra files", false, "the folder holds what the manifest does not list: %s",
+			strings.Join(v.export.Extra, ", "))
 	}
 }
 
@@ -40,7 +41,9 @@ func (v *verification) participation() {
 		v.add("schema", true, "%v", v.schema)
 		return
 	}
-	v.add("schema", false, "this is %s with k = %d, b = %d; the manifest says %s with k = %d, b = %d, or other patterns", is.Schema, is.K, is.B,
+	v.add("schema", false,
+		"this is %s with k = %d, b = %d; the manifest says %s with k = %d, b = %d, or other patterns", is.Schema,
+		is.K, is.B,
 		says.Schema, says.K, says.B)
 }
 
@@ -87,7 +90,8 @@ func (v *verification) parameters(made factorize.Strategy) {
 		v.add("parameters", true, "those of class %s make the same C within %.1e", class, worst)
 		return
 	}
-	v.add("parameters", false, "those of class %s make another matrix than %s, by %.1e of its norm", class, v.export.CFile, worst)
+	v.add("parameters", false, "those of class %s make another matrix than %s, by %.1e of its norm", class,
+		v.export.CFile, worst)
 }
 
 // description compares what the manifest says of the strategy beside its parameters with the strategy.
@@ -105,7 +109,8 @@ func (v *verification) description(c factorize.Strategy) {
 	for _, cost := range []struct {
 		key      string
 		says, is int
-	}{{"strategy.memory_floats", says.MemoryFloats, is.MemoryFloats}, {"strategy.flops_per_step", says.FlopsPerStep, is.FlopsPerStep}} {
+	}{{"strategy.memory_floats", says.MemoryFloats, is.MemoryFloats}, {"strategy.flops_per_step", says.FlopsPerStep,
+		is.FlopsPerStep}} {
 		if cost.says == 0 && cost.is != 0 { // the first exports did not say
 			v.skip(cost.key)
 			continue
@@ -113,7 +118,8 @@ func (v *verification) description(c factorize.Strategy) {
 		claims = append(claims, claim{cost.key, float64(cost.says), float64(cost.is), 0})
 	}
 	claims = append(claims, v.poles(says, is)...)
-	v.compare("cost", fmt.Sprintf("a node keeps %d numbers for each model parameter and makes %d operations a step", is.MemoryFloats, is.FlopsPerStep), claims...)
+	v.compare("cost", fmt.Sprintf("a node keeps %d numbers for each model parameter and makes %d operations a step",
+		is.MemoryFloats, is.FlopsPerStep), claims...)
 }
 
 // poles compares theta and omega with the sections that they follow from.
@@ -189,17 +195,20 @@ func (v *verification) sensitivity(c factorize.Strategy) bool {
 	return true
 }
 
-// sensitivityIs compares what was computed with the manifest. It must not say less, nor more than rounding explains: strategies
-// are exported with the sensitivity that they have. A bound may be looser than the one that can be proven now.
+// sensitivityIs compares what was computed with the manifest. It must not say less, nor more than rounding explains:
+// strategies are exported with the sensitivity that they have. A bound may be looser than the one that can be proven
+// now.
 func (v *verification) sensitivityIs(sens participation.Sensitivity) {
 	m := v.export.Manifest
 	enough := sens.Squared <= m.SensSquared*(1+sameFormula)
-	tight := m.SensSquared <= sens.Squared*(1+1e-11) && sens.Kind() == m.SensKind || m.SensKind == "bound" && m.SensSquared > sens.Squared*(1+1e-11)
+	tight := m.SensSquared <= sens.Squared*(1+1e-11) && sens.Kind() == m.SensKind || m.SensKind == "bound" &&
+		m.SensSquared > sens.Squared*(1+1e-11)
 	if enough && tight {
 		v.add("sensitivity", true, "sens² = %s (%s) for %v", decimalUp(m.SensSquared, 15), m.SensKind, v.schema)
 		return
 	}
-	v.add("sensitivity", false, "sens² is %v (%s) for %v; the manifest says %v (%s)", sens.Squared, sens.Kind(), v.schema, m.SensSquared, m.SensKind)
+	v.add("sensitivity", false, "sens² is %v (%s) for %v; the manifest says %v (%s)", sens.Squared, sens.Kind(),
+		v.schema, m.SensSquared, m.SensKind)
 }
 
 // privacy checks the noise against the claimed guarantee.

@@ -12,61 +12,51 @@ import (
 	"testing"
 )
 
-// smallExports makes an export of every class, and of everything else that changes what a manifest says. It returns the arguments
-// that verify needs beside the folder.
-func smallExports(t testing.TB) map[string][]string {
+// smallExports makes an export of every class, and of everything else that changes what a manifest says. It returns their
+// folders, and the flags that verify needs beside them.
+func smallExports(t testing.TB) map[string]verifyFlags {
 	t.Helper()
 	base := t.TempDir()
 	patterns := writeFile(t, "pat", "0 2\n1 3\n2 5\n4 5\n")
 	edges := writeFile(t, "g.edges", "a b\nb c\nc d\nx y\n")
 	w := writeFile(t, "w.csv", "0.5,0.5,0\n0.25,0.5,0.25\n0,0.5,0.5\n")
-	cases := map[string]struct{ optimize, verify []string }{
-		"dense":          {[]string{"--epsilon", "8", "--delta", "1e-6", "--adjacency", "replace-one"}, nil},
-		"banded":         {[]string{"--strategy", "banded", "--bandwidth", "2", "--mu", "1", "--clip", "2"}, nil},
-		"toeplitz":       {[]string{"--strategy", "toeplitz", "--workload", "message"}, nil},
-		"scaled":         {[]string{"--strategy", "toeplitz", "--scale-columns", "--format", "both"}, nil},
-		"blt":            {[]string{"--strategy", "blt", "--buffers", "3", "--mu", "1", "--delta", "1e-5"}, nil},
-		"parameters":     {[]string{"--strategy", "blt", "--buffers", "2", "--no-dense"}, nil},
-		"banded-inverse": {[]string{"--strategy", "banded-inverse", "--bandwidth", "3"}, nil},
-		"per node":       {[]string{"--per-node"}, nil},
-		"groups":         {[]string{"--groups", "2"}, nil},
-		"min-sep":        {[]string{"--schema", "min-sep", "-b", "2"}, nil},
-		"patterns":       {[]string{"--schema", patterns}, nil},
-		"longer cyclic":  {[]string{"--T", "7", "-b", "2"}, nil},
-		"single":         {[]string{"--schema", "single"}, nil},
-		"worst step":     {[]string{"--objective", "max"}, nil},
-		"last step":      {[]string{"--objective", "last"}, nil},
-		"estimate":       {[]string{"--graph", "barabasi:20,2", "--seed", "5", "--gram", "lanczos", "--probes", "3", "--lanczos-steps", "4"}, nil},
-		"prefix":         {[]string{"--workload", "prefix"}, nil},
-		"graph file":     {[]string{"--graph", edges}, []string{"--graph", edges}},
-		"without it":     {[]string{"--graph", edges}, nil},
-		"directed":       {[]string{"--graph", edges, "--directed"}, []string{"--graph", edges}},
-		"gossip file":    {[]string{"--gossip-matrix", w}, []string{"--gossip-matrix", w}},
-		"both files":     {[]string{"--gossip-matrix", w, "--graph", "path:3"}, []string{"--gossip-matrix", w}},
-	}
-	verify := map[string][]string{}
-	for name, tc := range cases {
+	const six, path = "--T 6 -k 2 ", "--graph path:4 --T 6 -k 2 --no-baselines "
+	flags := map[string]verifyFlags{}
+	for name, tc := range map[string]struct {
+		optimize string
+		verify   verifyFlags
+	}{
+		"dense":          {optimize: six + "--graph path:4 --epsilon 8 --delta 1e-6 --adjacency replace-one"},
+		"banded":         {optimize: path + "--strategy banded --bandwidth 2 --mu 1 --clip 2"},
+		"toeplitz":       {optimize: path + "--strategy toeplitz --workload message"},
+		"scaled":         {optimize: path + "--strategy toeplitz --scale-columns --format both"},
+		"blt":            {optimize: path + "--strategy blt --buffers 3 --mu 1 --delta 1e-5"},
+		"parameters":     {optimize: path + "--strategy blt --buffers 2 --no-dense"},
+		"banded-inverse": {optimize: path + "--strategy banded-inverse --bandwidth 3"},
+		"per node":       {optimize: path + "--per-node"},
+		"groups":         {optimize: six + "--graph path:4 --groups 2"},
+		"min-sep":        {optimize: path + "--schema min-sep -b 2"},
+		"patterns":       {optimize: "--graph path:4 --T 6 --no-baselines --schema " + patterns},
+		"longer cyclic":  {optimize: path + "--T 7 -b 2"},
+		"single":         {optimize: "--graph path:4 --T 6 --no-baselines --schema single"},
+		"worst step":     {optimize: six + "--graph path:4 --objective max"},
+		"last step":      {optimize: path + "--objective last"},
+		"estimate":       {optimize: six + "--graph barabasi:20,2 --seed 5 --gram lanczos --probes 3 --lanczos-steps 4"},
+		"prefix":         {optimize: six + "--workload prefix"},
+		"graph file":     {six + "--no-baselines --graph " + edges, verifyFlags{graph: edges}},
+		"without it":     {optimize: six + "--graph " + edges},
+		"directed":       {six + "--no-baselines --directed --graph " + edges, verifyFlags{graph: edges}},
+		"gossip file":    {six + "--no-baselines --gossip-matrix " + w, verifyFlags{gossipMatrix: w}},
+		"both files":     {path + "--graph path:3 --gossip-matrix " + w, verifyFlags{gossipMatrix: w}},
+	} {
 		dir := filepath.Join(base, name)
-		args := []string{"optimize", "-q", "-o", dir}
-		if !slices.Contains([]string{"dense", "groups", "worst step", "prefix"}, name) {
-			args = append(args, "--no-baselines")
-		}
-		has := func(flag string) bool { return slices.Contains(tc.optimize, flag) }
-		if !has("--T") {
-			args = append(args, "--T", "6")
-		}
-		if !has("--schema") || has("min-sep") {
-			args = append(args, "-k", "2")
-		}
-		if !has("--graph") && !has("prefix") && !has("--gossip-matrix") {
-			args = append(args, "--graph", "path:4")
-		}
-		if code, _, errs := mafalda(append(args, tc.optimize...)...); code != 0 {
+		args := append([]string{"optimize", "-q", "-o", dir}, strings.Fields(tc.optimize)...)
+		if code, _, errs := mafalda(args...); code != 0 {
 			t.Fatalf("%s: %s", name, errs)
 		}
-		verify[dir] = append([]string{"verify", "--json", dir}, tc.verify...)
+		flags[dir] = tc.verify
 	}
-	return verify
+	return flags
 }
 
 // change is one way to change a manifest.
@@ -125,48 +115,33 @@ func changes(path string, value any, set func(any)) []change {
 }
 
 // noticed reports whether verify fails, or lists the key as not checked.
-func noticed(code int, out, path string) (bool, error) {
-	if code != 0 {
-		return true, nil
-	}
-	var verdict struct {
-		NotChecked []string `json:"not_checked"`
-	}
-	if err := json.Unmarshal([]byte(out), &verdict); err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(verdict.NotChecked, func(key string) bool {
+func noticed(v *verification, err error, path string) bool {
+	return err != nil || len(v.failures()) > 0 || slices.ContainsFunc(v.notChecked, func(key string) bool {
 		rest, ok := strings.CutPrefix(path, key)
 		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	}), nil
+	})
 }
 
-// Nothing in a manifest can be changed, however little, that verify does not notice or list as not checked: baselines, ratios,
-// bounds of classes, costs, bandwidths and buffers, poles, what single nodes lose, removed blocks, ...
+// Nothing in a manifest can be changed, however little, that verify does not notice or list as not checked: baselines,
+// ratios, bounds of classes, costs, bandwidths and buffers, poles, what single nodes lose, removed blocks, ...
 func TestVerifyNoticesEveryLeaf(t *testing.T) {
 	count := 0
-	for dir, args := range smallExports(t) {
-		code, out, errs := mafalda(args...)
-		if code != 0 {
-			t.Errorf("%s does not verify: %s%s", filepath.Base(dir), out, errs)
+	for dir, f := range smallExports(t) {
+		if v, err := f.verify(t.Context(), dir); err != nil || len(v.failures()) > 0 {
+			t.Errorf("%s does not verify: %v, %+v", filepath.Base(dir), err, v)
 			continue
 		}
-		text, manifest := readGeneric(t, dir)
+		_, manifest := readGeneric(t, dir)
 		for _, c := range changes("", manifest, nil) {
 			c.apply()
 			writeGeneric(t, dir, manifest)
 			c.undo()
 			count++
-			code, out, errs := mafalda(args...)
-			if ok, err := noticed(code, out, c.path); err != nil || !ok {
-				t.Errorf("%s: %s %s is not noticed, %v", filepath.Base(dir), c.path, c.about, err)
+			if v, err := f.verify(t.Context(), dir); !noticed(v, err, c.path) {
+				t.Errorf("%s: %s %s is not noticed", filepath.Base(dir), c.path, c.about)
+			} else if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %s %s: several lines: %v", filepath.Base(dir), c.path, c.about, err)
 			}
-			if n := strings.Count(errs, "\n"); code != 0 && n != 1 || code > 2 {
-				t.Errorf("%s: %s %s: code %d, %d lines: %s", filepath.Base(dir), c.path, c.about, code, n, errs)
-			}
-		}
-		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
-			t.Fatal(err)
 		}
 	}
 	t.Logf("%d changes", count)

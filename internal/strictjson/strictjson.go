@@ -1,13 +1,14 @@
 // Package strictjson reads JSON that all readers read alike, and refuses the rest.
 //
-// Readers of JSON disagree: of two equal keys encoding/json takes the last, others the first; encoding/json takes a key in
-// another case for the one it looks for, Python does not; keys that nobody asked for pass in silence; null is nothing to one
-// and a value to the other; an array of the wrong length is cut or filled up; a string with half a surrogate pair becomes
-// another string. A file that two programs read differently can say one thing to the one that checks it and another to the one
-// that uses it.
+// Readers of JSON disagree: of two equal keys encoding/json takes the last, others the first; encoding/json takes a
+// key in another case for the one it looks for, Python does not; keys that nobody asked for pass in silence; null is
+// nothing to one and a value to the other; an array of the wrong length is cut or filled up; a string with half a
+// surrogate pair becomes another string. A file that two programs read differently can say one thing to the one that
+// checks it and another to the one that uses it.
 //
-// What Decode accepts is UTF-8 without a byte order mark, one value with nothing after it, and exactly the keys of the struct
-// it is read into. Numbers must fit: 1e400 is no float64, 1.0 no int. A missing key leaves its field as it is.
+// What Decode accepts is UTF-8 without a byte order mark, one value with nothing after it, and exactly the keys of
+// the struct it is read into. Numbers must fit: 1e400 is no float64, 1.0 no int. A missing key leaves its field as it
+// is.
 //
 // encoding/json/v2 would do most of this, but exists under an experiment only.
 package strictjson
@@ -25,8 +26,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode reads content into the struct that into points to, which must be made of structs with json tags, maps with string
-// keys, slices, arrays, pointers, strings, booleans, integers and floats. The error names the place and the key.
+// Decode reads content into the struct that into points to, which must be made of structs with json tags, maps with
+// string keys, slices, arrays, pointers, strings, booleans, integers and floats. The error names the place and the
+// key.
 func Decode(content []byte, into any) error {
 	switch {
 	case !utf8.Valid(content):
@@ -56,7 +58,8 @@ func syntaxError(content []byte) error {
 	case err == nil:
 		return errors.New("something follows the JSON value")
 	case errors.As(err, &syntax):
-		return fmt.Errorf("line %d: %w", 1+bytes.Count(content[:min(max(syntax.Offset-1, 0), int64(len(content)))], []byte("\n")), err)
+		return fmt.Errorf("line %d: %w", 1+bytes.Count(content[:min(max(syntax.Offset-1, 0), int64(len(content)))],
+			[]byte("\n")), err)
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the JSON ends too early")
 	}
@@ -137,8 +140,8 @@ func (w walker) value(t reflect.Type, path string) error {
 	return fmt.Errorf("%s must be %s", name(path), words(t))
 }
 
-// object reads the rest of an object. Of a key, typeOf returns the type of the value, or nil and the key that may have been
-// meant.
+// object reads the rest of an object. Of a key, typeOf returns the type of the value, or nil and the key that may
+// have been meant.
 func (w walker) object(path string, typeOf func(key string) (reflect.Type, string)) error {
 	seen := map[string]string{}
 	for w.d.More() {

@@ -25,18 +25,22 @@ type outer struct {
 // What readers of JSON read differently is refused, at every depth, in one line that names the place.
 func TestAmbiguousJSON(t *testing.T) {
 	for name, tc := range map[string]struct{ text, say string }{
-		"a key twice":               {`{"count":1,"count":1}`, `"count" is there twice`},
-		"twice in another case":     {`{"inner":{"noise_std":0.001,"NOISE_STD":2}}`, `"inner.noise_std" and "inner.NOISE_STD" differ in case only`},
-		"in another case first":     {`{"inner":{"NOISE_STD":2,"noise_std":0.001}}`, `it is written "noise_std"`},
-		"another case alone":        {`{"Count":1}`, `unknown key "Count": it is written "count"`},
-		"a long s":                  {`{"inner":{"noiſe_ſtd":1}}`, `it is written "noise_std"`},
-		"escaped, twice":            {`{"count":1,"\u0063ount":2}`, `"count" is there twice`},
-		"twice in a list":           {`{"list":[{"noise_std":1},{"noise_std":1,"noise_std":1}]}`, `"list[1].noise_std" is there twice`},
-		"twice in a map":            {`{"files":{"C.npy":"a","C.npy":"b"}}`, `"files.C.npy" is there twice`},
-		"twice in a map, by case":   {`{"files":{"C.npy":"a","c.npy":"b"}}`, `differ in case only`},
-		"an object twice":           {`{"inner":{},"inner":{}}`, `"inner" is there twice`},
-		"unknown":                   {`{"inner":{"noise_sd":1}}`, `unknown key "inner.noise_sd": mistyped, or of a later version`},
-		"unknown, deep":             {`{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, `unknown key "x"`},
+		"a key twice": {`{"count":1,"count":1}`, `"count" is there twice`},
+		"twice in another case": {`{"inner":{"noise_std":0.001,"NOISE_STD":2}}`,
+			`"inner.noise_std" and "inner.NOISE_STD" differ in case only`},
+		"in another case first": {`{"inner":{"NOISE_STD":2,"noise_std":0.001}}`, `it is written "noise_std"`},
+		"another case alone":    {`{"Count":1}`, `unknown key "Count": it is written "count"`},
+		"a long s":              {`{"inner":{"noiſe_ſtd":1}}`, `it is written "noise_std"`},
+		"escaped, twice":        {`{"count":1,"\u0063ount":2}`, `"count" is there twice`},
+		"twice in a list": {`{"list":[{"noise_std":1},{"noise_std":1,"noise_std":1}]}`,
+			`"list[1].noise_std" is there twice`},
+		"twice in a map":          {`{"files":{"C.npy":"a","C.npy":"b"}}`, `"files.C.npy" is there twice`},
+		"twice in a map, by case": {`{"files":{"C.npy":"a","c.npy":"b"}}`, `differ in case only`},
+		"an object twice":         {`{"inner":{},"inner":{}}`, `"inner" is there twice`},
+		"unknown": {`{"inner":{"noise_sd":1}}`,
+			`unknown key "inner.noise_sd": mistyped, or of a later version`},
+		"unknown, deep": {`{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
+			`unknown key "x"`},
 		"deeper than any reader":    {strings.Repeat("[", 1e5), "exceeded max depth"},
 		"null":                      {`{"inner":null}`, "inner is null"},
 		"null alone":                {`null`, "the JSON value is null"},
@@ -77,8 +81,10 @@ func TestAmbiguousJSON(t *testing.T) {
 
 // What is read is what encoding/json reads.
 func TestPlainJSON(t *testing.T) {
-	for _, text := range []string{`{}`, ` {"name" : "\ud83d\ude00 \\ud800 \" \ufffd", "count":-3,"seed":18446744073709551615,"on":true}` + "\n",
-		`{"inner":{"noise_std":1E-400,"pair":[-0,1]},"list":[],"files":{"a":"b","c":"d"}}`, `{"list":[{},{"noise_std":3}]}`} {
+	for _, text := range []string{`{}`,
+		` {"name" : "\ud83d\ude00 \\ud800 \" \ufffd", "count":-3,"seed":18446744073709551615,"on":true}` + "\n",
+		`{"inner":{"noise_std":1E-400,"pair":[-0,1]},"list":[],"files":{"a":"b","c":"d"}}`,
+		`{"list":[{},{"noise_std":3}]}`} {
 		var got, want outer
 		if err := Decode([]byte(text), &got); err != nil {
 			t.Errorf("%s: %v", text, err)
