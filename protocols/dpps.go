@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/parallel"
+	"mafalda/internal/rounding"
 )
 
 // ErrSensitivity is wrapped by the error about a round whose estimated sensitivity is below the real one: its noise was too small.
@@ -40,8 +41,8 @@ type PushSumOptions struct {
 	NoNoise     bool    // run without noise, and without a guarantee
 }
 
-// Epsilon returns b/γ_n, for which a round is differentially private (Theorem 1): it hides, given S, whose message an answer is.
-func (o PushSumOptions) Epsilon() float64 { return o.B / o.NoiseRate }
+// Epsilon returns b/γ_n, rounded up, for which a round is differentially private (Theorem 1): it hides, given S, whose message an answer is.
+func (o PushSumOptions) Epsilon() float64 { return rounding.QuotientUp(o.B, o.NoiseRate) }
 
 func (o PushSumOptions) check() error {
 	if !o.NoNoise && (!(o.B > 0) || math.IsInf(o.B, 1)) {

@@ -38,6 +38,7 @@ func (v *View) known(d Deviations) (*knowledge, error) {
 		}
 	}
 	least, most := d.span(p)
+	d = d.scaled(-math.Ilogb(most)) // leakages do not depend on the unit; squares shall be numbers
 	k := &knowledge{wide: most > wideRange*least, columns: newGeneral(p.sources, rank+len(direct)), vague: make([]float64, p.sources)}
 	if k.columns.Cols == 0 {
 		return k, nil

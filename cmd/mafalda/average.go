@@ -220,8 +220,12 @@ func (f *averageFlags) check() error {
 		f.difference = f.valueStd
 	}
 	for _, name := range []string{"value-std", "noise-std", "difference"} {
-		if v := positive[name]; v != nil && (!(*v > 0) || math.IsInf(*v, 1)) {
+		switch v := positive[name]; {
+		case v == nil:
+		case !(*v > 0) || math.IsInf(*v, 1):
 			return fmt.Errorf("--%s %v: must be positive and finite", name, *v)
+		case *v > largestValue:
+			return fmt.Errorf("--%s %v: must be at most %g", name, *v, largestValue)
 		}
 	}
 	if !(f.delta > 0 && f.delta < 1) {

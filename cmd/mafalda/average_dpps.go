@@ -111,7 +111,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	}
 	r.Errors = errors
 	r.addRounds(reports)
-	return a, r.account(options.Epsilon(), rounds)
+	return a, usage(r.account(options.Epsilon(), rounds))
 }
 
 // judge says whether constants are sound.

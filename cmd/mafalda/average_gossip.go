@@ -10,6 +10,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/figure"
+	"mafalda/internal/rounding"
 	"mafalda/protocols"
 )
 
@@ -40,6 +41,9 @@ type gossipAveraging struct {
 
 func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, bar *progress) (*gossipAveraging, error) {
 	noise := f.noise(f.difference)
+	if math.IsInf(f.difference/noise, 1) {
+		return nil, usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
+	}
 	g, err := protocols.NewGossip(n.graph, n.gossip)
 	if err != nil {
 		return nil, err
@@ -55,7 +59,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	a := &gossipAveraging{network: n}
 	r := &a.result
 	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, u, values), Difference: f.difference, Noisy: protocols.Mean(values[0]),
-		Mu: quotientUp(f.difference, noise), Delta: f.delta, Pairs: []gossipPair{}}
+		Mu: rounding.QuotientUp(f.difference, noise), Delta: f.delta, Pairs: []gossipPair{}}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
 		return nil, usage(err)
 	}
@@ -76,15 +80,6 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 		bar.show(float64(i+1)/float64(len(coalitions)), "observers")
 	}
 	return a, nil
-}
-
-// quotientUp returns a/b, rounded up: it is a guarantee.
-func quotientUp(a, b float64) float64 {
-	q := a / b
-	if math.FMA(q, b, -a) < 0 || q == 0 {
-		return math.Nextafter(q, math.Inf(1))
-	}
-	return q
 }
 
 // pairMu returns μ√seen, rounded up, and μ itself if all is seen.

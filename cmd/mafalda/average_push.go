@@ -60,6 +60,8 @@ func (f *pushFlags) check(a *averageFlags) error {
 		return fmt.Errorf("--b %v: must be positive and finite", f.b)
 	case !(f.gammaN > 0) || math.IsInf(f.gammaN, 1):
 		return fmt.Errorf("--gamma-n %v: must be positive and finite", f.gammaN)
+	case math.IsInf(f.b/f.gammaN, 1):
+		return fmt.Errorf("--b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
 	case f.sync < 0:
 		return fmt.Errorf("--sync %d: must not be negative", f.sync)
 	}

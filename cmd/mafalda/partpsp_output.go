@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"mafalda/internal/figure"
+	"mafalda/protocols"
 )
 
 // methodOf names how much is shared as the paper does.
@@ -100,7 +102,7 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 		perEpoch := max(p.Train.Len()/t.flags.nodes/p.Batch, 1)
 		p.Epochs = min(p.Epochs, (figureRounds+perEpoch-1)/perEpoch)
 		r, err := p.Run(ctx, 0)
-		if err != nil {
+		if err != nil && !errors.Is(err, protocols.ErrSensitivity) { // that ends the curve
 			return nil, err
 		}
 		real := figure.Curve{Name: fmt.Sprintf("real, %s", methodOf(shared))}

@@ -56,7 +56,7 @@ func (t *partTraining) train(ctx context.Context, bar *progress) error {
 func (t *partTraining) cell(network string, shared int, b float64, runs []*protocols.TrainResult) partCell {
 	c := partCell{Network: network, Shared: shared}
 	if b > 0 {
-		epsilon := b / t.flags.push.gammaN
+		epsilon := protocols.PushSumOptions{B: b, NoiseRate: t.flags.push.gammaN}.Epsilon()
 		c.B, c.Epsilon = &b, &epsilon
 	}
 	n := float64(len(runs))
