@@ -74,7 +74,8 @@ func TestBroadcastsThroughTheFirstNodeAreLongEnough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if enough, err := s.throughFirst(context.Background()); err != nil || enough < exact || enough > 2*exact+s.Period() {
+		if enough, err := s.throughFirst(context.Background()); err != nil || enough < exact ||
+			enough > 2*exact+s.Period() {
 			t.Fatalf("%d rounds are taken for enough, it takes %d (%v)", enough, exact, err)
 		}
 	})
@@ -109,11 +110,13 @@ func TestLimitsOfValuesFarApart(t *testing.T) {
 			return 1
 		})
 		// fragments of 1, 3 and 5 are joined, and of 2, 4 and 6: two others of a part have values of variance 1
-		if want := math.Log(large) - math.Log(2)/2; math.IsInf(limits[3], 1) != (large > 1e150) || large < 1e150 && (limits[3] < want || limits[3] > want*(1+1e-12)) {
+		if want := math.Log(large) - math.Log(2)/2; math.IsInf(limits[3], 1) != (large > 1e150) || large < 1e150 &&
+			(limits[3] < want || limits[3] > want*(1+1e-12)) {
 			t.Errorf("value %g: at most %.17g, must be %.17g", large, limits[3], want)
 		}
 	}
-	if got, want := p.Limits([]int{0}, func(int) float64 { return 1e300 })[1], p.Limits([]int{0}, func(int) float64 { return 1 })[1]; got != want {
+	if got, want := p.Limits([]int{0}, func(int) float64 { return 1e300 })[1], p.Limits([]int{0},
+		func(int) float64 { return 1 })[1]; got != want {
 		t.Errorf("values of 1e300: %g, of 1: %g", got, want)
 	}
 }

@@ -46,7 +46,7 @@ type simulated struct {
 }
 
 // isSimulated is that mark.
-var isSimulated = simulated{true, "simulated, not private: noise comes from a seed, and this result holds what nodes keep to themselves"}
+var isSimulated = simulated{true, "simulated, not private: noise comes from a seed, and here is what nodes keep to themselves"}
 
 // averageRun is what all JSON of consensus starts with.
 type averageRun struct {
@@ -67,7 +67,8 @@ type averageRun struct {
 
 // newAverageRun describes a run whose nodes held these values in its rounds.
 func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
-	r := averageRun{simulated: isSimulated, Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
+	r := averageRun{simulated: isSimulated, Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
+		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
 		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
 	for _, v := range values {
 		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
@@ -121,7 +122,10 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.Float64Var(&f.noiseStd, "noise-std", 0, "standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
 	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
 	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments (lines \"node neighbour\"; default: random)")
-	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t", "rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\nincluded; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6 of the average,\nwith leakage for ever; dpps 10)")
+	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t",
+		"rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\n"+
+			"included; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6 of the average,\n"+
+			"with leakage for ever; dpps 10)")
 	fl.StringVar(&f.observer, "observer", "", "ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
 	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
 	fl.Float64Var(&f.difference, "difference", 0, "gossip: values this far apart are to be indistinguishable (default: --value-std)")
@@ -155,7 +159,10 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 			fmt.Fprintf(notes, format+"\n", args...)
 		}
 	}
-	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) { return f.choose(ctx, bar, note) })
+	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
+		return f.choose(ctx, bar,
+			note)
+	})
 	bar.clear()
 	if err != nil {
 		return averageError(err)

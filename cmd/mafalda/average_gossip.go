@@ -73,7 +73,8 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 			if slices.Contains(coalition, v) || victims != nil && !slices.Contains(victims, v) {
 				continue
 			}
-			p := gossipPair{namer.label(coalition), n.graph.Label(v), pairMu(r.Mu, exposure.Seen), nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			p := gossipPair{namer.label(coalition), n.graph.Label(v), pairMu(r.Mu, exposure.Seen),
+				nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}

@@ -203,7 +203,8 @@ func checkPairs(nodes int, coalitions [][]int, victims []int) error {
 		heads = float64(len(victims))
 	}
 	pairs := float64(len(coalitions)) * heads
-	return checkMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)", len(coalitions), heads), pairs*bytesOfPair)
+	return checkMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)",
+		len(coalitions), heads), pairs*bytesOfPair)
 }
 
 // noise returns --noise-std, or a protocol's default.

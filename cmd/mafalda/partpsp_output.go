@@ -83,8 +83,8 @@ func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigur
 	return list, nil
 }
 
-// sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as estimated in
-// the table, but soundly where that takes the real one. It is nil if no round has come to an end.
+// sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as
+// estimated in the table, but soundly where that takes the real one. It is nil if no round has come to an end.
 func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b float64) (*figure.Figure, error) {
 	push := t.flags.push
 	if push.estimate == "real" {
@@ -120,6 +120,8 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.name, b, push.gammaN, push.estimate)
-	return figure.Lines(figure.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true}, curves)
+	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.name, b, push.gammaN,
+		push.estimate)
+	return figure.Lines(figure.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true},
+		curves)
 }
