@@ -8,7 +8,8 @@ import (
 	"mafalda/graph"
 )
 
-// MaxConsensus returns what every node holds after so many rounds, from round t on, in which all keep the largest number they hear.
+// MaxConsensus returns what every node holds after so many rounds, from round t on, in which all keep the largest
+// number they hear.
 func (s *Sequence) MaxConsensus(values []float64, t, rounds int) []float64 {
 	held := append([]float64(nil), values...)
 	for r := range rounds {
@@ -26,8 +27,8 @@ func (s *Sequence) MaxConsensus(values []float64, t, rounds int) []float64 {
 // MostFlooded is the largest number of nodes for which BroadcastRounds follows who has heard from whom.
 const MostFlooded = 4096
 
-// BroadcastRounds returns how many rounds max-consensus takes, from the worst round on; with more than MostFlooded nodes how many are enough:
-// until everybody's number has reached the first node, and then everybody from there.
+// BroadcastRounds returns how many rounds max-consensus takes, from the worst round on; with more than MostFlooded
+// nodes how many are enough: until everybody's number has reached the first node, and then everybody from there.
 func (s *Sequence) BroadcastRounds(ctx context.Context) (int, error) {
 	most := 0
 	for t := range s.Period() {
@@ -64,8 +65,8 @@ func (s *Sequence) throughFirst(ctx context.Context) (int, error) {
 	return there + back, nil
 }
 
-// spread returns how many steps it takes from node 0 to all over the weights of these rounds, or, with the rounds backwards, from all to
-// node 0.
+// spread returns how many steps it takes from node 0 to all over the weights of these rounds, or, with the rounds
+// backwards, from all to node 0.
 func (s *Sequence) spread(ctx context.Context, round func(step int) int, backwards bool) (int, error) {
 	period := s.Period()
 	reached := make([]bool, s.Nodes())

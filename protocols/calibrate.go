@@ -70,7 +70,8 @@ type CalibrateOptions struct {
 func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products, error) {
 	n, period := s.Nodes(), s.Period()
 	if numbers := 2 * float64(n) * float64(n) * float64(period); numbers > mostNumbers {
-		return nil, fmt.Errorf("%w: calibrating C' and lambda for %d nodes takes products of %d×%d weights: give --c-prime and --lambda, or --estimate paper or real",
+		return nil, fmt.Errorf("%w: calibrating C' and lambda for %d nodes takes products of %d×%d weights: "+
+			"give --c-prime and --lambda, or --estimate paper or real",
 			ErrTooLarge, n, n, n)
 	}
 	p := &products{}
@@ -216,7 +217,8 @@ func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o Calibrat
 }
 
 // constant evaluates the condition (*).
-func (p *products) constant(ctx context.Context, lambda float64, progress func(fraction float64)) (necessary, enough float64, err error) {
+func (p *products) constant(ctx context.Context, lambda float64, progress func(fraction float64)) (necessary,
+	enough float64, err error) {
 	period := len(p.lags[0])
 	n, _ := p.lags[0][0].Dims()
 	tail := 0.0

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mafalda/graph"
 )
 
@@ -137,10 +139,12 @@ func Distance(v []float64, m float64) float64 {
 	return norm
 }
 
-// average appends W·v to v(0) until all nodes are within tolerance of their mean, or for so many rounds.
+// average appends W·v to v(0) until all nodes are within tolerance of their mean, or as near as numbers of this size
+// come; or for so many rounds. With a tolerance of 0 it runs them all.
 func average(ctx context.Context, w *graph.CSR, values [][]float64, rounds int, tolerance float64) ([][]float64, error) {
 	mean := Mean(values[0])
-	for t := 0; t < rounds && !(Distance(values[t], mean) <= tolerance && tolerance > 0); t++ {
+	near := math.Max(tolerance, 8*unit*math.Sqrt(float64(len(values[0])))*floats.Norm(values[0], math.Inf(1)))
+	for t := 0; t < rounds && !(tolerance > 0 && Distance(values[t], mean) <= near); t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -41,8 +41,8 @@ type PushSumOptions struct {
 	NoNoise     bool    // run without noise, and without a guarantee
 }
 
-// Epsilon returns b/γ_n, rounded up, for which a round is differentially private (Theorem 1): it hides, given S, whose message an
-// answer is.
+// Epsilon returns b/γ_n, rounded up, for which a round is differentially private (Theorem 1): it hides, given S, whose
+// message an answer is.
 func (o PushSumOptions) Epsilon() float64 { return rounding.DivUp(o.B, o.NoiseRate) }
 
 func (o PushSumOptions) check() error {
@@ -173,8 +173,8 @@ func (p *PushSum) estimate(i int, added float64) {
 	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + lost)
 }
 
-// agree is the broadcast: everybody learns the largest of the nodes' numbers, by max-consensus over the rounds' own graphs for as many
-// rounds as that takes (BroadcastRounds).
+// agree is the broadcast: everybody learns the largest of the nodes' numbers, by max-consensus over the rounds' own
+// graphs for as many rounds as that takes (BroadcastRounds).
 func (p *PushSum) agree(numbers []float64) float64 { return slices.Max(numbers) }
 
 // real returns the largest distance of two messages: of single numbers, of the largest and the smallest.

@@ -439,7 +439,8 @@ func TestPushSumRefuses(t *testing.T) {
 	mostNumbers = 1e4
 	if slow, err := DOut(20, 2); err != nil {
 		t.Error(err)
-	} else if _, err := slow.Calibrate(context.Background(), CalibrateOptions{}); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "--c-prime") {
+	} else if _, err := slow.Calibrate(context.Background(), CalibrateOptions{}); !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(err.Error(), "--c-prime") {
 		t.Errorf("20 nodes that mix slowly: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())

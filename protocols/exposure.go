@@ -8,12 +8,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Exposure is the share of the variance of a node's noisy value that messages explain, Seen = e_jᵀPe_j for the projection P on their
-// span, and what is left, Hidden = 1 - Seen, to its own precision. Seen is never below the truth, Hidden never above it, and both are
-// exact if they are 0 and 1: out of reach, or determined by the messages.
+// Exposure is the share of the variance of a node's noisy value that messages explain, Seen = e_jᵀPe_j for the
+// projection P on their span, and what is left, Hidden = 1 - Seen, to its own precision. Seen is never below the truth,
+// Hidden never above it, and both are exact if they are 0 and 1: out of reach, or determined by the messages.
 type Exposure struct{ Seen, Hidden float64 }
 
-// above returns what is not below the exact value of a number that a dozen roundings led to, below what is not above it.
+// above returns what is not below the exact value of a number that a dozen roundings led to, below what is not above
+// it.
 func above(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -28,8 +29,8 @@ func below(x float64) float64 {
 	return math.Nextafter(x-x*0x1p-49, 0)
 }
 
-// GossipLeakage is the mutual information between what an observer sees and the value of a node with this exposure, if values are
-// Gaussian, in nats, rounded up:
+// GossipLeakage is the mutual information between what an observer sees and the value of a node with this exposure, if
+// values are Gaussian, in nats, rounded up:
 //
 //	½ log(1 + Seen·σ_u²/(σ² + Hidden·σ_u²)),
 //

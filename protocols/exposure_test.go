@@ -21,7 +21,8 @@ func exactLog1p(x *big.Float) *big.Float {
 	atanh2 := func(num, den *big.Float) *big.Float { // 2 atanh(num/den), of at most a third
 		z := number().Quo(num, den)
 		square, power, total := number().Mul(z, z), number().Set(z), number()
-		for k := int64(1); power.Sign() != 0 && (total.Sign() == 0 || power.MantExp(nil) > total.MantExp(nil)-exactBits); k += 2 {
+		for k := int64(1); power.Sign() != 0 && (total.Sign() == 0 ||
+			power.MantExp(nil) > total.MantExp(nil)-exactBits); k += 2 {
 			total.Add(total, number().Quo(power, number().SetInt64(k)))
 			power.Mul(power, square)
 		}
@@ -40,8 +41,8 @@ func exactLog1p(x *big.Float) *big.Float {
 	return log.Add(log, log2.Mul(log2, number().SetInt64(int64(exponent-1))))
 }
 
-// exactExposure is e_jᵀPe_j in rational numbers: what is left of e_j, squared, is the quotient of two Gram determinants, which
-// elimination finds as it goes.
+// exactExposure is e_jᵀPe_j in rational numbers: what is left of e_j, squared, is the quotient of two Gram
+// determinants, which elimination finds as it goes.
 func exactExposure(g *graph.Graph, w [][]*big.Rat, observers []int, rounds, victim int) *big.Rat {
 	n := g.Nodes()
 	dot := func(a, b []*big.Rat) *big.Rat {
@@ -63,7 +64,8 @@ func exactExposure(g *graph.Graph, w [][]*big.Rat, observers []int, rounds, vict
 	power := identityRat(n)
 	for range rounds + 1 {
 		for v := range n {
-			if slices.Contains(observers, v) || !slices.ContainsFunc(observers, func(a int) bool { return g.Adjacency().At(a, v) != 0 }) {
+			if slices.Contains(observers, v) || !slices.ContainsFunc(observers,
+				func(a int) bool { return g.Adjacency().At(a, v) != 0 }) {
 				continue
 			}
 			row := without(power[v], -1)
@@ -105,8 +107,8 @@ func checkAbove(t interface{ Fatalf(string, ...any) }, what string, got float64,
 	}
 }
 
-// The leakage of gossip was -½ log(1 - e·σ_u²/(σ_u² + σ²)), which cancels where noise is faint: too small by 1e-9 at a ten-thousandth
-// of the values, and infinite at a hundred-millionth.
+// The leakage of gossip was -½ log(1 - e·σ_u²/(σ_u² + σ²)), which cancels where noise is faint: too small by 1e-9 at a
+// ten-thousandth of the values, and infinite at a hundred-millionth.
 func TestFaintNoiseOfGossipDoesNotCancel(t *testing.T) {
 	for _, noise := range []float64{1e-3, 1e-7, 1e-9, 1e-12, 1e-100, 1e-150, 1e-200, 5e-324} {
 		want := exactGossipLeakage(big.NewRat(1, 1), 10, noise)
@@ -115,10 +117,12 @@ func TestFaintNoiseOfGossipDoesNotCancel(t *testing.T) {
 	if got := GossipLeakage(Exposure{1, 0}, 10, 1e-3); math.Abs(got-9.2103403769761827) > 1e-13 {
 		t.Errorf("noise of 1e-3 on values of 10: %.17g", got)
 	}
-	for _, tc := range []struct{ value, noise float64 }{{1e308, 1e-308}, {math.MaxFloat64, 5e-324}, {1e-308, 1e308}, {1, 1e160}, {1e-320, 1e-300}} {
+	for _, tc := range []struct{ value, noise float64 }{{1e308, 1e-308}, {math.MaxFloat64, 5e-324}, {1e-308, 1e308},
+		{1, 1e160}, {1e-320, 1e-300}} {
 		for _, e := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 4)} {
 			seen, _ := e.Float64()
-			checkAbove(t, "far apart", GossipLeakage(Exposure{seen, 1 - seen}, tc.value, tc.noise), exactGossipLeakage(e, tc.value, tc.noise), 1e-13)
+			checkAbove(t, "far apart", GossipLeakage(Exposure{seen, 1 - seen}, tc.value, tc.noise),
+				exactGossipLeakage(e, tc.value, tc.noise), 1e-13)
 		}
 	}
 	if got := GossipLeakage(Exposure{1, 0}, 1, 0); !math.IsInf(got, 1) {
@@ -129,8 +133,8 @@ func TestFaintNoiseOfGossipDoesNotCancel(t *testing.T) {
 	}
 }
 
-// What gossip leaks to single nodes and to coalitions is bounded above, and closely, by what is printed: against rational arithmetic
-// and 150 digits.
+// What gossip leaks to single nodes and to coalitions is bounded above, and closely, by what is printed: against
+// rational arithmetic and 150 digits.
 func TestGossipLeakageIsAnUpperBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t, 6)
@@ -154,10 +158,12 @@ func TestGossipLeakageIsAnUpperBound(t *testing.T) {
 			seen := exactExposure(g, w, observers, rounds, j)
 			checkAbove(t, "exposure", exposures[j].Seen, new(big.Float).SetPrec(exactBits).SetRat(seen), 1e-14)
 			hidden := new(big.Float).SetPrec(exactBits).SetRat(new(big.Rat).Sub(big.NewRat(1, 1), seen))
-			if new(big.Float).SetFloat64(exposures[j].Hidden).Cmp(hidden) > 0 || hidden.Sign() > 0 != (exposures[j].Hidden > 0) {
+			if new(big.Float).SetFloat64(exposures[j].Hidden).Cmp(hidden) > 0 ||
+				hidden.Sign() > 0 != (exposures[j].Hidden > 0) {
 				t.Fatalf("hidden %g of %v", exposures[j].Hidden, hidden)
 			}
-			checkAbove(t, "leakage", GossipLeakage(exposures[j], value, noise), exactGossipLeakage(seen, value, noise), 1e-13)
+			checkAbove(t, "leakage", GossipLeakage(exposures[j], value, noise), exactGossipLeakage(seen, value, noise),
+				1e-13)
 		}
 	})
 }
@@ -174,7 +180,8 @@ func TestGossipLeakageIsAnUpperBoundInDoublePrecision(t *testing.T) {
 		seen := func(v int) bool {
 			return slices.ContainsFunc(observers, func(a int) bool { return g.Adjacency().At(a, v) != 0 })
 		}
-		o := &observation{weights: p.weights, residues: p.residues, known: func(v int) bool { return slices.Contains(observers, v) }, seen: seen}
+		o := &observation{weights: p.weights, residues: p.residues,
+			known: func(v int) bool { return slices.Contains(observers, v) }, seen: seen}
 		s, err := o.observe(context.Background(), rounds)
 		if err != nil || s.rank() == len(s.hidden) {
 			return
@@ -190,8 +197,8 @@ func TestGossipLeakageIsAnUpperBoundInDoublePrecision(t *testing.T) {
 	})
 }
 
-// Leakages of PPAC are never below the truth either, however far apart values and noise are, and infinite only where a value is
-// recovered.
+// Leakages of PPAC are never below the truth either, however far apart values and noise are, and infinite only where a
+// value is recovered.
 func TestLeakageOfPPACIsAnUpperBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPPAC(t, 6)

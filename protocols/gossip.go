@@ -51,9 +51,9 @@ func (g *Gossip) Run(ctx context.Context, u []float64, o GossipOptions, r *rand.
 	return average(ctx, g.w, values, o.Rounds, o.Tolerance)
 }
 
-// Exposures returns how much of every node's value the observers see in the rounds 0 to t, which may be Forever. Of observers all is
-// seen. With noise of standard deviation σ on values that differ by D, they are in no better position than with μ-GDP,
-// μ = (D/σ)√Seen; everybody who sees all messages has Seen = 1.
+// Exposures returns how much of every node's value the observers see in the rounds 0 to t, which may be Forever. Of
+// observers all is seen. With noise of standard deviation σ on values that differ by D, they are in no better position
+// than with μ-GDP, μ = (D/σ)√Seen; everybody who sees all messages has Seen = 1.
 func (g *Gossip) Exposures(ctx context.Context, observers []int, rounds int) ([]Exposure, error) {
 	n := g.graph.Nodes()
 	inside := make([]bool, n)

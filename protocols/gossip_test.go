@@ -57,7 +57,8 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 
 // The leakage of gossip is the covariance formula, with all messages (exposure 1) that of one noisy value.
 func TestGossipLeakage(t *testing.T) {
-	checkAbove(t, "one value of variance 4 in noise of variance 1", GossipLeakage(Exposure{1, 0}, 2, 1), exactGossipLeakage(big.NewRat(1, 1), 2, 1), 4e-15)
+	checkAbove(t, "one value of variance 4 in noise of variance 1", GossipLeakage(Exposure{1, 0}, 2, 1),
+		exactGossipLeakage(big.NewRat(1, 1), 2, 1), 4e-15)
 	rapid.Check(t, func(t *rapid.T) {
 		n, rows := rapid.IntRange(2, 5).Draw(t, "n"), 1
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6))
@@ -72,7 +73,8 @@ func TestGossipLeakage(t *testing.T) {
 		covariance := value * value * unit.AtVec(0)
 		determinant := seen*value*value - covariance*covariance
 		want := 0.5 * math.Log(seen*value*value/determinant)
-		if got := GossipLeakage(Exposure{unit.AtVec(0) * unit.AtVec(0), 1 - unit.AtVec(0)*unit.AtVec(0)}, value, noise); math.Abs(got-want) > 1e-12 {
+		if got := GossipLeakage(Exposure{unit.AtVec(0) * unit.AtVec(0), 1 - unit.AtVec(0)*unit.AtVec(0)}, value,
+			noise); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("%d row: %g, by determinants %g", rows, got, want)
 		}
 	})

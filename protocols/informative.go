@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// ErrTooLarge is wrapped by errors about networks that are too large to say what observers learn, or to calibrate estimates: hours
-// of work, or more memory than there is. Fewer rounds help, where there is a limit to them.
+// ErrTooLarge is wrapped by errors about networks that are too large to say what observers learn, or to calibrate
+// estimates: hours of work, or more memory than there is. Fewer rounds help, where there is a limit to them.
 var ErrTooLarge = errors.New("too large")
 
 // Message is what a neighbour sends in a round: v_From(Round).
@@ -95,13 +95,15 @@ func (p *observation) observe(ctx context.Context, rounds int) (*span, error) {
 	return s, nil
 }
 
-// What an observer learns takes some rank²·hidden operations, where the rank is at most that of all hidden nodes, and of all messages.
+// What an observer learns takes some rank²·hidden operations, where the rank is at most that of all hidden nodes, and
+// of all messages.
 var (
 	mostWork  = 1e12 // an hour; more is only begun if the rank might turn out to be small,
 	probeWork = 3e9  // and given up after some ten seconds
 )
 
-// horizonOf returns the round up to which messages are followed: for ever, unless only the given rounds are within reach.
+// horizonOf returns the round up to which messages are followed: for ever, unless only the given rounds are within
+// reach.
 func horizonOf(hidden, senders, rounds int) int {
 	work := func(rank float64) float64 { return rank * rank * float64(hidden) }
 	if work(float64(hidden)) > mostWork && work(float64(senders)*(float64(rounds)+1)) <= mostWork {
@@ -123,7 +125,8 @@ func (s *span) pursue(ctx context.Context, p *observation, senders []int, horizo
 				return nil, context.Cause(ctx)
 			}
 			if work += width * float64(1+len(messages)); hopeless && work > probeWork {
-				return nil, fmt.Errorf("%w: following what %d nodes tell for ever would take hours, or days", ErrTooLarge, len(s.hidden))
+				return nil, fmt.Errorf("%w: following what %d nodes tell for ever would take hours, or days",
+					ErrTooLarge, len(s.hidden))
 			}
 			if t == 0 {
 				rows[from] = make([]uint64, len(s.place))

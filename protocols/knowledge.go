@@ -27,7 +27,8 @@ type knowledge struct {
 
 var errSingular = errors.New("singular in double precision")
 
-// known builds the columns: what messages say, and the fragments that complete the sums of nodes which chose an observer.
+// known builds the columns: what messages say, and the fragments that complete the sums of nodes which chose an
+// observer.
 func (v *View) known(d Deviations) (*knowledge, error) {
 	p, rank := v.protocol, v.span.rank()
 	inside := func(i int) bool { return slices.Contains(v.coalition, i) }
@@ -38,7 +39,9 @@ func (v *View) known(d Deviations) (*knowledge, error) {
 		}
 	}
 	least, most := d.span(p)
-	k := &knowledge{wide: most > wideRange*least, columns: newGeneral(p.sources, rank+len(direct)), vague: make([]float64, p.sources)}
+	d = d.scaled(-math.Ilogb(most)) // leakages do not depend on the unit; squares shall be numbers
+	k := &knowledge{wide: most > wideRange*least, columns: newGeneral(p.sources, rank+len(direct)),
+		vague: make([]float64, p.sources)}
 	if k.columns.Cols == 0 {
 		return k, nil
 	}
@@ -60,9 +63,9 @@ func (k *knowledge) row(i int) []float64 {
 	return k.columns.Data[i*k.columns.Stride : i*k.columns.Stride+k.columns.Cols]
 }
 
-// addMessages fills in the columns of the basis. For a direction x of the basis, a source has the coefficient of xᵀv(0) (Equation 13)
-// times its standard deviation, where x is 0 on the nodes whose v(0) is known: x_m for u_j and x_k - x_m for Γ_jk, if m = m_j.
-// Sources that are known have none.
+// addMessages fills in the columns of the basis. For a direction x of the basis, a source has the coefficient of xᵀv(0)
+// (Equation 13) times its standard deviation, where x is 0 on the nodes whose v(0) is known: x_m for u_j and x_k - x_m
+// for Γ_jk, if m = m_j. Sources that are known have none.
 func (v *View) addMessages(k *knowledge, d Deviations, inside func(int) bool) {
 	p, s := v.protocol, v.span
 	width := len(s.hidden)
@@ -99,8 +102,8 @@ func (v *View) addMessages(k *knowledge, d Deviations, inside func(int) bool) {
 	}
 }
 
-// factorize finds R, of the rows with the longest on top: reflections then lose little where rows are of different sizes (Cox & Higham
-// 1998).
+// factorize finds R, of the rows with the longest on top: reflections then lose little where rows are of different
+// sizes (Cox & Higham 1998).
 func (k *knowledge) factorize() error {
 	rows, rank := k.columns.Rows, k.columns.Cols
 	k.absolute, k.size, k.entries = newGeneral(rows, rank), make([]float64, rows), make([]float64, rows)
@@ -122,7 +125,8 @@ func (k *knowledge) factorize() error {
 	}
 	gemm.Triangularize(rows, rank, sorted.Data, rank)
 	triangle := func() blas64.Triangular {
-		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: rank, Stride: rank, Data: slices.Clone(sorted.Data[:rank*rank])}
+		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: rank, Stride: rank,
+			Data: slices.Clone(sorted.Data[:rank*rank])}
 	}
 	k.upper, k.inverse = triangle(), triangle()
 	for i := range rank {
@@ -140,8 +144,8 @@ func (k *knowledge) factorize() error {
 	return nil
 }
 
-// sound reports whether CR⁻¹ is near orthonormal columns, by what it does to a vector that favours no direction: its singular values
-// are above ½ then, so that bounds with R hold with twice as much for the true factor.
+// sound reports whether CR⁻¹ is near orthonormal columns, by what it does to a vector that favours no direction: its
+// singular values are above ½ then, so that bounds with R hold with twice as much for the true factor.
 func (k *knowledge) sound() bool {
 	rank := k.columns.Cols
 	x := make([]float64, rank)

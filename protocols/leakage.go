@@ -56,7 +56,7 @@ func (v *View) Ceiling() bool { return v.span.ceiling }
 // Leakage is what a coalition learns of a node's value.
 type Leakage struct {
 	Victim int
-	Nats   float64 // mutual information I(D; u_victim), never below the truth; +Inf if and only if the value is recovered
+	Nats   float64 // I(D; u_victim), never below the truth; +Inf if and only if the value is recovered
 }
 
 // Leakages computes the mutual information between the view and the value of every node outside of the coalition, by node, for
@@ -64,9 +64,9 @@ type Leakage struct {
 //
 //	π = ½ log(1 + σ_j² aᵀΣ⁻¹a) = -½ log(1 - ‖P ê_j‖²)
 //
-// where P projects on the span of what is known, written in sources of variance one: the share of u_j that is explained. The
-// projection is by Householder reflections; Σ, whose condition is the square, is not formed. What rounding can have done is bounded
-// and added (knowledge.go).
+// where P projects on the span of what is known, written in sources of variance one: the share of u_j that is
+// explained. The projection is by Householder reflections; Σ, whose condition is the square, is not formed. What
+// rounding can have done is bounded and added (knowledge.go).
 //
 // Which values are recovered (Case 2, +Inf) is decided by the graph: a value is safe for ever unless all neighbours of the node that
 // are not observers have no neighbours but the node and observers (docs/protocols.md). Until then it is a matter of what has been seen.

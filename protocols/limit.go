@@ -30,25 +30,53 @@ func (p *PPAC) Limits(coalition []int, value func(i int) float64) []float64 {
 			receiver[j] = k
 		}
 	}
-	total := make([]float64, p.Nodes()) // variances, by component
+	var largest float64
 	for j, k := range receiver {
 		if k >= 0 {
-			total[joined.find(k)] += value(j) * value(j)
+			largest = math.Max(largest, value(j))
 		}
 	}
-	limits := make([]float64, p.Nodes())
+	variance := func(j int) float64 { x := value(j) / largest; return x * x }
+	parts := make(map[int][]int) // nodes whose fragments are in a component
 	for j, k := range receiver {
-		own := value(j) * value(j)
-		switch {
-		case inside[j]:
-			limits[j] = math.NaN()
-		case k < 0 || total[joined.find(k)] <= own:
-			limits[j] = math.Inf(1)
-		default:
-			limits[j] = math.Log1p(own/(total[joined.find(k)]-own)) / 2
+		if k >= 0 {
+			parts[joined.find(k)] = append(parts[joined.find(k)], j)
 		}
+	}
+	limits := slices.Repeat([]float64{math.Inf(1)}, p.Nodes())
+	for j := range inside {
+		if inside[j] {
+			limits[j] = math.NaN()
+		}
+	}
+	for _, part := range parts {
+		addLimits(limits, part, variance)
 	}
 	return limits
+}
+
+// addLimits fills in the limits of the nodes of a component, rounded up.
+func addLimits(limits []float64, part []int, variance func(j int) float64) {
+	var total float64
+	for _, j := range part {
+		total += variance(j)
+	}
+	for _, j := range part {
+		own := variance(j)
+		others := total - own
+		if own > total/2 { // there is only one of these: subtraction would cancel
+			others = 0
+			for _, i := range part {
+				if i != j {
+					others += variance(i)
+				}
+			}
+		}
+		if others > 0 {
+			sums := 1 + 4*float64(len(part))*unit
+			limits[j] = above(math.Log1p(own/others*sums) / 2)
+		}
+	}
 }
 
 // union is a partition whose parts can be joined.

@@ -117,6 +117,14 @@ func (d Deviations) span(p *PPAC) (least, most float64) {
 	return least, most
 }
 
+// scaled returns them times 2^exponent.
+func (d Deviations) scaled(exponent int) Deviations {
+	return Deviations{
+		Value: func(i int) float64 { return math.Ldexp(d.Value(i), exponent) },
+		Noise: func(i, j int) float64 { return math.Ldexp(d.Noise(i, j), exponent) },
+	}
+}
+
 // Run is a run of the protocol. Fragments[i][at] is Γ_ij for j the at-th neighbour of i, ascending; Values[t] is v(t), with
 // Values[0] the sums of fragments.
 type Run struct {

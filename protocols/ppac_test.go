@@ -473,7 +473,8 @@ func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
 			t.Fatal(err)
 		}
 		quick := &doubles{w: p.w, s: v.span, last: map[int][]float64{}}
-		if _, _, err := chains(context.Background(), quick, p.neighbours[17], known(v.span.messages), Forever); err != nil {
+		if _, _, err := chains(context.Background(), quick, p.neighbours[17], known(v.span.messages),
+			Forever); err != nil {
 			t.Fatal(err)
 		}
 		v.span.basis = quick.basis
@@ -545,12 +546,14 @@ func TestTreesAreFollowed(t *testing.T) {
 			if end > doubleEnd || least < doubleLeast {
 				refused++
 			}
-			if end, _, err := chains(context.Background(), long, senders, known(all), Forever); err != nil || end > 1e-100 {
+			if end, _, err := chains(context.Background(), long, senders, known(all), Forever); err != nil ||
+				end > 1e-100 {
 				t.Fatalf("a chain ends with %g, %v", end, err)
 			}
 			deep++
 			twice := newTwofolds(p.weights, v.span)
-			if end, least, err := chains(context.Background(), twice, senders, known(all), Forever); err != nil || end > twofoldEnd || least < twofoldLeast {
+			if end, least, err := chains(context.Background(), twice, senders, known(all), Forever); err != nil ||
+				end > twofoldEnd || least < twofoldLeast {
 				alsoRefused++
 			}
 			worst := 0.0

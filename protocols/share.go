@@ -13,13 +13,13 @@ import (
 //	1 - ‖Pê_j‖² = ‖(I-P)(r + f)‖² ≥ ‖r‖² - z² - 2|r|ᵀF - 2z‖F‖,          |f| ≤ F,
 //	‖Pê_j‖ ≤ ‖Cy‖ + ‖P(ê_j - Cy)‖                                        where little is explained.
 //
-// z comes from ‖Pr‖ = ‖R⁻ᵀCᵀr‖ ≤ 2‖|R⁻¹|ᵀ|Cᵀr|‖ with R as computed (sound), and Cᵀr with the rounding of its sums. Since y comes from
-// R, and r has been projected again, z is of the order of rounding itself, and its square of nothing. F counts, for a row, as many
-// roundings as it has entries, and how far these may be from the truth.
+// z comes from ‖Pr‖ = ‖R⁻ᵀCᵀr‖ ≤ 2‖|R⁻¹|ᵀ|Cᵀr|‖ with R as computed (sound), and Cᵀr with the rounding of its sums.
+// Since y comes from R, and r has been projected again, z is of the order of rounding itself, and its square of
+// nothing. F counts, for a row, as many roundings as it has entries, and how far these may be from the truth.
 const unit = 0x1p-53
 
-// What is explained says it better than what is left for shares of a variance below faint, and may up to small. Up to plain what is
-// left need not be projected again.
+// What is explained says it better than what is left for shares of a variance below faint, and may up to small. Up to
+// plain what is left need not be projected again.
 const (
 	faint = 1e-9
 	small = 1e-3
@@ -67,7 +67,8 @@ type shares struct {
 
 // bound fills in the nats of the victims with these numbers.
 func (k *knowledge) bound(victims, numbers []int, nats []float64) error {
-	s := &shares{knowledge: k, rest: newGeneral(k.columns.Rows, len(numbers)), lost: newGeneral(k.columns.Rows, len(numbers))}
+	s := &shares{knowledge: k, rest: newGeneral(k.columns.Rows, len(numbers)), lost: newGeneral(k.columns.Rows,
+		len(numbers))}
 	for c, i := range numbers {
 		s.victims = append(s.victims, victims[i])
 		s.rest.Data[victims[i]*s.rest.Stride+c] = 1
@@ -116,7 +117,8 @@ func (s *shares) pick(columns []int) *shares {
 	for _, c := range columns {
 		out.victims = append(out.victims, s.victims[c])
 	}
-	for _, m := range []struct{ from, to *blas64.General }{{&s.explained, &out.explained}, {&s.rest, &out.rest}, {&s.lost, &out.lost}} {
+	for _, m := range []struct{ from, to *blas64.General }{{&s.explained, &out.explained}, {&s.rest, &out.rest},
+		{&s.lost, &out.lost}} {
 		*m.to = newGeneral(m.from.Rows, len(columns))
 		for i := range m.from.Rows {
 			for to, c := range columns {
@@ -152,7 +154,8 @@ func (s *shares) takeOut() blas64.General {
 	return taken
 }
 
-// seen returns, for columns x, twice ‖|R⁻¹|ᵀ|Cᵀx - b|‖, with what rounding does to the sums, and b, if there is one, a row of C.
+// seen returns, for columns x, twice ‖|R⁻¹|ᵀ|Cᵀx - b|‖, with what rounding does to the sums, and b, if there is one, a
+// row of C.
 func (s *shares) seen(x blas64.General, row func(c int) int) []float64 {
 	k, rank := s.knowledge, s.knowledge.columns.Cols
 	product, magnitude, positive := newGeneral(rank, x.Cols), newGeneral(rank, x.Cols), newGeneral(x.Rows, x.Cols)

@@ -58,7 +58,8 @@ type averageRun struct {
 
 // newAverageRun describes a run whose nodes held these values in its rounds.
 func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
-	r := averageRun{Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
+	r := averageRun{Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
+		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
 		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
 	for _, v := range values {
 		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
@@ -112,7 +113,10 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.Float64Var(&f.noiseStd, "noise-std", 0, "standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
 	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
 	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments (lines \"node neighbour\"; default: random)")
-	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t", "rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\nincluded; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6 of the average,\nwith leakage for ever; dpps 10)")
+	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t",
+		"rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\n"+
+			"included; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6 of the average,\n"+
+			"with leakage for ever; dpps 10)")
 	fl.StringVar(&f.observer, "observer", "", "ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
 	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
 	fl.Float64Var(&f.difference, "difference", 0, "gossip: values this far apart are to be indistinguishable (default: --value-std)")
@@ -146,7 +150,10 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 			fmt.Fprintf(notes, format+"\n", args...)
 		}
 	}
-	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) { return f.choose(ctx, bar, note) })
+	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
+		return f.choose(ctx, bar,
+			note)
+	})
 	bar.clear()
 	if err != nil {
 		return averageError(err)
@@ -211,8 +218,12 @@ func (f *averageFlags) check() error {
 		f.difference = f.valueStd
 	}
 	for _, name := range []string{"value-std", "noise-std", "difference"} {
-		if v := positive[name]; v != nil && (!(*v > 0) || math.IsInf(*v, 1)) {
+		switch v := positive[name]; {
+		case v == nil:
+		case !(*v > 0) || math.IsInf(*v, 1):
 			return fmt.Errorf("--%s %v: must be positive and finite", name, *v)
+		case *v > largestValue:
+			return fmt.Errorf("--%s %v: must be at most %g", name, *v, largestValue)
 		}
 	}
 	if !(f.delta > 0 && f.delta < 1) {

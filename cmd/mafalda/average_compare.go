@@ -46,7 +46,8 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(), Seed: f.network.seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
+	c := &comparison{Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(),
+		Seed: f.network.seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
 		Rounds: comparedRounds, network: n}
 	if f.fixed {
 		c.Rounds = f.rounds

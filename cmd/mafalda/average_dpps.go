@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"mafalda/accounting"
-	"mafalda/internal/figure"
 	"mafalda/protocols"
 )
 
@@ -89,8 +88,10 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 		}
 	}
 	r := &a.result
-	*r = dppsResult{Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(), Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
-		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda, Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,
+	*r = dppsResult{Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(),
+		Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
+		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda,
+		Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,
 		Mean: protocols.Mean(u), Delta: f.delta}
 	switch {
 	case f.push.estimate == "sound" && !f.push.own():
@@ -111,7 +112,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	}
 	r.Errors = errors
 	r.addRounds(reports)
-	return a, r.account(options.Epsilon(), rounds)
+	return a, usage(r.account(options.Epsilon(), rounds))
 }
 
 // judge says whether constants are sound.
@@ -219,7 +220,8 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	a.printConstants(w)
-	fmt.Fprintf(w, "broadcast      max-consensus takes %s%s of %s, before every round\n", r.atMost(), count(r.Broadcast, "round"), count(r.numbers(), "number"))
+	fmt.Fprintf(w, "broadcast      max-consensus takes %s%s of %s, before every round\n", r.atMost(),
+		count(r.Broadcast, "round"), count(r.numbers(), "number"))
 	fmt.Fprintf(w, "average        %.10g; after %s the nodes are %s from it (‖·‖₂), %s at the start\n\n", r.Mean, count(len(r.Rounds), "round"),
 		number(r.Errors[len(r.Errors)-1]), number(r.Errors[0]))
 	var rows [][]string
@@ -243,7 +245,7 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %s at most\n", r.MeanRatio, decimalUp(r.MostRatio, 3))
 	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %s. It hides, given S, whose message an answer is (the paper's Definition 4)\n", decimalUp(r.Epsilon, 6))
 	if r.Epsilon > 10 {
-		fmt.Fprintf(w, "               so large an epsilon hides next to nothing; much less of it, and noise drowns the average (--b, --gamma-n)\n")
+		fmt.Fprintln(w, "               so large an epsilon hides next to nothing; under a small one noise drowns the average (--b)")
 	}
 	fmt.Fprintf(w, "               %s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n",
 		count(len(r.Rounds), "round"), decimalUp(r.Basic, 6), decimalUp(r.Advanced, 6), r.Delta)
@@ -266,34 +268,4 @@ func (a *dppsAveraging) printConstants(w io.Writer) {
 	if r.Sound != nil && !*r.Sound {
 		fmt.Fprintf(w, "               NOT sound on this network: with this lambda C' must be %s or more\n", decimalUp(r.Needed, 6))
 	}
-}
-
-// figures are the counterpart of Figure 2 of Zhou et al., and the error.
-func (a *dppsAveraging) figures(context.Context, *progress) ([]namedFigure, error) {
-	r := &a.result
-	real, estimated := figure.Curve{Name: "real"}, figure.Curve{Name: "estimated (" + r.Estimate + ")"}
-	errors := figure.Curve{Name: "error"}
-	for i, p := range r.Rounds {
-		if p.Real > still*r.Rounds[0].Estimated && p.Estimated > still*r.Rounds[0].Estimated {
-			real.X, real.Y = append(real.X, float64(p.Round)), append(real.Y, p.Real)
-			estimated.X, estimated.Y = append(estimated.X, float64(p.Round)), append(estimated.Y, p.Estimated)
-		}
-		errors.X, errors.Y = append(errors.X, float64(i)), append(errors.Y, r.Errors[i])
-	}
-	var list []namedFigure
-	if len(real.X) > 0 {
-		sensitivity, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("DPPS on %s, b = %g: sensitivity", r.Graph, r.B), X: "round", Y: "largest distance of messages in L1",
-			LogY: true, Marks: true}, []figure.Curve{estimated, real})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, namedFigure{"sensitivity", sensitivity})
-	}
-	if len(errors.X) == 0 {
-		return list, nil
-	}
-	last := len(r.Errors) - 1
-	errors.X, errors.Y = append(errors.X, float64(last)), append(errors.Y, r.Errors[last])
-	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("DPPS on %s, b = %g: error", r.Graph, r.B), X: "round", Y: "‖y(t) - average‖₂", Marks: true}, []figure.Curve{errors})
-	return append(list, namedFigure{"error", f}), err
 }

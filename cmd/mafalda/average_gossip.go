@@ -41,6 +41,9 @@ type gossipAveraging struct {
 
 func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, bar *progress) (*gossipAveraging, error) {
 	noise := f.noise(f.difference)
+	if math.IsInf(f.difference/noise, 1) {
+		return nil, usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
+	}
 	g, err := protocols.NewGossip(n.graph, n.gossip)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -83,6 +85,9 @@ func (f *averageFlags) random(purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(f.network.seed, 0x6176657261676500+purpose))
 }
 
+// largestValue is that of values and standard deviations: sums of more would not be numbers.
+const largestValue = 1e300
+
 // startValues draws the nodes' values, or reads them.
 func (f *averageFlags) startValues(labels []string) ([]float64, error) {
 	u := make([]float64, len(labels))
@@ -95,8 +100,8 @@ func (f *averageFlags) startValues(labels []string) ([]float64, error) {
 	}
 	return u, readPairs(f.values, labels, func(i int, text string) error {
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || v-v != 0 {
-			return fmt.Errorf("%q is not a finite number", text)
+		if err != nil || !(math.Abs(v) <= largestValue) {
+			return fmt.Errorf("%q is not a finite number, of at most %g", text, largestValue)
 		}
 		u[i] = v
 		return nil
@@ -117,7 +122,7 @@ func readPairs(path string, labels []string, set func(node int, text string) err
 	seen := make([]bool, len(labels))
 	scanner := bufio.NewScanner(file)
 	for line := 1; scanner.Scan(); line++ {
-		text := strings.TrimSpace(scanner.Text())
+		text := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\xef\xbb\xbf"))
 		if text == "" || text[0] == '#' {
 			continue
 		}
@@ -134,6 +139,9 @@ func readPairs(path string, labels []string, set func(node int, text string) err
 		}
 	}
 	if err := scanner.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = errors.New("a line is too long")
+		}
 		return usagef("%s: %w", path, err)
 	}
 	if i := slices.Index(seen, false); i >= 0 {
@@ -195,7 +203,8 @@ func checkPairs(nodes int, coalitions [][]int, victims []int) error {
 		heads = float64(len(victims))
 	}
 	pairs := float64(len(coalitions)) * heads
-	return checkMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)", len(coalitions), heads), pairs*bytesOfPair)
+	return checkMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)",
+		len(coalitions), heads), pairs*bytesOfPair)
 }
 
 // noise returns --noise-std, or a protocol's default.

@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mafalda/graph"
-	"mafalda/internal/parallel"
 	"mafalda/protocols"
 )
 
@@ -83,13 +81,6 @@ type ppacAveraging struct {
 	observed []observed
 }
 
-// observed is what one coalition learns.
-type observed struct {
-	coalition []int
-	view      *protocols.View
-	leaks     []protocols.Leakage
-}
-
 func (f *averageFlags) runPPAC(ctx context.Context, n *network, u []float64, bar *progress) (*ppacAveraging, error) {
 	chosen, err := f.chooseNeighbours(n.graph)
 	if err != nil {
@@ -143,45 +134,6 @@ func (f *averageFlags) upTo() int {
 		return f.rounds
 	}
 	return protocols.Forever
-}
-
-// observe computes what every coalition learns of the victims (nil: all), on all processors.
-func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims []int, bar *progress) ([]observed, error) {
-	all := make([]observed, len(coalitions))
-	ctx, cancel := context.WithCancelCause(ctx) // the first that fails ends the others
-	defer cancel(nil)
-	var mu sync.Mutex
-	done := 0
-	parallel.For(len(coalitions), func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
-		o := observed{coalition: coalitions[i]}
-		var err error
-		if o.view, err = a.protocol.View(ctx, o.coalition, a.flags.upTo()); err != nil {
-			cancel(err)
-			return
-		}
-		leaks, err := o.view.Leakages(ctx, protocols.Uniform(a.flags.valueStd, a.noise))
-		if err != nil {
-			cancel(err)
-			return
-		}
-		for _, l := range leaks {
-			if victims == nil || slices.Contains(victims, l.Victim) {
-				o.leaks = append(o.leaks, l)
-			}
-		}
-		all[i] = o
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		bar.show(float64(done)/float64(len(coalitions)), "observers")
-	})
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return all, nil
 }
 
 func (a *ppacAveraging) label(coalition []int) string {

@@ -29,7 +29,8 @@ var estimates = []string{"sound", "paper", "real"}
 func (f *pushFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
-	fl.Float64Var(&f.b, "b", 50, "dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\nepsilon = b/gamma-n of a round that hides next to nothing; under --b 5 noise is larger than the values")
+	fl.Float64Var(&f.b, "b", 50, "dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
+		"epsilon = b/gamma-n of a round that hides next to nothing; under --b 5 noise is larger than the values")
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
 	fl.Var((*wholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
@@ -59,6 +60,8 @@ func (f *pushFlags) check(a *averageFlags) error {
 		return fmt.Errorf("--b %v: must be positive and finite", f.b)
 	case !(f.gammaN > 0) || math.IsInf(f.gammaN, 1):
 		return fmt.Errorf("--gamma-n %v: must be positive and finite", f.gammaN)
+	case math.IsInf(f.b/f.gammaN, 1):
+		return fmt.Errorf("--b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
 	case f.sync < 0:
 		return fmt.Errorf("--sync %d: must not be negative", f.sync)
 	}

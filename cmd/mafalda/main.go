@@ -30,8 +30,8 @@ func untilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, [
 	}
 }
 
-// abandonable runs work that does nothing but compute, and leaves it behind when the context ends: loading a large graph, say,
-// looks at no context.
+// abandonable runs work that does nothing but compute, and leaves it behind when the context ends: loading a large
+// graph, say, looks at no context.
 func abandonable[T any](ctx context.Context, work func(ctx context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		value T

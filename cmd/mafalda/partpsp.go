@@ -72,7 +72,9 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Float64Var(&f.rate, "learning-rate", 0.3, "of shared and local layers")
 	fl.Float64Var(&f.clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
 	fl.Var((*wholeNumber)(&f.seeds), "seeds", "runs of every cell")
-	fl.StringVarP(&f.out, "output", "o", "", "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\nevery --b and --shared (with --estimate real in runs of their own, with sound estimates)")
+	fl.StringVarP(&f.out, "output", "o", "",
+		"write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
+			"every --b and --shared (with --estimate real in runs of their own, with sound estimates)")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
@@ -218,7 +220,8 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 	features := t.task.Model.Features()
 	widths := []int{features, hiddenUnits, features, classes}
 	t.model = simulate.NewPerceptron(widths...)
-	t.result = partResult{Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds, GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
+	t.result = partResult{Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
+		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
 	for _, name := range f.networks {
 		spec := fmt.Sprintf("exp:%d", f.nodes)
 		if d, ok := strings.CutPrefix(name, "d-out:"); ok {

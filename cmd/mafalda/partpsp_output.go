@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"mafalda/internal/figure"
+	"mafalda/protocols"
 )
 
 // methodOf names how much is shared as the paper does.
@@ -81,8 +83,8 @@ func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigur
 	return list, nil
 }
 
-// sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as estimated in
-// the table, but soundly where that takes the real one. It is nil if no round has come to an end.
+// sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as
+// estimated in the table, but soundly where that takes the real one. It is nil if no round has come to an end.
 func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b float64) (*figure.Figure, error) {
 	push := t.flags.push
 	if push.estimate == "real" {
@@ -100,7 +102,7 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 		perEpoch := max(p.Train.Len()/t.flags.nodes/p.Batch, 1)
 		p.Epochs = min(p.Epochs, (figureRounds+perEpoch-1)/perEpoch)
 		r, err := p.Run(ctx, 0)
-		if err != nil {
+		if err != nil && !errors.Is(err, protocols.ErrSensitivity) { // that ends the curve
 			return nil, err
 		}
 		real := figure.Curve{Name: fmt.Sprintf("real, %s", methodOf(shared))}
@@ -118,6 +120,8 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.name, b, push.gammaN, push.estimate)
-	return figure.Lines(figure.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true}, curves)
+	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.name, b, push.gammaN,
+		push.estimate)
+	return figure.Lines(figure.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true},
+		curves)
 }
