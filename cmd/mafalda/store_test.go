@@ -203,3 +203,20 @@ func TestSimulateLeavesNothing(t *testing.T) {
 		t.Errorf("code %d, %s, folder: %v", code, errs, err)
 	}
 }
+
+// An export that is a method is known by its bytes: another one in the same folder is another method, and both stay.
+func TestSimulateOfAReplacedExport(t *testing.T) {
+	dir, out := filepath.Join(t.TempDir(), "sim"), filepath.Join(t.TempDir(), "out")
+	args := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--mu", "1", "--seeds", "1", "--methods", out}
+	key := cell{Method: out, Mu: 1}
+	for i, strategy := range []string{"banded", "toeplitz"} {
+		optimizeJSON(t, "--graph", "cycle:4", "--T", "12", "-k", "3", "--strategy", strategy, "--no-baselines", "-o", out, "--force")
+		kept, fresh := simulateJSON(t, append(args, "-o", dir)...)[key], simulateJSON(t, args...)[key]
+		if *kept.Mean != *fresh.Mean {
+			t.Errorf("%s: %v from the folder, %v afresh", strategy, *kept.Mean, *fresh.Mean)
+		}
+		if lines := linesOf(t, filepath.Join(dir, "simulate.csv")); lines != 2+i {
+			t.Errorf("%s: simulate.csv has %d lines", strategy, lines)
+		}
+	}
+}
