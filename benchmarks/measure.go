@@ -37,8 +37,8 @@ func (c Case) cell(strategy string) Cell {
 	return Cell{c.Graph, c.SHA256, c.Digest, c.Schema.Participations(), c.Schema.Separation(), strategy}
 }
 
-// A Measurer measures one cell after the other, and keeps what cells share: the optimum of every case, D-MF of every schema, and the
-// Gram matrix of one case, so that cells are best measured case by case.
+// A Measurer measures one cell after the other, and keeps what cells share: the optimum of every case, D-MF of
+// every schema, and the Gram matrix of one case, so that cells are best measured case by case.
 type Measurer struct {
 	cases map[Cell]Case // by their dense cells
 	dense map[Cell]Row
@@ -64,8 +64,8 @@ func (m *Measurer) Know(c Cell, r Row) {
 	}
 }
 
-// Measure makes the strategy of a cell and evaluates it. The cell must be one of the cases'. The errors are those of making the
-// strategy, and of ctx.
+// Measure makes the strategy of a cell and evaluates it. The cell must be one of the cases'. The errors are those
+// of making the strategy, and of ctx.
 func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 	optimum := cell
 	optimum.Strategy = Dense
@@ -75,7 +75,7 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 	}
 	r, err := m.measure(ctx, c, optimum, cell.Strategy)
 	if err != nil {
-		return r, fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, c.Schema.Participations(), c.Schema.Separation(), cell.Strategy, err)
+		return r, fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, cell.K, cell.B, cell.Strategy, err)
 	}
 	return r, nil
 }
@@ -109,7 +109,8 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 
 // row returns what a row says of the case.
 func (c Case) row(strategy string) Row {
-	return Row{Graph: c.Graph, SHA256: c.SHA256, K: c.Schema.Participations(), B: c.Schema.Separation(), Strategy: strategy}
+	return Row{Graph: c.Graph, SHA256: c.SHA256, K: c.Schema.Participations(), B: c.Schema.Separation(),
+		Strategy: strategy}
 }
 
 // optimum measures the certified optimum.

@@ -35,7 +35,8 @@ func TestMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 		byName[r.Strategy] = r
-		if r.Strategy != Strategies()[i] || r.Loss < r.LowerBound || math.Abs(r.Ratio-r.Loss/byName[Dense].Loss) > 1e-12 || r.Ratio < 1-1e-6 {
+		if r.Strategy != Strategies()[i] || r.Loss < r.LowerBound || r.Ratio < 1-1e-6 ||
+			math.Abs(r.Ratio-r.Loss/byName[Dense].Loss) > 1e-12 {
 			t.Errorf("row %d: %+v", i, r)
 		}
 	}
@@ -54,7 +55,8 @@ func TestMeasure(t *testing.T) {
 	cell := Cells(cases)[0]
 	again.Know(cell, Row{Loss: byName[Dense].Loss / 2, LowerBound: 1})
 	cell.Strategy = "sr"
-	if r, err := again.Measure(context.Background(), cell); err != nil || r.Loss != byName["sr"].Loss || r.Ratio != 2*byName["sr"].Ratio || r.LowerBound != 1 {
+	r, err := again.Measure(context.Background(), cell)
+	if want := byName["sr"]; err != nil || r.Loss != want.Loss || r.Ratio != 2*want.Ratio || r.LowerBound != 1 {
 		t.Errorf("beside a known optimum: %+v, %v", r, err)
 	}
 }

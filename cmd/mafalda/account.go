@@ -50,9 +50,9 @@ Sensitivities are for gradients of norm 1 and noise of standard deviation 1; --s
 takes part in every step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
 proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
 
-With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm, export and
-set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes at once, and an
-interrupted command goes on where it stopped. What is there is computed once.`,
+With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm,
+export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes
+at once, and an interrupted command goes on where it stopped.`,
 		Example: `  mafalda account --graph florentine --T 10 --attacker Medici
   mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
   mafalda account --graph erdos:100,0.2 --T 10 --attacker all -o figure2
@@ -131,7 +131,8 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 		return studyError(err)
 	}
 	l.progress.at = "attackers"
-	err = study.Run(cmd.Context(), store, l.cells(), l.account, study.Options{Workers: l.sideBySide(), Progress: l.progress.showAt})
+	options := study.Options{Workers: l.sideBySide(), Progress: l.progress.showAt}
+	err = study.Run(cmd.Context(), store, l.cells(), l.account, options)
 	l.progress.clear()
 	if err != nil {
 		err = stoppedError(err, f.out, "attacker")

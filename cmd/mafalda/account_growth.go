@@ -45,7 +45,8 @@ type growthCell struct {
 	Steps int `json:"steps"`
 }
 
-// growth computes what the attacker learns in a number of steps, with a record in each of them (Koskela & Kulkarni, Figure 1).
+// growth computes what the attacker learns in a number of steps, with a record in each of them (Koskela &
+// Kulkarni, Figure 1).
 func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	a, steps, row := l.byName[c.name()], c.Steps, growthRow{Steps: c.Steps}
 	w := l.network.gossip.Matrix()
@@ -119,7 +120,8 @@ func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]st
 	if len(curves) == 0 {
 		return files, nil
 	}
-	f, err := figure.Lines(figure.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}, curves)
+	axes := figure.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
+	f, err := figure.Lines(axes, curves)
 	return append(files, figureFiles("growth", f)...), err
 }
 

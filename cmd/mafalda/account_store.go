@@ -107,7 +107,6 @@ func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.F
 	if err != nil {
 		return nil, err
 	}
-	return append(figureFiles("exposure", f), jsonFile("account.json", stored), study.File{Name: "pairs.csv", Write: func(w io.Writer) error {
-		return writePairs(w, stored.Attackers)
-	}}), nil
+	pairs := func(w io.Writer) error { return writePairs(w, stored.Attackers) }
+	return append(figureFiles("exposure", f), jsonFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
 }

@@ -34,9 +34,10 @@ func newBenchmarkCmd() *cobra.Command {
 		Use:   "benchmark",
 		Short: "Compare all strategies on a suite of graphs",
 		Long: `Measure every class of strategies and every baseline on a suite of graphs, for T = 64 (k = 4, b = 16) and T = 380 (k = 20,
-b = 19), and compare the losses with the certified optimum. With -o, write benchmark.csv, benchmark.json and figures of all
-that is in the folder. What is there already is not measured again: an interrupted benchmark goes on where it stopped, and more
-graphs and numbers of steps can be added, also by several processes at once. Gossip, --seed and --directed have to be the same.`,
+b = 19), and compare the losses with the certified optimum. With -o, write benchmark.csv, benchmark.json and
+figures of all that is in the folder. What is there already is not measured again: an interrupted benchmark goes on
+where it stopped, and more graphs and numbers of steps can be added, also by several processes at once. Gossip, --seed
+and --directed have to be the same.`,
 		Example: `  mafalda benchmark -o bench
   mafalda benchmark --graph ego.edges --only --T 380 -k 20
   mafalda benchmark --graph ego.edges -o bench --json`,
@@ -157,7 +158,8 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 			gram := func(ctx context.Context) (*mat.SymDense, error) {
 				return workload.Gram(ctx, n.gossip.Matrix(), s.Steps(), workload.Options{})
 			}
-			cases = append(cases, benchmarks.Case{Graph: n.origin.Source, SHA256: n.origin.SHA256, Digest: digest, Schema: s, Gram: gram})
+			c := benchmarks.Case{Graph: n.origin.Source, SHA256: n.origin.SHA256, Digest: digest, Schema: s, Gram: gram}
+			cases = append(cases, c)
 		}
 	}
 	return cases, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,9 @@ func (f *benchmarkFlags) rows() *benchmarkRows {
 	return &benchmarkRows{Version: version(), Gossip: f.network.gossip, Seed: f.network.seed}
 }
 
+// measured is a row of a folder.
+type measured = study.Entry[benchmarks.Cell, benchmarks.Row]
+
 // spec says whose the folder of a benchmark is: what graphs there are is in its cells.
 func (f *benchmarkFlags) spec(cells []benchmarks.Cell) study.Spec {
 	s := studyOf("benchmark")
@@ -39,7 +43,8 @@ func (f *benchmarkFlags) spec(cells []benchmarks.Cell) study.Spec {
 		}
 	}
 	s.Former = formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
-		return name == "benchmark.csv" || strings.HasPrefix(name, "excess-k") && (strings.HasSuffix(name, ".png") || strings.HasSuffix(name, ".svg"))
+		base := strings.TrimSuffix(name, filepath.Ext(name))
+		return name == "benchmark.csv" || strings.HasPrefix(base, "excess-k") && slices.Contains(withFigures(nil, base), name)
 	})
 	s.Replace = f.force
 	return s
@@ -47,24 +52,27 @@ func (f *benchmarkFlags) spec(cells []benchmarks.Cell) study.Spec {
 
 func ratioFigureName(kb [2]int) string { return fmt.Sprintf("excess-k%d-b%d", kb[0], kb[1]) }
 
-// files returns what makes the summaries of all rows in the folder: those of these cells first, in their order, then others by graph.
-func (f *benchmarkFlags) files(cells []benchmarks.Cell) func([]study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
+// files returns what makes the summaries of all rows in the folder: those of these cells first, in their order,
+// then others by graph.
+func (f *benchmarkFlags) files(cells []benchmarks.Cell) func([]measured) ([]study.File, error) {
 	place := map[benchmarks.Cell]int{}
 	for i, c := range cells {
 		place[c] = i - len(cells)
 	}
 	strategies := benchmarks.Strategies()
-	return func(entries []study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
-		slices.SortFunc(entries, func(a, b study.Entry[benchmarks.Cell, benchmarks.Row]) int {
+	return func(entries []measured) ([]study.File, error) {
+		slices.SortFunc(entries, func(a, b measured) int {
 			x, y := a.Cell, b.Cell
-			return cmp.Or(place[x]-place[y], cmp.Compare(x.Graph, y.Graph), cmp.Compare(x.SHA256, y.SHA256), cmp.Compare(x.Digest, y.Digest), x.K-y.K,
-				x.B-y.B, slices.Index(strategies, x.Strategy)-slices.Index(strategies, y.Strategy))
+			return cmp.Or(place[x]-place[y], cmp.Compare(x.Graph, y.Graph), cmp.Compare(x.SHA256, y.SHA256),
+				cmp.Compare(x.Digest, y.Digest), x.K-y.K, x.B-y.B,
+				slices.Index(strategies, x.Strategy)-slices.Index(strategies, y.Strategy))
 		})
 		all := f.rows()
 		for _, e := range entries {
 			all.Rows = append(all.Rows, e.Result)
 		}
-		files := []study.File{jsonFile("benchmark.json", all), {Name: "benchmark.csv", Write: func(w io.Writer) error { return writeRows(w, all.Rows) }}}
+		csv := func(w io.Writer) error { return writeRows(w, all.Rows) }
+		files := []study.File{jsonFile("benchmark.json", all), {Name: "benchmark.csv", Write: csv}}
 		for _, kb := range schemasOf(all.Rows) {
 			picture, err := ratioFigure(all.Rows, kb)
 			if err != nil {
@@ -78,12 +86,12 @@ func (f *benchmarkFlags) files(cells []benchmarks.Cell) func([]study.Entry[bench
 
 func writeRows(w io.Writer, rows []benchmarks.Row) error {
 	c := csv.NewWriter(w)
-	lines := [][]string{{"graph", "k", "b", "strategy", "sens_squared", "sens_kind", "loss", "ratio", "lower_bound", "memory_floats", "seconds",
-		"graph_sha256"}}
+	lines := [][]string{{"graph", "k", "b", "strategy", "sens_squared", "sens_kind", "loss", "ratio", "lower_bound",
+		"memory_floats", "seconds", "graph_sha256"}}
 	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for _, r := range rows {
-		lines = append(lines, []string{r.Graph, strconv.Itoa(r.K), strconv.Itoa(r.B), r.Strategy, float(r.SensSquared), r.SensKind, float(r.Loss),
-			float(r.Ratio), float(r.LowerBound), strconv.Itoa(r.MemoryFloats), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
+		lines = append(lines, []string{r.Graph, strconv.Itoa(r.K), strconv.Itoa(r.B), r.Strategy, float(r.SensSquared), r.SensKind,
+			float(r.Loss), float(r.Ratio), float(r.LowerBound), strconv.Itoa(r.MemoryFloats), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
 			r.SHA256})
 	}
 	return c.WriteAll(lines)
@@ -123,7 +131,8 @@ func schemasOf(rows []benchmarks.Row) [][2]int {
 	return schemas
 }
 
-// ratioFigure shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a graph.
+// ratioFigure shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a
+// graph.
 func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
 	var series []figure.Series
 	at, names := map[string]int{}, namesOf(rows)

@@ -37,11 +37,13 @@ func TestBenchmarkCommand(t *testing.T) {
 	before := modified(t, cells[1])
 	code, out, errs = mafalda(append(args, "--json")...)
 	var again benchmarkRows
-	if err := json.Unmarshal([]byte(out), &again); code != 0 || err != nil || len(again.Rows) != len(rows) || modified(t, cells[1]) != before {
+	if err := json.Unmarshal([]byte(out), &again); code != 0 || err != nil || len(again.Rows) != len(rows) ||
+		modified(t, cells[1]) != before {
 		t.Errorf("code %d, %v, %s", code, err, errs)
 	}
 	for i, r := range again.Rows {
-		if want := rows[i]; r.Strategy != want.Strategy || r.Loss != want.Loss || r.Ratio != want.Ratio || r.LowerBound != want.LowerBound {
+		if want := rows[i]; r.Strategy != want.Strategy || r.Loss != want.Loss || r.Ratio != want.Ratio ||
+			r.LowerBound != want.LowerBound {
 			t.Errorf("%+v again, %+v before", r, want)
 		}
 	}
@@ -63,7 +65,8 @@ func TestBenchmarkCommand(t *testing.T) {
 	if err := os.WriteFile(cells[0], []byte("hello"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "is damaged") || strings.Count(errs, "\n") != 1 {
+	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "is damaged") ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("a garbled row: code %d, %s", code, errs)
 	}
 }
@@ -94,14 +97,17 @@ func TestBenchmarkKeepsRows(t *testing.T) {
 			t.Fatalf("code %d, %s", code, errs)
 		}
 		want := (i + 1) * len(benchmarks.Strategies())
-		if rows, lines := benchmarkOf(t, filepath.Join(dir, "benchmark.json")), linesOf(t, filepath.Join(dir, "benchmark.csv")); len(rows) != want || lines != want+1 {
+		if rows, lines := benchmarkOf(t, filepath.Join(dir, "benchmark.json")), linesOf(t, filepath.Join(dir,
+			"benchmark.csv")); len(rows) != want || lines != want+1 {
 			t.Errorf("after %v: %d rows in JSON, %d lines of CSV, want %d rows", graphs, len(rows), lines, want)
 		}
 	}
-	if code, out, _ := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one, "--graph", two); code != 0 || strings.Count(out, "g.edges#") != 2 {
+	if code, out, _ := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one,
+		"--graph", two); code != 0 || strings.Count(out, "g.edges#") != 2 {
 		t.Errorf("two files of one name: code %d\n%s", code, out)
 	}
-	if code, _, errs := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one, "--directed"); code != 2 ||
+	if code, _, errs := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one,
+		"--directed"); code != 2 ||
 		!strings.Contains(errs, "directed is false there and true here") {
 		t.Errorf("resumed with --directed: code %d, %s", code, errs)
 	}

@@ -127,8 +127,8 @@ func (f *startFlags) ofExport(steps int) (*mat.SymDense, error) {
 	return factorize.GramOf(c), nil
 }
 
-// checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when the next one is
-// due, and says at the end what there is.
+// checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when
+// the next one is due, and says at the end what there is.
 type checkpoints struct {
 	path     string
 	settings string
@@ -141,7 +141,8 @@ type checkpoints struct {
 }
 
 func (j *job) checkpoints() *checkpoints {
-	return &checkpoints{path: j.flags.start.checkpoint, settings: j.settings(), steps: j.schema.Steps(), warnings: j.stderr, kept: -1}
+	return &checkpoints{path: j.flags.start.checkpoint, settings: j.settings(), steps: j.schema.Steps(), warnings: j.stderr,
+		kept: -1}
 }
 
 func (c *checkpoints) keep(it factorize.Iteration) {

@@ -84,7 +84,8 @@ func TestStart(t *testing.T) {
 // A checkpoint that cannot be written is said once, and once more at the end; the optimization goes on to its optimum.
 func TestCheckpointThatCannotBeKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("x", 300)) // no file can have this name
-	code, text, errs := mafalda("optimize", "--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines", "--json", "--checkpoint", path)
+	code, text, errs := mafalda("optimize", "--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines",
+		"--json", "--checkpoint", path)
 	var m export.Manifest
 	if err := json.Unmarshal([]byte(text), &m); code != 0 || err != nil || m.Gap > 1e-6 {
 		t.Errorf("code %d, %v, gap %v, %s", code, err, m.Gap, errs)
@@ -99,7 +100,8 @@ func TestCheckpointThatCannotBeKept(t *testing.T) {
 		c.keep(factorize.Iteration{X: []float64{1}})
 	}
 	c.path, c.tried = filepath.Join(t.TempDir(), "ckpt"), time.Time{}
-	if c.keep(factorize.Iteration{Count: 7, X: []float64{1}}); c.failed != nil || c.kept != 7 || strings.Count(said.String(), "\n") != 1 {
+	if c.keep(factorize.Iteration{Count: 7, X: []float64{1}}); c.failed != nil || c.kept != 7 ||
+		strings.Count(said.String(), "\n") != 1 {
 		t.Errorf("%v, %d, %s", c.failed, c.kept, said.String())
 	}
 	if c.end(); strings.Count(said.String(), "\n") != 1 {

@@ -13,7 +13,8 @@ func TestProfilesReplaceNothing(t *testing.T) {
 	for _, flag := range []string{"--cpuprofile", "--memprofile"} {
 		mine := writeFile(t, "thesis.tex", "mine")
 		code, out, errs := mafalda("epsilon", "--mu", "1", "--delta", "0.1", flag, mine)
-		if text, err := os.ReadFile(mine); code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "there already") || string(text) != "mine" {
+		if text, err := os.ReadFile(mine); code != 2 || out != "" || strings.Count(errs, "\n") != 1 ||
+			!strings.Contains(errs, "there already") || string(text) != "mine" {
 			t.Errorf("%s: code %d, %s%s, %q, %v", flag, code, out, errs, text, err)
 		}
 	}
@@ -29,7 +30,8 @@ func TestProfilesReplaceNothing(t *testing.T) {
 		}
 	}
 	both := filepath.Join(dir, "both")
-	if code, _, errs := mafalda("epsilon", "--mu", "1", "--delta", "0.1", "--cpuprofile", both, "--memprofile", both); code != 2 {
+	if code, _, errs := mafalda("epsilon", "--mu", "1", "--delta", "0.1", "--cpuprofile", both, "--memprofile",
+		both); code != 2 {
 		t.Errorf("one file for two: code %d, %s", code, errs)
 	}
 	if _, err := os.Stat(both); err == nil {

@@ -32,7 +32,8 @@ func (f *schemaFlags) bind(cmd *cobra.Command) {
 // bindEvery is bind for chooseEvery.
 func (f *schemaFlags) bindEvery(cmd *cobra.Command) {
 	f.bind(cmd)
-	cmd.Flags().Lookup("participations").Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
+	k := cmd.Flags().Lookup("participations")
+	k.Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
 }
 
 // choose returns the schema that the flags describe.

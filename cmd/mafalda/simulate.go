@@ -56,9 +56,9 @@ was made for is checked while training. Methods with the same seed have the same
 Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network), and folders of exports.
 The noise protects a record against everybody who sees all messages: mu of Gaussian differential privacy.
 
-With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted simulation goes on where
-it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and every byte that is
-read, has to be the same.
+With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted simulation goes
+on where it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and
+every byte that is read, has to be the same.
 
 linear and logistic are synthetic; housing needs cal_housing.data (20,640 lines of 9 numbers, see
 https://www.openml.org/d/823), mnist a folder with four IDX files.`,

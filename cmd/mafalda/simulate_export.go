@@ -29,8 +29,8 @@ func (s *simulation) readMethod(dir string, schema participation.Schema) (method
 	}
 	m := e.Manifest
 	if m.Steps != schema.Steps() {
-		return method{}, fmt.Errorf("%s: %w: it is for T = %d steps, the run has %d (use --T %d)", dir, simulate.ErrParticipation, m.Steps,
-			schema.Steps(), m.Steps)
+		return method{}, fmt.Errorf("%s: %w: it is for T = %d steps, the run has %d (use --T %d)", dir,
+			simulate.ErrParticipation, m.Steps, schema.Steps(), m.Steps)
 	}
 	of, err := m.Participation.Of(m.Steps)
 	if err != nil {
@@ -48,14 +48,15 @@ func (s *simulation) readMethod(dir string, schema participation.Schema) (method
 		return method{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	if m.PerNode == nil && m.Graph != nil && !s.sameNetwork(m.Graph) && !s.flags.quiet {
-		fmt.Fprintf(s.notes, "%s was made for another network (%s): it is as private, but not the optimum here\n", dir, m.Graph.Source)
+		fmt.Fprintf(s.notes, "%s was made for another network (%s): it is as private, but not the optimum here\n", dir,
+			m.Graph.Source)
 	}
 	digest, err := exportDigest(e)
 	return method{dir, digest, c}, err
 }
 
-// strategiesOf returns the strategy of every node of the network: what all nodes share, or, where nodes have their own, that of the
-// node with the same label.
+// strategiesOf returns the strategy of every node of the network: what all nodes share, or, where nodes have their
+// own, that of the node with the same label.
 func (s *simulation) strategiesOf(e *export.Export) ([]factorize.Strategy, error) {
 	at := make([]int, s.network.graph.Nodes()) // the node of the export
 	if e.Manifest.PerNode != nil {
@@ -85,15 +86,17 @@ func (s *simulation) strategiesOf(e *export.Export) ([]factorize.Strategy, error
 // errOtherNetwork is about strategies of the nodes of another network.
 var errOtherNetwork = errors.New("its nodes have strategies of their own, for another network")
 
-// sameNodes returns for every node of the network the index of the one with its label in the export. The networks must be the same:
-// gossip, labels, degrees, and for graphs that are made what they are made of. The order of the nodes may be another, as it is if
-// the lines of a graph's file are, unless the gossip matrix is a file, whose rows have no labels.
+// sameNodes returns for every node of the network the index of the one with its label in the export. The networks
+// must be the same: gossip, labels, degrees, and for graphs that are made what they are made of. The order of the
+// nodes may be another, as it is if the lines of a graph's file are, unless the gossip matrix is a file, whose
+// rows have no labels.
 func (s *simulation) sameNodes(e *export.Export) ([]int, error) {
 	g, o := e.Manifest.Graph, s.network.origin
 	if g == nil || g.Gossip != o.Gossip || g.GossipSHA256 != o.GossipSHA256 || g.Directed != o.Directed {
 		return nil, fmt.Errorf("%w: it has other gossip", errOtherNetwork)
 	}
-	if g.SHA256 == "" && o.SHA256 == "" && (g.Source != o.Source || (g.Seed == nil) != (o.Seed == nil) || g.Seed != nil && *g.Seed != *o.Seed) {
+	sameSeed := g.Seed == nil && o.Seed == nil || g.Seed != nil && o.Seed != nil && *g.Seed == *o.Seed
+	if g.SHA256 == "" && o.SHA256 == "" && (g.Source != o.Source || !sameSeed) {
 		return nil, fmt.Errorf("%w: %s", errOtherNetwork, g.Source)
 	}
 	nodes, err := nodesOf(e)
@@ -111,7 +114,8 @@ func (s *simulation) sameNodes(e *export.Export) ([]int, error) {
 		case !there:
 			return nil, fmt.Errorf("%w: it has no node %q", errOtherNetwork, graph.Label(u))
 		case n.degree != graph.Degree(u):
-			return nil, fmt.Errorf("%w: node %q has degree %d there and %d here", errOtherNetwork, graph.Label(u), n.degree, graph.Degree(u))
+			return nil, fmt.Errorf("%w: node %q has degree %d there and %d here", errOtherNetwork, graph.Label(u), n.degree,
+				graph.Degree(u))
 		case n.index != u && g.GossipSHA256 != "":
 			return nil, fmt.Errorf("%w: node %q is another row of the gossip matrix", errOtherNetwork, graph.Label(u))
 		}
@@ -153,5 +157,6 @@ func nodesOf(e *export.Export) (map[string]exportedNode, error) {
 
 func (s *simulation) sameNetwork(g *export.Graph) bool {
 	o := s.network.origin
-	return g.Source == o.Source && g.SHA256 == o.SHA256 && g.Gossip == o.Gossip && g.GossipSHA256 == o.GossipSHA256 && g.Nodes == o.Nodes
+	return g.Source == o.Source && g.SHA256 == o.SHA256 && g.Gossip == o.Gossip && g.GossipSHA256 == o.GossipSHA256 &&
+		g.Nodes == o.Nodes
 }

@@ -130,7 +130,8 @@ func (s *simulation) run(ctx context.Context, c cell) (keptRun, error) {
 	}
 	if r.Diverged > 0 && !s.flags.quiet {
 		s.progress.clear()
-		fmt.Fprintf(s.notes, "%s: the loss is not finite after step %d; the run is kept, and not in the means\n", at, r.Diverged)
+		fmt.Fprintf(s.notes, "%s: the loss is not finite after step %d; the run is kept, and not in the means\n", at,
+			r.Diverged)
 	}
 	return keep(r), nil
 }
@@ -251,7 +252,7 @@ func (s *simulation) asked(store *study.Store[cell, keptRun]) (*grid, error) {
 // sortRuns puts the runs of a folder in the order of methods, those of the command line first, levels and seeds.
 func (s *simulation) sortRuns(entries []study.Entry[cell, keptRun]) {
 	place := func(c cell) int {
-		if at := slices.IndexFunc(s.methods, func(m method) bool { return m.name == c.Method && m.export == c.Export }); at >= 0 {
+		if at := s.methodOf(c); at >= 0 {
 			return at
 		}
 		if at := slices.Index(methodNames, c.Method); at >= 0 {
@@ -261,7 +262,7 @@ func (s *simulation) sortRuns(entries []study.Entry[cell, keptRun]) {
 	}
 	slices.SortFunc(entries, func(a, b study.Entry[cell, keptRun]) int {
 		x, y := a.Cell, b.Cell
-		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Export, y.Export), cmp.Compare(x.Mu, y.Mu),
-			cmp.Compare(x.Seed, y.Seed))
+		return cmp.Or(place(x)-place(y), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Export, y.Export),
+			cmp.Compare(x.Mu, y.Mu), cmp.Compare(x.Seed, y.Seed))
 	})
 }

@@ -78,12 +78,17 @@ func (s *simulation) strategy(ctx context.Context, name string) (factorize.Strat
 	return r.Strategy, nil
 }
 
+// methodOf returns the index of the method of a cell, -1 if it was not asked for.
+func (s *simulation) methodOf(c cell) int {
+	return slices.IndexFunc(s.methods, func(m method) bool { return m.name == c.Method && m.export == c.Export })
+}
+
 // noiseOf returns the noise of a cell; nil for none. The strategy of a method is made when it is needed first.
 func (s *simulation) noiseOf(ctx context.Context, c cell) (*simulate.Noise, error) {
 	if c.Method == "none" {
 		return nil, nil
 	}
-	m := &s.methods[slices.IndexFunc(s.methods, func(m method) bool { return m.name == c.Method && m.export == c.Export })]
+	m := &s.methods[s.methodOf(c)]
 	if m.correlation == nil {
 		strategy, err := s.strategy(ctx, m.name)
 		if err == nil {

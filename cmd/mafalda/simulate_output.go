@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -96,11 +97,13 @@ func (s *simulation) rows(g *grid) ([]simulatedRow, error) {
 
 func (g *grid) row(v variant, mu float64) simulatedRow {
 	sum := simulate.Summarize(inOrder(g.of(v, mu)))
-	return simulatedRow{Method: g.name(v), Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean), Std: finite(sum.Std), Median: finite(sum.Median),
-		Least: finite(sum.Least), Final: finite(sum.Final), Full: finite(sum.Full), Clipped: sum.Clipped, Seconds: sum.Seconds}
+	return simulatedRow{Method: g.name(v), Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean),
+		Std: finite(sum.Std), Median: finite(sum.Median), Least: finite(sum.Least), Final: finite(sum.Final),
+		Full: finite(sum.Full), Clipped: sum.Clipped, Seconds: sum.Seconds}
 }
 
-// bestBaseline returns the method of others with the smallest mean loss, of those with the fewest diverged runs, if there is one.
+// bestBaseline returns the method of others with the smallest mean loss, of those with the fewest diverged runs,
+// if there is one.
 func (g *grid) bestBaseline(mu float64) (best variant, found bool) {
 	var least simulate.Summary
 	for _, v := range g.methods {
@@ -108,7 +111,8 @@ func (g *grid) bestBaseline(mu float64) (best variant, found bool) {
 			continue
 		}
 		sum := simulate.Summarize(inOrder(g.of(v, mu)))
-		if sum.Diverged < sum.Runs && (!found || sum.Diverged < least.Diverged || sum.Diverged == least.Diverged && sum.Mean < least.Mean) {
+		better := cmp.Or(sum.Diverged-least.Diverged, cmp.Compare(sum.Mean, least.Mean)) < 0
+		if sum.Diverged < sum.Runs && (!found || better) {
 			best, least, found = v, sum, true
 		}
 	}
@@ -166,7 +170,8 @@ func lossFigureName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
 // isOfSimulation reports whether a file may be one that simulate writes beside runs.json.
 func isOfSimulation(name string) bool {
 	base := strings.TrimSuffix(name, filepath.Ext(name))
-	return name == "simulate.csv" || slices.Contains(withFigures(nil, base), name) && (base == "privacy-utility" || strings.HasPrefix(base, "loss-mu"))
+	ours := base == "privacy-utility" || strings.HasPrefix(base, "loss-mu")
+	return name == "simulate.csv" || ours && slices.Contains(withFigures(nil, base), name)
 }
 
 func writeSimulated(w io.Writer, rows []simulatedRow) error {
@@ -178,7 +183,8 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 		return strconv.FormatFloat(*v, 'g', 17, 64)
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50", "least_last50", "final", "final_full_test",
-		"clipped_fraction", "above_none", "above_none_standard_error", "improvement_over", "improvement_percent", "seconds_per_run", "mark"}}
+		"clipped_fraction", "above_none", "above_none_standard_error", "improvement_over", "improvement_percent",
+		"seconds_per_run", "mark"}}
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged), text(r.Mean), text(r.Std), text(r.Median), text(r.Least),
 			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), simulatedMark}

@@ -58,7 +58,8 @@ func TestSimulateOrder(t *testing.T) {
 // A simulation leaves runs, table and figures; what is there is not run again, and levels and seeds can be added.
 func TestSimulateGoesOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sim")
-	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "none,dp-d-sgd,mafalda", "--seeds", "2", "-o", dir}
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods",
+		"none,dp-d-sgd,mafalda", "--seeds", "2", "-o", dir}
 	code, out, errs := mafalda(append(slices.Clone(args), "--mu", "1,0.5")...)
 	if code != 0 || errs != "" || !strings.Contains(out, "below dp-d-sgd") && !strings.Contains(out, "above dp-d-sgd") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
@@ -106,7 +107,8 @@ func TestSimulateGoesOn(t *testing.T) {
 			t.Errorf("%v: %v resumed, %v afresh", c, *r.Mean, *fresh[c].Mean)
 		}
 	}
-	if code, _, errs := mafalda(append(args, "--clip", "2")...); code != 2 || !strings.Contains(errs, "clip is 1 there and 2 here") {
+	if code, _, errs := mafalda(append(args, "--clip", "2")...); code != 2 ||
+		!strings.Contains(errs, "clip is 1 there and 2 here") {
 		t.Errorf("other settings: code %d, %s", code, errs)
 	}
 	if code, _, errs := mafalda(append(args, "--clip", "2", "--force")...); code != 0 {
@@ -135,8 +137,8 @@ func TestSimulateInterrupted(t *testing.T) {
 	}
 }
 
-// Strategies of single nodes are for the nodes of one network: those of another are refused, whatever their number, and the same
-// nodes in another order have theirs by their labels.
+// Strategies of single nodes are for the nodes of one network: those of another are refused, whatever their
+// number, and the same nodes in another order have theirs by their labels.
 func TestSimulatePerNodeNetworks(t *testing.T) {
 	edges := writeFile(t, "e.edges", "a b\nb c\nc d\nd e\n")
 	star, renamed := writeFile(t, "e.edges", "a b\na c\na d\na e\n"), writeFile(t, "e.edges", "a b\nb c\nc d\nd f\n")
@@ -154,7 +156,8 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 		if s.network, err = (&networkFlags{source: edges, gossip: "uniform"}).load(); err != nil {
 			t.Fatal(err)
 		}
-		turned := []graph.Edge{{U: 0, V: 1, Weight: 1}, {U: 1, V: 2, Weight: 1}, {U: 2, V: 3, Weight: 1}, {U: 3, V: 4, Weight: 1}}
+		turned := []graph.Edge{{U: 0, V: 1, Weight: 1}, {U: 1, V: 2, Weight: 1}, {U: 2, V: 3, Weight: 1}, {U: 3,
+			V: 4, Weight: 1}}
 		if s.network.graph, err = graph.New([]string{"e", "d", "c", "b", "a"}, turned, false); err != nil {
 			t.Fatal(err)
 		}
@@ -174,18 +177,21 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 		}
 		for other, say := range map[string]string{star: "degree", renamed: "no node", "path:5": "no node"} {
 			code, _, errs := mafalda(append([]string{"simulate", "--graph", other}, append(run, dir)...)...)
-			if code != 2 || !strings.Contains(errs, "another network") || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {
+			if code != 2 || !strings.Contains(errs, "another network") || !strings.Contains(errs, say) ||
+				strings.Count(errs, "\n") != 1 {
 				t.Errorf("%v on %s: code %d, %s", split, other, code, errs)
 			}
 		}
-		if code, _, errs := mafalda(append([]string{"simulate", "--graph", edges, "--gossip", "metropolis"}, append(run, dir)...)...); code != 2 ||
+		if code, _, errs := mafalda(append([]string{"simulate", "--graph", edges, "--gossip", "metropolis"},
+			append(run, dir)...)...); code != 2 ||
 			!strings.Contains(errs, "other gossip") {
 			t.Errorf("%v with other gossip: code %d, %s", split, code, errs)
 		}
 	}
 }
 
-// Exports are methods, for the participation that they were made for; with an exported optimum results are those of mafalda.
+// Exports are methods, for the participation that they were made for; with an exported optimum results are those
+// of mafalda.
 func TestSimulateExports(t *testing.T) {
 	network := []string{"--graph", "path:4", "--T", "12", "-k", "3"}
 	dense, perNode, single := filepath.Join(t.TempDir(), "dense"), filepath.Join(t.TempDir(), "nodes"), filepath.Join(t.TempDir(), "single")
@@ -212,10 +218,11 @@ func TestSimulateExports(t *testing.T) {
 		"fewer participations": {append(args, "--methods", single), "participation violated"},
 		"another T":            {[]string{"--graph", "path:4", "--T", "24", "-k", "3", "--methods", dense}, "use --T 12"},
 		"closer than b":        {[]string{"--graph", "path:4", "--T", "12", "-k", "6", "--methods", dense}, "participation violated"},
-		"more nodes":           {[]string{"--graph", "path:5", "--T", "12", "-k", "3", "--methods", perNode}, "for another network: path:4"},
-		"damaged":              {append(args, "--methods", damaged), "SHA-256"},
-		"no method":            {append(args, "--methods", "dpsgd"), "nor a folder"},
-		"no export":            {append(args, "--methods", t.TempDir()), "no export here"},
+		"more nodes": {[]string{"--graph", "path:5", "--T", "12", "-k", "3", "--methods", perNode},
+			"for another network: path:4"},
+		"damaged":   {append(args, "--methods", damaged), "SHA-256"},
+		"no method": {append(args, "--methods", "dpsgd"), "nor a folder"},
+		"no export": {append(args, "--methods", t.TempDir()), "no export here"},
 	} {
 		code, _, errs := mafalda(append([]string{"simulate"}, tc.args...)...)
 		if code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {

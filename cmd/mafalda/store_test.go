@@ -22,26 +22,31 @@ func TestMain(m *testing.M) {
 func TestAccountOfAReplacedExport(t *testing.T) {
 	dir, out := filepath.Join(t.TempDir(), "account"), filepath.Join(t.TempDir(), "out")
 	optimize := func(bands string) {
-		optimizeJSON(t, "--graph", "florentine", "--T", "20", "-k", "4", "--strategy", "banded", "--bandwidth", bands, "--no-baselines", "-o", out, "--force")
+		optimizeJSON(t, "--graph", "florentine", "--T", "20", "-k", "4", "--strategy", "banded", "--bandwidth",
+			bands, "--no-baselines", "-o", out, "--force")
 	}
-	args := []string{"account", "--graph", "florentine", "--T", "20", "-k", "4", "--algorithm", "mf-d-sgd", "--strategy", out, "--attacker", "Medici", "-o", dir}
+	args := []string{"account", "--graph", "florentine", "--T", "20", "-k", "4", "--algorithm", "mf-d-sgd",
+		"--strategy", out, "--attacker", "Medici", "-o", dir}
 	optimize("2")
 	if code, _, errs := mafalda(args...); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)
 	}
 	optimize("5")
-	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "strategy is") || strings.Count(errs, "\n") != 1 {
+	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "strategy is") ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("resumed with another strategy: code %d, %s", code, errs)
 	}
 	fresh := pairOf(t, accountJSON(t, args[3:len(args)-2]...), "Pazzi")
-	if again := pairOf(t, accountJSON(t, append(args[3:], "--force")...), "Pazzi"); *again.SensSquared != *fresh.SensSquared {
+	if again := pairOf(t, accountJSON(t, append(args[3:], "--force")...),
+		"Pazzi"); *again.SensSquared != *fresh.SensSquared {
 		t.Errorf("replaced: %v, alone %v", *again.SensSquared, *fresh.SensSquared)
 	}
 }
 
 // Every byte and flag that changes a number of an account belongs to its folder.
 func TestAccountInputs(t *testing.T) {
-	graph, weights := writeFile(t, "g.edges", "a b\nb c\nc a\n"), writeFile(t, "w.csv", "0.5,0.5,0\n0.25,0.5,0.25\n0,0.5,0.5\n")
+	graph, weights := writeFile(t, "g.edges", "a b\nb c\nc a\n"), writeFile(t, "w.csv",
+		"0.5,0.5,0\n0.25,0.5,0.25\n0,0.5,0.5\n")
 	patterns := writeFile(t, "p", "0 2\n1 3\n")
 	change := func(path, content string) func(t *testing.T) {
 		return func(t *testing.T) {
@@ -55,9 +60,11 @@ func TestAccountInputs(t *testing.T) {
 		between       func(t *testing.T)
 		say           string
 	}{
-		"graph's bytes":   {[]string{"--graph", graph}, nil, change(graph, "a b\nb c\n"), "file of the graph"},
-		"gossip's bytes":  {[]string{"--gossip-matrix", weights}, nil, change(weights, "0.5,0.5,0\n0.5,0.25,0.25\n0,0.5,0.5\n"), "file of the gossip"},
-		"schema's bytes":  {[]string{"--graph", "cycle:3", "--schema", patterns}, nil, change(patterns, "0 1\n2 3\n"), "participation"},
+		"graph's bytes": {[]string{"--graph", graph}, nil, change(graph, "a b\nb c\n"), "file of the graph"},
+		"gossip's bytes": {[]string{"--gossip-matrix", weights}, nil, change(weights,
+			"0.5,0.5,0\n0.5,0.25,0.25\n0,0.5,0.5\n"), "file of the gossip"},
+		"schema's bytes": {[]string{"--graph", "cycle:3", "--schema", patterns}, nil, change(patterns,
+			"0 1\n2 3\n"), "participation"},
 		"directed":        {[]string{"--graph", graph}, []string{"--directed"}, nil, "directed"},
 		"random graph":    {[]string{"--graph", "erdos:9,0.9"}, []string{"--seed", "5"}, nil, "seed"},
 		"gossip":          {[]string{"--graph", "star:4"}, []string{"--gossip", "metropolis"}, nil, "gossip"},
@@ -84,7 +91,8 @@ func TestAccountInputs(t *testing.T) {
 			if tc.between != nil {
 				tc.between(t)
 			}
-			if code, _, errs := mafalda(append(args, tc.after...)...); code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+			if code, _, errs := mafalda(append(args, tc.after...)...); code != 2 || !strings.Contains(errs, tc.say) ||
+				strings.Count(errs, "\n") != 1 {
 				t.Errorf("code %d, %q, want %q", code, errs, tc.say)
 			}
 		})
@@ -109,7 +117,8 @@ func TestFourAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if code, _, errs := mafalda("account", "--graph", "florentine", "--T", "4", "-q", "-o", dir, "--attacker", "Peruzzi,Ginori"); code != 0 {
+	if code, _, errs := mafalda("account", "--graph", "florentine", "--T", "4", "-q", "-o", dir, "--attacker",
+		"Peruzzi,Ginori"); code != 0 {
 		t.Errorf("code %d, %s", code, errs)
 	}
 	if lines := linesOf(t, filepath.Join(dir, "pairs.csv")); lines != 1+4*15 {
@@ -120,7 +129,8 @@ func TestFourAtOnce(t *testing.T) {
 // Folders with files of the user's are refused before anything is computed, with --force, too.
 func TestForeignFolders(t *testing.T) {
 	for name, args := range map[string][]string{
-		"simulate.csv":  {"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "none", "--seeds", "1"},
+		"simulate.csv": {"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods",
+			"none", "--seeds", "1"},
 		"pairs.csv":     {"account", "--graph", "florentine", "--T", "4", "--attacker", "Medici"},
 		"benchmark.csv": {"benchmark", "--graph", "cycle:5", "--only", "--T", "6", "-k", "2"},
 		"growth.png":    {"account", "--graph", "florentine", "--growth", "4", "--attacker", "Medici"},
@@ -129,7 +139,8 @@ func TestForeignFolders(t *testing.T) {
 		for _, force := range [][]string{nil, {"--force"}} {
 			code, out, errs := mafalda(append(append(args, "-o", filepath.Dir(mine)), force...)...)
 			text, err := os.ReadFile(mine)
-			if entries, failed := os.ReadDir(filepath.Dir(mine)); code != 2 || out != "" || strings.Count(errs, "\n") != 1 || string(text) != "mine" || failed != nil || len(entries) != 1 {
+			if entries, failed := os.ReadDir(filepath.Dir(mine)); code != 2 || out != "" ||
+				strings.Count(errs, "\n") != 1 || string(text) != "mine" || failed != nil || len(entries) != 1 {
 				t.Errorf("%v: code %d, %s, %q, %v, %v", args, code, errs, text, err, entries)
 			}
 		}
@@ -140,7 +151,8 @@ func TestForeignFolders(t *testing.T) {
 func TestFolderOfAnOlderVersion(t *testing.T) {
 	old := writeFile(t, "account.json", `{"version":"devel","settings":"florentine","attackers":[]}`)
 	args := []string{"account", "--graph", "florentine", "--T", "4", "--attacker", "Medici", "-q", "-o", filepath.Dir(old)}
-	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "other inputs") || strings.Count(errs, "\n") != 1 {
+	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "other inputs") ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("code %d, %s", code, errs)
 	}
 	if code, _, errs := mafalda(append(args, "--force")...); code != 0 {
@@ -160,7 +172,8 @@ func TestInterruptedStudies(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "a", "b")
 		var out, errs bytes.Buffer
 		code := run(ctx, append(args, "-o", dir), &out, &errs)
-		if _, err := os.Stat(filepath.Dir(dir)); code != 130 || err == nil || !strings.Contains(errs.String(), "nothing is written") || out.Len() > 0 {
+		if _, err := os.Stat(filepath.Dir(dir)); code != 130 || err == nil ||
+			!strings.Contains(errs.String(), "nothing is written") || out.Len() > 0 {
 			t.Errorf("%s: code %d, %s, folder %v", name, code, errs.String(), err)
 		}
 	}
@@ -176,7 +189,8 @@ func TestInterruptedWithSomeKept(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	code := run(ctx, append(args, "all"), &out, &errs)
-	if want := "1 of 15 attackers are kept in " + dir; code != 130 || !strings.Contains(errs.String(), want) || strings.Contains(errs.String(), "nothing") {
+	if want := "1 of 15 attackers are kept in " + dir; code != 130 || !strings.Contains(errs.String(), want) ||
+		strings.Contains(errs.String(), "nothing") {
 		t.Errorf("code %d, %s, want %q", code, errs.String(), want)
 	}
 }
@@ -187,5 +201,22 @@ func TestSimulateLeavesNothing(t *testing.T) {
 	code, _, errs := mafalda("simulate", "--records", "100", "-o", dir)
 	if _, err := os.Stat(filepath.Dir(dir)); code != 2 || err == nil || strings.Count(errs, "\n") != 1 {
 		t.Errorf("code %d, %s, folder: %v", code, errs, err)
+	}
+}
+
+// An export that is a method is known by its bytes: another one in the same folder is another method, and both stay.
+func TestSimulateOfAReplacedExport(t *testing.T) {
+	dir, out := filepath.Join(t.TempDir(), "sim"), filepath.Join(t.TempDir(), "out")
+	args := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--mu", "1", "--seeds", "1", "--methods", out}
+	key := cell{Method: out, Mu: 1}
+	for i, strategy := range []string{"banded", "toeplitz"} {
+		optimizeJSON(t, "--graph", "cycle:4", "--T", "12", "-k", "3", "--strategy", strategy, "--no-baselines", "-o", out, "--force")
+		kept, fresh := simulateJSON(t, append(args, "-o", dir)...)[key], simulateJSON(t, args...)[key]
+		if *kept.Mean != *fresh.Mean {
+			t.Errorf("%s: %v from the folder, %v afresh", strategy, *kept.Mean, *fresh.Mean)
+		}
+		if lines := linesOf(t, filepath.Join(dir, "simulate.csv")); lines != 2+i {
+			t.Errorf("%s: simulate.csv has %d lines", strategy, lines)
+		}
 	}
 }

@@ -23,7 +23,8 @@ func studyOf(command string) study.Spec {
 	return s
 }
 
-// addNetwork adds a network as it was loaded: its names and hashes, for people, and a digest of every label and weight.
+// addNetwork adds a network as it was loaded: its names and hashes, for people, and a digest of every label and
+// weight.
 func addNetwork(in *study.Inputs, n *network) {
 	o := n.origin
 	in.Add("graph", o.Source)
@@ -61,7 +62,8 @@ func addSchema(in *study.Inputs, f *schemaFlags, s participation.Schema) {
 	in.Add("participation", string(text))
 }
 
-// exportDigest is of an export whose hashes have been checked: they are in its manifest, and so the manifest stands for every byte.
+// exportDigest is of an export whose hashes have been checked: they are in its manifest, and so the manifest
+// stands for every byte.
 func exportDigest(e *export.Export) (string, error) {
 	d := study.NewDigest()
 	text, err := json.Marshal(e.Manifest)
@@ -105,7 +107,8 @@ func stoppedError(err error, dir, what string) error {
 	return fmt.Errorf("%w; %s are kept in %s, and the same command goes on with them", err, kept, dir)
 }
 
-// summarize has the files of a folder made anew of all cells, also after a run that ended early: running is how it ended.
+// summarize has the files of a folder made anew of all cells, also after a run that ended early: running is how it
+// ended.
 func summarize[C, R any](ctx context.Context, s *study.Store[C, R], running error,
 	make func([]study.Entry[C, R]) ([]study.File, error)) error {
 	err := s.Summarize(context.WithoutCancel(ctx), make)
@@ -142,11 +145,12 @@ func withFigures(names []string, figures ...string) []string {
 	return names
 }
 
-// formerly recognizes folders of the versions that kept all results in one file: it is there, with these keys, and beside it there is
-// nothing but what they wrote.
+// formerly recognizes folders of the versions that kept all results in one file: it is there, with these keys, and
+// beside it there is nothing but what they wrote.
 func formerly(store string, keys []string, known func(name string) bool) func(dir string, names []string) bool {
 	return func(dir string, names []string) bool {
-		if !slices.Contains(names, store) || slices.ContainsFunc(names, func(n string) bool { return n != store && !known(n) }) {
+		foreign := func(name string) bool { return name != store && !known(name) }
+		if !slices.Contains(names, store) || slices.ContainsFunc(names, foreign) {
 			return false
 		}
 		f, _, err := files.Open(filepath.Join(dir, store))

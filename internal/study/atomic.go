@@ -19,18 +19,26 @@ const temporary = ".mafalda-"
 // abandoned is the age at which a temporary file is nobody's any more.
 const abandoned = time.Hour
 
-// replaceFile writes a file and puts it in its place as a whole, on the disk once its folder is flushed. Nobody ever sees a part of it.
+// replaceFile writes a file and puts it in its place as a whole, on the disk once its folder is flushed. Nobody
+// ever sees a part of it.
 func replaceFile(path string, write func(io.Writer) error) error {
 	f, err := createTemporary(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // gone if all went well
+	defer f.Close()
 	b := bufio.NewWriterSize(f, 1<<16)
-	if err := errors.Join(write(b), b.Flush()); err != nil {
-		return errors.Join(err, f.Close())
+	if err = write(b); err == nil {
+		err = b.Flush()
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
@@ -64,7 +72,8 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// sweep removes temporary files of processes that were killed long ago. What cannot be removed stays: it is in nobody's way.
+// sweep removes temporary files of processes that were killed long ago. What cannot be removed stays: it is in
+// nobody's way.
 func sweep(dir string, entries []os.DirEntry) {
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), temporary) || !e.Type().IsRegular() {

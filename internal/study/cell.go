@@ -96,7 +96,8 @@ func (f *folder) cellFiles() ([]string, error) {
 		}
 		digits, ok := strings.CutSuffix(name, cellSuffix)
 		if !ok || len(digits) != 2*len(Key{}) || strings.Trim(digits, "0123456789abcdef") != "" {
-			return nil, fmt.Errorf("%s is %w: it is not the file of a cell, move it away", filepath.Join(f.cells(), name), ErrDamaged)
+			path := filepath.Join(f.cells(), name)
+			return nil, fmt.Errorf("%s is %w: it is not the file of a cell, move it away", path, ErrDamaged)
 		}
 		names = append(names, name)
 	}

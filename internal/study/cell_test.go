@@ -33,8 +33,11 @@ func TestDamage(t *testing.T) {
 		"a copy": func(t *testing.T, cells, one, _ string) {
 			write(t, filepath.Join(cells, "copy of a cell.json"), read(t, one))
 		},
-		"a folder":      func(t *testing.T, _, one, _ string) { mkdir(t, one) },
-		"another study": func(t *testing.T, _, one, _ string) { write(t, one, read(t, cellOf(t, filled(t, specOf("y")), 0))) },
+		"a folder": func(t *testing.T, _, one, _ string) { mkdir(t, one) },
+		"another study": func(t *testing.T, _, one, _ string) {
+			write(t, one, read(t, cellOf(t, filled(t,
+				specOf("y")), 0)))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filled(t, specOf("x"))

@@ -26,16 +26,16 @@ type Spec struct {
 	Study  string // its name
 	Inputs Inputs
 
-	// Summaries are the names of those that are known before there are results: files of somebody else that bear them are found
-	// before anything is computed.
+	// Summaries are the names of those that are known before there are results: files of somebody else that bear
+	// them are found before anything is computed.
 	Summaries []string
 
-	// Former reports whether a folder without study.json, but with these files, has the results of a program that knew no
-	// studies. Such results are of other inputs. Nil stands for no.
+	// Former reports whether a folder without study.json, but with these files, has the results of a program that
+	// knew no studies. Such results are of other inputs. Nil stands for no.
 	Former func(dir string, names []string) bool
 
-	// Replace removes the results of other inputs, their cells and summaries, when there is a first one of these. Files of anybody
-	// else's are never removed.
+	// Replace removes the results of other inputs, their cells and summaries, when there is a first one of these.
+	// Files of anybody else's are never removed.
 	Replace bool
 }
 
@@ -138,7 +138,8 @@ func (f *folder) read() (*record, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("%s is %w: %w", path, ErrDamaged, err)
 	}
-	if r.Key != r.Inputs.key(r.Study).String() || slices.ContainsFunc(r.Files, func(name string) bool { return !isSummary(name) }) {
+	odd := func(name string) bool { return !isSummary(name) }
+	if r.Key != r.Inputs.key(r.Study).String() || slices.ContainsFunc(r.Files, odd) {
 		return nil, fmt.Errorf("%s is %w: it is not what was written", path, ErrDamaged)
 	}
 	return &r, nil
@@ -146,16 +147,22 @@ func (f *folder) read() (*record, error) {
 
 // isSummary reports whether a file may have this name: one in the folder itself, that has no other use.
 func isSummary(name string) bool {
-	return filepath.IsLocal(name) && filepath.Base(name) == name && name != recordName && name != cellsName && !strings.HasPrefix(name, ".")
+	return filepath.IsLocal(name) && filepath.Base(name) == name && name != recordName && name != cellsName &&
+		!strings.HasPrefix(name, ".")
 }
 
 func (f *folder) write(r *record) error {
-	return replaceFile(filepath.Join(f.dir, recordName), func(w io.Writer) error {
+	path := filepath.Join(f.dir, recordName)
+	err := replaceFile(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		e.SetEscapeHTML(false)
 		return e.Encode(r)
 	})
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
 }
 
 // claim makes the folder that of this study, unless it is already.

@@ -81,8 +81,8 @@ func short(value string) string {
 	return value
 }
 
-// A Digest hashes data of several kinds, each with its kind and length, so that different data have different bytes. It is for
-// inputs whose values are too long to write down.
+// A Digest hashes data of several kinds, each with its kind and length, so that different data have different
+// bytes. It is for inputs whose values are too long to write down.
 type Digest struct{ hash hash.Hash }
 
 // NewDigest returns the digest of nothing.

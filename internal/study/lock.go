@@ -10,8 +10,8 @@ import (
 // errBusy says that somebody else holds a lock.
 var errBusy = errors.New("locked")
 
-// lock waits for the lock of a file, which the system gives back when the process ends, however it ends. Where there are no locks
-// it returns at once.
+// lock waits for the lock of a file, which the system gives back when the process ends, however it ends. Where
+// there are no locks it returns at once.
 func lock(ctx context.Context, path string) (unlock func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|nonblock, 0o666)
 	if err != nil {

@@ -11,10 +11,12 @@ type Options struct {
 	Progress func(done, total int) // if not nil, hears of every cell that is begun or done, one call at a time
 }
 
-// Run sees to it that all cells have results: it calls do for those that have none, begun in their order, and keeps what it
-// returns. Results that another process has kept in the meantime are not computed again. After the first error, or the end of ctx,
-// no cell is begun, and the context of those that are running ends. Any error is a [StoppedError]; what is kept stays.
-func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(context.Context, C) (R, error), o Options) error {
+// Run sees to it that all cells have results: it calls do for those that have none, begun in their order, and
+// keeps what it returns. Results that another process has kept in the meantime are not computed again. After the
+// first error, or the end of ctx, no cell is begun, and the context of those that are running ends. Any error is a
+// [StoppedError]; what is kept stays.
+func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(context.Context, C) (R, error),
+	o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := run[C, R]{store: s, do: do, progress: o.Progress}

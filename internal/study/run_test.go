@@ -74,7 +74,8 @@ func TestProcesses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if table := read(t, filepath.Join(dir, "table.csv")); strings.Count(table, "\n") < 90 || strings.Count(table, "row3 ") != 20 {
+	if table := read(t, filepath.Join(dir, "table.csv")); strings.Count(table, "\n") < 90 ||
+		strings.Count(table, "row3 ") != 20 {
 		t.Errorf("the summary has %d lines:\n%s", strings.Count(table, "\n"), table)
 	}
 	before := len(open(t, dir, specOf("x")).all())
@@ -118,7 +119,8 @@ func TestRunAnywhere(t *testing.T) {
 			before := len(s.all())
 			var stopped *StoppedError
 			err = Run(ctx, s, cells, do, Options{Workers: workers})
-			if err != nil && (!errors.As(err, &stopped) || !errors.Is(err, context.Canceled) || stopped.Done != len(s.all()) || stopped.Done >= stopped.Total) {
+			if err != nil && (!errors.As(err, &stopped) || !errors.Is(err, context.Canceled) ||
+				stopped.Done != len(s.all()) || stopped.Done >= stopped.Total) {
 				t.Fatalf("%d cells after %d: %v, %+v", len(s.all()), before, err, stopped)
 			}
 			ctx = context.Background()
@@ -129,7 +131,8 @@ func TestRunAnywhere(t *testing.T) {
 		}
 		for _, c := range cells {
 			r, there, err := s.Get(c)
-			if want, _ := compute(ctx, c); err != nil || !there || *r.Half != *want.Half || r.Text != strings.ToValidUTF8(want.Text, "\ufffd") {
+			if want, _ := compute(ctx, c); err != nil || !there || *r.Half != *want.Half ||
+				r.Text != strings.ToValidUTF8(want.Text, "\ufffd") {
 				t.Fatalf("%+v: %+v, %v, %v", c, r, there, err)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// A Store keeps the results of cells: in memory, and in a folder if it has one. Its methods may be called from several goroutines
-// at once, and several processes may have stores in one folder.
+// A Store keeps the results of cells: in memory, and in a folder if it has one. Its methods may be called from
+// several goroutines at once, and several processes may have stores in one folder.
 type Store[C, R any] struct {
 	folder *folder // nil: only in memory
 	key    Key
@@ -35,8 +35,9 @@ type File struct {
 	Write func(w io.Writer) error
 }
 
-// Open returns the store of the folder dir, with what is there; of none, in memory alone, if dir is empty. It makes nothing: the
-// first result does. The errors are an [InputsError], [ErrForeign], [ErrDamaged], and those of a place that cannot be written.
+// Open returns the store of the folder dir, with what is there; of none, in memory alone, if dir is empty. It
+// makes nothing: the first result does. The errors are an [InputsError], [ErrForeign], [ErrDamaged], and those of
+// a place that cannot be written.
 func Open[C, R any](dir string, spec Spec) (*Store[C, R], error) {
 	s := &Store[C, R]{key: spec.Inputs.key(spec.Study), entries: map[string]Entry[C, R]{}}
 	if dir == "" {
@@ -152,8 +153,8 @@ func (s *Store[C, R]) Put(ctx context.Context, c C, r R) error {
 	return nil
 }
 
-// Summarize hands all cells of the folder, those of other processes among them, to make, always in the same order, and writes the
-// files that it returns. Nothing is called where there is no folder, or no cell.
+// Summarize hands all cells of the folder, those of other processes among them, to make, always in the same order,
+// and writes the files that it returns. Nothing is called where there is no folder, or no cell.
 func (s *Store[C, R]) Summarize(ctx context.Context, make func(all []Entry[C, R]) ([]File, error)) error {
 	if s.folder == nil || !s.folder.claimed {
 		return nil

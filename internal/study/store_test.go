@@ -121,9 +121,21 @@ func TestReplacedMeanwhile(t *testing.T) {
 // Folders with files of somebody else are left alone, also by those who may replace.
 func TestForeign(t *testing.T) {
 	for name, setUp := range map[string]func(t *testing.T, dir string) string{
-		"a file of the user's":    func(t *testing.T, dir string) string { write(t, filepath.Join(dir, "thesis.tex"), ""); return dir },
-		"a file, not a folder":    func(t *testing.T, dir string) string { write(t, filepath.Join(dir, "f"), ""); return dir + "/f" },
-		"a summary of the user's": func(t *testing.T, dir string) string { write(t, filepath.Join(dir, "table.csv"), ""); return dir },
+		"a file of the user's": func(t *testing.T, dir string) string {
+			write(t, filepath.Join(dir,
+				"thesis.tex"), "")
+			return dir
+		},
+		"a file, not a folder": func(t *testing.T, dir string) string {
+			write(t, filepath.Join(dir, "f"),
+				"")
+			return dir + "/f"
+		},
+		"a summary of the user's": func(t *testing.T, dir string) string {
+			write(t, filepath.Join(dir, "table.csv"),
+				"")
+			return dir
+		},
 		"later, in the study's": func(t *testing.T, _ string) string {
 			dir := filled(t, Spec{Study: "a test", Inputs: specOf("x").Inputs})
 			if err := os.Remove(filepath.Join(dir, "table.csv")); err != nil {
