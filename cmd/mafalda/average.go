@@ -41,7 +41,6 @@ type averaging interface {
 
 // averageRun is what all JSON of consensus starts with.
 type averageRun struct {
-	Mark     mark      `json:"mark"`
 	Protocol string    `json:"protocol"`
 	Graph    string    `json:"graph"`
 	Nodes    int       `json:"nodes"`

@@ -25,7 +25,6 @@ type compared struct {
 
 // comparison is the JSON of --compare.
 type comparison struct {
-	Mark      mark       `json:"mark"`
 	Graph     string     `json:"graph"`
 	Nodes     int        `json:"nodes"`
 	Edges     int        `json:"edges"`

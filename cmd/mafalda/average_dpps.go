@@ -21,7 +21,6 @@ type pushRound struct {
 
 // dppsResult is the JSON of --protocol dpps.
 type dppsResult struct {
-	Mark       mark        `json:"mark"`
 	Protocol   string      `json:"protocol"`
 	Graph      string      `json:"graph"`
 	Nodes      int         `json:"nodes"`

@@ -100,7 +100,6 @@ type partCell struct {
 
 // partResult is the JSON.
 type partResult struct {
-	Mark     mark       `json:"mark"`
 	Task     string     `json:"task"`
 	Widths   []int      `json:"widths"`
 	Nodes    int        `json:"nodes"`

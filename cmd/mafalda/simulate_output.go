@@ -127,7 +127,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 	}
 	switch {
 	case s.flags.json:
-		return writeJSON(w, map[string]any{"mark": mark{}, "rows": rows})
+		return writeJSON(w, map[string]any{"simulated": true, "note": simulatedNote, "rows": rows})
 	case s.flags.quiet:
 		return nil
 	}
@@ -137,7 +137,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 // files are the summaries of all runs in the folder.
 func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, error) {
 	s.sortRuns(entries)
-	g, kept := newGrid(), keptGrid{Version: version(), Settings: s.spec().Inputs}
+	g, kept := newGrid(), keptGrid{Simulated: true, Note: simulatedNote, Version: version(), Settings: s.spec().Inputs}
 	for _, e := range entries {
 		g.add(e.Cell, e.Result)
 		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}
@@ -184,10 +184,10 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50", "least_last50", "final", "final_full_test",
 		"clipped_fraction", "above_none", "above_none_standard_error", "improvement_over", "improvement_percent",
-		"seconds_per_run", "mark"}}
+		"seconds_per_run", "note"}}
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged), text(r.Mean), text(r.Std), text(r.Median), text(r.Least),
-			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), simulatedMark}
+			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), simulatedNote}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}

@@ -82,7 +82,7 @@ func TestSimulateGoesOn(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
 	}
-	if err != nil || len(kept.Runs) != 2+2*2*2 || !bytes.Contains(text, []byte(`"mark":"simulated, not private"`)) {
+	if err != nil || len(kept.Runs) != 2+2*2*2 || !bytes.Contains(text, []byte(`"simulated":true,"note":"simulated, not private"`)) {
 		t.Fatalf("%d runs, %v", len(kept.Runs), err)
 	}
 	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
