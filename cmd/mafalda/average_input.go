@@ -85,8 +85,8 @@ func (f *averageFlags) random(purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(f.network.seed, 0x6176657261676500+purpose))
 }
 
-// largestValue is that of values and standard deviations: sums of more would not be numbers.
-const largestValue = 1e300
+// largestValue is that of values and standard deviations: sums and squares of more would not be numbers.
+const largestValue = 1e150
 
 // startValues draws the nodes' values, or reads them.
 func (f *averageFlags) startValues(labels []string) ([]float64, error) {

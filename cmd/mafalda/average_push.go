@@ -30,7 +30,7 @@ func (f *pushFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
 	fl.Float64Var(&f.b, "b", 50, "dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
-		"epsilon = b/gamma-n of a round that hides next to nothing; under --b 5 noise is larger than the values")
+		"epsilon = b/gamma-n of a round that hides next to nothing; under --b 5 errors grow on most networks")
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
 	fl.Var((*wholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")

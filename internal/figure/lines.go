@@ -72,7 +72,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	}
 	if axes.LogY {
 		low /= 1.2
-		high *= math.Pow(math.Max(high/low, 1.5), room)
+		high = math.Min(high*math.Pow(math.Max(high/low, 1.5), room), math.MaxFloat64)
 		p.Y.Scale = plot.LogScale{}
 		p.Y.Tick.Marker = plot.ConstantTicks(decades(low, high))
 	} else {
