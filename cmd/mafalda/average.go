@@ -41,6 +41,7 @@ type averaging interface {
 
 // averageRun is what all JSON of consensus starts with.
 type averageRun struct {
+	simulated
 	Protocol string    `json:"protocol"`
 	Graph    string    `json:"graph"`
 	Nodes    int       `json:"nodes"`
@@ -57,7 +58,7 @@ type averageRun struct {
 
 // newAverageRun describes a run whose nodes held these values in its rounds.
 func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
-	r := averageRun{Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
+	r := averageRun{simulated: isRevealing, Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
 		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
 		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
 	for _, v := range values {

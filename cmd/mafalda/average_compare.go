@@ -25,6 +25,7 @@ type compared struct {
 
 // comparison is the JSON of --compare.
 type comparison struct {
+	simulated
 	Graph     string     `json:"graph"`
 	Nodes     int        `json:"nodes"`
 	Edges     int        `json:"edges"`
@@ -45,7 +46,7 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(),
+	c := &comparison{simulated: isRevealing, Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(),
 		Seed: f.network.seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
 		Rounds: comparedRounds, network: n}
 	if f.fixed {

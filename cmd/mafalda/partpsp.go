@@ -100,6 +100,7 @@ type partCell struct {
 
 // partResult is the JSON.
 type partResult struct {
+	simulated
 	Task     string     `json:"task"`
 	Widths   []int      `json:"widths"`
 	Nodes    int        `json:"nodes"`
@@ -219,7 +220,7 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 	features := t.task.Model.Features()
 	widths := []int{features, hiddenUnits, features, classes}
 	t.model = simulate.NewPerceptron(widths...)
-	t.result = partResult{Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
+	t.result = partResult{simulated: isSimulated, Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
 		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
 	for _, name := range f.networks {
 		spec := fmt.Sprintf("exp:%d", f.nodes)

@@ -51,16 +51,12 @@ func (k keptRun) result() *simulate.Result {
 		Clipped: k.Clipped, Diverged: k.Diverged, Seconds: k.Seconds}
 }
 
-// simulatedNote is in everything that a simulation writes: its noise is made of seeds, and protects nobody.
-const simulatedNote = "simulated, not private"
-
 // keptGrid is the content of runs.json.
 type keptGrid struct {
-	Simulated bool         `json:"simulated"` // as in all JSON of simulations
-	Note      string       `json:"note"`
-	Version   string       `json:"version"`
-	Settings  study.Inputs `json:"settings"` // all that runs depend on besides their cell
-	Runs      []listedRun  `json:"runs"`
+	simulated
+	Version  string       `json:"version"`
+	Settings study.Inputs `json:"settings"` // all that runs depend on besides their cell
+	Runs     []listedRun  `json:"runs"`
 }
 
 type listedRun struct {

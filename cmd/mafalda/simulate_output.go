@@ -137,7 +137,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 // files are the summaries of all runs in the folder.
 func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, error) {
 	s.sortRuns(entries)
-	g, kept := newGrid(), keptGrid{Simulated: true, Note: simulatedNote, Version: version(), Settings: s.spec().Inputs}
+	g, kept := newGrid(), keptGrid{simulated: isSimulated, Version: version(), Settings: s.spec().Inputs}
 	for _, e := range entries {
 		g.add(e.Cell, e.Result)
 		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}
