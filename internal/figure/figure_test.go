@@ -100,3 +100,14 @@ func TestDotsRefuse(t *testing.T) {
 		t.Error("zero was drawn on a logarithmic axis")
 	}
 }
+
+// Room above curves near the largest number made an axis without an end, and ticks for ever.
+func TestLogarithmicAxesEnd(t *testing.T) {
+	curves := make([]Curve, 6)
+	for i := range curves {
+		curves[i] = Curve{Name: "huge", X: []float64{0, 1}, Y: []float64{1e305, 1e-5}}
+	}
+	if _, err := Lines(Axes{LogY: true}, curves); err != nil {
+		t.Error(err)
+	}
+}
