@@ -59,7 +59,7 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.S
 	best := &seriesOptimum{starts: len(starts)}
 	var x []float64
 	if s, ok := schema.(participation.MinSep); ok && !participation.IsPartition(s) {
-		x, best.iterations = optimizeUnderMinSep(ctx, scaled, s, f.(nestedFamily), opts.MaxIterations)
+		x, best.iterations = optimizeUnderMinSep(ctx, scaled, s, f.(nestedFamily))
 	} else {
 		points := make([][]float64, len(starts))
 		for i, start := range starts {

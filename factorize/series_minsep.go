@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/parallel"
 	"mafalda/participation"
 )
 
@@ -26,138 +27,69 @@ var (
 )
 
 const (
-	minSepSeeds = 2   // of the descents that only look at patterns whose steps are exactly b apart
-	minSepCuts  = 10  // worst patterns that are added
-	minSepPower = 400 // of the norm that stands for the maximum over patterns
+	minSepSeeds      = 2   // of the descents that only look at patterns whose steps are exactly b apart
+	minSepIterations = 300 // of each descent
 )
 
+// minSepSharpness are the soft maxima that follow one another, for a sensitivity of about one.
+var minSepSharpness = []float64{200, 3000, 40000}
+
 // optimizeUnderMinSep minimizes the loss over a family under min-sep, where neither are the patterns few enough to look at all
-// of them, nor are those whose steps are exactly b apart the worst if coefficients from b on do not decrease. It measures
-// every candidate by the schema's own bound. Candidates are the optimum of the next smaller family, so that a larger one is
-// never worse; the best points of descents that look at steps exactly b apart; and what two descents make of each of these:
-//
-//   - the worst pattern that the schema's bound finds is added to the patterns that are looked at, and the descent repeated,
-//     as long as there are new ones (cutting planes);
-//   - the sensitivity is that of the envelope of the series, which has only one worst pattern and bounds the true one.
-func optimizeUnderMinSep(ctx context.Context, h *mat.SymDense, schema participation.MinSep, f nestedFamily, limit int) ([]float64, int) {
+// of them, nor are those whose steps are exactly b apart the worst if coefficients from b on do not decrease. Descents of
+// chainObjective, which bounds them all, start from the optimum of the next smaller family and from the best points of descents
+// that look at steps exactly b apart. All of these are measured by the schema's own sensitivity, so
+// that a larger family is never worse than the smaller one.
+func optimizeUnderMinSep(ctx context.Context, h *mat.SymDense, schema participation.MinSep, f nestedFamily) ([]float64, int) {
 	objective := func() *seriesObjective { return newSeriesObjective(h, schema, f.fresh(), false) }
-	starts := f.starts(schema.Separation())
+	points, iterations := descendSeries(ctx, f.starts(schema.Separation()), minSepIterations, objective)
 	var seeds [][]float64
-	iterations := 0
-	if smaller, widen := f.narrower(schema.Separation()); smaller != nil {
-		x, made := optimizeUnderMinSep(ctx, h, schema, smaller, limit)
-		seeds, iterations = append(seeds, widen(x)), made
-	}
-	points, made := descendSeries(ctx, clonePoints(starts), limit, objective)
-	iterations += made
 	for _, p := range points[:min(len(points), minSepSeeds)] {
 		seeds = append(seeds, p.x)
 	}
-	best, least := seeds[0], math.Inf(1)
-	try := func(o *seriesObjective, x []float64) []int {
-		loss, pattern := o.trueLoss(x, schema)
-		if loss < least {
-			best, least = slices.Clone(x), loss
-		}
-		return pattern
+	if smaller, widen := f.narrower(schema.Separation()); smaller != nil {
+		x, made := optimizeUnderMinSep(ctx, h, schema, smaller)
+		seeds, iterations = append(seeds, widen(x)), iterations+made
 	}
-	for _, seed := range seeds {
-		try(objective(), seed)
-	}
-	enveloped := append(clonePoints(seeds), clonePoints(starts)...)
-	points, made = descendSeries(ctx, enveloped, limit, func() *seriesObjective {
-		o := objective()
-		o.enveloped, o.patterns, o.sums = true, o.patterns[:1], o.sums[:1]
-		return o
+	best, least := make([][]float64, len(seeds)), make([]float64, len(seeds))
+	made := make([]int, len(seeds))
+	parallel.For(len(seeds), func(i int) {
+		o := &chainObjective{seriesObjective: objective(), schema: schema}
+		best[i], least[i], made[i] = o.refine(ctx, seeds[i])
 	})
-	iterations += made
-	try(objective(), points[0].x)
-	for _, x := range append(clonePoints(seeds), slices.Clone(best)) {
-		o := objective()
-		o.power = minSepPower
-		for range minSepCuts {
-			pattern := try(o, x)
-			known := slices.ContainsFunc(o.patterns, func(p []int) bool { return slices.Equal(p, pattern) })
-			if known && o.power > minSepPower || ctx.Err() != nil {
-				break
-			}
-			if known { // all that count are there: a sharper maximum
-				o.power *= 10
-			} else {
-				o.patterns, o.sums = append(o.patterns, pattern), append(o.sums, 0)
-			}
-			iterations += o.descend(ctx, x, limit).Iterations
-		}
-		try(o, x)
-	}
-	return best, iterations
-}
-
-func clonePoints(points [][]float64) [][]float64 {
-	clones := make([][]float64, len(points))
-	for i, p := range points {
-		clones[i] = slices.Clone(p)
-	}
-	return clones
-}
-
-// trueLoss returns the loss of x by the schema's own bound of the sensitivity, up to rounding, and its worst pattern; +Inf
-// outside the domain.
-func (o *seriesObjective) trueLoss(x []float64, schema participation.Schema) (float64, []int) {
-	if math.IsInf(o.Value(x), 0) {
-		return math.Inf(1), nil
-	}
-	sens, err := schema.Sensitivity(seriesGram(o.c[:o.bands], o.steps))
-	if err != nil {
-		return math.Inf(1), nil
-	}
-	return o.error * o.d[0] * o.d[0] * sens.Squared, sens.Pattern // error is that of unit sensitivity
-}
-
-// seriesGram returns CᵀC of the Toeplitz strategy of T = steps with coefficients c, by its diagonals.
-func seriesGram(c []float64, steps int) *mat.SymDense {
-	x := mat.NewSymDense(steps, nil)
-	for lag := range min(len(c), steps) {
-		var sum float64
-		for t := steps - 1; t >= lag; t-- { // one more row that both columns have
-			if i := steps - 1 - t; i+lag < len(c) {
-				sum += c[i] * c[i+lag]
-			}
-			x.SetSym(t-lag, t, sum)
+	first := 0
+	for i, loss := range least {
+		iterations += made[i]
+		if loss < least[first] {
+			first = i
 		}
 	}
-	return x
+	return best[first], iterations
 }
 
 func (f freeSeries) starts(separation int) [][]float64 { return freeStarts(int(f), separation) }
 
 func (f *inverseSeries) starts(int) [][]float64 { return inverseStarts(f.bands) }
 
-// Families are nested in single coefficients up to so many, and beyond it in doublings.
-const singleSteps = 8
-
-// narrower takes coefficients away, but for the first b.
+// narrower leaves b coefficients, 2b, 4b and so on.
 func (f freeSeries) narrower(separation int) (nestedFamily, func([]float64) []float64) {
-	width := int(f) - 1
-	if int(f) > separation+singleSteps {
-		for width = separation + singleSteps; 2*width < int(f); width *= 2 {
-		}
-	}
 	if int(f) <= separation {
 		return nil, nil
+	}
+	width := separation
+	for 2*width < int(f) {
+		width *= 2
 	}
 	return freeSeries(width), padTo(f.dimension())
 }
 
-// narrower takes coefficients away.
+// narrower leaves 1, 2, 4, ... coefficients.
 func (f *inverseSeries) narrower(int) (nestedFamily, func([]float64) []float64) {
-	width := f.bands - 1
-	if f.bands > singleSteps {
-		for width = singleSteps; 2*width < f.bands; width *= 2 {
-		}
-	}
-	if width < 1 {
+	if f.bands == 1 {
 		return nil, nil
+	}
+	width := 1
+	for 2*width < f.bands {
+		width *= 2
 	}
 	return &inverseSeries{bands: width, r: make([]float64, width)}, padTo(f.dimension())
 }

@@ -2,7 +2,6 @@ package factorize
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -15,31 +14,24 @@ import (
 //
 // With r = 1/c as power series, M = T(r)T(r)ᵀ (M[s,t] = M[s-1,t-1] + r_s r_t) and e = 1/d, the squared error is
 // Σ e_s e_t H[s,t] M[s,t].
-//
-// Under min-sep, where only some of the patterns are looked at, the objective can be smoothed, so that patterns with nearly
-// equal sums all have a say, and the sums can be those of the envelope |c|_j = max_{i≥j} |c_i|, whose first pattern bounds all.
 type seriesObjective struct {
 	steps, bands int // c_j = 0 from bands on
 	family       family
 	h            *mat.SymDense
 	patterns     [][]int
 	scaled       bool
-	power        float64 // of the norm of the sums of patterns, without scaled columns; 0: the maximum
-	enveloped    bool    // sums are those of the envelope
 
 	c, d, delta []float64 // of the last Value
 	r           []float64
-	shape       []float64 // c, or its envelope
-	largest     []int     // envelope[j] = |c[largest[j]]|
 	weighted    []float64 // Σ_t e_t H[s,t] M[s,t]: half the derivative of the error by e_s
 	sums        []float64 // Σ |X| of each pattern, for unscaled d or δ
-	shares      []float64 // the derivatives of the sensitivity by sums, without scaled columns
+	worst       int       // pattern of the largest sum
 	error       float64
 }
 
 // seriesPatterns returns the patterns whose sums of |X| the objective looks at: all of them where they can be listed. Of
-// min-sep those whose steps are exactly b apart, to begin with: they hold the worst one if the series is non-negative and
-// decreasing. See optimizeUnderMinSep for those that are not.
+// min-sep those whose steps are exactly b apart, which hold the worst one if the series is non-negative and decreasing; see
+// optimizeUnderMinSep.
 func seriesPatterns(schema participation.Schema) [][]int {
 	switch s := schema.(type) {
 	case interface{ Patterns() [][]int }:
@@ -80,20 +72,17 @@ func (o *seriesObjective) Value(x []float64) float64 {
 		}
 	}
 	o.r = invertSeries(o.c[:o.bands], o.steps)
-	o.shapeOf()
 	for i, pattern := range o.patterns {
 		o.sums[i] = o.sumOfMagnitudes(pattern, nil)
 	}
-	if !o.scaled { // one scale for all columns
-		scale := 1 / math.Sqrt(o.largestSum())
-		for s := range o.d {
-			o.d[s] = scale
+	o.worst = floats.MaxIdx(o.sums)
+	for i, pattern := range o.patterns {
+		sum := o.sums[o.worst] // one scale for all columns, or one a pattern
+		if o.scaled {
+			sum = o.sums[i]
 		}
-	} else { // one a pattern
-		for i, pattern := range o.patterns {
-			for _, s := range pattern {
-				o.d[s] = o.delta[s] / math.Sqrt(o.sums[i])
-			}
+		for _, s := range pattern {
+			o.d[s] = o.delta[s] / math.Sqrt(sum)
 		}
 	}
 	o.error = o.squaredError()
@@ -101,41 +90,6 @@ func (o *seriesObjective) Value(x []float64) float64 {
 		return math.Inf(1)
 	}
 	return math.Log(o.error)
-}
-
-// shapeOf sets shape.
-func (o *seriesObjective) shapeOf() {
-	o.shape = append(o.shape[:0], o.c[:o.bands]...)
-	if !o.enveloped {
-		return
-	}
-	o.largest = o.largest[:0]
-	at := o.bands - 1
-	for j := o.bands - 1; j >= 0; j-- {
-		if math.Abs(o.c[j]) > math.Abs(o.c[at]) {
-			at = j
-		}
-		o.shape[j] = math.Abs(o.c[at])
-		o.largest = append(o.largest, at)
-	}
-	slices.Reverse(o.largest)
-}
-
-// largestSum returns the largest sum of a pattern, or the norm of the sums, and sets shares.
-func (o *seriesObjective) largestSum() float64 {
-	o.shares = append(o.shares[:0], make([]float64, len(o.sums))...)
-	worst := floats.MaxIdx(o.sums)
-	if o.power == 0 || !(o.sums[worst] > 0) {
-		o.shares[worst] = 1
-		return o.sums[worst]
-	}
-	var total float64
-	for i, v := range o.sums {
-		o.shares[i] = math.Pow(v/o.sums[worst], o.power-1)
-		total += o.shares[i] * v / o.sums[worst]
-	}
-	floats.Scale(math.Pow(total, 1/o.power-1), o.shares)
-	return o.sums[worst] * math.Pow(total, 1/o.power)
 }
 
 // squaredError returns Σ e_s e_t H M and fills weighted, walking the diagonals of M.
@@ -161,7 +115,7 @@ func (o *seriesObjective) squaredError() float64 {
 	return total
 }
 
-// sumOfMagnitudes returns Σ_{s,t∈π} δ_s δ_t |X[s,t]| for X of the shape, and adds weight times its gradient if that is wanted.
+// sumOfMagnitudes returns Σ_{s,t∈π} δ_s δ_t |X[s,t]| for X of c, and adds weight times its gradient if that is wanted.
 func (o *seriesObjective) sumOfMagnitudes(pattern []int, g *magnitudeGradient) float64 {
 	var total float64
 	for i, s := range pattern {
@@ -171,7 +125,7 @@ func (o *seriesObjective) sumOfMagnitudes(pattern []int, g *magnitudeGradient) f
 			if length <= 0 {
 				break
 			}
-			x := floats.Dot(o.shape[:length], o.shape[lag:lag+length])
+			x := floats.Dot(o.c[:length], o.c[lag:lag+length])
 			factor := o.delta[s] * o.delta[t]
 			if lag > 0 {
 				factor *= 2
@@ -181,8 +135,8 @@ func (o *seriesObjective) sumOfMagnitudes(pattern []int, g *magnitudeGradient) f
 				continue
 			}
 			sign := g.weight * factor * math.Copysign(1, x)
-			floats.AddScaled(g.c[:length], sign, o.shape[lag:lag+length])
-			floats.AddScaled(g.c[lag:lag+length], sign, o.shape[:length])
+			floats.AddScaled(g.c[:length], sign, o.c[lag:lag+length])
+			floats.AddScaled(g.c[lag:lag+length], sign, o.c[:length])
 			g.delta[s] += g.weight * factor * math.Abs(x) // by log δ
 			g.delta[t] += g.weight * factor * math.Abs(x)
 		}
@@ -205,29 +159,17 @@ func (o *seriesObjective) GradientTo(dst []float64) {
 		part[s] = 2 * o.weighted[s] / o.d[s]
 		gd[s] -= part[s]
 	}
-	gs := gc // by the shape
-	if o.enveloped {
-		gs = make([]float64, o.bands)
-	}
-	sum := 1 / (o.d[0] * o.d[0]) // without scaled columns
 	for i, pattern := range o.patterns {
 		var share float64
-		switch {
-		case o.scaled:
+		if o.scaled {
 			for _, s := range pattern {
 				share += part[s]
 			}
-			share /= o.sums[i]
-		case o.shares[i] != 0:
-			share = floats.Sum(part) * o.shares[i] / sum
+		} else if i == o.worst {
+			share = floats.Sum(part)
 		}
 		if share != 0 {
-			o.sumOfMagnitudes(pattern, &magnitudeGradient{share / 2, gs, gd})
-		}
-	}
-	if o.enveloped {
-		for j, at := range o.largest {
-			gc[at] += math.Copysign(1, o.c[at]) * gs[j]
+			o.sumOfMagnitudes(pattern, &magnitudeGradient{share / (2 * o.sums[i]), gc, gd})
 		}
 	}
 	floats.Scale(1/o.error, gc)

@@ -44,7 +44,8 @@ func SoftMaximum(s Schema, x *mat.SymDense, beta float64, gradient []float64) fl
 }
 
 // softChain sums over the patterns of min-sep: forward[j][s] is the logarithm of the sum over patterns of j+1 steps that end in
-// s, backward[j][s] over what can follow on them.
+// s, backward[j][s] over what can follow on them. Where no pattern can have more than k steps anyway, steps are not counted,
+// and j = 0 stands for all.
 type softChain struct {
 	MinSep
 	beta              float64
@@ -52,65 +53,96 @@ type softChain struct {
 	forward, backward [][]float64
 }
 
+// next returns the row of patterns that have one step more than those of row j; -1: there are none.
+func (c *softChain) next(j int) int {
+	switch {
+	case c.participations*c.separation >= c.steps:
+		return 0
+	case j+1 == c.participations:
+		return -1
+	}
+	return j + 1
+}
+
 func newSoftChain(m MinSep, x *mat.SymDense, beta float64) *softChain {
-	c := &softChain{MinSep: m, beta: beta, x: x}
-	for range m.participations {
+	c := &softChain{MinSep: m, beta: beta, x: x, forward: [][]float64{make([]float64, m.steps)}}
+	c.forwardTo(0, nil)
+	for j := 0; c.next(j) == j+1; j++ {
 		c.forward = append(c.forward, make([]float64, m.steps))
+		c.forwardTo(j+1, c.forward[j])
+	}
+	for range c.forward {
 		c.backward = append(c.backward, make([]float64, m.steps))
 	}
-	terms := make([]float64, 0, m.separation+1)
-	for j, row := range c.forward {
-		far := math.Inf(-1) // of steps that are 2b or more before
-		for t := range row {
-			own := beta * x.At(t, t)
-			if j == 0 {
-				row[t] = own
-				continue
-			}
-			before := c.forward[j-1]
-			if t >= 2*m.separation {
-				far = logSum([]float64{far, before[t-2*m.separation]})
-			}
-			terms = append(terms[:0], far)
-			for s := max(t-2*m.separation+1, 0); s <= t-m.separation; s++ {
-				terms = append(terms, before[s]+2*beta*x.At(s, t))
-			}
-			row[t] = own + logSum(terms)
-		}
-	}
-	for j := m.participations - 2; j >= 0; j-- {
-		far := 0.0 // of steps that are 2b or more after, or none
-		after := c.backward[j+1]
-		for s := m.steps - 1; s >= 0; s-- {
-			if t := s + 2*m.separation; t < m.steps {
-				far = logSum([]float64{far, beta*x.At(t, t) + after[t]})
-			}
-			terms = append(terms[:0], far)
-			for t := s + m.separation; t < min(s+2*m.separation, m.steps); t++ {
-				terms = append(terms, beta*(x.At(t, t)+2*x.At(s, t))+after[t])
-			}
-			c.backward[j][s] = logSum(terms)
+	for j := len(c.backward) - 1; j >= 0; j-- {
+		if next := c.next(j); next >= 0 {
+			c.backwardTo(c.backward[j], c.backward[next])
 		}
 	}
 	return c
 }
 
+// forwardTo fills row j from the row of patterns with one step less; nil: the row starts patterns, and goes on with its own if
+// steps are not counted.
+func (c *softChain) forwardTo(j int, before []float64) {
+	row, b := c.forward[j], c.separation
+	far := math.Inf(-1) // of steps that are 2b or more before, or none
+	if before == nil {
+		far = 0
+		if c.next(j) == j {
+			before = row
+		}
+	}
+	terms := make([]float64, 0, b+1)
+	for t := range row {
+		if before != nil && t >= 2*b {
+			far = logSum(append(terms[:0], far, before[t-2*b]))
+		}
+		terms = append(terms[:0], far)
+		for s := max(t-2*b+1, 0); before != nil && s <= t-b; s++ {
+			terms = append(terms, before[s]+2*c.beta*c.x.At(s, t))
+		}
+		row[t] = c.beta*c.x.At(t, t) + logSum(terms)
+	}
+}
+
+// backwardTo fills a row of backward from the row of patterns with one step more.
+func (c *softChain) backwardTo(row, after []float64) {
+	b := c.separation
+	terms := make([]float64, 0, b+1)
+	far := 0.0 // of steps that are 2b or more after, or none
+	for s := c.steps - 1; s >= 0; s-- {
+		if t := s + 2*b; t < c.steps {
+			far = logSum(append(terms[:0], far, c.beta*c.x.At(t, t)+after[t]))
+		}
+		terms = append(terms[:0], far)
+		for t := s + b; t < min(s+2*b, c.steps); t++ {
+			terms = append(terms, c.beta*(c.x.At(t, t)+2*c.x.At(s, t))+after[t])
+		}
+		row[s] = logSum(terms)
+	}
+}
+
+// leastShare is the logarithm of shares that are left out.
+const leastShare = -40
+
 // addTo adds the shares of single steps and of neighbours to gradient, and returns the maximum.
 func (c *softChain) addTo(gradient []float64) float64 {
 	total := math.Inf(-1)
-	for s := range c.steps {
-		total = logSum([]float64{total, c.forward[0][s] + c.backward[0][s]})
+	for _, row := range c.forward {
+		total = logSum([]float64{total, logSum(row)})
 	}
 	for j, row := range c.forward {
+		next := c.next(j)
 		for s, f := range row {
-			if share := f + c.backward[j][s] - total; share > -40 {
-				gradient[s*c.steps+s] += math.Exp(share)
-			} else {
+			share := f + c.backward[j][s] - total
+			if share < leastShare {
 				continue
 			}
-			for t := s + c.separation; j+1 < c.participations && t < min(s+2*c.separation, c.steps); t++ {
-				share := f + c.beta*(c.x.At(t, t)+2*c.x.At(s, t)) + c.backward[j+1][t] - total
-				if share > -40 {
+			gradient[s*c.steps+s] += math.Exp(share)
+			for t := s + c.separation; next >= 0 && t < min(s+2*c.separation, c.steps); t++ {
+				share := f + c.beta*(c.x.At(t, t)+2*c.x.At(s, t)) + c.backward[next][t] - total
+				if share > leastShare {
 					gradient[s*c.steps+t] += math.Exp(share)
 					gradient[t*c.steps+s] += math.Exp(share)
 				}
@@ -131,7 +163,7 @@ func logSum(v []float64) float64 {
 	}
 	var sum float64
 	for _, a := range v {
-		if a > largest-40 {
+		if a > largest+leastShare {
 			sum += math.Exp(a - largest)
 		}
 	}
