@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/graph"
 	"mafalda/internal/parallel"
 )
 
@@ -36,23 +35,6 @@ type modes struct {
 // PrefixResponse is that of centralized learning.
 func PrefixResponse(steps int) *Response { return &Response{steps: steps, stationary: 1} }
 
-// ExactResponse is that of a symmetric gossip matrix of at most 2048 nodes, by its eigenvalues; ok is false for others.
-func ExactResponse(w *graph.CSR, kind Kind, steps int) (r *Response, ok bool, err error) {
-	n, _ := w.Dims()
-	if n > maxSpectralNodes || !w.Symmetric(0) {
-		return nil, false, nil
-	}
-	values, err := eigenvalues(w)
-	if err != nil {
-		return nil, true, err
-	}
-	m := &modes{theta: values, input: make([]float64, n), weight: 1}
-	for i, v := range values {
-		m.input[i] = math.Pow(v, float64(kind.firstPower()))
-	}
-	return &Response{steps: steps, groups: []*modes{m}}, true, nil
-}
-
 // For returns the same network's response for another number of steps.
 func (r *Response) For(steps int) *Response {
 	other := *r
@@ -64,7 +46,8 @@ func (r *Response) For(steps int) *Response {
 func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes, 1) }
 
 // LossError estimates the relative error of the squared error that Response gives to r: the standard error of the mean over
-// the probes, and how far it is from that of three quarters of the Lanczos steps.
+// the probes, which Factor is to be multiplied with (0 for unit vectors), and how far it is from that of three quarters of the
+// Lanczos steps.
 func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standard, truncation float64, err error) {
 	all, err := s.Response(steps)
 	if err != nil {
@@ -76,7 +59,7 @@ func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standar
 		return 0, 0, err
 	}
 	truncation = math.Abs(part.Error(nil, r)-whole) / whole
-	for i := range s.probes {
+	for i := range s.random() {
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
 		}
@@ -88,7 +71,7 @@ func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standar
 		standard += d * d
 	}
 	n := float64(len(s.probes))
-	return math.Sqrt(standard / (n * (n - 1))), truncation, nil
+	return math.Sqrt(standard / max(1, n*(n-1))), truncation, nil
 }
 
 func (s *Sketch) response(steps int, probes []*run, part float64) (*Response, error) {
@@ -195,44 +178,64 @@ func (r *Response) Error(grad, rs []float64) float64 {
 	return total
 }
 
-// rowsAtOnce is how many states are multiplied with the metric at once.
-const rowsAtOnce = 256
+// rowsAtOnce is how many states are multiplied with the metric at once, and blocksAtOnce how many times that are kept where
+// no derivative is asked for.
+const (
+	rowsAtOnce   = 256
+	blocksAtOnce = 8
+)
 
-// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil.
+// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil, which takes T states of
+// memory.
 func (m *modes) quadratic(grad, rs []float64) float64 {
 	steps, size := len(rs), len(m.theta)
-	states := make([]float64, steps*size)
-	state := make([]float64, size)
-	for l, r := range rs {
-		m.advance(state, r)
-		copy(states[l*size:], state)
+	kept := steps
+	if grad == nil {
+		kept = min(steps, rowsAtOnce*blocksAtOnce)
 	}
+	states := make([]float64, kept*size)
+	state := make([]float64, size)
 	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
-	parallel.For(len(energies), func(i int) { // x_l becomes (T-l)·weight·Mx_l
-		from := i * rowsAtOnce
-		rows := min(rowsAtOnce, steps-from)
-		x := states[from*size : (from+rows)*size]
-		y := x
-		if m.metric != nil {
-			y = make([]float64, rows*size)
-			mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, x), m.metric)
+	for first := 0; first < steps; first += kept {
+		count := min(kept, steps-first)
+		for l, r := range rs[first : first+count] {
+			m.advance(state, r)
+			copy(states[l*size:], state)
 		}
-		for l := range rows {
-			w := float64(steps-from-l) * m.weight
-			var dot float64
-			for j, v := range x[l*size : (l+1)*size] {
-				dot += v * y[l*size+j]
-				x[l*size+j] = w * y[l*size+j]
-			}
-			energies[i] += w * dot
-		}
-	})
+		parallel.For((count+rowsAtOnce-1)/rowsAtOnce, func(i int) {
+			from := i * rowsAtOnce
+			rows := min(rowsAtOnce, count-from)
+			energies[first/rowsAtOnce+i] = m.energy(states[from*size:(from+rows)*size], steps-first-from)
+		})
+	}
 	if grad != nil {
 		m.pull(grad, states, 2)
 	}
 	var total float64
 	for _, e := range energies {
 		total += e
+	}
+	return total
+}
+
+// energy returns Σ_l (left-l) weight·x_lᵀMx_l over the rows x_l, which become (left-l)·weight·Mx_l.
+func (m *modes) energy(x []float64, left int) float64 {
+	size := len(m.theta)
+	rows := len(x) / size
+	y := x
+	if m.metric != nil {
+		y = make([]float64, rows*size)
+		mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, x), m.metric)
+	}
+	var total float64
+	for l := range rows {
+		w := float64(left-l) * m.weight
+		var dot float64
+		for j, v := range x[l*size : (l+1)*size] {
+			dot += v * y[l*size+j]
+			x[l*size+j] = w * y[l*size+j]
+		}
+		total += w * dot
 	}
 	return total
 }

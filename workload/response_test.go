@@ -50,7 +50,7 @@ func TestResponseIsGram(t *testing.T) {
 			if h, err = Gram(context.Background(), w, steps, Options{Kind: kind}); err != nil {
 				t.Fatal(err)
 			}
-			exact, ok, err := ExactResponse(w, kind, steps)
+			exact, ok, err := ExactResponse(w, pi, kind, steps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestReducedResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if exact, ok, err := ExactResponse(w.Matrix(), Model, steps); err != nil {
+			if exact, ok, err := ExactResponse(w.Matrix(), pi, Model, steps); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				whole = exact

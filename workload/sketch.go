@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -23,13 +22,17 @@ import (
 //
 //	R_p z·R_q z = ‖y‖² e₁ᵀ T^p M T^q e₁,   M = QᵀD⁻¹Q   (m×m, the identity for symmetric W).
 //
-// What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth.
+// What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth (Factor).
+// With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
 	nodes      int
 	first      int     // e, the workload's first power
 	stationary float64 // n‖π‖²
 	cross      *run    // of c_q; nil for symmetric W
 	probes     []*run
+
+	unit        bool // the probes are the unit vectors
+	independent bool
 }
 
 // run is what is left of a Lanczos run: e₁ᵀ T^p M T^q e₁ or lᵀT^q e₁, times scale.
@@ -43,10 +46,14 @@ type run struct {
 // SketchOptions tunes NewSketch.
 type SketchOptions struct {
 	Kind         Kind
-	Probes       int // random vectors, at least 2
+	Probes       int // random vectors, at least 2; all unit vectors, n, if this is n or more
 	LanczosSteps int // m, at least 2; fewer are made where the network has fewer dimensions
 	Seed         uint64
 	Progress     func(done, total int) // if not nil, called from the caller's goroutine; the unit is matrix-vector products
+
+	// Independent asks for independent random signs however few nodes there are, as they were made before errors had a
+	// confidence.
+	Independent bool
 }
 
 // ErrReversible is returned for gossip matrices that are not in detailed balance with any distribution: directed ones,
@@ -71,7 +78,10 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		return nil, fmt.Errorf("%d probes and %d Lanczos steps: at least 2 of both are needed", opts.Probes, opts.LanczosSteps)
 	}
 	l := newLanczos(w, pi)
-	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary()}
+	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary(), independent: opts.Independent}
+	if opts.Probes >= n && !opts.Independent {
+		s.unit, opts.Probes = true, n
+	}
 	total := (opts.Probes + 1) * opts.LanczosSteps
 	done := 0
 	tick := func(width int) error {
@@ -91,7 +101,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		}
 		s.cross = runs[0]
 	}
-	signs := rand.New(rand.NewPCG(opts.Seed, 0x6d6166616c6461))
+	starts := newVectors(l, s.unit, opts.Independent, opts.Seed)
 	width := opts.Probes
 	if !l.symmetric {
 		width = max(1, min(width, int(basisFloats)/(n*opts.LanczosSteps)))
@@ -100,7 +110,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	}
 	for len(s.probes) < opts.Probes {
 		count := min(width, opts.Probes-len(s.probes))
-		runs, err := l.runs(l.signs(signs, count), count, opts.LanczosSteps, nil, tick)
+		runs, err := l.runs(starts.next(count), count, opts.LanczosSteps, nil, tick)
 		if err != nil {
 			return nil, err
 		}
@@ -112,21 +122,29 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 // Nodes returns n.
 func (s *Sketch) Nodes() int { return s.nodes }
 
-// Probes returns how many random vectors there are.
+// Probes returns how many vectors there are.
 func (s *Sketch) Probes() int { return len(s.probes) }
+
+// random returns the probes that are random.
+func (s *Sketch) random() []*run {
+	if s.unit {
+		return nil
+	}
+	return s.probes
+}
 
 // Kernel returns the estimate for T = steps.
 func (s *Sketch) Kernel(steps int) *Kernel {
 	return s.kernel(steps, s.probes, 1)
 }
 
-// Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, how far H from this probe
-// alone is from the estimate; and last how far H from three quarters of the Lanczos steps is. Their mean square, divided by
-// probes - 1, estimates the square of the first kind of error; the second kind is larger than the error itself where
-// Lanczos' method converges. visit owns the matrices.
+// Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, unless these are the unit
+// vectors, how far H from this probe alone is from the estimate; and last how far H from three quarters of the Lanczos steps
+// is. The mean square of the former, divided by probes - 1, is that of a standard error, which Factor is to be multiplied
+// with; the latter is larger than the error itself where Lanczos' method converges. visit owns the matrices.
 func (s *Sketch) Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error {
 	h := s.Kernel(steps).Gram()
-	for i := range s.probes {
+	for i := range s.random() {
 		e := s.kernel(steps, s.probes[i:i+1], 1).Gram()
 		subtract(e, h)
 		if err := visit(e, true); err != nil {

@@ -69,7 +69,8 @@ func TestGramRefusals(t *testing.T) {
 		say  string
 	}{
 		"unknown":         {[]string{"--graph", "florentine", "--gram", "guess"}, "must be exact"},
-		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "1"}, "at least 2"},
+		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "1"}, "at least 4 random vectors"},
+		"three probes":    {[]string{"--graph", "star:300", "--gram", "lanczos", "--probes", "3"}, "at least 4 random vectors"},
 		"probes of exact": {[]string{"--graph", "florentine", "--gram", "exact", "--probes", "3"}, "are for --gram lanczos"},
 		"directed":        {[]string{"--graph", directed, "--directed", "--gram", "lanczos"}, "detailed balance"},
 		"per node":        {[]string{"--graph", "florentine", "--gram", "lanczos", "--per-node"}, "single nodes"},
