@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -43,27 +42,26 @@ func (r *Response) For(steps int) *Response {
 }
 
 // Response returns the estimate for T = steps.
-func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes, 1) }
+func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes) }
 
 // LossError estimates the relative error of the squared error that Response gives to r: the standard error of the mean over
-// the probes, which Factor is to be multiplied with (0 for unit vectors), and how far it is from that of three quarters of the
-// Lanczos steps.
+// the probes, which Factor is to be multiplied with (0 for unit vectors), and what few Lanczos steps may have made of it (rough).
 func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standard, truncation float64, err error) {
 	all, err := s.Response(steps)
 	if err != nil {
 		return 0, 0, err
 	}
 	whole := all.Error(nil, r)
-	part, err := s.response(steps, s.probes, 0.75)
+	rough, err := s.rough().Response(steps)
 	if err != nil {
 		return 0, 0, err
 	}
-	truncation = math.Abs(part.Error(nil, r)-whole) / whole
+	truncation = math.Abs(rough.Error(nil, r)-whole) / whole
 	for i := range s.random() {
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
 		}
-		one, err := s.response(steps, s.probes[i:i+1], 1)
+		one, err := s.response(steps, s.probes[i:i+1])
 		if err != nil {
 			return 0, 0, err
 		}
@@ -74,55 +72,22 @@ func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standar
 	return math.Sqrt(standard / max(1, n*(n-1))), truncation, nil
 }
 
-func (s *Sketch) response(steps int, probes []*run, part float64) (*Response, error) {
+func (s *Sketch) response(steps int, probes []*run) (*Response, error) {
 	r := &Response{steps: steps, stationary: s.stationary}
 	var err error
 	if s.cross != nil {
-		if r.cross, err = s.cross.modes(s.first, part, s.cross.scale); err != nil {
+		if r.cross, err = s.cross.modes(s.first, s.cross.scale); err != nil {
 			return nil, err
 		}
 	}
 	for _, p := range probes {
-		m, err := p.modes(s.first, part, p.scale/float64(len(probes)))
+		m, err := p.modes(s.first, p.scale/float64(len(probes)))
 		if err != nil {
 			return nil, err
 		}
 		r.groups = append(r.groups, m)
 	}
 	return r, nil
-}
-
-// modes diagonalizes the leading part of T.
-func (r *run) modes(first int, part, weight float64) (*modes, error) {
-	m := max(1, int(math.Ceil(part*float64(len(r.alpha)))))
-	t := mat.NewSymDense(m, nil)
-	for i := range m {
-		t.SetSym(i, i, r.alpha[i])
-		if i+1 < m {
-			t.SetSym(i, i+1, r.beta[i])
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(t, true) {
-		return nil, fmt.Errorf("eigenvalues of a Lanczos run did not converge")
-	}
-	var v mat.Dense
-	eigen.VectorsTo(&v)
-	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: weight}
-	for j, theta := range out.theta {
-		out.input[j] = v.At(0, j) * math.Pow(theta, float64(first))
-	}
-	if r.metric != nil {
-		var half mat.Dense
-		half.Mul(v.T(), r.metric.SliceSym(0, m))
-		out.metric = &mat.Dense{}
-		out.metric.Mul(&half, &v)
-	}
-	if r.left != nil {
-		out.left = make([]float64, m)
-		mat.NewVecDense(m, out.left).MulVec(v.T(), mat.NewVecDense(m, r.left[:m]))
-	}
-	return out, nil
 }
 
 // Steps returns T.

@@ -33,11 +33,11 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 }
 
 const (
-	exactOperations = 5e10    // beyond which auto does not take the exact way: about a minute
-	probedNodes     = 1600000 // probes times nodes, about, by default
-	leastProbes     = 4       // fewer do not know how far off they are
-	mostProbes      = 200     // by default
-	fewNodes        = 128     // that have all their unit vectors for probes
+	exactOperations  = 5e10    // beyond which auto does not take the exact way: about a minute
+	probedNodes      = 1600000 // probes times nodes, about, by default
+	mostProbes       = 200     // by default
+	fewNodes         = 128     // that have all their unit vectors for probes
+	estimateRounding = 1e-10   // what rounding may add to the relative error of an estimate, amply
 )
 
 // choose returns the method for a network; exactOnly says why an estimate would not do, if it would not.
@@ -75,8 +75,8 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 	if exactOnly != "" {
 		return nil, usagef("--gram lanczos: %s", exactOnly)
 	}
-	if given("probes") && f.probes < leastProbes || f.lanczosSteps < 2 {
-		return nil, usagef("--probes %d and --lanczos-steps %d: at least %d random vectors and 2 steps are needed", f.probes, f.lanczosSteps, leastProbes)
+	if given("probes") && f.probes < workload.LeastProbes || f.lanczosSteps < 2 {
+		return nil, usagef("--probes %d and --lanczos-steps %d: at least %d random vectors and 2 steps are needed", f.probes, f.lanczosSteps, workload.LeastProbes)
 	}
 	if !reversible {
 		if f.method == "auto" {
@@ -91,7 +91,8 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 // fill fills in the number of probes for so many nodes.
 func (f *gramFlags) fill(nodes int) {
 	if f.probes == 0 {
-		f.probes = min(max(probedNodes/nodes/leastProbes*leastProbes, leastProbes), mostProbes)
+		const least = workload.LeastProbes
+		f.probes = min(max(probedNodes/nodes/least*least, least), mostProbes)
 	}
 	if nodes <= max(f.probes, fewNodes) {
 		f.probes = nodes
@@ -171,7 +172,7 @@ func checkConfidence(g *export.Gram, s *workload.Sketch) error {
 // does not change with the optimum's.
 //
 // Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in addition to
-// the difference that the last quarter of the Lanczos steps makes.
+// what few Lanczos steps may cost.
 func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Strategy, optimum bool, gap float64) error {
 	if s == nil {
 		return nil
@@ -200,7 +201,7 @@ func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Stra
 		return err
 	}
 	factor := s.Factor()
-	loss := factor*math.Sqrt(first) + math.Abs(truncated.First)
+	loss := lossError(g, factor*math.Sqrt(first), math.Abs(truncated.First))
 	g.LossError = &loss
 	if !optimum {
 		return nil
@@ -211,6 +212,14 @@ func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Stra
 		return errors.New("the estimate of the Gram matrix is too far off to say anything: use more --probes and --lanczos-steps")
 	}
 	return nil
+}
+
+// lossError adds up the errors of chance, of few Lanczos steps and of rounding, which manifests without a confidence left out.
+func lossError(g *export.Gram, random, truncated float64) float64 {
+	if g.Confidence == 0 {
+		return random + truncated
+	}
+	return random + truncated + estimateRounding
 }
 
 // excess bounds how far above the optimum for the true H the one for the estimate is, given bounds b = tr(EĤ⁻¹EX⁻¹)/f for the

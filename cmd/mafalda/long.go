@@ -90,7 +90,7 @@ func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c factor
 	if err != nil {
 		return err
 	}
-	both := s.Factor()*standard + truncation
+	both := lossError(g, s.Factor()*standard, truncation)
 	g.LossError = &both
 	return nil
 }

@@ -24,6 +24,9 @@ func TestLongRun(t *testing.T) {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
 	estimated := optimizeJSON(t, append(args, "--strategy", "toeplitz", "--bandwidth", "3", "--gram", "lanczos", "--no-baselines")...)
+	if uneven := optimizeJSON(t, "--graph", "florentine", "--T", "6000", "-k", "20", "--strategy", "toeplitz", "--bandwidth", "3", "--no-baselines"); uneven.Gram.Method != "exact" {
+		t.Errorf("uniform gossip of 15 nodes: %+v", uneven.Gram)
+	}
 	if estimated.Gram.LossError == nil || *estimated.Gram.LossError > 0.5 || estimated.Gram.ExcessBound != nil {
 		t.Errorf("%+v", estimated.Gram)
 	}
