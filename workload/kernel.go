@@ -36,7 +36,7 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 	if err := checkSquare(w); err != nil {
 		return nil, err
 	}
-	if n, _ := w.Dims(); n <= maxSpectralNodes && w.Symmetric(0) {
+	if n, _ := w.Dims(); n <= MaxSpectralNodes && w.Symmetric(0) {
 		return k, k.addSpectral(w, opts.Kind)
 	}
 	return k, k.addSequences(ctx, w, opts)

@@ -2,12 +2,10 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/graph"
 	"mafalda/internal/parallel"
 )
 
@@ -36,23 +34,6 @@ type modes struct {
 // PrefixResponse is that of centralized learning.
 func PrefixResponse(steps int) *Response { return &Response{steps: steps, stationary: 1} }
 
-// ExactResponse is that of a symmetric gossip matrix of at most 2048 nodes, by its eigenvalues; ok is false for others.
-func ExactResponse(w *graph.CSR, kind Kind, steps int) (r *Response, ok bool, err error) {
-	n, _ := w.Dims()
-	if n > maxSpectralNodes || !w.Symmetric(0) {
-		return nil, false, nil
-	}
-	values, err := eigenvalues(w)
-	if err != nil {
-		return nil, true, err
-	}
-	m := &modes{theta: values, input: make([]float64, n), weight: 1}
-	for i, v := range values {
-		m.input[i] = math.Pow(v, float64(kind.firstPower()))
-	}
-	return &Response{steps: steps, groups: []*modes{m}}, true, nil
-}
-
 // For returns the same network's response for another number of steps.
 func (r *Response) For(steps int) *Response {
 	other := *r
@@ -61,26 +42,26 @@ func (r *Response) For(steps int) *Response {
 }
 
 // Response returns the estimate for T = steps.
-func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes, 1) }
+func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes) }
 
 // LossError estimates the relative error of the squared error that Response gives to r: the standard error of the mean over
-// the probes, and how far it is from that of three quarters of the Lanczos steps.
+// the probes, which Factor is to be multiplied with (0 for unit vectors), and what few Lanczos steps may have made of it (rough).
 func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standard, truncation float64, err error) {
 	all, err := s.Response(steps)
 	if err != nil {
 		return 0, 0, err
 	}
 	whole := all.Error(nil, r)
-	part, err := s.response(steps, s.probes, 0.75)
+	rough, err := s.rough().Response(steps)
 	if err != nil {
 		return 0, 0, err
 	}
-	truncation = math.Abs(part.Error(nil, r)-whole) / whole
-	for i := range s.probes {
+	truncation = math.Abs(rough.Error(nil, r)-whole) / whole
+	for i := range s.random() {
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
 		}
-		one, err := s.response(steps, s.probes[i:i+1], 1)
+		one, err := s.response(steps, s.probes[i:i+1])
 		if err != nil {
 			return 0, 0, err
 		}
@@ -88,58 +69,25 @@ func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standar
 		standard += d * d
 	}
 	n := float64(len(s.probes))
-	return math.Sqrt(standard / (n * (n - 1))), truncation, nil
+	return math.Sqrt(standard / max(1, n*(n-1))), truncation, nil
 }
 
-func (s *Sketch) response(steps int, probes []*run, part float64) (*Response, error) {
+func (s *Sketch) response(steps int, probes []*run) (*Response, error) {
 	r := &Response{steps: steps, stationary: s.stationary}
 	var err error
 	if s.cross != nil {
-		if r.cross, err = s.cross.modes(s.first, part, s.cross.scale); err != nil {
+		if r.cross, err = s.cross.modes(s.first, s.cross.scale); err != nil {
 			return nil, err
 		}
 	}
 	for _, p := range probes {
-		m, err := p.modes(s.first, part, p.scale/float64(len(probes)))
+		m, err := p.modes(s.first, p.scale/float64(len(probes)))
 		if err != nil {
 			return nil, err
 		}
 		r.groups = append(r.groups, m)
 	}
 	return r, nil
-}
-
-// modes diagonalizes the leading part of T.
-func (r *run) modes(first int, part, weight float64) (*modes, error) {
-	m := max(1, int(math.Ceil(part*float64(len(r.alpha)))))
-	t := mat.NewSymDense(m, nil)
-	for i := range m {
-		t.SetSym(i, i, r.alpha[i])
-		if i+1 < m {
-			t.SetSym(i, i+1, r.beta[i])
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(t, true) {
-		return nil, fmt.Errorf("eigenvalues of a Lanczos run did not converge")
-	}
-	var v mat.Dense
-	eigen.VectorsTo(&v)
-	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: weight}
-	for j, theta := range out.theta {
-		out.input[j] = v.At(0, j) * math.Pow(theta, float64(first))
-	}
-	if r.metric != nil {
-		var half mat.Dense
-		half.Mul(v.T(), r.metric.SliceSym(0, m))
-		out.metric = &mat.Dense{}
-		out.metric.Mul(&half, &v)
-	}
-	if r.left != nil {
-		out.left = make([]float64, m)
-		mat.NewVecDense(m, out.left).MulVec(v.T(), mat.NewVecDense(m, r.left[:m]))
-	}
-	return out, nil
 }
 
 // Steps returns T.
@@ -195,44 +143,64 @@ func (r *Response) Error(grad, rs []float64) float64 {
 	return total
 }
 
-// rowsAtOnce is how many states are multiplied with the metric at once.
-const rowsAtOnce = 256
+// rowsAtOnce is how many states are multiplied with the metric at once, and blocksAtOnce how many times that are kept where
+// no derivative is asked for.
+const (
+	rowsAtOnce   = 256
+	blocksAtOnce = 8
+)
 
-// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil.
+// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil, which takes T states of
+// memory.
 func (m *modes) quadratic(grad, rs []float64) float64 {
 	steps, size := len(rs), len(m.theta)
-	states := make([]float64, steps*size)
-	state := make([]float64, size)
-	for l, r := range rs {
-		m.advance(state, r)
-		copy(states[l*size:], state)
+	kept := steps
+	if grad == nil {
+		kept = min(steps, rowsAtOnce*blocksAtOnce)
 	}
+	states := make([]float64, kept*size)
+	state := make([]float64, size)
 	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
-	parallel.For(len(energies), func(i int) { // x_l becomes (T-l)·weight·Mx_l
-		from := i * rowsAtOnce
-		rows := min(rowsAtOnce, steps-from)
-		x := states[from*size : (from+rows)*size]
-		y := x
-		if m.metric != nil {
-			y = make([]float64, rows*size)
-			mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, x), m.metric)
+	for first := 0; first < steps; first += kept {
+		count := min(kept, steps-first)
+		for l, r := range rs[first : first+count] {
+			m.advance(state, r)
+			copy(states[l*size:], state)
 		}
-		for l := range rows {
-			w := float64(steps-from-l) * m.weight
-			var dot float64
-			for j, v := range x[l*size : (l+1)*size] {
-				dot += v * y[l*size+j]
-				x[l*size+j] = w * y[l*size+j]
-			}
-			energies[i] += w * dot
-		}
-	})
+		parallel.For((count+rowsAtOnce-1)/rowsAtOnce, func(i int) {
+			from := i * rowsAtOnce
+			rows := min(rowsAtOnce, count-from)
+			energies[first/rowsAtOnce+i] = m.energy(states[from*size:(from+rows)*size], steps-first-from)
+		})
+	}
 	if grad != nil {
 		m.pull(grad, states, 2)
 	}
 	var total float64
 	for _, e := range energies {
 		total += e
+	}
+	return total
+}
+
+// energy returns Σ_l (left-l) weight·x_lᵀMx_l over the rows x_l, which become (left-l)·weight·Mx_l.
+func (m *modes) energy(x []float64, left int) float64 {
+	size := len(m.theta)
+	rows := len(x) / size
+	y := x
+	if m.metric != nil {
+		y = make([]float64, rows*size)
+		mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, x), m.metric)
+	}
+	var total float64
+	for l := range rows {
+		w := float64(left-l) * m.weight
+		var dot float64
+		for j, v := range x[l*size : (l+1)*size] {
+			dot += v * y[l*size+j]
+			x[l*size+j] = w * y[l*size+j]
+		}
+		total += w * dot
 	}
 	return total
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -23,30 +22,30 @@ import (
 //
 //	R_p z·R_q z = ‖y‖² e₁ᵀ T^p M T^q e₁,   M = QᵀD⁻¹Q   (m×m, the identity for symmetric W).
 //
-// What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth.
+// What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth (Factor).
+// With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
 	nodes      int
 	first      int     // e, the workload's first power
 	stationary float64 // n‖π‖²
 	cross      *run    // of c_q; nil for symmetric W
 	probes     []*run
-}
 
-// run is what is left of a Lanczos run: e₁ᵀ T^p M T^q e₁ or lᵀT^q e₁, times scale.
-type run struct {
-	alpha, beta []float64 // the diagonal of T, and beside it
-	scale       float64
-	metric      *mat.SymDense // M; nil for the identity
-	left        []float64     // Qᵀl
+	unit        bool // the probes are the unit vectors
+	independent bool
 }
 
 // SketchOptions tunes NewSketch.
 type SketchOptions struct {
 	Kind         Kind
-	Probes       int // random vectors, at least 2
+	Probes       int // random vectors, at least 4; all unit vectors, n, if this is n or more
 	LanczosSteps int // m, at least 2; fewer are made where the network has fewer dimensions
 	Seed         uint64
 	Progress     func(done, total int) // if not nil, called from the caller's goroutine; the unit is matrix-vector products
+
+	// Independent asks for independent random signs, at least 2 vectors however few nodes there are, as they were made before
+	// errors had a confidence.
+	Independent bool
 }
 
 // ErrReversible is returned for gossip matrices that are not in detailed balance with any distribution: directed ones,
@@ -58,7 +57,7 @@ const basisFloats = 8e7
 
 // NewSketch sketches the row-stochastic w (n×n), in detailed balance with pi (positive, Σ = 1), such as
 // graph.Gossip.Stationary returns. It costs probes·m products with w, and m·n numbers of memory for every probe that is
-// worked on at a time unless w is symmetric. The errors are the prefix workload, fewer than two probes or steps, lengths
+// worked on at a time unless w is symmetric. The errors are the prefix workload, too few probes or steps, lengths
 // that do not fit, and the context's.
 func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptions) (*Sketch, error) {
 	n, cols := w.Dims()
@@ -69,9 +68,14 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		return nil, fmt.Errorf("a %d×%d gossip matrix with a distribution over %d nodes", n, cols, len(pi))
 	case opts.Probes < 2 || opts.LanczosSteps < 2:
 		return nil, fmt.Errorf("%d probes and %d Lanczos steps: at least 2 of both are needed", opts.Probes, opts.LanczosSteps)
+	case opts.Probes < min(LeastProbes, n) && !opts.Independent:
+		return nil, fmt.Errorf("%d probes: at least %d are needed to know how far off they are", opts.Probes, LeastProbes)
 	}
 	l := newLanczos(w, pi)
-	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary()}
+	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary(), independent: opts.Independent}
+	if opts.Probes >= n && !opts.Independent {
+		s.unit, opts.Probes = true, n
+	}
 	total := (opts.Probes + 1) * opts.LanczosSteps
 	done := 0
 	tick := func(width int) error {
@@ -91,7 +95,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		}
 		s.cross = runs[0]
 	}
-	signs := rand.New(rand.NewPCG(opts.Seed, 0x6d6166616c6461))
+	starts := newVectors(l, s.unit, opts.Independent, opts.Seed)
 	width := opts.Probes
 	if !l.symmetric {
 		width = max(1, min(width, int(basisFloats)/(n*opts.LanczosSteps)))
@@ -100,7 +104,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	}
 	for len(s.probes) < opts.Probes {
 		count := min(width, opts.Probes-len(s.probes))
-		runs, err := l.runs(l.signs(signs, count), count, opts.LanczosSteps, nil, tick)
+		runs, err := l.runs(starts.next(count), count, opts.LanczosSteps, nil, tick)
 		if err != nil {
 			return nil, err
 		}
@@ -112,28 +116,36 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 // Nodes returns n.
 func (s *Sketch) Nodes() int { return s.nodes }
 
-// Probes returns how many random vectors there are.
+// Probes returns how many vectors there are.
 func (s *Sketch) Probes() int { return len(s.probes) }
+
+// random returns the probes that are random.
+func (s *Sketch) random() []*run {
+	if s.unit {
+		return nil
+	}
+	return s.probes
+}
 
 // Kernel returns the estimate for T = steps.
 func (s *Sketch) Kernel(steps int) *Kernel {
-	return s.kernel(steps, s.probes, 1)
+	return s.kernel(steps, s.probes)
 }
 
-// Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, how far H from this probe
-// alone is from the estimate; and last how far H from three quarters of the Lanczos steps is. Their mean square, divided by
-// probes - 1, estimates the square of the first kind of error; the second kind is larger than the error itself where
-// Lanczos' method converges. visit owns the matrices.
+// Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, unless these are the unit
+// vectors, how far H from this probe alone is from the estimate; and last how far H is that few Lanczos steps may have made of
+// it (rough). The mean square of the former, divided by probes - 1, is that of a standard error, which Factor is to be
+// multiplied with. visit owns the matrices.
 func (s *Sketch) Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error {
 	h := s.Kernel(steps).Gram()
-	for i := range s.probes {
-		e := s.kernel(steps, s.probes[i:i+1], 1).Gram()
+	for i := range s.random() {
+		e := s.kernel(steps, s.probes[i:i+1]).Gram()
 		subtract(e, h)
 		if err := visit(e, true); err != nil {
 			return err
 		}
 	}
-	e := s.kernel(steps, s.probes, 0.75).Gram()
+	e := s.rough().Kernel(steps).Gram()
 	subtract(e, h)
 	return visit(e, false)
 }
@@ -147,12 +159,12 @@ func subtract(e, h *mat.SymDense) {
 	}
 }
 
-// kernel averages over probes, with a part of their Lanczos steps.
-func (s *Sketch) kernel(steps int, probes []*run, part float64) *Kernel {
+// kernel averages over probes.
+func (s *Sketch) kernel(steps int, probes []*run) *Kernel {
 	k := &Kernel{steps, make([]float64, steps*steps)}
 	cross := make([]float64, steps)
 	if s.cross != nil {
-		cross = s.cross.linear(steps, s.first, part)
+		cross = s.cross.linear(steps, s.first)
 	}
 	for p := range steps {
 		for q := range p + 1 {
@@ -160,67 +172,7 @@ func (s *Sketch) kernel(steps int, probes []*run, part float64) *Kernel {
 		}
 	}
 	for _, r := range probes {
-		r.addQuadratic(k.k, steps, s.first, part, 1/float64(len(probes)))
+		r.addQuadratic(k.k, steps, s.first, 1/float64(len(probes)))
 	}
 	return k
-}
-
-// powers returns T^(first+p) e₁ for p < count, row by row (count×m), of the leading part of T.
-func (r *run) powers(count, first int, part float64) ([]float64, int) {
-	m := max(1, int(math.Ceil(part*float64(len(r.alpha)))))
-	a := make([]float64, count*m)
-	row := make([]float64, m)
-	row[0] = 1
-	for range first {
-		row = r.step(make([]float64, m), row)
-	}
-	copy(a, row)
-	for p := 1; p < count; p++ {
-		r.step(a[p*m:(p+1)*m], a[(p-1)*m:p*m])
-	}
-	return a, m
-}
-
-// step writes T·x to dst.
-func (r *run) step(dst, x []float64) []float64 {
-	m := len(x)
-	for i, v := range x {
-		sum := r.alpha[i] * v
-		if i > 0 {
-			sum += r.beta[i-1] * x[i-1]
-		}
-		if i+1 < m {
-			sum += r.beta[i] * x[i+1]
-		}
-		dst[i] = sum
-	}
-	return dst
-}
-
-// linear returns lᵀT^(first+q)e₁ for q < count.
-func (r *run) linear(count, first int, part float64) []float64 {
-	a, m := r.powers(count, first, part)
-	c := make([]float64, count)
-	for q := range c {
-		for i, v := range a[q*m : (q+1)*m] {
-			c[q] += r.scale * v * r.left[i]
-		}
-	}
-	return c
-}
-
-// addQuadratic adds weight·scale·e₁ᵀT^(first+p) M T^(first+q)e₁ to k[p,q].
-func (r *run) addQuadratic(k []float64, count, first int, part, weight float64) {
-	a, m := r.powers(count, first, part)
-	left := mat.NewDense(count, m, a)
-	right := left
-	if r.metric != nil {
-		right = &mat.Dense{}
-		right.Mul(left, r.metric.SliceSym(0, m))
-	}
-	var product mat.Dense
-	product.Mul(left, right.T())
-	for i, v := range product.RawMatrix().Data {
-		k[i] += weight * r.scale * v
-	}
 }

@@ -40,7 +40,7 @@ func kindOf(t *rapid.T) Kind { return rapid.SampledFrom([]Kind{Model, Message}).
 // everything is a sketch from all unit vectors and all steps, which is no estimate.
 func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
 	n := len(pi)
-	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: 2, LanczosSteps: n + 1})
+	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: 2, LanczosSteps: n + 1, Independent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +55,22 @@ func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
 	return s
 }
 
-// With all unit vectors in the place of random ones, and all steps, a sketch is the kernel.
+// With all unit vectors in the place of random ones, and all steps, a sketch is the kernel: that of everything, and any that
+// is asked for as many vectors as there are nodes.
 func TestSketchOfEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
 		kind, steps := kindOf(t), rapid.IntRange(1, 30).Draw(t, "T")
 		s := everything(t, w, pi, kind)
+		if rapid.Bool().Draw(t, "asked for") {
+			var err error
+			if s, err = NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1}); err != nil {
+				t.Fatal(err)
+			}
+			if s.Probes() != len(pi) || s.Factor() != 0 || s.Confidence() != 1 {
+				t.Fatalf("%d vectors for %d nodes, factor %v", s.Probes(), len(pi), s.Factor())
+			}
+		}
 		want, err := NewKernel(context.Background(), w, steps, Options{Kind: kind})
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +139,7 @@ func TestSketchErrors(t *testing.T) {
 func TestSketchIsReproducible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
-		opts := SketchOptions{Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed")}
+		opts := SketchOptions{Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed"), Independent: rapid.Bool().Draw(t, "independent")}
 		a, err := NewSketch(context.Background(), w, pi, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -157,11 +167,17 @@ func TestSketchRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	pi, _ := w.Stationary()
-	good := SketchOptions{Probes: 2, LanczosSteps: 5}
+	good := SketchOptions{Probes: LeastProbes, LanczosSteps: 5}
 	for name, f := range map[string]func() error{
 		"one probe": func() error {
 			o := good
 			o.Probes = 1
+			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
+			return err
+		},
+		"three probes": func() error {
+			o := good
+			o.Probes = 3
 			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
 			return err
 		},

@@ -8,8 +8,8 @@ import (
 	"mafalda/graph"
 )
 
-// maxSpectralNodes bounds the dense eigenvalue problem of spectralGram: 32 MB and some ten seconds.
-const maxSpectralNodes = 2048
+// MaxSpectralNodes bounds dense eigenvalue problems: 32 MB and some ten seconds.
+const MaxSpectralNodes = 2048
 
 // addSpectral fills the kernel of a symmetric w: k[p,q] = tr(W^(p+q+2e)) = Σ_i λ_i^(p+q+2e) depends on the 2T moments alone.
 func (k *Kernel) addSpectral(w *graph.CSR, kind Kind) error {

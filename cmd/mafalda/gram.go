@@ -26,17 +26,18 @@ var gramMethods = []string{"auto", "exact", "lanczos"}
 func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "gram", "auto", "Gram matrix: exact, lanczos (estimated from random vectors, with an error bound), or\nauto: exact unless that takes minutes")
-	fl.Var((*wholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos (default 400,000 divided by the nodes, from 4 to 100)")
+	fl.Var((*wholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 1,600,000 divided by the nodes, a multiple\nof 4 from 4 to 200); all unit vectors, without chance, for as many nodes or for 128 and fewer")
 	f.lanczosSteps = 40
 	fl.Var((*wholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
 	completeWith(cmd, "gram", gramMethods)
 }
 
 const (
-	exactOperations = 5e10   // beyond which auto does not take the exact way: about a minute
-	probedNodes     = 400000 // probes times nodes, about, by default
-	leastProbes     = 4
-	mostProbes      = 100
+	exactOperations  = 5e10    // beyond which auto does not take the exact way: about a minute
+	probedNodes      = 1600000 // probes times nodes, about, by default
+	mostProbes       = 200     // by default
+	fewNodes         = 128     // that have all their unit vectors for probes
+	estimateRounding = 1e-10   // what rounding may add to the relative error of an estimate, amply
 )
 
 // choose returns the method for a network; exactOnly says why an estimate would not do, if it would not.
@@ -57,33 +58,57 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 		}
 		return exact, nil
 	}
-	quick := exactCost(n.gossip, steps) <= exactOperations
+	cost := exactCost
 	if long {
-		quick = n.graph.Nodes() <= 2048 && n.gossip.Symmetric()
+		cost = exactResponseCost
 	}
-	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || quick) {
+	_, reversible := n.gossip.Stationary()
+	switch impossible := long && math.IsInf(cost(n.gossip, steps), 1); {
+	case impossible && !reversible:
+		return nil, usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs", factorize.LongSteps)
+	case impossible && f.method == "exact":
+		return nil, usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos", factorize.LongSteps, workload.MaxSpectralNodes)
+	}
+	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || cost(n.gossip, steps) <= exactOperations) {
 		return exact, nil
 	}
 	if exactOnly != "" {
 		return nil, usagef("--gram lanczos: %s", exactOnly)
 	}
-	if f.probes == 0 {
-		f.probes = min(max(probedNodes/n.graph.Nodes(), leastProbes), mostProbes)
-	}
-	if f.probes < 2 || f.lanczosSteps < 2 {
-		return nil, usagef("--probes %d and --lanczos-steps %d: at least 2 of both are needed", f.probes, f.lanczosSteps)
+	if given("probes") && f.probes < workload.LeastProbes || f.lanczosSteps < 2 {
+		return nil, usagef("--probes %d and --lanczos-steps %d: at least %d random vectors and 2 steps are needed", f.probes, f.lanczosSteps, workload.LeastProbes)
 	}
 	if f.probes > export.MaxProbes || f.lanczosSteps > export.MaxLanczosSteps {
 		return nil, usagef("--probes %d and --lanczos-steps %d: at most %d and %d are made", f.probes, f.lanczosSteps,
 			export.MaxProbes, export.MaxLanczosSteps)
 	}
-	if _, reversible := n.gossip.Stationary(); !reversible {
+	if !reversible {
 		if f.method == "auto" {
 			return exact, nil
 		}
 		return nil, usagef("--gram lanczos: %v: use --gram exact", workload.ErrReversible)
 	}
-	return &export.Gram{Method: "lanczos", Probes: f.probes, LanczosSteps: f.lanczosSteps, Seed: seed}, nil
+	f.fill(n.graph.Nodes())
+	return &export.Gram{Method: "lanczos", Probes: f.probes, LanczosSteps: f.lanczosSteps, Seed: seed, Confidence: confidence(f.probes, n)}, nil
+}
+
+// fill fills in the number of probes for so many nodes.
+func (f *gramFlags) fill(nodes int) {
+	if f.probes == 0 {
+		const least = workload.LeastProbes
+		f.probes = min(max(probedNodes/nodes/least*least, least), mostProbes)
+	}
+	if nodes <= max(f.probes, fewNodes) {
+		f.probes = nodes
+	}
+}
+
+// confidence returns that of the errors of an estimate from so many probes.
+func confidence(probes int, n *network) float64 {
+	if probes == n.graph.Nodes() {
+		return 1
+	}
+	return workload.Confidence
 }
 
 // exactCost is about how many operations the exact way takes.
@@ -93,6 +118,20 @@ func exactCost(w *graph.Gossip, steps int) float64 {
 		return math.Pow(float64(n), 3)
 	}
 	return float64(n) * float64(steps) * (float64(w.Matrix().NNZ()) + float64(n)*float64(steps)/16)
+}
+
+// exactResponseCost is about how many operations the exact way takes for many steps: eigenvalues once, and a few errors.
+func exactResponseCost(w *graph.Gossip, steps int) float64 {
+	n, _ := w.Matrix().Dims()
+	pi, _ := w.Stationary()
+	switch size := float64(n); {
+	case !workload.HasExactResponse(w.Matrix(), pi):
+		return math.Inf(1)
+	case w.Matrix().Symmetric(0):
+		return size * size * size
+	default:
+		return 10*size*size*size + 6*size*size*float64(steps)
+	}
 }
 
 // kernelBy computes what errors on a network (nil: of the prefix workload) depend on, and the sketch that it comes from, if any.
@@ -120,18 +159,30 @@ func sketchBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kin
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Progress: progress})
+	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
+		Independent: g.Confidence == 0, Progress: progress})
+}
+
+// checkConfidence refuses a confidence other than that of the sketch.
+func checkConfidence(g *export.Gram, s *workload.Sketch) error {
+	if want := s.Confidence(); g.Confidence != want {
+		return fmt.Errorf("errors of %d vectors for %d nodes have a confidence of %g, not %g", s.Probes(), s.Nodes(), want, g.Confidence)
+	}
+	return nil
 }
 
 // judge fills in how far the loss of a strategy may be from what the estimate h says and, if it is the optimum for h but for the
 // gap, how far above the true optimum it may be. The latter is not for strategies of other classes (optimum false): their loss
 // does not change with the optimum's.
 //
-// Errors are taken twice as large as the differences between probes say, in addition to the difference that the last quarter
-// of the Lanczos steps makes.
+// Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in addition to
+// what few Lanczos steps may cost.
 func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Strategy, optimum bool, gap float64) error {
 	if s == nil {
 		return nil
+	}
+	if err := checkConfidence(g, s); err != nil {
+		return err
 	}
 	p, err := factorize.NewPerturber(c, h)
 	if err != nil {
@@ -153,14 +204,13 @@ func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Stra
 	if err != nil {
 		return err
 	}
-	loss := 2*math.Sqrt(first) + math.Abs(truncated.First)
+	factor := s.Factor()
+	loss := lossError(g, factor*math.Sqrt(first), math.Abs(truncated.First))
 	g.LossError = &loss
 	if !optimum {
 		return nil
 	}
-	both := 2 * (4*second + truncated.Second) // (E+F)Ĥ⁻¹(E+F) ≼ 2EĤ⁻¹E + 2FĤ⁻¹F
-	worst := math.Max(factorize.Perturbation{First: loss, Second: both}.Excess(), factorize.Perturbation{First: -loss, Second: both}.Excess())
-	worst = (1+worst)*(1+gap) - 1
+	worst := (1+excess(g, factor*factor*second, truncated.Second, loss))*(1+gap) - 1
 	g.ExcessBound = &worst
 	if math.IsInf(worst, 1) {
 		return errors.New("the estimate of the Gram matrix is too far off to say anything: use more --probes and --lanczos-steps")
@@ -168,12 +218,38 @@ func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Stra
 	return nil
 }
 
+// lossError adds up the errors of chance, of few Lanczos steps and of rounding, which manifests without a confidence left out.
+func lossError(g *export.Gram, random, truncated float64) float64 {
+	if g.Confidence == 0 {
+		return random + truncated
+	}
+	return random + truncated + estimateRounding
+}
+
+// excess bounds how far above the optimum for the true H the one for the estimate is, given bounds b = tr(EĤ⁻¹EX⁻¹)/f for the
+// random part E of its error and for the truncated part. √b is a norm of E, which makes the b of both (√b+√b')², and |a| =
+// |tr(EX⁻¹)|/f is at most √b: one event with one probability. In manifests without a confidence it is 2(b+b'), and the error of
+// the loss bounds |a|.
+func excess(g *export.Gram, random, truncated, loss float64) float64 {
+	root := math.Sqrt(random) + math.Sqrt(truncated)
+	both, along := root*root, root
+	if g.Confidence == 0 {
+		both, along = 2*(random+truncated), loss
+	}
+	return math.Max(factorize.Perturbation{First: along, Second: both}.Excess(), factorize.Perturbation{First: -along, Second: both}.Excess())
+}
+
 // gramText says in a line what is known of the Gram matrix.
 func gramText(g *export.Gram) string {
 	if g.Method == "exact" {
 		return "exact"
 	}
-	text := fmt.Sprintf("estimated from %d random vectors, %d steps each: the loss is known within %s", g.Probes, g.LanczosSteps, decimalUp(*g.LossError, 2))
+	vectors, sure := "random", fmt.Sprintf("with a probability of %g %%", 100*g.Confidence)
+	if g.Confidence == 1 {
+		vectors, sure = "unit", "nothing is left to chance,"
+	}
+	text := fmt.Sprintf("estimated from %d %s vectors, %d steps each: %s the loss is known within %s", g.Probes, vectors,
+		g.LanczosSteps, sure, decimalUp(*g.LossError, 2))
 	if g.ExcessBound != nil {
 		text += fmt.Sprintf(", and C at most %s above the true optimum", decimalUp(*g.ExcessBound, 2))
 	}

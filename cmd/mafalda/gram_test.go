@@ -18,6 +18,9 @@ func TestEstimatedGram(t *testing.T) {
 	if exact.Gram.Method != "exact" || exact.Gram.ExcessBound != nil || m.Gram.Method != "lanczos" || m.Gram.Probes != 40 || m.Gram.LanczosSteps != 40 {
 		t.Fatalf("%+v, %+v", exact.Gram, m.Gram)
 	}
+	if m.Gram.Confidence != 0.99 {
+		t.Errorf("a confidence of %v", m.Gram.Confidence)
+	}
 	if e := *m.Gram.LossError; e > 0.1 || !near(m.Loss, exact.Loss, e) {
 		t.Errorf("loss %v, estimated %v within %v", exact.Loss, m.Loss, e)
 	}
@@ -38,15 +41,52 @@ func TestEstimatedGram(t *testing.T) {
 	if excess := start.Loss/exact.LowerBound - 1; excess > *m.Gram.ExcessBound || excess < 0 {
 		t.Errorf("excess %v, bound %v", excess, *m.Gram.ExcessBound)
 	}
-	fields["gram"].(map[string]any)["excess_bound"] = *m.Gram.ExcessBound / 2
-	if text, err = json.Marshal(fields); err != nil {
-		t.Fatal(err)
+	for key, value := range map[string]float64{"excess_bound": *m.Gram.ExcessBound / 2, "loss_error": *m.Gram.LossError / 2, "confidence": 0.5} {
+		gram := fields["gram"].(map[string]any)
+		before := gram[key]
+		gram[key] = value
+		if text, err = json.Marshal(fields); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(manifest, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, out, _ := mafalda("verify", dir); code != 1 || !strings.Contains(out, "FAILED  estimate") {
+			t.Errorf("%s: code %d, %s", key, code, out)
+		}
+		gram[key] = before
 	}
-	if err := os.WriteFile(manifest, text, 0o666); err != nil {
-		t.Fatal(err)
+}
+
+// As many vectors as nodes leave nothing to chance, and say so; so do few nodes.
+func TestEstimateFromUnitVectors(t *testing.T) {
+	args := []string{"--graph", "florentine", "--T", "24", "-k", "4", "--no-baselines"}
+	exact := optimizeJSON(t, args...)
+	dir := filepath.Join(t.TempDir(), "out")
+	args = append(args, "--gram", "lanczos")
+	m := optimizeJSON(t, append(args, "-o", dir)...)
+	if g := m.Gram; g.Confidence != 1 || g.Probes != 15 || *g.LossError > 1e-3 || !near(m.Loss, exact.Loss, *g.LossError) {
+		t.Errorf("loss %v, exactly %v, %+v, error %v", m.Loss, exact.Loss, g, *g.LossError)
 	}
-	if code, out, _ := mafalda("verify", dir); code != 1 || !strings.Contains(out, "FAILED  estimate") {
-		t.Errorf("half the bound: code %d, %s", code, out)
+	if code, out, errs := mafalda("verify", dir); code != 0 {
+		t.Errorf("verify: code %d, %s%s", code, out, errs)
+	}
+	if code, out, _ := mafalda(append([]string{"optimize"}, args...)...); code != 0 || !strings.Contains(out, "from 15 unit vectors, 40 steps each: nothing is left to chance, the loss is known within") {
+		t.Errorf("code %d, %s", code, out)
+	}
+	if code, out, _ := mafalda("optimize", "--graph", "star:140", "--T", "24", "-k", "4", "--no-baselines", "--gram", "lanczos", "--probes", "8"); code != 0 ||
+		!strings.Contains(out, "from 8 random vectors, 40 steps each: with a probability of 99 % the loss is known within") {
+		t.Errorf("code %d, %s", code, out)
+	}
+}
+
+// Manifests from before errors had a confidence hold by the rule of then: two standard errors of independent random signs, even
+// for as many as there are nodes, and the difference that a quarter of the Lanczos steps makes.
+func TestEstimatesWithoutConfidence(t *testing.T) {
+	for _, name := range []string{"dense", "long"} {
+		if code, out, errs := mafalda("verify", filepath.Join("testdata", "estimates", name)); code != 0 || !strings.Contains(out, "ok      estimate") {
+			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
+		}
 	}
 }
 
@@ -69,8 +109,9 @@ func TestGramRefusals(t *testing.T) {
 		say  string
 	}{
 		"unknown":         {[]string{"--graph", "florentine", "--gram", "guess"}, "must be exact"},
-		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "1"}, "at least 2"},
+		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "1"}, "at least 4 random vectors"},
 		"too many probes": {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "2000000"}, "at most 1048576"},
+		"three probes":    {[]string{"--graph", "star:300", "--gram", "lanczos", "--probes", "3"}, "at least 4 random vectors"},
 		"probes of exact": {[]string{"--graph", "florentine", "--gram", "exact", "--probes", "3"}, "are for --gram lanczos"},
 		"directed":        {[]string{"--graph", directed, "--directed", "--gram", "lanczos"}, "detailed balance"},
 		"per node":        {[]string{"--graph", "florentine", "--gram", "lanczos", "--per-node"}, "single nodes"},

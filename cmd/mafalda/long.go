@@ -42,12 +42,13 @@ func responsesBy(ctx context.Context, g *export.Gram, n *network, kind workload.
 		return func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil, nil
 	}
 	if g.Method == "exact" {
-		whole, ok, err := workload.ExactResponse(n.gossip.Matrix(), kind, 1)
+		pi, _ := n.gossip.Stationary()
+		whole, ok, err := workload.ExactResponse(n.gossip.Matrix(), pi, kind, 1)
 		if err != nil {
 			return nil, nil, err
 		}
 		if !ok {
-			return nil, nil, errors.New("an exact response takes a symmetric gossip matrix of at most 2048 nodes: use --gram lanczos")
+			return nil, nil, errors.New("an exact response takes a gossip matrix of at most 2048 nodes in detailed balance: use --gram lanczos")
 		}
 		rough, err := whole.Reduced()
 		return responsesOf(whole, rough), nil, err
@@ -78,6 +79,9 @@ func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c factor
 	if s == nil {
 		return nil
 	}
+	if err := checkConfidence(g, s); err != nil {
+		return err
+	}
 	r, ok := factorize.InverseSeries(c)
 	if !ok {
 		return fmt.Errorf("no Toeplitz strategy: %w", factorize.ErrUnsupported)
@@ -86,7 +90,7 @@ func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c factor
 	if err != nil {
 		return err
 	}
-	both := 2*standard + truncation
+	both := lossError(g, s.Factor()*standard, truncation)
 	g.LossError = &both
 	return nil
 }
@@ -157,7 +161,7 @@ func (v *verification) longLoss(ctx context.Context, n *network, c factorize.Str
 			return v.computing("estimate", err)
 		}
 		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", decimalUp(*again.LossError, 2)),
-			append(optional("gram.loss_error", m.Gram.LossError, again.LossError), optional("gram.excess_bound", m.Gram.ExcessBound, nil)...)...)
+			v.estimateClaims(sketch, again)...)
 	}
 	if len(m.Baselines) == 0 {
 		v.skip("baselines")

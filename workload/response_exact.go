@@ -1,0 +1,97 @@
+package workload
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+)
+
+// balance is how much D^½WD^(-½) may differ from its transpose, relative to its largest entry, to be symmetric but for rounding.
+const balance = 1e-12
+
+// HasExactResponse reports whether ExactResponse has one.
+func HasExactResponse(w *graph.CSR, pi []float64) bool {
+	n, _ := w.Dims()
+	return n <= MaxSpectralNodes && (w.Symmetric(0) || balanced(w, pi) != nil)
+}
+
+// ExactResponse is that of a gossip matrix of at most 2048 nodes that is symmetric, or in detailed balance with pi (nil if there
+// is no such distribution), by its eigenvalues; ok is false for others. With D = n·diag(π) and S = D^½WD^(-½) = UΘUᵀ the noise
+// of a step shows as F_l = D^(-½)U x_l UᵀD^½, x_l diagonal, so that
+//
+//	‖F_l‖²_F = x_lᵀGx_l,   G = (UᵀD⁻¹U) ∘ (UᵀDU)   (the identity for symmetric W).
+//
+// O(n³) once, and T·n multiplications for an error, T·n² where W is not symmetric.
+func ExactResponse(w *graph.CSR, pi []float64, kind Kind, steps int) (r *Response, ok bool, err error) {
+	n, _ := w.Dims()
+	if n > MaxSpectralNodes {
+		return nil, false, nil
+	}
+	m := &modes{weight: 1}
+	if w.Symmetric(0) {
+		m.theta, err = eigenvalues(w)
+	} else if s := balanced(w, pi); s != nil {
+		err = m.diagonalize(s, pi)
+	} else {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	for _, v := range m.theta {
+		m.input = append(m.input, math.Pow(v, float64(kind.firstPower())))
+	}
+	return &Response{steps: steps, groups: []*modes{m}}, true, nil
+}
+
+// balanced returns S = D^½WD^(-½) if that is symmetric but for rounding, and nil otherwise.
+func balanced(w *graph.CSR, pi []float64) *mat.SymDense {
+	n, _ := w.Dims()
+	if len(pi) != n {
+		return nil
+	}
+	s := w.ToDense()
+	var largest, worst float64
+	for i := range n {
+		for j := range n {
+			s.Set(i, j, s.At(i, j)*math.Sqrt(pi[i]/pi[j]))
+			largest = math.Max(largest, math.Abs(s.At(i, j)))
+		}
+	}
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			worst = math.Max(worst, math.Abs(s.At(i, j)-s.At(j, i)))
+			sym.SetSym(i, j, (s.At(i, j)+s.At(j, i))/2)
+		}
+	}
+	if !(worst <= balance*largest) {
+		return nil
+	}
+	return sym
+}
+
+// diagonalize sets theta and metric.
+func (m *modes) diagonalize(s *mat.SymDense, pi []float64) error {
+	n := len(pi)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s, true) {
+		return errors.New("eigenvalues of the gossip matrix did not converge")
+	}
+	m.theta = eigen.Values(nil)
+	var u mat.Dense
+	eigen.VectorsTo(&u)
+	weighted := func(power float64) *mat.Dense { // UᵀD^power U
+		var scaled mat.Dense
+		scaled.Apply(func(i, _ int, v float64) float64 { return v * math.Pow(float64(n)*pi[i], power) }, &u)
+		var product mat.Dense
+		product.Mul(u.T(), &scaled)
+		return &product
+	}
+	m.metric = &mat.Dense{}
+	m.metric.MulElem(weighted(-1), weighted(1))
+	return nil
+}

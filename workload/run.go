@@ -1,0 +1,109 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// run is what is left of a Lanczos run: e₁ᵀ T^p M T^q e₁ or lᵀT^q e₁, times scale.
+type run struct {
+	alpha, beta []float64 // the diagonal of T, and beside it
+	scale       float64
+	metric      *mat.SymDense // M; nil for the identity
+	left        []float64     // Qᵀl
+}
+
+// powers returns T^(first+p) e₁ for p < count, row by row (count×m).
+func (r *run) powers(count, first int) ([]float64, int) {
+	m := len(r.alpha)
+	a := make([]float64, count*m)
+	row := make([]float64, m)
+	row[0] = 1
+	for range first {
+		row = r.step(make([]float64, m), row)
+	}
+	copy(a, row)
+	for p := 1; p < count; p++ {
+		r.step(a[p*m:(p+1)*m], a[(p-1)*m:p*m])
+	}
+	return a, m
+}
+
+// step writes T·x to dst.
+func (r *run) step(dst, x []float64) []float64 {
+	m := len(x)
+	for i, v := range x {
+		sum := r.alpha[i] * v
+		if i > 0 {
+			sum += r.beta[i-1] * x[i-1]
+		}
+		if i+1 < m {
+			sum += r.beta[i] * x[i+1]
+		}
+		dst[i] = sum
+	}
+	return dst
+}
+
+// linear returns lᵀT^(first+q)e₁ for q < count.
+func (r *run) linear(count, first int) []float64 {
+	a, m := r.powers(count, first)
+	c := make([]float64, count)
+	for q := range c {
+		for i, v := range a[q*m : (q+1)*m] {
+			c[q] += r.scale * v * r.left[i]
+		}
+	}
+	return c
+}
+
+// addQuadratic adds weight·scale·e₁ᵀT^(first+p) M T^(first+q)e₁ to k[p,q].
+func (r *run) addQuadratic(k []float64, count, first int, weight float64) {
+	a, m := r.powers(count, first)
+	left := mat.NewDense(count, m, a)
+	right := left
+	if r.metric != nil {
+		right = &mat.Dense{}
+		right.Mul(left, r.metric)
+	}
+	var product mat.Dense
+	product.Mul(left, right.T())
+	for i, v := range product.RawMatrix().Data {
+		k[i] += weight * r.scale * v
+	}
+}
+
+// modes diagonalizes T.
+func (r *run) modes(first int, weight float64) (*modes, error) {
+	m := len(r.alpha)
+	t := mat.NewSymDense(m, nil)
+	for i := range m {
+		t.SetSym(i, i, r.alpha[i])
+		if i+1 < m {
+			t.SetSym(i, i+1, r.beta[i])
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(t, true) {
+		return nil, fmt.Errorf("eigenvalues of a Lanczos run did not converge")
+	}
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: weight}
+	for j, theta := range out.theta {
+		out.input[j] = v.At(0, j) * math.Pow(theta, float64(first))
+	}
+	if r.metric != nil {
+		var half mat.Dense
+		half.Mul(v.T(), r.metric)
+		out.metric = &mat.Dense{}
+		out.metric.Mul(&half, &v)
+	}
+	if r.left != nil {
+		out.left = make([]float64, m)
+		mat.NewVecDense(m, out.left).MulVec(v.T(), mat.NewVecDense(m, r.left))
+	}
+	return out, nil
+}
