@@ -1,10 +1,13 @@
 package noise
 
 import (
+	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"mafalda/export"
@@ -131,7 +134,12 @@ func indexOf(e *export.Export, node string) (int, error) {
 		}
 		return 0, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	for i, line := range strings.Split(string(text), "\n") {
+	if rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll(); err == nil && len(rows) > 0 {
+		if at := slices.IndexFunc(rows[1:], func(r []string) bool { return r[min(1, len(r)-1)] == node }); at >= 0 {
+			return at, nil
+		}
+	}
+	for i, line := range strings.Split(string(text), "\n") { // labels as the file quotes them, or does not
 		fields := strings.Split(line, ",")
 		if i > 0 && len(fields) >= 3 && strings.Join(fields[1:len(fields)-1], ",") == node {
 			return i - 1, nil
