@@ -48,11 +48,12 @@ func Builtins() []Builtin {
 // maxDraws limits how often a random graph is drawn again because it was not connected.
 const maxDraws = 100
 
-// maxBuiltinEdges is the largest number of edges a built-in graph may have, and builtinBytes what each of them takes while it is
-// made.
+// maxBuiltinEdges is the largest number of edges a built-in graph may have, builtinBytes and builtinNodeBytes what each of them and
+// each node takes until there is a gossip matrix (measured).
 const (
-	maxBuiltinEdges = 5e7
-	builtinBytes    = 120
+	maxBuiltinEdges  = 5e7
+	builtinBytes     = 200
+	builtinNodeBytes = 150
 )
 
 // ByName makes a built-in graph from a specification such as "florentine" or "erdos:100,0.2"; known is false if the name
@@ -129,12 +130,13 @@ func (b Builtin) draw(p []float64, seed uint64) (*Graph, error) {
 // errRedraw is returned by a generator that ran into a dead end.
 var errRedraw = errors.New("draw again")
 
-// checkEdges refuses graphs that would not fit into memory.
-func checkEdges(edges float64) error {
+// checkSize refuses graphs that would not fit into memory.
+func checkSize(nodes, edges float64) error {
+	need := edges*builtinBytes + nodes*builtinNodeBytes
 	if edges > maxBuiltinEdges {
-		return fmt.Errorf("about %.3g edges would need %.3g GB: at most %.0e edges are made", edges, edges*builtinBytes/1e9, maxBuiltinEdges)
+		return fmt.Errorf("about %.3g edges would need %.3g GB: at most %.0e edges are made", edges, need/1e9, maxBuiltinEdges)
 	}
-	return limits.Fits(fmt.Sprintf("a graph of %.3g edges", edges), edges*builtinBytes)
+	return limits.Fits(fmt.Sprintf("a graph of %.3g nodes and %.3g edges", nodes, edges), need)
 }
 
 // florentine is a fact: who married whom. Nodes are numbered by name.

@@ -10,7 +10,7 @@ import (
 // What a file takes while its graph is made, in bytes: an edge, a label beside its text, and after how much text or how many edges
 // it is asked whether that can be.
 const (
-	edgeBytes  = 160
+	edgeBytes  = 200
 	labelBytes = 150
 	textStep   = 1 << 26
 	edgeStep   = 1 << 20

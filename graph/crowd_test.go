@@ -83,7 +83,7 @@ func TestGraphsBeyondTheMemory(t *testing.T) {
 		fmt.Fprintf(&text, "%d %d\n", i%200, 200+i/200)
 	}
 	err := readEdgeList(strings.NewReader(text.String()), "g", small(false, 1000))
-	if !errors.Is(err, limits.ErrMemory) || !strings.HasPrefix(err.Error(), "g:1") || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, limits.ErrMemory) || !strings.HasPrefix(err.Error(), "g:9000: ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
 	labels := strings.NewReader(strings.Repeat("1 "+strings.Repeat("2", 1<<19)+"\n", 3) + "1 3\n")

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 )
 
@@ -14,7 +15,7 @@ func unweighted(n int, edges []Edge) (*Graph, error) {
 }
 
 func complete(p []float64, _ *rand.Rand) (*Graph, error) {
-	if err := checkEdges(p[0] * (p[0] - 1) / 2); err != nil {
+	if err := checkSize(p[0], p[0]*(p[0]-1)/2); err != nil {
 		return nil, err
 	}
 	n := int(p[0])
@@ -37,7 +38,7 @@ func cycle(p []float64, _ *rand.Rand) (*Graph, error) {
 
 // ring joins every node with the next reach ones.
 func ring(n, reach int) (*Graph, error) {
-	if err := checkEdges(float64(n) * float64(reach)); err != nil {
+	if err := checkSize(float64(n), float64(n)*float64(reach)); err != nil {
 		return nil, err
 	}
 	edges := make([]Edge, 0, n*reach)
@@ -52,7 +53,7 @@ func ring(n, reach int) (*Graph, error) {
 func path(p []float64, rng *rand.Rand) (*Graph, error) { return grid([]float64{1, p[0]}, rng) }
 
 func star(p []float64, _ *rand.Rand) (*Graph, error) {
-	if err := checkEdges(p[0]); err != nil {
+	if err := checkSize(p[0], p[0]); err != nil {
 		return nil, err
 	}
 	edges := make([]Edge, int(p[0])-1)
@@ -63,7 +64,7 @@ func star(p []float64, _ *rand.Rand) (*Graph, error) {
 }
 
 func grid(p []float64, _ *rand.Rand) (*Graph, error) {
-	if err := checkEdges(2 * p[0] * p[1]); err != nil {
+	if err := checkSize(p[0]*p[1], 2*p[0]*p[1]); err != nil {
 		return nil, err
 	}
 	rows, cols := int(p[0]), int(p[1])
@@ -84,6 +85,9 @@ func grid(p []float64, _ *rand.Rand) (*Graph, error) {
 func hypercube(p []float64, _ *rand.Rand) (*Graph, error) {
 	if p[0] > 21 {
 		return nil, fmt.Errorf("at most 21 dimensions are made")
+	}
+	if err := checkSize(math.Exp2(p[0]), p[0]*math.Exp2(p[0]-1)); err != nil {
+		return nil, err
 	}
 	d := int(p[0])
 	edges := make([]Edge, 0, d<<d/2)

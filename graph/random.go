@@ -12,7 +12,7 @@ func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 	if d >= n || n*d%2 != 0 {
 		return nil, fmt.Errorf("no graph of %d nodes has all degrees %d: d < n and an even n·d are needed", n, d)
 	}
-	if err := checkEdges(p[0] * p[1] / 2); err != nil {
+	if err := checkSize(p[0], p[0]*p[1]/2); err != nil {
 		return nil, err
 	}
 	if 2*d < n {
@@ -95,7 +95,7 @@ func erdos(p []float64, rng *rand.Rand) (*Graph, error) {
 	if prob > 1 {
 		return nil, fmt.Errorf("probability %v is above 1", prob)
 	}
-	if err := checkEdges(math.Max(prob*p[0]*(p[0]-1)/2, p[0])); err != nil {
+	if err := checkSize(p[0], math.Max(prob*p[0]*(p[0]-1)/2, p[0])); err != nil {
 		return nil, err
 	}
 	if prob == 1 {
@@ -127,7 +127,7 @@ func barabasi(p []float64, rng *rand.Rand) (*Graph, error) {
 	if m >= n {
 		return nil, fmt.Errorf("m = %d must be less than n = %d", m, n)
 	}
-	if err := checkEdges(math.Max((p[0]-p[1])*p[1], p[0])); err != nil {
+	if err := checkSize(p[0], math.Max((p[0]-p[1])*p[1], p[0])); err != nil {
 		return nil, err
 	}
 	edges := make([]Edge, 0, (n-m)*m)
@@ -160,7 +160,7 @@ func watts(p []float64, rng *rand.Rand) (*Graph, error) {
 	if k%2 != 0 || k >= n || prob > 1 {
 		return nil, fmt.Errorf("k = %d must be even and less than n = %d, p = %v at most 1", k, n, prob)
 	}
-	if err := checkEdges(p[0] * p[1] / 2); err != nil {
+	if err := checkSize(p[0], p[0]*p[1]/2); err != nil {
 		return nil, err
 	}
 	seen := map[[2]int]bool{}
@@ -198,7 +198,7 @@ func watts(p []float64, rng *rand.Rand) (*Graph, error) {
 // geometric joins points of the unit square nearer than r, looking into the neighbouring cells of a grid only.
 func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
 	n, radius := int(p[0]), p[1]
-	if err := checkEdges(math.Max(math.Min(1, math.Pi*radius*radius)*p[0]*p[0]/2, p[0])); err != nil {
+	if err := checkSize(p[0], math.Max(math.Min(1, math.Pi*radius*radius)*p[0]*p[0]/2, p[0])); err != nil {
 		return nil, err
 	}
 	x, y := make([]float64, n), make([]float64, n)

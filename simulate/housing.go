@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"mafalda/internal/files"
 )
 
 const (
@@ -28,7 +30,7 @@ const (
 // records, chosen by the seed, is for tests. A missing file is an os.ErrNotExist that says where to get it; the other errors
 // wrap ErrData, with the line.
 func Housing(path string) (Task, error) {
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if err != nil {
 		return Task{}, missing(err, path, "the file cal_housing.data, which is in "+
 			"https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz (also https://www.openml.org/d/823)")

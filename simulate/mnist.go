@@ -9,6 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"mafalda/internal/files"
+	"mafalda/internal/limits"
 )
 
 const (
@@ -66,9 +69,9 @@ func openMNIST(dir, name string) (*os.File, error) {
 	if dir == "" {
 		return nil, missing(os.ErrNotExist, "", "the folder with "+mnistSource)
 	}
-	f, err := os.Open(filepath.Join(dir, name))
+	f, _, err := files.Open(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
-		f, err = os.Open(filepath.Join(dir, name+".gz"))
+		f, _, err = files.Open(filepath.Join(dir, name+".gz"))
 	}
 	if err != nil {
 		return nil, missing(err, dir, "a folder with "+mnistSource)
@@ -115,6 +118,9 @@ func parseIDX(file io.Reader, magic uint32) ([]byte, []int, error) {
 		}
 		size *= int(v)
 		shape = append(shape, int(v))
+	}
+	if err := limits.Fits(fmt.Sprintf("data of %v bytes", header[1:]), 8*float64(size)); err != nil { // and four bytes a pixel
+		return nil, nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(r, int64(size)+1)) // grows as there are bytes, whatever the header says
 	if err == nil && len(data) != size {

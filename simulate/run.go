@@ -103,7 +103,9 @@ func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, err
 		if err := t.descend(step); err != nil {
 			return nil, err
 		}
-		t.gossip()
+		if err := t.gossip(ctx); err != nil {
+			return nil, err
+		}
 		if done := step + 1; done > steps-Window || done%c.Every == 0 {
 			if !t.measure(done) {
 				break
@@ -237,8 +239,11 @@ func (t *trainer) descend(step int) error {
 }
 
 // gossip replaces the models by W^K times them.
-func (t *trainer) gossip() {
+func (t *trainer) gossip(ctx context.Context) error {
 	for range t.Rounds {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		parallel(t.Workers, t.nodes, func(_, u int) {
 			average := t.other[u*t.size : (u+1)*t.size]
 			clear(average)
@@ -248,6 +253,7 @@ func (t *trainer) gossip() {
 		})
 		t.models, t.other = t.other, t.models
 	}
+	return nil
 }
 
 // loss returns the mean over the nodes of their models' losses.

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mafalda/graph"
+	"mafalda/internal/limits"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
@@ -47,7 +48,8 @@ var ErrAudit = errors.New("cannot be audited")
 // what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is that of Account and Best for
 // the schema. The attack is on the simulated messages; only its direction is computed from the view (Explicit, so n and T must be
 // small), and a wrong direction can only make it weaker. A claim that is too small shows as a lower confidence limit above
-// it.
+// it. The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for what memory does not hold, and the context's: an audit
+// that is stopped has not passed.
 func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema, opts AuditOptions) (AuditResult, error) {
 	if opts.Runs == 0 {
 		opts.Runs = 4000
@@ -58,13 +60,9 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 	if opts.NoiseScale == 0 {
 		opts.NoiseScale = 1
 	}
-	p, err := newProtocol(w, a, attacker, schema.Steps())
+	p, err := auditable(ctx, w, a, attacker, schema.Steps(), opts)
 	if err != nil {
 		return AuditResult{}, err
-	}
-	p.run(nobody{}) // to count
-	if count := max(len(p.rows), p.n*p.steps); count > MaxAudit {
-		return AuditResult{}, fmt.Errorf("%w: %d messages of %d nodes in %d steps are more than %d; take fewer steps", ErrAudit, len(p.rows), p.n, p.steps, MaxAudit)
 	}
 	exposure, claimed, err := claim(ctx, w, a, attacker, victim, schema)
 	if err != nil {
@@ -94,11 +92,42 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 		return AuditResult{}, err
 	}
 	rng := rand.New(opts.Random)
-	without := p.attack(rng, opts, victim, nil, test)
-	with := p.attack(rng, opts, victim, change, test)
+	without, err := p.attack(ctx, rng, opts, victim, nil, test)
+	if err != nil {
+		return AuditResult{}, err
+	}
+	with, err := p.attack(ctx, rng, opts, victim, change, test)
+	if err != nil {
+		return AuditResult{}, err
+	}
 	out.Empirical, out.Low, out.High = separation(without, with, opts.Confidence)
 	out.Passed = out.Low <= out.Claimed
 	return out, nil
+}
+
+// auditable returns the protocol of an audit that is neither too large to write out nor for the memory.
+func auditable(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int, opts AuditOptions) (*protocol, error) {
+	n, _ := w.Dims()
+	if n > MaxAudit || steps > MaxAudit/n || a.rounds > MaxAudit/steps {
+		return nil, fmt.Errorf("%w: %d nodes in %d steps of %d rounds are more than %d messages; take fewer steps", ErrAudit, n, steps, a.rounds, MaxAudit)
+	}
+	p, err := newProtocol(w, a, attacker, steps)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.run(ctx, nobody{}); err != nil { // to count
+		return nil, err
+	}
+	rows := len(p.rows)
+	if rows > MaxAudit {
+		return nil, fmt.Errorf("%w: %d messages of %d nodes in %d steps are more than %d; take fewer steps", ErrAudit, rows, n, steps, MaxAudit)
+	}
+	width := float64(symbols{p}.width())
+	if err := limits.Fits(fmt.Sprintf("the view of %d messages of %d nodes in %d steps", rows, n, steps), 8*width*float64(4*rows+3*n)); err != nil {
+		return nil, err
+	}
+	drawn := width/2 + float64(rows+4*n+4) // rows of numbers, one for each run
+	return p, limits.Fits(fmt.Sprintf("an audit of %d runs", opts.Runs), 8*drawn*float64(opts.Runs))
 }
 
 // claim returns what Account says of the victim, and μ by Best. Where the rank of the view is unclear, the exposure is that of
@@ -197,13 +226,17 @@ func (nobody) edge(int, int) []float64     { return nothingAtAll }
 func (nobody) message(int, int) []float64  { return nothingAtAll }
 
 // attack runs the protocol, all runs side by side, and returns the statistic of each.
-func (p *protocol) attack(rng *rand.Rand, opts AuditOptions, victim int, change *mat.VecDense, test *mat.VecDense) []float64 {
-	p.run(&samples{rng: rng, runs: opts.Runs, scale: opts.NoiseScale, victim: victim, change: change, drawn: map[[3]int][]float64{}})
+func (p *protocol) attack(ctx context.Context, rng *rand.Rand, opts AuditOptions, victim int, change *mat.VecDense, test *mat.VecDense) ([]float64, error) {
+	err := p.run(ctx, &samples{rng: rng, runs: opts.Runs, scale: opts.NoiseScale, victim: victim, change: change, drawn: map[[3]int][]float64{}})
+	if err != nil {
+		return nil, err
+	}
 	out := make([]float64, opts.Runs)
 	for i, row := range p.rows {
 		floats.AddScaled(out, test.AtVec(i), row)
 	}
-	return out
+	p.rows = nil
+	return out, nil
 }
 
 // samples are random rows: a column a run.

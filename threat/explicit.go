@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -26,7 +27,9 @@ func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, e
 	if err != nil {
 		return nil, err
 	}
-	p.run(symbols{p})
+	if err := p.run(context.Background(), symbols{p}); err != nil {
+		return nil, err
+	}
 	if len(p.rows) == 0 { // the attacker sees nothing
 		p.learn(make([]float64, symbols{p}.width()), 0)
 	}

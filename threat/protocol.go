@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"context"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -70,13 +71,16 @@ func newProtocol(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*prot
 	return p, nil
 }
 
-// run runs all steps.
-func (p *protocol) run(s source) {
+// run runs all steps, unless the context ends before.
+func (p *protocol) run(ctx context.Context, s source) error {
 	p.source, p.rows, p.learned = s, nil, nil
 	theta := mat.NewDense(p.n, s.width(), nil)
 	for t := range p.steps {
 		message := mat.DenseCopyOf(theta)
 		for v := range p.n {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
 			floats.Add(message.RawRowView(v), s.gradient(t, v))
 		}
 		if p.algorithm.zip {
@@ -84,9 +88,15 @@ func (p *protocol) run(s source) {
 			continue
 		}
 		for v := range p.n {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
 			p.addNoise(message.RawRowView(v), t, v)
 		}
 		for range p.algorithm.rounds {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
 			next := mul(p.w, message)
 			p.see(message, next, t)
 			message = next
@@ -96,6 +106,7 @@ func (p *protocol) run(s source) {
 	for _, a := range p.attacker.Nodes {
 		p.knowItself(a)
 	}
+	return nil
 }
 
 // addNoise adds the noise of node v's message in step t.

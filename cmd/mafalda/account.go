@@ -67,7 +67,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.schema.bindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn")
+	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Bounds(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
@@ -198,8 +198,14 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	if err := checkMemory(what, l.viewBytes()); err != nil {
 		return nil, err
 	}
-	l.local, err = l.algorithm.Local(l.schema)
-	return l, usage(err)
+	err = await(cmd.Context(), func() (err error) {
+		l.local, err = l.algorithm.Local(l.schema)
+		return err
+	})
+	if err != nil && cmd.Context().Err() == nil {
+		err = usage(err)
+	}
+	return l, err
 }
 
 // sideBySide returns how many attackers are computed at a time: as many as there are cores, and as have room in a quarter of
@@ -210,10 +216,7 @@ func (l *ledger) sideBySide() int {
 }
 
 // viewBytes is about what one attacker's view takes.
-func (l *ledger) viewBytes() float64 {
-	n, steps := float64(l.network.graph.Nodes()), float64(l.schema.Steps())
-	return 8 * (5*n*n*steps + 2e6)
-}
+func (l *ledger) viewBytes() float64 { return l.algorithm.Needs(l.network.gossip.Matrix(), l.schema) }
 
 // name returns the attacker's labels.
 func (l *ledger) name(a threat.Attacker) string {
@@ -262,10 +265,15 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 		out.Pairs = append(out.Pairs, p)
 		return nil
 	}
-	parallel := newPool()
-	err := threat.Account(ctx, w, l.algorithm, a, l.schema.Steps(), func(e threat.Exposure) error {
-		return parallel.do(func() error { return add(e, l.bound) })
+	parallel := newPool(ctx)
+	err := await(ctx, func() error {
+		return threat.Account(ctx, w, l.algorithm, a, l.schema.Steps(), func(e threat.Exposure) error {
+			return parallel.do(func() error { return add(e, l.bound) })
+		})
 	})
+	if ctx.Err() != nil {
+		return accountOf{}, context.Cause(ctx) // something may still be computing
+	}
 	if failed := parallel.wait(); failed != nil {
 		err = failed
 	}

@@ -55,13 +55,21 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	if err != nil {
 		return row, usage(err)
 	}
-	local, err := l.algorithm.Local(schema)
+	local := 0.0
+	err = await(ctx, func() (err error) {
+		local, err = l.algorithm.Local(schema)
+		return usage(err)
+	})
 	if err != nil {
-		return row, usage(err)
+		return row, err
 	}
 	var sums, numbers [2]float64
 	err = threat.Account(ctx, w, l.algorithm, a, steps, func(e threat.Exposure) error {
-		squared, err := l.bound.Squared(e, schema, local)
+		squared := 0.0
+		err := await(ctx, func() (err error) {
+			squared, err = l.bound.Squared(e, schema, local)
+			return err
+		})
 		at := 1
 		if hops[e.Victim] == 1 {
 			at = 0

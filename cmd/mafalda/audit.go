@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -49,7 +51,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.schema.bindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition")
+	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node)")
 	f.runs = 4000
 	fl.Var((*wholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without")
@@ -100,8 +102,16 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if opts.Noising, err = f.noising(); err != nil {
 		return usage(err)
 	}
-	r, err := threat.RunAudit(cmd.Context(), n.gossip.Matrix(), algorithm, attackers[0], victim, schema, opts)
-	if errors.Is(err, threat.ErrAudit) || errors.Is(err, threat.ErrStrategy) || errors.Is(err, threat.ErrTooLarge) {
+	var r threat.AuditResult
+	err = await(cmd.Context(), func() (err error) {
+		r, err = threat.RunAudit(cmd.Context(), n.gossip.Matrix(), algorithm, attackers[0], victim, schema, opts)
+		return err
+	})
+	if cmd.Context().Err() != nil { // r may still be written to
+		return context.Cause(cmd.Context())
+	}
+	if errors.Is(err, threat.ErrAudit) || errors.Is(err, threat.ErrStrategy) || errors.Is(err, threat.ErrTooLarge) ||
+		errors.Is(err, limits.ErrMemory) {
 		return usage(err)
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/files"
 )
 
 // networkFlags are the flags that say what network there is.
@@ -191,16 +192,7 @@ func (f *networkFlags) connect(n *network) error {
 
 // hashFile returns the SHA-256 of a regular file. Pipes and devices are refused: they cannot be read twice, or end.
 func hashFile(path string) (string, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "", err
-	case info.IsDir():
-		return "", fmt.Errorf("%s is a folder, not a file", path)
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is a pipe or a device: save it to a file first", path)
-	}
-	file, err := os.Open(path)
+	file, _, err := files.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -279,6 +279,8 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	panel := math.Max(n*float64(steps), 1e6)
 	if j.gram.Method == "lanczos" {
 		panel = n * float64(f.gram.lanczosSteps+6)
+		kept := math.Min(float64(f.gram.lanczosSteps), n) // numbers of a probe, and their squares
+		panel += float64(f.gram.probes) * (kept*kept + 4*kept + 32)
 	}
 	if j.isLong() {
 		panel += float64(steps) * (2*float64(f.gram.lanczosSteps) + 100)

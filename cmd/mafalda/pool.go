@@ -1,23 +1,38 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"sync"
 )
 
-// pool runs functions side by side, and waits with the next one while all are busy.
+// await runs f and returns its error, or that of ctx as soon as it ends: f is left behind then, and what it does must no longer
+// matter. It is for computations that cannot be stopped, and without it keep a command from ending.
+func await(ctx context.Context, f func() error) error {
+	if ctx == nil || ctx.Done() == nil {
+		return f()
+	}
+	_, err := abandonable(ctx, func(context.Context) (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+// pool runs functions side by side, and waits with the next one while all are busy. It leaves those behind that run when its
+// context ends.
 type pool struct {
+	ctx  context.Context
 	free chan struct{}
 	wg   sync.WaitGroup
 	mu   sync.Mutex
 	errs []error
 }
 
-func newPool() *pool { return newPoolOf(runtime.GOMAXPROCS(0)) }
+func newPool(ctx context.Context) *pool { return newPoolOf(ctx, runtime.GOMAXPROCS(0)) }
 
 // newPoolOf runs so many functions at a time.
-func newPoolOf(workers int) *pool { return &pool{free: make(chan struct{}, workers)} }
+func newPoolOf(ctx context.Context, workers int) *pool {
+	return &pool{ctx: ctx, free: make(chan struct{}, workers)}
+}
 
 // do starts f, or returns the errors there have been.
 func (p *pool) do(f func() error) error {
@@ -28,7 +43,7 @@ func (p *pool) do(f func() error) error {
 	}
 	p.wg.Go(func() {
 		defer func() { <-p.free }()
-		if err := f(); err != nil {
+		if err := await(p.ctx, f); err != nil {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.errs = append(p.errs, err)

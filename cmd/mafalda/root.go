@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"mafalda/internal/limits"
 )
 
 // Exit codes.
@@ -59,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.As(err, &u):
+	case errors.As(err, &u) || errors.Is(err, limits.ErrMemory):
 		return exitUsage
 	}
 	return exitFailed

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/export"
+	"mafalda/internal/files"
 	"mafalda/participation"
 )
 
@@ -83,11 +85,17 @@ func (f *schemaFlags) chooseEvery(cmd *cobra.Command) (participation.Schema, err
 }
 
 func readSchema(path string, steps int) (participation.Schema, error) {
-	file, err := os.Open(path)
-	if err != nil {
+	file, _, err := files.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
 		return nil, usagef("--schema %s is neither cyclic, min-sep nor single, nor a file: %v", path, err)
 	}
+	if err != nil {
+		return nil, usagef("--schema: %w", err)
+	}
 	defer file.Close()
+	if err := checkMemory(fmt.Sprintf("T = %d", steps), 64*float64(steps)); err != nil {
+		return nil, err
+	}
 	s, err := participation.ReadPatterns(file, steps)
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", path, err))

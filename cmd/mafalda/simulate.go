@@ -148,6 +148,9 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
+	if err := f.checkRoom(schema.Steps()); err != nil {
+		return nil, err
+	}
 	if s.adjacency, err = accounting.ParseAdjacency(f.adjacency); err != nil {
 		return nil, usage(err)
 	}
@@ -180,15 +183,41 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if s.config.LearningRate == 0 {
 		s.config.LearningRate = s.config.Task.LearningRate
 	}
-	if err := simulate.CheckCycle(schema, s.config.Batches); err != nil {
-		return nil, usage(fmt.Errorf("%w: T must be at most k·b", err))
-	}
 	steps, nodes := float64(schema.Steps()), float64(s.network.graph.Nodes())
-	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + 60*8*steps*steps
+	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + matricesBytes(schema.Steps())
 	if f.rounds > 1 {
 		need += 3 * 8 * nodes * nodes
 	}
-	return s, checkMemory(fmt.Sprintf("T = %.0f on %.0f nodes with %d parameters", steps, nodes, s.config.Task.Model.Size()), need)
+	if err := checkMemory(fmt.Sprintf("T = %.0f on %.0f nodes with %d parameters", steps, nodes, s.config.Task.Model.Size()), need); err != nil {
+		return nil, err
+	}
+	if err := simulate.CheckCycle(schema, s.config.Batches); err != nil {
+		return nil, usage(fmt.Errorf("%w: T must be at most k·b", err))
+	}
+	return s, nil
+}
+
+// matricesBytes is what a strategy of so many steps takes while it is made: about 60 matrices of T×T.
+func matricesBytes(steps int) float64 { return 60 * 8 * float64(steps) * float64(steps) }
+
+// simulatedFeatures and simulatedClasses are what the synthetic tasks have.
+const simulatedFeatures, simulatedClasses = 20, 4
+
+// checkRoom refuses what flags alone show to be too large: steps, records, and runs that are kept.
+func (f *simulateFlags) checkRoom(steps int) error {
+	if err := checkMemory(fmt.Sprintf("T = %d", steps), matricesBytes(steps)); err != nil {
+		return err
+	}
+	record := 4 * float64(simulatedFeatures+1)
+	if err := checkMemory(fmt.Sprintf("--records %d", f.records), 3*record*float64(f.records)); err != nil { // made, dealt, and the order
+		return err
+	}
+	runs := float64(f.seeds) * float64(len(f.methods)) * float64(max(len(f.mus), len(f.epsilons), 1))
+	run := 500 + 16*float64(min(steps, 128+simulate.Window)) // losses and their steps
+	if f.out != "" {
+		run *= 4 // as text, in a buffer that grows
+	}
+	return checkMemory(fmt.Sprintf("--seeds %d, %.3g runs in all,", f.seeds, runs), run*runs)
 }
 
 func (f *simulateFlags) check(cmd *cobra.Command) error {
@@ -260,7 +289,6 @@ func (f *simulateFlags) levels(cmd *cobra.Command) ([]float64, error) {
 
 // chooseTask returns the task, and a hash of its files.
 func (f *simulateFlags) chooseTask(cmd *cobra.Command) (simulate.Task, string, error) {
-	const features, classes = 20, 4
 	records := f.records
 	if records == 0 {
 		records = 4000
@@ -274,9 +302,9 @@ func (f *simulateFlags) chooseTask(cmd *cobra.Command) (simulate.Task, string, e
 	case records < 10:
 		return simulate.Task{}, "", fmt.Errorf("--records %d: must be at least 10", records)
 	case f.task == "linear":
-		return simulate.LinearTask(records, features), fmt.Sprint(records), nil
+		return simulate.LinearTask(records, simulatedFeatures), fmt.Sprint(records), nil
 	case f.task == "logistic":
-		return simulate.LogisticTask(records, features, classes), fmt.Sprint(records), nil
+		return simulate.LogisticTask(records, simulatedFeatures, simulatedClasses), fmt.Sprint(records), nil
 	case f.task == "mnist":
 		task, err := simulate.MNIST(f.data)
 		return task, dataHash(task), err

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -171,15 +170,7 @@ func (f *threatFlags) attackers(names string, g *graph.Graph) ([]threat.Attacker
 		}
 		return list, nil
 	}
-	for _, label := range strings.Split(names, ",") {
-		v := slices.Index(g.Labels(), strings.TrimSpace(label))
-		if v < 0 {
-			return nil, usagef("--attacker %s: the graph has no such node", strings.TrimSpace(label))
-		}
-		if slices.Contains(base.Nodes, v) {
-			return nil, usagef("--attacker %s is named twice", strings.TrimSpace(label))
-		}
-		base.Nodes = append(base.Nodes, v)
-	}
-	return []threat.Attacker{base}, nil
+	nodes, err := nodesNamed("attacker", names, g)
+	base.Nodes = nodes
+	return []threat.Attacker{base}, err
 }

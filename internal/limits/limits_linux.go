@@ -2,6 +2,7 @@ package limits
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -9,13 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// enough is a limit that is none.
+const enough = 1 << 60
+
 // totalMemory returns the machine's.
 func totalMemory() int64 {
 	var s unix.Sysinfo_t
 	if unix.Sysinfo(&s) != nil {
 		return 0
 	}
-	return int64(uint64(s.Totalram) * uint64(s.Unit)) //nolint:unconvert // their types differ between platforms
+	return int64(uint64(s.Totalram) * uint64(s.Unit))
 }
 
 // groupMemory returns the control group's.
@@ -28,15 +32,24 @@ var groupMemory = sync.OnceValue(func() int64 {
 	return groupLimit(string(memberships), string(mounts))
 })
 
-// shellMemory returns what ulimit leaves: of the address space (-v) and of what can be written (-d), less what is mapped.
+// shellMemory returns what ulimit leaves to the heap: of the address space (-v) and of what can be written (-d), less what else is
+// mapped.
 func shellMemory() limit {
+	var unlimited unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &unlimited) == nil && unlimited.Cur > enough &&
+		unix.Getrlimit(unix.RLIMIT_DATA, &unlimited) == nil && unlimited.Cur > enough {
+		return limit{}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
 	mapped, written := mappedBytes()
+	mapped, written = mapped-int64(m.HeapSys), written-int64(m.HeapSys)
 	return left(unix.RLIMIT_AS, mapped, "ulimit -v leaves").least(left(unix.RLIMIT_DATA, written, "ulimit -d leaves"))
 }
 
 func left(resource int, used int64, from string) limit {
 	var r unix.Rlimit
-	if unix.Getrlimit(resource, &r) != nil || r.Cur > 1<<60 {
+	if unix.Getrlimit(resource, &r) != nil || r.Cur > enough {
 		return limit{}
 	}
 	return limit{max(int64(r.Cur)-used, 1), from}
