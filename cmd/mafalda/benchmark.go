@@ -50,6 +50,7 @@ is in benchmark.json already is not measured again, so an interrupted benchmark 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
+			cmd.SetContext(ctx)
 			return f.run(ctx, cmd)
 		},
 	}

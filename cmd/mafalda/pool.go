@@ -5,10 +5,11 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"time"
 )
 
-// await runs f and returns its error, or that of ctx as soon as it ends: f is left behind then, and what it does must no longer
-// matter. It is for computations that cannot be stopped, and without it keep a command from ending.
+// await runs f and returns its error, or that of ctx soon after it has ended: f is left behind then, and what it does must no
+// longer matter. It is for computations that cannot be stopped, and without it keep a command from ending.
 func await(ctx context.Context, f func() error) error {
 	if ctx == nil || ctx.Done() == nil {
 		return f()
@@ -19,9 +20,17 @@ func await(ctx context.Context, f func() error) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(soon):
 		return context.Cause(ctx)
 	}
 }
+
+// soon is how long an interrupted command waits for what is about to be finished.
+const soon = 200 * time.Millisecond
 
 // pool runs functions side by side, and waits with the next one while all are busy. It leaves those behind that run when its
 // context ends.
