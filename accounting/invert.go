@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"mafalda/internal/rounding"
 )
 
 // Epsilon returns the smallest ε ≥ 0 for which μ-GDP implies (ε, δ)-DP, rounded up. Parameters: μ > 0, 0 < δ < 1.
@@ -11,7 +13,7 @@ func Epsilon(mu, delta float64) (float64, error) {
 	if err := cmp.Or(positive("mu", mu), probability(delta)); err != nil {
 		return 0, err
 	}
-	target := math.Log(delta)
+	target := rounding.Log(delta)
 	holds := func(epsilon float64) bool {
 		l, err := LogDelta(mu, epsilon)
 		return err == nil && l <= target
@@ -36,7 +38,7 @@ func MuFromDP(epsilon, delta float64) (float64, error) {
 	if err := cmp.Or(nonNegative("epsilon", epsilon), probability(delta)); err != nil {
 		return 0, err
 	}
-	target := math.Log(delta)
+	target := rounding.Log(delta)
 	holds := func(mu float64) bool {
 		l, err := LogDelta(mu, epsilon)
 		return err == nil && l <= target

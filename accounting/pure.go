@@ -34,7 +34,7 @@ func ComposeAdvanced(epsilon float64, rounds int, delta float64) (float64, error
 		return 0, nil
 	}
 	k := float64(rounds)
-	total := (k*epsilon*math.Tanh(epsilon/2) + epsilon*math.Sqrt(2*k*-math.Log(delta))) * (1 + 0x1p-48)
+	total := (k*epsilon*math.Tanh(epsilon/2) + epsilon*math.Sqrt(2*k*-rounding.Log(delta))) * (1 + 0x1p-48)
 	total = math.Nextafter(total, math.Inf(1)) // where it is so small that the factor is lost
 	return total, nonNegative("the composed epsilon", total)
 }

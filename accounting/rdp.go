@@ -38,7 +38,7 @@ func EpsilonFromRDP(alpha, rho, delta float64) (float64, error) {
 	if err := cmp.Or(order(alpha), nonNegative("rdp", rho), probability(delta)); err != nil {
 		return 0, err
 	}
-	logDelta, logOrder, logRatio := math.Log(delta), math.Log(alpha), logRatio(alpha)
+	logDelta, logOrder, logRatio := rounding.Log(delta), math.Log(alpha), logRatio(alpha)
 	epsilon := rho + logRatio - (logDelta+logOrder)/(alpha-1)
 	slack := 1e-14 * (rho + math.Abs(logRatio) + (math.Abs(logDelta)+logOrder)/(alpha-1))
 	epsilon = math.Max(epsilon+slack, 0)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"mafalda/accounting"
+	"mafalda/internal/rounding"
 )
 
 // ErrPrivacy is wrapped by errors about a noise level that does not follow from the guarantee it is stated with.
@@ -57,7 +58,7 @@ func (p *Privacy) checkEpsilon() error {
 	}
 	holds := func(mu float64) (bool, error) {
 		l, err := accounting.LogDelta(mu, *p.Epsilon)
-		return err == nil && l <= math.Log(*p.Delta), err
+		return err == nil && l <= rounding.Log(*p.Delta), err
 	}
 	enough, err := holds(p.Mu * (1 - 0x1p-48)) // 16 units in the last place: what computing δ leaves open
 	if err != nil {

@@ -88,17 +88,19 @@ func ReadPatterns(r io.Reader, steps int) (*PatternList, error) {
 	for number := 1; lines.Scan(); number++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		var pattern []int
+		in := map[int]bool{}
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r,;", r) }) {
 			s, err := strconv.Atoi(word)
 			if err != nil {
-				return nil, fmt.Errorf("%w: line %d: %q is not a step", ErrSchema, number, word)
+				return nil, fmt.Errorf("%w: line %d: %.60q is not a step", ErrSchema, number, word)
 			}
 			if s < 0 || s >= steps {
 				return nil, fmt.Errorf("%w: line %d: step %d is not one of 0..%d", ErrSchema, number, s, steps-1)
 			}
-			if slices.Contains(pattern, s) {
+			if in[s] {
 				return nil, fmt.Errorf("%w: line %d: step %d is there twice", ErrSchema, number, s)
 			}
+			in[s] = true
 			pattern = append(pattern, s)
 		}
 		if len(pattern) > 0 {

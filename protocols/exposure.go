@@ -48,14 +48,8 @@ func GossipLeakage(e Exposure, valueStd, noiseStd float64) float64 {
 	if x := e.Seen / (p*p + e.Hidden); p > 1e-100 || e.Hidden > 0 && x < math.MaxFloat64 {
 		return above(math.Log1p(x) / 2) // without p², where that is nothing, for x to be larger
 	}
-	value, noise := logarithm(valueStd), logarithm(noiseStd) // of numbers whose quotient, squared, is not one
+	value, noise := rounding.Log(valueStd), rounding.Log(noiseStd) // of numbers whose quotient, squared, is not one
 	return above(value - noise + (math.Abs(value)+math.Abs(noise))*0x1p-50)
-}
-
-// logarithm is right for subnormal numbers, too, for which math.Log is not on all machines.
-func logarithm(x float64) float64 {
-	fraction, exponent := math.Frexp(x)
-	return math.Log(fraction) + float64(exponent)*math.Ln2
 }
 
 // exposures returns those of the hidden nodes.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -119,12 +120,27 @@ func parseIDX(file io.Reader, magic uint32) ([]byte, []int, error) {
 		size *= int(v)
 		shape = append(shape, int(v))
 	}
-	if err := limits.Fits(fmt.Sprintf("data of %v bytes", header[1:]), 8*float64(size)); err != nil { // and four bytes a pixel
-		return nil, nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(r, int64(size)+1)) // grows as there are bytes, whatever the header says
+	data, err := readAll(io.LimitReader(r, int64(size)+1))
 	if err == nil && len(data) != size {
 		err = fmt.Errorf("dimensions %v do not fit what follows", header[1:])
 	}
 	return data, shape, err
+}
+
+// readAll returns what there is, whatever a header says of it, unless it does not fit into memory.
+func readAll(r io.Reader) ([]byte, error) {
+	const step = 1 << 26
+	var data bytes.Buffer
+	for {
+		_, err := io.CopyN(&data, r, step)
+		if err == io.EOF {
+			return data.Bytes(), nil
+		}
+		if err == nil {
+			err = limits.Fits(fmt.Sprintf("data of more than %d bytes", data.Len()), 8*float64(data.Len())) // with four bytes a pixel
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }

@@ -29,24 +29,3 @@ func untilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, [
 		return run(cmd)
 	}
 }
-
-// abandonable runs work that does nothing but compute, and leaves it behind when the context ends: loading a large
-// graph, say, looks at no context.
-func abandonable[T any](ctx context.Context, work func(ctx context.Context) (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := work(ctx)
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
-	}
-}

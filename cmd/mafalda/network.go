@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -80,8 +81,24 @@ type network struct {
 	components int // before dropping
 }
 
-// load reads or makes the network. All of its errors are errors of usage.
-func (f *networkFlags) load() (*network, error) {
+// load reads or makes the network, and is left behind when the command's context ends. All of its other errors are errors of usage.
+func (f *networkFlags) load() (n *network, err error) {
+	ctx := context.Background()
+	if f.cmd != nil && f.cmd.Context() != nil {
+		ctx = f.cmd.Context()
+	}
+	var loaded *network
+	err = await(ctx, func() (err error) {
+		loaded, err = f.loadNow()
+		return err
+	})
+	if err != nil {
+		return nil, err // loaded may still be written to
+	}
+	return loaded, nil
+}
+
+func (f *networkFlags) loadNow() (*network, error) {
 	n := &network{origin: export.Graph{Gossip: f.gossip}}
 	var err error
 	switch {

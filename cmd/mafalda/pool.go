@@ -5,16 +5,46 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"time"
 )
 
-// await runs f and returns its error, or that of ctx as soon as it ends: f is left behind then, and what it does must no longer
-// matter. It is for computations that cannot be stopped, and without it keep a command from ending.
+// await runs f and returns its error, or that of ctx soon after it has ended: f is left behind then, and what it does must no
+// longer matter. It is for computations that cannot be stopped, and without it keep a command from ending.
 func await(ctx context.Context, f func() error) error {
 	if ctx == nil || ctx.Done() == nil {
 		return f()
 	}
 	_, err := abandonable(ctx, func(context.Context) (struct{}, error) { return struct{}{}, f() })
 	return err
+}
+
+// soon is how long an interrupted command waits for what is about to be finished.
+const soon = 200 * time.Millisecond
+
+// abandonable runs work that does nothing but compute, and leaves it behind when the context ends: loading a large
+// graph, say, looks at no context.
+func abandonable[T any](ctx context.Context, work func(ctx context.Context) (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := work(ctx)
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-time.After(soon):
+		var none T
+		return none, context.Cause(ctx)
+	}
 }
 
 // pool runs functions side by side, and waits with the next one while all are busy. It leaves those behind that run when its
