@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"mafalda/internal/rounding"
 )
 
 // Exposure is the share of the variance of a node's noisy value that messages explain, Seen = e_jᵀPe_j for the
