@@ -27,13 +27,14 @@ type keptRun struct {
 	Mean     *float64  `json:"mean_last50,omitempty"`
 	Final    *float64  `json:"final,omitempty"`
 	Full     *float64  `json:"final_full_test,omitempty"`
+	Accuracy *float64  `json:"accuracy,omitempty"` // on all test records, of classifications
 	Clipped  float64   `json:"clipped_fraction"`
 	Diverged int       `json:"diverged_at,omitempty"`
 	Seconds  float64   `json:"seconds"`
 }
 
 func keep(r *simulate.Result) keptRun {
-	k := keptRun{r.Steps, r.Losses, nil, nil, nil, r.Clipped, r.Diverged, r.Seconds}
+	k := keptRun{r.Steps, r.Losses, nil, nil, nil, r.Accuracy, r.Clipped, r.Diverged, r.Seconds}
 	if r.Diverged == 0 {
 		k.Mean, k.Final, k.Full = &r.Mean, &r.Final, &r.Full
 	}
@@ -47,7 +48,7 @@ func (k keptRun) result() *simulate.Result {
 		}
 		return *v
 	}
-	return &simulate.Result{Steps: k.Steps, Losses: k.Losses, Mean: value(k.Mean), Final: value(k.Final), Full: value(k.Full),
+	return &simulate.Result{Steps: k.Steps, Losses: k.Losses, Mean: value(k.Mean), Final: value(k.Final), Full: value(k.Full), Accuracy: k.Accuracy,
 		Clipped: k.Clipped, Diverged: k.Diverged, Seconds: k.Seconds}
 }
 

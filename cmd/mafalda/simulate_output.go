@@ -30,6 +30,7 @@ type simulatedRow struct {
 	Least       *float64     `json:"least_last50,omitempty"`
 	Final       *float64     `json:"final,omitempty"`
 	Full        *float64     `json:"final_full_test,omitempty"`
+	Accuracy    *float64     `json:"accuracy,omitempty"` // of classifications, at the end, on all test records
 	Clipped     float64      `json:"clipped_fraction"`
 	Excess      *paired      `json:"above_none,omitempty"`  // what the noise costs
 	Improvement *improvement `json:"improvement,omitempty"` // over the best method of others
@@ -99,7 +100,7 @@ func (g *grid) row(v variant, mu float64) simulatedRow {
 	sum := simulate.Summarize(inOrder(g.of(v, mu)))
 	return simulatedRow{Method: g.name(v), Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean),
 		Std: finite(sum.Std), Median: finite(sum.Median), Least: finite(sum.Least), Final: finite(sum.Final),
-		Full: finite(sum.Full), Clipped: sum.Clipped, Seconds: sum.Seconds}
+		Full: finite(sum.Full), Accuracy: finite(sum.Accuracy), Clipped: sum.Clipped, Seconds: sum.Seconds}
 }
 
 // bestBaseline returns the method of others with the smallest mean loss, of those with the fewest diverged runs,
@@ -184,10 +185,10 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50", "least_last50", "final", "final_full_test",
 		"clipped_fraction", "above_none", "above_none_standard_error", "improvement_over", "improvement_percent",
-		"seconds_per_run", "note"}}
+		"seconds_per_run", "accuracy", "note"}}
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged), text(r.Mean), text(r.Std), text(r.Median), text(r.Least),
-			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), simulatedNote}
+			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), text(r.Accuracy), simulatedNote}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
@@ -211,15 +212,7 @@ func (s *simulation) print(w io.Writer, g *grid, rows []simulatedRow) error {
 		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)
 	}
 	fmt.Fprintf(w, "loss           mean over the nodes and the last %d steps, %s; %s\n\n", simulate.Window, rowsOf, g.seeds())
-	var lines [][]string
-	for _, r := range rows {
-		level, epsilon := "-", "-"
-		if r.Mu != nil {
-			level, epsilon = s.flags.levelText(*r.Mu), decimalUp(*r.Epsilon, 4)
-		}
-		lines = append(lines, []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), r.excessText(), lossText(r.Full), r.remark()})
-	}
-	if err := table(w, []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all", ""}, lines); err != nil {
+	if err := s.table(w, rows); err != nil {
 		return err
 	}
 	var seconds []float64
@@ -233,6 +226,35 @@ func (s *simulation) print(w io.Writer, g *grid, rows []simulatedRow) error {
 		fmt.Fprintf(w, "written        nothing: use -o FOLDER to keep runs, table and figures\n")
 	}
 	return nil
+}
+
+// table writes a line a row; classifications have their accuracy beside the loss.
+func (s *simulation) table(w io.Writer, rows []simulatedRow) error {
+	classes := slices.ContainsFunc(rows, func(r simulatedRow) bool { return r.Accuracy != nil })
+	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
+	if classes {
+		header = append(header, "accuracy")
+	}
+	var lines [][]string
+	for _, r := range rows {
+		level, epsilon := "-", "-"
+		if r.Mu != nil {
+			level, epsilon = s.flags.levelText(*r.Mu), decimalUp(*r.Epsilon, 4)
+		}
+		line := []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), r.excessText(), lossText(r.Full)}
+		if classes {
+			line = append(line, percentText(r.Accuracy))
+		}
+		lines = append(lines, append(line, r.remark()))
+	}
+	return table(w, append(header, ""), lines)
+}
+
+func percentText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100**v)
 }
 
 // levelText prints a μ that was asked for: what the noise gives, or what was calibrated for if an ε was.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -299,5 +300,33 @@ func TestSimulateRounds(t *testing.T) {
 	once := simulateJSON(t, append(args, "--gossip-matrix", w)...)[key]
 	if !near(*many.Mean, *complete.Mean, 1e-4) || math.Abs(*once.Mean-*complete.Mean) < 1e-4 {
 		t.Errorf("40 rounds %v, complete graph %v, one round %v", *many.Mean, *complete.Mean, *once.Mean)
+	}
+}
+
+// Classifications report their accuracy beside the loss, in the table, the JSON, the CSV and the folder; regressions have none.
+func TestSimulateAccuracy(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sim")
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "24", "-k", "3", "--records", "400", "--methods", "none,dp-d-sgd",
+		"--seeds", "2", "--mu", "1"}
+	if code, out, errs := mafalda(args...); code != 0 || strings.Contains(out, "accuracy") {
+		t.Errorf("regression: code %d, %s%s", code, out, errs)
+	}
+	args = append(args, "--task", "logistic", "-o", dir)
+	code, out, errs := mafalda(args...)
+	if code != 0 || !strings.Contains(out, "accuracy") || strings.Count(out, " %") < 2 {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	_, again, _ := mafalda(append(args, "--json")...) // from what is kept
+	var result struct{ Rows []simulatedRow }
+	if err := json.Unmarshal([]byte(again), &result); err != nil || len(result.Rows) != 2 {
+		t.Fatal(err, again)
+	}
+	table, err := os.ReadFile(filepath.Join(dir, "simulate.csv"))
+	for _, r := range result.Rows {
+		if r.Accuracy == nil || *r.Accuracy < 0.3 || *r.Accuracy > 0.95 || // four classes
+			!strings.Contains(out, percentText(r.Accuracy)) ||
+			err != nil || !strings.Contains(string(table), strconv.FormatFloat(*r.Accuracy, 'g', 17, 64)+`,"simulated`) {
+			t.Errorf("%s: accuracy %v, %v in\n%s%s", r.Method, r.Accuracy, err, out, table)
+		}
 	}
 }
