@@ -114,7 +114,7 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	case s.Ratio != 0:
 		fmt.Fprintf(w, "gap            %.4g: the loss is %.4f of the dense optimum's\n", m.Gap, s.Ratio)
 	case !participation.IsPartition(j.schema):
-		fmt.Fprintf(w, "gap            %.4g: the bound is that of fewer patterns, without overlaps\n", m.Gap)
+		fmt.Fprintf(w, "gap            %.4g: patterns overlap, and no strategy need reach the bound\n", m.Gap)
 	default:
 		fmt.Fprintf(w, "gap            %.2g certified (tolerance %.2g), %s after %d iterations\n", m.Gap, m.Tolerance, m.Status, m.Iterations)
 	}
