@@ -57,7 +57,8 @@ var ErrGram = errors.New("factorization of the Gram matrix")
 // If the schema's patterns are a partition of the steps (participation.IsPartition), this is the optimum. Under any other
 // schema Optimize first looks among the strategies whose columns are orthogonal on every pattern, with a diagonal of X within
 // the schema's Budgets, until the gap is reached among these, and then improves on their optimum without mask and budgets, by
-// the sensitivity itself (improveOverlap). LowerBound is then that of the schema's Relaxation, and Gap the distance to it.
+// the sensitivity itself (for up to OverlapSteps steps). LowerBound is then that of the schema's Relaxation, and Gap the distance to it; see OverlapBound for a
+// better one.
 // Under min-sep the strategies have 2b bands. In every case no strategy whatsoever has a smaller loss than LowerBound.
 //
 // When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error; likewise for

@@ -147,6 +147,12 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
+		if !participation.IsPartition(j.schema) {
+			j.progress.show(0, "lower bound")
+			if r.bound, err = factorize.OverlapBound(ctx, h, factorize.GramOf(r.chosen()), j.schema); err != nil {
+				return fmt.Errorf("bounding the loss: %w", err)
+			}
+		}
 	}
 	if f.split.wanted() && ctx.Err() == nil {
 		if r.split, err = j.split(ctx, r.best.Strategy); err != nil && !errors.Is(err, context.Canceled) {
@@ -386,14 +392,14 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	if r == nil { // there is none for so many steps
 		r = &factorize.Result{Status: optim.Converged}
 	}
-	q, iterations, bound := r.Quality, r.Iterations, r.LowerBound
+	q, iterations, bound := r.Quality, r.Iterations, math.Max(r.LowerBound, o.bound)
 	strategy := describe(o.chosen())
 	if special := o.special; special != nil {
 		q, iterations = special.quality, special.iterations
 		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
-		if b := special.bound; b > 0 {
+		if b := math.Max(special.bound, bound); special.bound > 0 {
 			gap := (q.Loss - b) / b
 			strategy.ClassBound, strategy.ClassGap = b, &gap
 		}

@@ -11,6 +11,7 @@ type outcome struct {
 	best      *factorize.Result // the dense optimum, under the schema or its relaxation
 	special   *structured       // nil: best itself is wanted
 	split     *factorize.Split  // strategies of single nodes or groups, if they are wanted
+	bound     float64           // where patterns overlap: what OverlapBound proves; 0: nothing
 	weights   []float64         // of the steps, if the bound is that of their weighted mean
 	baselines []benchmarks.Baseline
 }

@@ -115,7 +115,7 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	case s.Ratio != 0:
 		fmt.Fprintf(w, "gap            %s: the loss is %.4f of the dense optimum's\n", decimalUp(m.Gap, 4), s.Ratio)
 	case !participation.IsPartition(j.schema):
-		fmt.Fprintf(w, "gap            %s: the bound is that of fewer patterns, without overlaps\n", decimalUp(m.Gap, 4))
+		fmt.Fprintf(w, "gap            %s: patterns overlap, and no strategy need reach the bound\n", decimalUp(m.Gap, 4))
 	default:
 		fmt.Fprintf(w, "gap            %s certified (tolerance %g), %s after %d iterations\n", decimalUp(m.Gap, 2), m.Tolerance, m.Status, m.Iterations)
 	}

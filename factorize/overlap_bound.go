@@ -1,0 +1,261 @@
+package factorize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
+	"mafalda/internal/rounding"
+	"mafalda/optim"
+	"mafalda/participation"
+)
+
+const (
+	overlapBoundIterations = 60
+	overlapBoundSharpness  = 300 // of the first distribution over patterns, for a sensitivity of one
+	overlapBoundMix        = 0.1 // share of it that is even
+)
+
+// OverlapBound returns a number that the loss of no strategy can be below under a schema whose patterns overlap, for the T×T
+// Gram matrix h. It is good if x is close to an optimal CᵀC, and valid for every positive definite x.
+//
+// Let an attacker draw a pattern π with probability y_π and contributions of unit norm u_s for its steps. The mean of what they
+// change is at most sens², and it is ⟨Λ, CᵀC⟩ for
+//
+//	Λ[s,t] = M[s,t]·u_s·u_t,      M[s,t] = Σ_{π ∋ s,t} y_π,
+//
+// so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ are those of patterns that
+// are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and Λ of x. What rounding
+// can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. The cost is that of some 60 decompositions of T×T
+// matrices. For more than OverlapSteps steps it is 0, which bounds everything.
+func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
+	steps := schema.Steps()
+	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
+		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
+	}
+	if steps > OverlapSteps {
+		return 0, nil
+	}
+	scaled, unit, err := scaleToUnit(h)
+	if err != nil {
+		return 0, err
+	}
+	root, lambda, err := dualOf(scaled, mat.DenseCopyOf(x).RawMatrix().Data, freeMask(schema, steps))
+	if err != nil {
+		return 0, err
+	}
+	o := newDrawObjective(root, participation.Pool(schema))
+	z := o.start(x, lambda)
+	if math.IsInf(o.Value(z), 0) {
+		return 0, errors.New("singular values for the lower bound did not converge")
+	}
+	optim.Minimize(ctx, o, z, optim.Options{Memory: 20, MaxIterations: overlapBoundIterations, Done: func(it optim.Iteration) bool {
+		return it.Count > 0 && it.Decrease < 1e-7
+	}})
+	o.Value(z)
+	bound, err := o.bound()
+	return bound * unit * (1 - 0x1p-50), err
+}
+
+// drawObjective is minus the logarithm of tr (RΛRᵀ)^(1/2), a function of θ, y_π ∝ exp θ_π, and of T vectors v_s of T numbers,
+// u_s = v_s/‖v_s‖.
+type drawObjective struct {
+	steps          int
+	root           []float64
+	rootTransposed []float64
+	norm           float64 // ‖R‖_F²
+	patterns       [][]int
+
+	y            []float64 // of the last Value, as all that follows
+	u, lengths   []float64
+	joint, inner []float64 // M, u_s·u_t
+	eigen        mat.EigenSym
+	values       []float64 // of RΛRᵀ
+	nuclear      float64
+	product      []float64
+}
+
+func newDrawObjective(root *mat.TriDense, patterns [][]int) *drawObjective {
+	n, _ := root.Dims()
+	o := &drawObjective{steps: n, root: mat.DenseCopyOf(root).RawMatrix().Data, patterns: patterns,
+		y: make([]float64, len(patterns)), lengths: make([]float64, n), values: make([]float64, n)}
+	for _, m := range []*[]float64{&o.u, &o.joint, &o.inner, &o.product} {
+		*m = make([]float64, n*n)
+	}
+	o.norm = floats.Dot(o.root, o.root)
+	o.rootTransposed = append([]float64(nil), o.root...)
+	dense.Transpose(o.rootTransposed, n)
+	return o
+}
+
+// start returns patterns drawn in favour of those that x changes most, and vectors with the correlations of lambda that these
+// do not explain.
+func (o *drawObjective) start(x *mat.SymDense, lambda []float64) []float64 {
+	n := o.steps
+	z := make([]float64, len(o.patterns)+n*n)
+	theta, v := z[:len(o.patterns)], z[len(o.patterns):]
+	for i, pattern := range o.patterns {
+		for _, s := range pattern {
+			for _, t := range pattern {
+				theta[i] += math.Abs(x.At(s, t))
+			}
+		}
+	}
+	largest := floats.Max(theta)
+	var total float64
+	for i, sum := range theta {
+		theta[i] = math.Exp(overlapBoundSharpness * (sum/largest - 1))
+		total += theta[i]
+	}
+	for i, share := range theta {
+		theta[i] = math.Log((1-overlapBoundMix)*share/total + overlapBoundMix/float64(len(theta)))
+	}
+	o.draw(theta)
+	g := mat.NewSymDense(n, nil)
+	for s := range n {
+		g.SetSym(s, s, 1)
+		for t := s + 1; t < n; t++ {
+			if m := o.joint[s*n+t]; m > 0 {
+				c := lambda[s*n+t] / math.Sqrt(lambda[s*n+s]*lambda[t*n+t]) * math.Sqrt(o.joint[s*n+s]*o.joint[t*n+t]) / m
+				g.SetSym(s, t, math.Max(-1, math.Min(1, c)))
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	var eigen mat.EigenSym
+	if !eigen.Factorize(g, true) { // any vectors will do
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return z
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	for j, value := range eigen.Values(nil) {
+		scale := math.Sqrt(math.Max(value, 1e-3))
+		for s := range n {
+			v[s*n+j] = scale * vectors.At(s, j)
+		}
+	}
+	return z
+}
+
+// draw sets y and M.
+func (o *drawObjective) draw(theta []float64) {
+	largest := floats.Max(theta)
+	for i, t := range theta {
+		o.y[i] = math.Exp(t - largest)
+	}
+	floats.Scale(1/floats.Sum(o.y), o.y)
+	clear(o.joint)
+	for i, pattern := range o.patterns {
+		for _, s := range pattern {
+			row := o.joint[s*o.steps : (s+1)*o.steps]
+			for _, t := range pattern {
+				row[t] += o.y[i]
+			}
+		}
+	}
+}
+
+func (o *drawObjective) Value(z []float64) float64 {
+	n := o.steps
+	o.draw(z[:len(o.patterns)])
+	copy(o.u, z[len(o.patterns):])
+	for s := range n {
+		row := o.u[s*n : (s+1)*n]
+		o.lengths[s] = floats.Norm(row, 2)
+		floats.Scale(1/o.lengths[s], row)
+	}
+	dense.MulSymTo(o.inner, o.u, o.u, n)
+	lambda := mat.NewDense(n, n, nil)
+	floats.MulTo(lambda.RawMatrix().Data, o.joint, o.inner)
+	dense.MulTo(o.product, o.root, lambda.RawMatrix().Data, n)
+	dense.MulSymTo(lambda.RawMatrix().Data, o.product, o.root, n)
+	s := mat.NewSymDense(n, lambda.RawMatrix().Data)
+	if !o.eigen.Factorize(s, true) {
+		return math.Inf(1)
+	}
+	o.eigen.Values(o.values)
+	o.nuclear = 0
+	for _, v := range o.values {
+		o.nuclear += math.Sqrt(math.Max(v, 0))
+	}
+	if !(o.nuclear > 0) {
+		return math.Inf(1)
+	}
+	return -math.Log(o.nuclear)
+}
+
+// GradientTo: with X = Rᵀ(RΛRᵀ)^(-1/2)R the derivative of the trace by Λ is X/2.
+func (o *drawObjective) GradientTo(dst []float64) {
+	n := o.steps
+	var vectors mat.Dense
+	o.eigen.VectorsTo(&vectors)
+	floor := o.values[n-1] * 1e-15
+	quarter := vectors.RawMatrix().Data // Q diag(λ^(-1/4)), then its transpose
+	for j, v := range o.values {
+		scale := math.Pow(math.Max(v, floor), -0.25)
+		for i := range n {
+			quarter[i*n+j] *= scale
+		}
+	}
+	dense.Transpose(quarter, n)
+	dense.MulTo(o.product, o.rootTransposed, quarter, n)
+	x := make([]float64, n*n)
+	dense.MulSymTo(x, o.product, o.product, n)
+	floats.Scale(-0.5/o.nuclear, x)
+
+	byTheta, byV := dst[:len(o.patterns)], dst[len(o.patterns):]
+	weighted := make([]float64, n*n)
+	floats.MulTo(weighted, x, o.inner)
+	var mean float64
+	for i, pattern := range o.patterns {
+		byTheta[i] = 0
+		for _, s := range pattern {
+			row := weighted[s*n : (s+1)*n]
+			for _, t := range pattern {
+				byTheta[i] += row[t]
+			}
+		}
+		mean += o.y[i] * byTheta[i]
+	}
+	for i := range byTheta {
+		byTheta[i] = o.y[i] * (byTheta[i] - mean)
+	}
+	floats.MulTo(weighted, x, o.joint)
+	copy(o.product, o.u)
+	dense.Transpose(o.product, n)
+	dense.MulTo(byV, weighted, o.product, n)
+	for s := range n {
+		row, u := byV[s*n:(s+1)*n], o.u[s*n:(s+1)*n]
+		along := floats.Dot(row, u)
+		floats.AddScaled(row, -along, u)
+		floats.Scale(2/o.lengths[s], row)
+	}
+}
+
+// bound returns the bound at the last Value, with rounding on the safe side: M and u_s·u_t are known up to (m+T)u, the products
+// and the eigenvalues up to some Tu, all relative to ‖R‖_F²‖M‖_F.
+func (o *drawObjective) bound() (float64, error) {
+	n := float64(o.steps)
+	lost := (float64(len(o.patterns)) + 40*n) * 0x1p-53 * o.norm * floats.Norm(o.joint, 2)
+	var nuclear, total rounding.Sum
+	for _, v := range o.values {
+		nuclear.Add(math.Sqrt(math.Max(v-lost, 0)))
+	}
+	for _, y := range o.y {
+		total.Add(y)
+	}
+	longest := 0.0
+	for s := range o.steps {
+		longest = math.Max(longest, squaredNormUp(o.u[s*o.steps:(s+1)*o.steps]))
+	}
+	return finiteBound(math.Max(nuclear.Down(), 0), total.Up()*longest, 1e-12)
+}
