@@ -43,7 +43,7 @@ func TestExactResponseOfManySteps(t *testing.T) {
 	}
 	dying := make([]float64, steps) // through subnormal numbers to 0
 	for i := range dying {
-		dying[i] = math.Pow(-0.7, float64(i))
+		dying[i] = math.Pow(-0.5, float64(i))
 	}
 	for _, spec := range []string{"florentine", "path:5"} {
 		g, _, err := graph.ByName(spec, graph.BuiltinOptions{})
@@ -61,7 +61,11 @@ func TestExactResponseOfManySteps(t *testing.T) {
 				if err != nil || !ok {
 					t.Fatal(err, ok)
 				}
-				for _, r := range [][]float64{r, dying} {
+				series := [][]float64{r}
+				if spec == "path:5" && kind == Model {
+					series = append(series, dying)
+				}
+				for _, r := range series {
 					want := recursionError(w.Matrix(), kind, r)
 					if got := exact.Error(nil, r); math.Abs(got-want) > 1e-10*want {
 						t.Errorf("%s %v %v: error %v, must be %v", spec, scheme, kind, got, want)
