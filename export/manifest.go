@@ -67,7 +67,7 @@ type Gram struct {
 	Probes       int      `json:"probes,omitempty"`
 	LanczosSteps int      `json:"lanczos_steps,omitempty"`
 	Seed         uint64   `json:"seed,omitempty"`
-	Confidence   float64  `json:"confidence,omitempty"`   // of both of what follows; 1 for unit vectors; absent in older manifests: two standard errors
+	Confidence   float64  `json:"confidence,omitempty"`   // of both that follow; absent: two standard errors (older manifests)
 	LossError    *float64 `json:"loss_error,omitempty"`   // relative error that the loss may have
 	ExcessBound  *float64 `json:"excess_bound,omitempty"` // how far above the optimum for the true Gram matrix the strategy may be, relatively
 }

@@ -3,28 +3,32 @@ package workload
 // Confidence is the probability with which the errors that a sketch of random vectors states are not exceeded.
 const Confidence = 0.99
 
-// LeastProbes is how many random vectors it takes: on symmetric networks (the star) two or three contribute the same number too
-// often, and then know of no error.
+// LeastProbes is how many random vectors it takes: on symmetric networks (the star) two or three contribute the same
+// number too often, and then know of no error.
 const LeastProbes = 4
 
-// How many standard errors the mean over so many random vectors is from the truth, at most, with the probability Confidence.
+// How many standard errors the mean over so many random vectors is from the truth, at most, with the probability
+// Confidence.
 //
-// What a vector z contributes is a quadratic form zᵀAz, whose shape is between that of a normal variable, where many directions
-// of A count, and that of a squared one, ±Z², where only one does: the star, networks that mix slowly. Student's factor is for
-// the former and falls short for the latter, whose samples may all lie close together and far from the mean (the star was
-// beyond it in 10 % of the runs with 4 vectors). These are for the latter, where they are larger than for any other mixture of
-// squares that was tried: the 99 % quantiles of |mean|/standard error for Z²-1, from 400,000 to 6,000,000 samples each, rounded
-// up by more than twice their standard error.
+// What a vector z contributes is a quadratic form zᵀAz, whose shape is between that of a normal variable, where many
+// directions of A count, and that of a squared one, ±Z², where only one does: the star, networks that mix slowly.
+// Student's factor is for the former and falls short for the latter, whose samples may all lie close together and far
+// from the mean (the star was beyond it in 10 % of the runs with 4 vectors). These are for the latter, where they are
+// larger than for any other mixture of squares that was tried: the 99 % quantiles of |mean|/standard error for Z²-1,
+// from 400,000 to 6,000,000 samples each, rounded up by more than twice their standard error.
 var errorFactors = []struct {
 	probes int
 	factor float64
 }{
-	{4, 28}, {5, 18.7}, {6, 14.3}, {7, 11.8}, {8, 10.2}, {9, 9.12}, {10, 8.28}, {12, 7.19}, {14, 6.45}, {16, 5.93}, {20, 5.25},
-	{24, 4.81}, {28, 4.51}, {32, 4.28}, {40, 3.96}, {50, 3.71}, {64, 3.48}, {80, 3.32}, {100, 3.19}, {150, 2.99}, {200, 2.88},
+	{4, 28}, {5, 18.7}, {6, 14.3}, {7, 11.8}, {8, 10.2}, {9, 9.12}, {10, 8.28}, {12, 7.19}, {14, 6.45}, {16, 5.93},
+	{20, 5.25},
+	{24, 4.81}, {28, 4.51}, {32, 4.28}, {40, 3.96}, {50, 3.71}, {64, 3.48}, {80, 3.32}, {100, 3.19}, {150, 2.99},
+	{200, 2.88},
 	{400, 2.74}, {1000, 2.65},
 }
 
-// errorFactor returns the factor for the next smaller number of vectors that is listed. There must be at least LeastProbes.
+// errorFactor returns the factor for the next smaller number of vectors that is listed. There must be at least
+// LeastProbes.
 func errorFactor(probes int) float64 {
 	f := errorFactors[0].factor
 	for _, e := range errorFactors {
@@ -39,8 +43,8 @@ func errorFactor(probes int) float64 {
 // independentFactor is what was taken before: about 95 % for many probes of normal shape, and nothing for few.
 const independentFactor = 2
 
-// Factor returns how many standard errors (Deviations, LossError) the estimate is from the truth, at most, with the probability
-// Confidence(); what few Lanczos steps may cost comes in addition. It is 0 for unit vectors, and 2 for
+// Factor returns how many standard errors (Deviations, LossError) the estimate is from the truth, at most, with the
+// probability Confidence(); what few Lanczos steps may cost comes in addition. It is 0 for unit vectors, and 2 for
 // independent ones.
 func (s *Sketch) Factor() float64 {
 	switch {
@@ -52,8 +56,8 @@ func (s *Sketch) Factor() float64 {
 	return errorFactor(len(s.probes))
 }
 
-// Confidence returns the probability of Factor: 1 for unit vectors, which leave nothing to chance, and 0 for independent ones,
-// for which none is stated.
+// Confidence returns the probability of Factor: 1 for unit vectors, which leave nothing to chance, and 0 for
+// independent ones, for which none is stated.
 func (s *Sketch) Confidence() float64 {
 	switch {
 	case s.unit:

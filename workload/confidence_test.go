@@ -45,7 +45,8 @@ func TestErrorFactors(t *testing.T) {
 				}
 			}
 			if beyond > allowed || name == "square" && beyondStudent <= allowed {
-				t.Errorf("%s, %d probes: %v of %d are beyond the factor, %v beyond Student's, %v may be", name, probes, beyond, runs, beyondStudent, allowed)
+				t.Errorf("%s, %d probes: %v of %d are beyond the factor, %v beyond Student's, %v may be",
+					name, probes, beyond, runs, beyondStudent, allowed)
 			}
 		}
 	}
@@ -69,8 +70,8 @@ func shared(t *testing.T, hubs, nodes int) *graph.Graph {
 	return g
 }
 
-// What a sketch says of its error is not exceeded more often than it says. Two standard errors were, most of all on the star and
-// where nodes share a few hubs.
+// What a sketch says of its error is not exceeded more often than it says. Two standard errors were, most of all on
+// the star and where nodes share a few hubs.
 func TestStatedErrorsHold(t *testing.T) {
 	const steps, runs = 6, 200
 	r := make([]float64, steps)
@@ -110,7 +111,8 @@ func TestStatedErrorsHold(t *testing.T) {
 			var beyond [2]int // by the rule, and by the old one
 			for seed := range uint64(runs) {
 				for rule, independent := range []bool{false, true} {
-					s, err := NewSketch(context.Background(), w.Matrix(), pi, SketchOptions{Probes: probes, LanczosSteps: steps + 1, Seed: seed, Independent: independent})
+					s, err := NewSketch(context.Background(), w.Matrix(), pi,
+						SketchOptions{Probes: probes, LanczosSteps: steps + 1, Seed: seed, Independent: independent})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -130,7 +132,8 @@ func TestStatedErrorsHold(t *testing.T) {
 			}
 			const allowed = 6 // 2 are to be expected at most; 7 have a probability below 0.5 %
 			if beyond[0] > allowed || tc.worst && beyond[1] <= allowed {
-				t.Errorf("%s, %d probes: %d of %d beyond what is said, %d by the old rule", name, probes, beyond[0], runs, beyond[1])
+				t.Errorf("%s, %d probes: %d of %d beyond what is said, %d by the old rule",
+					name, probes, beyond[0], runs, beyond[1])
 			}
 		}
 	}

@@ -32,8 +32,9 @@
 //
 // # Large networks, many steps
 //
-// A Sketch knows a large network from a few Lanczos runs and gives an estimate of H, with its errors (Deviations). A Response
-// gives the squared error of Toeplitz strategies without H, from the eigenvalues of W or from a sketch.
+// A Sketch knows a large network from a few Lanczos runs and gives an estimate of H, with its errors (Deviations) and
+// how sure they are (Factor, Confidence). A Response gives the squared error of Toeplitz strategies without H, from
+// the eigenvalues of W or from a sketch.
 //
 // # Notation
 //

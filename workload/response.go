@@ -44,8 +44,9 @@ func (r *Response) For(steps int) *Response {
 // Response returns the estimate for T = steps.
 func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes) }
 
-// LossError estimates the relative error of the squared error that Response gives to r: the standard error of the mean over
-// the probes, which Factor is to be multiplied with (0 for unit vectors), and what few Lanczos steps may have made of it (rough).
+// LossError estimates the relative error of the squared error that Response gives to r: the standard error of the
+// mean over the probes, which Factor is to be multiplied with (0 for unit vectors), and what few Lanczos steps may
+// have made of it (rough).
 func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standard, truncation float64, err error) {
 	all, err := s.Response(steps)
 	if err != nil {
@@ -143,15 +144,15 @@ func (r *Response) Error(grad, rs []float64) float64 {
 	return total
 }
 
-// rowsAtOnce is how many states are multiplied with the metric at once, and blocksAtOnce how many times that are kept where
-// no derivative is asked for.
+// rowsAtOnce is how many states are multiplied with the metric at once, and blocksAtOnce how many times that are kept
+// where no derivative is asked for.
 const (
 	rowsAtOnce   = 256
 	blocksAtOnce = 8
 )
 
-// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil, which takes T states of
-// memory.
+// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil, which takes T
+// states of memory.
 func (m *modes) quadratic(grad, rs []float64) float64 {
 	steps, size := len(rs), len(m.theta)
 	kept := steps
@@ -164,6 +165,12 @@ func (m *modes) quadratic(grad, rs []float64) float64 {
 	for first := 0; first < steps; first += kept {
 		count := min(kept, steps-first)
 		for l, r := range rs[first : first+count] {
+			if l%rowsAtOnce == 0 {
+				vanish(state)
+			}
+			if math.Abs(r) < faint {
+				r = 0
+			}
 			m.advance(state, r)
 			copy(states[l*size:], state)
 		}
@@ -181,6 +188,18 @@ func (m *modes) quadratic(grad, rs []float64) float64 {
 		total += e
 	}
 	return total
+}
+
+// faint is what has died down so far that its square is 0.
+const faint = 1e-200
+
+// vanish sets to 0 what is faint: before it becomes subnormal, which is slow.
+func vanish(state []float64) {
+	for j, x := range state {
+		if math.Abs(x) < faint {
+			state[j] = 0
+		}
+	}
 }
 
 // energy returns Σ_l (left-l) weight·x_lᵀMx_l over the rows x_l, which become (left-l)·weight·Mx_l.

@@ -10,13 +10,14 @@ import (
 // spectrum is the end of the interval where eigenvalues of S are, and a little more than rounding makes of them.
 const spectrum = 1 + 1e-12
 
-// rough returns the sketch that says what the number of Lanczos steps may cost: its difference from this one stands for the error.
+// rough returns the sketch that says what the number of Lanczos steps may cost: its difference from this one stands
+// for the error.
 //
-// Lanczos' method is Gauss quadrature, and rough is that of Gauss and Lobatto, with two eigenvalues of T moved to ±1, the ends
-// of the spectrum. For symmetric W and errors that are sums of even powers of W, with positive coefficients, the truth is
-// between the two; elsewhere that is an assumption, which held wherever the truth could be computed. (The difference that the
-// last quarter of the steps makes, which independent sketches have, was too small by up to a factor of twelve where many
-// more steps than there are Lanczos steps matter: long paths and cycles.)
+// Lanczos' method is Gauss quadrature, and rough is that of Gauss and Lobatto, with two eigenvalues of T moved to ±1,
+// the ends of the spectrum. For symmetric W and errors that are sums of even powers of W, with positive coefficients,
+// the truth is between the two; elsewhere that is an assumption, which held wherever the truth could be computed.
+// (The difference that the last quarter of the steps makes, which independent sketches have, was too small by up to a
+// factor of 27 where many more steps than there are Lanczos steps matter: long paths and cycles.)
 func (s *Sketch) rough() *Sketch {
 	other := *s
 	other.probes = nil
@@ -33,9 +34,9 @@ func (s *Sketch) rough() *Sketch {
 	return &other
 }
 
-// pinned returns the run with the last row of T such that ±1 are eigenvalues (Golub, Meurant: Matrices, Moments and Quadrature,
-// Section 6.2.3): α - λ - β²/d(λ) = 0 there, d the last pivot of the other rows' T - λ. A run that has all dimensions of its
-// start ends with a zero in T before, and does not see it.
+// pinned returns the run with the last row of T such that ±1 are eigenvalues (Golub, Meurant: Matrices, Moments and
+// Quadrature, Section 6.2.3): α - λ - β²/d(λ) = 0 there, d the last pivot of the other rows' T - λ. A run that has
+// all dimensions of its start ends with a zero in T before, and does not see it.
 func (r *run) pinned() *run {
 	m := len(r.alpha)
 	if m < 2 {

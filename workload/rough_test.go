@@ -10,8 +10,8 @@ import (
 	"mafalda/graph"
 )
 
-// What few Lanczos steps cost is not more than is said, where chance has no part. The difference that the last quarter of the
-// steps makes was often less, and none at all with three.
+// What few Lanczos steps cost is not more than is said, where chance has no part. The difference that the last
+// quarter of the steps makes was often less, and none at all with three.
 func TestFewStepsAreSaid(t *testing.T) {
 	const steps = 200
 	short := 0
@@ -58,7 +58,8 @@ func TestFewStepsAreSaid(t *testing.T) {
 					estimate := whole.Error(nil, r)
 					missed := math.Abs(estimate-exact.Error(nil, r)) / estimate
 					if missed > said+1e-10 {
-						t.Errorf("%s %v, %d Lanczos steps, decay %v: the error is %v, said to be %v", spec, scheme, m, decay, missed, said)
+						t.Errorf("%s %v, %d Lanczos steps, decay %v: the error is %v, said to be %v",
+							spec, scheme, m, decay, missed, said)
 					}
 					if missed > math.Abs(rough.Error(nil, r)-estimate)/estimate+1e-10 {
 						short++

@@ -22,8 +22,8 @@ import (
 //
 //	R_p z·R_q z = ‖y‖² e₁ᵀ T^p M T^q e₁,   M = QᵀD⁻¹Q   (m×m, the identity for symmetric W).
 //
-// What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth (Factor).
-// With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
+// What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth
+// (Factor). With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
 	nodes      int
 	first      int     // e, the workload's first power
@@ -43,8 +43,8 @@ type SketchOptions struct {
 	Seed         uint64
 	Progress     func(done, total int) // if not nil, called from the caller's goroutine; the unit is matrix-vector products
 
-	// Independent asks for independent random signs, at least 2 vectors however few nodes there are, as they were made before
-	// errors had a confidence.
+	// Independent asks for independent random signs, at least 2 vectors however few nodes there are, as they were
+	// made before errors had a confidence.
 	Independent bool
 }
 
@@ -69,7 +69,8 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	case opts.Probes < 2 || opts.LanczosSteps < 2:
 		return nil, fmt.Errorf("%d probes and %d Lanczos steps: at least 2 of both are needed", opts.Probes, opts.LanczosSteps)
 	case opts.Probes < min(LeastProbes, n) && !opts.Independent:
-		return nil, fmt.Errorf("%d probes: at least %d are needed to know how far off they are", opts.Probes, LeastProbes)
+		return nil, fmt.Errorf("%d probes: at least %d are needed to know how far off they are",
+			opts.Probes, LeastProbes)
 	}
 	l := newLanczos(w, pi)
 	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary(), independent: opts.Independent}
@@ -132,10 +133,10 @@ func (s *Sketch) Kernel(steps int) *Kernel {
 	return s.kernel(steps, s.probes)
 }
 
-// Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, unless these are the unit
-// vectors, how far H from this probe alone is from the estimate; and last how far H is that few Lanczos steps may have made of
-// it (rough). The mean square of the former, divided by probes - 1, is that of a standard error, which Factor is to be
-// multiplied with. visit owns the matrices.
+// Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, unless these are the
+// unit vectors, how far H from this probe alone is from the estimate; and last how far H is that few Lanczos steps
+// may have made of it (rough). The mean square of the former, divided by probes - 1, is that of a standard error,
+// which Factor is to be multiplied with. visit owns the matrices.
 func (s *Sketch) Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error {
 	h := s.Kernel(steps).Gram()
 	for i := range s.random() {

@@ -40,7 +40,8 @@ func kindOf(t *rapid.T) Kind { return rapid.SampledFrom([]Kind{Model, Message}).
 // everything is a sketch from all unit vectors and all steps, which is no estimate.
 func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
 	n := len(pi)
-	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: 2, LanczosSteps: n + 1, Independent: true})
+	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: 2, LanczosSteps: n + 1,
+		Independent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +56,8 @@ func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
 	return s
 }
 
-// With all unit vectors in the place of random ones, and all steps, a sketch is the kernel: that of everything, and any that
-// is asked for as many vectors as there are nodes.
+// With all unit vectors in the place of random ones, and all steps, a sketch is the kernel: that of everything, and
+// any that is asked for as many vectors as there are nodes.
 func TestSketchOfEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
@@ -64,7 +65,8 @@ func TestSketchOfEverything(t *testing.T) {
 		s := everything(t, w, pi, kind)
 		if rapid.Bool().Draw(t, "asked for") {
 			var err error
-			if s, err = NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1}); err != nil {
+			if s, err = NewSketch(context.Background(), w, pi,
+				SketchOptions{Kind: kind, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1}); err != nil {
 				t.Fatal(err)
 			}
 			if s.Probes() != len(pi) || s.Factor() != 0 || s.Confidence() != 1 {
@@ -139,7 +141,8 @@ func TestSketchErrors(t *testing.T) {
 func TestSketchIsReproducible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
-		opts := SketchOptions{Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed"), Independent: rapid.Bool().Draw(t, "independent")}
+		opts := SketchOptions{Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed"),
+			Independent: rapid.Bool().Draw(t, "independent")}
 		a, err := NewSketch(context.Background(), w, pi, opts)
 		if err != nil {
 			t.Fatal(err)

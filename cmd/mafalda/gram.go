@@ -26,18 +26,19 @@ var gramMethods = []string{"auto", "exact", "lanczos"}
 func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "gram", "auto", "Gram matrix: exact, lanczos (estimated from random vectors, with an error bound), or\nauto: exact unless that takes minutes")
-	fl.Var((*wholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 1,600,000 divided by the nodes, a multiple\nof 4 from 4 to 200); all unit vectors, without chance, for as many nodes or for 128 and fewer")
+	fl.Var((*wholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes,\n"+
+		"a multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes or for\n128 and fewer")
 	f.lanczosSteps = 40
 	fl.Var((*wholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
 	completeWith(cmd, "gram", gramMethods)
 }
 
 const (
-	exactOperations  = 5e10    // beyond which auto does not take the exact way: about a minute
-	probedNodes      = 1600000 // probes times nodes, about, by default
-	mostProbes       = 200     // by default
-	fewNodes         = 128     // that have all their unit vectors for probes
-	estimateRounding = 1e-10   // what rounding may add to the relative error of an estimate, amply
+	exactOperations  = 5e10   // beyond which auto does not take the exact way: about a minute
+	probedNodes      = 800000 // probes times nodes, about, by default
+	mostProbes       = 100    // by default
+	fewNodes         = 128    // that have all their unit vectors for probes
+	estimateRounding = 1e-10  // what rounding may add to the relative error of an estimate, amply
 )
 
 // choose returns the method for a network; exactOnly says why an estimate would not do, if it would not.
@@ -65,9 +66,11 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 	_, reversible := n.gossip.Stationary()
 	switch impossible := long && math.IsInf(cost(n.gossip, steps), 1); {
 	case impossible && !reversible:
-		return nil, usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs", factorize.LongSteps)
+		return nil, usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs",
+			factorize.LongSteps)
 	case impossible && f.method == "exact":
-		return nil, usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos", factorize.LongSteps, workload.MaxSpectralNodes)
+		return nil, usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos",
+			factorize.LongSteps, workload.MaxSpectralNodes)
 	}
 	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || cost(n.gossip, steps) <= exactOperations) {
 		return exact, nil
@@ -75,8 +78,11 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 	if exactOnly != "" {
 		return nil, usagef("--gram lanczos: %s", exactOnly)
 	}
-	if given("probes") && f.probes < workload.LeastProbes || f.lanczosSteps < 2 {
-		return nil, usagef("--probes %d and --lanczos-steps %d: at least %d random vectors and 2 steps are needed", f.probes, f.lanczosSteps, workload.LeastProbes)
+	switch {
+	case given("probes") && f.probes < workload.LeastProbes:
+		return nil, usagef("--probes %d: at least %d random vectors are needed", f.probes, workload.LeastProbes)
+	case f.lanczosSteps < 2:
+		return nil, usagef("--lanczos-steps %d: at least 2 are needed", f.lanczosSteps)
 	}
 	if f.probes > export.MaxProbes || f.lanczosSteps > export.MaxLanczosSteps {
 		return nil, usagef("--probes %d and --lanczos-steps %d: at most %d and %d are made", f.probes, f.lanczosSteps,
@@ -89,7 +95,8 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 		return nil, usagef("--gram lanczos: %v: use --gram exact", workload.ErrReversible)
 	}
 	f.fill(n.graph.Nodes())
-	return &export.Gram{Method: "lanczos", Probes: f.probes, LanczosSteps: f.lanczosSteps, Seed: seed, Confidence: confidence(f.probes, n)}, nil
+	return &export.Gram{Method: "lanczos", Probes: f.probes, LanczosSteps: f.lanczosSteps, Seed: seed,
+		Confidence: confidence(f.probes, n)}, nil
 }
 
 // fill fills in the number of probes for so many nodes.
@@ -120,7 +127,8 @@ func exactCost(w *graph.Gossip, steps int) float64 {
 	return float64(n) * float64(steps) * (float64(w.Matrix().NNZ()) + float64(n)*float64(steps)/16)
 }
 
-// exactResponseCost is about how many operations the exact way takes for many steps: eigenvalues once, and a few errors.
+// exactResponseCost is about how many operations the exact way takes for many steps: eigenvalues once, and a few
+// errors.
 func exactResponseCost(w *graph.Gossip, steps int) float64 {
 	n, _ := w.Matrix().Dims()
 	pi, _ := w.Stationary()
@@ -159,14 +167,16 @@ func sketchBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kin
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
+	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes,
+		LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Independent: g.Confidence == 0, Progress: progress})
 }
 
 // checkConfidence refuses a confidence other than that of the sketch.
 func checkConfidence(g *export.Gram, s *workload.Sketch) error {
 	if want := s.Confidence(); g.Confidence != want {
-		return fmt.Errorf("errors of %d vectors for %d nodes have a confidence of %g, not %g", s.Probes(), s.Nodes(), want, g.Confidence)
+		return fmt.Errorf("errors of %d vectors for %d nodes have a confidence of %g, not %g",
+			s.Probes(), s.Nodes(), want, g.Confidence)
 	}
 	return nil
 }
@@ -175,8 +185,8 @@ func checkConfidence(g *export.Gram, s *workload.Sketch) error {
 // gap, how far above the true optimum it may be. The latter is not for strategies of other classes (optimum false): their loss
 // does not change with the optimum's.
 //
-// Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in addition to
-// what few Lanczos steps may cost.
+// Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in
+// addition to what few Lanczos steps may cost.
 func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Strategy, optimum bool, gap float64) error {
 	if s == nil {
 		return nil
@@ -218,7 +228,8 @@ func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Stra
 	return nil
 }
 
-// lossError adds up the errors of chance, of few Lanczos steps and of rounding, which manifests without a confidence left out.
+// lossError adds up the errors of chance, of few Lanczos steps and of rounding, which manifests without a confidence
+// left out.
 func lossError(g *export.Gram, random, truncated float64) float64 {
 	if g.Confidence == 0 {
 		return random + truncated
@@ -226,17 +237,18 @@ func lossError(g *export.Gram, random, truncated float64) float64 {
 	return random + truncated + estimateRounding
 }
 
-// excess bounds how far above the optimum for the true H the one for the estimate is, given bounds b = tr(EĤ⁻¹EX⁻¹)/f for the
-// random part E of its error and for the truncated part. √b is a norm of E, which makes the b of both (√b+√b')², and |a| =
-// |tr(EX⁻¹)|/f is at most √b: one event with one probability. In manifests without a confidence it is 2(b+b'), and the error of
-// the loss bounds |a|.
+// excess bounds how far above the optimum for the true H the one for the estimate is, given bounds b = tr(EĤ⁻¹EX⁻¹)/f
+// for the random part E of its error and for the truncated part. √b is a norm of E, which makes the b of both
+// (√b+√b')², and |a| = |tr(EX⁻¹)|/f is at most √b: one event with one probability. In manifests without a confidence
+// it is 2(b+b'), and the error of the loss bounds |a|.
 func excess(g *export.Gram, random, truncated, loss float64) float64 {
 	root := math.Sqrt(random) + math.Sqrt(truncated)
 	both, along := root*root, root
 	if g.Confidence == 0 {
 		both, along = 2*(random+truncated), loss
 	}
-	return math.Max(factorize.Perturbation{First: along, Second: both}.Excess(), factorize.Perturbation{First: -along, Second: both}.Excess())
+	up, down := factorize.Perturbation{First: along, Second: both}, factorize.Perturbation{First: -along, Second: both}
+	return math.Max(up.Excess(), down.Excess())
 }
 
 // gramText says in a line what is known of the Gram matrix.

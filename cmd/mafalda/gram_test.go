@@ -41,7 +41,9 @@ func TestEstimatedGram(t *testing.T) {
 	if excess := start.Loss/exact.LowerBound - 1; excess > *m.Gram.ExcessBound || excess < 0 {
 		t.Errorf("excess %v, bound %v", excess, *m.Gram.ExcessBound)
 	}
-	for key, value := range map[string]float64{"excess_bound": *m.Gram.ExcessBound / 2, "loss_error": *m.Gram.LossError / 2, "confidence": 0.5} {
+	for key, value := range map[string]float64{
+		"excess_bound": *m.Gram.ExcessBound / 2, "loss_error": *m.Gram.LossError / 2, "confidence": 0.5,
+	} {
 		gram := fields["gram"].(map[string]any)
 		before := gram[key]
 		gram[key] = value
@@ -65,26 +67,30 @@ func TestEstimateFromUnitVectors(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	args = append(args, "--gram", "lanczos")
 	m := optimizeJSON(t, append(args, "-o", dir)...)
-	if g := m.Gram; g.Confidence != 1 || g.Probes != 15 || *g.LossError > 1e-3 || !near(m.Loss, exact.Loss, *g.LossError) {
+	if g := m.Gram; g.Confidence != 1 || g.Probes != 15 || *g.LossError > 1e-3 ||
+		!near(m.Loss, exact.Loss, *g.LossError) {
 		t.Errorf("loss %v, exactly %v, %+v, error %v", m.Loss, exact.Loss, g, *g.LossError)
 	}
 	if code, out, errs := mafalda("verify", dir); code != 0 {
 		t.Errorf("verify: code %d, %s%s", code, out, errs)
 	}
-	if code, out, _ := mafalda(append([]string{"optimize"}, args...)...); code != 0 || !strings.Contains(out, "from 15 unit vectors, 40 steps each: nothing is left to chance, the loss is known within") {
+	code, out, _ := mafalda(append([]string{"optimize"}, args...)...)
+	if code != 0 || !strings.Contains(out, "15 unit vectors, 40 steps each: nothing is left to chance, the loss is known") {
 		t.Errorf("code %d, %s", code, out)
 	}
-	if code, out, _ := mafalda("optimize", "--graph", "star:140", "--T", "24", "-k", "4", "--no-baselines", "--gram", "lanczos", "--probes", "8"); code != 0 ||
-		!strings.Contains(out, "from 8 random vectors, 40 steps each: with a probability of 99 % the loss is known within") {
+	code, out, _ = mafalda("optimize", "--graph", "star:140", "--T", "24", "-k", "4", "--no-baselines", "--gram", "lanczos",
+		"--probes", "8")
+	if code != 0 || !strings.Contains(out, "8 random vectors, 40 steps each: with a probability of 99 % the loss is known") {
 		t.Errorf("code %d, %s", code, out)
 	}
 }
 
-// Manifests from before errors had a confidence hold by the rule of then: two standard errors of independent random signs, even
-// for as many as there are nodes, and the difference that a quarter of the Lanczos steps makes.
+// Manifests from before errors had a confidence hold by the rule of then: two standard errors of independent random
+// signs, even for as many as there are nodes, and the difference that a quarter of the Lanczos steps makes.
 func TestEstimatesWithoutConfidence(t *testing.T) {
 	for _, name := range []string{"dense", "long"} {
-		if code, out, errs := mafalda("verify", filepath.Join("testdata", "estimates", name)); code != 0 || !strings.Contains(out, "ok      estimate") {
+		code, out, errs := mafalda("verify", filepath.Join("testdata", "estimates", name))
+		if code != 0 || !strings.Contains(out, "ok      estimate") {
 			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"mafalda/benchmarks"
@@ -48,7 +47,8 @@ func responsesBy(ctx context.Context, g *export.Gram, n *network, kind workload.
 			return nil, nil, err
 		}
 		if !ok {
-			return nil, nil, errors.New("an exact response takes a gossip matrix of at most 2048 nodes in detailed balance: use --gram lanczos")
+			return nil, nil, fmt.Errorf("an exact response takes a gossip matrix of at most %d nodes in detailed balance",
+				workload.MaxSpectralNodes)
 		}
 		rough, err := whole.Reduced()
 		return responsesOf(whole, rough), nil, err

@@ -24,7 +24,8 @@ func TestLongRun(t *testing.T) {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
 	estimated := optimizeJSON(t, append(args, "--strategy", "toeplitz", "--bandwidth", "3", "--gram", "lanczos", "--no-baselines")...)
-	if uneven := optimizeJSON(t, "--graph", "florentine", "--T", "6000", "-k", "20", "--strategy", "toeplitz", "--bandwidth", "3", "--no-baselines"); uneven.Gram.Method != "exact" {
+	if uneven := optimizeJSON(t, "--graph", "florentine", "--T", "6000", "-k", "20", "--strategy", "toeplitz",
+		"--bandwidth", "3", "--no-baselines"); uneven.Gram.Method != "exact" {
 		t.Errorf("uniform gossip of 15 nodes: %+v", uneven.Gram)
 	}
 	if estimated.Gram.LossError == nil || *estimated.Gram.LossError > 0.5 || estimated.Gram.ExcessBound != nil {
@@ -38,13 +39,15 @@ func TestLongRun(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"min-sep":      {[]string{"--schema", "min-sep", "-b", "2000", "--strategy", "blt"}, "only --schema cyclic"},
-		"worst step":   {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
-		"too long":     {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},
-		"start":        {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
-		"scales":       {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"}, "no --scale-columns"},
-		"exact, large": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:2049", "--gossip", "uniform", "--gram", "exact"}, "use --gram lanczos"},
-		"directed":     {[]string{"-k", "3", "--strategy", "blt", "--graph", directed, "--directed"}, "only gossip matrices in detailed balance"},
+		"min-sep":    {[]string{"--schema", "min-sep", "-b", "2000", "--strategy", "blt"}, "only --schema cyclic"},
+		"worst step": {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
+		"too long":   {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},
+		"start":      {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
+		"scales":     {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"}, "no --scale-columns"},
+		"exact, large": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:2049", "--gossip", "uniform", "--gram",
+			"exact"}, "use --gram lanczos"},
+		"directed": {[]string{"-k", "3", "--strategy", "blt", "--graph", directed, "--directed"},
+			"only gossip matrices in detailed balance"},
 	} {
 		code, _, errs := mafalda(append([]string{"optimize", "--graph", "cycle:5", "--T", "6000"}, tc.args...)...)
 		if code == 0 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
