@@ -174,7 +174,7 @@ func (g *Graph) likeTitle() map[int]bool {
 
 // isWritable reports whether the reader finds label twice in a line of twice the label.
 func isWritable(label, separator string) bool {
-	if label == "" || strings.ContainsAny(label, "\x00\n\r") || !utf8.ValidString(label) || checkLabel(label) != nil {
+	if label == "" || strings.ContainsAny(label, "\x00\n\r") || !utf8.ValidString(label) || CheckLabel(label) != nil {
 		return false
 	}
 	fields, err := splitEdge(strings.TrimSpace(label+separator+label), nil)

@@ -171,15 +171,15 @@ func TestWriteEdgesOfOddLabels(t *testing.T) {
 func TestLabelsThatATerminalObeys(t *testing.T) {
 	for _, label := range []string{"\x1b[31mred", "a\x07", "\x7f", "a\u009b31m", "\u202eevil", "a\u2066b", "\ufeff2"} {
 		_, _, err := Load(write(t, "g", []byte("1 2\n3 "+label+"\n")), LoadOptions{})
-		if err == nil || !strings.Contains(err.Error(), "g:2: label") || checkLabel(err.Error()) != nil {
+		if err == nil || !strings.Contains(err.Error(), "g:2: label") || CheckLabel(err.Error()) != nil {
 			t.Errorf("%q: error %v", label, err)
 		}
 	}
-	if checkLabel("a\u2028b") == nil {
+	if CheckLabel("a\u2028b") == nil {
 		t.Error("a label may end the line")
 	}
 	for _, label := range []string{"é", "中文", "👩\u200d💻", "a\u200cb", "a\u00a0b"} {
-		if err := checkLabel(label); err != nil {
+		if err := CheckLabel(label); err != nil {
 			t.Error(err)
 		}
 	}
