@@ -18,7 +18,8 @@ import (
 // oneLine fails unless an error is one line that starts with the source, and shows no characters that a terminal obeys.
 func oneLine(t *testing.T, source string, err error) {
 	t.Helper()
-	if text := err.Error(); !strings.HasPrefix(text, source) || strings.Contains(text, "\n") || CheckLabel(text) != nil {
+	if text := err.Error(); !strings.HasPrefix(text, source) || strings.Contains(text, "\n") ||
+		CheckLabel(text) != nil {
 		t.Fatalf("error %q", text)
 	}
 }
@@ -36,9 +37,12 @@ func large(text string) bool {
 // A graph that is read from a MatrixMarket file is read again from what is written of it.
 func FuzzMatrixMarket(f *testing.F) {
 	for _, text := range []string{
-		"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 0.5\n2 1 .5\n",
-		"%%MatrixMarket matrix array integer general\n2 2\n0\n1\n1\n0\n", "%%MatrixMarket matrix array real symmetric\n2 2\n0\n3e0\n0\n",
-		"%%matrixmarket MATRIX coordinate double general\n% x\n\n3 3 1\n1 2 1e300\n", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 \x1b[1m 1\n",
+		"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
+		"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 0.5\n2 1 .5\n",
+		"%%MatrixMarket matrix array integer general\n2 2\n0\n1\n1\n0\n",
+		"%%MatrixMarket matrix array real symmetric\n2 2\n0\n3e0\n0\n",
+		"%%matrixmarket MATRIX coordinate double general\n% x\n\n3 3 1\n1 2 1e300\n",
+		"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 \x1b[1m 1\n",
 	} {
 		f.Add(text, false)
 		f.Add(text, true)
@@ -64,7 +68,8 @@ func FuzzMatrixMarket(f *testing.F) {
 			t.Fatal(err)
 		}
 		back, err := read(buf.String(), true)
-		if err != nil || !reflect.DeepEqual(back.Adjacency(), g.Adjacency()) || !reflect.DeepEqual(back.Labels(), g.Labels()) {
+		if err != nil || !reflect.DeepEqual(back.Adjacency(), g.Adjacency()) ||
+			!reflect.DeepEqual(back.Labels(), g.Labels()) {
 			t.Fatalf("%q was written as %q, which is another graph (%v)", text, buf.String(), err)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// CheckLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks that turn
-// the direction of writing) or that nobody sees: a label is printed, and must be what it looks like.
+// CheckLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks
+// that turn the direction of writing) or that nobody sees: a label is printed, and must be what it looks like.
 func CheckLabel(label string) error {
 	for i := range len(label) {
 		if c := label[i]; c < ' ' || c >= 0x7f {

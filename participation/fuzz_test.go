@@ -11,7 +11,8 @@ import (
 
 // Patterns that are read hold every step, and are read again from what they print as.
 func FuzzReadPatterns(f *testing.F) {
-	for _, text := range []string{"0 1\n2 3\n", "0,2 # even\n\n1;3\r\n", "0 1 2 3\n0 2\n", "0 0\n", "9\n", "+1 2\x1b[1m\n", "0\t1\n2\n3"} {
+	for _, text := range []string{"0 1\n2 3\n", "0,2 # even\n\n1;3\r\n", "0 1 2 3\n0 2\n", "0 0\n", "9\n",
+		"+1 2\x1b[1m\n", "0\t1\n2\n3"} {
 		f.Add(text, 4)
 	}
 	f.Fuzz(func(t *testing.T, text string, steps int) {

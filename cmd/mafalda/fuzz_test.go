@@ -14,7 +14,8 @@ import (
 
 // A sequence of graphs is doubly stochastic in every round, or refused in a line.
 func FuzzSequence(f *testing.F) {
-	for _, text := range []string{"a b\nb a\n", "1 2\n\n2 1\n", "# x\n1 2\n2 3\n3 1\n\n1 1\n", "a b c\n", "\xef\xbb\xbfa b\r\nb a", "1 2\n", "a \x1b[1m\n\x1b[1m a\n"} {
+	for _, text := range []string{"a b\nb a\n", "1 2\n\n2 1\n", "# x\n1 2\n2 3\n3 1\n\n1 1\n", "a b c\n",
+		"\xef\xbb\xbfa b\r\nb a", "1 2\n", "a \x1b[1m\n\x1b[1m a\n"} {
 		f.Add(text, false)
 		f.Add(text, true)
 	}
@@ -44,7 +45,8 @@ func FuzzSequence(f *testing.F) {
 
 // Values are one finite number for every node, or refused in a line.
 func FuzzValues(f *testing.F) {
-	for _, text := range []string{"a 1\nb 2\nc -3e0\n", "# x\na,1\nb;2\nc\t3", "a 1\na 2\n", "a 1\nb nan\n", "a 1 2\n", "\xef\xbb\xbfa 1\r\nb 2\r\nc 3\r\n", "\x1b[1m 1\n"} {
+	for _, text := range []string{"a 1\nb 2\nc -3e0\n", "# x\na,1\nb;2\nc\t3", "a 1\na 2\n", "a 1\nb nan\n", "a 1 2\n",
+		"\xef\xbb\xbfa 1\r\nb 2\r\nc 3\r\n", "\x1b[1m 1\n"} {
 		f.Add(text)
 	}
 	dir := f.TempDir()
@@ -55,7 +57,8 @@ func FuzzValues(f *testing.F) {
 		}
 		values, err := (&averageFlags{values: path}).startValues([]string{"a", "b", "c"})
 		if err != nil {
-			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), path) || strings.ContainsFunc(err.Error(), unicode.IsControl) {
+			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), path) ||
+				strings.ContainsFunc(err.Error(), unicode.IsControl) {
 				t.Fatalf("%q: error %q", text, err)
 			}
 			return

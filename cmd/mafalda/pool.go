@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// await runs f and returns its error, or that of ctx soon after it has ended: f is left behind then, and what it does must no
-// longer matter. It is for computations that cannot be stopped, and without it keep a command from ending.
+// await runs f and returns its error, or that of ctx soon after it has ended: f is left behind then, and what it does
+// must no longer matter. It is for computations that cannot be stopped, and without it keep a command from ending.
 func await(ctx context.Context, f func() error) error {
 	if ctx == nil || ctx.Done() == nil {
 		return f()
@@ -32,8 +32,8 @@ func await(ctx context.Context, f func() error) error {
 // soon is how long an interrupted command waits for what is about to be finished.
 const soon = 200 * time.Millisecond
 
-// pool runs functions side by side, and waits with the next one while all are busy. It leaves those behind that run when its
-// context ends.
+// pool runs functions side by side, and waits with the next one while all are busy. It leaves those behind that run
+// when its context ends.
 type pool struct {
 	ctx  context.Context
 	free chan struct{}
