@@ -63,7 +63,7 @@ func (b *builder) node32() bool { return len(b.labels) < math.MaxInt32-1 }
 // append adds a label that is new.
 func (b *builder) append(label string) int {
 	b.labels = append(b.labels, strings.Clone(label)) // not a view of the whole line
-	if err := checkLabel(label); err != nil {
+	if err := CheckLabel(label); err != nil {
 		b.fail(err)
 	}
 	before := b.text / textStep

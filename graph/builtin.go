@@ -48,8 +48,8 @@ func Builtins() []Builtin {
 // maxDraws limits how often a random graph is drawn again because it was not connected.
 const maxDraws = 100
 
-// maxBuiltinEdges is the largest number of edges a built-in graph may have, builtinBytes and builtinNodeBytes what each of them and
-// each node takes until there is a gossip matrix (measured).
+// maxBuiltinEdges is the largest number of edges a built-in graph may have, builtinBytes and builtinNodeBytes what each
+// of them and each node takes until there is a gossip matrix (measured).
 const (
 	maxBuiltinEdges  = 5e7
 	builtinBytes     = 200
@@ -134,7 +134,8 @@ var errRedraw = errors.New("draw again")
 func checkSize(nodes, edges float64) error {
 	need := edges*builtinBytes + nodes*builtinNodeBytes
 	if edges > maxBuiltinEdges {
-		return fmt.Errorf("about %.3g edges would need %.3g GB: at most %.0e edges are made", edges, need/1e9, maxBuiltinEdges)
+		return fmt.Errorf("about %.3g edges would need %.3g GB: at most %.0e edges are made", edges, need/1e9,
+			maxBuiltinEdges)
 	}
 	return limits.Fits(fmt.Sprintf("a graph of %.3g nodes and %.3g edges", nodes, edges), need)
 }

@@ -7,8 +7,8 @@ import (
 	"mafalda/internal/limits"
 )
 
-// What a file takes while its graph is made, in bytes: an edge, a label beside its text, and after how much text or how many edges
-// it is asked whether that can be.
+// What a file takes while its graph is made, in bytes: an edge, a label beside its text, and after how much text or how
+// many edges it is asked whether that can be.
 const (
 	edgeBytes  = 200
 	labelBytes = 150
@@ -16,8 +16,8 @@ const (
 	edgeStep   = 1 << 20
 )
 
-// crowd estimates how many of the edges of a file are different, from those whose hash is one of few. A small compressed file can
-// hold the same edge a billion times.
+// crowd estimates how many of the edges of a file are different, from those whose hash is one of few. A small
+// compressed file can hold the same edge a billion times.
 type crowd struct {
 	sampled  map[uint64]struct{}
 	multiple uint64 // of the hash, random: nobody can make a file whose edges are all in the sample, or all outside
@@ -30,7 +30,8 @@ type crowd struct {
 const sampledShare = 8
 
 func newCrowd() crowd {
-	return crowd{sampled: map[uint64]struct{}{}, multiple: rand.Uint64() | 1, step: edgeStep, full: edgeStep, sort: edgeStep}
+	return crowd{sampled: map[uint64]struct{}{}, multiple: rand.Uint64() | 1, step: edgeStep, full: edgeStep,
+		sort: edgeStep}
 }
 
 // meet counts an edge.
@@ -61,8 +62,8 @@ func (b *builder) checkRoom() error {
 	return limits.Fits(what, float64(len(b.edges))*edgeBytes+float64(b.text))
 }
 
-// dropDuplicates keeps one edge of each pair of nodes, that of the first line, and one of another weight, if there is one: graph
-// says what is wrong with it.
+// dropDuplicates keeps one edge of each pair of nodes, that of the first line, and one of another weight, if there is
+// one: graph says what is wrong with it.
 func (b *builder) dropDuplicates() {
 	if !b.directed {
 		for i := range b.edges {

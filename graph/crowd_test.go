@@ -52,7 +52,8 @@ func TestDroppingDuplicatesEarly(t *testing.T) {
 			t.Fatalf("%s%v\n%v, want %v", text.String(), got, err, wantErr)
 		}
 		if err == nil && (early.duplicates != late.duplicates || early.selfLoops != late.selfLoops) {
-			t.Fatalf("%s%d duplicates and %d self-loops, want %d and %d", text.String(), early.duplicates, early.selfLoops, late.duplicates, late.selfLoops)
+			t.Fatalf("%s%d duplicates and %d self-loops, want %d and %d", text.String(), early.duplicates,
+				early.selfLoops, late.duplicates, late.selfLoops)
 		}
 	})
 }
@@ -83,7 +84,8 @@ func TestGraphsBeyondTheMemory(t *testing.T) {
 		fmt.Fprintf(&text, "%d %d\n", i%200, 200+i/200)
 	}
 	err := readEdgeList(strings.NewReader(text.String()), "g", small(false, 1000))
-	if !errors.Is(err, limits.ErrMemory) || !strings.HasPrefix(err.Error(), "g:9000: ") || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, limits.ErrMemory) || !strings.HasPrefix(err.Error(), "g:9000: ") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
 	labels := strings.NewReader(strings.Repeat("1 "+strings.Repeat("2", 1<<19)+"\n", 3) + "1 3\n")

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas or semicolons;
-// empty lines and lines that start with # or % do not count. Line ends may be Windows'.
+// readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas
+// or semicolons; empty lines and lines that start with # or % do not count. Line ends may be Windows'.
 func readEdgeList(r io.Reader, source string, b *builder) (err error) {
 	var fields []string
 	firstLine, plain := 0, false // the first line with an edge, and whether that has no weight
@@ -39,7 +39,8 @@ func readEdgeList(r io.Reader, source string, b *builder) (err error) {
 		if weightless := len(fields) == 2; firstLine == 0 {
 			firstLine, plain = number, weightless
 		} else if weightless != plain {
-			return fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none", weights(weightless), firstLine, weights(plain))
+			return fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none",
+				weights(weightless), firstLine, weights(plain))
 		}
 		return b.add(fields[0], fields[1], weight, number)
 	})
@@ -92,9 +93,10 @@ func areNumbers(f string) bool {
 	return len(words) > 1
 }
 
-// WriteEdges writes g as an edge list of labels, with weights if it has any, that Load reads as the same graph: a node without edges
-// becomes a self-loop. Labels are separated by tabs, or by commas if some have white space or semicolons. Every graph that Load
-// returns can be written; other labels that Load would not read back, such as those with commas, are an error.
+// WriteEdges writes g as an edge list of labels, with weights if it has any, that Load reads as the same graph: a node
+// without edges becomes a self-loop. Labels are separated by tabs, or by commas if some have white space or semicolons.
+// Every graph that Load returns can be written; other labels that Load would not read back, such as those with commas,
+// are an error.
 func WriteEdges(w io.Writer, g *Graph) error {
 	separator, err := g.separator()
 	if err != nil {
@@ -155,8 +157,8 @@ func (g *Graph) separator() (string, error) {
 	return separator, nil
 }
 
-// likeTitle returns the only two nodes whose labels are no integers, if there are two: an edge between them, in the first line, would
-// look like the names of columns.
+// likeTitle returns the only two nodes whose labels are no integers, if there are two: an edge between them, in the
+// first line, would look like the names of columns.
 func (g *Graph) likeTitle() map[int]bool {
 	words := map[int]bool{}
 	for u, l := range g.labels {
@@ -174,7 +176,7 @@ func (g *Graph) likeTitle() map[int]bool {
 
 // isWritable reports whether the reader finds label twice in a line of twice the label.
 func isWritable(label, separator string) bool {
-	if label == "" || strings.ContainsAny(label, "\x00\n\r") || !utf8.ValidString(label) || checkLabel(label) != nil {
+	if label == "" || strings.ContainsAny(label, "\x00\n\r") || !utf8.ValidString(label) || CheckLabel(label) != nil {
 		return false
 	}
 	fields, err := splitEdge(strings.TrimSpace(label+separator+label), nil)

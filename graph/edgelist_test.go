@@ -95,7 +95,8 @@ func TestEdgeListRoundTrip(t *testing.T) {
 
 // Directed, a repeated edge must have one weight too, but the way back is another edge.
 func TestDirectedWeights(t *testing.T) {
-	for text, say := range map[string]string{"a b 2\nb a 3\n": "", "a b 2\na b 1\n": ":2: edge a b has the weight 1, but 2 in line 1"} {
+	for text, say := range map[string]string{"a b 2\nb a 3\n": "",
+		"a b 2\na b 1\n": ":2: edge a b has the weight 1, but 2 in line 1"} {
 		_, _, err := Load(write(t, "g", []byte(text)), LoadOptions{Directed: true})
 		if (err == nil) != (say == "") || err != nil && !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: error %v, want %q", text, err, say)
@@ -133,8 +134,8 @@ func TestWriteEdgesRefuses(t *testing.T) {
 	}
 }
 
-// Labels that look like comments, numbers or the names of columns, or have white space, are written as a file that loads as the
-// same graph.
+// Labels that look like comments, numbers or the names of columns, or have white space, are written as a file that
+// loads as the same graph.
 func TestWriteEdgesOfOddLabels(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text     string
@@ -171,15 +172,15 @@ func TestWriteEdgesOfOddLabels(t *testing.T) {
 func TestLabelsThatATerminalObeys(t *testing.T) {
 	for _, label := range []string{"\x1b[31mred", "a\x07", "\x7f", "a\u009b31m", "\u202eevil", "a\u2066b", "\ufeff2"} {
 		_, _, err := Load(write(t, "g", []byte("1 2\n3 "+label+"\n")), LoadOptions{})
-		if err == nil || !strings.Contains(err.Error(), "g:2: label") || checkLabel(err.Error()) != nil {
+		if err == nil || !strings.Contains(err.Error(), "g:2: label") || CheckLabel(err.Error()) != nil {
 			t.Errorf("%q: error %v", label, err)
 		}
 	}
-	if checkLabel("a\u2028b") == nil {
+	if CheckLabel("a\u2028b") == nil {
 		t.Error("a label may end the line")
 	}
 	for _, label := range []string{"é", "中文", "👩\u200d💻", "a\u200cb", "a\u00a0b"} {
-		if err := checkLabel(label); err != nil {
+		if err := CheckLabel(label); err != nil {
 			t.Error(err)
 		}
 	}
@@ -192,7 +193,8 @@ func TestWeightsOnSomeLines(t *testing.T) {
 		"\n1 2 4\n2 3\n3 4\n": "g:3: this edge has no weight, that of line 2 has a weight: give all edges a weight, or none",
 		"1 1 4\n2 3\n":        "g:2: this edge has no weight, that of line 1 has a weight: give all edges a weight, or none",
 	} {
-		if _, _, err := Load(write(t, "g", []byte(text)), LoadOptions{}); err == nil || !strings.HasSuffix(err.Error(), say) {
+		_, _, err := Load(write(t, "g", []byte(text)), LoadOptions{})
+		if err == nil || !strings.HasSuffix(err.Error(), say) {
 			t.Errorf("%q: error %v, want %q", text, err, say)
 		}
 	}
@@ -223,7 +225,8 @@ func BenchmarkReadEdgeList(b *testing.B) {
 
 // What is read is a graph, and what is written of it is read as the same graph.
 func FuzzEdgeList(f *testing.F) {
-	for _, text := range []string{"1 2 1\n2 3 0.5\r\n# x\n", "a;b;1e300\n", "x, y\ny,y\n", "7 007\n-0 +0\n", "a \ufeffb\n", "1,2 0.5", "1 0\nA !",
+	for _, text := range []string{"1 2 1\n2 3 0.5\r\n# x\n", "a;b;1e300\n", "x, y\ny,y\n", "7 007\n-0 +0\n",
+		"a \ufeffb\n", "1,2 0.5", "1 0\nA !",
 		"a #b\n", "Ann Lee,d;e\n", "a\u00a0b;c;2\n", "a \x1b[0m\n", "1 2\n2 3 4\n"} {
 		f.Add(text, false)
 		f.Add(text, true)

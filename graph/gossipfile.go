@@ -160,7 +160,8 @@ func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
 					return err
 				}
 			}
-			return limits.Fits(fmt.Sprintf("a matrix of more than %d entries", len(entries)), edgeBytes*float64(len(entries)))
+			return limits.Fits(fmt.Sprintf("a matrix of more than %d entries", len(entries)),
+				edgeBytes*float64(len(entries)))
 		})
 	if err != nil {
 		return nil, err

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// checkLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks that turn
-// the direction of writing) or that nobody sees: a label is printed, and must be what it looks like.
-func checkLabel(label string) error {
+// CheckLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks
+// that turn the direction of writing) or that nobody sees: a label is printed, and must be what it looks like.
+func CheckLabel(label string) error {
 	for i := range len(label) {
 		if c := label[i]; c < ' ' || c >= 0x7f {
 			return checkRunes(label)

@@ -28,13 +28,15 @@ type LoadReport struct {
 	SelfLoops  int    // ignored
 }
 
-// Load reads a graph from a file, possibly gzipped: a MatrixMarket matrix, if it is named .mtx or starts like one; a square
-// adjacency matrix, if it is named .npy; an edge list otherwise. An undirected graph in a .npy file must be symmetric.
+// Load reads a graph from a file, possibly gzipped: a MatrixMarket matrix, if it is named .mtx or starts like one; a
+// square adjacency matrix, if it is named .npy; an edge list otherwise. An undirected graph in a .npy file must be
+// symmetric.
 //
-// A line of an edge list holds two labels and perhaps a weight, separated by white space, commas or semicolons; lines that
-// start with # or % are comments. A node that is only in a self-loop is a node without edges. Repeated edges and self-loops
-// are counted and ignored; repeated edges of different weights are an error. Errors about the content name the file and the
-// line.
+// A line of an edge list holds two labels and perhaps, as all lines or none, a weight, separated by white space, commas
+// or semicolons; lines that start with # or % are comments. A node that is only in a self-loop is a node without edges.
+// Repeated edges and self-loops are counted and ignored, and do not stay in memory; repeated edges of different weights
+// are an error, and so are labels with control characters, which a terminal would obey (CheckLabel). Errors about the
+// content name the file and the line; what does not fit into memory is refused while it is read.
 func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	if extension(path) == ".npy" {
 		return loadNpy(path, opts)

@@ -200,7 +200,8 @@ func readMatrixGraph(r io.Reader, source string, b *builder) error {
 		}
 	}
 	if i, j, differ := both.asymmetric(); differ {
-		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so the graph is directed: use --directed", source, i+1, j+1, j+1, i+1)
+		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so the graph is directed: use --directed", source,
+			i+1, j+1, j+1, i+1)
 	}
 	if b.added == 0 {
 		return fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
@@ -225,7 +226,8 @@ type square struct {
 
 func (s *square) add(v float64) error {
 	if len(s.values)%edgeStep == 0 {
-		if err := limits.Fits(fmt.Sprintf("a matrix of more than %d entries", len(s.values)), 3*8*float64(len(s.values))); err != nil {
+		if err := limits.Fits(fmt.Sprintf("a matrix of more than %d entries", len(s.values)),
+			3*8*float64(len(s.values))); err != nil {
 			return err
 		}
 	}

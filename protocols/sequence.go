@@ -216,6 +216,8 @@ func ReadSequence(r io.Reader, source string, weighting Weighting) (*Sequence, e
 		case text[0] == '#' || text[0] == '%':
 		case len(fields) != 2:
 			return nil, fmt.Errorf("%w: %s:%d: %q is not two labels \"u v\" (weights are made from the edges)", ErrNetwork, source, line, text)
+		case graph.CheckLabel(fields[0]+fields[1]) != nil:
+			return nil, fmt.Errorf("%w: %s:%d: %w", ErrNetwork, source, line, graph.CheckLabel(fields[0]+fields[1]))
 		case fields[0] != fields[1]:
 			current = append(current, [2]int{node(fields[0]), node(fields[1])})
 		default:

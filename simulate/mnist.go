@@ -137,7 +137,8 @@ func readAll(r io.Reader) ([]byte, error) {
 			return data.Bytes(), nil
 		}
 		if err == nil {
-			err = limits.Fits(fmt.Sprintf("data of more than %d bytes", data.Len()), 8*float64(data.Len())) // with four bytes a pixel
+			err = limits.Fits(fmt.Sprintf("data of more than %d bytes", data.Len()),
+				8*float64(data.Len())) // with four bytes a pixel
 		}
 		if err != nil {
 			return nil, err

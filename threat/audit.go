@@ -44,12 +44,12 @@ type AuditResult struct {
 // ErrAudit is wrapped by errors about what cannot be audited.
 var ErrAudit = errors.New("cannot be audited")
 
-// RunAudit attacks the real protocol: it runs it with random noise, with and without a record of the victim, gives the attacker
-// what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is that of Account and Best for
-// the schema. The attack is on the simulated messages; only its direction is computed from the view (Explicit, so n and T must be
-// small), and a wrong direction can only make it weaker. A claim that is too small shows as a lower confidence limit above
-// it. The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for what memory does not hold, and the context's: an audit
-// that is stopped has not passed.
+// RunAudit attacks the real protocol: it runs it with random noise, with and without a record of the victim, gives the
+// attacker what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is that of
+// Account and Best for the schema. The attack is on the simulated messages; only its direction is computed from the
+// view (Explicit, so n and T must be small), and a wrong direction can only make it weaker. A claim that is too small
+// shows as a lower confidence limit above it. The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
+// what memory does not hold, and the context's: an audit that is stopped has not passed.
 func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema, opts AuditOptions) (AuditResult, error) {
 	if opts.Runs == 0 {
 		opts.Runs = 4000
@@ -106,10 +106,12 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 }
 
 // auditable returns the protocol of an audit that is neither too large to write out nor for the memory.
-func auditable(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int, opts AuditOptions) (*protocol, error) {
+func auditable(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int,
+	opts AuditOptions) (*protocol, error) {
 	n, _ := w.Dims()
 	if n > MaxAudit || steps > MaxAudit/n || a.rounds > MaxAudit/steps {
-		return nil, fmt.Errorf("%w: %d nodes in %d steps of %d rounds are more than %d messages; take fewer steps", ErrAudit, n, steps, a.rounds, MaxAudit)
+		return nil, fmt.Errorf("%w: %d nodes in %d steps of %d rounds are more than %d messages; take fewer steps",
+			ErrAudit, n, steps, a.rounds, MaxAudit)
 	}
 	p, err := newProtocol(w, a, attacker, steps)
 	if err != nil {
@@ -120,10 +122,12 @@ func auditable(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker
 	}
 	rows := len(p.rows)
 	if rows > MaxAudit {
-		return nil, fmt.Errorf("%w: %d messages of %d nodes in %d steps are more than %d; take fewer steps", ErrAudit, rows, n, steps, MaxAudit)
+		return nil, fmt.Errorf("%w: %d messages of %d nodes in %d steps are more than %d; take fewer steps", ErrAudit,
+			rows, n, steps, MaxAudit)
 	}
 	width := float64(symbols{p}.width())
-	if err := limits.Fits(fmt.Sprintf("the view of %d messages of %d nodes in %d steps", rows, n, steps), 8*width*float64(4*rows+3*n)); err != nil {
+	if err := limits.Fits(fmt.Sprintf("the view of %d messages of %d nodes in %d steps", rows, n, steps),
+		8*width*float64(4*rows+3*n)); err != nil {
 		return nil, err
 	}
 	drawn := width/2 + float64(rows+4*n+4) // rows of numbers, one for each run
@@ -226,8 +230,10 @@ func (nobody) edge(int, int) []float64     { return nothingAtAll }
 func (nobody) message(int, int) []float64  { return nothingAtAll }
 
 // attack runs the protocol, all runs side by side, and returns the statistic of each.
-func (p *protocol) attack(ctx context.Context, rng *rand.Rand, opts AuditOptions, victim int, change *mat.VecDense, test *mat.VecDense) ([]float64, error) {
-	err := p.run(ctx, &samples{rng: rng, runs: opts.Runs, scale: opts.NoiseScale, victim: victim, change: change, drawn: map[[3]int][]float64{}})
+func (p *protocol) attack(ctx context.Context, rng *rand.Rand, opts AuditOptions, victim int, change *mat.VecDense,
+	test *mat.VecDense) ([]float64, error) {
+	err := p.run(ctx, &samples{rng: rng, runs: opts.Runs, scale: opts.NoiseScale, victim: victim, change: change,
+		drawn: map[[3]int][]float64{}})
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,9 @@ import (
 	"mafalda/participation"
 )
 
-// Needs returns about how many bytes Account takes for one attacker, with Local before it and the bounds of as many victims at a time
-// as there are processors. It is found without allocating anything, for a run to be refused that does not fit.
+// Needs returns about how many bytes Account takes for one attacker, with Local before it and the bounds of as many
+// victims at a time as there are processors. It is found without allocating anything, for a run to be refused that does
+// not fit.
 func (a Algorithm) Needs(w *graph.CSR, schema participation.Schema) float64 {
 	n, _ := w.Dims()
 	nodes, steps := float64(n), float64(schema.Steps())

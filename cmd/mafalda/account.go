@@ -67,7 +67,8 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.schema.bindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn; labels with commas in quotes, as in CSV")
+	fl.StringVar(&f.attacker, "attacker", "",
+		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\nlabels with commas in quotes, as in CSV")
 	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Bounds(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")

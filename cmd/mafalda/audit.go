@@ -51,7 +51,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.schema.bindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.attacker, "attacker", "", "`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
+	fl.StringVar(&f.attacker, "attacker", "",
+		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node)")
 	f.runs = 4000
 	fl.Var((*wholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without")

@@ -33,7 +33,8 @@ func TestInterruptedComputations(t *testing.T) {
 		"simulate --rounds 1e9 --methods none --seeds 1",
 	} {
 		code, stdout, stderr, took := stopAfter(50*time.Millisecond, strings.Fields(args)...)
-		if code != exitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") || took > 10*time.Second {
+		if code != exitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") ||
+			took > 10*time.Second {
 			t.Errorf("%s: code %d after %v, %s%s", args, code, took, stdout, stderr)
 		}
 	}
@@ -59,23 +60,29 @@ func TestAwait(t *testing.T) {
 // What cannot fit into memory is refused in a line before it is begun.
 func TestBeyondTheMemory(t *testing.T) {
 	for _, args := range []string{
-		"account --graph florentine --T 1e7 --attacker Medici", "account --graph florentine --growth 10,1e7 --attacker Medici",
+		"account --graph florentine --T 1e7 --attacker Medici",
+		"account --graph florentine --growth 10,1e7 --attacker Medici",
 		"account --graph florentine --T 10 --algorithm muffliato --rounds 1e12 --attacker Medici",
-		"audit --graph florentine --T 10 --attacker Medici --runs 1e12", "simulate --records 1e13", "simulate --seeds 1e13", "simulate --T 1e8",
+		"audit --graph florentine --T 10 --attacker Medici --runs 1e12", "simulate --records 1e13",
+		"simulate --seeds 1e13", "simulate --T 1e8",
 		"simulate --T 1e8 -k 1", "optimize --graph florentine --T 1e7",
 	} {
 		started := time.Now()
 		code, stdout, stderr := mafalda(strings.Fields(args)...)
-		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "of memory, ") || stdout != "" {
+		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "of memory, ") ||
+			stdout != "" {
 			t.Errorf("%s: code %d, %s%s", args, code, stdout, stderr)
 		}
 		if took := time.Since(started); took > 10*time.Second {
 			t.Errorf("%s: refused after %v", args, took)
 		}
 	}
-	for _, args := range []string{"graph hypercube:60", "graph complete:1e6", "graph grid:1e6x1e6", "graph erdos:1e9,0.5", "optimize --graph florentine --T 380 --gram lanczos --probes 1e13",
-		"audit --graph florentine --T 10 --algorithm muffliato --rounds 1e12 --attacker Medici", "audit --graph florentine --T 1e7 --attacker Medici"} {
-		if code, stdout, stderr := mafalda(strings.Fields(args)...); code != exitUsage || strings.Count(stderr, "\n") != 1 {
+	for _, args := range []string{"graph hypercube:60", "graph complete:1e6", "graph grid:1e6x1e6",
+		"graph erdos:1e9,0.5", "optimize --graph florentine --T 380 --gram lanczos --probes 1e13",
+		"audit --graph florentine --T 10 --algorithm muffliato --rounds 1e12 --attacker Medici",
+		"audit --graph florentine --T 1e7 --attacker Medici"} {
+		code, stdout, stderr := mafalda(strings.Fields(args)...)
+		if code != exitUsage || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: code %d, %s%s", args, code, stdout, stderr)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"mafalda/graph"
 )
 
-// nodesNamed returns the nodes that a flag names: one label, as it is, or several with commas between them. A label that has commas
-// itself is quoted as in CSV: '"Smith, J",b'. Nobody may be named twice.
+// nodesNamed returns the nodes that a flag names: one label, as it is, or several with commas between them. A label
+// that has commas itself is quoted as in CSV: '"Smith, J",b'. Nobody may be named twice.
 func nodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
 	number := make(map[string]int, g.Nodes())
 	for i, l := range g.Labels() {

@@ -81,7 +81,8 @@ type network struct {
 	components int // before dropping
 }
 
-// load reads or makes the network, and is left behind when the command's context ends. All of its other errors are errors of usage.
+// load reads or makes the network, and is left behind when the command's context ends. All of its other errors are
+// errors of usage.
 func (f *networkFlags) load() (n *network, err error) {
 	ctx := context.Background()
 	if f.cmd != nil && f.cmd.Context() != nil {

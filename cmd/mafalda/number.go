@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// wholeNumber is a flag for an integer in decimal digits, or with an exponent: 020 is twenty, 1e6 a million, and 0x10 no number.
+// wholeNumber is a flag for an integer in decimal digits, or with an exponent: 020 is twenty, 1e6 a million, and 0x10
+// no number.
 type wholeNumber int
 
 func (n *wholeNumber) String() string { return strconv.Itoa(int(*n)) }
@@ -58,8 +59,8 @@ func parseWhole(s string) (int, error) {
 	return v, nil
 }
 
-// withoutExponent writes a number with an exponent in digits, exactly; not ok if it has no exponent or is not whole. Numbers of
-// more digits than an integer can have stay too large for one.
+// withoutExponent writes a number with an exponent in digits, exactly; not ok if it has no exponent or is not whole.
+// Numbers of more digits than an integer can have stay too large for one.
 func withoutExponent(s string) (digits string, ok bool) {
 	mantissa, exponent, found := strings.Cut(strings.ToLower(s), "e")
 	power, err := strconv.Atoi(exponent)

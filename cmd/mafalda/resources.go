@@ -2,8 +2,8 @@ package main
 
 import "mafalda/internal/limits"
 
-// checkMemory refuses, before anything is allocated, work that needs more memory than the machine has, or its container, ulimit or
-// GOMEMLIMIT allow.
+// checkMemory refuses, before anything is allocated, work that needs more memory than the machine has, or its
+// container, ulimit or GOMEMLIMIT allow.
 func checkMemory(what string, need float64) error { return usage(limits.Fits(what, need)) }
 
 // bytesText returns a number of bytes in a short form.

@@ -188,7 +188,8 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if f.rounds > 1 {
 		need += 3 * 8 * nodes * nodes
 	}
-	if err := checkMemory(fmt.Sprintf("T = %.0f on %.0f nodes with %d parameters", steps, nodes, s.config.Task.Model.Size()), need); err != nil {
+	if err := checkMemory(fmt.Sprintf("T = %.0f on %.0f nodes with %d parameters", steps, nodes,
+		s.config.Task.Model.Size()), need); err != nil {
 		return nil, err
 	}
 	if err := simulate.CheckCycle(schema, s.config.Batches); err != nil {
@@ -209,7 +210,8 @@ func (f *simulateFlags) checkRoom(steps int) error {
 		return err
 	}
 	record := 4 * float64(simulatedFeatures+1)
-	if err := checkMemory(fmt.Sprintf("--records %d", f.records), 3*record*float64(f.records)); err != nil { // made, dealt, and the order
+	if err := checkMemory(fmt.Sprintf("--records %d", f.records),
+		3*record*float64(f.records)); err != nil { // made, dealt, and the order
 		return err
 	}
 	runs := float64(f.seeds) * float64(len(f.methods)) * float64(max(len(f.mus), len(f.epsilons), 1))

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// groupLimit returns the least memory limit of a control group and the groups around it, 0 without one. memberships is the text
-// of /proc/self/cgroup, mounts that of /proc/self/mountinfo; versions 1 and 2 are looked at, since both can be there.
+// groupLimit returns the least memory limit of a control group and the groups around it, 0 without one. memberships is
+// the text of /proc/self/cgroup, mounts that of /proc/self/mountinfo; versions 1 and 2 are looked at, since both can be
+// there.
 func groupLimit(memberships, mounts string) int64 {
 	var l limit
 	for mount := range strings.Lines(mounts) {
@@ -22,7 +23,7 @@ func groupLimit(memberships, mounts string) int64 {
 			continue
 		}
 		inside, below := strings.CutPrefix(group, strings.TrimSuffix(root, "/"))
-		if !below || strings.Contains(inside, "/..") { // elsewhere, as in a container: what the mount shows is still around us
+		if !below || strings.Contains(inside, "/..") { // elsewhere, as in a container: what is shown is still around us
 			inside = ""
 		}
 		for dir := filepath.Join(at, inside); ; dir = filepath.Dir(dir) {
@@ -35,8 +36,8 @@ func groupLimit(memberships, mounts string) int64 {
 	return l.bytes
 }
 
-// parseMount returns which group is mounted where, and the version of control groups; 0 if it is no mount of groups that limit
-// memory. A line reads "36 35 98:0 /root /point options optional... - type source superoptions".
+// parseMount returns which group is mounted where, and the version of control groups; 0 if it is no mount of groups
+// that limit memory. A line reads "36 35 98:0 /root /point options optional... - type source superoptions".
 func parseMount(line string) (root, at string, version int) {
 	mount, filesystem, _ := strings.Cut(line, " - ")
 	f, t := strings.Fields(mount), strings.Fields(filesystem)
@@ -60,14 +61,16 @@ func groupOf(memberships string, version int) (string, bool) {
 		if len(f) < 3 {
 			continue
 		}
-		if version == 2 && f[0] == "0" && f[1] == "" || version == 1 && slices.Contains(strings.Split(f[1], ","), "memory") {
+		if version == 2 && f[0] == "0" && f[1] == "" || version == 1 && slices.Contains(strings.Split(f[1], ","),
+			"memory") {
 			return f[2], true
 		}
 	}
 	return "", false
 }
 
-// groupFile returns the limit that the files of a group have, 0 if none: "max" in version 2, a number near 2⁶³ in version 1.
+// groupFile returns the limit that the files of a group have, 0 if none: "max" in version 2, a number near 2⁶³ in
+// version 1.
 func groupFile(dir string, version int) int64 {
 	name := map[int]string{1: "memory.limit_in_bytes", 2: "memory.max"}[version]
 	text, err := os.ReadFile(filepath.Join(dir, name))

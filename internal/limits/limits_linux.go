@@ -32,8 +32,8 @@ var groupMemory = sync.OnceValue(func() int64 {
 	return groupLimit(string(memberships), string(mounts))
 })
 
-// shellMemory returns what ulimit leaves to the heap: of the address space (-v) and of what can be written (-d), less what else is
-// mapped.
+// shellMemory returns what ulimit leaves to the heap: of the address space (-v) and of what can be written (-d), less
+// what else is mapped.
 func shellMemory() limit {
 	var unlimited unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &unlimited) == nil && unlimited.Cur > enough &&

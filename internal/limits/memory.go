@@ -36,8 +36,9 @@ var fixed = sync.OnceValue(func() limit {
 // softened is whether the memory limit of Go's runtime is our own.
 var softened bool
 
-// Memory returns how many bytes the process may have, and whose limit that is in words that the amount follows, such as "this
-// machine has". Under ulimit it is what is left of it: Go's runtime reserves much that it does not use. 0 bytes: nothing is known.
+// Memory returns how many bytes the process may have, and whose limit that is in words that the amount follows, such as
+// "this machine has". Under ulimit it is what is left of it: Go's runtime reserves much that it does not use. 0 bytes:
+// nothing is known.
 func Memory() (bytes int64, from string) {
 	l := fixed().least(shellMemory())
 	if own := debug.SetMemoryLimit(-1); own < math.MaxInt64 && !softened {
@@ -71,8 +72,8 @@ func Text(bytes float64) string {
 	return fmt.Sprintf("%.3g %s", bytes, units[i])
 }
 
-// Soften lets the garbage collector work harder before the process runs into the limit of its control group or shell. It is for
-// the start of a program; nothing happens where GOMEMLIMIT says what to do.
+// Soften lets the garbage collector work harder before the process runs into the limit of its control group or shell.
+// It is for the start of a program; nothing happens where GOMEMLIMIT says what to do.
 func Soften() {
 	l := limit{groupMemory(), ""}.least(shellMemory())
 	if os.Getenv("GOMEMLIMIT") != "" || l.bytes == 0 || l.bytes >= totalMemory() {

@@ -27,8 +27,8 @@ const magic = "\x93NUMPY"
 const chunk = 1 << 12
 
 // Read reads one array of at most maxBytes bytes of numbers as stored (those of one byte take eight in Array), and
-// demands that nothing follows. An error of r is returned as it is, one of limits is what memory does not hold; everything else that
-// is wrong wraps ErrFormat.
+// demands that nothing follows. An error of r is returned as it is, one of limits is what memory does not hold;
+// everything else that is wrong wraps ErrFormat.
 func Read(r io.Reader, maxBytes int64) (Array, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	h, err := readHeader(br)
