@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"mafalda/internal/rounding"
 )
 
 // What the safe side pays for the error of log δ(μ, ε): an absolute and a relative part, beside what the rounding of
@@ -54,7 +56,8 @@ func logDelta(mu, epsilon float64) float64 {
 	if mu > 0.1*math.Max(x, 5) {
 		return logPhi + math.Log(mills(x)-mills(y))
 	}
-	// The difference cancels: integrate -m'(t), which is smooth on so short a way.
-	slope := func(s float64) float64 { return millsSlope(x + s) }
-	return logPhi + math.Log(quad.Fixed(slope, 0, mu, 12, quad.Legendre{}, 0))
+	// The difference cancels: integrate -m'(t), which is smooth on so short a way. Its mean and μ are kept apart, for their
+	// product can underflow where φ(x) is far larger.
+	slope := func(s float64) float64 { return millsSlope(x + s*mu) }
+	return logPhi + rounding.Log(mu) + rounding.Log(quad.Fixed(slope, 0, 1, 12, quad.Legendre{}, 0))
 }

@@ -21,3 +21,14 @@ func TestSubnormalDelta(t *testing.T) {
 		}
 	}
 }
+
+// For tiny μ the integral over Mills' ratio underflowed, and log δ was -1.8e308 where it is -8.4e75.
+func TestLogDeltaOfTinyMu(t *testing.T) {
+	for _, v := range []struct{ mu, epsilon float64 }{{1e-267, 1.3e-229}, {1e-277, 2.3e-141}, {1e-314, 3e-174}} {
+		l, err := LogDelta(v.mu, v.epsilon)
+		x := v.epsilon / v.mu // the leading term of log δ is -x²/2
+		if err != nil || !(l >= -x*x/2*(1+1e-9)) || !(l <= -x*x/2*(1-1e-9)) {
+			t.Errorf("log delta for mu = %v and epsilon = %v is %v, not %v (%v)", v.mu, v.epsilon, l, -x*x/2, err)
+		}
+	}
+}
