@@ -9,6 +9,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -131,6 +132,30 @@ func TestAuditErrors(t *testing.T) {
 	r, err := RunAudit(context.Background(), separate, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, 2, mustCyclic(t, 4, 2), options)
 	if err != nil || !r.Passed || r.Claimed != 0 {
 		t.Errorf("no path: %+v, %v", r, err)
+	}
+}
+
+// An audit that is stopped has not passed, and one that does not fit into memory is not begun.
+func TestAuditStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	node := Attacker{Trust: PNDP, Nodes: []int{0}}
+	run := func(ctx context.Context, runs int) (AuditResult, error) {
+		options := AuditOptions{Random: rand.NewPCG(1, 2), Runs: runs}
+		return RunAudit(ctx, kite(t), DPDSGD(), node, 2, mustCyclic(t, 4, 2), options)
+	}
+	if r, err := run(ctx, 10); !errors.Is(err, context.Canceled) || r.Passed {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := run(context.Background(), 1e15); !errors.Is(err, limits.ErrMemory) || r.Passed {
+		t.Errorf("%+v, %v", r, err)
+	}
+	p, err := auditable(context.Background(), kite(t), DPDSGD(), node, 4, AuditOptions{Runs: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.run(ctx, nobody{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 
