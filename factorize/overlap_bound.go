@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	overlapBoundIterations = 60
-	overlapBoundSharpness  = 300 // of the first distribution over patterns, for a sensitivity of one
-	overlapBoundMix        = 0.1 // share of it that is even
+	overlapBoundIterations = 60  // and as many more as take 10000 vectors
+	overlapBoundSharpness  = 100 // of the first distribution over patterns, for a sensitivity of one
+	overlapBoundMix        = 0.8 // share of it that is even
 )
 
 // OverlapBound returns a number that the loss of no strategy can be below under a schema whose patterns overlap, for the T×T
@@ -33,7 +33,7 @@ const (
 // so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ are those of patterns that
 // are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and Λ of x. What rounding
 // can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. The cost is that of some 60 decompositions of T×T
-// matrices. For more than OverlapSteps steps it is 0, which bounds everything.
+// matrices, and more where T is small. For more than OverlapSteps steps it is 0, which bounds everything.
 func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
 	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
@@ -55,8 +55,12 @@ func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.
 	if math.IsInf(o.Value(z), 0) {
 		return 0, errors.New("singular values for the lower bound did not converge")
 	}
-	optim.Minimize(ctx, o, z, optim.Options{Memory: 20, MaxIterations: overlapBoundIterations, Done: func(it optim.Iteration) bool {
-		return it.Count > 0 && it.Decrease < 1e-7
+	small := 0
+	optim.Minimize(ctx, o, z, optim.Options{Memory: 20, MaxIterations: overlapBoundIterations + 10000/steps, Done: func(it optim.Iteration) bool {
+		if small++; it.Decrease >= 1e-7 {
+			small = 0
+		}
+		return small == 5
 	}})
 	o.Value(z)
 	bound, err := o.bound()
