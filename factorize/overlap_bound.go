@@ -22,22 +22,23 @@ const (
 	overlapBoundMix        = 0.8 // share of it that is even
 )
 
-// OverlapBound returns a number that the loss of no strategy can be below under a schema whose patterns overlap, for the T×T
-// Gram matrix h. It is good if x is close to an optimal CᵀC, and valid for every positive definite x.
+// OverlapBound returns a number that the loss of no strategy can be below under a schema whose patterns overlap, for
+// the T×T Gram matrix h. It is good if x is close to an optimal CᵀC, and valid for every positive definite x.
 //
-// Let an attacker draw a pattern π with probability y_π and contributions of unit norm u_s for its steps. The mean of what they
-// change is at most sens², and it is ⟨Λ, CᵀC⟩ for
+// Let an attacker draw a pattern π with probability y_π and contributions of unit norm u_s for its steps. The mean of
+// what they change is at most sens², and it is ⟨Λ, CᵀC⟩ for
 //
 //	Λ[s,t] = M[s,t]·u_s·u_t,      M[s,t] = Σ_{π ∋ s,t} y_π,
 //
-// so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ are those of patterns that
-// are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and Λ of x. What rounding
-// can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. The cost is that of some 60 decompositions of T×T
-// matrices, and more where T is small. For more than OverlapSteps steps it is 0, which bounds everything.
+// so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ are those of
+// patterns that are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and
+// Λ of x. What rounding can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. The cost is that of some
+// 60 decompositions of T×T matrices, and more where T is small. For more than OverlapSteps steps it is 0, which bounds
+// everything.
 func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
-	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
-		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
+	if n, m := h.SymmetricDim(), x.SymmetricDim(); n != steps || m != steps {
+		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, n, m)
 	}
 	if steps > OverlapSteps {
 		return 0, nil
@@ -67,8 +68,8 @@ func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.
 	return bound * unit * (1 - 0x1p-50), err
 }
 
-// drawObjective is minus the logarithm of tr (RΛRᵀ)^(1/2), a function of θ, y_π ∝ exp θ_π, and of T vectors v_s of T numbers,
-// u_s = v_s/‖v_s‖.
+// drawObjective is minus the logarithm of tr (RΛRᵀ)^(1/2), a function of θ, y_π ∝ exp θ_π, and of T vectors v_s of T
+// numbers, u_s = v_s/‖v_s‖.
 type drawObjective struct {
 	steps          int
 	root           []float64
@@ -98,8 +99,8 @@ func newDrawObjective(root *mat.TriDense, patterns [][]int) *drawObjective {
 	return o
 }
 
-// start returns patterns drawn in favour of those that x changes most, and vectors with the correlations of lambda that these
-// do not explain.
+// start returns patterns drawn in favour of those that x changes most, and vectors with the correlations of lambda
+// that these do not explain.
 func (o *drawObjective) start(x *mat.SymDense, lambda []float64) []float64 {
 	n := o.steps
 	z := make([]float64, len(o.patterns)+n*n)
@@ -245,8 +246,8 @@ func (o *drawObjective) GradientTo(dst []float64) {
 	}
 }
 
-// bound returns the bound at the last Value, with rounding on the safe side: M and u_s·u_t are known up to (m+T)u, the products
-// and the eigenvalues up to some Tu, all relative to ‖R‖_F²‖M‖_F.
+// bound returns the bound at the last Value, with rounding on the safe side: M and u_s·u_t are known up to (m+T)u, the
+// products and the eigenvalues up to some Tu, all relative to ‖R‖_F²‖M‖_F.
 func (o *drawObjective) bound() (float64, error) {
 	n := float64(o.steps)
 	lost := (float64(len(o.patterns)) + 40*n) * 0x1p-53 * o.norm * floats.Norm(o.joint, 2)

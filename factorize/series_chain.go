@@ -12,12 +12,14 @@ import (
 	"mafalda/participation"
 )
 
-// chainObjective is log loss under min-sep for an upper bound of the sensitivity: the soft maximum over patterns of the sum of
-// magnitudes of steps and of neighbours in the pattern, and of what each step can have at most with steps further on,
+// chainObjective is log loss under min-sep for an upper bound of the sensitivity: the soft maximum over patterns of
+// the sum of magnitudes of steps and of neighbours in the pattern, and of what each step can have at most with steps
+// further on,
 //
 //	|X[s,s]| + 2 Σ_{2≤j≤k} max_{t ≥ s+jb} |X[s,t]|
 //
-// because the j-th step after s is at least jb later, and (j+1)b if the first is at least 2b later and no such neighbour.
+// because the j-th step after s is at least jb later, and (j+1)b if the first is at least 2b later and no such
+// neighbour.
 type chainObjective struct {
 	*seriesObjective
 	schema participation.MinSep
@@ -28,8 +30,8 @@ type chainObjective struct {
 	sens    float64
 }
 
-// refine descends from x, ever closer to the maximum, and returns the best point by the schema's own sensitivity, its loss,
-// and the number of iterations.
+// refine descends from x, ever closer to the maximum, and returns the best point by the schema's own sensitivity, its
+// loss, and the number of iterations.
 func (o *chainObjective) refine(ctx context.Context, x []float64) (best []float64, least float64, iterations int) {
 	best, least = slices.Clone(x), o.trueLoss(x)
 	if len(x) == 0 || math.IsInf(least, 1) {
@@ -38,9 +40,8 @@ func (o *chainObjective) refine(ctx context.Context, x []float64) (best []float6
 	x = slices.Clone(x)
 	for _, sharpness := range minSepSharpness {
 		o.beta = sharpness / o.sens
-		ended := optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: minSepIterations, Done: func(it optim.Iteration) bool {
-			return it.Count > 0 && it.Decrease < 1e-10
-		}})
+		done := func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < 1e-10 }
+		ended := optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: minSepIterations, Done: done})
 		iterations += ended.Iterations
 		if loss := o.trueLoss(x); loss < least {
 			best, least = slices.Clone(x), loss
@@ -49,8 +50,8 @@ func (o *chainObjective) refine(ctx context.Context, x []float64) (best []float6
 	return best, least, iterations
 }
 
-// trueLoss returns the loss of x by the schema's own bound of the sensitivity, which becomes sens, up to rounding; +Inf outside
-// the domain.
+// trueLoss returns the loss of x by the schema's own bound of the sensitivity, which becomes sens, up to rounding;
+// +Inf outside the domain.
 func (o *chainObjective) trueLoss(x []float64) float64 {
 	o.beta = 1
 	if math.IsInf(o.Value(x), 0) {
