@@ -57,7 +57,8 @@ func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.
 		return 0, errors.New("singular values for the lower bound did not converge")
 	}
 	small := 0
-	optim.Minimize(ctx, o, z, optim.Options{Memory: 20, MaxIterations: overlapBoundIterations + 10000/steps, Done: func(it optim.Iteration) bool {
+	most := overlapBoundIterations + 10000/steps
+	optim.Minimize(ctx, o, z, optim.Options{Memory: 20, MaxIterations: most, Done: func(it optim.Iteration) bool {
 		if small++; it.Decrease >= 1e-7 {
 			small = 0
 		}
@@ -127,7 +128,8 @@ func (o *drawObjective) start(x *mat.SymDense, lambda []float64) []float64 {
 		g.SetSym(s, s, 1)
 		for t := s + 1; t < n; t++ {
 			if m := o.joint[s*n+t]; m > 0 {
-				c := lambda[s*n+t] / math.Sqrt(lambda[s*n+s]*lambda[t*n+t]) * math.Sqrt(o.joint[s*n+s]*o.joint[t*n+t]) / m
+				own := math.Sqrt(lambda[s*n+s] / o.joint[s*n+s] * (lambda[t*n+t] / o.joint[t*n+t]))
+				c := lambda[s*n+t] / m / own
 				g.SetSym(s, t, math.Max(-1, math.Min(1, c)))
 			}
 		}
@@ -262,5 +264,5 @@ func (o *drawObjective) bound() (float64, error) {
 	for s := range o.steps {
 		longest = math.Max(longest, squaredNormUp(o.u[s*o.steps:(s+1)*o.steps]))
 	}
-	return finiteBound(math.Max(nuclear.Down(), 0), total.Up()*longest, 1e-12)
+	return finiteBound(math.Max(nuclear.Down(), 0), total.Up()*longest, 1e-12+certificateSlack(o.steps))
 }

@@ -32,7 +32,8 @@ func (m MinSep) Name() string { return "min-sep" }
 
 // String describes the schema in a line.
 func (m MinSep) String() string {
-	return fmt.Sprintf("min-sep: a record takes part at most k = %d times, at least b = %d steps apart", m.participations, m.separation)
+	return fmt.Sprintf("min-sep: a record takes part at most k = %d times, at least b = %d steps apart",
+		m.participations, m.separation)
 }
 
 // Cyclic returns the schema of those patterns whose steps are exactly b apart.
