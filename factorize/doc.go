@@ -16,8 +16,9 @@
 // where sens² = 1. The mask on X costs nothing: at the masked optimum Λ = X⁻¹HX⁻¹ is a feasible dual point of the
 // problem without it, with the same value (docs/mathematics.md).
 //
-// Where patterns overlap (min-sep, long cyclic runs, lists) the mask stays, and the diagonal of X is taken from the
-// schema's Budgets; what that loses is bounded by the optimum for the schema's Relaxation.
+// Where patterns overlap (min-sep, long cyclic runs, lists) the search starts with this mask, and with a diagonal of X from the
+// schema's Budgets, and goes on without them, by the sensitivity itself. What is then left is bounded by the optimum for the
+// schema's Relaxation, and by OverlapBound.
 //
 // OptimizeSplit gives nodes, or groups of nodes, strategies of their own. OptimizeWorst and OptimizeLast minimize the error
 // of the worst or the last step instead of the sum over all.

@@ -12,14 +12,14 @@ import (
 	"mafalda/participation"
 )
 
-// OverlapSteps is the number of steps up to which optima where patterns overlap are improved without mask and budgets, and
-// bounded by OverlapBound: both take a multiple of the time that the optimum within these takes.
+// OverlapSteps is the number of steps up to which optima where patterns overlap are improved without mask and budgets,
+// and bounded by OverlapBound: both take a multiple of the time that the optimum within these takes.
 const OverlapSteps = 1024
 
-// overlapObjective is log tr(H X⁻¹) plus the squared sensitivity of X, over all positive definite X with a band: without
-// the mask and the budgets, which lose something where patterns overlap. The sensitivity is convex in X but not smooth: the soft
-// maximum of the sums over patterns takes its place, and √(x² + ε²) that of magnitudes. It is added, not its logarithm, so that
-// it is one at the minimum.
+// overlapObjective is log tr(H X⁻¹) plus the squared sensitivity of X, over all positive definite X with a band:
+// without the mask and the budgets, which lose something where patterns overlap. The sensitivity is convex in X but
+// not smooth: the soft maximum of the sums over patterns takes its place, and √(x² + ε²) that of magnitudes. It is
+// added, not its logarithm, so that it is one at the minimum.
 type overlapObjective struct {
 	*objective
 	beta     float64 // of the soft maximum
@@ -77,10 +77,11 @@ const (
 	overlapDecrease   = 1e-7 // of the logarithm of the loss: less ends a stage
 )
 
-// improveOverlap descends from x, the optimum within mask and budgets, without these, and returns the X of least loss by the
-// schema's own measure, and the number of iterations. Under min-sep X keeps a band of 2b at most, within which the sensitivity
-// is known exactly; of strategies with up to b bands, where budgets are all that is lost, x itself is returned, as it is if the
-// patterns are a partition, or for more than OverlapSteps steps. The last x of the objective is another one afterwards.
+// improveOverlap descends from x, the optimum within mask and budgets, without these, and returns the X of least loss
+// by the schema's own measure, and the number of iterations. Under min-sep X keeps a band of 2b at most, within which
+// the sensitivity is known exactly; of strategies with up to b bands, where budgets are all that is lost, x itself is
+// returned, as it is if the patterns are a partition, or for more than OverlapSteps steps. The last x of the objective
+// is another one afterwards.
 func improveOverlap(ctx context.Context, o *objective, start []float64) ([]float64, int) {
 	schema := o.mask.schema
 	if participation.IsPartition(schema) || o.mask.withinSeparation() || o.steps > OverlapSteps {
@@ -117,7 +118,10 @@ func improveOverlap(ctx context.Context, o *objective, start []float64) ([]float
 	for _, stage := range overlapStages {
 		p.beta, p.rounding = stage.beta, stage.rounding*unit
 		m := newMetric(free.mask)
-		ended := optim.Minimize(ctx, p, x, optim.Options{MaxIterations: overlapIterations, Memory: 20, Precondition: m.solveTo,
+		ended := optim.Minimize(ctx, p, x, optim.Options{
+			MaxIterations: overlapIterations,
+			Memory:        20,
+			Precondition:  m.solveTo,
 			Done: func(it optim.Iteration) bool {
 				if it.Count%refreshEvery == 0 {
 					m.refresh(free.inverse.RawSymmetric().Data, free.lambda)
@@ -126,7 +130,8 @@ func improveOverlap(ctx context.Context, o *objective, start []float64) ([]float
 					m.fit(it.Step, it.Change)
 				}
 				return it.Count > 0 && it.Decrease < overlapDecrease
-			}})
+			},
+		})
 		iterations += ended.Iterations
 		try(x)
 	}

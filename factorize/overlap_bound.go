@@ -17,27 +17,28 @@ import (
 )
 
 const (
-	overlapBoundIterations = 60
-	overlapBoundSharpness  = 300 // of the first distribution over patterns, for a sensitivity of one
-	overlapBoundMix        = 0.1 // share of it that is even
+	overlapBoundIterations = 60  // and as many more as take 10000 vectors
+	overlapBoundSharpness  = 100 // of the first distribution over patterns, for a sensitivity of one
+	overlapBoundMix        = 0.8 // share of it that is even
 )
 
-// OverlapBound returns a number that the loss of no strategy can be below under a schema whose patterns overlap, for the T×T
-// Gram matrix h. It is good if x is close to an optimal CᵀC, and valid for every positive definite x.
+// OverlapBound returns a number that the loss of no strategy can be below under a schema whose patterns overlap, for
+// the T×T Gram matrix h. It is good if x is close to an optimal CᵀC, and valid for every positive definite x.
 //
-// Let an attacker draw a pattern π with probability y_π and contributions of unit norm u_s for its steps. The mean of what they
-// change is at most sens², and it is ⟨Λ, CᵀC⟩ for
+// Let an attacker draw a pattern π with probability y_π and contributions of unit norm u_s for its steps. The mean of
+// what they change is at most sens², and it is ⟨Λ, CᵀC⟩ for
 //
 //	Λ[s,t] = M[s,t]·u_s·u_t,      M[s,t] = Σ_{π ∋ s,t} y_π,
 //
-// so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ are those of patterns that
-// are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and Λ of x. What rounding
-// can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. The cost is that of some 60 decompositions of T×T
-// matrices. For more than OverlapSteps steps it is 0, which bounds everything.
+// so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ are those of
+// patterns that are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and
+// Λ of x. What rounding can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. The cost is that of some
+// 60 decompositions of T×T matrices, and more where T is small. For more than OverlapSteps steps it is 0, which bounds
+// everything.
 func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
-	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
-		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
+	if n, m := h.SymmetricDim(), x.SymmetricDim(); n != steps || m != steps {
+		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, n, m)
 	}
 	if steps > OverlapSteps {
 		return 0, nil
@@ -55,16 +56,21 @@ func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.
 	if math.IsInf(o.Value(z), 0) {
 		return 0, errors.New("singular values for the lower bound did not converge")
 	}
-	optim.Minimize(ctx, o, z, optim.Options{Memory: 20, MaxIterations: overlapBoundIterations, Done: func(it optim.Iteration) bool {
-		return it.Count > 0 && it.Decrease < 1e-7
+	small := 0
+	most := overlapBoundIterations + 10000/steps
+	optim.Minimize(ctx, o, z, optim.Options{Memory: 20, MaxIterations: most, Done: func(it optim.Iteration) bool {
+		if small++; it.Decrease >= 1e-7 {
+			small = 0
+		}
+		return small == 5
 	}})
 	o.Value(z)
 	bound, err := o.bound()
 	return bound * unit * (1 - 0x1p-50), err
 }
 
-// drawObjective is minus the logarithm of tr (RΛRᵀ)^(1/2), a function of θ, y_π ∝ exp θ_π, and of T vectors v_s of T numbers,
-// u_s = v_s/‖v_s‖.
+// drawObjective is minus the logarithm of tr (RΛRᵀ)^(1/2), a function of θ, y_π ∝ exp θ_π, and of T vectors v_s of T
+// numbers, u_s = v_s/‖v_s‖.
 type drawObjective struct {
 	steps          int
 	root           []float64
@@ -94,8 +100,8 @@ func newDrawObjective(root *mat.TriDense, patterns [][]int) *drawObjective {
 	return o
 }
 
-// start returns patterns drawn in favour of those that x changes most, and vectors with the correlations of lambda that these
-// do not explain.
+// start returns patterns drawn in favour of those that x changes most, and vectors with the correlations of lambda
+// that these do not explain.
 func (o *drawObjective) start(x *mat.SymDense, lambda []float64) []float64 {
 	n := o.steps
 	z := make([]float64, len(o.patterns)+n*n)
@@ -122,7 +128,8 @@ func (o *drawObjective) start(x *mat.SymDense, lambda []float64) []float64 {
 		g.SetSym(s, s, 1)
 		for t := s + 1; t < n; t++ {
 			if m := o.joint[s*n+t]; m > 0 {
-				c := lambda[s*n+t] / math.Sqrt(lambda[s*n+s]*lambda[t*n+t]) * math.Sqrt(o.joint[s*n+s]*o.joint[t*n+t]) / m
+				own := math.Sqrt(lambda[s*n+s] / o.joint[s*n+s] * (lambda[t*n+t] / o.joint[t*n+t]))
+				c := lambda[s*n+t] / m / own
 				g.SetSym(s, t, math.Max(-1, math.Min(1, c)))
 			}
 		}
@@ -241,8 +248,8 @@ func (o *drawObjective) GradientTo(dst []float64) {
 	}
 }
 
-// bound returns the bound at the last Value, with rounding on the safe side: M and u_s·u_t are known up to (m+T)u, the products
-// and the eigenvalues up to some Tu, all relative to ‖R‖_F²‖M‖_F.
+// bound returns the bound at the last Value, with rounding on the safe side: M and u_s·u_t are known up to (m+T)u, the
+// products and the eigenvalues up to some Tu, all relative to ‖R‖_F²‖M‖_F.
 func (o *drawObjective) bound() (float64, error) {
 	n := float64(o.steps)
 	lost := (float64(len(o.patterns)) + 40*n) * 0x1p-53 * o.norm * floats.Norm(o.joint, 2)
@@ -257,5 +264,5 @@ func (o *drawObjective) bound() (float64, error) {
 	for s := range o.steps {
 		longest = math.Max(longest, squaredNormUp(o.u[s*o.steps:(s+1)*o.steps]))
 	}
-	return finiteBound(math.Max(nuclear.Down(), 0), total.Up()*longest, 1e-12)
+	return finiteBound(math.Max(nuclear.Down(), 0), total.Up()*longest, 1e-12+certificateSlack(o.steps))
 }

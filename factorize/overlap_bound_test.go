@@ -34,8 +34,8 @@ func everyPattern(s participation.Schema) [][]int {
 	return found
 }
 
-// TestOverlapBoundIsNone: no strategy is below it, by brute force over all patterns and contributions that are vectors, wherever
-// the guess x comes from; and Optimize finds one not far above it.
+// TestOverlapBoundIsNone: no strategy is below it, by brute force over all patterns and contributions that are
+// vectors, wherever the guess x comes from; and Optimize finds one not far above it.
 func TestOverlapBoundIsNone(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -58,7 +58,8 @@ func TestOverlapBoundIsNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		patterns := everyPattern(s)
-		for _, c := range []Strategy{best.Strategy, other, Identity(s.Steps()), AntiPGD(s.Steps()), randomStrategy(t, s.Steps())} {
+		n := s.Steps()
+		for _, c := range []Strategy{best.Strategy, other, Identity(n), AntiPGD(n), randomStrategy(t, n)} {
 			sens, err := participation.Vector(GramOf(c), patterns, participation.VectorOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -77,8 +78,8 @@ func TestOverlapBoundIsNone(t *testing.T) {
 	})
 }
 
-// TestOverlapBoundIsTight compares with what a semidefinite program (Clarabel) has for the prefix workload: the least loss of
-// any strategy. The relaxation proved 2.6 % less.
+// TestOverlapBoundIsTight compares with what a semidefinite program (Clarabel) has for the prefix workload: the least
+// loss of any strategy. The relaxation proved 2.6 % less.
 func TestOverlapBoundIsTight(t *testing.T) {
 	ctx := context.Background()
 	s, err := participation.NewCyclic(24, 3, 4)

@@ -52,9 +52,9 @@ func TestOverlapObjectiveGradient(t *testing.T) {
 	})
 }
 
-// TestClassBoundWherePatternsOverlap is the defect of a class bound that was none: 24 steps, k = 3, b = 4 on the prefix
-// workload, 8 bands. Within orthogonal columns and periodic norms the optimum is 332.46, and its certificate was called the
-// class bound; strategies of these bands reach 1.6 % less, now found, and 0.6 % less without bands.
+// TestClassBoundWherePatternsOverlap is the defect of a class bound that was none: 24 steps, k = 3, b = 4 on the
+// prefix workload, 8 bands. Within orthogonal columns and periodic norms the optimum is 332.46, and its certificate
+// was called the class bound; strategies of these bands reach 1.6 % less, now found, and 0.6 % less without bands.
 func TestClassBoundWherePatternsOverlap(t *testing.T) {
 	h := prefixGram(24)
 	s, err := participation.NewCyclic(24, 3, 4)

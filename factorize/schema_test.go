@@ -172,3 +172,87 @@ func TestSeriesUnderMinSep(t *testing.T) {
 		t.Errorf("scaled columns under min-sep: %v", err)
 	}
 }
+
+// TestWideSeriesUnderMinSep: strategies that are wider than the separation are not worse than narrower ones. 12 steps, k = 4,
+// b = 3: six coefficients cost 179.1 where three cost 165.6, because only steps exactly b apart were looked at.
+func TestWideSeriesUnderMinSep(t *testing.T) {
+	ctx := context.Background()
+	h := prefixGram(12)
+	s, err := participation.NewMinSep(12, 4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relaxed, err := Optimize(ctx, h, participation.Relaxation(s), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, optimize := range map[string]func(size int) (*SeriesResult, error){
+		"toeplitz": func(size int) (*SeriesResult, error) {
+			return OptimizeToeplitz(ctx, h, s, ToeplitzOptions{Bandwidth: 3 * size})
+		},
+		"blt":            func(size int) (*SeriesResult, error) { return OptimizeBLT(ctx, h, s, size) },
+		"banded-inverse": func(size int) (*SeriesResult, error) { return OptimizeBandedInverse(ctx, h, s, 2*size) },
+	} {
+		before := math.Inf(1)
+		for _, size := range []int{1, 2, 4} {
+			r, err := optimize(size)
+			if err != nil || r.Loss > before*(1+1e-9) || r.Sensitivity.Squared > 1 || r.Loss < relaxed.LowerBound {
+				t.Fatalf("%s of size %d: %+v (%v), and %v for the smaller one", name, size, r, err, before)
+			}
+			brute, err := participation.Of(GramOf(r.Strategy), everyPattern(s))
+			if err != nil || brute.Squared > r.Sensitivity.Squared*(1+1e-12) {
+				t.Fatalf("%s of size %d: sens² %v, by all patterns %v (%v)", name, size, r.Sensitivity.Squared, brute.Squared, err)
+			}
+			before = r.Loss
+		}
+		if before > 166.5 {
+			t.Errorf("%s: loss %v, want at most 166.5", name, before)
+		}
+	}
+}
+
+// TestChainObjectiveGradient compares with differences, and the sensitivity with the schema's.
+func TestChainObjectiveGradient(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.IntRange(2, 20).Draw(t, "T")
+		b := rapid.IntRange(1, steps).Draw(t, "b")
+		k := rapid.IntRange(1, (steps-1)/b+1).Draw(t, "k")
+		s, err := participation.NewMinSep(steps, k, b)
+		if err != nil || k == 1 {
+			return
+		}
+		bands := rapid.IntRange(2, steps).Draw(t, "bands")
+		o := &chainObjective{seriesObjective: newSeriesObjective(randomGram(t, steps), s, freeSeries(bands), false), schema: s, beta: 2}
+		rng := random(t)
+		x, v, g := make([]float64, bands-1), make([]float64, bands-1), make([]float64, bands-1)
+		for i := range x {
+			x[i], v[i] = rng.NormFloat64()/2, rng.NormFloat64()
+		}
+		at := func(step float64) float64 {
+			y := append([]float64(nil), x...)
+			for i := range y {
+				y[i] += step * v[i]
+			}
+			return o.Value(y)
+		}
+		o.Value(x)
+		o.GradientTo(g)
+		slope := mat.Dot(mat.NewVecDense(len(g), g), mat.NewVecDense(len(v), v))
+		if want := (at(1e-6) - at(-1e-6)) / 2e-6; math.Abs(slope-want) > 1e-5*(1+math.Abs(want)) {
+			t.Fatalf("%v: slope %v, by differences %v", s, slope, want)
+		}
+		o.Value(x)
+		sens, err := participation.Of(seriesGram(o.c[:o.bands], steps), somePatterns(s))
+		if err != nil || o.sens < sens.Squared*(1-1e-12) {
+			t.Fatalf("%v: soft maximum %v is below the sensitivity %v (%v)", s, o.sens, sens.Squared, err)
+		}
+	})
+}
+
+// somePatterns lists every pattern of few steps, and those exactly b apart of more.
+func somePatterns(s participation.MinSep) [][]int {
+	if s.Steps() > 12 {
+		return s.Cyclic().Patterns()
+	}
+	return everyPattern(s)
+}

@@ -87,8 +87,8 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.S
 	return best, nil
 }
 
-// descendSeries minimizes the objective from each of the points, which it changes, and returns the finalists, best first, and
-// the number of iterations over all.
+// descendSeries minimizes the objective from each of the points, which it changes, and returns the finalists, best
+// first, and the number of iterations over all.
 func descendSeries(ctx context.Context, starts [][]float64, limit int, objective func() *seriesObjective) ([]*seriesPoint, int) {
 	points := make([]*seriesPoint, len(starts))
 	for i, x := range starts {
@@ -116,9 +116,8 @@ func descendSeries(ctx context.Context, starts [][]float64, limit int, objective
 
 // descend minimizes from x, and leaves the minimum there.
 func (o *seriesObjective) descend(ctx context.Context, x []float64, iterations int) optim.Result {
-	return optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: iterations, Done: func(it optim.Iteration) bool {
-		return it.Count > 0 && it.Decrease < 1e-13
-	}})
+	done := func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < 1e-13 }
+	return optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: iterations, Done: done})
 }
 
 // SeriesResult is the end of an optimization over Toeplitz strategies of some family.

@@ -12,23 +12,26 @@ import (
 	"mafalda/participation"
 )
 
-// chainObjective is log loss under min-sep for an upper bound of the sensitivity: the soft maximum over patterns of the sum of
-// magnitudes of steps and of neighbours in the pattern, and of what each step can have at most with steps further on,
+// chainObjective is log loss under min-sep for an upper bound of the sensitivity: the soft maximum over patterns of
+// the sum of magnitudes of steps and of neighbours in the pattern, and of what each step can have at most with steps
+// further on,
 //
-//	|X[s,s]| + 2 Σ_{j≥2} max_{t ≥ s+jb} |X[s,t]|
+//	|X[s,s]| + 2 Σ_{2≤j≤k} max_{t ≥ s+jb} |X[s,t]|
 //
-// because the j-th step after s is at least jb later.
+// because the j-th step after s is at least jb later, and (j+1)b if the first is at least 2b later and no such
+// neighbour.
 type chainObjective struct {
 	*seriesObjective
 	schema participation.MinSep
 	beta   float64
 
 	weights []float64 // the derivative of the sensitivity by entries of X, T×T
+	signs   []float64 // of X, T×T: of the upper triangle, where it is not zero
 	sens    float64
 }
 
-// refine descends from x, ever closer to the maximum, and returns the best point by the schema's own sensitivity, its loss,
-// and the number of iterations.
+// refine descends from x, ever closer to the maximum, and returns the best point by the schema's own sensitivity, its
+// loss, and the number of iterations.
 func (o *chainObjective) refine(ctx context.Context, x []float64) (best []float64, least float64, iterations int) {
 	best, least = slices.Clone(x), o.trueLoss(x)
 	if len(x) == 0 || math.IsInf(least, 1) {
@@ -37,9 +40,8 @@ func (o *chainObjective) refine(ctx context.Context, x []float64) (best []float6
 	x = slices.Clone(x)
 	for _, sharpness := range minSepSharpness {
 		o.beta = sharpness / o.sens
-		ended := optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: minSepIterations, Done: func(it optim.Iteration) bool {
-			return it.Count > 0 && it.Decrease < 1e-10
-		}})
+		done := func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < 1e-10 }
+		ended := optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: minSepIterations, Done: done})
 		iterations += ended.Iterations
 		if loss := o.trueLoss(x); loss < least {
 			best, least = slices.Clone(x), loss
@@ -48,8 +50,8 @@ func (o *chainObjective) refine(ctx context.Context, x []float64) (best []float6
 	return best, least, iterations
 }
 
-// trueLoss returns the loss of x by the schema's own bound of the sensitivity, which becomes sens, up to rounding; +Inf outside
-// the domain.
+// trueLoss returns the loss of x by the schema's own bound of the sensitivity, which becomes sens, up to rounding;
+// +Inf outside the domain.
 func (o *chainObjective) trueLoss(x []float64) float64 {
 	o.beta = 1
 	if math.IsInf(o.Value(x), 0) {
@@ -82,43 +84,40 @@ func (o *chainObjective) Value(x []float64) float64 {
 
 // sensitivity sets sens and weights.
 func (o *chainObjective) sensitivity() {
-	n, b, k := o.steps, o.schema.Separation(), o.schema.Participations()
+	n, b := o.steps, o.schema.Separation()
 	x := seriesGram(o.c[:o.bands], n)
 	raw := x.RawSymmetric().Data
-	signs := make([]float64, n*n)
+	if o.weights == nil {
+		o.weights, o.signs = make([]float64, n*n), make([]float64, n*n)
+	}
+	clear(o.weights)
 	for s := range n {
-		for t := s; t < n; t++ {
-			if v := raw[s*n+t]; v != 0 {
-				signs[s*n+t] = math.Copysign(1, v)
-				raw[s*n+t] = math.Abs(v)
-			}
+		for i := s*n + s; i < s*n+min(s+o.bands, n); i++ {
+			o.signs[i] = math.Copysign(1, raw[i])
+			raw[i] = math.Abs(raw[i])
 		}
 	}
-	type entry struct{ s, t int }
-	var far []entry // the largest of those at least jb away
+	var far [][2]int // of each step, entries of the largest at least jb away
 	for s := range n {
-		at := n - 1
-		last := min(k-1, (n-1-s)/b)
-		for j, t := last, n-1; j >= 2; j-- {
+		end := min(s+o.bands, n) - 1
+		at := end
+		for j, t := min(o.schema.Participations(), (end-s)/b), end; j >= 2; j-- {
 			for ; t >= s+j*b; t-- {
 				if raw[s*n+t] > raw[s*n+at] {
 					at = t
 				}
 			}
-			if raw[s*n+at] > 0 {
-				far = append(far, entry{s, at})
-			}
+			far = append(far, [2]int{s*n + s, s*n + at})
 		}
 	}
 	for _, e := range far {
-		raw[e.s*n+e.s] += 2 * raw[e.s*n+e.t]
+		raw[e[0]] += 2 * raw[e[1]]
 	}
-	o.weights = append(o.weights[:0], make([]float64, n*n)...)
 	o.sens = participation.SoftMaximum(o.schema, x, o.beta, o.weights)
 	for _, e := range far {
-		o.weights[e.s*n+e.t] += o.weights[e.s*n+e.s]
+		o.weights[e[1]] += o.weights[e[0]]
 	}
-	for i, sign := range signs {
+	for i, sign := range o.signs {
 		o.weights[i] *= sign // of the upper triangle; the lower one becomes zero
 	}
 }

@@ -34,12 +34,13 @@ const (
 // minSepSharpness are the soft maxima that follow one another, for a sensitivity of about one.
 var minSepSharpness = []float64{200, 3000, 40000}
 
-// optimizeUnderMinSep minimizes the loss over a family under min-sep, where neither are the patterns few enough to look at all
-// of them, nor are those whose steps are exactly b apart the worst if coefficients from b on do not decrease. Descents of
-// chainObjective, which bounds them all, start from the optimum of the next smaller family and from the best points of descents
-// that look at steps exactly b apart. All of these are measured by the schema's own sensitivity, so
-// that a larger family is never worse than the smaller one.
-func optimizeUnderMinSep(ctx context.Context, h *mat.SymDense, schema participation.MinSep, f nestedFamily) ([]float64, int) {
+// optimizeUnderMinSep minimizes the loss over a family under min-sep, where neither are the patterns few enough to
+// look at all of them, nor are those whose steps are exactly b apart the worst if coefficients from b on do not
+// decrease. Descents of chainObjective, which bounds them all, start from the optimum of the next smaller family and
+// from the best points of descents that look at steps exactly b apart. All of these are measured by the schema's own
+// sensitivity, so that a larger family is never worse than the smaller one.
+func optimizeUnderMinSep(ctx context.Context, h *mat.SymDense, schema participation.MinSep,
+	f nestedFamily) ([]float64, int) {
 	objective := func() *seriesObjective { return newSeriesObjective(h, schema, f.fresh(), false) }
 	points, iterations := descendSeries(ctx, f.starts(schema.Separation()), minSepIterations, objective)
 	var seeds [][]float64

@@ -9,8 +9,8 @@ import (
 	"mafalda/participation"
 )
 
-// seriesObjective is log loss as a function of the family's parameters and, with scaled columns, of log δ: the scales are
-// δ divided by the root of their pattern's sum of |X|, so that every pattern has the sensitivity one.
+// seriesObjective is log loss as a function of the family's parameters and, with scaled columns, of log δ: the scales
+// are δ divided by the root of their pattern's sum of |X|, so that every pattern has the sensitivity one.
 //
 // With r = 1/c as power series, M = T(r)T(r)ᵀ (M[s,t] = M[s-1,t-1] + r_s r_t) and e = 1/d, the squared error is
 // Σ e_s e_t H[s,t] M[s,t].
@@ -29,9 +29,9 @@ type seriesObjective struct {
 	error       float64
 }
 
-// seriesPatterns returns the patterns whose sums of |X| the objective looks at: all of them where they can be listed. Of
-// min-sep those whose steps are exactly b apart, which hold the worst one if the series is non-negative and decreasing; see
-// optimizeUnderMinSep.
+// seriesPatterns returns the patterns whose sums of |X| the objective looks at: all of them where they can be listed.
+// Of min-sep those whose steps are exactly b apart, which hold the worst one if the series is non-negative and
+// decreasing; see optimizeUnderMinSep.
 func seriesPatterns(schema participation.Schema) [][]int {
 	switch s := schema.(type) {
 	case interface{ Patterns() [][]int }:

@@ -19,7 +19,9 @@ type ToeplitzOptions struct {
 // OptimizeToeplitz minimizes the loss over Toeplitz strategies, by L-BFGS from several starts, since the problem is not
 // convex; there is no certificate. The loss is that of the true sensitivity where it is exact, and of the sum of |X| over
 // a pattern, an upper bound, otherwise: for coefficients with changing signs no formula for monotone ones is used. An
-// evaluation costs O(T² + k²w) and allocates nothing of size T². The errors are a bandwidth outside 1..T, and ErrGram.
+// evaluation costs O(T² + k²w) and allocates nothing of size T². Under min-sep a wider strategy is measured against the patterns
+// that are worst for it, at a cost of O(T²) memory and O(T² + Tbk) time an evaluation, and with b, 2b, 4b, ... coefficients no
+// worse than with fewer. The errors are a bandwidth outside 1..T, and ErrGram.
 func OptimizeToeplitz(ctx context.Context, h *mat.SymDense, schema participation.Schema, opts ToeplitzOptions) (*SeriesResult, error) {
 	bands := opts.Bandwidth
 	if bands == 0 {

@@ -6,12 +6,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MinSep is b-min-separation over T steps: a record takes part at most k times, in any steps that are at least b apart, as
-// with shuffled data and a cool-down. Its patterns are far too many to list. The zero value is not a schema; use NewMinSep.
+// MinSep is b-min-separation over T steps: a record takes part at most k times, in any steps that are at least b
+// apart, as with shuffled data and a cool-down. Its patterns are far too many to list. The zero value is not a schema;
+// use NewMinSep.
 type MinSep struct{ steps, participations, separation int }
 
-// NewMinSep returns the schema of T = steps with at most k participations at least b = separation steps apart. It demands
-// what NewCyclic does.
+// NewMinSep returns the schema of T = steps with at most k participations at least b = separation steps apart. It
+// demands what NewCyclic does.
 func NewMinSep(steps, participations, separation int) (MinSep, error) {
 	k, b, err := checkSchema(steps, participations, separation)
 	return MinSep{steps, k, b}, err
@@ -31,7 +32,8 @@ func (m MinSep) Name() string { return "min-sep" }
 
 // String describes the schema in a line.
 func (m MinSep) String() string {
-	return fmt.Sprintf("min-sep: a record takes part at most k = %d times, at least b = %d steps apart", m.participations, m.separation)
+	return fmt.Sprintf("min-sep: a record takes part at most k = %d times, at least b = %d steps apart",
+		m.participations, m.separation)
 }
 
 // Cyclic returns the schema of those patterns whose steps are exactly b apart.
@@ -45,10 +47,10 @@ func (m MinSep) Together(s, t int) bool {
 // Budgets returns diagonals that are constant on blocks of b neighbouring steps, of which a pattern meets each at most
 // once, if k patterns' steps can be that many (k ≥ T/b), and columns of equal norms otherwise.
 //
-// Both are corners of what is possible. The vectors p ≥ 0 with Σp ≤ k and sums of at most one over b neighbouring steps are
-// the convex hull of the patterns, because the matrix of these conditions, whose rows are intervals, is totally unimodular.
-// So by duality the diagonals d ≥ 0 with Σ_{s∈π} d_s ≤ 1 for every pattern are those below Σ_w λ_w 1_w + ν, with λ, ν ≥ 0,
-// Σλ + kν ≤ 1 and w the windows of b neighbouring steps.
+// Both are corners of what is possible. The vectors p ≥ 0 with Σp ≤ k and sums of at most one over b neighbouring
+// steps are the convex hull of the patterns, because the matrix of these conditions, whose rows are intervals, is
+// totally unimodular. So by duality the diagonals d ≥ 0 with Σ_{s∈π} d_s ≤ 1 for every pattern are those below Σ_w λ_w
+// 1_w + ν, with λ, ν ≥ 0, Σλ + kν ≤ 1 and w the windows of b neighbouring steps.
 func (m MinSep) Budgets() []Budget {
 	if m.participations == 1 {
 		return m.Cyclic().Budgets()
@@ -66,20 +68,20 @@ func (m MinSep) Budgets() []Budget {
 // Disjoint returns disjoint patterns whose steps are exactly b apart.
 func (m MinSep) Disjoint() [][]int { return chop(m.steps, m.participations, m.separation) }
 
-// Sensitivity bounds the largest sum of magnitudes over a pattern from three sides that are exact in important cases, and
-// takes the smallest:
+// Sensitivity bounds the largest sum of magnitudes over a pattern from three sides that are exact in important cases,
+// and takes the smallest:
 //
 //   - Every row: r_s is the largest Σ_t |X[s,t]| over the patterns that hold s, and the bound the largest Σ r_s over a
 //     pattern, both by dynamic programs over the steps. It is exact for X with bands, X[s,t] = 0 for |s-t| ≥ b.
-//   - Neighbours: entries of steps that follow one another in the pattern are counted as they are, by a dynamic program over
-//     pairs, and only those of steps further apart, which are at least 2b apart, as in the bound by rows. It is exact for X
-//     with X[s,t] = 0 for |s-t| ≥ 2b.
+//   - Neighbours: entries of steps that follow one another in the pattern are counted as they are, by a dynamic program
+//     over pairs, and only those of steps further apart, which are at least 2b apart, as in the bound by rows. It is
+//     exact for X with X[s,t] = 0 for |s-t| ≥ 2b.
 //   - A majorant of |X| that decreases along diagonals and away from the diagonal: of such a matrix the pattern
 //     {0, b, 2b, ...} has the largest sum. It is exact for non-negative decreasing Toeplitz strategies (Kalinin and
 //     Lampert, "Banded square root matrix factorization", Theorem 2), and for whatever else decreases in this way.
 //
-// Pattern is the one of the largest sum among the patterns that these bounds come from. The time is O(T²k), and that of T²
-// entries of x.
+// Pattern is the one of the largest sum among the patterns that these bounds come from. The time is O(T²k), and that
+// of T² entries of x.
 func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, m.steps); err != nil {
 		return Sensitivity{}, err
@@ -116,8 +118,8 @@ func (m MinSep) earliest() []int {
 	return pattern
 }
 
-// majorant returns the smallest matrix above |x| that decreases along its diagonals and, right of the main diagonal, along
-// its rows.
+// majorant returns the smallest matrix above |x| that decreases along its diagonals and, right of the main diagonal,
+// along its rows.
 func majorant(x *mat.SymDense) *mat.SymDense {
 	n := x.SymmetricDim()
 	m := mat.NewSymDense(n, nil)

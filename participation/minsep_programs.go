@@ -22,8 +22,8 @@ func (m MinSep) largestByRows(x *mat.SymDense) (float64, []int) {
 	return value * (1 + 4*float64(m.participations+2)*0x1p-53), pattern // sums of at most k, twice
 }
 
-// sides returns the largest sums of |x[s,t]| over patterns of at most 0, 1, ..., k-1 steps t that are all at least so far
-// before s, and likewise after s.
+// sides returns the largest sums of |x[s,t]| over patterns of at most 0, 1, ..., k-1 steps t that are all at least so
+// far before s, and likewise after s.
 func (m MinSep) sides(x *mat.SymDense, s, distance int) (before, after []float64) {
 	left, right := make([]float64, max(s-distance+1, 0)), make([]float64, max(m.steps-s-distance, 0))
 	for t := range left {
@@ -35,8 +35,8 @@ func (m MinSep) sides(x *mat.SymDense, s, distance int) (before, after []float64
 	return m.prefixes(left), m.prefixes(right)
 }
 
-// largestByNeighbours is the bound by neighbours, and the pattern that gives it. A step whose pattern has further steps on
-// one side than its neighbour has the neighbour, too, so that fewer than k-1 can be further.
+// largestByNeighbours is the bound by neighbours, and the pattern that gives it. A step whose pattern has further
+// steps on one side than its neighbour has the neighbour, too, so that fewer than k-1 can be further.
 func (m MinSep) largestByNeighbours(x *mat.SymDense) (float64, []int) {
 	k, b := m.participations, m.separation
 	own := make([]float64, m.steps) // x[s,s], and all that is further from s than neighbours
@@ -77,8 +77,8 @@ func (m MinSep) largestByNeighbours(x *mat.SymDense) (float64, []int) {
 	return value * (1 + 4*float64(2*k+4)*0x1p-53), pattern // sums of at most 2k, of sums of at most k
 }
 
-// extend returns the largest sums over patterns that end in each step and have one step more than those of last; -Inf if
-// there is none.
+// extend returns the largest sums over patterns that end in each step and have one step more than those of last; -Inf
+// if there is none.
 func (m MinSep) extend(x *mat.SymDense, last, own []float64) (next []float64, link []int) {
 	next, link = make([]float64, m.steps), make([]int, m.steps)
 	for t := range next {

@@ -3,9 +3,9 @@ package participation
 // poolSize is about how many patterns of a schema with too many are in its Pool.
 const poolSize = 8000
 
-// Pool returns patterns of the schema that matter: all of them where they can be listed. Of min-sep, those whose steps are
-// exactly b apart but for one gap that may be longer, or every few of these. A bound for a distribution over these patterns is
-// one for the schema.
+// Pool returns patterns of the schema that matter: all of them where they can be listed. Of min-sep, those whose steps
+// are exactly b apart but for one gap that may be longer, or every few of these. A bound for a distribution over these
+// patterns is one for the schema.
 func Pool(s Schema) [][]int {
 	if listed, ok := s.(interface{ Patterns() [][]int }); ok {
 		return listed.Patterns()
@@ -34,8 +34,8 @@ func Pool(s Schema) [][]int {
 	return pool
 }
 
-// withGap returns the steps from first on that are b apart, at most k, of which those from the late-th on come extra steps
-// later.
+// withGap returns the steps from first on that are b apart, at most k, of which those from the late-th on come extra
+// steps later.
 func (m MinSep) withGap(first, late, extra int) []int {
 	var p []int
 	for i := range m.participations {

@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SoftMaximum returns log(Σ_π exp(β Σ_{s,t∈π} x[s,t]))/β over patterns π of the schema, and adds its derivative by the entries
-// of x, T×T row by row, to gradient. For x ≥ 0 it tends to the largest sum of a pattern as β grows; the difference is at most
-// the logarithm of the number of patterns over β.
+// SoftMaximum returns log(Σ_π exp(β Σ_{s,t∈π} x[s,t]))/β over patterns π of the schema, and adds its derivative by the
+// entries of x, T×T row by row, to gradient. For x ≥ 0 it tends to the largest sum of a pattern as β grows; the
+// difference is at most the logarithm of the number of patterns over β.
 //
-// Under min-sep entries of steps that are 2b or more apart count as zero; these are the patterns whose steps meet in pairs, so
-// that a dynamic program goes over all of them. Other schemas' patterns are taken one by one.
+// Under min-sep entries of steps that are 2b or more apart count as zero; these are the patterns whose steps meet in
+// pairs, so that a dynamic program goes over all of them. Other schemas' patterns are taken one by one.
 func SoftMaximum(s Schema, x *mat.SymDense, beta float64, gradient []float64) float64 {
 	if m, ok := s.(MinSep); ok && m.participations > 1 {
 		return newSoftChain(m, x, beta).addTo(gradient)
@@ -43,9 +43,9 @@ func SoftMaximum(s Schema, x *mat.SymDense, beta float64, gradient []float64) fl
 	return total / beta
 }
 
-// softChain sums over the patterns of min-sep: forward[j][s] is the logarithm of the sum over patterns of j+1 steps that end in
-// s, backward[j][s] over what can follow on them. Where no pattern can have more than k steps anyway, steps are not counted,
-// and j = 0 stands for all.
+// softChain sums over the patterns of min-sep: forward[j][s] is the logarithm of the sum over patterns of j+1 steps
+// that end in s, backward[j][s] over what can follow on them. Where no pattern can have more than k steps anyway,
+// steps are not counted, and j = 0 stands for all.
 type softChain struct {
 	MinSep
 	beta              float64
@@ -82,8 +82,8 @@ func newSoftChain(m MinSep, x *mat.SymDense, beta float64) *softChain {
 	return c
 }
 
-// forwardTo fills row j from the row of patterns with one step less; nil: the row starts patterns, and goes on with its own if
-// steps are not counted.
+// forwardTo fills row j from the row of patterns with one step less; nil: the row starts patterns, and goes on with
+// its own if steps are not counted.
 func (c *softChain) forwardTo(j int, before []float64) {
 	row, b := c.forward[j], c.separation
 	far := math.Inf(-1) // of steps that are 2b or more before, or none

@@ -34,7 +34,7 @@ func strategyClasses() []strategyClass {
 	separation := func(s participation.Schema) int { return s.Separation() }
 	bands := func(s participation.Schema) int {
 		if minSep(s) {
-			return s.Separation() // beyond it the optimizer has zeros
+			return s.Separation() // more cost less error, and take longer to find
 		}
 		return min(2*s.Separation(), s.Steps())
 	}
