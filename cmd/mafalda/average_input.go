@@ -132,7 +132,7 @@ func readPairs(path string, labels []string, set func(node int, text string) err
 		}
 		i, ok := number[fields[0]]
 		if !ok || seen[i] {
-			return usagef("%s:%d: node %s is not in the graph, or comes twice", path, line, fields[0])
+			return usagef("%s:%d: node %q is not in the graph, or comes twice", path, line, fields[0])
 		}
 		if seen[i], err = true, set(i, fields[1]); err != nil {
 			return usagef("%s:%d: %w", path, line, err)

@@ -114,6 +114,22 @@ func TestBenchmarkKeepsRows(t *testing.T) {
 	}
 }
 
+// No command leaves its files in an export, which would not verify any more: average and partpsp did, and plot, for
+// which the current folder is the default.
+func TestNothingElseInAnExport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--no-baselines", "-o", dir)
+	t.Chdir(dir)
+	for _, args := range []string{"plot .", "plot . --force", "average --graph cycle:5 -o .", "partpsp -o .", "graph cycle:5 -o . --force"} {
+		if code, _, errs := mafalda(strings.Fields(args)...); code != exitUsage || !strings.Contains(errs, "is an export") {
+			t.Errorf("%s: code %d, %s", args, code, errs)
+		}
+	}
+	if code, out, errs := mafalda("verify", "."); code != 0 {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
 func TestPlotCommand(t *testing.T) {
 	dir, pictures := filepath.Join(t.TempDir(), "out"), t.TempDir()
 	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--strategy", "blt", "--buffers", "2", "--no-dense", "--no-baselines", "-o", dir)
