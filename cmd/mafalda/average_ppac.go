@@ -121,7 +121,7 @@ func (f *averageFlags) chooseNeighbours(g *graph.Graph) ([]int, error) {
 	return chosen, readPairs(f.chosen, g.Labels(), func(i int, text string) error {
 		v := slices.Index(g.Labels(), text)
 		if v < 0 || g.Adjacency().At(i, v) == 0 {
-			return fmt.Errorf("node %s chooses %s, which is not its neighbour", g.Label(i), text)
+			return fmt.Errorf("node %s chooses %q, which is not its neighbour", g.Label(i), text)
 		}
 		chosen[i] = v
 		return nil

@@ -91,10 +91,11 @@ func TestAverageFiles(t *testing.T) {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 	for name, tc := range map[string]struct{ flag, content, say string }{
-		"not a neighbour": {"--chosen", "0 2\n1 2\n2 1\n", "chosen:1: node 0 chooses 2, which is not its neighbour"},
+		"not a neighbour": {"--chosen", "0 2\n1 2\n2 1\n", "chosen:1: node 0 chooses \"2\", which is not its neighbour"},
 		"missing":         {"--values", "0 1\n1 2\n", "nothing for node 2"},
 		"twice":           {"--values", "0 1\n0 2\n", "comes twice"},
-		"unknown":         {"--values", "9 1\n", `node "9"`},
+		"escapes":         {"--values", "\x1b[31m9 1\n", "node \"\\x1b[31m9\""},
+		"unknown":         {"--values", "9 1\n", "node \"9\""},
 		"no number":       {"--values", "0 NaN\n", "finite"},
 		"three fields":    {"--values", "0 1 2\n", "values:1"},
 	} {

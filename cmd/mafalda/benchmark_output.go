@@ -132,12 +132,12 @@ func schemasOf(rows []benchmarks.Row) [][2]int {
 }
 
 // ratioFigure shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a
-// graph.
+// graph; nil if there is nothing to compare yet.
 func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
 	var series []figure.Series
 	at, names := map[string]int{}, namesOf(rows)
 	for _, r := range rows {
-		if [2]int{r.K, r.B} != kb {
+		if [2]int{r.K, r.B} != kb || r.Strategy == benchmarks.Dense || r.Ratio <= 1 {
 			continue
 		}
 		graph := names.of(r)
@@ -145,9 +145,10 @@ func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
 			at[graph] = len(series)
 			series = append(series, figure.Series{Name: graph, Values: map[string]float64{}})
 		}
-		if r.Strategy != benchmarks.Dense && r.Ratio > 1 {
-			series[at[graph]].Values[r.Strategy] = 100 * (r.Ratio - 1)
-		}
+		series[at[graph]].Values[r.Strategy] = 100 * (r.Ratio - 1)
+	}
+	if len(series) == 0 {
+		return nil, nil
 	}
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb[0]*kb[1], kb[0], kb[1])
 	return figure.Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)

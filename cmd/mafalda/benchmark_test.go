@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,6 +114,22 @@ func TestBenchmarkKeepsRows(t *testing.T) {
 	}
 }
 
+// No command leaves its files in an export, which would not verify any more: average and partpsp did, and plot, for
+// which the current folder is the default.
+func TestNothingElseInAnExport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--no-baselines", "-o", dir)
+	t.Chdir(dir)
+	for _, args := range []string{"plot .", "plot . --force", "average --graph cycle:5 -o .", "partpsp -o .", "graph cycle:5 -o . --force"} {
+		if code, _, errs := mafalda(strings.Fields(args)...); code != exitUsage || !strings.Contains(errs, "is an export") {
+			t.Errorf("%s: code %d, %s", args, code, errs)
+		}
+	}
+	if code, out, errs := mafalda("verify", "."); code != 0 {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
 func TestPlotCommand(t *testing.T) {
 	dir, pictures := filepath.Join(t.TempDir(), "out"), t.TempDir()
 	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--strategy", "blt", "--buffers", "2", "--no-dense", "--no-baselines", "-o", dir)
@@ -125,5 +142,21 @@ func TestPlotCommand(t *testing.T) {
 	}
 	if code, _, errs = mafalda("plot", pictures); code != 2 || !strings.Contains(errs, "no export here") {
 		t.Errorf("of no export: code %d, %s", code, errs)
+	}
+}
+
+// A benchmark that was interrupted when a schema had the optimum only panicked: there was nothing to draw yet.
+func TestFigureOfHardlyBegunBenchmark(t *testing.T) {
+	rows := []benchmarks.Row{{Graph: "path:3", K: 2, B: 4, Strategy: benchmarks.Dense, Ratio: 1}}
+	if picture, err := ratioFigure(rows, [2]int{2, 4}); picture != nil || err != nil {
+		t.Error(picture, err)
+	}
+	rows = append(rows, benchmarks.Row{Graph: "cycle:4", K: 2, B: 4, Strategy: benchmarks.Strategies()[1], Ratio: 1.5})
+	picture, err := ratioFigure(rows, [2]int{2, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := picture.WriteAs(io.Discard, "x.svg"); err != nil {
+		t.Error(err)
 	}
 }

@@ -179,8 +179,8 @@ func (f *graphFlags) write(n *network) error {
 		{Name: "gossip.mtx", Write: func(w io.Writer) error { return graph.WriteMatrixMarket(w, n.gossip.Matrix()) }},
 		{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.graph) }},
 	}
-	if _, err := os.Stat(filepath.Join(f.out, export.ManifestName)); err == nil {
-		return usagef("%s is an export: choose another folder for the graph", f.out)
+	if err := refuseExport(f.out); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return fmt.Errorf("cannot write to %s: %w", f.out, err)

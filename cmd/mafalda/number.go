@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -23,6 +24,38 @@ func (n *wholeNumber) Set(s string) error {
 
 // Type is the word for the value in help texts.
 func (n *wholeNumber) Type() string { return "int" }
+
+// wholeNumbers is a flag for a list of them; the first one given replaces the default.
+type wholeNumbers struct {
+	list  *[]int
+	given bool
+}
+
+func (n *wholeNumbers) String() string {
+	if n.list == nil {
+		return "[]"
+	}
+	return strings.ReplaceAll(fmt.Sprint(*n.list), " ", ",")
+}
+
+func (n *wholeNumbers) Set(s string) error {
+	var list []int
+	for word := range strings.SplitSeq(s, ",") {
+		v, err := parseWhole(word)
+		if err != nil {
+			return fmt.Errorf("%q %w", word, err)
+		}
+		list = append(list, v)
+	}
+	if n.given {
+		list = append(*n.list, list...)
+	}
+	*n.list, n.given = list, true
+	return nil
+}
+
+// Type is the word for the value in help texts.
+func (n *wholeNumbers) Type() string { return "ints" }
 
 // seedNumber is a flag for a seed: a whole number of 64 bits, zero or more.
 type seedNumber uint64

@@ -45,6 +45,36 @@ func TestSeedNumbers(t *testing.T) {
 	}
 }
 
+// Lists are read in the same way, and no error names a function: partpsp --shared said "strconv.Atoi".
+func TestListsOfWholeNumbers(t *testing.T) {
+	list := []int{1, 2, 3}
+	n := wholeNumbers{list: &list}
+	if n.String() != "[1,2,3]" || (&wholeNumbers{}).String() != "[]" {
+		t.Error(n.String())
+	}
+	if n.Set("1e0,2") != nil || n.Set("3") != nil || n.String() != "[1,2,3]" || len(list) != 3 {
+		t.Error(list)
+	}
+	for _, text := range []string{"", "1.5", "1,,2", "99999999999999999999"} {
+		if err := n.Set(text); err == nil || len(list) != 3 {
+			t.Errorf("%q is %v", text, list)
+		}
+	}
+	for args, say := range map[string]string{
+		"partpsp --shared 1.5":                  "must be a whole number",
+		"partpsp --shared 99999999999999999999": "too large a number",
+		"simulate --mu 1,1e400":                 "too large a number",
+		"simulate --mu 1,x":                     "must be a number",
+		"epsilon --mu 1e400 --delta 0.1":        "too large a number",
+		"optimize --quiet=maybe":                "must be true or false",
+	} {
+		code, _, stderr := mafalda(strings.Fields(args)...)
+		if code != exitUsage || !strings.Contains(stderr, say) || strings.Contains(stderr, "strconv") {
+			t.Errorf("%s: exit %d, %s; want %q", args, code, stderr, say)
+		}
+	}
+}
+
 // Exponents are for every command: --T 1e1, built-in graphs, and lists.
 func TestExponentsEverywhere(t *testing.T) {
 	for _, c := range []struct{ args, want string }{

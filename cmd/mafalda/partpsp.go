@@ -63,7 +63,8 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Var((*wholeNumber)(&f.nodes), "nodes", "nodes of the network")
 	fl.StringSliceVar(&f.networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"}, "directed networks: exp, and d-out:d for several d")
 	fl.Float64SliceVar(&f.bs, "b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
-	fl.IntSliceVar(&f.shared, "shared", []int{1, 2, 3}, "how many of the three layers are shared, from the first")
+	f.shared = []int{1, 2, 3}
+	fl.Var(&wholeNumbers{list: &f.shared}, "shared", "how many of the three layers are shared, from the first")
 	fl.Float64Var(&f.push.gammaN, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
 	fl.Var((*wholeNumber)(&f.push.sync), "sync", "all nodes average exactly after so many rounds (0: never)")
 	fl.StringVar(&f.push.estimate, "estimate", "real", "sensitivity of the rounds: real, sound or paper (see mafalda average)")

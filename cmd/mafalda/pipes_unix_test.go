@@ -3,7 +3,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -50,5 +52,24 @@ func TestPipesAreRefused(t *testing.T) {
 			t.Errorf("%v waits", args)
 			_ = os.Remove(args[len(args)-1])
 		}
+	}
+}
+
+// A program that was started with Ctrl-C ignored, as scripts start what runs in the background, ends when it is told to
+// all the same: commands that have nothing to save went on.
+func TestIgnoredSignal(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `trap "" INT; exec "$0"`, os.Args[0])
+	cmd.Env = append(os.Environ(), "MAFALDA_ARGS=graph barabasi:3e6,3")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	sent := time.Now()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted || time.Since(sent) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(sent))
 	}
 }

@@ -106,6 +106,9 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 
 // checkPlaces finds out, before anything is drawn, whether there are pictures already.
 func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
+	if err := refuseExport(f.out); err != nil {
+		return err
+	}
 	names := []string{"matrices"}
 	if len(m.History) > 1 {
 		names = append(names, "convergence")

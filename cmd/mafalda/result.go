@@ -28,6 +28,9 @@ func checkFolder(dir, name string, force bool) error {
 	if dir == "" {
 		return nil
 	}
+	if err := refuseExport(dir); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !force {
 		return usagef("%s is there already: use --force to replace it", filepath.Join(dir, name))
 	}
@@ -40,6 +43,14 @@ func checkFolder(dir, name string, force bool) error {
 	}
 	probe.Close()
 	return os.Remove(probe.Name())
+}
+
+// refuseExport keeps other files out of an export: it would not verify any more, and no noise be drawn from it.
+func refuseExport(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, export.ManifestName)); err == nil {
+		return usagef("%s is an export, which has no other files: choose another folder with -o", dir)
+	}
+	return nil
 }
 
 // removeIfEmpty takes back a folder that checkFolder has made, if nothing came of it.

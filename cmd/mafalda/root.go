@@ -109,6 +109,10 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 func flagText(err error) string {
 	text, reason, _ := strings.Cut(err.Error(), ": strconv.")
 	switch {
+	case reason != "" && strings.HasSuffix(reason, "value out of range"):
+		return text + ": is too large a number"
+	case strings.HasPrefix(reason, "ParseBool"):
+		return text + ": must be true or false"
 	case strings.HasPrefix(reason, "ParseFloat"):
 		return text + ": must be a number"
 	case strings.HasPrefix(reason, "ParseInt"):

@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"mafalda/export"
 )
@@ -46,7 +47,7 @@ func endOnSignals() {
 		export.RemoveTemporaries()
 		signal.Reset(s)
 		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
-			select {} // the signal is on its way
+			time.Sleep(time.Second) // the signal is on its way, unless the program was started with it ignored
 		}
 		os.Exit(exitInterrupted)
 	}

@@ -16,6 +16,7 @@ import (
 // TestMain lets processes of the tests be the program: see TestFourAtOnce.
 func TestMain(m *testing.M) {
 	if args := os.Getenv("MAFALDA_ARGS"); args != "" {
+		go endOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

@@ -54,6 +54,9 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 		p.Add(scatter)
 		p.Legend.Add(s.Name, scatter)
 	}
+	if low > high {
+		return nil, errors.New("nothing to draw")
+	}
 	p.X.Min, p.X.Max = low/1.05, high*1.1
 	p.X.Tick.Marker = plot.ConstantTicks(logTicks(low/1.05, high*1.1))
 	p.Y.Min, p.Y.Max = -0.6, float64(len(rows))-0.4

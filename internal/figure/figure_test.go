@@ -96,6 +96,9 @@ func TestDotsRefuse(t *testing.T) {
 	if _, err := Dots("", "", nil, nil); err == nil {
 		t.Error("an empty figure was drawn")
 	}
+	if _, err := Dots("", "", []string{"a"}, []Series{{"x", nil}}); err == nil {
+		t.Error("a figure without a value was drawn") // and panicked when it was written
+	}
 	if _, err := Dots("", "", []string{"a"}, []Series{{"x", map[string]float64{"a": 0}}}); err == nil {
 		t.Error("zero was drawn on a logarithmic axis")
 	}

@@ -136,11 +136,11 @@ func (f *folder) read() (*record, error) {
 	}
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("%s is %w: %w", path, ErrDamaged, err)
+		return nil, fmt.Errorf("%s is %w: %w (remove the folder, or name another)", path, ErrDamaged, err)
 	}
 	odd := func(name string) bool { return !isSummary(name) }
 	if r.Key != r.Inputs.key(r.Study).String() || slices.ContainsFunc(r.Files, odd) {
-		return nil, fmt.Errorf("%s is %w: it is not what was written", path, ErrDamaged)
+		return nil, fmt.Errorf("%s is %w: it is not what was written (remove the folder, or name another)", path, ErrDamaged)
 	}
 	return &r, nil
 }
