@@ -26,11 +26,11 @@ func newMixer(c factorize.Strategy, dim int, rows func(dst []float64, t int), re
 	case *factorize.BLT:
 		return newRational(c, dim), nil
 	}
-	var noising mat.TriDense
-	if err := c.NoisingTo(&noising); err != nil {
+	noising, err := inverseOf(c)
+	if err != nil {
 		return nil, err
 	}
-	d := &full{noising: mat.DenseCopyOf(&noising), dim: dim, steps: c.Steps()}
+	d := &full{noising: noising, dim: dim, steps: c.Steps()}
 	if regenerate {
 		d.again = rows
 	}

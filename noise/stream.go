@@ -47,7 +47,8 @@ var ErrNumbers = errors.New("noise does not fit its numbers")
 
 // Open reads an export and returns the noise of one node, named by its label, for a model of dim parameters. It checks
 // every hash, that the sensitivity of the strategy, computed again, is what the manifest says, and that its noise level
-// follows from its μ: otherwise the noise would protect less than claimed. The error cases are ErrExport, a label that
+// follows from its μ: otherwise the noise would protect less than claimed. So would that of a dense C whose computed
+// inverse is another matrix, which is refused, too. The error cases are ErrExport, a label that
 // is not in nodes.csv, and a noise level or a grid that is missing, too low or out of range.
 func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if dim < 1 {

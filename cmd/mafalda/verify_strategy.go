@@ -167,23 +167,25 @@ func inverseOf(c, inverse *mat.Dense) error {
 			}
 		}
 	}
-	var product mat.Dense
-	product.Mul(c, inverse)
-	var worst float64
+	var excess mat.Dense
+	excess.Mul(c, inverse)
 	for t := range steps {
-		for s := range steps {
-			want := 0.0
-			if t == s {
-				want = 1
-			}
-			worst = math.Max(worst, math.Abs(product.At(t, s)-want))
-		}
+		excess.Set(t, t, excess.At(t, t)-1)
 	}
+	worst := max(mat.Max(&excess), -mat.Min(&excess))
 	if allowed := 1e-13 * mat.Norm(c, math.Inf(1)) * mat.Norm(inverse, math.Inf(1)); !(worst <= allowed) {
 		return fmt.Errorf("C·C⁻¹ should be I, and is off by %.1e (rounding explains %.1e)", worst, allowed)
 	}
+	if norm := mat.Norm(&excess, 2); !(norm <= largestExcess) {
+		return fmt.Errorf("C·C⁻¹ should be I, and is off by %.1e in norm, so that the noise may protect less than C",
+			norm)
+	}
 	return nil
 }
+
+// largestExcess bounds the Frobenius norm of E = C·C⁻¹ - I, whatever rounding explains: who draws noise by the exported C⁻¹
+// has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
+const largestExcess = 1e-9
 
 func (v *verification) sensitivity(c factorize.Strategy) bool {
 	sens, err := factorize.Sensitivity(c, v.schema)

@@ -123,13 +123,29 @@ def normals(key: bytes, dim: int, t: int) -> np.ndarray:
     return normal(chacha8(seeds, min(dim, CHUNK))).reshape(-1)[:dim]
 
 
+def _once(pairs):
+    """A JSON object whose keys other readers cannot take for each other: none is there twice, or in another case."""
+    seen = set()
+    for key, _ in pairs:
+        folded = key.upper().lower()
+        if folded in seen:
+            raise ValueError(f"the manifest has the key {key!r} twice")
+        seen.add(folded)
+    return dict(pairs)
+
+
+def _no_number(word):
+    raise ValueError(f"the manifest has {word} for a number")
+
+
 class Noise:
     """An iterator over the T rows of one node's noise."""
 
     def __init__(self, directory: str, node: str, dim: int, seed: int, noise_std: float = None):
         with open(os.path.join(directory, "manifest.json"), encoding="utf-8") as f:
-            self.manifest = json.load(f)
+            self.manifest = json.load(f, object_pairs_hook=_once, parse_constant=_no_number)
         self._check_hashes(directory)
+        self._check_inverse(directory)
         self.steps, self.dim, self.next = self.manifest["steps"], dim, 0
         self.std = self._level(noise_std)
         self.batches = self.manifest["participation"]["b"]
@@ -141,6 +157,11 @@ class Noise:
 
     def _level(self, wanted):
         promised = self.manifest.get("privacy", {}).get("noise_std")
+        privacy = self.manifest.get("privacy")
+        if privacy is not None:
+            contribution = {"zero-out": 1, "replace-one": 2}[privacy["adjacency"]] * privacy["clip"]
+            if not promised * privacy["mu"] >= contribution * (1 - 1e-12):
+                raise ValueError(f"noise_std is {promised}, which is less than mu = {privacy['mu']} takes")
         std = promised if wanted is None else wanted
         if std is None:
             raise ValueError("the export has no noise level: give noise_std")
@@ -154,15 +175,27 @@ class Noise:
             return 0
         with open(os.path.join(directory, "nodes.csv"), encoding="utf-8", errors="surrogateescape", newline="") as f:
             labels = [fields[1] for fields in list(csv.reader(f))[1:]]
-        if node not in labels:
-            raise ValueError(f"nodes.csv has no node {node!r}")
+        if labels.count(node) != 1:
+            raise ValueError(f"nodes.csv has the node {node!r} {labels.count(node)} times")
         return self.manifest["per_node"]["layers"][labels.index(node)] if "per_node" in self.manifest else 0
 
     def _check_hashes(self, directory):
         for name, digest in self.manifest["files"].items():
             with open(os.path.join(directory, name), "rb") as f:
-                if hashlib.sha256(f.read()).hexdigest() != digest:
+                if hashlib.sha256(f.read()).hexdigest() != digest.lower():
                     raise ValueError(f"{name} is not the file of the manifest")
+        for name in os.listdir(directory):
+            if name != "manifest.json" and name not in self.manifest["files"]:
+                raise ValueError(f"{name} is not in the manifest")
+
+    def _check_inverse(self, directory):
+        """Noise by C⁻¹ protects what C says only if it is the inverse. Whether C is what the manifest says is for mafalda verify."""
+        if "C.npy" not in self.manifest["files"]:
+            return
+        c, inverse = (np.load(os.path.join(directory, name)) for name in ("C.npy", "C_inv.npy"))
+        for x, y in zip(c, inverse) if c.ndim == 3 else [(c, inverse)]:
+            if not np.linalg.norm(x @ y - np.eye(self.manifest["steps"])) <= 1e-9:
+                raise ValueError("C_inv.npy is not the inverse of C.npy")
 
     def __iter__(self):
         return self
