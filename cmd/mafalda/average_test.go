@@ -95,7 +95,7 @@ func TestAverageFiles(t *testing.T) {
 		"missing":         {"--values", "0 1\n1 2\n", "nothing for node 2"},
 		"twice":           {"--values", "0 1\n0 2\n", "comes twice"},
 		"escapes":         {"--values", "\x1b[31m9 1\n", "node \"\\x1b[31m9\""},
-		"unknown":         {"--values", "9 1\n", "node \"9\""},
+		"unknown":         {"--values", "9 1\n", `node "9"`},
 		"no number":       {"--values", "0 NaN\n", "finite"},
 		"three fields":    {"--values", "0 1 2\n", "values:1"},
 	} {

@@ -68,14 +68,10 @@ func (f *folder) readCell(name string) (cell, result []byte, err error) {
 
 func (f *folder) writeCell(name string, cell, result []byte) error {
 	content := f.key.encode(cell, result)
-	err := replaceFile(filepath.Join(f.cells(), name), func(w io.Writer) error {
+	return replaceFile(filepath.Join(f.cells(), name), func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return syncDir(f.cells())
 }
 
 // cellFiles returns the names of the files of cells. Whatever else is there, but for hidden files, is an error.
@@ -87,7 +83,6 @@ func (f *folder) cellFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep(f.cells(), entries)
 	var names []string
 	for _, e := range entries {
 		name := e.Name()

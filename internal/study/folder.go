@@ -153,16 +153,12 @@ func isSummary(name string) bool {
 
 func (f *folder) write(r *record) error {
 	path := filepath.Join(f.dir, recordName)
-	err := replaceFile(path, func(w io.Writer) error {
+	return replaceFile(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		e.SetEscapeHTML(false)
 		return e.Encode(r)
 	})
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
 }
 
 // claim makes the folder that of this study, unless it is already.

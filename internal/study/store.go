@@ -208,8 +208,8 @@ func (f *folder) summarize(found state, summaries []File) error {
 	}
 	for _, s := range summaries {
 		if err := replaceFile(filepath.Join(f.dir, s.Name), s.Write); err != nil {
-			return fmt.Errorf("writing %s: %w", filepath.Join(f.dir, s.Name), err)
+			return err
 		}
 	}
-	return syncDir(f.dir)
+	return nil
 }

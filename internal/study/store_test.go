@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,28 +196,40 @@ func TestFormer(t *testing.T) {
 	}
 }
 
-// Temporary files of processes that were killed go after an hour, and are never taken for cells.
-func TestSweep(t *testing.T) {
-	dir := filled(t, specOf("x"))
-	old, young := filepath.Join(dir, "cells", ".mafalda-OLD"), filepath.Join(dir, "cells", ".mafalda-YOUNG")
-	write(t, old, "half a c")
-	write(t, young, "half a c")
-	info, err := os.Stat(old)
-	if err != nil {
+// Temporary files of processes that were killed go with the next that write, and are never taken for cells: they stayed
+// for an hour, and those of summaries for ever.
+func TestTemporariesOfKilledProcesses(t *testing.T) {
+	var name string
+	probe := t.TempDir()
+	_ = replaceFile(filepath.Join(probe, "x"), func(io.Writer) error {
+		entries, err := os.ReadDir(probe)
+		if err != nil || len(entries) != 1 {
+			t.Fatal(entries, err)
+		}
+		name = entries[0].Name()
+		return errors.New("enough")
+	})
+	was, dir := filled(t, specOf("x")), filepath.Join(t.TempDir(), "moved") // where this process has not been yet
+	if err := os.Rename(was, dir); err != nil {
 		t.Fatal(err)
 	}
-	then := info.ModTime().Add(-2 * abandoned)
-	if err := os.Chtimes(old, then, then); err != nil {
-		t.Fatal(err)
+	places := []string{filepath.Join(dir, name), filepath.Join(dir, "cells", name)}
+	for _, path := range places {
+		write(t, path, "half a c")
 	}
-	if s := open(t, dir, specOf("x")); len(s.all()) != 6 {
+	s := open(t, dir, specOf("x"))
+	if len(s.all()) != 6 {
 		t.Errorf("%d cells", len(s.all()))
 	}
-	if _, err := os.Stat(old); err == nil {
-		t.Error("the old one is there still")
+	for _, path := range []string{filepath.Join(dir, "y"), filepath.Join(dir, "cells", ".y")} {
+		if err := replaceFile(path, func(io.Writer) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := os.Stat(young); err != nil {
-		t.Error(err)
+	for _, path := range places {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is there still", path)
+		}
 	}
 }
 
