@@ -8,14 +8,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/factorize"
+	"mafalda/strategy"
 )
 
 // given are strategies of each class and of several shapes with simple parameters, the same on every machine.
-func given(t testing.TB) map[string]factorize.Strategy {
+func given(t testing.TB) map[string]strategy.Strategy {
 	t.Helper()
-	all := map[string]factorize.Strategy{}
-	add := func(name string, c factorize.Strategy, err error) {
+	all := map[string]strategy.Strategy{}
+	add := func(name string, c strategy.Strategy, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -37,22 +37,22 @@ func given(t testing.TB) map[string]factorize.Strategy {
 			}
 		}
 	}
-	dense, err := factorize.NewDense(lower)
+	dense, err := strategy.NewDense(lower)
 	add("dense", dense, err)
-	banded, err := factorize.NewBanded(band, 4)
+	banded, err := strategy.NewBanded(band, 4)
 	add("banded", banded, err)
-	toeplitz, err := factorize.NewToeplitz(steps, coefficients, nil)
+	toeplitz, err := strategy.NewToeplitz(steps, coefficients, nil)
 	add("toeplitz", toeplitz, err)
-	scaled, err := factorize.NewToeplitz(steps, coefficients, columns)
+	scaled, err := strategy.NewToeplitz(steps, coefficients, columns)
 	add("toeplitz, scaled", scaled, err)
-	inverse, err := factorize.NewBandedInverse(steps, coefficients)
+	inverse, err := strategy.NewBandedInverse(steps, coefficients)
 	add("banded-inverse", inverse, err)
-	pair := factorize.Section{P: 0.9, Q: 0.3, A: 1.7, B: 0.8}
-	even, err := factorize.NewBLT(steps, 1.25, []factorize.Section{pair, {P: 0.2, Q: 0.1, A: 0.5, B: -0.2}})
+	pair := strategy.Section{P: 0.9, Q: 0.3, A: 1.7, B: 0.8}
+	even, err := strategy.NewBLT(steps, 1.25, []strategy.Section{pair, {P: 0.2, Q: 0.1, A: 0.5, B: -0.2}})
 	add("blt of 4 buffers", even, err)
-	odd, err := factorize.NewBLT(steps, 1.25, []factorize.Section{pair, {P: 0.4, A: 0.8}})
+	odd, err := strategy.NewBLT(steps, 1.25, []strategy.Section{pair, {P: 0.4, A: 0.8}})
 	add("blt of 3 buffers", odd, err)
-	single, err := factorize.NewBLT(steps, 0.75, []factorize.Section{{P: 0.4, A: 0.8}})
+	single, err := strategy.NewBLT(steps, 0.75, []strategy.Section{{P: 0.4, A: 0.8}})
 	add("blt of 1 buffer", single, err)
 	return all
 }

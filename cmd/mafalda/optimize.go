@@ -19,6 +19,7 @@ import (
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -117,7 +118,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 		return j.finish(cmd, o)
 	}
-	dmf := sync.OnceValues(func() (factorize.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
+	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
 	if !f.noBaselines {
 		go dmf() // beside all else
 	}
@@ -387,7 +388,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		r = &factorize.Result{Status: optim.Converged}
 	}
 	q, iterations, bound := r.Quality, r.Iterations, r.LowerBound
-	strategy := describe(o.chosen())
+	strategy := export.Describe(o.chosen())
 	if special := o.special; special != nil {
 		q, iterations = special.quality, special.iterations
 		if participation.IsPartition(j.schema) && r.Loss > 0 {

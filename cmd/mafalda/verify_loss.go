@@ -11,11 +11,12 @@ import (
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // loss checks squared error and loss, and proves the lower bounds anew.
-func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.SymDense) error {
+func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
 	q, err := factorize.Evaluate(c, h, v.schema)
 	if err != nil {
@@ -64,12 +65,12 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 }
 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
-func (v *verification) denseBound(ctx context.Context, c factorize.Strategy, h *mat.SymDense) error {
+func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
 	if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
 		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
 	}
-	x := factorize.GramOf(c)
+	x := strategy.GramOf(c)
 	bound, err := factorize.LowerBound(h, x, v.schema)
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 }
 
 // estimate checks what the manifest says about an estimated Gram matrix.
-func (v *verification) estimate(h *mat.SymDense, c factorize.Strategy) {
+func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	claimed := v.export.Manifest.Gram
 	if claimed == nil || v.sketch == nil {
 		return
