@@ -8,6 +8,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -18,29 +19,29 @@ type Baseline struct {
 }
 
 // Measure says what a strategy costs, for example by factorize.Evaluate.
-type Measure func(c factorize.Strategy) (factorize.Quality, error)
+type Measure func(c strategy.Strategy) (factorize.Quality, error)
 
 // On measures by factorize.Evaluate.
 func On(h *mat.SymDense, schema participation.Schema) Measure {
-	return func(c factorize.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, h, schema) }
+	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, h, schema) }
 }
 
 // DMF returns the optimal strategy of centralized learning, which D-MF runs on every node. It is optimized to the smallest
 // gap that rounding leaves provable, because its error on another workload is not stationary in it. The error is the
 // context's if it ends first.
-func DMF(ctx context.Context, schema participation.Schema) (factorize.Strategy, error) {
+func DMF(ctx context.Context, schema participation.Schema) (strategy.Strategy, error) {
 	steps := schema.Steps()
 	return certified(factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)}))
 }
 
 // Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see DMF), in this order. The error is that of a measurement.
-func Baselines(dmf factorize.Strategy, measure Measure) ([]Baseline, error) {
+func Baselines(dmf strategy.Strategy, measure Measure) ([]Baseline, error) {
 	steps := dmf.Steps()
 	rows := make([]Baseline, 0, 3)
 	for _, b := range []struct {
 		name     string
-		strategy factorize.Strategy
-	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}, {"d-mf", dmf}} {
+		strategy strategy.Strategy
+	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}, {"d-mf", dmf}} {
 		q, err := measure(b.strategy)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)

@@ -10,6 +10,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Cell says which row of a table is meant.
@@ -42,7 +43,7 @@ func (c Case) cell(strategy string) Cell {
 type Measurer struct {
 	cases map[Cell]Case // by their dense cells
 	dense map[Cell]Row
-	dmf   map[participation.Cyclic]factorize.Strategy // it knows nothing of the network
+	dmf   map[participation.Cyclic]strategy.Strategy // it knows nothing of the network
 
 	at   Cell // the dense cell of the case whose Gram matrix is kept
 	gram *mat.SymDense
@@ -50,7 +51,7 @@ type Measurer struct {
 
 // NewMeasurer returns one for the cells of cases.
 func NewMeasurer(cases []Case) *Measurer {
-	m := &Measurer{map[Cell]Case{}, map[Cell]Row{}, map[participation.Cyclic]factorize.Strategy{}, Cell{}, nil}
+	m := &Measurer{map[Cell]Case{}, map[Cell]Row{}, map[participation.Cyclic]strategy.Strategy{}, Cell{}, nil}
 	for _, c := range cases {
 		m.cases[c.cell(Dense)] = c
 	}

@@ -9,6 +9,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Case is a workload to compare strategies on.
@@ -39,7 +40,7 @@ type Row struct {
 // maker makes a strategy for a Gram matrix under a schema. A nil h asks for the network-free prefix workload.
 type maker struct {
 	name string
-	make func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error)
+	make func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error)
 }
 
 // Dense is the name of the certified optimum's row.
@@ -47,8 +48,8 @@ const Dense = "dense"
 
 // makers lists the strategies in the order of the table; the dense optimum, which comes first, is not among them.
 func makers() []maker {
-	plain := func(make func(s participation.Cyclic) (factorize.Strategy, error)) func(context.Context, *mat.SymDense, participation.Cyclic) (factorize.Strategy, error) {
-		return func(_ context.Context, _ *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+	plain := func(make func(s participation.Cyclic) (strategy.Strategy, error)) func(context.Context, *mat.SymDense, participation.Cyclic) (strategy.Strategy, error) {
+		return func(_ context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
 			return make(s)
 		}
 	}
@@ -57,50 +58,50 @@ func makers() []maker {
 		{"banded b", banded(1)},
 		{"toeplitz b, scaled", toeplitz(true)},
 		{"toeplitz b", toeplitz(false)},
-		{"blt 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+		{"blt 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
 			return optimum(factorize.OptimizeBLT(ctx, h, s, min(4, max(s.Steps()-1, 1))))
 		}},
-		{"banded-inverse 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+		{"banded-inverse 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
 			return optimum(factorize.OptimizeBandedInverse(ctx, h, s, min(4, s.Steps())))
 		}},
-		{"d-mf", func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+		{"d-mf", func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
 			return DMF(ctx, s)
 		}},
-		{"bsr b", plain(func(s participation.Cyclic) (factorize.Strategy, error) {
-			return factorize.SquareRoot(s.Steps(), s.Separation())
+		{"bsr b", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
+			return strategy.SquareRoot(s.Steps(), s.Separation())
 		})},
-		{"bisr 4", plain(func(s participation.Cyclic) (factorize.Strategy, error) {
-			return factorize.BandedInverseSquareRoot(s.Steps(), min(4, s.Steps()))
+		{"bisr 4", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
+			return strategy.BandedInverseSquareRoot(s.Steps(), min(4, s.Steps()))
 		})},
-		{"sr", plain(func(s participation.Cyclic) (factorize.Strategy, error) {
-			return factorize.SquareRoot(s.Steps(), s.Steps())
+		{"sr", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
+			return strategy.SquareRoot(s.Steps(), s.Steps())
 		})},
-		{"tree", plain(func(s participation.Cyclic) (factorize.Strategy, error) { return factorize.Tree(s.Steps()) })},
-		{"dp-d-sgd", plain(func(s participation.Cyclic) (factorize.Strategy, error) { return factorize.Identity(s.Steps()), nil })},
-		{"antipgd", plain(func(s participation.Cyclic) (factorize.Strategy, error) { return factorize.AntiPGD(s.Steps()), nil })},
+		{"tree", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.Tree(s.Steps()) })},
+		{"dp-d-sgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.Identity(s.Steps()), nil })},
+		{"antipgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.AntiPGD(s.Steps()), nil })},
 	}
 }
 
-func banded(separations int) func(context.Context, *mat.SymDense, participation.Cyclic) (factorize.Strategy, error) {
-	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+func banded(separations int) func(context.Context, *mat.SymDense, participation.Cyclic) (strategy.Strategy, error) {
+	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
 		return certified(factorize.OptimizeBanded(ctx, h, s, min(separations*s.Separation(), s.Steps()), factorize.Options{}))
 	}
 }
 
-func toeplitz(scaled bool) func(context.Context, *mat.SymDense, participation.Cyclic) (factorize.Strategy, error) {
-	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (factorize.Strategy, error) {
+func toeplitz(scaled bool) func(context.Context, *mat.SymDense, participation.Cyclic) (strategy.Strategy, error) {
+	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
 		return optimum(factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: s.Separation(), ScaleColumns: scaled}))
 	}
 }
 
-func optimum(r *factorize.SeriesResult, err error) (factorize.Strategy, error) {
+func optimum(r *factorize.SeriesResult, err error) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
 	return r.Strategy, nil
 }
 
-func certified(r *factorize.Result, err error) (factorize.Strategy, error) {
+func certified(r *factorize.Result, err error) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +120,7 @@ func Strategies() []string {
 	return names
 }
 
-func (r *Row) measure(s factorize.Strategy, q factorize.Quality, took time.Duration) {
+func (r *Row) measure(s strategy.Strategy, q factorize.Quality, took time.Duration) {
 	r.SensSquared, r.SensKind, r.Loss, r.Seconds = q.Sensitivity.Squared, q.Sensitivity.Kind(), q.Loss, took.Seconds()
-	if streamer, ok := s.(factorize.Streamer); ok {
-		r.MemoryFloats = streamer.NodeCost().Floats
-	}
+	r.MemoryFloats = s.NodeCost().Floats
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // ManifestName is the file name of the manifest.
@@ -97,17 +98,7 @@ func (p Participation) Of(steps int) (participation.Schema, error) {
 // Strategy names the class of the strategy, and gives its parameters where it has fewer than T² of them: scaled to
 // sensitivity one, so that a node can make C from them alone.
 type Strategy struct {
-	Class     string `json:"class"`               // dense, banded, toeplitz, blt or banded-inverse
-	Bandwidth int    `json:"bandwidth,omitempty"` // w of banded, toeplitz and banded-inverse
-	Buffers   int    `json:"buffers,omitempty"`   // d of blt
-
-	Diagonals    [][]float64  `json:"diagonals,omitempty"`     // banded: diagonals[d][s] = C[s+d, s]
-	Coefficients []float64    `json:"coefficients,omitempty"`  // toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹
-	Columns      []float64    `json:"column_scales,omitempty"` // toeplitz
-	Scale        float64      `json:"scale,omitempty"`         // blt: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
-	Sections     [][4]float64 `json:"sections,omitempty"`      // blt: p, q, a, b
-	Theta        [][2]float64 `json:"theta,omitempty"`         // blt: poles, real and imaginary part
-	Omega        [][2]float64 `json:"omega,omitempty"`         // blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
+	strategy.Parameters // its keys are those of the block
 
 	Ratio        float64  `json:"ratio,omitempty"`       // loss over the dense certified optimum's
 	ClassBound   float64  `json:"class_bound,omitempty"` // banded: no strategy with so many bands has a smaller loss

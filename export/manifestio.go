@@ -44,7 +44,12 @@ func checkFinite(v reflect.Value, path string) error {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if err := checkFinite(v.Field(i), strings.TrimPrefix(path+"."+name, ".")); err != nil {
+			if name != "" {
+				name = strings.TrimPrefix(path+"."+name, ".")
+			} else { // embedded: its keys are those of the struct around it
+				name = path
+			}
+			if err := checkFinite(v.Field(i), name); err != nil {
 				return err
 			}
 		}

@@ -52,15 +52,9 @@ func (m *Manifest) checkRange() error {
 
 // checkRange refuses more parameters than T steps have room for.
 func (s Strategy) checkRange(steps int) error {
-	for _, x := range []struct {
-		name  string
-		count int
-	}{{"bandwidth", s.Bandwidth}, {"buffers", s.Buffers}, {"diagonals", len(s.Diagonals)}, {"coefficients",
-		len(s.Coefficients)},
-		{"column_scales", len(s.Columns)}, {"sections", len(s.Sections)}, {"theta", len(s.Theta)}, {"omega",
-			len(s.Omega)}} {
-		if x.count < 0 || x.count > steps {
-			return fmt.Errorf("strategy.%s: %d of them, for %d steps", x.name, x.count, steps)
+	for _, x := range s.Counts() {
+		if x.Number < 0 || x.Number > steps {
+			return fmt.Errorf("strategy.%s: %d of them, for %d steps", x.Key, x.Number, steps)
 		}
 	}
 	if s.MemoryFloats < 0 || s.FlopsPerStep < 0 || s.Ratio < 0 || s.ClassBound < 0 || s.Scale < 0 {

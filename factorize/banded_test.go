@@ -10,17 +10,20 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/optim"
+	"mafalda/strategy"
 )
 
 // randomBanded draws a well-conditioned banded C.
-func randomBanded(t *rapid.T, steps, bands int) *Banded {
-	c := mat.DenseCopyOf(randomStrategy(t, steps).c)
+func randomBanded(t *rapid.T, steps, bands int) *strategy.Banded {
+	var lower mat.TriDense
+	randomStrategy(t, steps).StrategyTo(&lower)
+	c := mat.DenseCopyOf(&lower)
 	for i := range steps {
 		for j := 0; j+bands <= i; j++ {
 			c.Set(i, j, 0)
 		}
 	}
-	b, err := NewBanded(c, bands)
+	b, err := strategy.NewBanded(c, bands)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +74,7 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 		h := randomGram(t, s.Steps())
 		k := newMask(s, bands)
 		o, root := objectiveOf(t, h, k)
-		x := mat.DenseCopyOf(gramOf(randomBanded(t, s.Steps(), bands))).RawMatrix().Data
+		x := mat.DenseCopyOf(strategy.GramOf(randomBanded(t, s.Steps(), bands))).RawMatrix().Data
 		if math.IsInf(o.Value(x), 0) {
 			t.Fatal("X is not positive definite")
 		}
@@ -91,35 +94,7 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 	})
 }
 
-func TestBandedStrategy(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		steps := rapid.IntRange(1, 12).Draw(t, "T")
-		b := randomBanded(t, steps, rapid.IntRange(1, steps).Draw(t, "bands"))
-		var c, inverse, want mat.TriDense
-		b.StrategyTo(&c)
-		if err := b.NoisingTo(&inverse); err != nil {
-			t.Fatal(err)
-		}
-		if err := want.InverseTri(&c); err != nil || !mat.EqualApprox(&inverse, &want, 1e-9) {
-			t.Fatalf("C⁻¹ by substitution differs (%v)", err)
-		}
-		again, err := NewBandedFromDiagonals(b.Diagonals())
-		var c2 mat.TriDense
-		if err == nil {
-			again.StrategyTo(&c2)
-		}
-		if err != nil || !mat.Equal(&c2, &c) {
-			t.Fatalf("diagonals do not make the strategy again (%v)", err)
-		}
-	})
-	if _, err := NewBanded(mat.NewDense(2, 2, []float64{1, 0, 1, 1}), 1); err == nil {
-		t.Error("an entry outside the band accepted")
-	}
-	for name, d := range map[string][][]float64{"none": nil, "too many": {{1}, {}}, "short": {{1, 1}, {1, 1}}, "NaN": {{1, math.NaN()}}, "zero": {{0}}} {
-		if _, err := NewBandedFromDiagonals(d); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
+func TestOptimizeBandedRefuses(t *testing.T) {
 	for _, bands := range []int{0, -1, 5} {
 		if _, err := OptimizeBanded(context.Background(), prefixGram(4), schema(t, 1, 4), bands, Options{}); err == nil {
 			t.Errorf("%d bands of four steps accepted", bands)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // LowerBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for the T×T Gram matrix h
@@ -54,7 +55,7 @@ func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, err
 	chol.UTo(&root)
 	o := newObjective(h, &root, k)
 	if math.IsInf(o.Value(x), 0) {
-		return nil, nil, fmt.Errorf("lower bound from X: %w", ErrNotPositiveDefinite)
+		return nil, nil, fmt.Errorf("lower bound from X: %w", strategy.ErrNotPositiveDefinite)
 	}
 	o.GradientTo(make([]float64, len(x)))
 	return &root, o.lambda, nil

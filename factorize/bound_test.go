@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"mafalda/strategy"
 )
 
 // The bound from any X is below the loss of any strategy, and equal to the definition up to rounding.
@@ -13,7 +15,7 @@ func TestLowerBoundIsABound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchema(t)
 		h := randomGram(t, s.Steps())
-		x := gramOf(randomStrategy(t, s.Steps()))
+		x := strategy.GramOf(randomStrategy(t, s.Steps()))
 		bound, err := LowerBound(h, x, s)
 		if err != nil {
 			t.Fatal(err)

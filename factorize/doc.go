@@ -32,13 +32,13 @@
 //
 // # Strategies
 //
-// A Strategy is a lower-triangular C with a positive diagonal. Dense stores it, and is the optimum of Optimize. The others
-// need less memory at a node (NodeCost) and cost more error:
+// What a strategy is, and what it costs a node, is in package strategy. The dense one is the optimum of Optimize. The others
+// need less memory at a node and cost more error:
 //
-//	Banded         w bands, general entries          OptimizeBanded, with its own certificate
-//	Toeplitz       w coefficients, scaled columns    OptimizeToeplitz; SquareRoot in closed form
-//	BLT            d poles of a rational function    OptimizeBLT
-//	BandedInverse  C⁻¹ of w coefficients             OptimizeBandedInverse; BandedInverseSquareRoot in closed form
+//	strategy.Banded         w bands, general entries          OptimizeBanded, with its own certificate
+//	strategy.Toeplitz       w coefficients, scaled columns    OptimizeToeplitz
+//	strategy.BLT            d poles of a rational function    OptimizeBLT
+//	strategy.BandedInverse  C⁻¹ of w coefficients             OptimizeBandedInverse
 //
 // The families of Toeplitz strategies share one objective (series.go): with r = 1/c the squared error is a quadratic form
 // of r, and a family only maps its parameters to c and gradients back. Their sensitivities are exact where the sum of |X|
@@ -46,9 +46,7 @@
 // made: OptimizeLongBLT, OptimizeLongToeplitz and OptimizeLongBandedInverse work on a Response, the squared error as a function
 // of r, and a bound of the sensitivity in O(T) (long.go).
 //
-// Identity and AntiPGD are the baselines DP-D-SGD (independent noise) and AntiPGD (each step takes back the noise of the
-// step before), Tree is binary tree aggregation, and D-MF is Optimize for the prefix workload, which knows nothing of the
-// network.
+// D-MF is Optimize for the prefix workload, which knows nothing of the network.
 //
 // # Notation
 //

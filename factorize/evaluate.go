@@ -9,6 +9,7 @@ import (
 
 	"mafalda/internal/rounding"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Quality is what a strategy costs on a workload under a participation schema.
@@ -25,7 +26,7 @@ func (q Quality) RMSE(nodes, steps int) float64 {
 
 // Evaluate computes the sensitivity of c from its entries, and its squared error on the T×T Gram matrix h. It costs one
 // triangular inversion and one product of T×T matrices.
-func Evaluate(c Strategy, h *mat.SymDense, schema participation.Schema) (Quality, error) {
+func Evaluate(c strategy.Strategy, h *mat.SymDense, schema participation.Schema) (Quality, error) {
 	if h.SymmetricDim() != c.Steps() {
 		return Quality{}, fmt.Errorf("strategy of %d steps on a Gram matrix of %d", c.Steps(), h.SymmetricDim())
 	}
@@ -51,9 +52,9 @@ func Evaluate(c Strategy, h *mat.SymDense, schema participation.Schema) (Quality
 
 // Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies of more
 // than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic participation only.
-func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensitivity, error) {
+func Sensitivity(c strategy.Strategy, schema participation.Schema) (participation.Sensitivity, error) {
 	if c.Steps() > LongSteps {
-		if series, ok := seriesOf(c); ok {
+		if series, ok := strategy.SeriesOf(c); ok {
 			return longSensitivity(series, schema)
 		}
 	}
@@ -85,7 +86,7 @@ func (g gramUp) At(s, t int) float64 {
 
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
 // only.
-func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
+func Normalize(c strategy.Strategy, schema participation.Schema) (strategy.Strategy, error) {
 	for {
 		sens, err := Sensitivity(c, schema)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"mafalda/strategy"
 )
 
 func TestEvaluateIsDefinition(t *testing.T) {
@@ -38,12 +40,12 @@ func TestEvaluateIsDefinition(t *testing.T) {
 func TestBaselinesOnPrefix(t *testing.T) {
 	const steps = 12
 	s := schema(t, 3, 4)
-	independent, err := Evaluate(Identity(steps), prefixGram(steps), s)
+	independent, err := Evaluate(strategy.Identity(steps), prefixGram(steps), s)
 	if err != nil || independent.Sensitivity.Squared != 3 || independent.SquaredError != steps*(steps+1)/2 {
 		t.Errorf("identity: %+v, %v", independent, err)
 	}
 	// A C⁻¹ = I: every step has one unit of noise. sens² = Σ_{s,t} 12 - max(s,t) over {0,4,8} = 12 + 8 + 4 + 2·(8 + 4 + 4).
-	antipgd, err := Evaluate(AntiPGD(steps), prefixGram(steps), s)
+	antipgd, err := Evaluate(strategy.AntiPGD(steps), prefixGram(steps), s)
 	if err != nil || antipgd.Sensitivity.Squared != 56 || math.Abs(antipgd.SquaredError-steps) > 1e-12 {
 		t.Errorf("AntiPGD: %+v, %v", antipgd, err)
 	}
@@ -53,10 +55,13 @@ func TestBaselinesOnPrefix(t *testing.T) {
 }
 
 func TestEvaluateErrors(t *testing.T) {
-	if _, err := Evaluate(Identity(3), prefixGram(4), schema(t, 1, 3)); err == nil {
+	if _, err := Evaluate(strategy.Identity(3), prefixGram(4), schema(t, 1, 3)); err == nil {
 		t.Error("three steps on a Gram matrix of four")
 	}
-	tiny := &Dense{mat.NewTriDense(1, mat.Lower, []float64{1e-200})}
+	tiny, err := strategy.NewDense(mat.NewTriDense(1, mat.Lower, []float64{1e-200}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := Normalize(tiny, schema(t, 1, 1)); err == nil {
 		t.Error("a strategy whose square underflows was normalized")
 	}

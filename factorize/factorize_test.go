@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -74,7 +75,7 @@ func randomGram(t *rapid.T, steps int) *mat.SymDense {
 func random(t *rapid.T) *rand.Rand { return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6)) }
 
 // randomStrategy draws a well-conditioned lower-triangular C.
-func randomStrategy(t *rapid.T, steps int) *Dense {
+func randomStrategy(t *rapid.T, steps int) *strategy.Dense {
 	rng := random(t)
 	c := mat.NewTriDense(steps, mat.Lower, nil)
 	for i := range steps {
@@ -83,19 +84,15 @@ func randomStrategy(t *rapid.T, steps int) *Dense {
 		}
 		c.SetTri(i, i, 0.5+rng.Float64())
 	}
-	return &Dense{c}
-}
-
-func gramOf(c Strategy) *mat.SymDense {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	x := mat.NewSymDense(c.Steps(), nil)
-	x.SymOuterK(1, lower.T())
-	return x
+	d, err := strategy.NewDense(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // lossByDefinition is sens²·‖L C⁻¹‖²_F with L of H = LᵀL from the eigenvectors of H, and sens² by all sums of magnitudes.
-func lossByDefinition(c Strategy, h *mat.SymDense, patterns [][]int) float64 {
+func lossByDefinition(c strategy.Strategy, h *mat.SymDense, patterns [][]int) float64 {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
 	var inverse, l mat.Dense
@@ -103,7 +100,7 @@ func lossByDefinition(c Strategy, h *mat.SymDense, patterns [][]int) float64 {
 		panic(err)
 	}
 	l.Mul(rootOf(h), &inverse)
-	x := gramOf(c)
+	x := strategy.GramOf(c)
 	var sens float64
 	for _, p := range patterns {
 		var sum float64

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/strategy"
 )
 
 const (
@@ -198,7 +199,7 @@ func (s *splitter) nodeBounds(parts []*part) []float64 {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for at := range next {
-				if b, err := LowerBound(s.grams[at[1]], GramOf(parts[at[0]].strategy), s.schema); err == nil {
+				if b, err := LowerBound(s.grams[at[1]], strategy.GramOf(parts[at[0]].strategy), s.schema); err == nil {
 					bounds[at[1]] = b // else 0, which is one, too
 				}
 			}

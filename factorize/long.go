@@ -11,49 +11,6 @@ import (
 // LongSteps is the number of steps beyond which nothing of size T×T is made for Toeplitz strategies.
 const LongSteps = 4096
 
-// seriesOf returns the coefficients of a Toeplitz strategy without scaled columns, at most T of them, and whether it is one.
-func seriesOf(s Strategy) ([]float64, bool) {
-	switch s := s.(type) {
-	case *Toeplitz:
-		return s.c, s.column == nil
-	case *BLT:
-		return s.Toeplitz().c, true
-	case *BandedInverse:
-		return invertSeries(s.r, s.steps), true
-	case Identity:
-		return []float64{1}, true
-	case AntiPGD:
-		return slices.Repeat([]float64{1}, int(s)), true
-	}
-	return nil, false
-}
-
-// InverseSeries returns the T coefficients of C⁻¹ of a Toeplitz strategy, and whether it is one.
-func InverseSeries(s Strategy) ([]float64, bool) {
-	switch s := s.(type) {
-	case *Toeplitz:
-		return invertSeries(s.c, s.steps), s.column == nil
-	case *BLT:
-		r := make([]float64, s.steps)
-		r[0] = 1 / s.scale
-		for _, x := range s.sections {
-			x.inverse().multiply(r)
-		}
-		return r, true
-	case *BandedInverse:
-		r := make([]float64, s.steps)
-		copy(r, s.r)
-		return r, true
-	case Identity:
-		return append([]float64{1}, make([]float64, int(s)-1)...), true
-	case AntiPGD:
-		return append([]float64{1, -1}, make([]float64, int(s))...)[:s], true
-	}
-	return nil, false
-}
-
-func (s Section) inverse() Section { return Section{P: s.A, Q: s.B, A: s.P, B: s.Q} }
-
 // majorant returns Σ_t (Σ_{i<k} |c_{t-ib}|)², which bounds sens² of a Toeplitz strategy under cyclic participation, T = kb or
 // not: rows of columns of a pattern add up to no more in magnitude, and the pattern that starts in the first step has the
 // longest columns. It is sens² itself if no coefficient is negative. With pull, the derivative by c is added to it. All terms

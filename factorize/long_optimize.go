@@ -9,8 +9,10 @@ import (
 	"slices"
 
 	"mafalda/internal/parallel"
+	"mafalda/internal/series"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Response is the squared error of Toeplitz strategies as a function of the T coefficients r of C⁻¹, and its derivative, such
@@ -142,7 +144,7 @@ func optimizeLong(ctx context.Context, responses Responses, schema participation
 }
 
 // longResult normalizes and measures a strategy.
-func longResult(s Strategy, responses Responses, schema participation.Schema, starts, iterations int) (*SeriesResult, error) {
+func longResult(s strategy.Strategy, responses Responses, schema participation.Schema, starts, iterations int) (*SeriesResult, error) {
 	normalized, err := Normalize(s, schema)
 	if err != nil {
 		return nil, err
@@ -152,8 +154,8 @@ func longResult(s Strategy, responses Responses, schema participation.Schema, st
 }
 
 // EvaluateLong is Evaluate for Toeplitz strategies of any number of steps, without anything of size T×T.
-func EvaluateLong(s Strategy, responses Responses, schema participation.Schema) (Quality, error) {
-	r, ok := InverseSeries(s)
+func EvaluateLong(s strategy.Strategy, responses Responses, schema participation.Schema) (Quality, error) {
+	r, ok := strategy.InverseSeriesOf(s)
 	if !ok {
 		return Quality{}, fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
 	}
@@ -185,14 +187,17 @@ func OptimizeLongBLT(ctx context.Context, responses Responses, schema participat
 	if err != nil {
 		return nil, err
 	}
-	s := &BLT{steps: schema.Steps(), scale: 1, sections: f.sectionsOf(x)}
+	s, err := strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(x))
+	if err != nil {
+		return nil, fmt.Errorf("strategy of the optimum: %w", err)
+	}
 	return longResult(s, responses, schema, len(starts), iterations)
 }
 
 // OptimizeLongToeplitz is OptimizeToeplitz for any number of steps, under cyclic participation and without column scales;
 // the bandwidth must be given. O(T·bandwidth) an evaluation. See OptimizeLongBLT.
 func OptimizeLongToeplitz(ctx context.Context, responses Responses, schema participation.Schema, bands int) (*SeriesResult, error) {
-	if err := checkBandwidth(bands, schema.Steps()); err != nil {
+	if err := strategy.CheckBandwidth(bands, schema.Steps()); err != nil {
 		return nil, err
 	}
 	starts := freeStarts(bands, schema.Separation())
@@ -200,14 +205,17 @@ func OptimizeLongToeplitz(ctx context.Context, responses Responses, schema parti
 	if err != nil {
 		return nil, err
 	}
-	s := &Toeplitz{steps: schema.Steps(), c: append([]float64{1}, x...)}
+	s, err := strategy.NewToeplitz(schema.Steps(), append([]float64{1}, x...), nil)
+	if err != nil {
+		return nil, fmt.Errorf("strategy of the optimum: %w", err)
+	}
 	return longResult(s, responses, schema, len(starts), iterations)
 }
 
 // OptimizeLongBandedInverse is OptimizeBandedInverse for any number of steps, under cyclic participation. O(T·bands) an
 // evaluation. See OptimizeLongBLT.
 func OptimizeLongBandedInverse(ctx context.Context, responses Responses, schema participation.Schema, bands int) (*SeriesResult, error) {
-	if err := checkBandwidth(bands, schema.Steps()); err != nil {
+	if err := strategy.CheckBandwidth(bands, schema.Steps()); err != nil {
 		return nil, err
 	}
 	starts := inverseStarts(bands)
@@ -215,7 +223,10 @@ func OptimizeLongBandedInverse(ctx context.Context, responses Responses, schema 
 	if err != nil {
 		return nil, err
 	}
-	s := &BandedInverse{schema.Steps(), append([]float64{1}, x...)}
+	s, err := strategy.NewBandedInverse(schema.Steps(), append([]float64{1}, x...))
+	if err != nil {
+		return nil, fmt.Errorf("strategy of the optimum: %w", err)
+	}
 	return longResult(s, responses, schema, len(starts), iterations)
 }
 
@@ -234,7 +245,7 @@ func (f *longRational) seriesTo(c, r, x []float64) bool {
 	clear(r)
 	r[0] = 1
 	for _, s := range f.rational.sectionsOf(x) {
-		s.inverse().multiply(r)
+		s.Inverse().Multiply(r)
 	}
 	f.r = append(f.r[:0], r...)
 	return allFinite(r)
@@ -280,7 +291,7 @@ func (f *longFree) seriesTo(c, r, x []float64) bool {
 	c[0] = 1
 	copy(c[1:], x)
 	f.short = append(f.short[:0], c[:f.bands]...)
-	copy(r, invertSeries(f.short, len(r)))
+	copy(r, series.Invert(f.short, len(r)))
 	return allFinite(r)
 }
 

@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"mafalda/internal/series"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // gramResponse is the response by the definition: tr(RᵀHR) = rᵀGr with G[p,q] = Σ_j H[j+p,j+q].
@@ -72,7 +74,7 @@ func TestMajorant(t *testing.T) {
 				c[i] = -c[i]
 			}
 		}
-		toeplitz, err := NewToeplitz(s.Steps(), c, nil)
+		toeplitz, err := strategy.NewToeplitz(s.Steps(), c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,9 +113,10 @@ func TestEvaluateLong(t *testing.T) {
 		for range w - 1 {
 			few = append(few, 0.6*rng.NormFloat64()/float64(w))
 		}
-		section := Section{P: 0.5 * rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64(), B: 0.3 * rng.Float64()}
-		for _, c := range []Strategy{&Toeplitz{steps: s.Steps(), c: few}, &BandedInverse{s.Steps(), few}, &BLT{s.Steps(), 2, []Section{section, {A: 0.7, P: 0.2}}},
-			Identity(s.Steps()), AntiPGD(s.Steps())} {
+		section := strategy.Section{P: 0.5 * rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64(), B: 0.3 * rng.Float64()}
+		for _, c := range []strategy.Strategy{must(strategy.NewToeplitz(s.Steps(), few, nil)), must(strategy.NewBandedInverse(s.Steps(), few)),
+			must(strategy.NewBLT(s.Steps(), 2, []strategy.Section{section, {A: 0.7, P: 0.2}})),
+			strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps())} {
 			want, err := Evaluate(c, h, s)
 			if err != nil {
 				t.Fatal(err)
@@ -122,9 +125,9 @@ func TestEvaluateLong(t *testing.T) {
 			if err != nil || math.Abs(got.Loss-want.Loss) > 1e-10*want.Loss || math.Abs(got.SquaredError-want.SquaredError) > 1e-10*want.SquaredError {
 				t.Fatalf("%T: %+v, must be %+v, %v", c, got, want, err)
 			}
-			series, _ := seriesOf(c)
-			inverse, _ := InverseSeries(c)
-			for i, v := range invertSeries(series, s.Steps()) {
+			coefficients, _ := strategy.SeriesOf(c)
+			inverse, _ := strategy.InverseSeriesOf(c)
+			for i, v := range series.Invert(coefficients, s.Steps()) {
 				if math.Abs(v-inverse[i]) > 1e-9*(1+math.Abs(v)) {
 					t.Fatalf("%T: coefficient %d of the inverse is %v, must be %v", c, i, inverse[i], v)
 				}
@@ -217,7 +220,8 @@ func TestLongSensitivityOfNoNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []Strategy{&BandedInverse{s.Steps(), []float64{1, -3}}, &BandedInverse{s.Steps(), []float64{1, 3}}, &Toeplitz{steps: s.Steps(), c: []float64{1, math.NaN()}}} {
+	for _, c := range []strategy.Strategy{must(strategy.NewBandedInverse(s.Steps(), []float64{1, -3})),
+		must(strategy.NewBandedInverse(s.Steps(), []float64{1, 3})), noNumbers{must(strategy.NewToeplitz(s.Steps(), []float64{1}, nil))}} {
 		if got, err := Sensitivity(c, s); err == nil {
 			t.Errorf("%T: %+v", c, got)
 		}
@@ -225,6 +229,18 @@ func TestLongSensitivityOfNoNumbers(t *testing.T) {
 			t.Errorf("%T was normalized", c)
 		}
 	}
+}
+
+// noNumbers is a Toeplitz strategy with a coefficient that is none.
+type noNumbers struct{ *strategy.Toeplitz }
+
+func (noNumbers) Series() []float64 { return []float64{1, math.NaN()} }
+
+func must[S strategy.Strategy](c S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
 
 func TestHorizons(t *testing.T) {

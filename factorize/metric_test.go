@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"mafalda/strategy"
 )
 
 // cosineBasis returns U: orthonormal DCT-II vectors as columns.
@@ -69,7 +71,7 @@ func TestMetricContract(t *testing.T) {
 		k := denseMask(s)
 		m := newMetric(k)
 		full := func(x *mat.SymDense) []float64 { return mat.DenseCopyOf(x).RawMatrix().Data }
-		m.refresh(full(gramOf(randomStrategy(t, n))), full(gramOf(randomStrategy(t, n))))
+		m.refresh(full(strategy.GramOf(randomStrategy(t, n))), full(strategy.GramOf(randomStrategy(t, n))))
 		rng := random(t)
 		a, b := full(randomSymmetric(rng, n)), full(randomSymmetric(rng, n))
 		k.project(a)

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Options tunes Optimize. The zero value asks for the defaults named here.
@@ -35,10 +36,10 @@ type Iteration struct {
 
 // Result is the end of Optimize.
 type Result struct {
-	Strategy   Strategy // sens² ≤ 1, up to rounding equal
-	Quality             // of Strategy
-	LowerBound float64  // no strategy of this class has a smaller loss
-	Gap        float64  // (Loss - LowerBound)/LowerBound, certified
+	Strategy   strategy.Strategy // sens² ≤ 1, up to rounding equal
+	Quality                      // of Strategy
+	LowerBound float64           // no strategy of this class has a smaller loss
+	Gap        float64           // (Loss - LowerBound)/LowerBound, certified
 	Iterations int
 	Status     optim.Status // Converged if Gap is at most the one asked for; where patterns overlap: that within mask and budgets
 }
@@ -241,7 +242,7 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 
 // measure sets the strategy of X, and its quality.
 func (r *Result) measure(h *mat.SymDense, x []float64, schema participation.Schema) error {
-	factor, err := StrategyFromGram(mat.NewSymDense(schema.Steps(), x))
+	factor, err := strategy.FromGram(mat.NewSymDense(schema.Steps(), x))
 	if err != nil {
 		return fmt.Errorf("strategy of the optimal X: %w", err)
 	}

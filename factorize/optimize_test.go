@@ -12,6 +12,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // On random small problems the optimum has the loss it claims, within the gap it claims, of a bound computed
@@ -28,12 +29,12 @@ func TestOptimizeIsOptimal(t *testing.T) {
 func TestEverySchema(t *testing.T) {
 	for k := 1; k <= 24; k++ {
 		for b := 1; k*b <= 24; b++ {
-			checkOptimum(t, prefixGram(k*b), schema(t, k, b), 1e-8, Identity(k*b))
+			checkOptimum(t, prefixGram(k*b), schema(t, k, b), 1e-8, strategy.Identity(k*b))
 		}
 	}
 }
 
-func checkOptimum(t rapid.TB, h *mat.SymDense, s participation.Cyclic, gap float64, other Strategy) {
+func checkOptimum(t rapid.TB, h *mat.SymDense, s participation.Cyclic, gap float64, other strategy.Strategy) {
 	r, err := Optimize(context.Background(), h, s, Options{Gap: gap})
 	if err != nil {
 		t.Fatal(err)
@@ -45,17 +46,17 @@ func checkOptimum(t rapid.TB, h *mat.SymDense, s participation.Cyclic, gap float
 	if math.Abs(loss-r.Loss) > 1e-10*loss || math.Abs(r.Sensitivity.Squared-1) > 1e-12 || !r.Sensitivity.Exact {
 		t.Fatalf("%v: loss %v, by definition %v, sensitivity %+v", s, r.Loss, loss, r.Sensitivity)
 	}
-	independent := boundByDefinition(h, gramOf(r.Strategy), s.Patterns())
+	independent := boundByDefinition(h, strategy.GramOf(r.Strategy), s.Patterns())
 	if r.LowerBound > r.Loss || (loss-independent)/independent > 2*gap+1e-10 {
 		t.Fatalf("%v: loss %v is not within %v of the bound %v (claimed: %v)", s, loss, gap, independent, r.LowerBound)
 	}
-	for _, c := range []Strategy{Identity(s.Steps()), AntiPGD(s.Steps()), other} {
+	for _, c := range []strategy.Strategy{strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps()), other} {
 		if q, err := Evaluate(c, h, s); err != nil || q.Loss < r.LowerBound {
 			t.Fatalf("%v: %T has the loss %v, below the bound %v (%v)", s, c, q.Loss, r.LowerBound, err)
 		}
 	}
 	if s.Separation() == 1 {
-		x := gramOf(r.Strategy)
+		x := strategy.GramOf(r.Strategy)
 		for i := range s.Steps() {
 			for j := range i {
 				if math.Abs(x.At(i, j)) > 1e-12 {
@@ -112,7 +113,7 @@ func TestSingleParticipationOptimality(t *testing.T) {
 		t.Fatal(err)
 	}
 	var inverse, half, lambda mat.Dense
-	if err := inverse.Inverse(gramOf(r.Strategy)); err != nil {
+	if err := inverse.Inverse(strategy.GramOf(r.Strategy)); err != nil {
 		t.Fatal(err)
 	}
 	half.Mul(&inverse, h)
@@ -197,7 +198,7 @@ func ExampleOptimize() {
 		panic(err)
 	}
 	fmt.Printf("loss %.4f, sens² %.4f, %v\n", r.Loss, r.Sensitivity.Squared, r.Status)
-	independent, _ := Evaluate(Identity(4), h, schema(nil, 2, 2))
+	independent, _ := Evaluate(strategy.Identity(4), h, schema(nil, 2, 2))
 	fmt.Printf("independent noise: %.4f\n", independent.Loss)
 	// Output:
 	// loss 14.5948, sens² 1.0000, converged

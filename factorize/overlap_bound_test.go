@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // everyPattern lists the patterns of a schema of few steps by its definition.
@@ -49,18 +50,18 @@ func TestOverlapBoundIsNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := randomStrategy(t, s.Steps())
-		good, err := OverlapBound(ctx, h, GramOf(best.Strategy), s)
+		good, err := OverlapBound(ctx, h, strategy.GramOf(best.Strategy), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		poor, err := OverlapBound(ctx, h, GramOf(other), s)
+		poor, err := OverlapBound(ctx, h, strategy.GramOf(other), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		patterns := everyPattern(s)
 		n := s.Steps()
-		for _, c := range []Strategy{best.Strategy, other, Identity(n), AntiPGD(n), randomStrategy(t, n)} {
-			sens, err := participation.Vector(GramOf(c), patterns, participation.VectorOptions{})
+		for _, c := range []strategy.Strategy{best.Strategy, other, strategy.Identity(n), strategy.AntiPGD(n), randomStrategy(t, n)} {
+			sens, err := participation.Vector(strategy.GramOf(c), patterns, participation.VectorOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +92,7 @@ func TestOverlapBoundIsTight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := OverlapBound(ctx, h, GramOf(r.Strategy), s)
+	bound, err := OverlapBound(ctx, h, strategy.GramOf(r.Strategy), s)
 	if optimum := 311.4256; err != nil || bound > optimum || bound < optimum*(1-1e-3) || r.LowerBound > 303.2 {
 		t.Errorf("bound %v (%v), relaxed %v; want no more than %v and little less", bound, err, r.LowerBound, optimum)
 	}
@@ -105,7 +106,7 @@ func TestDrawObjectiveGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := GramOf(randomStrategy(t, s.Steps()))
+		x := strategy.GramOf(randomStrategy(t, s.Steps()))
 		root, lambda, err := dualOf(scaled, mat.DenseCopyOf(x).RawMatrix().Data, freeMask(s, s.Steps()))
 		if err != nil {
 			t.Fatal(err)

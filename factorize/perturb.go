@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/strategy"
 )
 
 // Sensitivities to the Gram matrix: what becomes of a strategy that is optimal for Ĥ where the truth is H = Ĥ + E. Relative
@@ -39,7 +41,7 @@ type Perturber struct {
 
 // NewPerturber prepares for a strategy that is optimal, or nearly, for h (T×T). The errors are a Gram matrix that is not
 // positive definite, and a strategy without inverse.
-func NewPerturber(c Strategy, h *mat.SymDense) (*Perturber, error) {
+func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
 		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)

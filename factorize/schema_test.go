@@ -11,6 +11,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // drawAnySchema draws a schema of any kind with T ≤ 20.
@@ -67,7 +68,7 @@ func TestOptimizeUnderEverySchema(t *testing.T) {
 		if participation.IsPartition(s) && math.Abs(relaxed.LowerBound-r.LowerBound) > 1e-5*r.LowerBound {
 			t.Fatalf("%v: bounds %v and %v", s, relaxed.LowerBound, r.LowerBound)
 		}
-		for _, c := range []Strategy{Identity(s.Steps()), AntiPGD(s.Steps()), randomStrategy(t, s.Steps())} {
+		for _, c := range []strategy.Strategy{strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps()), randomStrategy(t, s.Steps())} {
 			if q, err := Evaluate(c, h, s); err != nil || q.Loss < relaxed.LowerBound {
 				t.Fatalf("%v: %T has the loss %v, below the bound %v (%v)", s, c, q.Loss, relaxed.LowerBound, err)
 			}
@@ -199,7 +200,7 @@ func TestWideSeriesUnderMinSep(t *testing.T) {
 			if err != nil || r.Loss > before*(1+1e-9) || r.Sensitivity.Squared > 1 || r.Loss < relaxed.LowerBound {
 				t.Fatalf("%s of size %d: %+v (%v), and %v for the smaller one", name, size, r, err, before)
 			}
-			brute, err := participation.Of(GramOf(r.Strategy), everyPattern(s))
+			brute, err := participation.Of(strategy.GramOf(r.Strategy), everyPattern(s))
 			if err != nil || brute.Squared > r.Sensitivity.Squared*(1+1e-12) {
 				t.Fatalf("%s of size %d: sens² %v, by all patterns %v (%v)", name, size, r.Sensitivity.Squared, brute.Squared, err)
 			}

@@ -12,6 +12,7 @@ import (
 	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // family is a set of Toeplitz strategies with parameters: a map from points x to power series c with c_0 = 1.
@@ -25,7 +26,7 @@ type family interface {
 // seriesOptimum is the best point of a family.
 type seriesOptimum struct {
 	parameters         []float64
-	strategy           *Toeplitz // not normalized
+	strategy           *strategy.Toeplitz // not normalized
 	starts, iterations int
 }
 
@@ -80,9 +81,12 @@ func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.S
 		return nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
 	}
 	best.parameters = x[:f.dimension()]
-	best.strategy = &Toeplitz{steps: steps, c: append([]float64(nil), o.c[:o.bands]...)}
+	var columns []float64
 	if opts.ScaleColumns {
-		best.strategy.column = append([]float64(nil), o.d...)
+		columns = o.d
+	}
+	if best.strategy, err = strategy.NewToeplitz(steps, o.c[:o.bands], columns); err != nil {
+		return nil, fmt.Errorf("strategy of the optimum: %w", err)
 	}
 	return best, nil
 }
@@ -122,14 +126,14 @@ func (o *seriesObjective) descend(ctx context.Context, x []float64, iterations i
 
 // SeriesResult is the end of an optimization over Toeplitz strategies of some family.
 type SeriesResult struct {
-	Strategy Strategy // sens² ≤ 1, up to rounding equal
+	Strategy strategy.Strategy // sens² ≤ 1, up to rounding equal
 	Quality
 	Starts     int // starting points tried
 	Iterations int // over all of them
 }
 
 // result normalizes and measures c, which is the strategy of the optimum.
-func (b *seriesOptimum) result(c Strategy, h *mat.SymDense, schema participation.Schema) (*SeriesResult, error) {
+func (b *seriesOptimum) result(c strategy.Strategy, h *mat.SymDense, schema participation.Schema) (*SeriesResult, error) {
 	normalized, err := Normalize(c, schema)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/series"
 	"mafalda/participation"
 )
 
@@ -71,7 +72,7 @@ func (o *seriesObjective) Value(x []float64) float64 {
 			o.delta[s] = math.Exp(x[o.family.dimension()+s])
 		}
 	}
-	o.r = invertSeries(o.c[:o.bands], o.steps)
+	o.r = series.Invert(o.c[:o.bands], o.steps)
 	for i, pattern := range o.patterns {
 		o.sums[i] = o.sumOfMagnitudes(pattern, nil)
 	}
@@ -198,7 +199,7 @@ func (o *seriesObjective) errorGradient(gc []float64) {
 			}
 		}
 	}
-	rr := squareSeries(o.r)
+	rr := series.Square(o.r)
 	for j := range gc {
 		gc[j] -= 2 * floats.Dot(gr[j:], rr[:n-j])
 	}

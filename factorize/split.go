@@ -16,6 +16,7 @@ import (
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // SplitOptions tunes OptimizeSplit. The zero value asks for a strategy a node.
@@ -28,7 +29,7 @@ type SplitOptions struct {
 // Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of its
 // own data (local DP) is the same as with a shared one.
 type Split struct {
-	Strategies []Strategy
+	Strategies []strategy.Strategy
 	Of         []int     // node i runs Strategies[Of[i]]
 	Losses     []float64 // tr(C⁻ᵀ H_i C⁻¹) of each node with its strategy
 	Quality              // Loss and SquaredError are the sums over the nodes; Sensitivity is the largest
@@ -49,7 +50,7 @@ type Split struct {
 //
 // The schema's patterns must be a partition of the steps. When ctx ends first, what there is so far is returned with
 // Status optim.Interrupted. Strategies are optimized in parallel, each with some 35 matrices of T×T.
-func OptimizeSplit(ctx context.Context, grams []*mat.SymDense, shared Strategy, schema participation.Schema, opts SplitOptions) (*Split, error) {
+func OptimizeSplit(ctx context.Context, grams []*mat.SymDense, shared strategy.Strategy, schema participation.Schema, opts SplitOptions) (*Split, error) {
 	if !participation.IsPartition(schema) {
 		return nil, fmt.Errorf("strategies for single nodes: %w under %s participation, whose patterns overlap", ErrUnsupported, schema.Name())
 	}
@@ -83,7 +84,7 @@ func OptimizeSplit(ctx context.Context, grams []*mat.SymDense, shared Strategy, 
 
 type splitter struct {
 	grams  []*mat.SymDense
-	shared Strategy
+	shared strategy.Strategy
 	schema participation.Schema
 	opts   SplitOptions
 }
@@ -91,7 +92,7 @@ type splitter struct {
 // part is a group of nodes with its strategy.
 type part struct {
 	members  []int
-	strategy Strategy
+	strategy strategy.Strategy
 	losses   []float64 // of the members
 	inverse  []float64 // C⁻¹C⁻ᵀ, T×T, if nodes may still move
 	result   *Result   // nil: the shared strategy was kept
@@ -158,11 +159,11 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 	return parts, errors.Join(errs...)
 }
 
-func (s *splitter) optimize(ctx context.Context, members []int, start Strategy, gap float64) (*part, error) {
+func (s *splitter) optimize(ctx context.Context, members []int, start strategy.Strategy, gap float64) (*part, error) {
 	h := s.sum(members)
 	p := &part{members: members, strategy: s.shared}
 	if ctx.Err() == nil {
-		r, err := Optimize(ctx, h, s.schema, Options{Gap: gap, Start: GramOf(start)})
+		r, err := Optimize(ctx, h, s.schema, Options{Gap: gap, Start: strategy.GramOf(start)})
 		switch {
 		case errors.Is(err, ErrGram):
 		case err != nil:
@@ -196,17 +197,8 @@ func (s *splitter) sum(members []int) *mat.SymDense {
 	return sum
 }
 
-// GramOf returns X = CᵀC, T×T.
-func GramOf(c Strategy) *mat.SymDense {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	x := mat.NewSymDense(c.Steps(), nil)
-	x.SymOuterK(1, lower.T())
-	return x
-}
-
 // inverseGram returns C⁻¹C⁻ᵀ, row by row.
-func inverseGram(c Strategy) ([]float64, error) {
+func inverseGram(c strategy.Strategy) ([]float64, error) {
 	var noising mat.TriDense
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting a strategy: %w", err)

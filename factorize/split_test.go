@@ -11,6 +11,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // nodeGrams draws Gram matrices of a few nodes, some of them twice, and their sum.
@@ -134,7 +135,7 @@ func TestStartFromTheOptimum(t *testing.T) {
 	s := schema(t, 4, 6)
 	h := prefixGram(24)
 	r := optimal(t, h, s)
-	again, err := Optimize(context.Background(), h, s, Options{Gap: 1e-6, Start: GramOf(r.Strategy)})
+	again, err := Optimize(context.Background(), h, s, Options{Gap: 1e-6, Start: strategy.GramOf(r.Strategy)})
 	if err != nil || again.Iterations != 0 || math.Abs(again.Loss-r.Loss) > 1e-6*r.Loss {
 		t.Errorf("%d iterations, loss %v (%v), want %v", again.Iterations, again.Loss, err, r.Loss)
 	}

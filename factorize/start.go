@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/series"
 )
 
 // chooseStart returns the given X, brought into the domain, or else a guess, or the guess if it is better.
@@ -29,7 +31,7 @@ func chooseStart(h *mat.SymDense, o *objective, given *mat.SymDense) ([]float64,
 // H[s,s]^(1/4) on both sides; the second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
 func startFor(h *mat.SymDense, o *objective) []float64 {
 	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
-	root := squareRootCoefficients(b)
+	root := series.PrefixRoot(b)
 	banded := make([]float64, steps*steps)
 	diagonal := make([]float64, steps*steps)
 	weight := make([]float64, steps)
@@ -54,15 +56,4 @@ func startFor(h *mat.SymDense, o *objective) []float64 {
 		return banded
 	}
 	return diagonal
-}
-
-// squareRootCoefficients returns the first count Taylor coefficients of (1-x)^(-1/2), whose Toeplitz matrix squares to
-// the prefix sum.
-func squareRootCoefficients(count int) []float64 {
-	c := make([]float64, count)
-	c[0] = 1
-	for j := 1; j < count; j++ {
-		c[j] = c[j-1] * float64(2*j-1) / float64(2*j)
-	}
-	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // StepErrors is a workload whose steps count one by one; workload.Kernel is one.
@@ -20,7 +21,7 @@ type StepErrors interface {
 }
 
 // EvaluateSteps returns the sensitivity of c and the squared error of every step.
-func EvaluateSteps(c Strategy, e StepErrors, schema participation.Schema) (participation.Sensitivity, []float64, error) {
+func EvaluateSteps(c strategy.Strategy, e StepErrors, schema participation.Schema) (participation.Sensitivity, []float64, error) {
 	if c.Steps() != e.Steps() {
 		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(), e.Steps())
 	}
@@ -96,7 +97,7 @@ func OptimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		for t := range q {
 			q[t] = (1-worstFloor)*q[t]*errors[t]/mean + worstFloor/float64(steps)
 		}
-		inner.Start = GramOf(r.Strategy)
+		inner.Start = strategy.GramOf(r.Strategy)
 	}
 	return best, nil
 }
@@ -139,7 +140,7 @@ func OptimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 		if q.Loss < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, q
 		}
-		bound, err := lastBound(root, e.WeightedGram(weights), GramOf(r.Strategy), schema)
+		bound, err := lastBound(root, e.WeightedGram(weights), strategy.GramOf(r.Strategy), schema)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +158,7 @@ func OptimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 			best.Status = optim.Interrupted
 			break
 		}
-		inner.Start = GramOf(r.Strategy)
+		inner.Start = strategy.GramOf(r.Strategy)
 	}
 	return best, nil
 }

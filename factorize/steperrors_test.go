@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/optim"
+	"mafalda/strategy"
 )
 
 // stepGrams is a workload by the Gram matrices H_t of its steps.
@@ -54,14 +55,14 @@ func drawSteps(t *rapid.T, steps int) stepGrams {
 	return grams
 }
 
-func worstOf(t *rapid.T, c Strategy, e StepErrors, s interface{ Patterns() [][]int }, pick func([]float64) float64) float64 {
+func worstOf(t *rapid.T, c strategy.Strategy, e StepErrors, s interface{ Patterns() [][]int }, pick func([]float64) float64) float64 {
 	var noising mat.TriDense
 	if err := c.NoisingTo(&noising); err != nil {
 		t.Fatal(err)
 	}
 	y := mat.NewSymDense(c.Steps(), nil)
 	y.SymOuterK(1, &noising)
-	return sensByDefinition(gramOf(c), s.Patterns()) * pick(e.StepErrors(y))
+	return sensByDefinition(strategy.GramOf(c), s.Patterns()) * pick(e.StepErrors(y))
 }
 
 func sensByDefinition(x *mat.SymDense, patterns [][]int) float64 {
@@ -103,13 +104,13 @@ func TestWorstAndLast(t *testing.T) {
 			if r.Status != optim.Converged || !(r.Gap <= 1e-2) || math.Abs(loss-r.Loss) > 1e-9*loss || r.LowerBound > loss {
 				t.Fatalf("%s: %v, loss %v, by definition %v, bound %v", name, r.Status, r.Loss, loss, r.LowerBound)
 			}
-			for _, c := range []Strategy{worst.Strategy, last.Strategy, mean.Strategy, Identity(s.Steps()), randomStrategy(t, s.Steps())} {
+			for _, c := range []strategy.Strategy{worst.Strategy, last.Strategy, mean.Strategy, strategy.Identity(s.Steps()), randomStrategy(t, s.Steps())} {
 				if other := worstOf(t, c, e, s, tc.pick); other < r.LowerBound {
 					t.Fatalf("%s: a strategy has the loss %v, below the bound %v", name, other, r.LowerBound)
 				}
 			}
 		}
-		again, err := LowerBoundLast(e, gramOf(last.Strategy), s)
+		again, err := LowerBoundLast(e, strategy.GramOf(last.Strategy), s)
 		if err != nil || again < last.LowerBound*(1-1e-9) || again > last.Loss {
 			t.Fatalf("the bound of the last step is %v (%v), was %v", again, err, last.LowerBound)
 		}

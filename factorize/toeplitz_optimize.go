@@ -6,7 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/series"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // ToeplitzOptions tunes OptimizeToeplitz. The zero value asks for the defaults named here.
@@ -27,7 +29,7 @@ func OptimizeToeplitz(ctx context.Context, h *mat.SymDense, schema participation
 	if bands == 0 {
 		bands = schema.Steps()
 	}
-	if err := checkBandwidth(bands, schema.Steps()); err != nil {
+	if err := strategy.CheckBandwidth(bands, schema.Steps()); err != nil {
 		return nil, err
 	}
 	best, err := optimizeSeries(ctx, h, schema, freeSeries(bands), freeStarts(bands, schema.Separation()), opts)
@@ -58,7 +60,7 @@ func freeStarts(bands, separation int) [][]float64 {
 	var points [][]float64
 	add := func(width int, decay float64) {
 		x := make([]float64, bands-1)
-		for i, v := range squareRootCoefficients(width)[1:] {
+		for i, v := range series.PrefixRoot(width)[1:] {
 			x[i] = v * math.Pow(decay, float64(i+1))
 		}
 		points = append(points, x)

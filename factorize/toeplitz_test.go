@@ -6,84 +6,18 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"mafalda/strategy"
 )
 
-func drawToeplitz(t *rapid.T, steps int, scaled bool) *Toeplitz {
-	rng := random(t)
-	c := make([]float64, rapid.IntRange(1, steps).Draw(t, "bands"))
-	for i := range c {
-		c[i] = rng.NormFloat64() / float64(i+1) / 2
-	}
-	c[0] = 1
-	var columns []float64
-	if scaled {
-		for range steps {
-			columns = append(columns, 0.5+rng.Float64())
-		}
-	}
-	p, err := NewToeplitz(steps, c, columns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func TestToeplitzStrategy(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		steps := rapid.IntRange(1, 12).Draw(t, "T")
-		p := drawToeplitz(t, steps, rapid.Bool().Draw(t, "scaled"))
-		var c, inverse, want mat.TriDense
-		p.StrategyTo(&c)
-		if err := p.NoisingTo(&inverse); err != nil {
-			t.Fatal(err)
-		}
-		if err := want.InverseTri(&c); err != nil || !mat.EqualApprox(&inverse, &want, 1e-8*mat.Norm(&want, 1)) {
-			t.Fatalf("C⁻¹ as a series differs (%v)", err)
-		}
-		var doubled mat.TriDense
-		p.Scaled(2).StrategyTo(&doubled)
-		c.ScaleTri(2, &c)
-		if !mat.Equal(&doubled, &c) {
-			t.Fatal("Scaled(2) is not twice the strategy")
-		}
-	})
-	for name, err := range map[string]error{
-		"no coefficient":  second(NewToeplitz(3, nil, nil)),
-		"too many":        second(NewToeplitz(1, []float64{1, 1}, nil)),
-		"zero first":      second(NewToeplitz(3, []float64{0, 1}, nil)),
-		"NaN":             second(NewToeplitz(3, []float64{1, math.NaN()}, nil)),
-		"columns missing": second(NewToeplitz(3, []float64{1}, []float64{1})),
-		"negative column": second(NewToeplitz(2, []float64{1}, []float64{1, -1})),
-		"square root":     second(SquareRoot(3, 4)),
-	} {
-		if err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-func second(_ *Toeplitz, err error) error { return err }
-
-// The square root of the prefix workload squares to it, and its loss under single participation is known:
-// sens² = Σ c_j², squared error Σ (T-j) c_j² (A C⁻¹ = C).
-func TestSquareRoot(t *testing.T) {
+// The loss of the square root of the prefix workload under single participation is known: sens² = Σ c_j², squared error
+// Σ (T-j) c_j² (A C⁻¹ = C).
+func TestLossOfSquareRoot(t *testing.T) {
 	const steps = 20
-	p, err := SquareRoot(steps, steps)
+	p, err := strategy.SquareRoot(steps, steps)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var c mat.TriDense
-	var square mat.Dense
-	p.StrategyTo(&c)
-	square.Mul(&c, &c)
-	for i := range steps {
-		for j := range i + 1 {
-			if math.Abs(square.At(i, j)-1) > 1e-13 {
-				t.Fatalf("C²[%d,%d] = %v", i, j, square.At(i, j))
-			}
-		}
 	}
 	var sens, squared float64
 	for j := range steps { // c_j = binom(2j, j)/4^j
@@ -96,7 +30,7 @@ func TestSquareRoot(t *testing.T) {
 		t.Errorf("%+v, want sens² %v and squared error %v (%v)", q, sens, squared, err)
 	}
 	// banded, under (k,b) with w ≤ b bands: columns of one pattern are orthogonal
-	banded, err := SquareRoot(steps, 5)
+	banded, err := strategy.SquareRoot(steps, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,41 +46,6 @@ func TestSquareRoot(t *testing.T) {
 
 func lgamma(n int) float64 { v, _ := math.Lgamma(float64(n)); return v }
 
-// Of a tree over T = 2^d steps under single participation: sens² = d+1 nodes a step.
-func TestTree(t *testing.T) {
-	c, err := Tree(16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := Evaluate(c, prefixGram(16), schema(t, 1, 16))
-	if err != nil || math.Abs(q.Sensitivity.Squared-5) > 1e-12 {
-		t.Errorf("sens² %v, want 5 (%v)", q.Sensitivity.Squared, err)
-	}
-	for steps := 1; steps <= 20; steps++ { // X by the definition: EᵀE for the encoder E
-		var rows [][2]int
-		for size := 1; size < 2*steps; size *= 2 {
-			for from := 0; from < steps; from += size {
-				rows = append(rows, [2]int{from, min(from+size, steps)})
-			}
-		}
-		e := mat.NewDense(len(rows), steps, nil)
-		for i, r := range rows {
-			for s := r[0]; s < r[1]; s++ {
-				e.Set(i, s, 1)
-			}
-		}
-		var want mat.Dense
-		want.Mul(e.T(), e)
-		c, err := Tree(steps)
-		if err != nil || !mat.EqualApprox(gramOf(c), &want, 1e-12) {
-			t.Errorf("T = %d: CᵀC is not EᵀE (%v)", steps, err)
-		}
-	}
-	if _, err := Tree(0); err == nil {
-		t.Error("a tree over nothing")
-	}
-}
-
 // The objective is the logarithm of the loss by definition, and its gradient the derivative.
 func TestToeplitzObjective(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -161,7 +60,7 @@ func TestToeplitzObjective(t *testing.T) {
 			x[i] = rng.NormFloat64() / float64(2+i%bands)
 		}
 		value := o.Value(x)
-		p, err := NewToeplitz(s.Steps(), o.c, o.d)
+		p, err := strategy.NewToeplitz(s.Steps(), o.c, o.d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +96,7 @@ func TestOptimizeToeplitz(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		banded, err := SquareRoot(24, s.Separation())
+		banded, err := strategy.SquareRoot(24, s.Separation())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,32 +7,21 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-
-	"mafalda/export"
-	"mafalda/factorize"
 )
 
 // TestDurableResumes: whatever the class, a stream that is closed, or killed right after a row, goes on as one that
 // never stopped; a row that was on disk as handed out is not handed out again.
 func TestDurableResumes(t *testing.T) {
 	all := strategies(t)
-	banded := all["banded"].(*factorize.Banded)
-	for name, tc := range map[string]struct {
-		strategy factorize.Strategy
-		describe export.Strategy
-		opts     Options
-	}{
-		"dense":       {all["dense"], export.Strategy{Class: "dense"}, Options{}},
-		"regenerated": {all["dense"], export.Strategy{Class: "dense"}, Options{Regenerate: true}},
-		"banded": {banded, export.Strategy{Class: "banded", Bandwidth: banded.Bands(),
-			Diagonals: banded.Diagonals()}, Options{}},
-	} {
+	all["regenerated"] = all["dense"]
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
-			dir := exported(t, tc.strategy, tc.describe)
+			opts := Options{Regenerate: name == "regenerated"}
+			dir := exported(t, c)
 			path := filepath.Join(t.TempDir(), "state")
 			fresh := true
 			open := func() *Durable {
-				d, err := OpenDurable(dir, "ann", 100, State{Path: path, New: fresh}, tc.opts)
+				d, err := OpenDurable(dir, "ann", 100, State{Path: path, New: fresh}, opts)
 				fresh = false
 				if err != nil {
 					t.Fatal(err)
@@ -41,7 +30,7 @@ func TestDurableResumes(t *testing.T) {
 			}
 			first := open()
 			rows := read(t, first.Next, 5)
-			if _, err := OpenDurable(dir, "ann", 100, State{Path: path}, tc.opts); runtime.GOOS == "linux" &&
+			if _, err := OpenDurable(dir, "ann", 100, State{Path: path}, opts); runtime.GOOS == "linux" &&
 				!errors.Is(err, ErrState) {
 				t.Errorf("opened twice: %v", err)
 			}
@@ -71,7 +60,7 @@ func TestDurableResumes(t *testing.T) {
 			if err := third.Close(); err != nil {
 				t.Fatal(err)
 			}
-			whole, err := newStream(tc.strategy, "ann", third.key, 100, 2, tc.opts)
+			whole, err := newStream(c, "ann", third.key, 100, 2, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,8 +78,7 @@ func TestDurableResumes(t *testing.T) {
 
 func TestDurableRefuses(t *testing.T) {
 	c := dense(t)
-	dir, other := exported(t, c, export.Strategy{Class: "dense"}), exported(t, c.Scaled(0.5),
-		export.Strategy{Class: "dense"})
+	dir, other := exported(t, c), exported(t, c.Scaled(0.5))
 	one, two := uint64(1), uint64(2)
 	start := func(opts Options) string {
 		path := filepath.Join(t.TempDir(), "state")

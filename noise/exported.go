@@ -14,6 +14,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/files"
+	"mafalda/strategy"
 )
 
 // ErrExport is wrapped by errors about an export that must not be used.
@@ -43,7 +44,7 @@ func hashOf(dir string) (string, error) {
 }
 
 // strategyOf returns the strategy of a node after all checks.
-func strategyOf(e *export.Export, node string) (factorize.Strategy, error) {
+func strategyOf(e *export.Export, node string) (strategy.Strategy, error) {
 	if err := e.CheckHashes(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
@@ -58,7 +59,7 @@ func strategyOf(e *export.Export, node string) (factorize.Strategy, error) {
 	}
 	c, err := m.Strategy.Build(m.Steps)
 	if err == nil && c == nil {
-		c, err = factorize.NewDense(layer.C)
+		c, err = strategy.NewDense(layer.C)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)

@@ -93,7 +93,7 @@ func TestRounding(t *testing.T) {
 
 // TestPrivacyOfManifest: noise is drawn only if the manifest's noise level follows from the rest of it.
 func TestPrivacyOfManifest(t *testing.T) {
-	dir := exported(t, dense(t), export.Strategy{Class: "dense"})
+	dir := exported(t, dense(t))
 	path := filepath.Join(dir, export.ManifestName)
 	original := content(t, path)
 	for name, tc := range map[string]struct {
@@ -155,7 +155,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func(nodes, label string) (int, error) {
-		dir := exported(t, dense(t), export.Strategy{Class: "dense"})
+		dir := exported(t, dense(t))
 		write(t, filepath.Join(dir, "nodes.csv"), []byte(nodes))
 		e, err := export.Load(dir)
 		if err != nil {

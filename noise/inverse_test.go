@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/factorize"
+	"mafalda/strategy"
 )
 
 // The computed inverse of a matrix of condition 1e15 is another matrix, by some percent, and noise by it protected less.
@@ -21,11 +21,11 @@ func TestInverseOfIllConditioned(t *testing.T) {
 				c.Set(i, j, growth*rng.NormFloat64())
 			}
 		}
-		strategy, err := factorize.NewDense(c)
+		made, err := strategy.NewDense(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = newMixer(strategy, 1, nil, false)
+		_, err = newMixer(made, 1, nil, false)
 		if errors.Is(err, ErrExport) != ill {
 			t.Errorf("growth %v: %v", growth, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"mafalda/factorize"
+	"mafalda/strategy"
 )
 
 // Options says how a node draws its noise.
@@ -35,7 +35,7 @@ type Stream struct {
 	std    float64
 	grid   float64
 	seed   bool
-	mix    mixer
+	mix    *mixer
 	next   int // the next step
 	z      []float64
 	row    []float64
@@ -81,7 +81,7 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	return s, nil
 }
 
-func newStream(c factorize.Strategy, node string, key Key, dim int, std float64, opts Options) (*Stream, error) {
+func newStream(c strategy.Strategy, node string, key Key, dim int, std float64, opts Options) (*Stream, error) {
 	s := &Stream{node: node, key: key, dim: dim, steps: c.Steps(), std: std, grid: opts.Grid, seed: opts.Seed != nil,
 		z: make([]float64, dim), row: make([]float64, dim)}
 	var err error

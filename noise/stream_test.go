@@ -17,13 +17,14 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 const steps, dim = 12, 9000 // more than two chunks
 
 // dense is the dense optimum for prefix sums.
-func dense(t testing.TB) factorize.Strategy {
+func dense(t testing.TB) strategy.Strategy {
 	t.Helper()
 	c, err := denseOptimum()
 	if err != nil {
@@ -32,7 +33,7 @@ func dense(t testing.TB) factorize.Strategy {
 	return c
 }
 
-var denseOptimum = sync.OnceValues(func() (factorize.Strategy, error) {
+var denseOptimum = sync.OnceValues(func() (strategy.Strategy, error) {
 	s, err := participation.NewCyclic(steps, 2, 6)
 	if err != nil {
 		return nil, err
@@ -45,14 +46,14 @@ var denseOptimum = sync.OnceValues(func() (factorize.Strategy, error) {
 })
 
 // strategies are one of each class, optimal for prefix sums.
-func strategies(t testing.TB) map[string]factorize.Strategy {
+func strategies(t testing.TB) map[string]strategy.Strategy {
 	s, err := participation.NewCyclic(steps, 2, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := workload.PrefixGram(steps)
 	ctx := context.Background()
-	all := map[string]factorize.Strategy{}
+	all := map[string]strategy.Strategy{}
 	all["dense"] = dense(t)
 	banded, err := factorize.OptimizeBanded(ctx, h, s, 4, factorize.Options{})
 	if err != nil {
@@ -152,14 +153,14 @@ func TestCovariance(t *testing.T) {
 }
 
 // exported writes an export of a strategy with two nodes and a noise level of 2.
-func exported(t testing.TB, c factorize.Strategy, describe export.Strategy) string {
+func exported(t testing.TB, c strategy.Strategy) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps, Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: describe,
+	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps, Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
 		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1, Tolerance: 0.1, Status: "converged",
 		Graph: &export.Graph{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"}, Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
 	files := []export.File{export.Bytes("nodes.csv", []byte("index,label,degree\n0,ann,1\n1,\"b,ob\",1\n"))}
-	if describe.Class == "dense" {
+	if c.Name() == "dense" {
 		var lower, noising mat.TriDense
 		c.StrategyTo(&lower)
 		if err := c.NoisingTo(&noising); err != nil {
@@ -191,7 +192,7 @@ func same(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal[[]
 // TestOpen: seeds make noise again, nodes and keys differ, the scale is the manifest's or the caller's, single precision and grid
 // are roundings.
 func TestOpen(t *testing.T) {
-	dir := exported(t, dense(t), export.Strategy{Class: "dense"})
+	dir := exported(t, dense(t))
 	seed := uint64(3)
 	open := func(node string, opts Options) *Stream {
 		s, err := Open(dir, node, 100, opts)
@@ -249,7 +250,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	c := dense(t)
-	damaged := exported(t, c, export.Strategy{Class: "dense"})
+	damaged := exported(t, c)
 	path := filepath.Join(damaged, "C.npy")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -259,8 +260,8 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fine := exported(t, c, export.Strategy{Class: "dense"})
-	loud := exported(t, c.Scaled(1.01), export.Strategy{Class: "dense"})
+	fine := exported(t, c)
+	loud := exported(t, c.Scaled(1.01))
 	for name, tc := range map[string]struct {
 		dir, node string
 		dim       int

@@ -8,14 +8,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"mafalda/export"
 )
 
 // begun returns an export and a state of its node ann for three parameters, of which count rows are out, as printed.
 func begun(t *testing.T, count int) (dir, path string, rows []string) {
 	t.Helper()
-	dir, path = exported(t, dense(t), export.Strategy{Class: "dense"}), filepath.Join(t.TempDir(), "state")
+	dir, path = exported(t, dense(t)), filepath.Join(t.TempDir(), "state")
 	d, err := OpenDurable(dir, "ann", 3, State{Path: path, New: true}, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"mafalda/export"
 )
 
 // writeBefore writes a state of the format before, of which rows are out, and returns its path.
@@ -35,7 +33,7 @@ func writeBefore(t *testing.T, dir string, key Key, rows int) string {
 // TestFormatBefore: a state of the format before goes on where it was, under the same name and links, and also after a
 // crash on the way to the new format; programs of then cannot use it any more.
 func TestFormatBefore(t *testing.T) {
-	dir := exported(t, dense(t), export.Strategy{Class: "dense"})
+	dir := exported(t, dense(t))
 	key := SeededKey(5, "somebody")
 	whole, err := newStream(dense(t), "ann", key, 100, 2, Options{})
 	if err != nil {
@@ -85,7 +83,7 @@ func TestFormatBefore(t *testing.T) {
 // TestFormatBeforeRefused: a state of the format before that is in use, or has another name, or is of another stream,
 // stays as it is.
 func TestFormatBeforeRefused(t *testing.T) {
-	dir := exported(t, dense(t), export.Strategy{Class: "dense"})
+	dir := exported(t, dense(t))
 	key := SeededKey(5, "somebody")
 	for name, tc := range map[string]struct {
 		dim     int

@@ -15,6 +15,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // A Correlation is the strategies of all nodes, inverted and with their sensitivities, ready for many runs. It is immutable.
@@ -31,18 +32,18 @@ type layer struct {
 }
 
 // Shared is the strategy of every node.
-func Shared(c factorize.Strategy) func(node int) factorize.Strategy {
-	return func(int) factorize.Strategy { return c }
+func Shared(c strategy.Strategy) func(node int) strategy.Strategy {
+	return func(int) strategy.Strategy { return c }
 }
 
 // NewCorrelation prepares the strategies of n nodes for noise under the schema. The errors are a strategy that is longer or
 // shorter than the schema's T, one that cannot be inverted, and those of its sensitivity. Nodes that are given the same
 // strategy (pointer) share the work.
-func NewCorrelation(nodes int, strategy func(node int) factorize.Strategy, schema participation.Schema) (*Correlation, error) {
+func NewCorrelation(nodes int, of func(node int) strategy.Strategy, schema participation.Schema) (*Correlation, error) {
 	c := &Correlation{schema: schema, of: make([]int, nodes)}
-	known := map[factorize.Strategy]int{}
+	known := map[strategy.Strategy]int{}
 	for u := range nodes {
-		s := strategy(u)
+		s := of(u)
 		hashable := reflect.TypeOf(s).Comparable()
 		if hashable {
 			if at, ok := known[s]; ok {
@@ -61,7 +62,7 @@ func NewCorrelation(nodes int, strategy func(node int) factorize.Strategy, schem
 	return c, nil
 }
 
-func newLayer(s factorize.Strategy, schema participation.Schema) (layer, error) {
+func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 	steps := schema.Steps()
 	if s.Steps() != steps {
 		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", ErrParticipation, s.Steps(), steps)

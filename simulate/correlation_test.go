@@ -10,11 +10,12 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/factorize"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // optimum returns the optimal strategy of a run, with or without its network.
-func optimum(t testing.TB, c Config, prefix bool) factorize.Strategy {
+func optimum(t testing.TB, c Config, prefix bool) strategy.Strategy {
 	h, err := workload.Gram(context.Background(), c.Gossip, c.Schema.Steps(), workload.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestNoiseIsCInverseZ(t *testing.T) {
 // Independent noise has the standard deviation clip·√k/(μ·m), of all nodes alike, and nodes and seeds have noise of their own.
 func TestNoiseLevel(t *testing.T) {
 	c := florentine(t, 40, 10, 4)
-	noise := &Noise{Correlation: correlation(t, 15, Shared(factorize.Identity(40)), c.Schema), Mu: 0.5}
+	noise := &Noise{Correlation: correlation(t, 15, Shared(strategy.Identity(40)), c.Schema), Mu: 0.5}
 	const clip, m, d = 2., 13, 3000
 	want := clip * math.Sqrt(10) / (0.5 * m)
 	for u := range 15 {
@@ -87,12 +88,12 @@ func TestNoiseLevel(t *testing.T) {
 func TestCorrelationShares(t *testing.T) {
 	schema := cyclic(t, 6, 2, 3)
 	a, b := drawStrategy(6, rand.New(rand.NewPCG(1, 1))), drawStrategy(6, rand.New(rand.NewPCG(2, 1)))
-	c := correlation(t, 5, func(u int) factorize.Strategy { return []factorize.Strategy{a, b}[u%2] }, schema)
+	c := correlation(t, 5, func(u int) strategy.Strategy { return []strategy.Strategy{a, b}[u%2] }, schema)
 	if len(c.layers) != 2 || c.Schema() != schema {
 		t.Errorf("%d layers for two strategies under %v", len(c.layers), c.Schema())
 	}
 	for u := range 5 {
-		sens, err := factorize.Sensitivity([]factorize.Strategy{a, b}[u%2], schema)
+		sens, err := factorize.Sensitivity([]strategy.Strategy{a, b}[u%2], schema)
 		if got := c.Sensitivity(u); err != nil || got < math.Sqrt(sens.Squared) || got > math.Sqrt(sens.Squared)*(1+1e-15) {
 			t.Errorf("sensitivity of node %d is %v, must be √%v, %v", u, got, sens.Squared, err)
 		}

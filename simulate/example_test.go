@@ -9,6 +9,7 @@ import (
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/simulate"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -36,7 +37,7 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	run := simulate.Config{Task: simulate.LinearTask(2000, 10), Gossip: w.Matrix(), Schema: schema}
-	for _, strategy := range []factorize.Strategy{best.Strategy, factorize.Identity(160)} {
+	for _, strategy := range []strategy.Strategy{best.Strategy, strategy.Identity(160)} {
 		c, err := simulate.NewCorrelation(g.Nodes(), simulate.Shared(strategy), schema)
 		if err != nil {
 			log.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 func cyclic(t interface{ Fatal(...any) }, steps, k, b int) participation.Cyclic {
@@ -25,7 +26,7 @@ func cyclic(t interface{ Fatal(...any) }, steps, k, b int) participation.Cyclic 
 	return s
 }
 
-func correlation(t interface{ Fatal(...any) }, nodes int, of func(int) factorize.Strategy, s participation.Schema) *Correlation {
+func correlation(t interface{ Fatal(...any) }, nodes int, of func(int) strategy.Strategy, s participation.Schema) *Correlation {
 	c, err := NewCorrelation(nodes, of, s)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func correlation(t interface{ Fatal(...any) }, nodes int, of func(int) factorize
 }
 
 // drawStrategy returns a random lower-triangular strategy.
-func drawStrategy(steps int, r *rand.Rand) factorize.Strategy {
+func drawStrategy(steps int, r *rand.Rand) strategy.Strategy {
 	m := mat.NewDense(steps, steps, nil)
 	for t := range steps {
 		for s := range t {
@@ -42,7 +43,7 @@ func drawStrategy(steps int, r *rand.Rand) factorize.Strategy {
 		}
 		m.Set(t, t, 0.5+r.Float64())
 	}
-	c, err := factorize.NewDense(m)
+	c, err := strategy.NewDense(m)
 	if err != nil {
 		panic(err)
 	}
@@ -73,7 +74,7 @@ func drawGossip(n int, r *rand.Rand) *graph.CSR {
 
 // slowRun is Algorithm 1 line by line, in float64, with the same shards, start and normal numbers. strategies is nil for no
 // noise.
-func slowRun(c Config, m twins, strategies []factorize.Strategy, noise *Noise, seed uint64) []float64 {
+func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, seed uint64) []float64 {
 	n, _ := c.Gossip.Dims()
 	steps, d := c.Schema.Steps(), c.Task.Model.Size()
 	train, test := c.Task.Split(seed)
@@ -148,7 +149,7 @@ func TestRunIsAlgorithm1(t *testing.T) {
 		c := Config{Task: Task{Model: m.fast, Split: func(uint64) (Dataset, Dataset) { return train, test }}, Gossip: drawGossip(n, r), Schema: schema,
 			Batches: b, Rounds: rapid.IntRange(1, 3).Draw(t, "K"), LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
 		var noise *Noise
-		strategies := make([]factorize.Strategy, n)
+		strategies := make([]strategy.Strategy, n)
 		if rapid.Bool().Draw(t, "noise") {
 			shared := drawStrategy(k*b, r)
 			perNode := rapid.Bool().Draw(t, "per node")
@@ -157,7 +158,7 @@ func TestRunIsAlgorithm1(t *testing.T) {
 					strategies[u] = drawStrategy(k*b, r)
 				}
 			}
-			noise = &Noise{correlation(t, n, func(u int) factorize.Strategy { return strategies[u] }, schema), accounting.Adjacency(r.IntN(2)), 3}
+			noise = &Noise{correlation(t, n, func(u int) strategy.Strategy { return strategies[u] }, schema), accounting.Adjacency(r.IntN(2)), 3}
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		got, err := Run(context.Background(), c, noise, seed)
@@ -232,7 +233,7 @@ func florentine(t testing.TB, steps, k, b int) Config {
 func TestWorkersChangeNothing(t *testing.T) {
 	c := florentine(t, 60, 5, 12)
 	c.Task = Task{Name: "mlp", Model: NewMLP(6, 9), LearningRate: 0.1, Split: c.Task.Split}
-	noise := &Noise{Correlation: correlation(t, 15, Shared(factorize.AntiPGD(60)), c.Schema), Mu: 5}
+	noise := &Noise{Correlation: correlation(t, 15, Shared(strategy.AntiPGD(60)), c.Schema), Mu: 5}
 	var first *Result
 	for _, workers := range []int{1, 2, 3, 16} {
 		c.Workers = workers
@@ -260,7 +261,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 func TestRounds(t *testing.T) {
 	c := florentine(t, 20, 5, 4)
 	c.Rounds = 3
-	noise := &Noise{Correlation: correlation(t, 15, Shared(factorize.Identity(20)), c.Schema), Mu: 1}
+	noise := &Noise{Correlation: correlation(t, 15, Shared(strategy.Identity(20)), c.Schema), Mu: 1}
 	got, err := Run(context.Background(), c, noise, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +285,7 @@ func TestRefusedParticipation(t *testing.T) {
 		}
 		return s
 	}
-	identity := Shared(factorize.Identity(24))
+	identity := Shared(strategy.Identity(24))
 	for name, tc := range map[string]struct {
 		batches int
 		schema  participation.Schema // of the strategy
@@ -309,11 +310,11 @@ func TestRefusedParticipation(t *testing.T) {
 		}
 	}
 	for _, steps := range []int{23, 25} {
-		if _, err := NewCorrelation(15, Shared(factorize.Identity(steps)), c.Schema); !errors.Is(err, ErrParticipation) {
+		if _, err := NewCorrelation(15, Shared(strategy.Identity(steps)), c.Schema); !errors.Is(err, ErrParticipation) {
 			t.Errorf("a strategy of %d steps for a run of 24: %v", steps, err)
 		}
 		c.Batches = 0
-		other := correlation(t, 15, Shared(factorize.Identity(steps)), cyclic(t, steps, 1, steps))
+		other := correlation(t, 15, Shared(strategy.Identity(steps)), cyclic(t, steps, 1, steps))
 		if _, err := Run(context.Background(), c, &Noise{Correlation: other, Mu: 1}, 1); !errors.Is(err, ErrParticipation) {
 			t.Errorf("a correlation of %d steps in a run of 24: %v", steps, err)
 		}
@@ -362,13 +363,13 @@ func TestBadRuns(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	identity := correlation(t, 15, Shared(factorize.Identity(24)), good.Schema)
+	identity := correlation(t, 15, Shared(strategy.Identity(24)), good.Schema)
 	for name, n := range map[string]*Noise{
 		"no mu":          {Correlation: identity},
 		"infinite mu":    {Correlation: identity, Mu: math.Inf(1)},
 		"no correlation": {Mu: 1},
 		"adjacency":      {Correlation: identity, Mu: 1, Adjacency: 7},
-		"nodes":          {Correlation: correlation(t, 14, Shared(factorize.Identity(24)), good.Schema), Mu: 1},
+		"nodes":          {Correlation: correlation(t, 14, Shared(strategy.Identity(24)), good.Schema), Mu: 1},
 	} {
 		if _, err := Run(context.Background(), good, n, 1); err == nil {
 			t.Errorf("%s: no error", name)
@@ -384,7 +385,7 @@ func TestBadRuns(t *testing.T) {
 // Noise beyond all numbers ends a run, with the step and without an error.
 func TestDivergence(t *testing.T) {
 	c := florentine(t, 100, 10, 10)
-	r, err := Run(context.Background(), c, &Noise{Correlation: correlation(t, 15, Shared(factorize.Identity(100)), c.Schema), Mu: 1e-40}, 1)
+	r, err := Run(context.Background(), c, &Noise{Correlation: correlation(t, 15, Shared(strategy.Identity(100)), c.Schema), Mu: 1e-40}, 1)
 	if err != nil || r.Diverged == 0 || r.Diverged > 60 || !math.IsNaN(r.Mean+r.Final) {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -405,7 +406,7 @@ func TestDivergence(t *testing.T) {
 func TestOrderOfMethods(t *testing.T) {
 	c := florentine(t, 160, 10, 16)
 	means := map[string][]*Result{}
-	strategies := map[string]factorize.Strategy{"dp-d-sgd": factorize.Identity(160), "d-mf": optimum(t, c, true), "mafalda": optimum(t, c, false)}
+	strategies := map[string]strategy.Strategy{"dp-d-sgd": strategy.Identity(160), "d-mf": optimum(t, c, true), "mafalda": optimum(t, c, false)}
 	for name, s := range strategies {
 		noise := &Noise{Correlation: correlation(t, 15, Shared(s), c.Schema), Mu: 0.3}
 		for seed := range uint64(10) {
@@ -440,7 +441,7 @@ func TestAccuracy(t *testing.T) {
 	if s := Summarize([]*Result{r, r}); s.Accuracy != *r.Accuracy {
 		t.Errorf("summary of %v: %v", *r.Accuracy, s.Accuracy)
 	}
-	diverged := &Noise{Correlation: correlation(t, 15, Shared(factorize.Identity(100)), c.Schema), Mu: 1e-40}
+	diverged := &Noise{Correlation: correlation(t, 15, Shared(strategy.Identity(100)), c.Schema), Mu: 1e-40}
 	if r, err := Run(context.Background(), c, diverged, 1); err != nil || r.Diverged == 0 || r.Accuracy != nil {
 		t.Errorf("diverged: %+v, %v", r, err)
 	}

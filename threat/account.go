@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/strategy"
 )
 
 // Exposure is what an attacker learns of one victim.
@@ -71,9 +71,8 @@ func IsUnclear(err error) bool { return errors.Is(err, errUnclear) }
 
 func (a Algorithm) fits(steps int) error {
 	length := steps
-	switch f := a.filter.(type) {
-	case autoregression:
-		length = len(f.diagonals[0])
+	if a.filter != nil && a.filter.Steps() != 0 {
+		length = a.filter.Steps()
 	}
 	if a.dense != nil {
 		length = a.steps
@@ -161,7 +160,7 @@ func public(a Algorithm, attacker Attacker, n int, visit func(Exposure) error) e
 		if known[v] {
 			continue
 		}
-		if err := visit(Exposure{Victim: v, M: gramOf(a.dense(v))}); err != nil {
+		if err := visit(Exposure{Victim: v, M: strategy.GramOf(a.dense(v))}); err != nil {
 			return err
 		}
 	}
@@ -217,7 +216,7 @@ func (a Algorithm) LDPSquared(node, steps int) (*mat.SymDense, error) {
 		return nil, nil
 	}
 	if a.dense != nil {
-		return gramOf(a.dense(node)), nil
+		return strategy.GramOf(a.dense(node)), nil
 	}
 	m := mat.NewSymDense(steps, nil)
 	noising := a.noising(steps)
@@ -233,17 +232,8 @@ func (a Algorithm) LDPSquared(node, steps int) (*mat.SymDense, error) {
 	return m, nil
 }
 
-// gramOf returns CᵀC.
-func gramOf(c factorize.Strategy) *mat.SymDense {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	m := mat.NewSymDense(c.Steps(), nil)
-	m.SymOuterK(1, lower.T())
-	return m
-}
-
 // noisingOf returns C⁻¹.
-func noisingOf(c factorize.Strategy) (*mat.Dense, error) {
+func noisingOf(c strategy.Strategy) (*mat.Dense, error) {
 	var noising mat.TriDense
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
@@ -260,24 +250,11 @@ func (a Algorithm) noising(steps int) *mat.Dense {
 	if a.filter == nil {
 		return z
 	}
-	memory := a.filter.memory()
-	state := mat.NewDense(max(memory, 1), steps, nil) // as combinations of z
+	kept, unit := make([][]float64, a.filter.Memory()), make([]float64, steps)
 	for t := range steps {
-		phi, psi, lambda, delta := a.filter.at(t)
-		row := make([]float64, steps)
-		for k := range memory {
-			for s := range t {
-				row[s] += lambda[k] * state.At(k, s)
-			}
-		}
-		row[t] = delta
-		z.SetRow(t, row)
-		if memory > 0 {
-			state.Mul(phi, mat.DenseCopyOf(state))
-			for k := range memory {
-				state.Set(k, t, psi[k])
-			}
-		}
+		unit[t] = 1
+		a.filter.StepTo(z.RawRowView(t), unit, kept, t)
+		unit[t] = 0
 	}
 	return z
 }

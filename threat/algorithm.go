@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"mafalda/factorize"
+	"mafalda/strategy"
 )
 
 // Algorithm is a decentralized learning algorithm: what noise its messages carry, and how often they are averaged. The
@@ -12,14 +12,14 @@ import (
 // itself.
 type Algorithm struct {
 	name   string
-	filter filter                            // correlation over time, nil for none
-	dense  func(node int) factorize.Strategy // correlation over time that has no small filter, nil if there is none
-	steps  int                               // of dense
-	each   []factorize.Strategy              // of every node, if they differ
-	rounds int                               // gossip rounds a step
-	shared float64                           // standard deviation of the noise that cancels between neighbours
-	alone  float64                           // standard deviation of a node's own noise
-	zip    bool                              // noise of single messages
+	filter strategy.Filter                  // correlation over time, nil for none
+	dense  func(node int) strategy.Strategy // correlation over time that has no small filter, nil if there is none
+	steps  int                              // of dense
+	each   []strategy.Strategy              // of every node, if they differ
+	rounds int                              // gossip rounds a step
+	shared float64                          // standard deviation of the noise that cancels between neighbours
+	alone  float64                          // standard deviation of a node's own noise
+	zip    bool                             // noise of single messages
 }
 
 // Name returns the algorithm's name.
@@ -54,7 +54,7 @@ func ZipDL() Algorithm { return Algorithm{name: "zip-dl", rounds: 1, zip: true} 
 
 // AntiPGD is the algorithm of that name (Koloskova et al. 2023): noise z_t - z_{t-1}.
 func AntiPGD() Algorithm {
-	return Algorithm{name: "antipgd", rounds: 1, alone: 1, filter: difference{}}
+	return Algorithm{name: "antipgd", rounds: 1, alone: 1, filter: filterOf(strategy.AntiPGD(2))} // for any number of steps
 }
 
 // ErrStrategy is returned for strategies over another number of steps.
@@ -63,20 +63,20 @@ var ErrStrategy = errors.New("strategy does not fit the run")
 // MFDSGD is MF-D-SGD with the strategy C at every node: noise C⁻¹Z. Structured strategies (Banded, Toeplitz with few
 // coefficients, BLT, BandedInverse) have a fast path whatever T; a dense one needs the direct method of Account, which has a
 // size limit.
-func MFDSGD(c factorize.Strategy) Algorithm {
+func MFDSGD(c strategy.Strategy) Algorithm {
 	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1}
-	if _, independent := c.(factorize.Identity); independent {
+	if _, independent := c.(strategy.Identity); independent {
 		return a
 	}
 	if a.filter = filterOf(c); a.filter == nil {
-		a.dense, a.steps = func(int) factorize.Strategy { return c }, c.Steps()
+		a.dense, a.steps = func(int) strategy.Strategy { return c }, c.Steps()
 	}
 	return a
 }
 
 // MFDSGDPerNode is MF-D-SGD with the strategy strategies[v] at node v, all of the same number of steps; it goes by the direct
 // method. Local DP is that of the worst of them.
-func MFDSGDPerNode(strategies []factorize.Strategy) Algorithm {
+func MFDSGDPerNode(strategies []strategy.Strategy) Algorithm {
 	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, steps: strategies[0].Steps(), each: strategies,
-		dense: func(node int) factorize.Strategy { return strategies[node] }}
+		dense: func(node int) strategy.Strategy { return strategies[node] }}
 }

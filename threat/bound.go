@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Bound says how a squared sensitivity is made of M.
@@ -115,7 +115,7 @@ func patternsOf(schema participation.Schema) ([][]int, bool) {
 // no noise of its own protects a node.
 func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 	worst := math.Inf(-1)
-	seen := map[factorize.Strategy]bool{}
+	seen := map[strategy.Strategy]bool{}
 	for node := range max(len(a.each), 1) {
 		if a.each != nil {
 			if seen[a.each[node]] {

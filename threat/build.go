@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/strategy"
 )
 
 // build returns the system of an attacker's view, reduced by what it knows: the attackers' gradients and noise, and
@@ -168,13 +169,13 @@ func edges(w *graph.CSR) [][2]int {
 }
 
 // stage is the round of a step in which gradients come in.
-func (p *pieces) stage(f filter, t int) *stage {
+func (p *pieces) stage(f strategy.Filter, t int) *stage {
 	memory, delta := 0, 1.0
 	var phi *mat.Dense
 	var psi, lambda []float64
 	if f != nil {
-		memory = f.memory()
-		phi, psi, lambda, delta = f.at(t)
+		memory = f.Memory()
+		phi, psi, lambda, delta = stateSpace(f, t)
 	}
 	n := len(p.nodes)
 	states := 0

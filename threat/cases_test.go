@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 func gossip(t rapid.TB, name string, scheme graph.Scheme) (*graph.Graph, *graph.CSR) {
@@ -248,8 +248,8 @@ func eye(n int) *mat.SymDense {
 	return m
 }
 
-func mustBanded(t rapid.TB, steps int) *factorize.Banded {
-	b, err := factorize.NewBanded(eye(steps), 1)
+func mustBanded(t rapid.TB, steps int) *strategy.Banded {
+	b, err := strategy.NewBanded(eye(steps), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (a Algorithm) Needs(w *graph.CSR, schema participation.Schema) float64 {
 	default:
 		state := nodes
 		if a.filter != nil {
-			state += nodes * float64(a.filter.memory())
+			state += nodes * float64(a.filter.Memory())
 		}
 		floats += 5 * state * state * steps * float64(a.rounds)
 	}

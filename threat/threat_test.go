@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/strategy"
 )
 
 func TestMain(m *testing.M) {
@@ -76,7 +76,7 @@ func upTo(n int) []int {
 	return all
 }
 
-func drawStrategy(t *rapid.T, steps int) factorize.Strategy {
+func drawStrategy(t *rapid.T, steps int) strategy.Strategy {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "strategy"), 2))
 	lower := mat.NewTriDense(steps, mat.Lower, nil)
 	bands := rapid.IntRange(1, steps).Draw(t, "bands")
@@ -95,22 +95,22 @@ func drawStrategy(t *rapid.T, steps int) factorize.Strategy {
 	for i := range columns {
 		columns[i] = 0.5 + rng.Float64()
 	}
-	var c factorize.Strategy
+	var c strategy.Strategy
 	var err error
 	switch rapid.SampledFrom([]string{"dense", "banded", "toeplitz", "scaled", "blt", "banded-inverse"}).Draw(t, "class") {
 	case "dense":
-		c, err = factorize.NewDense(lower)
+		c, err = strategy.NewDense(lower)
 	case "banded":
-		c, err = factorize.NewBanded(lower, bands)
+		c, err = strategy.NewBanded(lower, bands)
 	case "toeplitz":
-		c, err = factorize.NewToeplitz(steps, coefficients, nil)
+		c, err = strategy.NewToeplitz(steps, coefficients, nil)
 	case "scaled":
-		c, err = factorize.NewToeplitz(steps, coefficients, columns)
+		c, err = strategy.NewToeplitz(steps, coefficients, columns)
 	case "blt":
-		c, err = factorize.NewBLT(steps, 0.5+rng.Float64(), []factorize.Section{
+		c, err = strategy.NewBLT(steps, 0.5+rng.Float64(), []strategy.Section{
 			{P: rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64() / 2, B: 0.3 * rng.Float64()}, {P: rng.Float64() / 2, A: rng.Float64() / 3}})
 	default:
-		c, err = factorize.NewBandedInverse(steps, coefficients)
+		c, err = strategy.NewBandedInverse(steps, coefficients)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func drawAlgorithm(t *rapid.T, nodes, steps int) Algorithm {
 	switch rapid.SampledFrom([]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd", "per node"}).Draw(t, "algorithm") {
 	case "per node":
 		first, second := drawStrategy(t, steps), drawStrategy(t, steps)
-		each := make([]factorize.Strategy, nodes)
+		each := make([]strategy.Strategy, nodes)
 		for v := range each {
 			each[v] = first
 			if v%2 == 1 {

@@ -19,6 +19,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/files"
 	"mafalda/internal/npy"
+	"mafalda/strategy"
 )
 
 // startFlags say where the optimization of the dense optimum starts, and where it is kept.
@@ -124,7 +125,7 @@ func (f *startFlags) ofExport(steps int) (*mat.SymDense, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	return factorize.GramOf(c), nil
+	return strategy.GramOf(c), nil
 }
 
 // checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when

@@ -12,6 +12,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -187,7 +188,7 @@ func checkConfidence(g *export.Gram, s *workload.Sketch) error {
 //
 // Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in
 // addition to what few Lanczos steps may cost.
-func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c factorize.Strategy, optimum bool, gap float64) error {
+func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c strategy.Strategy, optimum bool, gap float64) error {
 	if s == nil {
 		return nil
 	}

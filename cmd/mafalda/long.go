@@ -8,6 +8,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -75,14 +76,14 @@ func responsesOf(whole, rough *workload.Response) factorize.Responses {
 }
 
 // judgeLong fills in how far the loss of a strategy may be from what an estimate says.
-func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c factorize.Strategy) error {
+func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c strategy.Strategy) error {
 	if s == nil {
 		return nil
 	}
 	if err := checkConfidence(g, s); err != nil {
 		return err
 	}
-	r, ok := factorize.InverseSeries(c)
+	r, ok := strategy.InverseSeriesOf(c)
 	if !ok {
 		return fmt.Errorf("no Toeplitz strategy: %w", factorize.ErrUnsupported)
 	}
@@ -118,8 +119,8 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 	steps := j.schema.Steps()
 	for _, b := range []struct {
 		name string
-		c    factorize.Strategy
-	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}} {
+		c    strategy.Strategy
+	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}} {
 		q, err := factorize.EvaluateLong(b.c, responses, j.schema)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
@@ -130,7 +131,7 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 }
 
 // longLoss checks squared error and loss of a strategy of many steps, and the baselines.
-func (v *verification) longLoss(ctx context.Context, n *network, c factorize.Strategy) error {
+func (v *verification) longLoss(ctx context.Context, n *network, c strategy.Strategy) error {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
@@ -167,7 +168,7 @@ func (v *verification) longLoss(ctx context.Context, n *network, c factorize.Str
 		v.skip("baselines")
 		return nil
 	}
-	is, err := plainBaselines(m.Steps, func(c factorize.Strategy) (factorize.Quality, error) {
+	is, err := plainBaselines(m.Steps, func(c strategy.Strategy) (factorize.Quality, error) {
 		return factorize.EvaluateLong(c, responses, v.schema)
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -58,7 +59,7 @@ func (o objective) isMean() bool { return o.of == nil }
 
 // measure returns what a strategy costs by the objective.
 func (o objective) measure(k *workload.Kernel, s participation.Schema) benchmarks.Measure {
-	return func(c factorize.Strategy) (factorize.Quality, error) {
+	return func(c strategy.Strategy) (factorize.Quality, error) {
 		sens, errors, err := factorize.EvaluateSteps(c, k, s)
 		if err != nil {
 			return factorize.Quality{}, err
@@ -133,7 +134,7 @@ func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) e
 }
 
 // stepErrors checks squared error and loss of an objective other than the mean, and its lower bound.
-func (v *verification) stepErrors(ctx context.Context, o objective, c factorize.Strategy, k *workload.Kernel) error {
+func (v *verification) stepErrors(ctx context.Context, o objective, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
 	if !participation.IsPartition(v.schema) || m.Strategy.Class != "dense" {
 		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o.name)
@@ -157,12 +158,12 @@ func (v *verification) stepErrors(ctx context.Context, o objective, c factorize.
 }
 
 // lastBound proves the bound for the last step by the exported strategy or, if that is not enough, by the search that led to it.
-func (v *verification) lastBound(ctx context.Context, c factorize.Strategy, k *workload.Kernel) error {
+func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
 	if m.Weights != nil {
 		v.add("objective", false, "objective_weights are for the objective max, not for last")
 	}
-	bound, err := factorize.LowerBoundLast(k, factorize.GramOf(c), v.schema)
+	bound, err := factorize.LowerBoundLast(k, strategy.GramOf(c), v.schema)
 	if err != nil {
 		return err
 	}

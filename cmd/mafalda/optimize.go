@@ -19,6 +19,7 @@ import (
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -117,7 +118,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 		return j.finish(cmd, o)
 	}
-	dmf := sync.OnceValues(func() (factorize.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
+	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
 	if !f.noBaselines {
 		go dmf() // beside all else
 	}
@@ -149,7 +150,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 		if !participation.IsPartition(j.schema) {
 			j.progress.show(0, "lower bound")
-			if r.bound, err = factorize.OverlapBound(ctx, h, factorize.GramOf(r.chosen()), j.schema); err != nil {
+			if r.bound, err = factorize.OverlapBound(ctx, h, strategy.GramOf(r.chosen()), j.schema); err != nil {
 				return fmt.Errorf("bounding the loss: %w", err)
 			}
 		}
@@ -393,7 +394,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		r = &factorize.Result{Status: optim.Converged}
 	}
 	q, iterations, bound := r.Quality, r.Iterations, math.Max(r.LowerBound, o.bound)
-	strategy := describe(o.chosen())
+	strategy := export.Describe(o.chosen())
 	if special := o.special; special != nil {
 		q, iterations = special.quality, special.iterations
 		if participation.IsPartition(j.schema) && r.Loss > 0 {

@@ -4,6 +4,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/factorize"
 	"mafalda/optim"
+	"mafalda/strategy"
 )
 
 // outcome is what optimize has computed.
@@ -17,7 +18,7 @@ type outcome struct {
 }
 
 // chosen returns the strategy to export, if it is only one.
-func (o *outcome) chosen() factorize.Strategy {
+func (o *outcome) chosen() strategy.Strategy {
 	if o.special != nil {
 		return o.special.strategy
 	}

@@ -15,6 +15,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/figure"
+	"mafalda/strategy"
 )
 
 // plotFlags say what to draw, and where to.
@@ -128,7 +129,7 @@ func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
 }
 
 // exportFigures draws what the export alone has.
-func (f *plotFlags) exportFigures(e *export.Export, c factorize.Strategy) ([]namedFigure, error) {
+func (f *plotFlags) exportFigures(e *export.Export, c strategy.Strategy) ([]namedFigure, error) {
 	whose := ""
 	if e.Manifest.PerNode != nil {
 		whose = fmt.Sprintf(" of node %d", f.node)
@@ -150,7 +151,7 @@ func (f *plotFlags) exportFigures(e *export.Export, c factorize.Strategy) ([]nam
 
 // networkFigures draws what needs the network.
 func networkFigures(ctx context.Context, w io.Writer, v *verification, n *network,
-	c factorize.Strategy) ([]namedFigure, error) {
+	c strategy.Strategy) ([]namedFigure, error) {
 	errs, err := errorsFigure(ctx, v, n, c)
 	if err != nil {
 		return nil, err
@@ -169,7 +170,7 @@ func networkFigures(ctx context.Context, w io.Writer, v *verification, n *networ
 }
 
 // nodeStrategy returns the strategy that a node of an export runs, made from its parameters if need be.
-func nodeStrategy(e *export.Export, node int) (factorize.Strategy, error) {
+func nodeStrategy(e *export.Export, node int) (strategy.Strategy, error) {
 	layer, err := e.Node(node)
 	if err != nil {
 		return nil, err
@@ -181,14 +182,14 @@ func nodeStrategy(e *export.Export, node int) (factorize.Strategy, error) {
 		}
 		return s, nil
 	}
-	s, err := factorize.NewDense(layer.C)
+	s, err := strategy.NewDense(layer.C)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
 	return s, nil
 }
 
-func matricesFigure(c factorize.Strategy, whose string) (*figure.Figure, error) {
+func matricesFigure(c strategy.Strategy, whose string) (*figure.Figure, error) {
 	var lower, noising mat.TriDense
 	c.StrategyTo(&lower)
 	if err := c.NoisingTo(&noising); err != nil {

@@ -9,11 +9,12 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/internal/figure"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // errorsFigure shows the error of every step, for unit noise and sens = 1, as root mean square over the nodes.
-func errorsFigure(ctx context.Context, v *verification, n *network, c factorize.Strategy) (*figure.Figure, error) {
+func errorsFigure(ctx context.Context, v *verification, n *network, c strategy.Strategy) (*figure.Figure, error) {
 	k, err := v.kernel(ctx, n)
 	if err != nil {
 		return nil, err
@@ -35,8 +36,8 @@ func errorsFigure(ctx context.Context, v *verification, n *network, c factorize.
 	all := []stepCurve{{name, own}}
 	for _, x := range []struct {
 		name     string
-		strategy factorize.Strategy
-	}{{"D-MF", dmf.Strategy}, {"DP-D-SGD", factorize.Identity(k.Steps())}} {
+		strategy strategy.Strategy
+	}{{"D-MF", dmf.Strategy}, {"DP-D-SGD", strategy.Identity(k.Steps())}} {
 		e, err := scaledErrors(x.strategy, k, v)
 		if err != nil {
 			return nil, fmt.Errorf("errors of %s: %w", x.name, err)
@@ -67,7 +68,7 @@ func (c stepCurve) curve(nodes int) figure.Curve {
 }
 
 // scaledErrors returns sens² times the squared error of every step of a strategy that all nodes run.
-func scaledErrors(c factorize.Strategy, k *workload.Kernel, v *verification) ([]float64, error) {
+func scaledErrors(c strategy.Strategy, k *workload.Kernel, v *verification) ([]float64, error) {
 	sens, errors, err := factorize.EvaluateSteps(c, k, v.schema)
 	for t := range errors {
 		errors[t] *= sens.Squared
@@ -104,7 +105,7 @@ func layerErrors(ctx context.Context, v *verification, n *network) ([]float64, e
 		if h == nil {
 			continue
 		}
-		c, err := factorize.NewDense(v.export.Layers[layer].C)
+		c, err := strategy.NewDense(v.export.Layers[layer].C)
 		if err != nil {
 			return nil, fmt.Errorf("layer %d: %w", layer, err)
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/participation"
 	"mafalda/simulate"
+	"mafalda/strategy"
 )
 
 // readMethod makes the correlation of an export, for the participation that it was made for.
@@ -43,7 +43,7 @@ func (s *simulation) readMethod(dir string, schema participation.Schema) (method
 	if err != nil {
 		return method{}, fmt.Errorf("%s: %w", dir, err)
 	}
-	c, err := simulate.NewCorrelation(len(strategies), func(u int) factorize.Strategy { return strategies[u] }, of)
+	c, err := simulate.NewCorrelation(len(strategies), func(u int) strategy.Strategy { return strategies[u] }, of)
 	if err != nil {
 		return method{}, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -57,7 +57,7 @@ func (s *simulation) readMethod(dir string, schema participation.Schema) (method
 
 // strategiesOf returns the strategy of every node of the network: what all nodes share, or, where nodes have their
 // own, that of the node with the same label.
-func (s *simulation) strategiesOf(e *export.Export) ([]factorize.Strategy, error) {
+func (s *simulation) strategiesOf(e *export.Export) ([]strategy.Strategy, error) {
 	at := make([]int, s.network.graph.Nodes()) // the node of the export
 	if e.Manifest.PerNode != nil {
 		var err error
@@ -65,8 +65,8 @@ func (s *simulation) strategiesOf(e *export.Export) ([]factorize.Strategy, error
 			return nil, err
 		}
 	}
-	layers := map[int]factorize.Strategy{} // one value a layer, whose work is then shared
-	strategies := make([]factorize.Strategy, len(at))
+	layers := map[int]strategy.Strategy{} // one value a layer, whose work is then shared
+	strategies := make([]strategy.Strategy, len(at))
 	for u, node := range at {
 		layer := 0
 		if e.Manifest.PerNode != nil {

@@ -14,6 +14,7 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/simulate"
+	"mafalda/strategy"
 )
 
 // methodNames are those that are no folders.
@@ -52,13 +53,13 @@ func (s *simulation) chooseMethods(schema participation.Schema) ([]method, error
 }
 
 // strategy makes the strategy of one of methodNames.
-func (s *simulation) strategy(ctx context.Context, name string) (factorize.Strategy, error) {
+func (s *simulation) strategy(ctx context.Context, name string) (strategy.Strategy, error) {
 	schema := s.config.Schema
 	switch name {
 	case "dp-d-sgd":
-		return factorize.Identity(schema.Steps()), nil
+		return strategy.Identity(schema.Steps()), nil
 	case "antipgd":
-		return factorize.AntiPGD(schema.Steps()), nil
+		return strategy.AntiPGD(schema.Steps()), nil
 	case "d-mf":
 		return benchmarks.DMF(ctx, schema)
 	}

@@ -17,9 +17,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/npy"
+	"mafalda/strategy"
 )
 
 // simulateJSON runs a simulation and returns its rows by method and mu.
@@ -172,7 +172,7 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 		}
 		for u, got := range strategies {
 			want, err := nodeStrategy(e, 4-u)
-			if err != nil || !mat.Equal(factorize.GramOf(got), factorize.GramOf(want)) {
+			if err != nil || !mat.Equal(strategy.GramOf(got), strategy.GramOf(want)) {
 				t.Errorf("%v: node %s has the strategy of another", split, s.network.graph.Label(u))
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -77,7 +78,7 @@ func (f *splitFlags) checkRoom(nodes, steps int, out string) error {
 }
 
 // split computes the strategies, starting from the shared one.
-func (j *job) split(ctx context.Context, shared factorize.Strategy) (*factorize.Split, error) {
+func (j *job) split(ctx context.Context, shared strategy.Strategy) (*factorize.Split, error) {
 	var grams []*mat.SymDense
 	err := workload.NodeGrams(ctx, j.network.gossip.Matrix(), j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
 		j.progress.show(float64(done)/float64(total), "Gram matrices of the nodes")
@@ -116,7 +117,7 @@ func (f *splitFlags) describe(s *factorize.Split) *export.PerNode {
 func (f *splitFlags) files(s *factorize.Split) []export.File {
 	strategies := s.Strategies
 	if f.perNode {
-		strategies = make([]factorize.Strategy, len(s.Of))
+		strategies = make([]strategy.Strategy, len(s.Of))
 		for i, g := range s.Of {
 			strategies[i] = s.Strategies[g]
 		}

@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // strategyFlags say which class of strategies to optimize over.
@@ -131,7 +130,7 @@ func (f *strategyFlags) choose(cmd *cobra.Command, s participation.Schema) (stra
 
 // structured is the optimum of a class other than dense.
 type structured struct {
-	strategy   factorize.Strategy
+	strategy   strategy.Strategy
 	quality    factorize.Quality
 	iterations int
 	search     *factorize.Result // with a certificate within what was searched, or nil
@@ -152,48 +151,4 @@ func (c strategyClass) run(ctx context.Context, h *mat.SymDense, s participation
 		r.bound = certified.LowerBound
 	}
 	return r, nil
-}
-
-// describe returns the parameters of a strategy for the manifest.
-func describe(c factorize.Strategy) export.Strategy {
-	var out export.Strategy
-	switch c := c.(type) {
-	case *factorize.Banded:
-		out = export.Strategy{Class: "banded", Bandwidth: c.Bands(), Diagonals: c.Diagonals()}
-	case *factorize.Toeplitz:
-		out = export.Strategy{Class: "toeplitz", Coefficients: c.Coefficients(), Columns: c.Columns()}
-		out.Bandwidth = len(out.Coefficients)
-	case *factorize.BandedInverse:
-		out = export.Strategy{Class: "banded-inverse", Coefficients: c.Coefficients()}
-		out.Bandwidth = len(out.Coefficients)
-	case *factorize.BLT:
-		out = describeBLT(c)
-	default:
-		out = export.Strategy{Class: "dense"}
-	}
-	if s, ok := c.(factorize.Streamer); ok {
-		cost := s.NodeCost()
-		out.MemoryFloats, out.FlopsPerStep = cost.Floats, cost.Flops
-	}
-	return out
-}
-
-func describeBLT(c *factorize.BLT) export.Strategy {
-	out := export.Strategy{Class: "blt"}
-	sections, scale := c.Sections()
-	out.Scale = scale
-	for _, s := range sections {
-		out.Sections = append(out.Sections, [4]float64{s.P, s.Q, s.A, s.B})
-	}
-	theta, omega, _ := c.Buffers()
-	out.Buffers = len(theta)
-	for i := range theta {
-		if re, im := real(omega[i]), imag(omega[i]); math.IsNaN(re+im) || math.IsInf(re+im, 0) {
-			out.Theta, out.Omega = nil, nil // poles coincide: only the sections say what it is
-			break
-		}
-		out.Theta = append(out.Theta, [2]float64{real(theta[i]), imag(theta[i])})
-		out.Omega = append(out.Omega, [2]float64{real(omega[i]), imag(omega[i])})
-	}
-	return out
 }

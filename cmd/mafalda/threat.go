@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/threat"
 )
 
@@ -103,13 +103,13 @@ func (f *threatFlags) load(steps int) (threat.Algorithm, error) {
 	if f.nodes, err = e.Read("nodes.csv"); err != nil {
 		return threat.Algorithm{}, err
 	}
-	layers := make([]factorize.Strategy, len(e.Layers))
+	layers := make([]strategy.Strategy, len(e.Layers))
 	for i, l := range e.Layers {
-		if layers[i], err = factorize.NewDense(l.C); err != nil {
+		if layers[i], err = strategy.NewDense(l.C); err != nil {
 			return threat.Algorithm{}, fmt.Errorf("%s: %w", dir, err)
 		}
 	}
-	each := make([]factorize.Strategy, len(m.PerNode.Layers))
+	each := make([]strategy.Strategy, len(m.PerNode.Layers))
 	for v, l := range m.PerNode.Layers {
 		each[v] = layers[l]
 	}
@@ -129,7 +129,7 @@ func (f *threatFlags) checkNodes(g *graph.Graph) error {
 }
 
 // sharedStrategy returns the strategy of an export that all nodes share, from its parameters if it has some.
-func sharedStrategy(e *export.Export) (factorize.Strategy, error) {
+func sharedStrategy(e *export.Export) (strategy.Strategy, error) {
 	m := e.Manifest
 	c, err := m.Strategy.Build(m.Steps)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -180,7 +181,7 @@ func (v *verification) strategies(ctx context.Context) error {
 }
 
 // costs checks what a strategy for all nodes costs on the network.
-func (v *verification) costs(ctx context.Context, c factorize.Strategy) error {
+func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	n, known, err := v.networkOf()
 	if err != nil || !known {
 		return err

@@ -10,6 +10,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -59,8 +60,8 @@ func plainBaselines(steps int, measure benchmarks.Measure) ([]benchmarks.Baselin
 	var all []benchmarks.Baseline
 	for _, b := range []struct {
 		name string
-		c    factorize.Strategy
-	}{{"dp-d-sgd", factorize.Identity(steps)}, {"antipgd", factorize.AntiPGD(steps)}} {
+		c    strategy.Strategy
+	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}} {
 		q, err := measure(b.c)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)

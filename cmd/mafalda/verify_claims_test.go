@@ -11,6 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -104,7 +105,7 @@ func TestVerifyNetworkOfPrefix(t *testing.T) {
 // for the prefix workload have any file beside its manifest, which was refused for listing none.
 func TestVerifyManySteps(t *testing.T) {
 	const steps = 100000
-	inverse, err := factorize.NewBandedInverse(steps, []float64{1, -0.5})
+	inverse, err := strategy.NewBandedInverse(steps, []float64{1, -0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestVerifyManySteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &export.Manifest{Workload: "prefix", Steps: steps, Gram: gram,
-		Participation: (&schemaFlags{}).describe(schema), Strategy: describe(c),
+		Participation: (&schemaFlags{}).describe(schema), Strategy: export.Describe(c),
 		SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(), SquaredError: q.SquaredError,
 		Loss: q.Loss, RMSE: q.RMSE(1, steps),
 		Status: "converged"}

@@ -11,11 +11,12 @@ import (
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // loss checks squared error and loss, and proves the lower bounds anew.
-func (v *verification) loss(ctx context.Context, c factorize.Strategy, h *mat.SymDense) error {
+func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
 	q, err := factorize.Evaluate(c, h, v.schema)
 	if err != nil {
@@ -70,13 +71,13 @@ const searched = 1e-7
 
 // overlapBound checks the lower bound of a strategy that is not the dense optimum, which best is, under the schema or under
 // fewer patterns. Where patterns overlap a search proves more, and what it proves is searched again.
-func (v *verification) overlapBound(ctx context.Context, c factorize.Strategy, h *mat.SymDense, best *factorize.Result) error {
+func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense, best *factorize.Result) error {
 	says := v.export.Manifest.LowerBound
 	if participation.IsPartition(v.schema) || says <= best.LowerBound {
 		v.boundIs("lower bound", "lower_bound", says, best)
 		return nil
 	}
-	proven, err := factorize.OverlapBound(ctx, h, factorize.GramOf(c), v.schema)
+	proven, err := factorize.OverlapBound(ctx, h, strategy.GramOf(c), v.schema)
 	if err != nil {
 		return err
 	}
@@ -86,12 +87,12 @@ func (v *verification) overlapBound(ctx context.Context, c factorize.Strategy, h
 }
 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
-func (v *verification) denseBound(ctx context.Context, c factorize.Strategy, h *mat.SymDense) error {
+func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
 	if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
 		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
 	}
-	x := factorize.GramOf(c)
+	x := strategy.GramOf(c)
 	bound, err := factorize.LowerBound(h, x, v.schema)
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 }
 
 // estimate checks what the manifest says about an estimated Gram matrix.
-func (v *verification) estimate(h *mat.SymDense, c factorize.Strategy) {
+func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	claimed := v.export.Manifest.Gram
 	if claimed == nil || v.sketch == nil {
 		return

@@ -12,6 +12,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -24,10 +25,10 @@ func (v *verification) layers(ctx context.Context) error {
 			"several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
 		return nil
 	}
-	strategies := make([]factorize.Strategy, len(v.export.Layers))
+	strategies := make([]strategy.Strategy, len(v.export.Layers))
 	var worst participation.Sensitivity
 	for i, layer := range v.export.Layers {
-		c, err := factorize.NewDense(layer.C)
+		c, err := strategy.NewDense(layer.C)
 		if err != nil {
 			v.add("strategy", false, "layer %d: %v", i, err)
 			return nil
@@ -123,7 +124,7 @@ func (v *verification) distinctLayers() int {
 }
 
 // nodeLosses checks squared error and loss, node by node, and proves the lower bounds.
-func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies []factorize.Strategy) error {
+func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy) error {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
@@ -144,7 +145,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 		losses = append(losses, q.SquaredError)
 		claims = append(claims, claim{fmt.Sprintf("per_node.losses[%d]", i), m.PerNode.Losses[i], q.SquaredError,
 			sameMatrix})
-		if b, err := factorize.LowerBound(h, factorize.GramOf(c),
+		if b, err := factorize.LowerBound(h, strategy.GramOf(c),
 			v.schema); err == nil { // else 0: an H that is not positive definite
 			bound += b
 		}
@@ -179,7 +180,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 // nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for
 // single nodes reach.
 func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workload.Kind,
-	strategies []factorize.Strategy, proven float64) error {
+	strategies []strategy.Strategy, proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
 		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", decimalDown(proven, 12), decimalDown(m.LowerBound, 12))
@@ -189,7 +190,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
 		c := strategies[m.PerNode.Layers[i]]
 		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
-			Start: factorize.GramOf(c)})
+			Start: strategy.GramOf(c)})
 		if err == nil {
 			reached += best.Loss
 			return nil
@@ -209,7 +210,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 
 // groupBound checks the bound for strategies of the same groups of nodes: not above losses that these reach, nor
 // further below than the tolerance allows.
-func (v *verification) groupBound(ctx context.Context, strategies []factorize.Strategy, sums []*mat.SymDense) error {
+func (v *verification) groupBound(ctx context.Context, strategies []strategy.Strategy, sums []*mat.SymDense) error {
 	m := v.export.Manifest
 	if m.PerNode.Groups == 0 { // every node is its own group
 		v.compare("group bound", "that of single nodes", claim{"per_node.group_bound", m.PerNode.GroupBound,
@@ -222,7 +223,7 @@ func (v *verification) groupBound(ctx context.Context, strategies []factorize.St
 			continue
 		}
 		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
-			Start: factorize.GramOf(strategies[i])})
+			Start: strategy.GramOf(strategies[i])})
 		if err != nil { // not positive definite: nobody listens to these nodes
 			q, err := factorize.Evaluate(strategies[i], h, v.schema)
 			if err != nil {

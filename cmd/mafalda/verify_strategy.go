@@ -11,6 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // files checks that the folder holds what the manifest lists, and nothing else.
@@ -48,7 +49,7 @@ func (v *verification) participation() {
 }
 
 // strategy returns the exported C: of its matrix, of its parameters, or of both if they agree.
-func (v *verification) strategy() (factorize.Strategy, error) {
+func (v *verification) strategy() (strategy.Strategy, error) {
 	m := v.export.Manifest
 	made, err := m.Strategy.Build(m.Steps)
 	if err != nil {
@@ -59,7 +60,7 @@ func (v *verification) strategy() (factorize.Strategy, error) {
 		v.description(made)
 		return made, nil
 	}
-	c, err := factorize.NewDense(v.export.C)
+	c, err := strategy.NewDense(v.export.C)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (v *verification) strategy() (factorize.Strategy, error) {
 }
 
 // parameters checks that the parameters make the exported matrix: to the bit where they are its entries.
-func (v *verification) parameters(made factorize.Strategy) {
+func (v *verification) parameters(made strategy.Strategy) {
 	var lower mat.TriDense
 	made.StrategyTo(&lower)
 	var difference mat.Dense
@@ -95,16 +96,19 @@ func (v *verification) parameters(made factorize.Strategy) {
 }
 
 // description compares what the manifest says of the strategy beside its parameters with the strategy.
-func (v *verification) description(c factorize.Strategy) {
-	says, is := v.export.Manifest.Strategy, describe(c)
-	claims := []claim{
-		{"strategy.bandwidth", float64(says.Bandwidth), float64(is.Bandwidth), 0},
-		{"strategy.buffers", float64(says.Buffers), float64(is.Buffers), 0},
-		{"strategy.scale", says.Scale, is.Scale, 0},
-		{"the number of strategy.diagonals", float64(len(says.Diagonals)), float64(len(is.Diagonals)), 0},
-		{"the number of strategy.coefficients", float64(len(says.Coefficients)), float64(len(is.Coefficients)), 0},
-		{"the number of strategy.column_scales", float64(len(says.Columns)), float64(len(is.Columns)), 0},
-		{"the number of strategy.sections", float64(len(says.Sections)), float64(len(is.Sections)), 0},
+func (v *verification) description(c strategy.Strategy) {
+	says, is := v.export.Manifest.Strategy, export.Describe(c)
+	claims := []claim{{"strategy.scale", says.Scale, is.Scale, 0}}
+	counts := is.Counts()
+	for i, c := range says.Counts() {
+		name := "strategy." + c.Key
+		switch {
+		case c.Key == "theta" || c.Key == "omega": // see poles
+			continue
+		case c.List:
+			name = "the number of " + name
+		}
+		claims = append(claims, claim{name, float64(c.Number), float64(counts[i].Number), 0})
 	}
 	for _, cost := range []struct {
 		key      string
@@ -187,7 +191,7 @@ func inverseOf(c, inverse *mat.Dense) error {
 // has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
 const largestExcess = 1e-9
 
-func (v *verification) sensitivity(c factorize.Strategy) bool {
+func (v *verification) sensitivity(c strategy.Strategy) bool {
 	sens, err := factorize.Sensitivity(c, v.schema)
 	if err != nil {
 		v.add("sensitivity", false, "%v", err)

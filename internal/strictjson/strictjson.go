@@ -26,9 +26,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode reads content into the struct that into points to, which must be made of structs with json tags, maps with
-// string keys, slices, arrays, pointers, strings, booleans, integers and floats. The error names the place and the
-// key.
+// Decode reads content into the struct that into points to, which must be made of structs with json tags (those that are
+// embedded have none, and no key is theirs and of the struct around them), maps with string keys, slices, arrays, pointers,
+// strings, booleans, integers and floats. The error names the place and the key.
 func Decode(content []byte, into any) error {
 	switch {
 	case !utf8.Valid(content):
@@ -210,14 +210,20 @@ func number(text string, t reflect.Type, path string) error {
 // fieldsOf returns what object needs to know of the keys of a struct.
 func fieldsOf(t reflect.Type) func(key string) (reflect.Type, string) {
 	types, exact := map[string]reflect.Type{}, map[string]string{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if key == "" || key == "-" {
-			continue
+	var collect func(t reflect.Type)
+	collect = func(t reflect.Type) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			switch {
+			case key == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+				collect(f.Type)
+			case key != "" && key != "-":
+				types[key], exact[fold(key)] = f.Type, key
+			}
 		}
-		types[key], exact[fold(key)] = f.Type, key
 	}
+	collect(t)
 	return func(key string) (reflect.Type, string) { return types[key], exact[fold(key)] }
 }
 

@@ -12,7 +12,12 @@ type inner struct {
 	Pair [2]float64 `json:"pair"`
 }
 
+type shared struct {
+	Level *float64 `json:"level,omitempty"`
+}
+
 type outer struct {
+	shared
 	Name  string            `json:"name"`
 	Count int               `json:"count"`
 	Seed  *uint64           `json:"seed,omitempty"`
@@ -25,7 +30,10 @@ type outer struct {
 // What readers of JSON read differently is refused, at every depth, in one line that names the place.
 func TestAmbiguousJSON(t *testing.T) {
 	for name, tc := range map[string]struct{ text, say string }{
-		"a key twice": {`{"count":1,"count":1}`, `"count" is there twice`},
+		"of an embedded struct, twice":   {`{"level":1,"level":2}`, `"level" is there twice`},
+		"of an embedded struct, by case": {`{"Level":1}`, `it is written "level"`},
+		"an embedded struct":             {`{"shared":{"level":1}}`, `unknown key "shared"`},
+		"a key twice":                    {`{"count":1,"count":1}`, `"count" is there twice`},
 		"twice in another case": {`{"inner":{"noise_std":0.001,"NOISE_STD":2}}`,
 			`"inner.noise_std" and "inner.NOISE_STD" differ in case only`},
 		"in another case first": {`{"inner":{"NOISE_STD":2,"noise_std":0.001}}`, `it is written "noise_std"`},
@@ -84,7 +92,7 @@ func TestPlainJSON(t *testing.T) {
 	for _, text := range []string{`{}`,
 		` {"name" : "\ud83d\ude00 \\ud800 \" \ufffd", "count":-3,"seed":18446744073709551615,"on":true}` + "\n",
 		`{"inner":{"noise_std":1E-400,"pair":[-0,1]},"list":[],"files":{"a":"b","c":"d"}}`,
-		`{"list":[{},{"noise_std":3}]}`} {
+		`{"list":[{},{"noise_std":3}]}`, `{"count":1,"level":2.5}`} {
 		var got, want outer
 		if err := Decode([]byte(text), &got); err != nil {
 			t.Errorf("%s: %v", text, err)

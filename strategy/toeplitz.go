@@ -1,4 +1,4 @@
-package factorize
+package strategy
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/series"
 )
 
 // Toeplitz is a strategy C[t,s] = c[t-s]·d[s] with w ≤ T coefficients and, perhaps, scaled columns. A node that runs it
@@ -16,13 +18,11 @@ type Toeplitz struct {
 	column []float64 // d, T positive numbers, or nil for ones
 }
 
-var _ Strategy = (*Toeplitz)(nil)
-
 // NewToeplitz returns the strategy of T = steps with these coefficients, and column scales if columns is not nil. Both are
 // copied. The error cases are no coefficient or more than T, numbers that are not finite, a first coefficient or a scale
 // that is not positive.
 func NewToeplitz(steps int, coefficients, columns []float64) (*Toeplitz, error) {
-	if err := checkBandwidth(len(coefficients), steps); err != nil {
+	if err := CheckBandwidth(len(coefficients), steps); err != nil {
 		return nil, err
 	}
 	if columns != nil && len(columns) != steps {
@@ -44,11 +44,14 @@ func NewToeplitz(steps int, coefficients, columns []float64) (*Toeplitz, error) 
 // SquareRoot returns the Toeplitz square root of the prefix workload (Fichtenberger, Henzinger & Upadhyay 2023), banded to
 // its first bands coefficients (Kalinin & Lampert 2024); bands = T is the full square root.
 func SquareRoot(steps, bands int) (*Toeplitz, error) {
-	if err := checkBandwidth(bands, steps); err != nil {
+	if err := CheckBandwidth(bands, steps); err != nil {
 		return nil, err
 	}
-	return &Toeplitz{steps: steps, c: squareRootCoefficients(bands)}, nil
+	return &Toeplitz{steps: steps, c: series.PrefixRoot(bands)}, nil
 }
+
+// Name returns "toeplitz".
+func (*Toeplitz) Name() string { return "toeplitz" }
 
 // Steps returns T.
 func (p *Toeplitz) Steps() int { return p.steps }
@@ -76,7 +79,7 @@ func (p *Toeplitz) StrategyTo(dst *mat.TriDense) {
 // NoisingTo writes C⁻¹[t,s] = r[t-s]/d[t] to dst, where r are the coefficients of 1/c as a power series.
 func (p *Toeplitz) NoisingTo(dst *mat.TriDense) error {
 	resizeLower(dst, p.steps)
-	r := invertSeries(p.c, p.steps)
+	r := series.Invert(p.c, p.steps)
 	for t := range p.steps {
 		for s := range t + 1 {
 			dst.SetTri(t, s, r[t-s]/p.scale(t))
@@ -99,27 +102,46 @@ func (p *Toeplitz) scale(s int) float64 {
 	return p.column[s]
 }
 
-// invertSeries returns the first count coefficients of the power series 1/c, O(count·len(c)).
-func invertSeries(c []float64, count int) []float64 {
-	r := make([]float64, count)
-	r[0] = 1 / c[0]
-	for i := 1; i < count; i++ {
-		var sum float64
-		for j := 1; j <= i && j < len(c); j++ {
-			sum += c[j] * r[i-j]
+// NodeCost returns w-1 rows of correlated noise.
+func (p *Toeplitz) NodeCost() NodeCost { return NodeCost{len(p.c) - 1, 2 * len(p.c)} }
+
+// Filter keeps w-1 rows of correlated noise, as that of a banded strategy.
+func (p *Toeplitz) Filter() (Filter, error) {
+	a := autoregressive{}
+	for lag, v := range p.c {
+		diagonal := make([]float64, p.steps-lag)
+		for s := range diagonal {
+			diagonal[s] = v
+			if p.column != nil {
+				diagonal[s] *= p.column[s]
+			}
 		}
-		r[i] = -sum / c[0]
+		a.diagonals = append(a.diagonals, diagonal)
 	}
-	return r
+	return a, nil
 }
 
-// squareSeries returns the power series c·c, to as many coefficients as c has.
-func squareSeries(c []float64) []float64 {
-	square := make([]float64, len(c))
-	for i := range square {
-		for j := range i + 1 {
-			square[i] += c[j] * c[i-j]
-		}
+// Parameters returns the coefficients and the column scales.
+func (p *Toeplitz) Parameters() Parameters {
+	return Parameters{Class: p.Name(), Bandwidth: len(p.c), Coefficients: p.Coefficients(), Columns: p.Columns()}
+}
+
+func buildToeplitz(p Parameters, steps int) (*Toeplitz, error) {
+	return NewToeplitz(steps, p.Coefficients, p.Columns)
+}
+
+// Series returns c, nil if columns are scaled.
+func (p *Toeplitz) Series() []float64 {
+	if p.column != nil {
+		return nil
 	}
-	return square
+	return p.Coefficients()
+}
+
+// InverseSeries returns the coefficients of 1/c, nil if columns are scaled.
+func (p *Toeplitz) InverseSeries() []float64 {
+	if p.column != nil {
+		return nil
+	}
+	return series.Invert(p.c, p.steps)
 }

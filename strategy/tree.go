@@ -1,4 +1,4 @@
-package factorize
+package strategy
 
 import (
 	"fmt"
@@ -26,5 +26,5 @@ func Tree(steps int) (*Dense, error) {
 			break
 		}
 	}
-	return StrategyFromGram(x)
+	return FromGram(x)
 }

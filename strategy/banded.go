@@ -1,13 +1,10 @@
-package factorize
+package strategy
 
 import (
-	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"mafalda/participation"
 )
 
 // Banded is a strategy with w bands: C[t,s] = 0 for t - s ≥ w. A node that runs it keeps the last w-1 rows of noise, and
@@ -17,15 +14,13 @@ type Banded struct {
 	diagonals    [][]float64 // diagonals[d][s] = C[s+d, s]
 }
 
-var _ Strategy = (*Banded)(nil)
-
 // NewBanded returns the strategy of the T×T lower-triangular matrix c, which must be zero outside its w bands.
 func NewBanded(c mat.Matrix, bands int) (*Banded, error) {
 	d, err := NewDense(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBandwidth(bands, d.Steps()); err != nil {
+	if err := CheckBandwidth(bands, d.Steps()); err != nil {
 		return nil, err
 	}
 	b := &Banded{steps: d.Steps(), bands: bands}
@@ -45,6 +40,9 @@ func NewBanded(c mat.Matrix, bands int) (*Banded, error) {
 	}
 	return b, nil
 }
+
+// Name returns "banded".
+func (*Banded) Name() string { return "banded" }
 
 // Steps returns T.
 func (b *Banded) Steps() int { return b.steps }
@@ -122,39 +120,15 @@ func (b *Banded) Scaled(by float64) Strategy {
 	return scaled
 }
 
-func checkBandwidth(bands, steps int) error {
-	if bands < 1 || bands > steps {
-		return fmt.Errorf("bandwidth %d: must be from 1 to T = %d", bands, steps)
-	}
-	return nil
+// NodeCost returns w-1 rows of correlated noise.
+func (b *Banded) NodeCost() NodeCost { return NodeCost{b.bands - 1, 2 * b.bands} }
+
+// Filter keeps w-1 rows of correlated noise.
+func (b *Banded) Filter() (Filter, error) { return autoregressive{b.diagonals}, nil }
+
+// Parameters returns the bands.
+func (b *Banded) Parameters() Parameters {
+	return Parameters{Class: b.Name(), Bandwidth: b.bands, Diagonals: b.Diagonals()}
 }
 
-// OptimizeBanded returns the strategy of least loss among those with w bands, with a certificate for this class: Result's
-// LowerBound is one for banded strategies only. It is Optimize with one more condition, X[s,t] = 0 for |s-t| ≥ w, whose
-// multipliers are free in the dual: Λ may be anything outside the band, but must then be positive semidefinite as a whole.
-// The mask stays lossless by the same argument. Where patterns overlap, LowerBound is BandedBound. The error cases are
-// Optimize's, and a bandwidth outside 1..T.
-func OptimizeBanded(ctx context.Context, h *mat.SymDense, schema participation.Schema, bands int, opts Options) (*Result, error) {
-	if err := checkBandwidth(bands, schema.Steps()); err != nil {
-		return nil, err
-	}
-	r, err := optimizeMasked(ctx, h, newMask(schema, bands), opts)
-	if err != nil {
-		return nil, err
-	}
-	var c mat.TriDense
-	r.Strategy.StrategyTo(&c)
-	if r.Strategy, err = NewBanded(&c, bands); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// BandedBound returns a number that the loss of no strategy with w bands can be below, under any schema: the certificate of
-// OptimizeBanded for the schema's Relaxation, whose patterns are fewer. The error cases are OptimizeBanded's.
-func BandedBound(ctx context.Context, h *mat.SymDense, schema participation.Schema, bands int, opts Options) (float64, error) {
-	if err := checkBandwidth(bands, schema.Steps()); err != nil {
-		return 0, err
-	}
-	return overlapBound(ctx, h, newMask(schema, bands), opts)
-}
+func buildBanded(p Parameters, _ int) (*Banded, error) { return NewBandedFromDiagonals(p.Diagonals) }

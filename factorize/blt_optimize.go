@@ -4,117 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/cmplx"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/series"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
-
-// BLT is a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024): its coefficients are
-// those of a rational function with d poles,
-//
-//	c(x) = scale · Π_i (1 - p_i x + q_i x²)/(1 - a_i x + b_i x²),
-//
-// two poles a section, real or complex conjugate, and one section of one pole (b = q = 0) if d is odd. A node that runs it
-// keeps d vectors, whatever T.
-type BLT struct {
-	steps    int
-	scale    float64
-	sections []Section
-}
-
-// Section is (1 - P x + Q x²)/(1 - A x + B x²).
-type Section struct{ P, Q, A, B float64 }
-
-var _ Strategy = (*BLT)(nil)
-
-// NewBLT returns the strategy of T = steps with this scale and these sections, which are copied. It is an error if a
-// coefficient is not finite, or the scale not positive.
-func NewBLT(steps int, scale float64, sections []Section) (*BLT, error) {
-	if steps < 1 {
-		return nil, fmt.Errorf("BLT over %d steps", steps)
-	}
-	b := &BLT{steps, scale, append([]Section(nil), sections...)}
-	if _, err := NewToeplitz(steps, b.Toeplitz().c, nil); err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
-// Sections returns a copy of the sections, and the scale c_0.
-func (b *BLT) Sections() ([]Section, float64) { return append([]Section(nil), b.sections...), b.scale }
-
-// Steps returns T.
-func (b *BLT) Steps() int { return b.steps }
-
-// Toeplitz returns the strategy with its T coefficients written out.
-func (b *BLT) Toeplitz() *Toeplitz {
-	c := make([]float64, b.steps)
-	c[0] = b.scale
-	for _, s := range b.sections {
-		s.multiply(c)
-	}
-	return &Toeplitz{steps: b.steps, c: c}
-}
-
-// StrategyTo writes C to dst.
-func (b *BLT) StrategyTo(dst *mat.TriDense) { b.Toeplitz().StrategyTo(dst) }
-
-// NoisingTo writes C⁻¹ to dst.
-func (b *BLT) NoisingTo(dst *mat.TriDense) error { return b.Toeplitz().NoisingTo(dst) }
-
-// Scaled returns by·C.
-func (b *BLT) Scaled(by float64) Strategy { return &BLT{b.steps, b.scale * by, b.sections} }
-
-// Buffers returns the poles θ_i and weights ω_i with c_j = Σ_i ω_i θ_i^(j-1) for j ≥ 1, and c_0. Complex ones come in
-// conjugate pairs. Poles that coincide have no such weights, which then are infinite or NaN.
-func (b *BLT) Buffers() (theta, omega []complex128, c0 float64) {
-	for _, s := range b.sections {
-		if s.B == 0 && s.Q == 0 {
-			theta = append(theta, complex(s.A, 0))
-			continue
-		}
-		root := cmplx.Sqrt(complex(s.A*s.A/4-s.B, 0))
-		theta = append(theta, complex(s.A/2, 0)+root, complex(s.A/2, 0)-root)
-	}
-	for i, t := range theta {
-		x := 1 / t
-		w := complex(b.scale, 0) * t
-		for _, s := range b.sections {
-			w *= 1 - complex(s.P, 0)*x + complex(s.Q, 0)*x*x
-		}
-		for l, u := range theta {
-			if l != i {
-				w /= 1 - u*x
-			}
-		}
-		omega = append(omega, w)
-	}
-	return theta, omega, b.scale
-}
-
-// multiply multiplies the series c by the section.
-func (s Section) multiply(c []float64) {
-	for j := len(c) - 1; j >= 1; j-- {
-		c[j] -= s.P * c[j-1]
-		if j >= 2 {
-			c[j] += s.Q * c[j-2]
-		}
-	}
-	divideSeries(c, s.A, s.B)
-}
-
-// divideSeries divides the series c by 1 - a x + b x².
-func divideSeries(c []float64, a, b float64) {
-	for j := 1; j < len(c); j++ {
-		c[j] += a * c[j-1]
-		if j >= 2 {
-			c[j] -= b * c[j-2]
-		}
-	}
-}
 
 // OptimizeBLT minimizes the loss over buffered linear Toeplitz strategies with so many buffers (poles), from seeded starts
 // with poles near 1 and near exp(±2πij/b), where the optimum has them for k > 1. All poles and zeros stay within the unit
@@ -128,7 +25,11 @@ func OptimizeBLT(ctx context.Context, h *mat.SymDense, schema participation.Sche
 	if err != nil {
 		return nil, err
 	}
-	return best.result(&BLT{steps: schema.Steps(), scale: 1, sections: f.sectionsOf(best.parameters)}, h, schema)
+	c, err := strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(best.parameters))
+	if err != nil {
+		return nil, fmt.Errorf("strategy of the optimum: %w", err)
+	}
+	return best.result(c, h, schema)
 }
 
 // rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and
@@ -143,15 +44,15 @@ func (f *rationalSeries) dimension() int { return 2 * f.buffers }
 
 func (f *rationalSeries) fresh() family { return &rationalSeries{buffers: f.buffers} }
 
-func (f *rationalSeries) sectionsOf(x []float64) []Section {
-	var sections []Section
+func (f *rationalSeries) sectionsOf(x []float64) []strategy.Section {
+	var sections []strategy.Section
 	for i := 0; i+1 < f.buffers; i += 2 {
 		b, q := math.Tanh(x[0]), math.Tanh(x[2])
-		sections = append(sections, Section{A: (1 + b) * math.Tanh(x[1]), B: b, P: (1 + q) * math.Tanh(x[3]), Q: q})
+		sections = append(sections, strategy.Section{A: (1 + b) * math.Tanh(x[1]), B: b, P: (1 + q) * math.Tanh(x[3]), Q: q})
 		x = x[4:]
 	}
 	if f.buffers%2 == 1 {
-		sections = append(sections, Section{A: math.Tanh(x[0]), P: math.Tanh(x[1])})
+		sections = append(sections, strategy.Section{A: math.Tanh(x[0]), P: math.Tanh(x[1])})
 	}
 	return sections
 }
@@ -160,7 +61,7 @@ func (f *rationalSeries) seriesTo(c, x []float64) bool {
 	clear(c)
 	c[0] = 1
 	for _, s := range f.sectionsOf(x) {
-		s.multiply(c)
+		s.Multiply(c)
 	}
 	f.x = append(f.x[:0], x...)
 	f.c = append(f.c[:0], c...)
@@ -171,7 +72,7 @@ func (f *rationalSeries) seriesTo(c, x []float64) bool {
 func (f *rationalSeries) pullTo(dst, gc []float64) {
 	shifted := func(a, b float64) (one, two float64) { // Σ gc_{j+1} y_j, Σ gc_{j+2} y_j
 		y := append([]float64(nil), f.c...)
-		divideSeries(y, a, b)
+		series.Divide(y, a, b)
 		for j := range y {
 			if j+1 < len(gc) {
 				one += gc[j+1] * y[j]

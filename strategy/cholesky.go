@@ -1,4 +1,4 @@
-package factorize
+package strategy
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 // ErrNotPositiveDefinite is returned where a matrix has no Cholesky factor in floating point.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// StrategyFromGram returns the lower-triangular C with positive diagonal and CᵀC = x.
+// FromGram returns the lower-triangular C with positive diagonal and CᵀC = x.
 //
 // The textbook factor M of x = M Mᵀ is not it, although M is lower triangular too: MᵀM ≠ x. With the flip P of the order
 // of rows, P x P = M Mᵀ gives C = P Mᵀ P. An error is ErrNotPositiveDefinite.
-func StrategyFromGram(x *mat.SymDense) (*Dense, error) {
+func FromGram(x *mat.SymDense) (*Dense, error) {
 	n := x.SymmetricDim()
 	flipped := mat.NewSymDense(n, nil)
 	for i := range n {

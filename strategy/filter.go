@@ -1,0 +1,163 @@
+package strategy
+
+import "gonum.org/v1/gonum/mat"
+
+// A Filter makes row t of C⁻¹Z in step t, of row t of Z and a few rows that are kept from step to step. It is immutable: what
+// is kept is in the hands of the caller, so that one filter may run for many models at a time.
+//
+// A step is linear in z and the kept rows together, and so it says how row t of the noise is combined: run with unit vectors for
+// kept rows and z, it writes the coefficients to dst, and how the kept rows go on to kept.
+type Filter interface {
+	// Memory returns how many rows are kept: the Floats of NodeCost.
+	Memory() int
+	// Steps returns T, or 0 for a filter that knows no end.
+	Steps() int
+	// StepTo writes row t of C⁻¹Z to dst, of row t of Z and the Memory() kept rows, in whose place it puts those for step
+	// t+1. Before step 0 they are zero. A row that is nil is zero, too, and is made when there is something to keep.
+	// Every row has the length of z; dst and z are no kept rows, and must not overlap.
+	StepTo(dst, z []float64, kept [][]float64, t int)
+}
+
+// A Recombiner is a filter that keeps earlier rows of Z as they are, all of them: whoever can make these again need not keep
+// any.
+type Recombiner interface {
+	Filter
+	// RecombineTo is StepTo with row(s) for row s of Z, s < t, asked for one after the other, and nothing kept.
+	RecombineTo(dst, z []float64, t int, row func(s int) []float64)
+}
+
+var (
+	_ Filter     = autoregressive{}
+	_ Filter     = moving{}
+	_ Filter     = (*rational)(nil)
+	_ Recombiner = recombining{}
+)
+
+// addScaled adds c·src to dst, and scaleTo writes c·src to it: product and sum rounded one after the other on every machine, so
+// that seeded noise is the same everywhere.
+func addScaled(dst []float64, c float64, src []float64) {
+	for i, v := range src {
+		dst[i] += float64(c * v)
+	}
+}
+
+func scaleTo(dst []float64, c float64, src []float64) {
+	for i, v := range src {
+		dst[i] = c * v
+	}
+}
+
+// push keeps a copy of a row as the first, in the place of the last.
+func push(kept [][]float64, row []float64) {
+	if len(kept) == 0 {
+		return
+	}
+	place := kept[len(kept)-1]
+	if place == nil {
+		place = make([]float64, len(row))
+	}
+	copy(place, row)
+	copy(kept[1:], kept)
+	kept[0] = place
+}
+
+// autoregressive is C with w bands: ξ_t = (z_t - Σ_{j≥1} C[t,t-j] ξ_{t-j})/C[t,t]. It keeps w-1 rows of ξ, newest first.
+type autoregressive struct {
+	diagonals [][]float64 // diagonals[j][s] = C[s+j, s]
+}
+
+func (a autoregressive) Memory() int { return len(a.diagonals) - 1 }
+func (a autoregressive) Steps() int  { return len(a.diagonals[0]) }
+
+func (a autoregressive) StepTo(dst, z []float64, kept [][]float64, t int) {
+	copy(dst, z)
+	for j, row := range kept[:min(len(kept), t)] {
+		addScaled(dst, -a.diagonals[j+1][t-j-1], row)
+	}
+	scaleTo(dst, 1/a.diagonals[0][t], dst)
+	push(kept, dst)
+}
+
+// moving is C⁻¹ of w coefficients: ξ_t = Σ_j r_j z_{t-j}. It keeps w-1 rows of Z, newest first.
+type moving struct{ r []float64 }
+
+func (m moving) Memory() int { return len(m.r) - 1 }
+func (m moving) Steps() int  { return 0 }
+
+func (m moving) StepTo(dst, z []float64, kept [][]float64, _ int) {
+	scaleTo(dst, m.r[0], z)
+	for j, row := range kept {
+		addScaled(dst, m.r[j+1], row)
+	}
+	push(kept, z)
+}
+
+// rational is a BLT: 1/c(x) = Π (1 - a x + b x²)/(1 - p x + q x²)/scale, a section after the other in transposed direct form II,
+// a buffer for each pole.
+type rational struct {
+	scale    float64
+	sections []Section
+}
+
+func (r *rational) Memory() int {
+	poles := 0
+	for _, s := range r.sections {
+		poles += s.poles()
+	}
+	return poles
+}
+
+func (r *rational) Steps() int { return 0 }
+
+func (r *rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
+	for i, row := range kept {
+		if row == nil {
+			kept[i] = make([]float64, len(z))
+		}
+	}
+	scaleTo(dst, 1/r.scale, z)
+	for _, s := range r.sections {
+		first := kept[0]
+		if s.poles() == 1 {
+			for j, u := range dst {
+				y := u + first[j]
+				first[j] = float64(s.P*y) - float64(s.A*u)
+				dst[j] = y
+			}
+			kept = kept[1:]
+			continue
+		}
+		second := kept[1]
+		for j, u := range dst {
+			y := u + first[j]
+			first[j] = float64(float64(s.P*y)-float64(s.A*u)) + second[j]
+			second[j] = float64(s.B*u) - float64(s.Q*y)
+			dst[j] = y
+		}
+		kept = kept[2:]
+	}
+}
+
+// recombining is any C, by the rows of C⁻¹: it keeps all rows of Z, oldest first.
+type recombining struct{ noising *mat.Dense }
+
+func (r recombining) Memory() int { return r.Steps() }
+func (r recombining) Steps() int  { n, _ := r.noising.Dims(); return n }
+
+func (r recombining) StepTo(dst, z []float64, kept [][]float64, t int) {
+	r.RecombineTo(dst, z, t, func(s int) []float64 { return kept[s] })
+	if kept[t] == nil {
+		kept[t] = make([]float64, len(z))
+	}
+	copy(kept[t], z)
+}
+
+func (r recombining) RecombineTo(dst, z []float64, t int, row func(s int) []float64) {
+	weights := r.noising.RawRowView(t)
+	scaleTo(dst, weights[t], z)
+	for s := range t {
+		if weights[s] != 0 {
+			addScaled(dst, weights[s], row(s))
+		}
+	}
+}

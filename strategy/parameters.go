@@ -1,0 +1,87 @@
+package strategy
+
+import "fmt"
+
+// Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a node needs to
+// make C again.
+type Parameters struct {
+	Class     string `json:"class"`               // dense, banded, toeplitz, blt or banded-inverse
+	Bandwidth int    `json:"bandwidth,omitempty"` // w of banded, toeplitz and banded-inverse
+	Buffers   int    `json:"buffers,omitempty"`   // d of blt
+
+	Diagonals    [][]float64  `json:"diagonals,omitempty"`     // banded: diagonals[d][s] = C[s+d, s]
+	Coefficients []float64    `json:"coefficients,omitempty"`  // toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹
+	Columns      []float64    `json:"column_scales,omitempty"` // toeplitz
+	Scale        float64      `json:"scale,omitempty"`         // blt: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
+	Sections     [][4]float64 `json:"sections,omitempty"`      // blt: p, q, a, b
+	Theta        [][2]float64 `json:"theta,omitempty"`         // blt: poles, real and imaginary part
+	Omega        [][2]float64 `json:"omega,omitempty"`         // blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
+}
+
+// class is an entry of the registry.
+type class struct {
+	name  string
+	build func(p Parameters, steps int) (Strategy, error) // nil: C is not made of parameters
+}
+
+// classes is the registry: the one place that knows all classes, by their names.
+func classes() []class {
+	return []class{
+		{name: (*Dense)(nil).Name()},
+		of(buildBanded),
+		of(buildToeplitz),
+		of(buildBLT),
+		of(buildBandedInverse),
+	}
+}
+
+// of returns the entry of the class that build makes strategies of.
+func of[S Strategy](build func(p Parameters, steps int) (S, error)) class {
+	var none S
+	return class{none.Name(), func(p Parameters, steps int) (Strategy, error) { return build(p, steps) }}
+}
+
+// Classes returns the names of the classes.
+func Classes() []string {
+	var names []string
+	for _, c := range classes() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Build makes the strategy of parameters; nil for dense, which has none. The error cases are an unknown class, and
+// parameters that are those of no strategy of so many steps.
+func (p Parameters) Build(steps int) (Strategy, error) {
+	for _, class := range classes() {
+		if class.name != p.Class {
+			continue
+		}
+		if class.build == nil {
+			return nil, nil
+		}
+		c, err := class.build(p, steps)
+		if err != nil {
+			return nil, err
+		}
+		if c.Steps() != steps {
+			return nil, fmt.Errorf("parameters for %d steps, not %d", c.Steps(), steps)
+		}
+		return c, nil
+	}
+	return nil, fmt.Errorf("unknown strategy class %q", p.Class)
+}
+
+// Count is how many there are of one of the parameters.
+type Count struct {
+	Key    string // of the parameter
+	List   bool   // else the parameter is itself a number of something
+	Number int
+}
+
+// Counts lists all parameters that are lists or numbers of something: T steps have room for T of each.
+func (p Parameters) Counts() []Count {
+	return []Count{{"bandwidth", false, p.Bandwidth}, {"buffers", false, p.Buffers}, {"diagonals", true, len(p.Diagonals)},
+		{"coefficients", true, len(p.Coefficients)}, {"column_scales", true, len(p.Columns)},
+		{"sections", true, len(p.Sections)}, {"theta", true, len(p.Theta)}, {"omega", true, len(p.Omega)}}
+}

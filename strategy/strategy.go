@@ -1,0 +1,63 @@
+package strategy
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Strategy is a lower-triangular T×T matrix C with a positive diagonal. Implementations are immutable.
+type Strategy interface {
+	Name() string                      // of its class, or of the baseline that it is
+	Steps() int                        // T
+	StrategyTo(dst *mat.TriDense)      // C; dst is resized if empty, else it must be T×T lower
+	NoisingTo(dst *mat.TriDense) error // C⁻¹; a mat.Condition error leaves a result of low accuracy in dst
+	Scaled(by float64) Strategy        // by·C, of the same structure
+	NodeCost() NodeCost                // of running it by its Filter
+	Filter() (Filter, error)           // the rows of C⁻¹Z, one after the other; the errors are those of NoisingTo
+	Parameters() Parameters            // what Build makes the same C of; of Dense there is the name of the class only
+}
+
+var (
+	_ Strategy = (*Dense)(nil)
+	_ Strategy = (*Banded)(nil)
+	_ Strategy = (*Toeplitz)(nil)
+	_ Strategy = (*BLT)(nil)
+	_ Strategy = (*BandedInverse)(nil)
+	_ Strategy = Identity(0)
+	_ Strategy = AntiPGD(0)
+)
+
+// NodeCost is what a node that runs a strategy needs for each parameter of its model.
+type NodeCost struct {
+	Floats int // numbers kept from step to step
+	Flops  int // multiplications and additions a step, at most
+}
+
+// GramOf returns X = CᵀC, T×T.
+func GramOf(c Strategy) *mat.SymDense {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	x := mat.NewSymDense(c.Steps(), nil)
+	x.SymOuterK(1, lower.T())
+	return x
+}
+
+// CheckBandwidth refuses numbers of bands, or of coefficients, that are not from 1 to T.
+func CheckBandwidth(bands, steps int) error {
+	if bands < 1 || bands > steps {
+		return fmt.Errorf("bandwidth %d: must be from 1 to T = %d", bands, steps)
+	}
+	return nil
+}
+
+// resizeLower makes an empty dst a T×T lower triangle and panics if a non-empty one is anything else.
+func resizeLower(dst *mat.TriDense, steps int) {
+	if dst.IsEmpty() {
+		dst.ReuseAsTri(steps, mat.Lower)
+		return
+	}
+	if n, kind := dst.Triangle(); n != steps || kind != mat.Lower {
+		panic(mat.ErrShape)
+	}
+}
