@@ -204,7 +204,7 @@ func readCheckpoint(path, settings string, steps int) (*mat.SymDense, int, error
 		return nil, 0, fmt.Errorf("%s is not a checkpoint", path)
 	}
 	if header.Settings != settings || header.Version != version() {
-		return nil, 0, fmt.Errorf("%s is of another problem: %s", path, header.Settings)
+		return nil, 0, fmt.Errorf("%s is of another problem: %q", path, header.Settings)
 	}
 	a, err := npy.Read(r, 8*int64(steps)*int64(steps))
 	if err != nil {
@@ -214,7 +214,8 @@ func readCheckpoint(path, settings string, steps int) (*mat.SymDense, int, error
 	if err := npy.WriteNumbers(h, a.Data); err != nil {
 		return nil, 0, err
 	}
-	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != steps*steps {
+	_, err = r.ReadByte()
+	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != steps*steps || header.Iterations < 0 || err != io.EOF {
 		return nil, 0, fmt.Errorf("%s is damaged", path)
 	}
 	return mat.NewSymDense(steps, a.Data), header.Iterations, nil
