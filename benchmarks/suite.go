@@ -48,7 +48,9 @@ const Dense = "dense"
 
 // makers lists the strategies in the order of the table; the dense optimum, which comes first, is not among them.
 func makers() []maker {
-	plain := func(make func(s participation.Cyclic) (strategy.Strategy, error)) func(context.Context, *mat.SymDense, participation.Cyclic) (strategy.Strategy, error) {
+	type closed func(s participation.Cyclic) (strategy.Strategy, error)
+	type fitted func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error)
+	plain := func(make closed) fitted {
 		return func(_ context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
 			return make(s)
 		}
@@ -77,8 +79,12 @@ func makers() []maker {
 			return strategy.SquareRoot(s.Steps(), s.Steps())
 		})},
 		{"tree", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.Tree(s.Steps()) })},
-		{"dp-d-sgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.Identity(s.Steps()), nil })},
-		{"antipgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.AntiPGD(s.Steps()), nil })},
+		{"dp-d-sgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
+			return strategy.Identity(s.Steps()), nil
+		})},
+		{"antipgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
+			return strategy.AntiPGD(s.Steps()), nil
+		})},
 	}
 }
 

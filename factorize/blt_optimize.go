@@ -48,7 +48,8 @@ func (f *rationalSeries) sectionsOf(x []float64) []strategy.Section {
 	var sections []strategy.Section
 	for i := 0; i+1 < f.buffers; i += 2 {
 		b, q := math.Tanh(x[0]), math.Tanh(x[2])
-		sections = append(sections, strategy.Section{A: (1 + b) * math.Tanh(x[1]), B: b, P: (1 + q) * math.Tanh(x[3]), Q: q})
+		a, p := (1+b)*math.Tanh(x[1]), (1+q)*math.Tanh(x[3])
+		sections = append(sections, strategy.Section{A: a, B: b, P: p, Q: q})
 		x = x[4:]
 	}
 	if f.buffers%2 == 1 {

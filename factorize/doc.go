@@ -32,8 +32,8 @@
 //
 // # Strategies
 //
-// What a strategy is, and what it costs a node, is in package strategy. The dense one is the optimum of Optimize. The others
-// need less memory at a node and cost more error:
+// What a strategy is, and what it costs a node, is in package strategy. The dense one is the optimum of Optimize. The
+// others need less memory at a node and cost more error:
 //
 //	strategy.Banded         w bands, general entries          OptimizeBanded, with its own certificate
 //	strategy.Toeplitz       w coefficients, scaled columns    OptimizeToeplitz

@@ -113,8 +113,10 @@ func TestEvaluateLong(t *testing.T) {
 		for range w - 1 {
 			few = append(few, 0.6*rng.NormFloat64()/float64(w))
 		}
-		section := strategy.Section{P: 0.5 * rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64(), B: 0.3 * rng.Float64()}
-		for _, c := range []strategy.Strategy{must(strategy.NewToeplitz(s.Steps(), few, nil)), must(strategy.NewBandedInverse(s.Steps(), few)),
+		section := strategy.Section{P: 0.5 * rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64(),
+			B: 0.3 * rng.Float64()}
+		for _, c := range []strategy.Strategy{must(strategy.NewToeplitz(s.Steps(), few, nil)),
+			must(strategy.NewBandedInverse(s.Steps(), few)),
 			must(strategy.NewBLT(s.Steps(), 2, []strategy.Section{section, {A: 0.7, P: 0.2}})),
 			strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps())} {
 			want, err := Evaluate(c, h, s)
@@ -221,7 +223,8 @@ func TestLongSensitivityOfNoNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []strategy.Strategy{must(strategy.NewBandedInverse(s.Steps(), []float64{1, -3})),
-		must(strategy.NewBandedInverse(s.Steps(), []float64{1, 3})), noNumbers{must(strategy.NewToeplitz(s.Steps(), []float64{1}, nil))}} {
+		must(strategy.NewBandedInverse(s.Steps(), []float64{1, 3})),
+		noNumbers{must(strategy.NewToeplitz(s.Steps(), []float64{1}, nil))}} {
 		if got, err := Sensitivity(c, s); err == nil {
 			t.Errorf("%T: %+v", c, got)
 		}

@@ -133,7 +133,9 @@ type SeriesResult struct {
 }
 
 // result normalizes and measures c, which is the strategy of the optimum.
-func (b *seriesOptimum) result(c strategy.Strategy, h *mat.SymDense, schema participation.Schema) (*SeriesResult, error) {
+func (b *seriesOptimum) result(
+	c strategy.Strategy, h *mat.SymDense, schema participation.Schema,
+) (*SeriesResult, error) {
 	normalized, err := Normalize(c, schema)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ type mixer struct {
 	again     func(s int) []float64
 }
 
-// newMixer returns the mixer of a strategy in the least memory. rows gives back earlier rows of Z: a dense strategy that is not
-// to keep them asks for them again.
+// newMixer returns the mixer of a strategy in the least memory. rows gives back earlier rows of Z: a dense strategy
+// that is not to keep them asks for them again.
 func newMixer(c strategy.Strategy, dim int, rows func(dst []float64, t int), regenerate bool) (*mixer, error) {
 	f, err := c.Filter()
 	if err != nil {

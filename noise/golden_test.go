@@ -57,8 +57,8 @@ func given(t testing.TB) map[string]strategy.Strategy {
 	return all
 }
 
-// TestGoldenRows: seeded rows of C⁻¹Z never change, not in their last bit, for every class, kept or made again: a state that is
-// resumed would go on with other noise.
+// TestGoldenRows: seeded rows of C⁻¹Z never change, not in their last bit, for every class, kept or made again: a
+// state that is resumed would go on with other noise.
 func TestGoldenRows(t *testing.T) {
 	golden := map[string]string{
 		"banded":           "6794d62d79bce22caa9b8d3c774e0d24fb3aacbabf9b41e4fa1c464e58b74c4b",
@@ -73,7 +73,8 @@ func TestGoldenRows(t *testing.T) {
 	for name, c := range given(t) {
 		for _, regenerate := range []bool{false, true} {
 			seed := uint64(7)
-			s, err := newStream(c, "node", SeededKey(seed, "node"), chunk+4, 3, Options{Seed: &seed, Regenerate: regenerate})
+			opts := Options{Seed: &seed, Regenerate: regenerate}
+			s, err := newStream(c, "node", SeededKey(seed, "node"), chunk+4, 3, opts)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,5 +1,5 @@
-// Package strategy says what a strategy is: the matrix C that privacy is paid for, what it costs the node that runs it, and how
-// that node streams C⁻¹Z in little memory. How the best one is found is package factorize's business.
+// Package strategy says what a strategy is: the matrix C that privacy is paid for, what it costs the node that runs
+// it, and how that node streams C⁻¹Z in little memory. How the best one is found is package factorize's business.
 //
 // # Notation
 //
@@ -12,8 +12,8 @@
 //
 // # The classes
 //
-// A Strategy of a class is the optimum of factorize for that class, or something near it in closed form. The fewer numbers, the
-// less a node keeps, and the more error it makes.
+// A Strategy of a class is the optimum of factorize for that class, or something near it in closed form. The fewer
+// numbers, the less a node keeps, and the more error it makes.
 //
 //	class           C                                    kept     operations  closed forms
 //	dense           any entries                          T rows   2T          Tree; FromGram of any X
@@ -22,9 +22,9 @@
 //	blt             c(x) rational with d poles           d        4d+1
 //	banded-inverse  C⁻¹[t,s] = r_(t-s), w coefficients   w-1      2w          BandedInverseSquareRoot
 //
-// What is kept, and the operations of a step, count for each parameter of the model (NodeCost). Identity is the baseline
-// DP-D-SGD, independent noise, and AntiPGD takes back the noise of the step before: neither is a class of its own, their
-// Parameters are those of a toeplitz and of a banded-inverse strategy.
+// What is kept, and the operations of a step, count for each parameter of the model (NodeCost). Identity is the
+// baseline DP-D-SGD, independent noise, and AntiPGD takes back the noise of the step before: neither is a class of
+// its own, their Parameters are those of a toeplitz and of a banded-inverse strategy.
 //
 // FromGram has the trap of this field in it: C is not the textbook Cholesky factor of X.
 //
@@ -37,21 +37,23 @@
 //	blt               1/c(x), section by section                       keeps a buffer for each pole
 //	dense             ξ_t = Σ_s C⁻¹[t,s] z_s                           keeps all z, or has them made again (Recombiner)
 //
-// Products and sums are rounded one after the other, so that the same Z makes the same noise on every machine. Package noise
-// runs a filter on the rows of a model; package threat runs it on unit vectors, and reads off how the noise of a step is
-// combined. It is the same code: what is accounted for is what is drawn.
+// Products and sums are rounded one after the other, so that the same Z and coefficients make the same noise on every
+// machine. Package noise runs a filter on the rows of a model; package threat runs it on unit vectors, and reads off how the
+// noise of a step is combined. It is the same code: what is accounted for is what is drawn. (Of strategies that keep
+// many rows threat takes C⁻¹ itself.)
 //
 // # Parameters and the registry
 //
-// Parameters are what a manifest holds, and Build makes the strategy of them again. Strategies of a new class are a new file
-// with the methods of Strategy, a line in the registry (parameters.go), keys in Parameters if it needs other ones, and a line
-// in the tests' draws, which send it through the contract of all.
+// Parameters are what a manifest holds, and Build makes the strategy of them again. Strategies of a new class are a
+// new file with the methods of Strategy, a line in the registry (parameters.go), keys in Parameters if it needs other
+// ones, and a line in the tests' draws, which send it through the contract of all.
 //
 // # Sources
 //
-// Dense and banded: Choquette-Choo et al. 2023. Toeplitz: Fichtenberger, Henzinger & Upadhyay 2023; Kalinin & Lampert 2024. BLT:
-// Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024. Banded inverses: Kalinin, McKenna, Pradhan & Lampert 2025. Trees: Dwork
-// et al. 2010, Honaker 2015. AntiPGD: Koloskova et al. 2023. Loss and sensitivity: Bellet et al.
+// Dense: Denisov, McMahan, Rush, Smith & Thakurta 2022. Banded: Choquette-Choo et al. 2023. Toeplitz: Fichtenberger,
+// Henzinger & Upadhyay 2023; Kalinin & Lampert 2024. BLT: Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024.
+// Banded inverses: Kalinin, McKenna, Pradhan & Lampert 2025. Trees: Dwork et al. 2010, Honaker 2015. AntiPGD:
+// Koloskova et al. 2023. Loss and sensitivity: Bellet et al.
 //
 // The package knows nothing of privacy, schemas, graphs and files.
 package strategy

@@ -2,24 +2,24 @@ package strategy
 
 import "gonum.org/v1/gonum/mat"
 
-// A Filter makes row t of C⁻¹Z in step t, of row t of Z and a few rows that are kept from step to step. It is immutable: what
-// is kept is in the hands of the caller, so that one filter may run for many models at a time.
+// A Filter makes row t of C⁻¹Z in step t, of row t of Z and a few rows that are kept from step to step. It is
+// immutable: what is kept is in the hands of the caller, so that one filter may run for many models at a time.
 //
-// A step is linear in z and the kept rows together, and so it says how row t of the noise is combined: run with unit vectors for
-// kept rows and z, it writes the coefficients to dst, and how the kept rows go on to kept.
+// A step is linear in z and the kept rows together, and so it says how row t of the noise is combined: run with unit
+// vectors for kept rows and z, it writes the coefficients to dst, and how the kept rows go on to kept.
 type Filter interface {
 	// Memory returns how many rows are kept: the Floats of NodeCost.
 	Memory() int
 	// Steps returns T, or 0 for a filter that knows no end.
 	Steps() int
-	// StepTo writes row t of C⁻¹Z to dst, of row t of Z and the Memory() kept rows, in whose place it puts those for step
-	// t+1. Before step 0 they are zero. A row that is nil is zero, too, and is made when there is something to keep.
-	// Every row has the length of z; dst and z are no kept rows, and must not overlap.
+	// StepTo writes row t of C⁻¹Z to dst, of row t of Z and the Memory() kept rows, in whose place it puts those for
+	// step t+1. Before step 0 they are zero. A row that is nil is zero, too, and is made when there is something to
+	// keep. Every row has the length of z; dst and z are no kept rows, and must not overlap.
 	StepTo(dst, z []float64, kept [][]float64, t int)
 }
 
-// A Recombiner is a filter that keeps earlier rows of Z as they are, all of them: whoever can make these again need not keep
-// any.
+// A Recombiner is a filter that keeps earlier rows of Z as they are, all of them: whoever can make these again need
+// not keep any.
 type Recombiner interface {
 	Filter
 	// RecombineTo is StepTo with row(s) for row s of Z, s < t, asked for one after the other, and nothing kept.
@@ -33,8 +33,8 @@ var (
 	_ Recombiner = recombining{}
 )
 
-// addScaled adds c·src to dst, and scaleTo writes c·src to it: product and sum rounded one after the other on every machine, so
-// that seeded noise is the same everywhere.
+// addScaled adds c·src to dst, and scaleTo writes c·src to it: product and sum rounded one after the other on every
+// machine, so that seeded noise is the same everywhere.
 func addScaled(dst []float64, c float64, src []float64) {
 	for i, v := range src {
 		dst[i] += float64(c * v)
@@ -61,7 +61,8 @@ func push(kept [][]float64, row []float64) {
 	kept[0] = place
 }
 
-// autoregressive is C with w bands: ξ_t = (z_t - Σ_{j≥1} C[t,t-j] ξ_{t-j})/C[t,t]. It keeps w-1 rows of ξ, newest first.
+// autoregressive is C with w bands: ξ_t = (z_t - Σ_{j≥1} C[t,t-j] ξ_{t-j})/C[t,t]. It keeps w-1 rows of ξ, newest
+// first.
 type autoregressive struct {
 	diagonals [][]float64 // diagonals[j][s] = C[s+j, s]
 }
@@ -92,8 +93,8 @@ func (m moving) StepTo(dst, z []float64, kept [][]float64, _ int) {
 	push(kept, z)
 }
 
-// rational is a BLT: 1/c(x) = Π (1 - a x + b x²)/(1 - p x + q x²)/scale, a section after the other in transposed direct form II,
-// a buffer for each pole.
+// rational is a BLT: 1/c(x) = Π (1 - a x + b x²)/(1 - p x + q x²)/scale, a section after the other in transposed
+// direct form II, a buffer for each pole.
 type rational struct {
 	scale    float64
 	sections []Section

@@ -2,8 +2,8 @@ package strategy
 
 import "fmt"
 
-// Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a node needs to
-// make C again.
+// Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a
+// node needs to make C again.
 type Parameters struct {
 	Class     string `json:"class"`               // dense, banded, toeplitz, blt or banded-inverse
 	Bandwidth int    `json:"bandwidth,omitempty"` // w of banded, toeplitz and banded-inverse
@@ -81,7 +81,8 @@ type Count struct {
 
 // Counts lists all parameters that are lists or numbers of something: T steps have room for T of each.
 func (p Parameters) Counts() []Count {
-	return []Count{{"bandwidth", false, p.Bandwidth}, {"buffers", false, p.Buffers}, {"diagonals", true, len(p.Diagonals)},
-		{"coefficients", true, len(p.Coefficients)}, {"column_scales", true, len(p.Columns)},
-		{"sections", true, len(p.Sections)}, {"theta", true, len(p.Theta)}, {"omega", true, len(p.Omega)}}
+	return []Count{{"bandwidth", false, p.Bandwidth}, {"buffers", false, p.Buffers},
+		{"diagonals", true, len(p.Diagonals)}, {"coefficients", true, len(p.Coefficients)},
+		{"column_scales", true, len(p.Columns)}, {"sections", true, len(p.Sections)},
+		{"theta", true, len(p.Theta)}, {"omega", true, len(p.Omega)}}
 }

@@ -1,7 +1,7 @@
 package strategy
 
-// Stationary is a strategy that may be Toeplitz, C[t,s] = c_(t-s): then so is C⁻¹, of the coefficients of 1/c as a power series,
-// and nothing of size T×T is needed to work with it.
+// Stationary is a strategy that may be Toeplitz, C[t,s] = c_(t-s): then so is C⁻¹, of the coefficients of 1/c as a
+// power series, and nothing of size T×T is needed to work with it.
 type Stationary interface {
 	Strategy
 	Series() []float64        // c, at most T of them, zero from there on; nil if C is not Toeplitz
@@ -16,7 +16,8 @@ var (
 	_ Stationary = AntiPGD(0)
 )
 
-// SeriesOf returns the coefficients of a Toeplitz strategy without scaled columns, at most T of them, and whether it is one.
+// SeriesOf returns the coefficients of a Toeplitz strategy without scaled columns, at most T of them, and whether it
+// is one.
 func SeriesOf(s Strategy) ([]float64, bool) {
 	if s, ok := s.(Stationary); ok {
 		c := s.Series()

@@ -27,7 +27,8 @@ func TestNewDenseRefuses(t *testing.T) {
 }
 
 func TestFromGramRefuses(t *testing.T) {
-	if _, err := strategy.FromGram(mat.NewSymDense(2, []float64{1, 2, 2, 1})); !errors.Is(err, strategy.ErrNotPositiveDefinite) {
+	indefinite := mat.NewSymDense(2, []float64{1, 2, 2, 1})
+	if _, err := strategy.FromGram(indefinite); !errors.Is(err, strategy.ErrNotPositiveDefinite) {
 		t.Errorf("an indefinite matrix has a factor: %v", err)
 	}
 }
@@ -59,7 +60,8 @@ func TestBandedRefuses(t *testing.T) {
 			t.Errorf("%d bands of two steps accepted", bands)
 		}
 	}
-	for name, d := range map[string][][]float64{"none": nil, "too many": {{1}, {}}, "short": {{1, 1}, {1, 1}}, "NaN": {{1, math.NaN()}}, "zero": {{0}}} {
+	for name, d := range map[string][][]float64{"none": nil, "too many": {{1}, {}}, "short": {{1, 1}, {1, 1}},
+		"NaN": {{1, math.NaN()}}, "zero": {{0}}} {
 		if _, err := strategy.NewBandedFromDiagonals(d); err == nil {
 			t.Errorf("%s: accepted", name)
 		}

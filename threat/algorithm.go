@@ -54,15 +54,16 @@ func ZipDL() Algorithm { return Algorithm{name: "zip-dl", rounds: 1, zip: true} 
 
 // AntiPGD is the algorithm of that name (Koloskova et al. 2023): noise z_t - z_{t-1}.
 func AntiPGD() Algorithm {
-	return Algorithm{name: "antipgd", rounds: 1, alone: 1, filter: filterOf(strategy.AntiPGD(2))} // for any number of steps
+	anyLength := filterOf(strategy.AntiPGD(2)) // its filter goes on for ever
+	return Algorithm{name: "antipgd", rounds: 1, alone: 1, filter: anyLength}
 }
 
 // ErrStrategy is returned for strategies over another number of steps.
 var ErrStrategy = errors.New("strategy does not fit the run")
 
-// MFDSGD is MF-D-SGD with the strategy C at every node: noise C⁻¹Z. Structured strategies (Banded, Toeplitz with few
-// coefficients, BLT, BandedInverse) have a fast path whatever T; a dense one needs the direct method of Account, which has a
-// size limit.
+// MFDSGD is MF-D-SGD with the strategy C at every node: noise C⁻¹Z. A strategy whose filter keeps at most 32 rows, and
+// fewer than T, has a fast path whatever T; any other, such as a dense one, needs the direct method of Account, which has
+// a size limit.
 func MFDSGD(c strategy.Strategy) Algorithm {
 	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1}
 	if _, independent := c.(strategy.Identity); independent {

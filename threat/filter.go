@@ -21,8 +21,8 @@ func filterOf(c strategy.Strategy) strategy.Filter {
 	return f
 }
 
-// stateSpace returns what a filter does in step t as matrices: it makes a node's correlated noise ξ = C⁻¹z of white noise and the
-// numbers p that it keeps,
+// stateSpace returns what a filter does in step t as matrices: it makes a node's correlated noise ξ = C⁻¹z of white
+// noise and the numbers p that it keeps,
 //
 //	ξ_t = Λ_t p_t + δ_t z_t,     p_{t+1} = Φ_t p_t + Ψ_t z_t,     p_0 = 0,
 //

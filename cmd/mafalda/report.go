@@ -90,8 +90,8 @@ func (j *job) strategyName(m *export.Manifest) string {
 		return fmt.Sprintf("mafalda, %d for %d nodes", m.PerNode.Distinct, len(m.PerNode.Layers))
 	case m.PerNode != nil:
 		return fmt.Sprintf("mafalda, %d groups", m.PerNode.Distinct)
-	case s.Class == "blt":
-		return fmt.Sprintf("blt, %d buffers", s.Buffers)
+	case s.Buffers > 0:
+		return fmt.Sprintf("%s, %d buffers", s.Class, s.Buffers)
 	case s.Class == "dense" && !participation.IsPartition(j.schema):
 		return "mafalda"
 	case s.Class != "dense":

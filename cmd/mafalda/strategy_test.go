@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"mafalda/export"
+	"mafalda/strategy"
 )
 
 // Every class is optimized, exported with its parameters, and verified from them; with matrices or without.
@@ -119,5 +121,16 @@ func TestLostOutput(t *testing.T) {
 		if code := run(t.Context(), args, full, &errs); code != 1 || !strings.Contains(errs.String(), "mafalda: ") {
 			t.Errorf("%v: code %d, %s", args, code, errs.String())
 		}
+	}
+}
+
+// What --strategy offers is what there is: every class of the registry, by its name, and no other.
+func TestEveryClassIsOffered(t *testing.T) {
+	var offered []string
+	for _, c := range strategyClasses() {
+		offered = append(offered, c.name)
+	}
+	if !slices.Equal(offered, strategy.Classes()) {
+		t.Errorf("--strategy offers %v, the classes are %v", offered, strategy.Classes())
 	}
 }

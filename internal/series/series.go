@@ -1,5 +1,5 @@
-// Package series is arithmetic of power series c_0 + c_1 x + c_2 x² + ..., cut to as many coefficients as are asked for: the
-// Toeplitz matrices of series multiply as the series do.
+// Package series is arithmetic of power series c_0 + c_1 x + c_2 x² + ..., cut to as many coefficients as are asked
+// for: the Toeplitz matrices of series multiply as the series do.
 package series
 
 // Invert returns the first count coefficients of the power series 1/c, O(count·len(c)).

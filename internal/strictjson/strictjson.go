@@ -26,9 +26,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode reads content into the struct that into points to, which must be made of structs with json tags (those that are
-// embedded have none, and no key is theirs and of the struct around them), maps with string keys, slices, arrays, pointers,
-// strings, booleans, integers and floats. The error names the place and the key.
+// Decode reads content into the struct that into points to, which must be made of structs with json tags (those that
+// are embedded have none, and no key is theirs and of the struct around them), maps with string keys, slices, arrays,
+// pointers, strings, booleans, integers and floats. The error names the place and the key.
 func Decode(content []byte, into any) error {
 	switch {
 	case !utf8.Valid(content):
