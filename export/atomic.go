@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
+
+	"mafalda/internal/files"
 )
 
 // ErrExists is returned where something would have to be overwritten that was not said to be.
@@ -85,20 +85,4 @@ func writeAndSync(f *os.File, write func(io.Writer) error) error {
 }
 
 // syncDir flushes the entries of a folder, where the system can.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if errors.Is(err, os.ErrPermission) {
-		return nil // a folder that may be written but not listed
-	}
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
-}
+func syncDir(dir string) error { return files.SyncFolder(dir) }

@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
 
 	"mafalda/export"
 )
@@ -22,25 +20,6 @@ func replaceFile(path string, write func(io.Writer) error) error {
 		}
 		return b.Flush()
 	}, true)
-}
-
-// syncDir flushes the entries of a folder, where the system can.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if errors.Is(err, os.ErrPermission) {
-		return nil // a folder that may be written but not listed
-	}
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
 }
 
 // checkWritable finds out whether files can be made in a folder, or in the nearest one above it that is there.

@@ -204,7 +204,7 @@ func (f *folder) take() error {
 	if err := os.MkdirAll(f.cells(), 0o777); err != nil {
 		return errors.Join(err, os.Remove(filepath.Join(f.dir, recordName)))
 	}
-	return syncDir(f.dir)
+	return files.SyncFolder(f.dir)
 }
 
 // clear removes the results of other inputs, study.json last.
