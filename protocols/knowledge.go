@@ -15,14 +15,15 @@ import (
 
 // knowledge is what is known, as columns C in the space of sources scaled to variance one; C = QR.
 type knowledge struct {
-	columns  blas64.General    // C, sources×rank, exact but for vague
-	absolute blas64.General    // |C|
-	upper    blas64.Triangular // R
-	inverse  blas64.Triangular // |R⁻¹|
-	size     []float64         // of every row of C: its largest entry,
-	entries  []float64         // how many are not zero,
-	vague    []float64         // and how far from the truth they may be, because the basis is not exact
-	wide     bool              // standard deviations are far apart
+	columns   blas64.General    // C, sources×rank, exact but for vague
+	absolute  blas64.General    // |C|
+	upper     blas64.Triangular // R
+	inverse   blas64.Triangular // |R⁻¹|
+	magnitude blas64.Triangular // |R|
+	size      []float64         // of every row of C: its largest entry,
+	entries   []float64         // how many are not zero,
+	vague     []float64         // and how far from the truth they may be, because the basis is not exact
+	wide      bool              // standard deviations are far apart
 }
 
 var errSingular = errors.New("singular in double precision")
@@ -128,7 +129,10 @@ func (k *knowledge) factorize() error {
 		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: rank, Stride: rank,
 			Data: slices.Clone(sorted.Data[:rank*rank])}
 	}
-	k.upper, k.inverse = triangle(), triangle()
+	k.upper, k.inverse, k.magnitude = triangle(), triangle(), triangle()
+	for i, x := range k.magnitude.Data {
+		k.magnitude.Data[i] = math.Abs(x)
+	}
 	for i := range rank {
 		if k.upper.Data[i*rank+i] == 0 {
 			return errSingular

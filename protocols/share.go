@@ -3,6 +3,7 @@ package protocols
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -13,7 +14,8 @@ import (
 //	1 - ‖Pê_j‖² = ‖(I-P)(r + f)‖² ≥ ‖r‖² - z² - 2|r|ᵀF - 2z‖F‖,          |f| ≤ F,
 //	‖Pê_j‖ ≤ ‖Cy‖ + ‖P(ê_j - Cy)‖                                        where little is explained.
 //
-// z comes from ‖Pr‖ = ‖R⁻ᵀCᵀr‖ ≤ 2‖|R⁻¹|ᵀ|Cᵀr|‖ with R as computed (sound), and Cᵀr with the rounding of its sums.
+// z comes from ‖Pr‖ ≤ 2‖w‖, w = R⁻ᵀCᵀr, with R as computed (sound): |R⁻¹|ᵀ(e + nu|R|ᵀ|w|) is what rounding may have lost of w, e
+// of it in the sums Cᵀr.
 // Since y comes from R, and r has been projected again, z is of the order of rounding itself, and its square of
 // nothing. F counts, for a row, as many roundings as it has entries, and how far these may be from the truth.
 const unit = 0x1p-53
@@ -154,33 +156,105 @@ func (s *shares) takeOut() blas64.General {
 	return taken
 }
 
-// seen returns, for columns x, twice ‖|R⁻¹|ᵀ|Cᵀx - b|‖, with what rounding does to the sums, and b, if there is one, a
-// row of C.
+// seen returns, for columns x, an upper bound of twice ‖R⁻ᵀ(Cᵀx - b)‖, with what rounding does to sums and solution, and b,
+// if there is one, a row of C.
 func (s *shares) seen(x blas64.General, row func(c int) int) []float64 {
-	k, rank := s.knowledge, s.knowledge.columns.Cols
-	product, magnitude, positive := newGeneral(rank, x.Cols), newGeneral(rank, x.Cols), newGeneral(x.Rows, x.Cols)
+	k := s.knowledge
+	product, lost := s.residuals(x, row)
 	vague := make([]float64, x.Cols)
 	for at, v := range x.Data {
-		positive.Data[at] = math.Abs(v)
 		vague[at%x.Cols] += k.vague[at/x.Cols] * math.Abs(v)
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.columns, x, 0, product)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.absolute, positive, 0, magnitude)
-	terms := float64(x.Rows + 4)
-	for at, v := range product.Data {
-		r, c := at/x.Cols, at%x.Cols
-		var own, blurred float64
+	for at := range lost.Data {
+		c := at % x.Cols
+		lost.Data[at] += vague[c]
 		if row != nil {
-			own, blurred = k.row(row(c))[r], k.vague[row(c)]
+			lost.Data[at] += k.vague[row(c)]
 		}
-		product.Data[at] = math.Abs(v-own) + 2*unit*math.Abs(own) + terms*unit*magnitude.Data[at] + vague[c] + blurred
 	}
-	blas64.Trmm(blas.Left, blas.Trans, 1, k.inverse, product)
-	sizes := make([]float64, x.Cols)
+	blas64.Trsm(blas.Left, blas.Trans, 1, k.upper, product)
+	sizes, solving := make([]float64, x.Cols), newGeneral(product.Rows, x.Cols) // |R|ᵀ|w| for w = R⁻ᵀ(Cᵀx - b)
+	for at, v := range product.Data {
+		product.Data[at] = math.Abs(v)
+		solving.Data[at] = math.Abs(v)
+	}
+	blas64.Trmm(blas.Left, blas.Trans, 1, k.magnitude, solving)
+	for at, v := range solving.Data {
+		lost.Data[at] += float64(product.Rows+4) * unit * v
+	}
+	blas64.Trmm(blas.Left, blas.Trans, 1, k.inverse, lost)
+	for at, v := range lost.Data {
+		product.Data[at] += v
+	}
 	for c := range sizes {
 		sizes[c] = 2 * norm(product, c)
 	}
 	return sizes
+}
+
+// residuals returns Cᵀx - b, and what rounding may have lost of it. Where standard deviations are far apart R⁻¹ is so large
+// that sums in double precision lose too much: they are made in twice that.
+func (s *shares) residuals(x blas64.General, row func(c int) int) (product, lost blas64.General) {
+	k, rank := s.knowledge, s.knowledge.columns.Cols
+	product, lost = newGeneral(rank, x.Cols), newGeneral(rank, x.Cols)
+	positive := newGeneral(x.Rows, x.Cols)
+	for at, v := range x.Data {
+		positive.Data[at] = math.Abs(v)
+	}
+	if row != nil {
+		for c := range x.Cols {
+			for r, v := range k.row(row(c)) {
+				product.Data[r*x.Cols+c] = -v
+			}
+		}
+	}
+	terms := float64(x.Rows + 4)
+	relative := terms * unit
+	if k.wide {
+		relative *= relative
+	}
+	own := product
+	if row != nil {
+		own = blas64.General{Rows: rank, Cols: x.Cols, Stride: x.Cols, Data: slices.Clone(product.Data)}
+	}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.absolute, positive, 0, lost)
+	for at, v := range own.Data {
+		lost.Data[at] = relative*(lost.Data[at]+math.Abs(v)) + terms*0x1p-1022
+	}
+	if k.wide {
+		addCompensated(product, k.columns, x)
+	} else {
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.columns, x, 1, product)
+	}
+	for at, v := range product.Data {
+		lost.Data[at] += 4 * unit * math.Abs(v)
+	}
+	return product, lost
+}
+
+// addCompensated adds AᵀB to dst, as if in twice the precision and then rounded: the error is below u|dst| + (nu)²(|dst₀| + |A|ᵀ|B|),
+// for sums of n terms (Ogita, Rump & Oishi, "Accurate sum and dot product", Algorithm 5.3).
+func addCompensated(dst, a, b blas64.General) {
+	low := make([]float64, len(dst.Data))
+	for i := range a.Rows {
+		for r, x := range a.Data[i*a.Stride : i*a.Stride+a.Cols] {
+			if x == 0 {
+				continue
+			}
+			for c, y := range b.Data[i*b.Stride : i*b.Stride+b.Cols] {
+				at := r*dst.Stride + c
+				p := x * y
+				high := dst.Data[at]
+				t := high + p
+				z := t - high
+				low[at] += ((high - (t - z)) + (p - z)) + math.FMA(x, y, -p)
+				dst.Data[at] = t
+			}
+		}
+	}
+	for at, v := range low {
+		dst.Data[at] += v
+	}
 }
 
 // little returns upper bounds of ‖Pê_j‖² by ‖Cy‖.
