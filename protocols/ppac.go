@@ -74,8 +74,8 @@ func Uniform(value, noise float64) Deviations {
 	return Deviations{func(int) float64 { return value }, func(int, int) float64 { return noise }}
 }
 
-// widestRange is by how much standard deviations may differ: leakages are right to ten digits up to there, and beyond lose one for each
-// power of ten.
+// widestRange is by how much standard deviations may differ: leakages, never below the truth, are right to nine digits up to
+// there, and beyond lose one for each power of ten.
 const widestRange = 1e10
 
 // wideRange is from where on a second look is taken at every victim.
