@@ -87,8 +87,8 @@ func jsonFile(name string, v any) study.File {
 }
 
 // withFigures adds the files of figures to the names of others.
-func withFigures(names []string, figures ...string) []string {
-	for _, name := range figures {
+func withFigures(names []string, pictures ...string) []string {
+	for _, name := range pictures {
 		for _, ext := range figures.Formats() {
 			names = append(names, name+ext)
 		}
