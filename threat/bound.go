@@ -21,7 +21,7 @@ const (
 	Absolute
 	// Spectral is k·λ_max of M on a pattern (Koskela & Kulkarni, Section 3.4).
 	Spectral
-	// Exact is the value for vector gradients, proven from above within a gap (participation.Vector). For schemas whose
+	// Exact is the value for vector gradients, proven from above within a gap (participation.VectorSensitivity). For schemas whose
 	// patterns cannot be listed it is the smaller of Absolute and Spectral.
 	Exact
 	// Lower is what equal gradients in all steps of a pattern reach: no bound from above.
@@ -64,7 +64,7 @@ func (b Bound) Squared(e Exposure, schema participation.Schema, local float64) (
 	case Spectral:
 		return spectral(e.M, schema, patterns, listed)
 	case Lower:
-		return participation.AllOnes(e.M, patterns)
+		return participation.LowerBound(e.M, patterns)
 	}
 	if b == Exact {
 		return exact(e.M, schema, patterns, listed, 1e-6)
@@ -78,7 +78,7 @@ const bestGap = 1e-4
 
 func exact(m *mat.SymDense, schema participation.Schema, patterns [][]int, listed bool, gap float64) (float64, error) {
 	if listed {
-		return squared(participation.Vector(m, patterns, participation.VectorOptions{Gap: gap}))
+		return squared(participation.VectorSensitivity(m, patterns, participation.VectorOptions{Gap: gap}))
 	}
 	sum, err := squared(schema.Sensitivity(m))
 	if err != nil {
