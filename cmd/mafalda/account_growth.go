@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/figures"
+	"mafalda/internal/parallel"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/threat"
@@ -56,7 +57,7 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 		return row, usage(err)
 	}
 	local := 0.0
-	err = await(ctx, func() (err error) {
+	err = parallel.Await(ctx, func() (err error) {
 		local, err = l.algorithm.Local(schema)
 		return usage(err)
 	})
@@ -66,7 +67,7 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	var sums, numbers [2]float64
 	err = threat.Account(ctx, w, l.algorithm, a, steps, func(e threat.Exposure) error {
 		squared := 0.0
-		err := await(ctx, func() (err error) {
+		err := parallel.Await(ctx, func() (err error) {
 			squared, err = l.bound.Squared(e, schema, local)
 			return err
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/internal/parallel"
 	"mafalda/internal/simulated"
 	"mafalda/protocols"
 )
@@ -150,7 +151,7 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 			fmt.Fprintf(notes, format+"\n", args...)
 		}
 	}
-	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
+	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
 		return f.choose(ctx, bar,
 			note)
 	})
@@ -249,7 +250,7 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 
 // write draws the figures, and then writes them with the result to the folder.
 func (f *averageFlags) write(ctx context.Context, a averaging, bar *progress) error {
-	figures, err := abandonable(ctx, func(ctx context.Context) ([]namedFigure, error) { return a.figures(ctx, bar) })
+	figures, err := parallel.Abandonable(ctx, func(ctx context.Context) ([]namedFigure, error) { return a.figures(ctx, bar) })
 	if err != nil {
 		return fmt.Errorf("drawing: %w", err)
 	}

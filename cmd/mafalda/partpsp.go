@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/internal/parallel"
 	"mafalda/internal/simulated"
 	"mafalda/protocols"
 	"mafalda/simulate"
@@ -130,7 +131,7 @@ type partTraining struct {
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
-	t, err := abandonable(cmd.Context(), f.prepare)
+	t, err := parallel.Abandonable(cmd.Context(), f.prepare)
 	if err != nil {
 		return usageUnlessInterrupted(err)
 	}
@@ -139,7 +140,7 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { removeIfEmpty(f.out, err) }()
 	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
-	figures, err := abandonable(cmd.Context(), func(ctx context.Context) ([]namedFigure, error) {
+	figures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]namedFigure, error) {
 		if err := t.train(ctx, bar); err != nil || f.out == "" {
 			return nil, err
 		}
