@@ -18,6 +18,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
@@ -28,7 +29,7 @@ import (
 
 type accountFlags struct {
 	network            networkFlags
-	schema             schemaFlags
+	schema             cli.SchemaFlags
 	threat             threatFlags
 	attacker, bound    string
 	sigma, delta       float64
@@ -60,12 +61,12 @@ at once, and an interrupted command goes on where it stopped.`,
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
   mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
 	f.network.bindGraph(cmd)
 	f.network.bindGossip(cmd)
-	f.schema.bindEvery(cmd)
+	f.schema.BindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
@@ -79,7 +80,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	completeWith(cmd, "bound", threat.Bounds())
+	cli.CompleteWith(cmd, "bound", threat.Bounds())
 	return cmd
 }
 
@@ -115,7 +116,7 @@ type ledger struct {
 	bound     threat.Bound
 	local     float64                    // squared sensitivity of local DP
 	byName    map[string]threat.Attacker // by the names of their cells
-	progress  *progress
+	progress  *cli.Progress
 	notes     io.Writer
 }
 
@@ -130,16 +131,16 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long: do not let as much garbage pile up beside them
 	store, err := study.Open[accountCell, accountOf](f.out, l.spec())
 	if err != nil {
-		return studyError(err)
+		return cli.StudyError(err)
 	}
-	l.progress.at = "attackers"
-	options := study.Options{Workers: l.sideBySide(), Progress: l.progress.showAt}
+	l.progress.At = "attackers"
+	options := study.Options{Workers: l.sideBySide(), Progress: l.progress.ShowAt}
 	err = study.Run(cmd.Context(), store, l.cells(), l.account, options)
-	l.progress.clear()
+	l.progress.Clear()
 	if err != nil {
-		err = stoppedError(err, f.out, "attacker")
+		err = cli.StoppedError(err, f.out, "attacker")
 	}
-	if err := summarize(cmd.Context(), store, err, l.files); err != nil {
+	if err := cli.Summarize(cmd.Context(), store, err, l.files); err != nil {
 		return err
 	}
 	accounts, err := l.accounts(store)
@@ -150,34 +151,34 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 }
 
 func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
-	l := &ledger{flags: f, progress: newProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
+	l := &ledger{flags: f, progress: cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
 	fl := cmd.Flags()
 	var err error
 	if f.growth != "" {
 		if fl.Changed("T") || fl.Changed("participations") || fl.Changed("separation") || fl.Changed("schema") {
-			return nil, usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
+			return nil, cli.Usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
 		}
 		if f.lengths, err = parseGrowth(f.growth); err != nil {
 			return nil, err
 		}
-		f.schema.steps = slices.Max(f.lengths)
-		if err := fl.Set("T", strconv.Itoa(f.schema.steps)); err != nil {
-			return nil, usage(err)
+		f.schema.Steps = slices.Max(f.lengths)
+		if err := fl.Set("T", strconv.Itoa(f.schema.Steps)); err != nil {
+			return nil, cli.Usage(err)
 		}
 	}
-	if l.schema, err = f.schema.chooseEvery(cmd); err != nil {
+	if l.schema, err = f.schema.ChooseEvery(cmd); err != nil {
 		return nil, err
 	}
 	if l.bound, err = threat.ParseBound(f.bound); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	switch {
 	case !(f.sigma > 0) || math.IsInf(f.sigma, 1):
-		return nil, usagef("--sigma %v: must be positive and finite", f.sigma)
+		return nil, cli.Usagef("--sigma %v: must be positive and finite", f.sigma)
 	case fl.Changed("delta") && !(f.delta > 0 && f.delta < 1):
-		return nil, usagef("--delta %v: must be between 0 and 1", f.delta)
+		return nil, cli.Usagef("--delta %v: must be between 0 and 1", f.delta)
 	case !(f.alpha > 1) || math.IsInf(f.alpha, 1):
-		return nil, usagef("--alpha %v: must be above 1 and finite", f.alpha)
+		return nil, cli.Usagef("--alpha %v: must be above 1 and finite", f.alpha)
 	}
 	if l.algorithm, err = f.threat.choose(cmd, l.schema); err != nil {
 		return nil, err
@@ -197,7 +198,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 		return nil, err
 	}
 	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", l.network.graph.Nodes(), l.schema.Steps())
-	if err := checkMemory(what, l.viewBytes()); err != nil {
+	if err := cli.CheckMemory(what, l.viewBytes()); err != nil {
 		return nil, err
 	}
 	err = parallel.Await(cmd.Context(), func() (err error) {
@@ -205,7 +206,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 		return err
 	})
 	if err != nil && cmd.Context().Err() == nil {
-		err = usage(err)
+		err = cli.Usage(err)
 	}
 	return l, err
 }
@@ -285,7 +286,7 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 	}
 	if err != nil {
 		if errors.Is(err, threat.ErrTooLarge) || errors.Is(err, threat.ErrStrategy) {
-			return out, usage(err)
+			return out, cli.Usage(err)
 		}
 		return out, fmt.Errorf("accounting for %s: %w", out.Attacker, err)
 	}

@@ -9,14 +9,15 @@ import (
 	"slices"
 	"sync"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
 	"mafalda/protocols"
 )
 
 // figures are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for this graph.
-func (a *ppacAveraging) figures(ctx context.Context, bar *progress) ([]namedFigure, error) {
-	var list []namedFigure
+func (a *ppacAveraging) figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) {
+	var list []figures.Named
 	for _, f := range []struct {
 		name string
 		draw func() (*figures.Figure, error)
@@ -31,7 +32,7 @@ func (a *ppacAveraging) figures(ctx context.Context, bar *progress) ([]namedFigu
 			return nil, err
 		}
 		if drawn != nil {
-			list = append(list, namedFigure{f.name, drawn})
+			list = append(list, figures.Named{Name: f.name, Figure: drawn})
 		}
 	}
 	return list, nil
@@ -163,13 +164,13 @@ func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error)
 
 // leakageFigure is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is nil if all
 // leakages are infinite.
-func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *progress) (*figures.Figure, error) {
+func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *cli.Progress) (*figures.Figure, error) {
 	worst, mean := figures.Curve{Name: "worst finite pair"}, figures.Curve{Name: "mean of finite pairs"}
 	floor := figures.Curve{Name: "the average alone", Dashed: true}
 	for i, scale := range decades {
 		noise := scale * a.flags.valueStd
 		leaks, err := a.leakages(ctx, noise, func(done float64) {
-			bar.show((float64(i)+done)/float64(len(decades)), "leakage by noise")
+			bar.Show((float64(i)+done)/float64(len(decades)), "leakage by noise")
 		})
 		if err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 )
 
 type graphFlags struct {
@@ -35,7 +36,7 @@ func newGraphCmd() *cobra.Command {
 		Example: `  mafalda graph florentine
   mafalda graph ego.edges --gossip metropolis --json
   mafalda graph geometric:200,0.15 --seed 3 -o geo`,
-		Args:              exactArgs(1, "one graph"),
+		Args:              cli.ExactArgs(1, "one graph"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.network.source = args[0]
@@ -156,7 +157,7 @@ func (r *graphReport) print(w io.Writer, n *network) {
 	case r.Lambda2 == nil:
 		line("second eigenvalue", "not computed for large directed graphs")
 	case r.Lambda2Error != nil:
-		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, decimalUp(*r.Lambda2Error, 1))
+		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, cli.DecimalUp(*r.Lambda2Error, 1))
 	default:
 		line("second eigenvalue", "%.8g in modulus", *r.Lambda2)
 	}
@@ -179,7 +180,7 @@ func (f *graphFlags) write(n *network) error {
 		{Name: "gossip.mtx", Write: func(w io.Writer) error { return graph.WriteMatrixMarket(w, n.gossip.Matrix()) }},
 		{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.graph) }},
 	}
-	if err := refuseExport(f.out); err != nil {
+	if err := cli.RefuseExport(f.out); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
@@ -189,7 +190,7 @@ func (f *graphFlags) write(n *network) error {
 		if err := export.WriteFile(filepath.Join(f.out, file.Name), file.Write, f.force); err != nil {
 			_ = os.Remove(f.out) // only if it is empty
 			if errors.Is(err, export.ErrExists) {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			return err
 		}

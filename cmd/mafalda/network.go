@@ -15,6 +15,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/files"
 	"mafalda/internal/parallel"
 )
@@ -39,8 +40,8 @@ func (f *networkFlags) bindGossip(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.gossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
-	cmd.Flags().Var((*seedNumber)(&f.seed), "seed", "seed of random graphs")
-	completeWith(cmd, "gossip", graph.Schemes())
+	cmd.Flags().Var((*cli.SeedNumber)(&f.seed), "seed", "seed of random graphs")
+	cli.CompleteWith(cmd, "gossip", graph.Schemes())
 }
 
 func (f *networkFlags) bindGraph(cmd *cobra.Command) {
@@ -118,7 +119,7 @@ func (f *networkFlags) loadNow() (*network, error) {
 		err = f.connect(n)
 	}
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	n.origin.Nodes, n.origin.Edges, n.origin.Directed = n.graph.Nodes(), n.graph.Edges(), n.graph.Directed()
 	if n.graph.Nodes() == 1 {

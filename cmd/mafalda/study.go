@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"mafalda/export"
+	"mafalda/internal/cli"
 	"mafalda/internal/study"
 	"mafalda/participation"
 )
@@ -39,8 +40,8 @@ func networkDigest(n *network) string {
 }
 
 // addSchema adds who takes part when: of a file its patterns, not its name.
-func addSchema(in *study.Inputs, f *schemaFlags, s participation.Schema) {
-	p := f.describe(s)
+func addSchema(in *study.Inputs, f *cli.SchemaFlags, s participation.Schema) {
+	p := f.Describe(s)
 	p.Source = ""
 	text, _ := json.Marshal(p) // numbers and a name
 	in.Add("T", s.Steps())
