@@ -19,6 +19,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/files"
 	"mafalda/internal/gemm"
 )
 
@@ -138,7 +139,7 @@ func writeGraph(path, spec string) error {
 	if err != nil {
 		return err
 	}
-	return export.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
+	return files.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
 }
 
 // measure runs the program once.

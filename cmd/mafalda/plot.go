@@ -15,6 +15,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/figure"
+	"mafalda/internal/files"
 	"mafalda/strategy"
 )
 
@@ -121,7 +122,7 @@ func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
 		for _, ext := range figure.Formats() {
 			path := filepath.Join(f.out, name+ext)
 			if _, err := os.Lstat(path); err == nil && !f.force {
-				return usagef("%s: %v (use --force to replace it)", path, export.ErrExists)
+				return usage(&files.ExistsError{Path: path})
 			}
 		}
 	}
@@ -234,7 +235,7 @@ func writeFigure(w io.Writer, dir, name string, f *figure.Figure, force bool) er
 	}
 	for _, ext := range figure.Formats() {
 		path := filepath.Join(dir, name+ext)
-		if err := export.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
+		if err := files.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
 			return usageIfExists(err)
 		}
 		fmt.Fprintf(w, "written  %s\n", path)

@@ -9,6 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/figure"
+	"mafalda/internal/files"
 )
 
 // The names of results in folders.
@@ -62,7 +63,7 @@ func removeIfEmpty(dir string, err error) {
 
 // writeResult writes a result, as JSON, and its figures.
 func writeResult(dir, name string, result any, figures []namedFigure, force bool) error {
-	err := export.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return writeJSON(w, result) }, force)
+	err := files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return writeJSON(w, result) }, force)
 	if err != nil {
 		return usageIfExists(err)
 	}
@@ -76,7 +77,7 @@ func writeResult(dir, name string, result any, figures []namedFigure, force bool
 
 // usageIfExists makes an error about existing files one of usage.
 func usageIfExists(err error) error {
-	if errors.Is(err, export.ErrExists) {
+	if errors.Is(err, files.ErrExists) {
 		return usage(err)
 	}
 	return err

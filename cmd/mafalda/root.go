@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if errors.Is(err, context.Canceled) && !errors.Is(err, errInterrupted) {
 		err = errInterrupted // who has something to say of what is kept has said it
 	}
-	fmt.Fprintf(stderr, "mafalda: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintf(stderr, "mafalda: %s\n", strings.ReplaceAll(hinted(err), "\n", "; "))
 	var u usageError
 	switch {
 	case errors.Is(err, errInterrupted):

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"mafalda/export"
+	"mafalda/internal/files"
 )
 
 // running are the commands that have something to save when a signal comes, each with what ends its context.
@@ -44,7 +44,7 @@ func endOnSignals() {
 		if interrupt() {
 			continue
 		}
-		export.RemoveTemporaries()
+		files.RemoveTemporaries()
 		signal.Reset(s)
 		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
 			time.Sleep(time.Second) // the signal is on its way, unless the program was started with it ignored
