@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,10 +69,6 @@ func only(t testing.TB, dir string, want ...string) {
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("%s holds %v, want %v", dir, got, want)
 	}
-}
-
-func text(s string) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 }
 
 // npyTo overwrites a file with a matrix, finite or not.

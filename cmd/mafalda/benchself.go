@@ -20,6 +20,7 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/cli"
+	"mafalda/internal/files"
 	"mafalda/internal/gemm"
 	"mafalda/internal/version"
 )
@@ -140,7 +141,7 @@ func writeGraph(path, spec string) error {
 	if err != nil {
 		return err
 	}
-	return export.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
+	return files.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
 }
 
 // measure runs the program once.

@@ -184,7 +184,7 @@ func writeCheckpoint(path, settings string, iterations int, x []float64, steps i
 	if err != nil {
 		return err
 	}
-	return export.WriteFile(path, func(w io.Writer) error {
+	return files.WriteFile(path, func(w io.Writer) error {
 		if _, err := w.Write(append(header, '\n')); err != nil {
 			return err
 		}

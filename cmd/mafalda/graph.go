@@ -14,6 +14,7 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/cli"
+	"mafalda/internal/files"
 )
 
 type graphFlags struct {
@@ -175,7 +176,7 @@ func not(holds bool, what string) string {
 
 // write makes the three files, each atomically.
 func (f *graphFlags) write(n *network) error {
-	files := []export.File{
+	all := []export.File{
 		{Name: "edges.tsv", Write: func(w io.Writer) error { return graph.WriteEdges(w, n.graph) }},
 		{Name: "gossip.mtx", Write: func(w io.Writer) error { return graph.WriteMatrixMarket(w, n.gossip.Matrix()) }},
 		{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.graph) }},
@@ -186,10 +187,10 @@ func (f *graphFlags) write(n *network) error {
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return fmt.Errorf("cannot write to %s: %w", f.out, err)
 	}
-	for _, file := range files {
-		if err := export.WriteFile(filepath.Join(f.out, file.Name), file.Write, f.force); err != nil {
+	for _, file := range all {
+		if err := files.WriteFile(filepath.Join(f.out, file.Name), file.Write, f.force); err != nil {
 			_ = os.Remove(f.out) // only if it is empty
-			if errors.Is(err, export.ErrExists) {
+			if errors.Is(err, files.ErrExists) {
 				return cli.Usage(err)
 			}
 			return err

@@ -17,6 +17,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/cli"
+	"mafalda/internal/files"
 	"mafalda/internal/limits"
 	"mafalda/internal/rounding"
 	"mafalda/internal/version"
@@ -322,7 +323,7 @@ func (f *optimizeFlags) checkOutput() error {
 		return nil
 	}
 	err := export.CheckTarget(f.out, export.WriteOptions{Force: f.force})
-	if errors.Is(err, export.ErrExists) || errors.Is(err, export.ErrTarget) {
+	if errors.Is(err, files.ErrExists) || errors.Is(err, export.ErrTarget) {
 		return cli.Usage(err)
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
+	"mafalda/internal/files"
 	"mafalda/strategy"
 )
 
@@ -122,7 +123,7 @@ func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
 		for _, ext := range figures.Formats() {
 			path := filepath.Join(f.out, name+ext)
 			if _, err := os.Lstat(path); err == nil && !f.force {
-				return cli.Usagef("%s: %v (use --force to replace it)", path, export.ErrExists)
+				return cli.Usage(&files.ExistsError{Path: path})
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if errors.Is(err, context.Canceled) && !errors.Is(err, ErrInterrupted) {
 		err = ErrInterrupted // who has something to say of what is kept has said it
 	}
-	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(hinted(err), "\n", "; "))
 	var u usageError
 	switch {
 	case errors.Is(err, ErrInterrupted):

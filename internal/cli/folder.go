@@ -9,6 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/figures"
+	"mafalda/internal/files"
 )
 
 // CheckFolder finds out, before anything is computed, whether a result can be written to the folder. An empty name of a folder is none.
@@ -50,7 +51,7 @@ func RemoveIfEmpty(dir string, err error) {
 
 // WriteResult writes a result, as JSON, and its pictures.
 func WriteResult(dir, name string, result any, pictures []figures.Named, force bool) error {
-	err := export.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return WriteJSON(w, result) }, force)
+	err := files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return WriteJSON(w, result) }, force)
 	if err != nil {
 		return usageIfExists(err)
 	}
@@ -64,7 +65,7 @@ func WriteResult(dir, name string, result any, pictures []figures.Named, force b
 
 // usageIfExists makes an error about existing files one of usage.
 func usageIfExists(err error) error {
-	if errors.Is(err, export.ErrExists) {
+	if errors.Is(err, files.ErrExists) {
 		return Usage(err)
 	}
 	return err

@@ -6,8 +6,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"mafalda/export"
 	"mafalda/internal/figures"
+	"mafalda/internal/files"
 	"os"
 )
 
@@ -31,7 +31,7 @@ func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) e
 	}
 	for _, ext := range figures.Formats() {
 		path := filepath.Join(dir, name+ext)
-		if err := export.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
+		if err := files.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
 			return usageIfExists(err)
 		}
 		fmt.Fprintf(w, "written  %s\n", path)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"mafalda/export"
+	"mafalda/internal/files"
 
 	"github.com/spf13/cobra"
 )
@@ -46,7 +46,7 @@ func EndOnSignals() {
 		if interrupt() {
 			continue
 		}
-		export.RemoveTemporaries()
+		files.RemoveTemporaries()
 		signal.Reset(s)
 		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
 			time.Sleep(time.Second) // the signal is on its way, unless the program was started with it ignored
