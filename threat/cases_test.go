@@ -283,7 +283,7 @@ func TestCyffersIsAbove(t *testing.T) {
 		}
 		bound := CyffersSquared(w, []int{attacker}, steps)
 		for v, e := range found {
-			exact, err := participation.Vector(e.M, every(t, steps).Patterns(), participation.VectorOptions{})
+			exact, err := participation.VectorSensitivity(e.M, every(t, steps).Patterns(), participation.VectorOptions{})
 			if err != nil || exact.Attained > bound[v]*(1+1e-9) {
 				t.Fatalf("victim %d: %+v (%v), Cyffers et al. %v", v, exact, err, bound[v])
 			}

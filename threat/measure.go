@@ -22,7 +22,7 @@ const (
 	Absolute
 	// Spectral is k·λ_max of M on a pattern (Koskela & Kulkarni, Section 3.4).
 	Spectral
-	// Exact is the value for vector gradients, proven from above within a gap (participation.Vector). For schemas whose
+	// Exact is the value for vector gradients, proven from above within a gap (participation.VectorSensitivity). For schemas whose
 	// patterns cannot be listed it is the smaller of Absolute and Spectral.
 	Exact
 	// Certain is what equal gradients in all steps of a pattern reach: a record can lose more.
@@ -65,7 +65,7 @@ func (m Measure) Squared(e Exposure, schema participation.Schema, local float64)
 	case Spectral:
 		return spectral(e.M, schema, patterns, listed)
 	case Certain:
-		return participation.AllOnes(e.M, patterns)
+		return participation.LowerBound(e.M, patterns)
 	}
 	if m == Exact {
 		return exact(e.M, schema, patterns, listed, 1e-6)
@@ -79,7 +79,7 @@ const bestGap = 1e-4
 
 func exact(m *mat.SymDense, schema participation.Schema, patterns [][]int, listed bool, gap float64) (float64, error) {
 	if listed {
-		return squared(participation.Vector(m, patterns, participation.VectorOptions{Gap: gap}))
+		return squared(participation.VectorSensitivity(m, patterns, participation.VectorOptions{Gap: gap}))
 	}
 	sum, err := squared(schema.Sensitivity(m))
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/parallel"
+	"mafalda/internal/simulated"
 	"mafalda/protocols"
 )
 
@@ -42,7 +42,7 @@ type averaging interface {
 
 // averageRun is what all JSON of consensus starts with.
 type averageRun struct {
-	simulated
+	simulated.Mark
 	Protocol string    `json:"protocol"`
 	Graph    string    `json:"graph"`
 	Nodes    int       `json:"nodes"`
@@ -59,7 +59,7 @@ type averageRun struct {
 
 // newAverageRun describes a run whose nodes held these values in its rounds.
 func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
-	r := averageRun{simulated: isRevealing, Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
+	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
 		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
 		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
 	for _, v := range values {
@@ -188,12 +188,6 @@ func averageError(err error) error {
 		return usage(err)
 	}
 	return err
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 func (f *averageFlags) check() error {

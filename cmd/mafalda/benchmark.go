@@ -123,7 +123,7 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 	}
 	var chosen []participation.Cyclic
 	if cmd.Flags().Changed("T") || cmd.Flags().Changed("participations") {
-		s, err := participation.Choose(f.steps, f.participations, 0)
+		s, err := participation.Complete(f.steps, f.participations, 0)
 		if err != nil {
 			return nil, err
 		}

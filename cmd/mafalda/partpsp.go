@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/parallel"
+	"mafalda/internal/simulated"
 	"mafalda/protocols"
 	"mafalda/simulate"
 )
@@ -102,7 +103,7 @@ type partCell struct {
 
 // partResult is the JSON.
 type partResult struct {
-	simulated
+	simulated.Mark
 	Task     string     `json:"task"`
 	Widths   []int      `json:"widths"`
 	Nodes    int        `json:"nodes"`
@@ -222,7 +223,7 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 	features := t.task.Model.Features()
 	widths := []int{features, hiddenUnits, features, classes}
 	t.model = simulate.NewPerceptron(widths...)
-	t.result = partResult{simulated: isSimulated, Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
+	t.result = partResult{Mark: simulated.Noise(), Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
 		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
 	for _, name := range f.networks {
 		spec := fmt.Sprintf("exp:%d", f.nodes)

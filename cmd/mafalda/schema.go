@@ -52,10 +52,10 @@ func (f *schemaFlags) choose(cmd *cobra.Command) (participation.Schema, error) {
 	var err error
 	switch f.schema {
 	case "cyclic":
-		s, err = participation.Choose(f.steps, f.participations, f.separation)
+		s, err = participation.Complete(f.steps, f.participations, f.separation)
 	case "min-sep":
 		var c participation.Cyclic
-		if c, err = participation.Choose(f.steps, f.participations, f.separation); err == nil {
+		if c, err = participation.Complete(f.steps, f.participations, f.separation); err == nil {
 			s, err = participation.NewMinSep(f.steps, c.Participations(), c.Separation())
 		}
 	case "single":

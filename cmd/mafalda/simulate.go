@@ -240,7 +240,7 @@ func (f *simulateFlags) schema(cmd *cobra.Command) (participation.Schema, error)
 			f.steps = simulatedParticipations * b
 		}
 	}
-	return participation.Choose(f.steps, f.participations, f.separation)
+	return participation.Complete(f.steps, f.participations, f.separation)
 }
 
 // levels returns the μ's, each once, ascending.
