@@ -71,7 +71,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\nlabels with commas in quotes, as in CSV")
-	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Bounds(), ", "))
+	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
@@ -80,7 +80,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	cli.CompleteWith(cmd, "bound", threat.Bounds())
+	cli.CompleteWith(cmd, "bound", threat.Measures())
 	return cmd
 }
 
@@ -113,7 +113,7 @@ type ledger struct {
 	schema    participation.Schema
 	algorithm threat.Algorithm
 	attackers []threat.Attacker
-	bound     threat.Bound
+	bound     threat.Measure
 	local     float64                    // squared sensitivity of local DP
 	byName    map[string]threat.Attacker // by the names of their cells
 	progress  *cli.Progress
@@ -169,7 +169,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	if l.schema, err = f.schema.ChooseEvery(cmd); err != nil {
 		return nil, err
 	}
-	if l.bound, err = threat.ParseBound(f.bound); err != nil {
+	if l.bound, err = threat.ParseMeasure(f.bound); err != nil {
 		return nil, cli.Usage(err)
 	}
 	switch {
@@ -219,7 +219,11 @@ func (l *ledger) sideBySide() int {
 }
 
 // viewBytes is about what one attacker's view takes.
-func (l *ledger) viewBytes() float64 { return l.algorithm.Needs(l.network.gossip.Matrix(), l.schema) }
+func (l *ledger) viewBytes() float64 { return l.scenario(threat.Attacker{}).Needs() }
+
+func (l *ledger) scenario(a threat.Attacker) threat.Scenario {
+	return threat.Scenario{Gossip: l.network.gossip.Matrix(), Algorithm: l.algorithm, Attacker: a, Schema: l.schema}
+}
 
 // name returns the attacker's labels.
 func (l *ledger) name(a threat.Attacker) string {
@@ -248,7 +252,7 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 		cyffers = threat.CyffersSquared(w, a.Nodes, l.schema.Steps())
 	}
 	var together sync.Mutex
-	add := func(e threat.Exposure, bound threat.Bound) error {
+	add := func(e threat.Exposure, bound threat.Measure) error {
 		squared, err := bound.Squared(e, l.schema, l.local)
 		if err != nil {
 			return err
@@ -270,7 +274,7 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 	}
 	pool := parallel.NewPool(ctx)
 	err := parallel.Await(ctx, func() error {
-		return threat.Account(ctx, w, l.algorithm, a, l.schema.Steps(), func(e threat.Exposure) error {
+		return threat.Account(ctx, l.scenario(a), func(e threat.Exposure) error {
 			return pool.Do(func() error { return add(e, l.bound) })
 		})
 	})
@@ -280,7 +284,7 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 	if failed := pool.Wait(); failed != nil {
 		err = failed
 	}
-	if threat.IsUnclear(err) {
+	if errors.Is(err, threat.ErrUnclear) {
 		fmt.Fprintf(l.notes, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n", out.Attacker)
 		out.Pairs, err = nil, l.fallBack(a, &out)
 	}

@@ -66,7 +66,8 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 		return row, err
 	}
 	var sums, numbers [2]float64
-	err = threat.Account(ctx, w, l.algorithm, a, steps, func(e threat.Exposure) error {
+	run := threat.Scenario{Gossip: w, Algorithm: l.algorithm, Attacker: a, Schema: schema}
+	err = threat.Account(ctx, run, func(e threat.Exposure) error {
 		squared := 0.0
 		err := parallel.Await(ctx, func() (err error) {
 			squared, err = l.bound.Squared(e, schema, local)

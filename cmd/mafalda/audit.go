@@ -14,7 +14,6 @@ import (
 	"mafalda/export"
 	"mafalda/internal/cli"
 	"mafalda/internal/limits"
-	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -105,12 +104,9 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if opts.Noising, err = f.noising(); err != nil {
 		return cli.Usage(err)
 	}
-	var r threat.AuditResult
-	err = parallel.Await(cmd.Context(), func() (err error) {
-		r, err = threat.RunAudit(cmd.Context(), n.gossip.Matrix(), algorithm, attackers[0], victim, schema, opts)
-		return err
-	})
-	if cmd.Context().Err() != nil { // r may still be written to
+	s := threat.Scenario{Gossip: n.gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	r, err := threat.Audit(cmd.Context(), s, victim, opts)
+	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}
 	if errors.Is(err, threat.ErrAudit) || errors.Is(err, threat.ErrStrategy) || errors.Is(err, threat.ErrTooLarge) ||

@@ -11,12 +11,13 @@ import (
 	"mafalda/strategy"
 )
 
-// Bound says how a squared sensitivity is made of M.
-type Bound int
+// Measure is what is said of how much is learned, made of M: a proven bound of the squared sensitivity, or, Certain, the
+// part of it that is certainly lost.
+type Measure int
 
 const (
 	// Best is the smallest proven bound: Exact within 1e-4, and never more than what all messages together say.
-	Best Bound = iota
+	Best Measure = iota
 	// Absolute is the largest sum of |M| over a pattern (Bellet et al., Theorem 7, for sens²). It can exceed local DP.
 	Absolute
 	// Spectral is k·λ_max of M on a pattern (Koskela & Kulkarni, Section 3.4).
@@ -24,49 +25,49 @@ const (
 	// Exact is the value for vector gradients, proven from above within a gap (participation.VectorSensitivity). For schemas whose
 	// patterns cannot be listed it is the smaller of Absolute and Spectral.
 	Exact
-	// Lower is what equal gradients in all steps of a pattern reach: no bound from above.
-	Lower
+	// Certain is what equal gradients in all steps of a pattern reach: a record can lose more.
+	Certain
 )
 
-var boundNames = [...]string{Best: "best", Absolute: "abs", Spectral: "spectral", Exact: "exact", Lower: "lower"}
+var measureNames = [...]string{Best: "best", Absolute: "abs", Spectral: "spectral", Exact: "exact", Certain: "lower"}
 
-// Bounds lists the names ParseBound accepts.
-func Bounds() []string { return boundNames[:] }
+// Measures lists the names ParseMeasure accepts.
+func Measures() []string { return measureNames[:] }
 
 // String returns the name used in flags and files.
-func (b Bound) String() string {
-	if b < 0 || int(b) >= len(boundNames) {
-		return fmt.Sprintf("Bound(%d)", int(b))
+func (m Measure) String() string {
+	if m < 0 || int(m) >= len(measureNames) {
+		return fmt.Sprintf("Measure(%d)", int(m))
 	}
-	return boundNames[b]
+	return measureNames[m]
 }
 
-// ParseBound is the inverse of String.
-func ParseBound(name string) (Bound, error) {
-	for b, n := range boundNames {
+// ParseMeasure is the inverse of String.
+func ParseMeasure(name string) (Measure, error) {
+	for m, n := range measureNames {
 		if n == name {
-			return Bound(b), nil
+			return Measure(m), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown bound %q: choose %s", name, strings.Join(Bounds(), ", "))
+	return 0, fmt.Errorf("unknown bound %q: choose %s", name, strings.Join(Measures(), ", "))
 }
 
 // Squared returns the squared sensitivity of an exposure under the schema. local is that of local DP, +Inf if there is none; it
 // limits Best only. The error cases are those of participation.
-func (b Bound) Squared(e Exposure, schema participation.Schema, local float64) (float64, error) {
+func (m Measure) Squared(e Exposure, schema participation.Schema, local float64) (float64, error) {
 	if e.Infinite {
 		return math.Inf(1), nil
 	}
 	patterns, listed := patternsOf(schema)
-	switch b {
+	switch m {
 	case Absolute:
 		return squared(schema.Sensitivity(e.M))
 	case Spectral:
 		return spectral(e.M, schema, patterns, listed)
-	case Lower:
+	case Certain:
 		return participation.LowerBound(e.M, patterns)
 	}
-	if b == Exact {
+	if m == Exact {
 		return exact(e.M, schema, patterns, listed, 1e-6)
 	}
 	value, err := exact(e.M, schema, patterns, listed, bestGap)
@@ -123,7 +124,7 @@ func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 			}
 			seen[a.each[node]] = true
 		}
-		m, err := a.LDPSquared(node, schema.Steps())
+		m, err := a.LocalMatrix(node, schema.Steps())
 		if err != nil {
 			return 0, err
 		}

@@ -39,15 +39,15 @@ func TestBoundsAreOrdered(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range found {
-			value := map[Bound]float64{}
-			for b := Best; b <= Lower; b++ {
-				if value[b], err = b.Squared(e, s, local); err != nil {
+			value := map[Measure]float64{}
+			for m := Best; m <= Certain; m++ {
+				if value[m], err = m.Squared(e, s, local); err != nil {
 					t.Fatal(err)
 				}
 			}
 			const slack = 1 + 2e-6
-			if value[Lower] > value[Exact]*slack || value[Exact] > value[Absolute]*slack || value[Exact] > value[Spectral]*slack ||
-				value[Best] > local || value[Best] > value[Exact]*(1+2e-4) || value[Lower] > local*slack {
+			if value[Certain] > value[Exact]*slack || value[Exact] > value[Absolute]*slack || value[Exact] > value[Spectral]*slack ||
+				value[Best] > local || value[Best] > value[Exact]*(1+2e-4) || value[Certain] > local*slack {
 				t.Fatalf("%v: %v, local %v", s, value, local)
 			}
 		}
