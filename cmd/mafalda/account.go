@@ -19,6 +19,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/graph"
 	"mafalda/internal/limits"
+	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 	"mafalda/internal/study"
 	"mafalda/participation"
@@ -199,7 +200,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	if err := checkMemory(what, l.viewBytes()); err != nil {
 		return nil, err
 	}
-	err = await(cmd.Context(), func() (err error) {
+	err = parallel.Await(cmd.Context(), func() (err error) {
 		l.local, err = l.algorithm.Local(l.schema)
 		return err
 	})
@@ -266,16 +267,16 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 		out.Pairs = append(out.Pairs, p)
 		return nil
 	}
-	parallel := newPool(ctx)
-	err := await(ctx, func() error {
+	pool := parallel.NewPool(ctx)
+	err := parallel.Await(ctx, func() error {
 		return threat.Account(ctx, w, l.algorithm, a, l.schema.Steps(), func(e threat.Exposure) error {
-			return parallel.do(func() error { return add(e, l.bound) })
+			return pool.Do(func() error { return add(e, l.bound) })
 		})
 	})
 	if ctx.Err() != nil {
 		return accountOf{}, context.Cause(ctx) // something may still be computing
 	}
-	if failed := parallel.wait(); failed != nil {
+	if failed := pool.Wait(); failed != nil {
 		err = failed
 	}
 	if threat.IsUnclear(err) {

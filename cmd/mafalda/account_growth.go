@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
+	"mafalda/internal/parallel"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/threat"
@@ -56,7 +57,7 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 		return row, usage(err)
 	}
 	local := 0.0
-	err = await(ctx, func() (err error) {
+	err = parallel.Await(ctx, func() (err error) {
 		local, err = l.algorithm.Local(schema)
 		return usage(err)
 	})
@@ -66,7 +67,7 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	var sums, numbers [2]float64
 	err = threat.Account(ctx, w, l.algorithm, a, steps, func(e threat.Exposure) error {
 		squared := 0.0
-		err := await(ctx, func() (err error) {
+		err := parallel.Await(ctx, func() (err error) {
 			squared, err = l.bound.Squared(e, schema, local)
 			return err
 		})
@@ -115,7 +116,7 @@ func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]st
 		rows = append(rows, e.Result)
 	}
 	slices.SortFunc(rows, func(a, b growthRow) int { return a.Steps - b.Steps })
-	curves := []figure.Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
+	curves := []figures.Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
 	for _, r := range rows {
 		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote} {
 			if v != nil && *v > 0 {
@@ -124,12 +125,12 @@ func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]st
 		}
 	}
 	files := []study.File{jsonFile("growth.json", l.growthData(rows))}
-	curves = slices.DeleteFunc(curves, func(c figure.Curve) bool { return len(c.X) == 0 })
+	curves = slices.DeleteFunc(curves, func(c figures.Curve) bool { return len(c.X) == 0 })
 	if len(curves) == 0 {
 		return files, nil
 	}
-	axes := figure.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
-	f, err := figure.Lines(axes, curves)
+	axes := figures.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
+	f, err := figures.Lines(axes, curves)
 	return append(files, figureFiles("growth", f)...), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mafalda/internal/study"
+	"mafalda/internal/version"
 	"mafalda/threat"
 )
 
@@ -99,7 +100,7 @@ func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.F
 	slices.SortStableFunc(entries, func(a, b study.Entry[accountCell, accountOf]) int {
 		return slices.CompareFunc(a.Cell.Attacker, b.Cell.Attacker, func(x, y string) int { return at[x] - at[y] })
 	})
-	stored := storedAccounts{Version: version(), Settings: l.spec().Inputs}
+	stored := storedAccounts{Version: version.String(), Settings: l.spec().Inputs}
 	for _, e := range entries {
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}

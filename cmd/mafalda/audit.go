@@ -13,6 +13,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/limits"
+	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -104,7 +105,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 		return usage(err)
 	}
 	var r threat.AuditResult
-	err = await(cmd.Context(), func() (err error) {
+	err = parallel.Await(cmd.Context(), func() (err error) {
 		r, err = threat.RunAudit(cmd.Context(), n.gossip.Matrix(), algorithm, attackers[0], victim, schema, opts)
 		return err
 	})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/internal/parallel"
+	"mafalda/internal/simulated"
 	"mafalda/protocols"
 )
 
@@ -41,7 +42,7 @@ type averaging interface {
 
 // averageRun is what all JSON of consensus starts with.
 type averageRun struct {
-	simulated
+	simulated.Mark
 	Protocol string    `json:"protocol"`
 	Graph    string    `json:"graph"`
 	Nodes    int       `json:"nodes"`
@@ -58,7 +59,7 @@ type averageRun struct {
 
 // newAverageRun describes a run whose nodes held these values in its rounds.
 func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
-	r := averageRun{simulated: isRevealing, Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
+	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
 		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
 		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
 	for _, v := range values {
@@ -150,7 +151,7 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 			fmt.Fprintf(notes, format+"\n", args...)
 		}
 	}
-	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
+	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
 		return f.choose(ctx, bar,
 			note)
 	})
@@ -187,12 +188,6 @@ func averageError(err error) error {
 		return usage(err)
 	}
 	return err
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 func (f *averageFlags) check() error {
@@ -255,7 +250,7 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 
 // write draws the figures, and then writes them with the result to the folder.
 func (f *averageFlags) write(ctx context.Context, a averaging, bar *progress) error {
-	figures, err := abandonable(ctx, func(ctx context.Context) ([]namedFigure, error) { return a.figures(ctx, bar) })
+	figures, err := parallel.Abandonable(ctx, func(ctx context.Context) ([]namedFigure, error) { return a.figures(ctx, bar) })
 	if err != nil {
 		return fmt.Errorf("drawing: %w", err)
 	}

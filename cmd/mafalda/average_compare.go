@@ -8,7 +8,8 @@ import (
 	"math"
 
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
+	"mafalda/internal/simulated"
 	"mafalda/protocols"
 )
 
@@ -25,7 +26,7 @@ type compared struct {
 
 // comparison is the JSON of --compare.
 type comparison struct {
-	simulated
+	simulated.Mark
 	Graph     string     `json:"graph"`
 	Nodes     int        `json:"nodes"`
 	Edges     int        `json:"edges"`
@@ -46,7 +47,7 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{simulated: isRevealing, Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(),
+	c := &comparison{Mark: simulated.Revealing(), Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(),
 		Seed: f.network.seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
 		Rounds: comparedRounds, network: n}
 	if f.fixed {
@@ -167,9 +168,9 @@ func (c *comparison) print(w io.Writer) error {
 }
 
 func (c *comparison) figures(context.Context, *progress) ([]namedFigure, error) {
-	var curves []figure.Curve
+	var curves []figures.Curve
 	for _, p := range c.Protocols {
-		curve := figure.Curve{Name: p.Protocol, Dashed: p.Protocol == "no protection"}
+		curve := figures.Curve{Name: p.Protocol, Dashed: p.Protocol == "no protection"}
 		for t, v := range p.Errors {
 			if v > 0 {
 				curve.X, curve.Y = append(curve.X, float64(t)), append(curve.Y, v)
@@ -177,6 +178,6 @@ func (c *comparison) figures(context.Context, *progress) ([]namedFigure, error) 
 		}
 		curves = append(curves, curve)
 	}
-	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("Averaging on %s: error", c.Graph), X: "round", Y: "‖v(t) - average‖₂", LogY: true}, curves)
+	f, err := figures.Lines(figures.Axes{Title: fmt.Sprintf("Averaging on %s: error", c.Graph), X: "round", Y: "‖v(t) - average‖₂", LogY: true}, curves)
 	return []namedFigure{{"error", f}}, err
 }

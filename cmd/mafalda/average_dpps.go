@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"mafalda/accounting"
+	"mafalda/internal/simulated"
 	"mafalda/protocols"
 )
 
@@ -21,7 +22,7 @@ type pushRound struct {
 
 // dppsResult is the JSON of --protocol dpps.
 type dppsResult struct {
-	simulated
+	simulated.Mark
 	Protocol   string      `json:"protocol"`
 	Graph      string      `json:"graph"`
 	Nodes      int         `json:"nodes"`
@@ -88,7 +89,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 		}
 	}
 	r := &a.result
-	*r = dppsResult{simulated: isRevealing, Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(),
+	*r = dppsResult{Mark: simulated.Revealing(), Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(),
 		Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
 		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda,
 		Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"mafalda/accounting"
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/internal/rounding"
 	"mafalda/protocols"
 )
@@ -120,10 +120,10 @@ func (a *gossipAveraging) print(w io.Writer) error {
 
 func (a *gossipAveraging) figures(context.Context, *progress) ([]namedFigure, error) {
 	r := &a.result
-	c := figure.Curve{Name: "error"}
+	c := figures.Curve{Name: "error"}
 	for t, v := range r.Errors[:min(len(r.Errors), 200)] {
 		c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
 	}
-	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd), X: "round", Y: "‖v(t) - average‖₂"}, []figure.Curve{c})
+	f, err := figures.Lines(figures.Axes{Title: fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd), X: "round", Y: "‖v(t) - average‖₂"}, []figures.Curve{c})
 	return []namedFigure{{"error", f}}, err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/protocols"
 )
 
@@ -105,8 +105,8 @@ func (f *averageFlags) appendixExample(ctx context.Context) (*ppacAveraging, err
 }
 
 // cyclesFigure is Figure 7: what node 1 learns of node 2 on a cycle, by noise, with what the average alone says.
-func cyclesFigure(ctx context.Context) (*figure.Figure, error) {
-	var curves []figure.Curve
+func cyclesFigure(ctx context.Context) (*figures.Figure, error) {
+	var curves []figures.Curve
 	const value = 10
 	for _, n := range []int{10, 20, 30, 40} {
 		g, _, err := graph.ByName(fmt.Sprintf("cycle:%d", n), graph.BuiltinOptions{})
@@ -130,7 +130,7 @@ func cyclesFigure(ctx context.Context) (*figure.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		leak, floor := figure.Curve{Name: fmt.Sprintf("cycle of %d", n)}, figure.Curve{Name: fmt.Sprintf("the average of %d", n), Dashed: true}
+		leak, floor := figures.Curve{Name: fmt.Sprintf("cycle of %d", n)}, figures.Curve{Name: fmt.Sprintf("the average of %d", n), Dashed: true}
 		for _, scale := range decades {
 			leaks, err := view.Leakages(ctx, protocols.Uniform(value, scale*value))
 			if err != nil {
@@ -141,6 +141,6 @@ func cyclesFigure(ctx context.Context) (*figure.Figure, error) {
 		}
 		curves = append(curves, leak, floor)
 	}
-	return figure.Lines(figure.Axes{Title: "PPAC on cycles: leakage of a neighbour, values of standard deviation 10", X: "standard deviation of the noise",
+	return figures.Lines(figures.Axes{Title: "PPAC on cycles: leakage of a neighbour, values of standard deviation 10", X: "standard deviation of the noise",
 		Y: "leakage (nats)", LogX: true, Marks: true}, curves)
 }

@@ -11,8 +11,9 @@ import (
 	"strings"
 
 	"mafalda/benchmarks"
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/internal/study"
+	"mafalda/internal/version"
 )
 
 // benchmarkRows is the content of benchmark.json.
@@ -24,7 +25,7 @@ type benchmarkRows struct {
 }
 
 func (f *benchmarkFlags) rows() *benchmarkRows {
-	return &benchmarkRows{Version: version(), Gossip: f.network.gossip, Seed: f.network.seed}
+	return &benchmarkRows{Version: version.String(), Gossip: f.network.gossip, Seed: f.network.seed}
 }
 
 // measured is a row of a folder.
@@ -133,8 +134,8 @@ func schemasOf(rows []benchmarks.Row) [][2]int {
 
 // ratioFigure shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a
 // graph; nil if there is nothing to compare yet.
-func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
-	var series []figure.Series
+func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figures.Figure, error) {
+	var series []figures.Series
 	at, names := map[string]int{}, namesOf(rows)
 	for _, r := range rows {
 		if [2]int{r.K, r.B} != kb || r.Strategy == benchmarks.Dense || r.Ratio <= 1 {
@@ -143,7 +144,7 @@ func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
 		graph := names.of(r)
 		if _, ok := at[graph]; !ok {
 			at[graph] = len(series)
-			series = append(series, figure.Series{Name: graph, Values: map[string]float64{}})
+			series = append(series, figures.Series{Name: graph, Values: map[string]float64{}})
 		}
 		series[at[graph]].Values[r.Strategy] = 100 * (r.Ratio - 1)
 	}
@@ -151,7 +152,7 @@ func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
 		return nil, nil
 	}
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb[0]*kb[1], kb[0], kb[1])
-	return figure.Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)
+	return figures.Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)
 }
 
 // print writes a table for every schema: a line a strategy, a column a graph.

@@ -20,6 +20,7 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/gemm"
+	"mafalda/internal/version"
 )
 
 type benchSelfFlags struct {
@@ -174,7 +175,7 @@ func (f *benchSelfFlags) print(w io.Writer, rows []selfRow) error {
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"version": version(), "kernels": gemm.Name(), "processors": runtime.GOMAXPROCS(0), "rows": rows})
+		return e.Encode(map[string]any{"version": version.String(), "kernels": gemm.Name(), "processors": runtime.GOMAXPROCS(0), "rows": rows})
 	}
 	if f.quiet {
 		return nil

@@ -19,6 +19,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/files"
 	"mafalda/internal/npy"
+	"mafalda/internal/version"
 	"mafalda/strategy"
 )
 
@@ -178,7 +179,7 @@ func writeCheckpoint(path, settings string, iterations int, x []float64, steps i
 	if err := npy.WriteNumbers(h, x); err != nil {
 		return err
 	}
-	header, err := json.Marshal(checkpointHeader{version(), settings, iterations, hex.EncodeToString(h.Sum(nil))})
+	header, err := json.Marshal(checkpointHeader{version.String(), settings, iterations, hex.EncodeToString(h.Sum(nil))})
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func readCheckpoint(path, settings string, steps int) (*mat.SymDense, int, error
 	if err != nil || json.Unmarshal(line, &header) != nil || header.Settings == "" {
 		return nil, 0, fmt.Errorf("%s is not a checkpoint", path)
 	}
-	if header.Settings != settings || header.Version != version() {
+	if header.Settings != settings || header.Version != version.String() {
 		return nil, 0, fmt.Errorf("%s is of another problem: %q", path, header.Settings)
 	}
 	a, err := npy.Read(r, 8*int64(steps)*int64(steps))

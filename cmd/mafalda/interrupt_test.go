@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -37,23 +36,6 @@ func TestInterruptedComputations(t *testing.T) {
 			took > 10*time.Second {
 			t.Errorf("%s: code %d after %v, %s%s", args, code, took, stdout, stderr)
 		}
-	}
-}
-
-func TestAwait(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	wrong := errors.New("wrong")
-	if err := await(ctx, func() error { return wrong }); err != wrong {
-		t.Error(err)
-	}
-	block := make(chan struct{})
-	defer close(block)
-	time.AfterFunc(time.Millisecond, cancel)
-	if err := await(ctx, func() error { <-block; return nil }); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := await(context.Background(), func() error { return nil }); err != nil {
-		t.Error(err)
 	}
 }
 

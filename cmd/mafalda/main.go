@@ -6,8 +6,6 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/spf13/cobra"
-
 	"mafalda/internal/limits"
 )
 
@@ -18,14 +16,4 @@ func main() {
 	limits.Soften()
 	go endOnSignals()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// untilInterrupted runs a command without arguments under an interruptible context.
-func untilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) error {
-		ctx, stop := interruptible(cmd.Context())
-		defer stop()
-		cmd.SetContext(ctx)
-		return run(cmd)
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/files"
+	"mafalda/internal/parallel"
 )
 
 // networkFlags are the flags that say what network there is.
@@ -89,7 +90,7 @@ func (f *networkFlags) load() (n *network, err error) {
 		ctx = f.cmd.Context()
 	}
 	var loaded *network
-	err = await(ctx, func() (err error) {
+	err = parallel.Await(ctx, func() (err error) {
 		loaded, err = f.loadNow()
 		return err
 	})

@@ -16,7 +16,9 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/limits"
 	"mafalda/internal/rounding"
+	"mafalda/internal/version"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -409,7 +411,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		q, iterations, bound = split.Quality, split.Iterations, split.LowerBound
 		strategy.Ratio = q.Loss / r.Loss
 	}
-	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
+	m := &export.Manifest{Version: version.String(), Workload: j.kind.String(), Steps: j.schema.Steps(),
 		Participation: j.flags.schema.describe(j.schema), Gram: j.gram,
 		Strategy: strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
 		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound,
@@ -439,7 +441,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		return nil, usage(err)
 	}
 	m.Seconds = time.Since(j.started).Seconds()
-	m.PeakBytes = peakBytes()
+	m.PeakBytes = limits.PeakBytes()
 	return m, nil
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/internal/parallel"
+	"mafalda/internal/simulated"
 	"mafalda/protocols"
 	"mafalda/simulate"
 )
@@ -101,7 +103,7 @@ type partCell struct {
 
 // partResult is the JSON.
 type partResult struct {
-	simulated
+	simulated.Mark
 	Task     string     `json:"task"`
 	Widths   []int      `json:"widths"`
 	Nodes    int        `json:"nodes"`
@@ -129,7 +131,7 @@ type partTraining struct {
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
-	t, err := abandonable(cmd.Context(), f.prepare)
+	t, err := parallel.Abandonable(cmd.Context(), f.prepare)
 	if err != nil {
 		return usageUnlessInterrupted(err)
 	}
@@ -138,7 +140,7 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { removeIfEmpty(f.out, err) }()
 	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
-	figures, err := abandonable(cmd.Context(), func(ctx context.Context) ([]namedFigure, error) {
+	figures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]namedFigure, error) {
 		if err := t.train(ctx, bar); err != nil || f.out == "" {
 			return nil, err
 		}
@@ -221,7 +223,7 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 	features := t.task.Model.Features()
 	widths := []int{features, hiddenUnits, features, classes}
 	t.model = simulate.NewPerceptron(widths...)
-	t.result = partResult{simulated: isSimulated, Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
+	t.result = partResult{Mark: simulated.Noise(), Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
 		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
 	for _, name := range f.networks {
 		spec := fmt.Sprintf("exp:%d", f.nodes)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/protocols"
 )
 
@@ -85,7 +85,7 @@ func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigur
 
 // sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as
 // estimated in the table, but soundly where that takes the real one. It is nil if no round has come to an end.
-func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b float64) (*figure.Figure, error) {
+func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b float64) (*figures.Figure, error) {
 	push := t.flags.push
 	if push.estimate == "real" {
 		push.estimate = "sound"
@@ -95,7 +95,7 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 		return nil, err
 	}
 	push.b = b
-	var curves []figure.Curve
+	var curves []figures.Curve
 	for _, shared := range t.flags.shared {
 		p := t.configure(n, shared, b, 0)
 		p.PushSum = push.options(calibration)
@@ -105,8 +105,8 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 		if err != nil && !errors.Is(err, protocols.ErrSensitivity) { // that ends the curve
 			return nil, err
 		}
-		real := figure.Curve{Name: fmt.Sprintf("real, %s", methodOf(shared))}
-		estimated := figure.Curve{Name: fmt.Sprintf("estimated, %s", methodOf(shared)), Dashed: true}
+		real := figures.Curve{Name: fmt.Sprintf("real, %s", methodOf(shared))}
+		estimated := figures.Curve{Name: fmt.Sprintf("estimated, %s", methodOf(shared)), Dashed: true}
 		for _, round := range r.Rounds[:min(figureRounds, len(r.Rounds))] {
 			if round.Real > 0 && round.Estimated > 0 {
 				real.X, real.Y = append(real.X, float64(round.Round)), append(real.Y, round.Real)
@@ -122,6 +122,6 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 	}
 	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.name, b, push.gammaN,
 		push.estimate)
-	return figure.Lines(figure.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true},
+	return figures.Lines(figures.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true},
 		curves)
 }

@@ -14,7 +14,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/strategy"
 )
 
@@ -118,7 +118,7 @@ func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
 		names = append(names, "errors", "spectrum")
 	}
 	for _, name := range names {
-		for _, ext := range figure.Formats() {
+		for _, ext := range figures.Formats() {
 			path := filepath.Join(f.out, name+ext)
 			if _, err := os.Lstat(path); err == nil && !f.force {
 				return usagef("%s: %v (use --force to replace it)", path, export.ErrExists)
@@ -189,19 +189,19 @@ func nodeStrategy(e *export.Export, node int) (strategy.Strategy, error) {
 	return s, nil
 }
 
-func matricesFigure(c strategy.Strategy, whose string) (*figure.Figure, error) {
+func matricesFigure(c strategy.Strategy, whose string) (*figures.Figure, error) {
 	var lower, noising mat.TriDense
 	c.StrategyTo(&lower)
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
-	return figure.Heatmaps(figure.Matrix{Name: "strategy C" + whose, Values: &lower},
-		figure.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
+	return figures.Heatmaps(figures.Matrix{Name: "strategy C" + whose, Values: &lower},
+		figures.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
 }
 
 // convergenceFigure shows how far loss and bound were from their ends, iteration by iteration.
-func convergenceFigure(m *export.Manifest) (*figure.Figure, error) {
-	loss, bound := figure.Curve{Name: "loss above the final bound"}, figure.Curve{Name: "bound below the final loss"}
+func convergenceFigure(m *export.Manifest) (*figures.Figure, error) {
+	loss, bound := figures.Curve{Name: "loss above the final bound"}, figures.Curve{Name: "bound below the final loss"}
 	end := m.History[len(m.History)-1]
 	before := 0.0
 	for i, h := range m.History {
@@ -213,31 +213,16 @@ func convergenceFigure(m *export.Manifest) (*figure.Figure, error) {
 			bound.X, bound.Y = append(bound.X, float64(i)), append(bound.Y, below)
 		}
 	}
-	return figure.Lines(figure.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance",
-		LogY: true}, []figure.Curve{loss, bound})
+	return figures.Lines(figures.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance",
+		LogY: true}, []figures.Curve{loss, bound})
 }
 
 // spectrumFigure shows the moduli of the eigenvalues, largest first.
-func spectrumFigure(values []float64) (*figure.Figure, error) {
-	curve := figure.Curve{Name: "eigenvalues"}
+func spectrumFigure(values []float64) (*figures.Figure, error) {
+	curve := figures.Curve{Name: "eigenvalues"}
 	for i, v := range values {
 		curve.X, curve.Y = append(curve.X, float64(i+1)), append(curve.Y, v)
 	}
-	return figure.Lines(figure.Axes{Title: "Spectrum of the gossip matrix", X: "index",
-		Y: "modulus of the eigenvalue", Dots: true}, []figure.Curve{curve})
-}
-
-// writeFigure writes a figure in every format to the folder and says where.
-func writeFigure(w io.Writer, dir, name string, f *figure.Figure, force bool) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("making the folder of the figures: %w", err)
-	}
-	for _, ext := range figure.Formats() {
-		path := filepath.Join(dir, name+ext)
-		if err := export.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
-			return usageIfExists(err)
-		}
-		fmt.Fprintf(w, "written  %s\n", path)
-	}
-	return nil
+	return figures.Lines(figures.Axes{Title: "Spectrum of the gossip matrix", X: "index",
+		Y: "modulus of the eigenvalue", Dots: true}, []figures.Curve{curve})
 }

@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // errorsFigure shows the error of every step, for unit noise and sens = 1, as root mean square over the nodes.
-func errorsFigure(ctx context.Context, v *verification, n *network, c strategy.Strategy) (*figure.Figure, error) {
+func errorsFigure(ctx context.Context, v *verification, n *network, c strategy.Strategy) (*figures.Figure, error) {
 	k, err := v.kernel(ctx, n)
 	if err != nil {
 		return nil, err
@@ -44,11 +44,11 @@ func errorsFigure(ctx context.Context, v *verification, n *network, c strategy.S
 		}
 		all = append(all, stepCurve{x.name, e})
 	}
-	var curves []figure.Curve
+	var curves []figures.Curve
 	for _, c := range all {
 		curves = append(curves, c.curve(n.graph.Nodes()))
 	}
-	return figure.Lines(figure.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
+	return figures.Lines(figures.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
 		Y: "root mean square over the nodes", LogY: true}, curves)
 }
 
@@ -59,8 +59,8 @@ type stepCurve struct {
 }
 
 // curve takes the root of the mean over the nodes.
-func (c stepCurve) curve(nodes int) figure.Curve {
-	out := figure.Curve{Name: c.name}
+func (c stepCurve) curve(nodes int) figures.Curve {
+	out := figures.Curve{Name: c.name}
 	for t, e := range c.errors {
 		out.X, out.Y = append(out.X, float64(t)), append(out.Y, math.Sqrt(e/float64(nodes)))
 	}

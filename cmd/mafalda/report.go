@@ -6,9 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/tw"
-
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -160,35 +157,6 @@ func privacyLine(p *export.Privacy) string {
 		s += fmt.Sprintf(", that is (%s, %g)-DP", decimalUp(*p.Epsilon, 6), *p.Delta)
 	}
 	return s + " against everybody who sees all messages (local DP)"
-}
-
-// table renders rows with the first column left-aligned and the others, which hold numbers, to the right.
-func table(w io.Writer, header []string, rows [][]string) error {
-	return renderTable(w, header, rows, tw.AlignRight)
-}
-
-// textTable renders rows of words.
-func textTable(w io.Writer, header []string, rows [][]string) error {
-	return renderTable(w, header, rows, tw.AlignLeft)
-}
-
-func renderTable(w io.Writer, header []string, rows [][]string, others tw.Align) error {
-	align := make([]tw.Align, len(header))
-	for i := range align {
-		align[i] = others
-	}
-	align[0] = tw.AlignLeft
-	t := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
-		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
-		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleLight)))
-	t.Header(header)
-	for _, r := range rows {
-		if err := t.Append(r); err != nil {
-			return err
-		}
-	}
-	return t.Render()
 }
 
 // networkFiles returns the flags by which verify and plot are told of the files of the network.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"mafalda/export"
+
+	"github.com/spf13/cobra"
 )
 
 // running are the commands that have something to save when a signal comes, each with what ends its context.
@@ -64,4 +66,14 @@ func interrupt() bool {
 	}
 	clear(running.cancels)
 	return any
+}
+
+// untilInterrupted runs a command without arguments under an interruptible context.
+func untilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		cmd.SetContext(ctx)
+		return run(cmd)
+	}
 }

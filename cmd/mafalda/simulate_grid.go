@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/simulated"
 	"mafalda/internal/study"
 	"mafalda/simulate"
 )
@@ -54,7 +55,7 @@ func (k keptRun) result() *simulate.Result {
 
 // keptGrid is the content of runs.json.
 type keptGrid struct {
-	simulated
+	simulated.Mark
 	Version  string       `json:"version"`
 	Settings study.Inputs `json:"settings"` // all that runs depend on besides their cell
 	Runs     []listedRun  `json:"runs"`

@@ -13,7 +13,9 @@ import (
 	"strings"
 
 	"mafalda/accounting"
+	"mafalda/internal/simulated"
 	"mafalda/internal/study"
+	"mafalda/internal/version"
 	"mafalda/simulate"
 )
 
@@ -128,7 +130,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 	}
 	switch {
 	case s.flags.json:
-		return writeJSON(w, map[string]any{"simulated": true, "note": simulatedNote, "rows": rows})
+		return writeJSON(w, map[string]any{"simulated": true, "note": simulated.Note, "rows": rows})
 	case s.flags.quiet:
 		return nil
 	}
@@ -138,7 +140,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 // files are the summaries of all runs in the folder.
 func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, error) {
 	s.sortRuns(entries)
-	g, kept := newGrid(), keptGrid{simulated: isSimulated, Version: version(), Settings: s.spec().Inputs}
+	g, kept := newGrid(), keptGrid{Mark: simulated.Noise(), Version: version.String(), Settings: s.spec().Inputs}
 	for _, e := range entries {
 		g.add(e.Cell, e.Result)
 		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}
@@ -188,7 +190,7 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 		"seconds_per_run", "accuracy", "note"}}
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged), text(r.Mean), text(r.Std), text(r.Median), text(r.Least),
-			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), text(r.Accuracy), simulatedNote}
+			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), text(r.Accuracy), simulated.Note}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
@@ -303,11 +305,4 @@ func (r simulatedRow) remark() string {
 		text += fmt.Sprintf("%s diverged", count(r.Diverged, "run"))
 	}
 	return text
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -71,7 +72,7 @@ func (f *splitFlags) checkRoom(nodes, steps int, out string) error {
 		layers = nodes
 	}
 	need := 2 * matrix * float64(layers)
-	if have, known := freeBytes(filepath.Dir(filepath.Clean(out))); known && need > have {
+	if have, known := limits.FreeBytes(filepath.Dir(filepath.Clean(out))); known && need > have {
 		return usagef("C.npy and C_inv.npy of %s take %s, the disk of %s has %s", what, bytesText(need), out, bytesText(have))
 	}
 	return nil

@@ -1,11 +1,11 @@
 //go:build !unix
 
-package main
+package limits
 
 import "runtime"
 
-// peakBytes returns what the process has taken from the system.
-func peakBytes() int64 {
+// PeakBytes returns what the process has taken from the system.
+func PeakBytes() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.Sys)

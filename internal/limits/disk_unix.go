@@ -1,11 +1,11 @@
 //go:build linux || darwin || freebsd
 
-package main
+package limits
 
 import "golang.org/x/sys/unix"
 
-// freeBytes returns the room on the disk of a folder, if the system says.
-func freeBytes(dir string) (bytes float64, known bool) {
+// FreeBytes returns the room on the disk of a folder, if the system says.
+func FreeBytes(dir string) (bytes float64, known bool) {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {
 		return 0, false

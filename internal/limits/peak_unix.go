@@ -1,14 +1,14 @@
 //go:build unix
 
-package main
+package limits
 
 import (
 	"runtime"
 	"syscall"
 )
 
-// peakBytes returns the largest resident size of the process so far.
-func peakBytes() int64 {
+// PeakBytes returns the largest resident size of the process so far.
+func PeakBytes() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

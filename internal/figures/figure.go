@@ -1,5 +1,5 @@
-// Package figure draws the program's pictures with gonum/plot: as PNG or SVG, by the ending of the file.
-package figure
+// Package figures draws the program's pictures with gonum/plot: as PNG or SVG, by the ending of the file.
+package figures
 
 import (
 	"fmt"
