@@ -151,14 +151,14 @@ func (f *plotFlags) exportFigures(e *export.Export, c strategy.Strategy) ([]name
 }
 
 // networkFigures draws what needs the network.
-func networkFigures(ctx context.Context, w io.Writer, v *verification, n *network,
+func networkFigures(ctx context.Context, w io.Writer, v *verification, n *graph.Network,
 	c strategy.Strategy) ([]namedFigure, error) {
 	errs, err := errorsFigure(ctx, v, n, c)
 	if err != nil {
 		return nil, err
 	}
 	figures := []namedFigure{{"errors", errs}}
-	values, err := n.gossip.Eigenvalues()
+	values, err := n.Gossip.Eigenvalues()
 	if errors.Is(err, graph.ErrSpectrum) {
 		fmt.Fprintf(w, "spectrum is not drawn: %v\n", err)
 		return figures, nil
