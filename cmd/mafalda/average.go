@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
@@ -60,9 +61,9 @@ type averageRun struct {
 }
 
 // newAverageRun describes a run whose nodes held these values in its rounds.
-func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
-	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
-		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
+func (f *averageFlags) newAverageRun(protocol string, n *graph.Network, noise float64, u []float64, values [][]float64) averageRun {
+	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.Origin.Source, Nodes: n.Graph.Nodes(),
+		Edges: n.Graph.Edges(), Gossip: n.Origin.Gossip, ValueStd: f.valueStd,
 		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
 	for _, v := range values {
 		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))

@@ -128,18 +128,15 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 		s, err := protocols.ReadSequence(file, f.push.sequence, weighting)
 		return s, filepath.Base(f.push.sequence), err
 	}
-	if !f.network.gossipGiven() && f.network.gossipFile == "" {
-		f.network.gossip = graph.Metropolis.String()
-	}
-	n, err := f.network.load()
+	n, err := f.network.loadBy(graph.Metropolis)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, text := range n.notes {
+	for _, text := range n.Notes {
 		note("%s", text)
 	}
-	s, err := protocols.Static(n.graph.Labels(), n.gossip)
-	return s, fmt.Sprintf("%s with %s weights", n.origin.Source, n.origin.Gossip), err
+	s, err := protocols.Static(n.Graph.Labels(), n.Gossip)
+	return s, fmt.Sprintf("%s with %s weights", n.Origin.Source, n.Origin.Gossip), err
 }
 
 // calibrate returns what the estimate takes, and says where it is from.

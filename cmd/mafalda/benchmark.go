@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/benchmarks"
+	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/study"
 	"mafalda/participation"
@@ -47,7 +49,7 @@ and --directed have to be the same.`,
 	}
 	f.network.bindGossip(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.graphs, "graph", "g", nil, "a graph besides the suite: a file or "+builtinForms()+"; may be repeated")
+	fl.StringArrayVarP(&f.graphs, "graph", "g", nil, "a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
 	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
 	fl.VarP((*cli.WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
 	fl.VarP((*cli.WholeNumber)(&f.participations), "participations", "k", "participations for --T (default 20 if 20 divides T)")
@@ -146,20 +148,20 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, note := range n.notes {
+		for _, note := range n.Notes {
 			if !f.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", spec, note)
 			}
 		}
-		digest := networkDigest(n)
+		digest := n.Digest()
 		for _, s := range chosen {
 			if err := cli.CheckMemory(fmt.Sprintf("T = %d", s.Steps()), 60*8*float64(s.Steps())*float64(s.Steps())); err != nil {
 				return nil, err
 			}
 			gram := func(ctx context.Context) (*mat.SymDense, error) {
-				return workload.Gram(ctx, n.gossip.Matrix(), s.Steps(), workload.Options{})
+				return workload.Gram(ctx, n.Gossip.Matrix(), s.Steps(), workload.Options{})
 			}
-			c := benchmarks.Case{Graph: n.origin.Source, SHA256: n.origin.SHA256, Digest: digest, Schema: s, Gram: gram}
+			c := benchmarks.Case{Graph: n.Origin.Source, SHA256: n.Origin.SHA256, Digest: digest, Schema: s, Gram: gram}
 			cases = append(cases, c)
 		}
 	}

@@ -105,7 +105,7 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
 // simulation is a simulate command whose flags and input have been checked.
 type simulation struct {
 	flags     *simulateFlags
-	network   *network
+	network   *graph.Network
 	config    simulate.Config
 	data      string // hash of its files
 	adjacency accounting.Adjacency
@@ -165,7 +165,7 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 		return nil, err
 	}
 	if !f.quiet {
-		for _, note := range s.network.notes {
+		for _, note := range s.network.Notes {
 			fmt.Fprintln(s.notes, note)
 		}
 	}
@@ -176,7 +176,7 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if testRows == 0 {
 		testRows = -1
 	}
-	s.config = simulate.Config{Gossip: s.network.gossip.Matrix(), Schema: schema, Batches: schema.Separation(), Rounds: f.rounds,
+	s.config = simulate.Config{Gossip: s.network.Gossip.Matrix(), Schema: schema, Batches: schema.Separation(), Rounds: f.rounds,
 		LearningRate: f.learningRate, Clip: f.clip, TestRows: testRows, Every: max(schema.Steps()/64, 1)}
 	if s.config.Task, s.data, err = f.chooseTask(cmd); err != nil {
 		return nil, cli.Usage(err)
@@ -184,7 +184,7 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if s.config.LearningRate == 0 {
 		s.config.LearningRate = s.config.Task.LearningRate
 	}
-	steps, nodes := float64(schema.Steps()), float64(s.network.graph.Nodes())
+	steps, nodes := float64(schema.Steps()), float64(s.network.Graph.Nodes())
 	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + matricesBytes(schema.Steps())
 	if f.rounds > 1 {
 		need += 3 * 8 * nodes * nodes
