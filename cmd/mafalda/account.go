@@ -28,7 +28,7 @@ import (
 )
 
 type accountFlags struct {
-	network            networkFlags
+	network            cli.NetworkFlags
 	schema             cli.SchemaFlags
 	threat             threatFlags
 	attacker, bound    string
@@ -64,8 +64,8 @@ at once, and an interrupted command goes on where it stopped.`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
@@ -109,7 +109,7 @@ type accountOf struct {
 // ledger is an account command whose flags and input have been checked.
 type ledger struct {
 	flags     *accountFlags
-	network   *network
+	network   *graph.Network
 	schema    participation.Schema
 	algorithm threat.Algorithm
 	attackers []threat.Attacker
@@ -183,21 +183,21 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	if l.algorithm, err = f.threat.choose(cmd, l.schema); err != nil {
 		return nil, err
 	}
-	if l.network, err = f.network.load(); err != nil {
+	if l.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
-	if err := f.threat.checkNodes(l.network.graph); err != nil {
+	if err := f.threat.checkNodes(l.network.Graph); err != nil {
 		return nil, err
 	}
 	if !f.quiet {
-		for _, n := range l.network.notes {
+		for _, n := range l.network.Notes {
 			fmt.Fprintln(l.notes, n)
 		}
 	}
-	if l.attackers, err = f.threat.attackers(f.attacker, l.network.graph); err != nil {
+	if l.attackers, err = f.threat.attackers(f.attacker, l.network.Graph); err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", l.network.graph.Nodes(), l.schema.Steps())
+	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", l.network.Graph.Nodes(), l.schema.Steps())
 	if err := cli.CheckMemory(what, l.viewBytes()); err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (l *ledger) sideBySide() int {
 func (l *ledger) viewBytes() float64 { return l.scenario(threat.Attacker{}).Needs() }
 
 func (l *ledger) scenario(a threat.Attacker) threat.Scenario {
-	return threat.Scenario{Gossip: l.network.gossip.Matrix(), Algorithm: l.algorithm, Attacker: a, Schema: l.schema}
+	return threat.Scenario{Gossip: l.network.Gossip.Matrix(), Algorithm: l.algorithm, Attacker: a, Schema: l.schema}
 }
 
 // name returns the attacker's labels.
@@ -232,7 +232,7 @@ func (l *ledger) name(a threat.Attacker) string {
 	}
 	var labels []string
 	for _, v := range a.Nodes {
-		labels = append(labels, l.network.graph.Label(v))
+		labels = append(labels, l.network.Graph.Label(v))
 	}
 	return strings.Join(labels, ",")
 }
@@ -244,11 +244,11 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 	if !math.IsInf(l.local, 1) {
 		out.Local = l.local
 	}
-	w := l.network.gossip.Matrix()
-	hops := hopsFrom(w, a.Nodes)
+	w := l.network.Gossip.Matrix()
+	hops := graph.Hops(w, a.Nodes)
 	var cyffers []float64
 	every := l.schema.Participations() == l.schema.Steps()
-	if a.Trust == threat.PNDP && every && l.algorithm.Name() == "dp-d-sgd" && !a.SecureSummation && !l.network.graph.Directed() {
+	if a.Trust == threat.PNDP && every && l.algorithm.Name() == "dp-d-sgd" && !a.SecureSummation && !l.network.Graph.Directed() {
 		cyffers = threat.CyffersSquared(w, a.Nodes, l.schema.Steps())
 	}
 	var together sync.Mutex
@@ -303,14 +303,14 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 		if d := distanceOf(p) - distanceOf(q); d != 0 {
 			return d
 		}
-		return slices.Index(l.network.graph.Labels(), p.Victim) - slices.Index(l.network.graph.Labels(), q.Victim)
+		return slices.Index(l.network.Graph.Labels(), p.Victim) - slices.Index(l.network.Graph.Labels(), q.Victim)
 	})
 	return out, nil
 }
 
 // fallBack reports local DP for everybody.
 func (l *ledger) fallBack(a threat.Attacker, out *accountOf) error {
-	for v := range l.network.graph.Nodes() {
+	for v := range l.network.Graph.Nodes() {
 		if slices.Contains(a.Nodes, v) {
 			continue
 		}
@@ -332,7 +332,7 @@ func distanceOf(p pair) int {
 
 // pair converts a squared sensitivity.
 func (l *ledger) pair(victim int, squared float64) (pair, error) {
-	p := pair{Victim: l.network.graph.Label(victim), Bound: l.bound.String()}
+	p := pair{Victim: l.network.Graph.Label(victim), Bound: l.bound.String()}
 	if math.IsInf(squared, 1) {
 		p.Infinite = true
 		return p, nil
@@ -366,24 +366,6 @@ func (l *ledger) muOf(squared float64) (float64, error) {
 	return accounting.MuFromNoise(l.flags.sigma, rounding.SqrtUp(squared), 1)
 }
 
-// hopsFrom returns the number of hops that messages take from every node to the nearest of the given ones, -1 without a path.
-func hopsFrom(w *graph.CSR, to []int) []int {
-	n, _ := w.Dims()
-	hops := slices.Repeat([]int{-1}, n)
-	for _, v := range to {
-		hops[v] = 0
-	}
-	for queue := slices.Clone(to); len(queue) > 0; queue = queue[1:] {
-		w.DoRowNonZero(queue[0], func(_, u int, x float64) {
-			if x != 0 && hops[u] < 0 {
-				hops[u] = hops[queue[0]] + 1
-				queue = append(queue, u)
-			}
-		})
-	}
-	return hops
-}
-
 // print writes the table by distance, or JSON.
 func (l *ledger) print(w io.Writer, accounts []accountOf) error {
 	if l.flags.json {
@@ -397,8 +379,8 @@ func (l *ledger) print(w io.Writer, accounts []accountOf) error {
 	if l.flags.quiet {
 		return nil
 	}
-	fmt.Fprintf(w, "graph          %s\n", l.network.line())
-	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
+	fmt.Fprintf(w, "graph          %s\n", l.network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.network.Origin.GossipLine())
 	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.algorithm.Name(), l.schema.Steps())
 	fmt.Fprintf(w, "participation  %v\n", l.schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
@@ -51,8 +52,8 @@ type growthCell struct {
 // Kulkarni, Figure 1).
 func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	a, steps, row := l.byName[c.name()], c.Steps, growthRow{Steps: c.Steps}
-	w := l.network.gossip.Matrix()
-	hops := hopsFrom(w, a.Nodes)
+	w := l.network.Gossip.Matrix()
+	hops := graph.Hops(w, a.Nodes)
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	if err != nil {
 		return row, cli.Usage(err)
@@ -84,7 +85,7 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	if err != nil {
 		return row, fmt.Errorf("accounting for T = %d: %w", steps, err)
 	}
-	if a.SecureSummation && l.network.gossip.Symmetric() && len(a.Nodes) < len(hops) {
+	if a.SecureSummation && l.network.Gossip.Symmetric() && len(a.Nodes) < len(hops) {
 		limit := threat.AsymptoteSquared(len(a.Nodes), len(hops), steps, a.ForgetOwnNoise) / float64(steps)
 		row.Asymptote = &limit
 	}
@@ -138,8 +139,8 @@ func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]st
 
 // printGrowth writes the table.
 func (l *ledger) printGrowth(w io.Writer, rows []growthRow) error {
-	fmt.Fprintf(w, "graph          %s\n", l.network.line())
-	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
+	fmt.Fprintf(w, "graph          %s\n", l.network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.network.Origin.GossipLine())
 	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())
 	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n\n", l.bound, l.algorithm.Name())
 	text := func(v *float64) string {

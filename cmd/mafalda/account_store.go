@@ -26,7 +26,7 @@ type storedAccounts struct {
 // inputs are what the values of a pair depend on, but for the attacker and what the commands add.
 func (l *ledger) inputs(in *study.Inputs) {
 	f, t := l.flags, &l.flags.threat
-	addNetwork(in, l.network)
+	l.network.AddTo(in)
 	in.Add("algorithm", t.algorithm)
 	in.Add("strategy", t.export)
 	in.Add("rounds", t.rounds)
@@ -73,7 +73,7 @@ func (l *ledger) cellOf(a threat.Attacker) accountCell {
 	nodes := slices.Sorted(slices.Values(a.Nodes)) // a coalition is the same in any order
 	c := accountCell{Attacker: []string{}}
 	for _, v := range nodes {
-		c.Attacker = append(c.Attacker, l.network.graph.Label(v))
+		c.Attacker = append(c.Attacker, l.network.Graph.Label(v))
 	}
 	return c
 }
@@ -95,7 +95,7 @@ func (l *ledger) accounts(s *study.Store[accountCell, accountOf]) ([]accountOf, 
 // files are the summaries of all accounts in the folder, in the order of the graph's nodes.
 func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.File, error) {
 	at := map[string]int{}
-	for i, label := range l.network.graph.Labels() {
+	for i, label := range l.network.Graph.Labels() {
 		at[label] = i
 	}
 	slices.SortStableFunc(entries, func(a, b study.Entry[accountCell, accountOf]) int {

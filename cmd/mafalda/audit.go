@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/limits"
 	"mafalda/participation"
@@ -19,7 +20,7 @@ import (
 )
 
 type auditFlags struct {
-	network          networkFlags
+	network          cli.NetworkFlags
 	schema           cli.SchemaFlags
 	threat           threatFlags
 	attacker, victim string
@@ -47,8 +48,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
@@ -82,14 +83,14 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	n, err := f.network.load()
+	n, err := f.network.Load()
 	if err != nil {
 		return err
 	}
-	if err := f.threat.checkNodes(n.graph); err != nil {
+	if err := f.threat.checkNodes(n.Graph); err != nil {
 		return err
 	}
-	attackers, err := f.threat.attackers(f.attacker, n.graph)
+	attackers, err := f.threat.attackers(f.attacker, n.Graph)
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if opts.Noising, err = f.noising(); err != nil {
 		return cli.Usage(err)
 	}
-	s := threat.Scenario{Gossip: n.gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
 	r, err := threat.Audit(cmd.Context(), s, victim, opts)
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
@@ -126,9 +127,9 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 }
 
 // chooseVictim returns the named victim, or the nearest node.
-func (f *auditFlags) chooseVictim(n *network, a threat.Attacker) (int, error) {
+func (f *auditFlags) chooseVictim(n *graph.Network, a threat.Attacker) (int, error) {
 	if f.victim != "" {
-		v := slices.Index(n.graph.Labels(), f.victim)
+		v := slices.Index(n.Graph.Labels(), f.victim)
 		if v < 0 {
 			return 0, cli.Usagef("--victim %s: the graph has no such node", f.victim)
 		}
@@ -137,7 +138,7 @@ func (f *auditFlags) chooseVictim(n *network, a threat.Attacker) (int, error) {
 		}
 		return v, nil
 	}
-	hops := hopsFrom(n.gossip.Matrix(), a.Nodes)
+	hops := graph.Hops(n.Gossip.Matrix(), a.Nodes)
 	nearest := -1
 	for v, h := range hops {
 		if h == 0 {
@@ -165,7 +166,7 @@ func (f *auditFlags) noising() (mat.Matrix, error) {
 	return e.Inverse, nil
 }
 
-func (f *auditFlags) print(cmd *cobra.Command, n *network, s participation.Schema, victim int, r threat.AuditResult) error {
+func (f *auditFlags) print(cmd *cobra.Command, n *graph.Network, s participation.Schema, victim int, r threat.AuditResult) error {
 	w := cmd.OutOrStdout()
 	if f.json {
 		e := json.NewEncoder(w)
@@ -179,15 +180,15 @@ func (f *auditFlags) print(cmd *cobra.Command, n *network, s participation.Schem
 			Reachable float64 `json:"reachable_mu"`
 			Runs      int     `json:"runs"`
 			Passed    bool    `json:"passed"`
-		}{n.graph.Label(victim), r.Claimed, r.Empirical, r.Low, r.High, r.Reachable, r.Runs, r.Passed})
+		}{n.Graph.Label(victim), r.Claimed, r.Empirical, r.Low, r.High, r.Reachable, r.Runs, r.Passed})
 	}
 	attacker := f.attacker
 	if attacker == "" {
 		attacker = "everybody"
 	}
-	fmt.Fprintf(w, "graph          %s\n", n.line())
+	fmt.Fprintf(w, "graph          %s\n", n.Line())
 	fmt.Fprintf(w, "participation  %v\n", s)
-	fmt.Fprintf(w, "attack         of %s on %s, %s under %s\n", attacker, n.graph.Label(victim), f.threat.algorithm, f.threat.trust)
+	fmt.Fprintf(w, "attack         of %s on %s, %s under %s\n", attacker, n.Graph.Label(victim), f.threat.algorithm, f.threat.trust)
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
 	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
 	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical, cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)

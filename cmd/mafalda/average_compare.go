@@ -37,7 +37,7 @@ type comparison struct {
 	Rounds    int        `json:"rounds"`
 	Protocols []compared `json:"protocols"`
 
-	network *network
+	network *graph.Network
 }
 
 // comparedRounds is how many rounds are compared by default.
@@ -48,8 +48,8 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{Mark: simulated.Revealing(), Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(),
-		Seed: f.network.seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
+	c := &comparison{Mark: simulated.Revealing(), Graph: n.Origin.Source, Nodes: n.Graph.Nodes(), Edges: n.Graph.Edges(),
+		Seed: f.network.Seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
 		Rounds: comparedRounds, network: n}
 	if f.fixed {
 		c.Rounds = f.rounds
@@ -73,7 +73,7 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 
 // addPlain is consensus on the values themselves.
 func (c *comparison) addPlain(ctx context.Context, f *averageFlags, u []float64) error {
-	g, err := protocols.NewGossip(c.network.graph, c.network.gossip)
+	g, err := protocols.NewGossip(c.network.Graph, c.network.Gossip)
 	if err != nil {
 		return err
 	}
@@ -112,11 +112,11 @@ func (c *comparison) addPPAC(a *ppacAveraging) {
 }
 
 func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, note func(string, ...any), bar *cli.Progress) error {
-	w, err := graph.NewGossip(c.network.graph, graph.Metropolis)
+	w, err := graph.NewGossip(c.network.Graph, graph.Metropolis)
 	if err != nil {
 		return err
 	}
-	s, err := protocols.Static(c.network.graph.Labels(), w)
+	s, err := protocols.Static(c.network.Graph.Labels(), w)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, 
 func (c *comparison) data() any { return c }
 
 func (c *comparison) print(w io.Writer) error {
-	fmt.Fprintf(w, "graph          %s\n", c.network.line())
+	fmt.Fprintf(w, "graph          %s\n", c.network.Line())
 	fmt.Fprintf(w, "values         standard deviation %g (seed %d), average %.10g\n", c.ValueStd, c.Seed, c.Mean)
 	fmt.Fprintf(w, "error          ‖v(t) - average‖₂ over all nodes\n\n")
 	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mafalda/accounting"
+	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/rounding"
@@ -36,20 +37,20 @@ type gossipResult struct {
 
 // gossipAveraging is a run of gossip with Gaussian noise.
 type gossipAveraging struct {
-	network *network
+	network *graph.Network
 	result  gossipResult
 }
 
-func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, bar *cli.Progress) (*gossipAveraging, error) {
+func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []float64, bar *cli.Progress) (*gossipAveraging, error) {
 	noise := f.noise(f.difference)
 	if math.IsInf(f.difference/noise, 1) {
 		return nil, cli.Usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
 	}
-	g, err := protocols.NewGossip(n.graph, n.gossip)
+	g, err := protocols.NewGossip(n.Graph, n.Gossip)
 	if err != nil {
 		return nil, err
 	}
-	coalitions, victims, err := f.observers(n.graph)
+	coalitions, victims, err := f.observers(n.Graph)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 				continue
 			}
 			seen := min(r.Mu, rounding.MulUp(r.Mu, rounding.SqrtUp(exposure.Seen)))
-			p := gossipPair{namer.label(coalition), n.graph.Label(v), seen, nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			p := gossipPair{namer.label(coalition), n.Graph.Label(v), seen, nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
@@ -101,7 +102,7 @@ func (a *gossipAveraging) data() any { return a.result }
 
 func (a *gossipAveraging) print(w io.Writer) error {
 	r := &a.result
-	fmt.Fprintf(w, "graph          %s\n", a.network.line())
+	fmt.Fprintf(w, "graph          %s\n", a.network.Line())
 	fmt.Fprintf(w, "protocol       gossip: Gaussian noise of standard deviation %g on every value, once; %s weights\n", r.NoiseStd, r.Gossip)
 	fmt.Fprintf(w, "values         standard deviation %g (seed %d)\n", r.ValueStd, r.Seed)
 	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))

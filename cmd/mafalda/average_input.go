@@ -16,62 +16,39 @@ import (
 )
 
 // consensus loads a connected graph with a consensus matrix.
-func (f *averageFlags) consensus(note func(string, ...any)) (*network, error) {
-	if name, _, _ := strings.Cut(f.network.source, ":"); name == "exp" || name == "d-out" {
-		return nil, cli.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.source)
+func (f *averageFlags) consensus(note func(string, ...any)) (*graph.Network, error) {
+	if name, _, _ := strings.Cut(f.network.Source, ":"); name == "exp" || name == "d-out" {
+		return nil, cli.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.Source)
 	}
-	byDefault := !f.network.gossipGiven() && f.network.gossipFile == ""
-	if byDefault {
-		f.network.gossip = graph.Laplacian.String()
-	}
-	n, err := f.network.load()
+	byDefault := !f.network.GossipGiven() && f.network.GossipFile == ""
+	n, err := f.network.LoadBy(graph.Laplacian)
 	if err != nil {
 		return nil, err
 	}
-	if n.graph.Directed() {
+	if n.Graph.Directed() {
 		return nil, cli.Usagef("the graph is directed: %s needs an undirected one", f.protocol)
 	}
-	if byDefault && regularBipartite(n.graph) {
-		n.note("note: I - (D-A)/d_max swaps two halves of this graph for ever: taking metropolis weights")
-		n.origin.Gossip = graph.Metropolis.String()
-		if n.gossip, err = graph.NewGossip(n.graph, graph.Metropolis); err != nil {
+	if byDefault && n.Graph.RegularBipartite() {
+		n.Note("note: I - (D-A)/d_max swaps two halves of this graph for ever: taking metropolis weights")
+		n.Origin.Gossip = graph.Metropolis.String()
+		if n.Gossip, err = graph.NewGossip(n.Graph, graph.Metropolis); err != nil {
 			return nil, cli.Usage(err)
 		}
 	}
-	for _, text := range n.notes {
+	for _, text := range n.Notes {
 		note("%s", text)
 	}
 	return n, nil
 }
 
 // start returns a network for consensus, and its nodes' values.
-func (f *averageFlags) start(note func(string, ...any)) (*network, []float64, error) {
+func (f *averageFlags) start(note func(string, ...any)) (*graph.Network, []float64, error) {
 	n, err := f.consensus(note)
 	if err != nil {
 		return nil, nil, err
 	}
-	u, err := f.startValues(n.graph.Labels())
+	u, err := f.startValues(n.Graph.Labels())
 	return n, u, err
-}
-
-// regularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other.
-func regularBipartite(g *graph.Graph) bool {
-	side := make([]int, g.Nodes())
-	side[0] = 1
-	queue := []int{0}
-	bipartite := true
-	for i := 0; i < len(queue); i++ {
-		u := queue[i]
-		bipartite = bipartite && g.Degree(u) == g.Degree(0)
-		g.Adjacency().DoRowNonZero(u, func(_, v int, _ float64) {
-			if side[v] == 0 {
-				side[v] = -side[u]
-				queue = append(queue, v)
-			}
-			bipartite = bipartite && side[v] == -side[u]
-		})
-	}
-	return bipartite && g.Nodes() > 1
 }
 
 // The purposes of random numbers.
@@ -83,7 +60,7 @@ const (
 )
 
 func (f *averageFlags) random(purpose uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(f.network.seed, 0x6176657261676500+purpose))
+	return rand.New(rand.NewPCG(f.network.Seed, 0x6176657261676500+purpose))
 }
 
 // largestValue is that of values and standard deviations: sums and squares of more would not be numbers.

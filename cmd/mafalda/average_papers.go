@@ -90,8 +90,7 @@ func (f *averageFlags) appendixExample(ctx context.Context) (*ppacAveraging, err
 		return nil, err
 	}
 	f.valueStd = 10
-	n := &network{graph: g, gossip: w}
-	n.origin.Source = "the 6-node example"
+	n := &graph.Network{Graph: g, Gossip: w, Origin: graph.Origin{Source: "the 6-node example"}}
 	a := &ppacAveraging{flags: f, network: n, protocol: p, noise: 15, values: []float64{2.30, 4.40, -6.17, 2.75, 6.01, 0.92}}
 	a.run = &protocols.Run{Values: [][]float64{{-12.57, 16.49, -20.11, 20.78, -23.08, 28.70}}}
 	if err := p.Average(ctx, a.run, 60, 0); err != nil {

@@ -73,7 +73,7 @@ type chosenPair struct {
 // ppacAveraging is a run of PPAC with what it leaks.
 type ppacAveraging struct {
 	flags    *averageFlags
-	network  *network
+	network  *graph.Network
 	protocol *protocols.PPAC
 	values   []float64
 	noise    float64 // standard deviation
@@ -82,20 +82,20 @@ type ppacAveraging struct {
 	observed []observed
 }
 
-func (f *averageFlags) runPPAC(ctx context.Context, n *network, u []float64, bar *cli.Progress) (*ppacAveraging, error) {
-	chosen, err := f.chooseNeighbours(n.graph)
+func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float64, bar *cli.Progress) (*ppacAveraging, error) {
+	chosen, err := f.chooseNeighbours(n.Graph)
 	if err != nil {
 		return nil, err
 	}
-	p, err := protocols.NewPPAC(n.graph, n.gossip, chosen)
+	p, err := protocols.NewPPAC(n.Graph, n.Gossip, chosen)
 	if err != nil {
 		return nil, err
 	}
-	coalitions, victims, err := f.observers(n.graph)
+	coalitions, victims, err := f.observers(n.Graph)
 	if err != nil {
 		return nil, err
 	}
-	rounds, tolerance, err := f.limit(n.graph.Nodes())
+	rounds, tolerance, err := f.limit(n.Graph.Nodes())
 	if err != nil {
 		return nil, err
 	}
@@ -140,14 +140,14 @@ func (f *averageFlags) upTo() int {
 func (a *ppacAveraging) label(coalition []int) string {
 	var labels []string
 	for _, v := range coalition {
-		labels = append(labels, a.network.graph.Label(v))
+		labels = append(labels, a.network.Graph.Label(v))
 	}
 	return strings.Join(labels, ",")
 }
 
 // summarize fills in the result.
 func (a *ppacAveraging) summarize(victims []int) {
-	g, f := a.network.graph, a.flags
+	g, f := a.network.Graph, a.flags
 	r := &a.result
 	*r = ppacResult{averageRun: f.newAverageRun("ppac", a.network, a.noise, a.values, a.run.Values), Floor: floorOf(g.Nodes()), Pairs: []leakagePair{},
 		Leaves: []leafPair{}, Recovered: []recoveredValue{}}
@@ -192,7 +192,7 @@ const shownPairs = 10
 
 func (a *ppacAveraging) print(w io.Writer) error {
 	r := &a.result
-	fmt.Fprintf(w, "graph          %s\n", a.network.line())
+	fmt.Fprintf(w, "graph          %s\n", a.network.Line())
 	fmt.Fprintf(w, "protocol       ppac: fragments with noise, then consensus with %s weights\n", r.Gossip)
 	fmt.Fprintf(w, "values         standard deviation %g; noise %g (seed %d)\n", r.ValueStd, r.NoiseStd, r.Seed)
 	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))
@@ -230,7 +230,7 @@ func (a *ppacAveraging) printRisks(w io.Writer) {
 		fmt.Fprintln(w, "structure      no generalized leaf: no single node recovers a value")
 		return
 	}
-	g := a.network.graph
+	g := a.network.Graph
 	inLeaf := map[protocols.Pair]bool{}
 	for _, l := range protocols.GeneralizedLeaves(g) {
 		inLeaf[l] = true

@@ -43,7 +43,7 @@ const shownNodes = 7
 
 // valuesFigure is Figure 3: the values of the first nodes over the rounds.
 func (a *ppacAveraging) valuesFigure() (*figures.Figure, error) {
-	nodes, rounds := a.network.graph.Nodes(), 1
+	nodes, rounds := a.network.Graph.Nodes(), 1
 	for rounds < len(a.run.Values) && a.result.Errors[rounds-1] > 0.01*a.result.Errors[0] {
 		rounds++
 	}
@@ -54,7 +54,7 @@ func (a *ppacAveraging) valuesFigure() (*figures.Figure, error) {
 	var curves []figures.Curve
 	mean := figures.Curve{Name: "average", Dashed: true}
 	for i := range min(nodes, shownNodes) {
-		c := figures.Curve{Name: a.network.graph.Label(i)}
+		c := figures.Curve{Name: a.network.Graph.Label(i)}
 		for t := range rounds {
 			c.X, c.Y = append(c.X, float64(t)), append(c.Y, a.run.Values[t][i])
 		}
@@ -129,11 +129,11 @@ const (
 
 // timeFigure shows the rounds until the error is below a thousandth, for every noise: they grow with its logarithm (Theorem 7.2).
 func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error) {
-	second, err := a.network.gossip.SecondEigenvalue()
+	second, err := a.network.Gossip.SecondEigenvalue()
 	if err != nil {
 		return nil, err
 	}
-	limit := max(int(mostNumbers)/a.network.graph.Nodes(), 1)
+	limit := max(int(mostNumbers)/a.network.Graph.Nodes(), 1)
 	noises, rounds, bounds := make([]float64, len(decades)), make([]float64, len(decades)), make([]float64, len(decades))
 	err = a.forNoises(func(i int, noise float64, r *rand.Rand) error {
 		noises[i] = noise
@@ -155,7 +155,7 @@ func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error)
 		return nil, err
 	}
 	curves := []figures.Curve{{Name: fmt.Sprintf("mean of %d runs", timedRuns), X: noises, Y: rounds}}
-	if a.network.gossip.Symmetric() && second.Modulus > 0 {
+	if a.network.Gossip.Symmetric() && second.Modulus > 0 {
 		curves = append(curves, figures.Curve{Name: "bound of Lemma B.5", X: noises, Y: bounds, Dashed: true})
 	}
 	return figures.Lines(figures.Axes{Title: fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.result.Graph, timedAt),

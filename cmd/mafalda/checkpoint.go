@@ -85,7 +85,7 @@ type checkpointHeader struct {
 func (j *job) settings() string {
 	network := "none"
 	if j.network != nil {
-		o, _ := json.Marshal(j.network.origin)
+		o, _ := json.Marshal(j.network.Origin)
 		network = string(o)
 	}
 	schema, _ := json.Marshal(j.flags.schema.Describe(j.schema))

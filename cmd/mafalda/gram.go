@@ -44,7 +44,7 @@ const (
 )
 
 // choose returns the method for a network; exactOnly says why an estimate would not do, if it would not.
-func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint64, exactOnly string, long bool) (*export.Gram, error) {
+func (f *gramFlags) choose(cmd *cobra.Command, n *graph.Network, steps int, seed uint64, exactOnly string, long bool) (*export.Gram, error) {
 	given := cmd.Flags().Changed
 	switch f.method {
 	case "auto", "exact", "lanczos":
@@ -65,8 +65,8 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 	if long {
 		cost = exactResponseCost
 	}
-	_, reversible := n.gossip.Stationary()
-	switch impossible := long && math.IsInf(cost(n.gossip, steps), 1); {
+	_, reversible := n.Gossip.Stationary()
+	switch impossible := long && math.IsInf(cost(n.Gossip, steps), 1); {
 	case impossible && !reversible:
 		return nil, cli.Usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs",
 			factorize.LongSteps)
@@ -74,7 +74,7 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 		return nil, cli.Usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos",
 			factorize.LongSteps, workload.MaxSpectralNodes)
 	}
-	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || cost(n.gossip, steps) <= exactOperations) {
+	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || cost(n.Gossip, steps) <= exactOperations) {
 		return exact, nil
 	}
 	if exactOnly != "" {
@@ -96,7 +96,7 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 		}
 		return nil, cli.Usagef("--gram lanczos: %v: use --gram exact", workload.ErrReversible)
 	}
-	f.fill(n.graph.Nodes())
+	f.fill(n.Graph.Nodes())
 	return &export.Gram{Method: "lanczos", Probes: f.probes, LanczosSteps: f.lanczosSteps, Seed: seed,
 		Confidence: confidence(f.probes, n)}, nil
 }
@@ -113,8 +113,8 @@ func (f *gramFlags) fill(nodes int) {
 }
 
 // confidence returns that of the errors of an estimate from so many probes.
-func confidence(probes int, n *network) float64 {
-	if probes == n.graph.Nodes() {
+func confidence(probes int, n *graph.Network) float64 {
+	if probes == n.Graph.Nodes() {
 		return 1
 	}
 	return workload.Confidence
@@ -145,10 +145,10 @@ func exactResponseCost(w *graph.Gossip, steps int) float64 {
 }
 
 // kernelBy computes what errors on a network (nil: of the prefix workload) depend on, and the sketch that it comes from, if any.
-func kernelBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, steps int, progress func(done, total int)) (*workload.Kernel, *workload.Sketch, error) {
+func kernelBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, steps int, progress func(done, total int)) (*workload.Kernel, *workload.Sketch, error) {
 	var w *graph.CSR
 	if n != nil {
-		w = n.gossip.Matrix()
+		w = n.Gossip.Matrix()
 	}
 	if g == nil || g.Method == "exact" || n == nil {
 		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Kind: kind, Progress: progress})
@@ -161,15 +161,15 @@ func kernelBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kin
 	return s.Kernel(steps), s, nil
 }
 
-func sketchBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, progress func(done, total int)) (*workload.Sketch, error) {
+func sketchBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, progress func(done, total int)) (*workload.Sketch, error) {
 	if g.Method != "lanczos" {
 		return nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
 	}
-	pi, reversible := n.gossip.Stationary()
+	pi, reversible := n.Gossip.Stationary()
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes,
+	return workload.NewSketch(ctx, n.Gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes,
 		LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Independent: g.Confidence == 0, Progress: progress})
 }

@@ -7,6 +7,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -38,13 +39,13 @@ func (f *optimizeFlags) checkLong(j *job) error {
 }
 
 // responsesBy returns how a network (nil: of the prefix workload) responds, and the sketch that this comes from, if any.
-func responsesBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, progress func(done, total int)) (factorize.Responses, *workload.Sketch, error) {
+func responsesBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, progress func(done, total int)) (factorize.Responses, *workload.Sketch, error) {
 	if n == nil {
 		return func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil, nil
 	}
 	if g.Method == "exact" {
-		pi, _ := n.gossip.Stationary()
-		whole, ok, err := workload.ExactResponse(n.gossip.Matrix(), pi, kind, 1)
+		pi, _ := n.Gossip.Stationary()
+		whole, ok, err := workload.ExactResponse(n.Gossip.Matrix(), pi, kind, 1)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,7 +133,7 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 }
 
 // longLoss checks squared error and loss of a strategy of many steps, and the baselines.
-func (v *verification) longLoss(ctx context.Context, n *network, c strategy.Strategy) error {
+func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {

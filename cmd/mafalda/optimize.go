@@ -28,7 +28,7 @@ import (
 )
 
 type optimizeFlags struct {
-	network                         networkFlags
+	network                         cli.NetworkFlags
 	workload, objective             string
 	schema                          cli.SchemaFlags
 	tolerance                       float64
@@ -68,8 +68,8 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
 	bindObjective(cmd, &f.objective)
@@ -97,7 +97,7 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 // job is an optimize command whose flags and input have been checked.
 type job struct {
 	flags     *optimizeFlags
-	network   *network // nil for the prefix workload
+	network   *graph.Network // nil for the prefix workload
 	kind      workload.Kind
 	gram      *export.Gram
 	objective objective
@@ -280,13 +280,13 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		j.gram, err = f.gram.choose(cmd, nil, steps, 0, "", j.isLong())
 		return j, err
 	}
-	if j.network, err = f.network.load(); err != nil {
+	if j.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
-	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.seed, f.exactOnly(j), j.isLong()); err != nil {
+	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.Seed, f.exactOnly(j), j.isLong()); err != nil {
 		return nil, err
 	}
-	n := float64(j.network.graph.Nodes())
+	n := float64(j.network.Graph.Nodes())
 	panel := math.Max(n*float64(steps), 1e6)
 	if j.gram.Method == "lanczos" {
 		panel = n * float64(f.gram.lanczosSteps+6)
@@ -299,7 +299,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if err := cli.CheckMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*panel+matrices); err != nil {
 		return nil, err
 	}
-	if err := f.split.checkRoom(j.network.graph.Nodes(), steps, f.out); err != nil {
+	if err := f.split.checkRoom(j.network.Graph.Nodes(), steps, f.out); err != nil {
 		return nil, err
 	}
 	j.tell()
@@ -334,7 +334,7 @@ func (j *job) tell() {
 	if j.flags.quiet {
 		return
 	}
-	for _, n := range j.network.notes {
+	for _, n := range j.network.Notes {
 		fmt.Fprintln(j.stderr, n)
 	}
 }
@@ -422,8 +422,8 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		m.Gap = rounding.DivUp(q.Loss-bound, bound)
 	}
 	if j.network != nil {
-		m.Graph = &j.network.origin
-		nodes = j.network.graph.Nodes()
+		m.Graph = &j.network.Origin
+		nodes = j.network.Graph.Nodes()
 	}
 	if o.split != nil && o.split.LowerBound > 0 {
 		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
@@ -469,7 +469,7 @@ func (j *job) export(m *export.Manifest, o *outcome) error {
 		}
 	}
 	if j.network != nil {
-		files = append(files, export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, j.network.graph) }})
+		files = append(files, export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, j.network.Graph) }})
 	}
 	return export.WriteDir(j.flags.out, m, files, export.WriteOptions{Force: j.flags.force})
 }

@@ -152,14 +152,14 @@ func (f *plotFlags) exportFigures(e *export.Export, c strategy.Strategy) ([]figu
 }
 
 // networkFigures draws what needs the network.
-func networkFigures(ctx context.Context, w io.Writer, v *verification, n *network,
+func networkFigures(ctx context.Context, w io.Writer, v *verification, n *graph.Network,
 	c strategy.Strategy) ([]figures.Named, error) {
 	errs, err := errorsFigure(ctx, v, n, c)
 	if err != nil {
 		return nil, err
 	}
 	pictures := []figures.Named{{Name: "errors", Figure: errs}}
-	values, err := n.gossip.Eigenvalues()
+	values, err := n.Gossip.Eigenvalues()
 	if errors.Is(err, graph.ErrSpectrum) {
 		fmt.Fprintf(w, "spectrum is not drawn: %v\n", err)
 		return pictures, nil

@@ -8,6 +8,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -17,9 +18,9 @@ import (
 func (j *job) report(w io.Writer, m *export.Manifest) error {
 	nodes := 1
 	if j.network != nil {
-		nodes = j.network.graph.Nodes()
-		fmt.Fprintf(w, "graph          %s\n", j.network.line())
-		fmt.Fprintf(w, "gossip         %s\n", gossipLine(&j.network.origin))
+		nodes = j.network.Graph.Nodes()
+		fmt.Fprintf(w, "graph          %s\n", j.network.Line())
+		fmt.Fprintf(w, "gossip         %s\n", j.network.Origin.GossipLine())
 	}
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
 	if !j.objective.isMean() {
@@ -127,7 +128,7 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	fmt.Fprintf(w, "node           keeps %d numbers and does %d operations a step, for each model parameter\n", s.MemoryFloats, s.FlopsPerStep)
 }
 
-func gossipLine(g *export.Graph) string {
+func gossipLine(g *graph.Origin) string {
 	if g.GossipFile != "" {
 		return g.GossipFile
 	}
@@ -137,11 +138,11 @@ func gossipLine(g *export.Graph) string {
 // networkFiles returns the flags by which verify and plot are told of the files of the network.
 func (j *job) networkFiles() string {
 	var flags string
-	if j.network != nil && j.network.origin.SHA256 != "" {
-		flags = " --graph " + j.flags.network.source
+	if j.network != nil && j.network.Origin.SHA256 != "" {
+		flags = " --graph " + j.flags.network.Source
 	}
-	if j.network != nil && j.network.origin.GossipFile != "" {
-		flags += " --gossip-matrix " + j.flags.network.gossipFile
+	if j.network != nil && j.network.Origin.GossipFile != "" {
+		flags += " --gossip-matrix " + j.flags.network.GossipFile
 	}
 	return flags
 }

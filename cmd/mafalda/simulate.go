@@ -22,7 +22,7 @@ import (
 type simulateFlags struct {
 	task, data                        string
 	records                           int
-	network                           networkFlags
+	network                           cli.NetworkFlags
 	steps, participations, separation int
 	rounds                            int
 	methods                           []string
@@ -74,8 +74,8 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
 	fl.StringVar(&f.task, "task", "linear", "what is learned: linear, logistic, housing or mnist")
 	fl.StringVar(&f.data, "data", "", "`path` of the data of housing (a file) or mnist (a folder)")
 	fl.Var((*cli.WholeNumber)(&f.records), "records", "records of a synthetic task (default 4000)")
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl.VarP((*cli.WholeNumber)(&f.steps), "T", "T", "steps (default 320)")
 	fl.VarP((*cli.WholeNumber)(&f.participations), "participations", "k", "epochs: how often a record takes part (default 20 if 20 divides T)")
 	fl.VarP((*cli.WholeNumber)(&f.separation), "separation", "b", "batches of a node: steps between participations (default T/k)")
@@ -105,7 +105,7 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
 // simulation is a simulate command whose flags and input have been checked.
 type simulation struct {
 	flags     *simulateFlags
-	network   *network
+	network   *graph.Network
 	config    simulate.Config
 	data      string // hash of its files
 	adjacency accounting.Adjacency
@@ -158,14 +158,14 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if s.levels, err = f.levels(cmd); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if f.network.source == "" && f.network.gossipFile == "" {
-		f.network.source = simulatedGraph
+	if f.network.Source == "" && f.network.GossipFile == "" {
+		f.network.Source = simulatedGraph
 	}
-	if s.network, err = f.network.load(); err != nil {
+	if s.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
 	if !f.quiet {
-		for _, note := range s.network.notes {
+		for _, note := range s.network.Notes {
 			fmt.Fprintln(s.notes, note)
 		}
 	}
@@ -176,7 +176,7 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if testRows == 0 {
 		testRows = -1
 	}
-	s.config = simulate.Config{Gossip: s.network.gossip.Matrix(), Schema: schema, Batches: schema.Separation(), Rounds: f.rounds,
+	s.config = simulate.Config{Gossip: s.network.Gossip.Matrix(), Schema: schema, Batches: schema.Separation(), Rounds: f.rounds,
 		LearningRate: f.learningRate, Clip: f.clip, TestRows: testRows, Every: max(schema.Steps()/64, 1)}
 	if s.config.Task, s.data, err = f.chooseTask(cmd); err != nil {
 		return nil, cli.Usage(err)
@@ -184,7 +184,7 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if s.config.LearningRate == 0 {
 		s.config.LearningRate = s.config.Task.LearningRate
 	}
-	steps, nodes := float64(schema.Steps()), float64(s.network.graph.Nodes())
+	steps, nodes := float64(schema.Steps()), float64(s.network.Graph.Nodes())
 	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + matricesBytes(schema.Steps())
 	if f.rounds > 1 {
 		need += 3 * 8 * nodes * nodes

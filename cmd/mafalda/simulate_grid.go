@@ -77,7 +77,7 @@ func (s *simulation) spec() study.Spec {
 	in := &spec.Inputs
 	in.Add("task", c.Task.Name)
 	in.Add("data", s.data)
-	addNetwork(in, s.network)
+	s.network.AddTo(in)
 	in.Add("participation", c.Schema)
 	in.Add("batches", c.Batches)
 	in.Add("rounds", c.Rounds)

@@ -94,7 +94,7 @@ func (s *simulation) noiseOf(ctx context.Context, c cell) (*simulate.Noise, erro
 	if m.correlation == nil {
 		strategy, err := s.strategy(ctx, m.name)
 		if err == nil {
-			m.correlation, err = simulate.NewCorrelation(s.network.graph.Nodes(), simulate.Shared(strategy), s.config.Schema)
+			m.correlation, err = simulate.NewCorrelation(s.network.Graph.Nodes(), simulate.Shared(strategy), s.config.Schema)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("strategy of %s: %w", m.name, err)

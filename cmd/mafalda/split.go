@@ -82,7 +82,7 @@ func (f *splitFlags) checkRoom(nodes, steps int, out string) error {
 // split computes the strategies, starting from the shared one.
 func (j *job) split(ctx context.Context, shared strategy.Strategy) (*factorize.Split, error) {
 	var grams []*mat.SymDense
-	err := workload.NodeGrams(ctx, j.network.gossip.Matrix(), j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
+	err := workload.NodeGrams(ctx, j.network.Gossip.Matrix(), j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
 		j.progress.Show(float64(done)/float64(total), "Gram matrices of the nodes")
 	}}, func(_ int, h *mat.SymDense) error {
 		grams = append(grams, h)

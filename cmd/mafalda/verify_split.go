@@ -60,7 +60,7 @@ func (v *verification) layers(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	if n == nil || n.graph.Nodes() != len(m.PerNode.Layers) {
+	if n == nil || n.Graph.Nodes() != len(m.PerNode.Layers) {
 		v.add("nodes", false, "the manifest gives strategies to %d nodes, the network has another number",
 			len(m.PerNode.Layers))
 		return nil
@@ -72,7 +72,7 @@ func (v *verification) layers(ctx context.Context) error {
 		v.add("gram", false, "strategies of single nodes need exact Gram matrices; the manifest says %s", m.Gram.Method)
 		return nil
 	}
-	return v.computing("loss", v.nodeLosses(ctx, n.gossip.Matrix(), strategies))
+	return v.computing("loss", v.nodeLosses(ctx, n.Gossip.Matrix(), strategies))
 }
 
 // grouping checks who uses which layer: every node its own, or every layer by some node.
