@@ -15,6 +15,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/files"
@@ -122,7 +123,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 		return j.finish(cmd, o)
 	}
-	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
+	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return baselines.New(ctx, baselines.DMF, j.schema) })
 	if !f.noBaselines {
 		go dmf() // beside all else
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -62,7 +62,7 @@ func (s *simulation) strategy(ctx context.Context, name string) (strategy.Strate
 	case "antipgd":
 		return strategy.AntiPGD(schema.Steps()), nil
 	case "d-mf":
-		return benchmarks.DMF(ctx, schema)
+		return baselines.New(ctx, baselines.DMF, schema)
 	}
 	h, err := s.gram(ctx)
 	if err != nil {

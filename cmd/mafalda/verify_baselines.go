@@ -10,6 +10,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -27,7 +28,7 @@ func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDen
 	}
 	var is []benchmarks.Baseline
 	if _, ok := m.Baselines["d-mf"]; ok {
-		dmf, err := benchmarks.DMF(ctx, v.schema)
+		dmf, err := baselines.New(ctx, baselines.DMF, v.schema)
 		if err != nil {
 			return err
 		}
