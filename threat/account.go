@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/strategy"
 )
 
@@ -124,9 +126,9 @@ func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, s
 			return err
 		}
 		b := mul(toeplitz(responses, i, steps), z)
-		blas64.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, s)
+		gemm.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, s)
 	}
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(mat.NewSymDense(size, s.Data)) {
 		return errUnclear
 	}
@@ -228,7 +230,7 @@ func (a Algorithm) LDPSquared(node, steps int) (*mat.SymDense, error) {
 		}
 	}
 	c.CloneFrom(inverse.T())
-	m.SymOuterK(1/(a.alone*a.alone), &c)
+	dense.SymOuterK(m, 1/(a.alone*a.alone), &c)
 	return m, nil
 }
 

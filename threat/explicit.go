@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 )
 
 // View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows, columns
@@ -142,7 +143,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		a.SetCol(t, mat.Col(nil, t*v.Nodes+victim, reduced.A))
 	}
 	var scaled mat.Dense
-	scaled.Mul(u.T(), a)
+	dense.Mul(&scaled, u.T(), a)
 	rest := mat.DenseCopyOf(a)
 	for i, s := range values {
 		row := scaled.RawRowView(i)
@@ -161,7 +162,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		return Exposure{Victim: victim, Infinite: true}, nil
 	}
 	m := mat.NewSymDense(v.Steps, nil)
-	m.SymOuterK(1, scaled.T())
+	dense.SymOuterK(m, 1, scaled.T())
 	return Exposure{Victim: victim, M: m}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"mafalda/internal/limits"
+	"mafalda/optim"
 )
 
 func main() {
@@ -14,6 +15,7 @@ func main() {
 		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
 	}
 	limits.Soften()
+	optim.UseKernels()
 	go endOnSignals()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
