@@ -5,7 +5,9 @@ import (
 	"io"
 	"slices"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/study"
+	"mafalda/internal/version"
 	"mafalda/threat"
 )
 
@@ -38,15 +40,15 @@ func (l *ledger) inputs(in *study.Inputs) {
 
 // spec says whose the folder of an account is.
 func (l *ledger) spec() study.Spec {
-	s := studyOf("account")
+	s := cli.StudyOf("account")
 	l.inputs(&s.Inputs)
 	addSchema(&s.Inputs, &l.flags.schema, l.schema)
 	s.Inputs.Add("sigma", l.flags.sigma)
 	s.Inputs.Add("delta", l.flags.delta)
 	s.Inputs.Add("alpha", l.flags.alpha)
-	s.Summaries = withFigures([]string{"account.json", "pairs.csv"}, "exposure")
-	s.Former = formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
-		return slices.Contains(withFigures(slices.Clone(s.Summaries), "growth"), name)
+	s.Summaries = cli.WithFigures([]string{"account.json", "pairs.csv"}, "exposure")
+	s.Former = cli.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
+		return slices.Contains(cli.WithFigures(slices.Clone(s.Summaries), "growth"), name)
 	})
 	s.Replace = l.flags.force
 	return s
@@ -99,7 +101,7 @@ func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.F
 	slices.SortStableFunc(entries, func(a, b study.Entry[accountCell, accountOf]) int {
 		return slices.CompareFunc(a.Cell.Attacker, b.Cell.Attacker, func(x, y string) int { return at[x] - at[y] })
 	})
-	stored := storedAccounts{Version: version(), Settings: l.spec().Inputs}
+	stored := storedAccounts{Version: version.String(), Settings: l.spec().Inputs}
 	for _, e := range entries {
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}
@@ -108,5 +110,5 @@ func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.F
 		return nil, err
 	}
 	pairs := func(w io.Writer) error { return writePairs(w, stored.Attackers) }
-	return append(figureFiles("exposure", f), jsonFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
+	return append(cli.FigureFiles("exposure", f), cli.JsonFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
 }

@@ -10,7 +10,8 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/internal/rounding"
 	"mafalda/protocols"
 )
@@ -40,10 +41,10 @@ type gossipAveraging struct {
 	result  gossipResult
 }
 
-func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []float64, bar *progress) (*gossipAveraging, error) {
+func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []float64, bar *cli.Progress) (*gossipAveraging, error) {
 	noise := f.noise(f.difference)
 	if math.IsInf(f.difference/noise, 1) {
-		return nil, usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
+		return nil, cli.Usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
 	}
 	g, err := protocols.NewGossip(n.Graph, n.Gossip)
 	if err != nil {
@@ -59,14 +60,14 @@ func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []floa
 	}
 	mu, err := accounting.MuFromNoise(noise, 1, f.difference)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	a := &gossipAveraging{network: n}
 	r := &a.result
 	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, u, values), Difference: f.difference, Noisy: protocols.Mean(values[0]),
 		Mu: mu, Delta: f.delta, Pairs: []gossipPair{}}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	namer := &ppacAveraging{network: n}
 	for i, coalition := range coalitions {
@@ -83,7 +84,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []floa
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
-		bar.show(float64(i+1)/float64(len(coalitions)), "observers")
+		bar.Show(float64(i+1)/float64(len(coalitions)), "observers")
 	}
 	return a, nil
 }
@@ -106,25 +107,25 @@ func (a *gossipAveraging) print(w io.Writer) error {
 	fmt.Fprintf(w, "values         standard deviation %g (seed %d)\n", r.ValueStd, r.Seed)
 	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))
 	fmt.Fprintf(w, "               they agree on %.10g, which is off by N(0, noise²/n), here by a standard deviation of %s\n", r.Noisy,
-		numberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
-	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\n", r.Difference, numberUp(r.Mu),
-		numberUp(r.Epsilon), r.Delta)
+		cli.NumberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
+	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\n", r.Difference, cli.NumberUp(r.Mu),
+		cli.NumberUp(r.Epsilon), r.Delta)
 	fmt.Fprintf(w, "               against single nodes (what reaches them): mu of the worst pairs\n\n")
 	pairs := slices.Clone(r.Pairs)
 	slices.SortStableFunc(pairs, func(a, b gossipPair) int { return cmp.Compare(b.Mu, a.Mu) })
 	var rows [][]string
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		rows = append(rows, []string{p.Observer, p.Victim, numberUp(p.Mu), p.Leakage.String()})
+		rows = append(rows, []string{p.Observer, p.Victim, cli.NumberUp(p.Mu), p.Leakage.String()})
 	}
-	return table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
+	return cli.Table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
 }
 
-func (a *gossipAveraging) figures(context.Context, *progress) ([]namedFigure, error) {
+func (a *gossipAveraging) figures(context.Context, *cli.Progress) ([]figures.Named, error) {
 	r := &a.result
-	c := figure.Curve{Name: "error"}
+	c := figures.Curve{Name: "error"}
 	for t, v := range r.Errors[:min(len(r.Errors), 200)] {
 		c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
 	}
-	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd), X: "round", Y: "‖v(t) - average‖₂"}, []figure.Curve{c})
-	return []namedFigure{{"error", f}}, err
+	f, err := figures.Lines(figures.Axes{Title: fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd), X: "round", Y: "‖v(t) - average‖₂"}, []figures.Curve{c})
+	return []figures.Named{{Name: "error", Figure: f}}, err
 }

@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/files"
 )
 
 // consensus loads a connected graph with a consensus matrix.
 func (f *averageFlags) consensus(note func(string, ...any)) (*graph.Network, error) {
 	if name, _, _ := strings.Cut(f.network.source, ":"); name == "exp" || name == "d-out" {
-		return nil, usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.source)
+		return nil, cli.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.source)
 	}
 	byDefault := !f.network.gossipGiven() && f.network.gossipFile == ""
 	n, err := f.network.loadBy(graph.Laplacian)
@@ -25,13 +26,13 @@ func (f *averageFlags) consensus(note func(string, ...any)) (*graph.Network, err
 		return nil, err
 	}
 	if n.Graph.Directed() {
-		return nil, usagef("the graph is directed: %s needs an undirected one", f.protocol)
+		return nil, cli.Usagef("the graph is directed: %s needs an undirected one", f.protocol)
 	}
 	if byDefault && n.Graph.RegularBipartite() {
 		n.Note("note: I - (D-A)/d_max swaps two halves of this graph for ever: taking metropolis weights")
 		n.Origin.Gossip = graph.Metropolis.String()
 		if n.Gossip, err = graph.NewGossip(n.Graph, graph.Metropolis); err != nil {
-			return nil, usage(err)
+			return nil, cli.Usage(err)
 		}
 	}
 	for _, text := range n.Notes {
@@ -89,7 +90,7 @@ func (f *averageFlags) startValues(labels []string) ([]float64, error) {
 func readPairs(path string, labels []string, set func(node int, text string) error) error {
 	file, _, err := files.Open(path)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	defer file.Close()
 	number := make(map[string]int, len(labels))
@@ -105,24 +106,24 @@ func readPairs(path string, labels []string, set func(node int, text string) err
 		}
 		fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
 		if len(fields) != 2 {
-			return usagef("%s:%d: %q is not a label and what belongs to it", path, line, text)
+			return cli.Usagef("%s:%d: %q is not a label and what belongs to it", path, line, text)
 		}
 		i, ok := number[fields[0]]
 		if !ok || seen[i] {
-			return usagef("%s:%d: node %q is not in the graph, or comes twice", path, line, fields[0])
+			return cli.Usagef("%s:%d: node %q is not in the graph, or comes twice", path, line, fields[0])
 		}
 		if seen[i], err = true, set(i, fields[1]); err != nil {
-			return usagef("%s:%d: %w", path, line, err)
+			return cli.Usagef("%s:%d: %w", path, line, err)
 		}
 	}
 	if err := scanner.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
 			err = errors.New("a line is too long")
 		}
-		return usagef("%s: %w", path, err)
+		return cli.Usagef("%s: %w", path, err)
 	}
 	if i := slices.Index(seen, false); i >= 0 {
-		return usagef("%s: nothing for node %s", path, labels[i])
+		return cli.Usagef("%s: nothing for node %s", path, labels[i])
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []
 	find := func(flag, label string) (int, error) {
 		v := slices.Index(g.Labels(), strings.TrimSpace(label))
 		if v < 0 {
-			return 0, usagef("--%s %s: the graph has no such node", flag, strings.TrimSpace(label))
+			return 0, cli.Usagef("--%s %s: the graph has no such node", flag, strings.TrimSpace(label))
 		}
 		return v, nil
 	}
@@ -148,12 +149,12 @@ func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []
 				return nil, nil, err
 			}
 			if slices.Contains(coalition, v) {
-				return nil, nil, usagef("--observer %s is named twice", label)
+				return nil, nil, cli.Usagef("--observer %s is named twice", label)
 			}
 			coalition = append(coalition, v)
 		}
 		if len(coalition) == g.Nodes() {
-			return nil, nil, usagef("--observer names all nodes: there is no victim")
+			return nil, nil, cli.Usagef("--observer names all nodes: there is no victim")
 		}
 		coalitions = [][]int{coalition}
 	}
@@ -163,7 +164,7 @@ func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []
 			return nil, nil, err
 		}
 		if f.observer != "" && slices.Contains(coalitions[0], v) {
-			return nil, nil, usagef("--victim %s is an observer: it knows its own value", f.victim)
+			return nil, nil, cli.Usagef("--victim %s is an observer: it knows its own value", f.victim)
 		}
 		victims = []int{v}
 	}
@@ -180,7 +181,7 @@ func checkPairs(nodes int, coalitions [][]int, victims []int) error {
 		heads = float64(len(victims))
 	}
 	pairs := float64(len(coalitions)) * heads
-	return checkMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)",
+	return cli.CheckMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)",
 		len(coalitions), heads), pairs*bytesOfPair)
 }
 
@@ -201,7 +202,7 @@ const (
 func (f *averageFlags) limit(nodes int) (rounds int, tolerance float64, err error) {
 	if f.fixed {
 		if float64(f.rounds)*float64(nodes) > 10*mostNumbers {
-			return 0, 0, usagef("--rounds %d: %d nodes would keep %.3g GB of values", f.rounds, nodes, float64(f.rounds)*float64(nodes)*8e-9)
+			return 0, 0, cli.Usagef("--rounds %d: %d nodes would keep %.3g GB of values", f.rounds, nodes, float64(f.rounds)*float64(nodes)*8e-9)
 		}
 		return f.rounds, 0, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/protocols"
 )
 
@@ -28,7 +29,7 @@ func (v nats) String() string {
 	if math.IsInf(float64(v), 1) {
 		return "inf"
 	}
-	return numberUp(float64(v))
+	return cli.NumberUp(float64(v))
 }
 
 type leakagePair struct {
@@ -81,7 +82,7 @@ type ppacAveraging struct {
 	observed []observed
 }
 
-func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float64, bar *progress) (*ppacAveraging, error) {
+func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float64, bar *cli.Progress) (*ppacAveraging, error) {
 	chosen, err := f.chooseNeighbours(n.Graph)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float6
 	}
 	a := &ppacAveraging{flags: f, network: n, protocol: p, values: u, noise: f.noise(15 * f.valueStd)}
 	if a.run, err = p.Prepare(u, protocols.Uniform(f.valueStd, a.noise), f.random(forNoise)); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if err := p.Average(ctx, a.run, rounds, tolerance); err != nil {
 		return nil, err
@@ -200,7 +201,7 @@ func (a *ppacAveraging) print(w io.Writer) error {
 		upTo = fmt.Sprintf("in the rounds 0 to %d", *r.UpTo)
 	}
 	fmt.Fprintf(w, "leakage        I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\n", upTo)
-	fmt.Fprintf(w, "               the average alone says %s of a value\n", numberUp(r.Floor))
+	fmt.Fprintf(w, "               the average alone says %s of a value\n", cli.NumberUp(r.Floor))
 	if len(a.observed[0].coalition) > 1 {
 		fmt.Fprintf(w, "               the observers collude, which goes beyond the paper\n")
 	}
@@ -211,10 +212,10 @@ func (a *ppacAveraging) print(w io.Writer) error {
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
 		rows = append(rows, []string{p.Observer, p.Victim, p.Leakage.String(), p.Limit.String()})
 	}
-	if err := table(w, []string{"observer", "victim", "leakage", "noise → ∞, at most"}, rows); err != nil {
+	if err := cli.Table(w, []string{"observer", "victim", "leakage", "noise → ∞, at most"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, numberUp(r.MeanLeak))
+	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, cli.NumberUp(r.MeanLeak))
 	if r.Ceilings > 0 {
 		fmt.Fprintf(w, "               upper bounds for %d observers: following what they learn would take too much precision\n", r.Ceilings)
 	}
@@ -253,5 +254,5 @@ func (a *ppacAveraging) printRisks(w io.Writer) {
 }
 
 func roundsText(rounds int, errors []float64) string {
-	return fmt.Sprintf("after %s the nodes are %s from it (‖·‖₂), %s at the start", count(rounds, "round"), number(errors[len(errors)-1]), number(errors[0]))
+	return fmt.Sprintf("after %s the nodes are %s from it (‖·‖₂), %s at the start", cli.Count(rounds, "round"), cli.Number(errors[len(errors)-1]), cli.Number(errors[0]))
 }

@@ -12,6 +12,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -27,11 +28,11 @@ var gramMethods = []string{"auto", "exact", "lanczos"}
 func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "gram", "auto", "Gram matrix: exact, lanczos (estimated from random vectors, with an error bound), or\nauto: exact unless that takes minutes")
-	fl.Var((*wholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes,\n"+
+	fl.Var((*cli.WholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes,\n"+
 		"a multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes or for\n128 and fewer")
 	f.lanczosSteps = 40
-	fl.Var((*wholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
-	completeWith(cmd, "gram", gramMethods)
+	fl.Var((*cli.WholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
+	cli.CompleteWith(cmd, "gram", gramMethods)
 }
 
 const (
@@ -48,15 +49,15 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *graph.Network, steps int, seed
 	switch f.method {
 	case "auto", "exact", "lanczos":
 	default:
-		return nil, usagef("--gram %q: must be exact, lanczos or auto", f.method)
+		return nil, cli.Usagef("--gram %q: must be exact, lanczos or auto", f.method)
 	}
 	if f.method != "lanczos" && (given("probes") || given("lanczos-steps")) && f.method == "exact" {
-		return nil, usagef("--probes and --lanczos-steps are for --gram lanczos")
+		return nil, cli.Usagef("--probes and --lanczos-steps are for --gram lanczos")
 	}
 	exact := &export.Gram{Method: "exact"}
 	if n == nil {
 		if f.method == "lanczos" {
-			return nil, usagef("the prefix workload has no network to estimate: leave out --gram lanczos")
+			return nil, cli.Usagef("the prefix workload has no network to estimate: leave out --gram lanczos")
 		}
 		return exact, nil
 	}
@@ -67,33 +68,33 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *graph.Network, steps int, seed
 	_, reversible := n.Gossip.Stationary()
 	switch impossible := long && math.IsInf(cost(n.Gossip, steps), 1); {
 	case impossible && !reversible:
-		return nil, usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs",
+		return nil, cli.Usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs",
 			factorize.LongSteps)
 	case impossible && f.method == "exact":
-		return nil, usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos",
+		return nil, cli.Usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos",
 			factorize.LongSteps, workload.MaxSpectralNodes)
 	}
 	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || cost(n.Gossip, steps) <= exactOperations) {
 		return exact, nil
 	}
 	if exactOnly != "" {
-		return nil, usagef("--gram lanczos: %s", exactOnly)
+		return nil, cli.Usagef("--gram lanczos: %s", exactOnly)
 	}
 	switch {
 	case given("probes") && f.probes < workload.LeastProbes:
-		return nil, usagef("--probes %d: at least %d random vectors are needed", f.probes, workload.LeastProbes)
+		return nil, cli.Usagef("--probes %d: at least %d random vectors are needed", f.probes, workload.LeastProbes)
 	case f.lanczosSteps < 2:
-		return nil, usagef("--lanczos-steps %d: at least 2 are needed", f.lanczosSteps)
+		return nil, cli.Usagef("--lanczos-steps %d: at least 2 are needed", f.lanczosSteps)
 	}
 	if f.probes > export.MaxProbes || f.lanczosSteps > export.MaxLanczosSteps {
-		return nil, usagef("--probes %d and --lanczos-steps %d: at most %d and %d are made", f.probes, f.lanczosSteps,
+		return nil, cli.Usagef("--probes %d and --lanczos-steps %d: at most %d and %d are made", f.probes, f.lanczosSteps,
 			export.MaxProbes, export.MaxLanczosSteps)
 	}
 	if !reversible {
 		if f.method == "auto" {
 			return exact, nil
 		}
-		return nil, usagef("--gram lanczos: %v: use --gram exact", workload.ErrReversible)
+		return nil, cli.Usagef("--gram lanczos: %v: use --gram exact", workload.ErrReversible)
 	}
 	f.fill(n.Graph.Nodes())
 	return &export.Gram{Method: "lanczos", Probes: f.probes, LanczosSteps: f.lanczosSteps, Seed: seed,
@@ -262,9 +263,9 @@ func gramText(g *export.Gram) string {
 		vectors, sure = "unit", "nothing is left to chance,"
 	}
 	text := fmt.Sprintf("estimated from %d %s vectors, %d steps each: %s the loss is known within %s", g.Probes, vectors,
-		g.LanczosSteps, sure, decimalUp(*g.LossError, 2))
+		g.LanczosSteps, sure, cli.DecimalUp(*g.LossError, 2))
 	if g.ExcessBound != nil {
-		text += fmt.Sprintf(", and C at most %s above the true optimum", decimalUp(*g.ExcessBound, 2))
+		text += fmt.Sprintf(", and C at most %s above the true optimum", cli.DecimalUp(*g.ExcessBound, 2))
 	}
 	return text
 }

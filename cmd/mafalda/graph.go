@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 )
 
 type graphFlags struct {
@@ -31,7 +32,7 @@ func newGraphCmd() *cobra.Command {
 		Example: `  mafalda graph florentine
   mafalda graph ego.edges --gossip metropolis --json
   mafalda graph geometric:200,0.15 --seed 3 -o geo`,
-		Args:              exactArgs(1, "one graph"),
+		Args:              cli.ExactArgs(1, "one graph"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.network.source = args[0]
@@ -55,11 +56,11 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.out != "" {
-		if err := refuseExport(f.out); err != nil {
+		if err := cli.RefuseExport(f.out); err != nil {
 			return err
 		}
 		if err := n.WriteFiles(f.out, f.force); err != nil {
-			return usageIfExists(err)
+			return cli.UsageIfExists(err)
 		}
 	}
 	for _, note := range slices.Concat(n.Notes, r.Notes) {
@@ -101,7 +102,7 @@ func printInspection(w io.Writer, n *graph.Network, r *graph.Inspection) {
 	case r.Lambda2 == nil:
 		line("second eigenvalue", "not computed for large directed graphs")
 	case r.Lambda2Error != nil:
-		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, decimalUp(*r.Lambda2Error, 1))
+		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, cli.DecimalUp(*r.Lambda2Error, 1))
 	default:
 		line("second eigenvalue", "%.8g in modulus", *r.Lambda2)
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/fault"
+	"mafalda/internal/parallel"
 )
 
 // networkFlags are the flags that say what network there is.
@@ -32,8 +34,8 @@ func (f *networkFlags) bindGossip(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.gossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
-	cmd.Flags().Var((*seedNumber)(&f.seed), "seed", "seed of random graphs")
-	completeWith(cmd, "gossip", graph.Schemes())
+	cmd.Flags().Var((*cli.SeedNumber)(&f.seed), "seed", "seed of random graphs")
+	cli.CompleteWith(cmd, "gossip", graph.Schemes())
 }
 
 func (f *networkFlags) bindGraph(cmd *cobra.Command) {
@@ -84,16 +86,16 @@ func (f *networkFlags) load() (*graph.Network, error) { return f.loadBy(graph.Un
 func (f *networkFlags) loadBy(scheme graph.Scheme) (*graph.Network, error) {
 	o, err := f.options(scheme)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	ctx := context.Background()
 	if f.cmd != nil && f.cmd.Context() != nil {
 		ctx = f.cmd.Context()
 	}
 	var loaded *graph.Network
-	err = await(ctx, func() (err error) {
+	err = parallel.Await(ctx, func() (err error) {
 		loaded, err = graph.LoadNetwork(context.WithoutCancel(ctx), o) // what is there soon after Ctrl-C is still used
-		return usage(networkError(err))
+		return cli.Usage(networkError(err))
 	})
 	if err != nil {
 		return nil, err // loaded may still be written to

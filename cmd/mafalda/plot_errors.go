@@ -9,13 +9,13 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // errorsFigure shows the error of every step, for unit noise and sens = 1, as root mean square over the nodes.
-func errorsFigure(ctx context.Context, v *verification, n *graph.Network, c strategy.Strategy) (*figure.Figure, error) {
+func errorsFigure(ctx context.Context, v *verification, n *graph.Network, c strategy.Strategy) (*figures.Figure, error) {
 	k, err := v.kernel(ctx, n)
 	if err != nil {
 		return nil, err
@@ -45,11 +45,11 @@ func errorsFigure(ctx context.Context, v *verification, n *graph.Network, c stra
 		}
 		all = append(all, stepCurve{x.name, e})
 	}
-	var curves []figure.Curve
+	var curves []figures.Curve
 	for _, c := range all {
 		curves = append(curves, c.curve(n.Graph.Nodes()))
 	}
-	return figure.Lines(figure.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
+	return figures.Lines(figures.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
 		Y: "root mean square over the nodes", LogY: true}, curves)
 }
 
@@ -60,8 +60,8 @@ type stepCurve struct {
 }
 
 // curve takes the root of the mean over the nodes.
-func (c stepCurve) curve(nodes int) figure.Curve {
-	out := figure.Curve{Name: c.name}
+func (c stepCurve) curve(nodes int) figures.Curve {
+	out := figures.Curve{Name: c.name}
 	for t, e := range c.errors {
 		out.X, out.Y = append(out.X, float64(t)), append(out.Y, math.Sqrt(e/float64(nodes)))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/workload"
 )
 
@@ -24,7 +25,7 @@ func (v *verification) networkOf() (n *graph.Network, known bool, err error) {
 		return nil, false, nil
 	case kind == workload.Prefix && (v.flags.graph != "" || v.flags.gossipMatrix != ""):
 		return nil, false,
-			usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix",
+			cli.Usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix",
 				v.export.Dir)
 	case kind == workload.Prefix:
 		return nil, true, nil
@@ -76,7 +77,7 @@ func (v *verification) checkSketch(n *graph.Network) error {
 		v.skip("gram.lanczos_steps")
 	}
 	m := float64(min(g.LanczosSteps, nodes))
-	return checkMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps),
+	return cli.CheckMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps),
 		8*float64(g.Probes)*m*(m+2))
 }
 
