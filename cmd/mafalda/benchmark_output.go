@@ -26,7 +26,7 @@ type benchmarkRows struct {
 }
 
 func (f *benchmarkFlags) rows() *benchmarkRows {
-	return &benchmarkRows{Version: version.String(), Gossip: f.network.gossip, Seed: f.network.seed}
+	return &benchmarkRows{Version: version.String(), Gossip: f.network.Gossip, Seed: f.network.Seed}
 }
 
 // measured is a row of a folder.
@@ -35,9 +35,9 @@ type measured = study.Entry[benchmarks.Cell, benchmarks.Row]
 // spec says whose the folder of a benchmark is: what graphs there are is in its cells.
 func (f *benchmarkFlags) spec(cells []benchmarks.Cell) study.Spec {
 	s := cli.StudyOf("benchmark")
-	s.Inputs.Add("gossip", f.network.gossip)
-	s.Inputs.Add("seed", f.network.seed)
-	s.Inputs.Add("directed", f.network.directed)
+	s.Inputs.Add("gossip", f.network.Gossip)
+	s.Inputs.Add("seed", f.network.Seed)
+	s.Inputs.Add("directed", f.network.Directed)
 	s.Summaries = []string{"benchmark.json", "benchmark.csv"}
 	for _, c := range cells {
 		if name := ratioFigureName([2]int{c.K, c.B}); !slices.Contains(s.Summaries, name+".png") {

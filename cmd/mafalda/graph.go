@@ -13,7 +13,7 @@ import (
 )
 
 type graphFlags struct {
-	network     networkFlags
+	network     cli.NetworkFlags
 	out         string
 	force, json bool
 }
@@ -33,13 +33,13 @@ func newGraphCmd() *cobra.Command {
   mafalda graph ego.edges --gossip metropolis --json
   mafalda graph geometric:200,0.15 --seed 3 -o geo`,
 		Args:              cli.ExactArgs(1, "one graph"),
-		ValidArgsFunction: completeGraph,
+		ValidArgsFunction: cli.CompleteGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.network.source = args[0]
+			f.network.Source = args[0]
 			return f.run(cmd)
 		},
 	}
-	f.network.bindGossip(cmd)
+	f.network.BindGossip(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the graph to this `folder`")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that are there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
@@ -47,7 +47,7 @@ func newGraphCmd() *cobra.Command {
 }
 
 func (f *graphFlags) run(cmd *cobra.Command) error {
-	n, err := f.network.load()
+	n, err := f.network.Load()
 	if err != nil {
 		return err
 	}
