@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/limits"
 )
 
@@ -14,6 +15,6 @@ func main() {
 		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
 	}
 	limits.Soften()
-	go endOnSignals()
+	go cli.EndOnSignals()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/cli"
 )
 
 // TestMain lets processes of the tests be the program: see TestFourAtOnce.
 func TestMain(m *testing.M) {
 	if args := os.Getenv("MAFALDA_ARGS"); args != "" {
-		go endOnSignals()
+		go cli.EndOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

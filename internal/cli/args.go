@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"strings"
@@ -24,25 +24,25 @@ func flagText(err error) string {
 	return err.Error()
 }
 
-// noArgs and exactArgs are cobra's, with errors of usage.
-func noArgs(cmd *cobra.Command, args []string) error {
+// NoArgs and exactArgs are cobra's, with errors of usage.
+func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
+		return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
 	}
 	return nil
 }
 
-func exactArgs(n int, what string) cobra.PositionalArgs {
+func ExactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("%s needs %s (see '%s --help')", cmd.CommandPath(), what, cmd.CommandPath())
+			return Usagef("%s needs %s (see '%s --help')", cmd.CommandPath(), what, cmd.CommandPath())
 		}
 		return nil
 	}
 }
 
-// completeWith offers fixed words for the value of a flag.
-func completeWith(cmd *cobra.Command, flag string, words []string) {
+// CompleteWith offers fixed words for the value of a flag.
+func CompleteWith(cmd *cobra.Command, flag string, words []string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
 		panic(err) // a flag that does not exist

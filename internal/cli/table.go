@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -7,13 +7,13 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// table renders rows with the first column left-aligned and the others, which hold numbers, to the right.
-func table(w io.Writer, header []string, rows [][]string) error {
+// Table renders rows with the first column left-aligned and the others, which hold numbers, to the right.
+func Table(w io.Writer, header []string, rows [][]string) error {
 	return renderTable(w, header, rows, tw.AlignRight)
 }
 
-// textTable renders rows of words.
-func textTable(w io.Writer, header []string, rows [][]string) error {
+// TextTable renders rows of words.
+func TextTable(w io.Writer, header []string, rows [][]string) error {
 	return renderTable(w, header, rows, tw.AlignLeft)
 }
 

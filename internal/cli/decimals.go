@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"math"
@@ -20,14 +20,14 @@ import (
 //
 // JSON and CSV have all digits.
 
-// numberUp prints a number like number, not below v.
-func numberUp(v float64) string { return numberBy(v, rounding.Up) }
+// NumberUp prints a number like number, not below v.
+func NumberUp(v float64) string { return numberBy(v, rounding.Up) }
 
 // numberDown prints a number like number, not above v.
 func numberDown(v float64) string { return numberBy(v, rounding.Down) }
 
-// number prints up to eight significant digits, without an exponent where that is short.
-func number(v float64) string { return numberBy(v, func(v float64, _ int) float64 { return v }) }
+// Number prints up to eight significant digits, without an exponent where that is short.
+func Number(v float64) string { return numberBy(v, func(v float64, _ int) float64 { return v }) }
 
 func numberBy(v float64, round func(v float64, digits int) float64) string {
 	e := exponentOf(v)
@@ -52,15 +52,15 @@ func exponentOf(v float64) int {
 	return e
 }
 
-// decimalUp prints up to so many significant digits, at most 15, and no number below v.
-func decimalUp(v float64, digits int) string {
+// DecimalUp prints up to so many significant digits, at most 15, and no number below v.
+func DecimalUp(v float64, digits int) string {
 	return strconv.FormatFloat(rounding.Up(v, digits), 'g', digits, 64)
 }
 
-// decimalDown prints up to so many significant digits, at most 15, and no number above v.
-func decimalDown(v float64, digits int) string {
+// DecimalDown prints up to so many significant digits, at most 15, and no number above v.
+func DecimalDown(v float64, digits int) string {
 	return strconv.FormatFloat(rounding.Down(v, digits), 'g', digits, 64)
 }
 
-// asGiven prints a number as the user wrote it, but for its form.
-func asGiven(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// AsGiven prints a number as the user wrote it, but for its form.
+func AsGiven(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,4 +1,4 @@
-package export
+package files
 
 import (
 	"errors"
@@ -16,7 +16,8 @@ func TestWriteFile(t *testing.T) {
 	if err := WriteFile(path, text("one"), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(path, text("two"), false); !errors.Is(err, ErrExists) {
+	if err := WriteFile(path, text("two"), false); err == nil || err.Error() != path+": exists already" ||
+		!errors.As(err, new(*ExistsError)) || !errors.Is(err, ErrExists) {
 		t.Errorf("over a file: %v", err)
 	}
 	if err := WriteFile(path, func(w io.Writer) error { return errors.Join(text("half")(w), io.ErrShortWrite) }, true); err == nil {
@@ -77,19 +78,4 @@ func TestWriteFileRace(t *testing.T) {
 		}
 	}
 	only(t, filepath.Dir(path), "a")
-}
-
-func ExampleWriteFile() {
-	dir, err := os.MkdirTemp("", "mafalda")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "table.csv")
-	row := func(w io.Writer) error { _, err := io.WriteString(w, "1,2\n"); return err }
-	fmt.Println(WriteFile(path, row, false))
-	fmt.Println(errors.Is(WriteFile(path, row, false), ErrExists))
-	// Output:
-	// <nil>
-	// true
 }

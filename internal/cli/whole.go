@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -7,62 +7,62 @@ import (
 	"strings"
 )
 
-// wholeNumber is a flag for an integer in decimal digits, or with an exponent: 020 is twenty, 1e6 a million, and 0x10
+// WholeNumber is a flag for an integer in decimal digits, or with an exponent: 020 is twenty, 1e6 a million, and 0x10
 // no number.
-type wholeNumber int
+type WholeNumber int
 
-func (n *wholeNumber) String() string { return strconv.Itoa(int(*n)) }
+func (n *WholeNumber) String() string { return strconv.Itoa(int(*n)) }
 
-func (n *wholeNumber) Set(s string) error {
-	v, err := parseWhole(s)
+func (n *WholeNumber) Set(s string) error {
+	v, err := ParseWhole(s)
 	if err != nil {
 		return err
 	}
-	*n = wholeNumber(v)
+	*n = WholeNumber(v)
 	return nil
 }
 
 // Type is the word for the value in help texts.
-func (n *wholeNumber) Type() string { return "int" }
+func (n *WholeNumber) Type() string { return "int" }
 
-// wholeNumbers is a flag for a list of them; the first one given replaces the default.
-type wholeNumbers struct {
-	list  *[]int
+// WholeNumbers is a flag for a list of them; the first one given replaces the default.
+type WholeNumbers struct {
+	List  *[]int
 	given bool
 }
 
-func (n *wholeNumbers) String() string {
-	if n.list == nil {
+func (n *WholeNumbers) String() string {
+	if n.List == nil {
 		return "[]"
 	}
-	return strings.ReplaceAll(fmt.Sprint(*n.list), " ", ",")
+	return strings.ReplaceAll(fmt.Sprint(*n.List), " ", ",")
 }
 
-func (n *wholeNumbers) Set(s string) error {
+func (n *WholeNumbers) Set(s string) error {
 	var list []int
 	for word := range strings.SplitSeq(s, ",") {
-		v, err := parseWhole(word)
+		v, err := ParseWhole(word)
 		if err != nil {
 			return fmt.Errorf("%q %w", word, err)
 		}
 		list = append(list, v)
 	}
 	if n.given {
-		list = append(*n.list, list...)
+		list = append(*n.List, list...)
 	}
-	*n.list, n.given = list, true
+	*n.List, n.given = list, true
 	return nil
 }
 
 // Type is the word for the value in help texts.
-func (n *wholeNumbers) Type() string { return "ints" }
+func (n *WholeNumbers) Type() string { return "ints" }
 
-// seedNumber is a flag for a seed: a whole number of 64 bits, zero or more.
-type seedNumber uint64
+// SeedNumber is a flag for a seed: a whole number of 64 bits, zero or more.
+type SeedNumber uint64
 
-func (n *seedNumber) String() string { return strconv.FormatUint(uint64(*n), 10) }
+func (n *SeedNumber) String() string { return strconv.FormatUint(uint64(*n), 10) }
 
-func (n *seedNumber) Set(s string) error {
+func (n *SeedNumber) Set(s string) error {
 	v, err := strconv.ParseUint(s, 0, 64)
 	if digits, ok := withoutExponent(s); err != nil && ok {
 		v, err = strconv.ParseUint(digits, 10, 64)
@@ -70,15 +70,15 @@ func (n *seedNumber) Set(s string) error {
 	if err != nil {
 		return errors.New("must be a whole number, zero or more, of 64 bits")
 	}
-	*n = seedNumber(v)
+	*n = SeedNumber(v)
 	return nil
 }
 
 // Type is the word for the value in help texts.
-func (n *seedNumber) Type() string { return "uint" }
+func (n *SeedNumber) Type() string { return "uint" }
 
-// parseWhole reads a whole number such as 1000000, 1e6 or 2.5e3.
-func parseWhole(s string) (int, error) {
+// ParseWhole reads a whole number such as 1000000, 1e6 or 2.5e3.
+func ParseWhole(s string) (int, error) {
 	if digits, ok := withoutExponent(s); ok {
 		s = digits
 	}

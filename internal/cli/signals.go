@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"mafalda/export"
+	"mafalda/internal/files"
 
 	"github.com/spf13/cobra"
 )
@@ -19,9 +19,9 @@ var running struct {
 	cancels map[*context.CancelFunc]bool
 }
 
-// interruptible returns a context that the first Ctrl-C ends, for commands that have something to save; the second one
+// Interruptible returns a context that the first Ctrl-C ends, for commands that have something to save; the second one
 // ends the program. Commands that do not ask for it are ended by the first.
-func interruptible(parent context.Context) (context.Context, func()) {
+func Interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	running.Lock()
 	defer running.Unlock()
@@ -37,21 +37,21 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// endOnSignals handles Ctrl-C and SIGTERM for the whole program: what is being written and not yet in its place is
+// EndOnSignals handles Ctrl-C and SIGTERM for the whole program: what is being written and not yet in its place is
 // removed before the program ends as the signal has it.
-func endOnSignals() {
+func EndOnSignals() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	for s := range signals {
 		if interrupt() {
 			continue
 		}
-		export.RemoveTemporaries()
+		files.RemoveTemporaries()
 		signal.Reset(s)
 		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
 			time.Sleep(time.Second) // the signal is on its way, unless the program was started with it ignored
 		}
-		os.Exit(exitInterrupted)
+		os.Exit(ExitInterrupted)
 	}
 }
 
@@ -68,10 +68,10 @@ func interrupt() bool {
 	return any
 }
 
-// untilInterrupted runs a command without arguments under an interruptible context.
-func untilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, []string) error {
+// UntilInterrupted runs a command without arguments under an interruptible context.
+func UntilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		ctx, stop := interruptible(cmd.Context())
+		ctx, stop := Interruptible(cmd.Context())
 		defer stop()
 		cmd.SetContext(ctx)
 		return run(cmd)

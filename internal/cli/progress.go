@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -11,14 +11,14 @@ import (
 	"golang.org/x/term"
 )
 
-// progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
-type progress struct {
+// Progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
+type Progress struct {
 	mu       sync.Mutex // work that was left behind may still report
 	out      io.Writer  // nil: draw nothing
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
-	at       string // what showAt says is being done
+	At       string // what showAt says is being done
 }
 
 const (
@@ -26,17 +26,17 @@ const (
 	progressParts = 1000
 )
 
-// newProgress draws on w if that is a terminal.
-func newProgress(w io.Writer, quiet bool) *progress {
-	p := &progress{since: time.Now()}
+// NewProgress draws on w if that is a terminal.
+func NewProgress(w io.Writer, quiet bool) *Progress {
+	p := &Progress{since: time.Now()}
 	if f, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
 		p.out = w
 	}
 	return p
 }
 
-// show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
-func (p *progress) show(fraction float64, description string) {
+// Show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
+func (p *Progress) Show(fraction float64, description string) {
 	if p == nil || p.out == nil {
 		return
 	}
@@ -56,11 +56,11 @@ func (p *progress) show(fraction float64, description string) {
 	_ = p.bar.Set(p.furthest)
 }
 
-// showAt moves the bar to so many of all, and says what p.at says.
-func (p *progress) showAt(done, total int) { p.show(float64(done)/float64(max(total, 1)), p.at) }
+// ShowAt moves the bar to so many of all, and says what p.at says.
+func (p *Progress) ShowAt(done, total int) { p.Show(float64(done)/float64(max(total, 1)), p.At) }
 
-// clear takes the bar away, for another phase or for the result.
-func (p *progress) clear() {
+// Clear takes the bar away, for another phase or for the result.
+func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
@@ -69,7 +69,7 @@ func (p *progress) clear() {
 	p.bar, p.furthest, p.since = nil, 0, time.Now()
 }
 
-// gapFraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
-func gapFraction(gap, tolerance float64) float64 {
+// GapFraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
+func GapFraction(gap, tolerance float64) float64 {
 	return math.Min(math.Max(math.Log(gap)/math.Log(tolerance), 0), 1)
 }

@@ -1,4 +1,4 @@
-package export
+package files
 
 import (
 	"os"
@@ -26,11 +26,14 @@ func TestExchangeByRenames(t *testing.T) {
 }
 
 func TestExchange(t *testing.T) {
-	a, b := export(t), export(t)
-	if err := npyTo(filepath.Join(a, "mark"), matrixC); err != nil {
+	base := t.TempDir()
+	a, b := filepath.Join(base, "a"), filepath.Join(base, "b")
+	for dir, files := range map[string][]string{a: {"1", "2"}, b: {"3"}} {
+		folderWith(t, dir, files...)
+	}
+	if err := Exchange(a, b); err != nil {
 		t.Fatal(err)
 	}
-	if err := exchange(a, b); err != nil || len(names(t, b)) != 4 || len(names(t, a)) != 3 {
-		t.Errorf("%v, %v, %v", err, names(t, a), names(t, b))
-	}
+	only(t, a, "3")
+	only(t, b, "1", "2")
 }

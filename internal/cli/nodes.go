@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/csv"
@@ -8,9 +8,9 @@ import (
 	"mafalda/graph"
 )
 
-// nodesNamed returns the nodes that a flag names: one label, as it is, or several with commas between them. A label
+// NodesNamed returns the nodes that a flag names: one label, as it is, or several with commas between them. A label
 // that has commas itself is quoted as in CSV: '"Smith, J",b'. Nobody may be named twice.
-func nodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
+func NodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
 	number := make(map[string]int, g.Nodes())
 	for i, l := range g.Labels() {
 		number[l] = i
@@ -33,9 +33,9 @@ func nodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
 		v, ok := number[l]
 		switch {
 		case !ok:
-			return nil, usagef("--%s %s: the graph has no such node", flag, l)
+			return nil, Usagef("--%s %s: the graph has no such node", flag, l)
 		case slices.Contains(nodes, v):
-			return nil, usagef("--%s %s is named twice", flag, l)
+			return nil, Usagef("--%s %s is named twice", flag, l)
 		}
 		nodes = append(nodes, v)
 	}
