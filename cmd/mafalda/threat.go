@@ -87,7 +87,7 @@ func (f *threatFlags) load(steps int) (threat.Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return threat.Algorithm{}, err
 	}
-	if f.export, err = exportDigest(e); err != nil {
+	if f.export, err = e.Digest(); err != nil {
 		return threat.Algorithm{}, err
 	}
 	m := e.Manifest
@@ -137,7 +137,7 @@ func sharedStrategy(e *export.Export) (strategy.Strategy, error) {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
 	if c == nil {
-		return nodeStrategy(e, 0)
+		return e.Strategy(0)
 	}
 	return c, nil
 }
