@@ -22,7 +22,8 @@ func TestStrategy(t *testing.T) {
 	if err := WriteDir(dir, m, []File{Bytes("nodes.csv", nil)}, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = intact(t, dir).Strategy(0); err != nil || !mat.Equal(strategy.GramOf(c), strategy.GramOf(strategy.AntiPGD(3))) {
+	want := strategy.GramOf(strategy.AntiPGD(3))
+	if c, err = intact(t, dir).Strategy(0); err != nil || !mat.Equal(strategy.GramOf(c), want) {
 		t.Errorf("%v, %v", c, err)
 	}
 	dir = filepath.Join(t.TempDir(), "nodes")

@@ -8,7 +8,6 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -126,13 +125,6 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 		fmt.Fprintf(w, "Gram matrix    %s\n", gramText(m.Gram))
 	}
 	fmt.Fprintf(w, "node           keeps %d numbers and does %d operations a step, for each model parameter\n", s.MemoryFloats, s.FlopsPerStep)
-}
-
-func gossipLine(g *graph.Origin) string {
-	if g.GossipFile != "" {
-		return g.GossipFile
-	}
-	return g.Gossip
 }
 
 // networkFiles returns the flags by which verify and plot are told of the files of the network.

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"mafalda/graph"
 	"mafalda/internal/files"
+	"mafalda/simulate"
 )
 
 // hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
@@ -23,6 +25,7 @@ func hinted(err error) string {
 		exists       *files.ExistsError
 		draw         *graph.DrawError
 		disconnected *graph.DisconnectedError
+		steps        *simulate.StepsError
 	)
 	if errors.As(err, &exists) {
 		hint(exists, " (use --force to replace it)")
@@ -32,6 +35,9 @@ func hinted(err error) string {
 	}
 	if errors.As(err, &disconnected) {
 		hint(disconnected, " (leave out --strict to use it)")
+	}
+	if errors.As(err, &steps) {
+		hint(steps, fmt.Sprintf(" (use --T %d)", steps.Steps))
 	}
 	return text
 }
