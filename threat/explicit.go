@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/graph"
 	"mafalda/internal/dense"
 )
 
@@ -23,8 +22,10 @@ type View struct {
 }
 
 // Explicit writes the view out by running the protocol on symbols: every message is a row of coefficients.
-func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, error) {
-	p, err := newProtocol(w, a, attacker, steps)
+// Errors: ErrAttacker, ErrStrategy.
+func Explicit(s Scenario) (*View, error) {
+	steps := s.steps()
+	p, err := s.protocol()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, e
 		v.A.SetRow(i, row[:gradients])
 		v.B.SetRow(i, row[gradients:])
 	}
-	for _, a := range attacker.Nodes {
+	for _, a := range s.Attacker.Nodes {
 		for t := range steps {
 			v.Known = append(v.Known, t*p.n+a)
 		}

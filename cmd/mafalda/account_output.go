@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 )
 
@@ -69,7 +70,7 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 		if !there {
 			return "infinite"
 		}
-		return numberUp(v)
+		return cli.NumberUp(v)
 	}
 	for _, r := range byDistance(accounts) {
 		distance := strconv.Itoa(r.distance)
@@ -89,7 +90,7 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 			row = append(row, sens(r.epsilon, r.infinite == 0))
 		}
 		if r.cyffersThere > 0 {
-			row = append(row, numberUp(r.cyffers/float64(r.cyffersThere)))
+			row = append(row, cli.NumberUp(r.cyffers/float64(r.cyffersThere)))
 		} else {
 			row = append(row, "-")
 		}
@@ -99,7 +100,7 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 	if l.flags.delta > 0 {
 		header = append(header, "epsilon (most)")
 	}
-	return table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
+	return cli.Table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
 }
 
 // written says which files are in the folder.

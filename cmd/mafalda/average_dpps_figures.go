@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 )
 
 // figures are the counterpart of Figure 2 of Zhou et al., and the error.
-func (a *dppsAveraging) figures(context.Context, *progress) ([]namedFigure, error) {
+func (a *dppsAveraging) figures(context.Context, *cli.Progress) ([]figures.Named, error) {
 	r := &a.result
 	real, estimated := figures.Curve{Name: "real"}, figures.Curve{Name: "estimated (" + r.Estimate + ")"}
 	errors := figures.Curve{Name: "error"}
@@ -19,14 +20,14 @@ func (a *dppsAveraging) figures(context.Context, *progress) ([]namedFigure, erro
 		}
 		errors.X, errors.Y = append(errors.X, float64(i)), append(errors.Y, r.Errors[i])
 	}
-	var list []namedFigure
+	var list []figures.Named
 	if len(real.X) > 0 {
 		sensitivity, err := figures.Lines(figures.Axes{Title: fmt.Sprintf("DPPS on %s, b = %g: sensitivity", r.Graph, r.B), X: "round", Y: "largest distance of messages in L1",
 			LogY: true, Marks: true}, []figures.Curve{estimated, real})
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, namedFigure{"sensitivity", sensitivity})
+		list = append(list, figures.Named{Name: "sensitivity", Figure: sensitivity})
 	}
 	if len(errors.X) == 0 {
 		return list, nil
@@ -34,5 +35,5 @@ func (a *dppsAveraging) figures(context.Context, *progress) ([]namedFigure, erro
 	last := len(r.Errors) - 1
 	errors.X, errors.Y = append(errors.X, float64(last)), append(errors.Y, r.Errors[last])
 	f, err := figures.Lines(figures.Axes{Title: fmt.Sprintf("DPPS on %s, b = %g: error", r.Graph, r.B), X: "round", Y: "‖y(t) - average‖₂", Marks: true}, []figures.Curve{errors})
-	return append(list, namedFigure{"error", f}), err
+	return append(list, figures.Named{Name: "error", Figure: f}), err
 }

@@ -9,14 +9,15 @@ import (
 	"slices"
 	"sync"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
 	"mafalda/protocols"
 )
 
 // figures are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for this graph.
-func (a *ppacAveraging) figures(ctx context.Context, bar *progress) ([]namedFigure, error) {
-	var list []namedFigure
+func (a *ppacAveraging) figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) {
+	var list []figures.Named
 	for _, f := range []struct {
 		name string
 		draw func() (*figures.Figure, error)
@@ -31,7 +32,7 @@ func (a *ppacAveraging) figures(ctx context.Context, bar *progress) ([]namedFigu
 			return nil, err
 		}
 		if drawn != nil {
-			list = append(list, namedFigure{f.name, drawn})
+			list = append(list, figures.Named{Name: f.name, Figure: drawn})
 		}
 	}
 	return list, nil
@@ -42,7 +43,7 @@ const shownNodes = 7
 
 // valuesFigure is Figure 3: the values of the first nodes over the rounds.
 func (a *ppacAveraging) valuesFigure() (*figures.Figure, error) {
-	nodes, rounds := a.network.graph.Nodes(), 1
+	nodes, rounds := a.network.Graph.Nodes(), 1
 	for rounds < len(a.run.Values) && a.result.Errors[rounds-1] > 0.01*a.result.Errors[0] {
 		rounds++
 	}
@@ -53,7 +54,7 @@ func (a *ppacAveraging) valuesFigure() (*figures.Figure, error) {
 	var curves []figures.Curve
 	mean := figures.Curve{Name: "average", Dashed: true}
 	for i := range min(nodes, shownNodes) {
-		c := figures.Curve{Name: a.network.graph.Label(i)}
+		c := figures.Curve{Name: a.network.Graph.Label(i)}
 		for t := range rounds {
 			c.X, c.Y = append(c.X, float64(t)), append(c.Y, a.run.Values[t][i])
 		}
@@ -128,11 +129,11 @@ const (
 
 // timeFigure shows the rounds until the error is below a thousandth, for every noise: they grow with its logarithm (Theorem 7.2).
 func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error) {
-	second, err := a.network.gossip.SecondEigenvalue()
+	second, err := a.network.Gossip.SecondEigenvalue()
 	if err != nil {
 		return nil, err
 	}
-	limit := max(int(mostNumbers)/a.network.graph.Nodes(), 1)
+	limit := max(int(mostNumbers)/a.network.Graph.Nodes(), 1)
 	noises, rounds, bounds := make([]float64, len(decades)), make([]float64, len(decades)), make([]float64, len(decades))
 	err = a.forNoises(func(i int, noise float64, r *rand.Rand) error {
 		noises[i] = noise
@@ -154,7 +155,7 @@ func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error)
 		return nil, err
 	}
 	curves := []figures.Curve{{Name: fmt.Sprintf("mean of %d runs", timedRuns), X: noises, Y: rounds}}
-	if a.network.gossip.Symmetric() && second.Modulus > 0 {
+	if a.network.Gossip.Symmetric() && second.Modulus > 0 {
 		curves = append(curves, figures.Curve{Name: "bound of Lemma B.5", X: noises, Y: bounds, Dashed: true})
 	}
 	return figures.Lines(figures.Axes{Title: fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.result.Graph, timedAt),
@@ -163,13 +164,13 @@ func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error)
 
 // leakageFigure is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is nil if all
 // leakages are infinite.
-func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *progress) (*figures.Figure, error) {
+func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *cli.Progress) (*figures.Figure, error) {
 	worst, mean := figures.Curve{Name: "worst finite pair"}, figures.Curve{Name: "mean of finite pairs"}
 	floor := figures.Curve{Name: "the average alone", Dashed: true}
 	for i, scale := range decades {
 		noise := scale * a.flags.valueStd
 		leaks, err := a.leakages(ctx, noise, func(done float64) {
-			bar.show((float64(i)+done)/float64(len(decades)), "leakage by noise")
+			bar.Show((float64(i)+done)/float64(len(decades)), "leakage by noise")
 		})
 		if err != nil {
 			return nil, err

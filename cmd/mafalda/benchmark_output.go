@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/study"
 	"mafalda/internal/version"
@@ -25,7 +26,7 @@ type benchmarkRows struct {
 }
 
 func (f *benchmarkFlags) rows() *benchmarkRows {
-	return &benchmarkRows{Version: version.String(), Gossip: f.network.gossip, Seed: f.network.seed}
+	return &benchmarkRows{Version: version.String(), Gossip: f.network.Gossip, Seed: f.network.Seed}
 }
 
 // measured is a row of a folder.
@@ -33,19 +34,19 @@ type measured = study.Entry[benchmarks.Cell, benchmarks.Row]
 
 // spec says whose the folder of a benchmark is: what graphs there are is in its cells.
 func (f *benchmarkFlags) spec(cells []benchmarks.Cell) study.Spec {
-	s := studyOf("benchmark")
-	s.Inputs.Add("gossip", f.network.gossip)
-	s.Inputs.Add("seed", f.network.seed)
-	s.Inputs.Add("directed", f.network.directed)
+	s := cli.StudyOf("benchmark")
+	s.Inputs.Add("gossip", f.network.Gossip)
+	s.Inputs.Add("seed", f.network.Seed)
+	s.Inputs.Add("directed", f.network.Directed)
 	s.Summaries = []string{"benchmark.json", "benchmark.csv"}
 	for _, c := range cells {
 		if name := ratioFigureName([2]int{c.K, c.B}); !slices.Contains(s.Summaries, name+".png") {
-			s.Summaries = withFigures(s.Summaries, name)
+			s.Summaries = cli.WithFigures(s.Summaries, name)
 		}
 	}
-	s.Former = formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
+	s.Former = cli.Formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
 		base := strings.TrimSuffix(name, filepath.Ext(name))
-		return name == "benchmark.csv" || strings.HasPrefix(base, "excess-k") && slices.Contains(withFigures(nil, base), name)
+		return name == "benchmark.csv" || strings.HasPrefix(base, "excess-k") && slices.Contains(cli.WithFigures(nil, base), name)
 	})
 	s.Replace = f.force
 	return s
@@ -73,13 +74,13 @@ func (f *benchmarkFlags) files(cells []benchmarks.Cell) func([]measured) ([]stud
 			all.Rows = append(all.Rows, e.Result)
 		}
 		csv := func(w io.Writer) error { return writeRows(w, all.Rows) }
-		files := []study.File{jsonFile("benchmark.json", all), {Name: "benchmark.csv", Write: csv}}
+		files := []study.File{cli.JsonFile("benchmark.json", all), {Name: "benchmark.csv", Write: csv}}
 		for _, kb := range schemasOf(all.Rows) {
 			picture, err := ratioFigure(all.Rows, kb)
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, figureFiles(ratioFigureName(kb), picture)...)
+			files = append(files, cli.FigureFiles(ratioFigureName(kb), picture)...)
 		}
 		return files, nil
 	}
@@ -178,7 +179,7 @@ func (f *benchmarkFlags) print(w io.Writer, rows []benchmarks.Row) error {
 		for _, name := range benchmarks.Strategies() {
 			ordered = append(ordered, lines[name])
 		}
-		if err := table(w, header, ordered); err != nil {
+		if err := cli.Table(w, header, ordered); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)

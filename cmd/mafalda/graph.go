@@ -13,10 +13,12 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/files"
 )
 
 type graphFlags struct {
-	network     networkFlags
+	network     cli.NetworkFlags
 	out         string
 	force, json bool
 }
@@ -35,14 +37,14 @@ func newGraphCmd() *cobra.Command {
 		Example: `  mafalda graph florentine
   mafalda graph ego.edges --gossip metropolis --json
   mafalda graph geometric:200,0.15 --seed 3 -o geo`,
-		Args:              exactArgs(1, "one graph"),
-		ValidArgsFunction: completeGraph,
+		Args:              cli.ExactArgs(1, "one graph"),
+		ValidArgsFunction: cli.CompleteGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.network.source = args[0]
+			f.network.Source = args[0]
 			return f.run(cmd)
 		},
 	}
-	f.network.bindGossip(cmd)
+	f.network.BindGossip(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the graph to this `folder`")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that are there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
@@ -54,7 +56,7 @@ const exactDiameter = 5000
 
 // graphReport is what the graph command finds.
 type graphReport struct {
-	export.Graph
+	graph.Origin
 	Components        int      `json:"components"`
 	MinDegree         int      `json:"min_degree"`
 	MeanDegree        float64  `json:"mean_degree"`
@@ -72,7 +74,7 @@ type graphReport struct {
 }
 
 func (f *graphFlags) run(cmd *cobra.Command) error {
-	n, err := f.network.load()
+	n, err := f.network.Load()
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	for _, note := range n.notes {
+	for _, note := range n.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), note)
 	}
 	if f.json {
@@ -100,10 +102,10 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-func inspect(n *network) (*graphReport, error) {
-	g := n.graph
-	r := &graphReport{Graph: n.origin, Components: n.components, MinDegree: math.MaxInt, Weighted: g.Weighted(),
-		StronglyConnected: g.StronglyConnected(), Symmetric: n.gossip.Symmetric(), DoublyStochastic: n.gossip.DoublyStochastic()}
+func inspect(n *graph.Network) (*graphReport, error) {
+	g := n.Graph
+	r := &graphReport{Origin: n.Origin, Components: n.Components, MinDegree: math.MaxInt, Weighted: g.Weighted(),
+		StronglyConnected: g.StronglyConnected(), Symmetric: n.Gossip.Symmetric(), DoublyStochastic: n.Gossip.DoublyStochastic()}
 	for i := range g.Nodes() {
 		d := g.Degree(i)
 		r.MinDegree, r.MaxDegree = min(r.MinDegree, d), max(r.MaxDegree, d)
@@ -116,9 +118,9 @@ func inspect(n *network) (*graphReport, error) {
 	default:
 		r.DiameterLower, r.DiameterUpper = &d.Lower, &d.Upper
 	}
-	second, err := n.gossip.SecondEigenvalue()
+	second, err := n.Gossip.SecondEigenvalue()
 	if errors.Is(err, graph.ErrSpectrum) {
-		n.warn("%v", err)
+		n.Note("warning: %v", err)
 		return r, nil
 	}
 	if err != nil {
@@ -132,11 +134,11 @@ func inspect(n *network) (*graphReport, error) {
 	return r, nil
 }
 
-func (r *graphReport) print(w io.Writer, n *network) {
+func (r *graphReport) print(w io.Writer, n *graph.Network) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-18s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("graph", "%s", n.line())
+	line("graph", "%s", n.Line())
 	if r.Components > 1 {
 		line("components", "%d; everything below is about the largest", r.Components)
 	} else {
@@ -151,12 +153,12 @@ func (r *graphReport) print(w io.Writer, n *network) {
 	default:
 		line("diameter", "none: not strongly connected")
 	}
-	line("gossip", "%s: %s, %s", gossipLine(&r.Graph), not(r.Symmetric, "symmetric"), not(r.DoublyStochastic, "doubly stochastic"))
+	line("gossip", "%s: %s, %s", r.GossipLine(), not(r.Symmetric, "symmetric"), not(r.DoublyStochastic, "doubly stochastic"))
 	switch {
 	case r.Lambda2 == nil:
 		line("second eigenvalue", "not computed for large directed graphs")
 	case r.Lambda2Error != nil:
-		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, decimalUp(*r.Lambda2Error, 1))
+		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, cli.DecimalUp(*r.Lambda2Error, 1))
 	default:
 		line("second eigenvalue", "%.8g in modulus", *r.Lambda2)
 	}
@@ -173,23 +175,23 @@ func not(holds bool, what string) string {
 }
 
 // write makes the three files, each atomically.
-func (f *graphFlags) write(n *network) error {
-	files := []export.File{
-		{Name: "edges.tsv", Write: func(w io.Writer) error { return graph.WriteEdges(w, n.graph) }},
-		{Name: "gossip.mtx", Write: func(w io.Writer) error { return graph.WriteMatrixMarket(w, n.gossip.Matrix()) }},
-		{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.graph) }},
+func (f *graphFlags) write(n *graph.Network) error {
+	all := []export.File{
+		{Name: "edges.tsv", Write: func(w io.Writer) error { return graph.WriteEdges(w, n.Graph) }},
+		{Name: "gossip.mtx", Write: func(w io.Writer) error { return graph.WriteMatrixMarket(w, n.Gossip.Matrix()) }},
+		{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.Graph) }},
 	}
-	if err := refuseExport(f.out); err != nil {
+	if err := cli.RefuseExport(f.out); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return fmt.Errorf("cannot write to %s: %w", f.out, err)
 	}
-	for _, file := range files {
-		if err := export.WriteFile(filepath.Join(f.out, file.Name), file.Write, f.force); err != nil {
+	for _, file := range all {
+		if err := files.WriteFile(filepath.Join(f.out, file.Name), file.Write, f.force); err != nil {
 			_ = os.Remove(f.out) // only if it is empty
-			if errors.Is(err, export.ErrExists) {
-				return usage(err)
+			if errors.Is(err, files.ErrExists) {
+				return cli.Usage(err)
 			}
 			return err
 		}

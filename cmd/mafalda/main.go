@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/limits"
 	"mafalda/optim"
 )
@@ -16,6 +17,6 @@ func main() {
 	}
 	limits.Soften()
 	optim.UseKernels()
-	go endOnSignals()
+	go cli.EndOnSignals()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -12,6 +12,7 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -85,7 +86,7 @@ func bindObjective(cmd *cobra.Command, name *string) {
 		about += fmt.Sprintf("\n%s: %s", o.name, o.about)
 	}
 	cmd.Flags().StringVar(name, "objective", "mean", about)
-	completeWith(cmd, "objective", names)
+	cli.CompleteWith(cmd, "objective", names)
 }
 
 // checkObjective refuses what only the mean can do.
@@ -94,9 +95,9 @@ func (f *optimizeFlags) checkObjective(o objective, s participation.Schema) erro
 	case o.isMean():
 		return nil
 	case f.strategy.class != "dense" || f.split.wanted():
-		return usagef("--objective %s is for one dense strategy", o.name)
+		return cli.Usagef("--objective %s is for one dense strategy", o.name)
 	case !participation.IsPartition(s):
-		return usagef("--objective %s is not for %s participation, whose patterns overlap", o.name, s.Name())
+		return cli.Usagef("--objective %s is not for %s participation, whose patterns overlap", o.name, s.Name())
 	}
 	return nil
 }
@@ -104,9 +105,9 @@ func (f *optimizeFlags) checkObjective(o objective, s participation.Schema) erro
 // kernel computes what errors depend on, and the sketch that it comes from, if it is an estimate.
 func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, error) {
 	k, sketch, err := kernelBy(ctx, j.gram, j.network, j.kind, j.schema.Steps(), func(done, total int) {
-		j.progress.show(float64(done)/float64(total), "Gram matrix")
+		j.progress.Show(float64(done)/float64(total), "Gram matrix")
 	})
-	j.progress.clear()
+	j.progress.Clear()
 	if err != nil {
 		return nil, nil, fmt.Errorf("computing the Gram matrix: %w", err)
 	}
@@ -116,7 +117,7 @@ func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, e
 // byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
 func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) error {
 	result, weights, err := j.objective.optimize(ctx, k, j.schema, factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
-	j.progress.clear()
+	j.progress.Clear()
 	if err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
@@ -178,7 +179,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		v.add("lower bound", false, "%v is proven for lower_bound; the manifest says %v", bound, m.LowerBound)
 		return nil
 	}
-	v.add("lower bound", true, "%s is proven; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
+	v.add("lower bound", true, "%s is proven; the manifest says %s", cli.DecimalDown(bound, 12), cli.DecimalDown(m.LowerBound, 12))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/protocols"
 )
@@ -26,12 +27,12 @@ func (t *partTraining) print(w io.Writer) error {
 	for _, v := range t.result.Widths {
 		widths = append(widths, strconv.Itoa(v))
 	}
-	fmt.Fprintf(w, "task           %s, model %s (tanh), %d nodes, %s\n", f.task, strings.Join(widths, "-"), f.nodes, count(t.result.Cells[0].Rounds, "round"))
+	fmt.Fprintf(w, "task           %s, model %s (tanh), %d nodes, %s\n", f.task, strings.Join(widths, "-"), f.nodes, cli.Count(t.result.Cells[0].Rounds, "round"))
 	fmt.Fprintf(w, "noise          Laplace of scale %g·S/b in every shared parameter; synchronized every %d rounds\n", f.push.gammaN, f.push.sync)
 	source := map[string]string{"real": "the real one, which no node knows: the best that can be expected", "sound": "estimated with constants that are enough for the network",
 		"paper": "estimated with the paper's constants, which can be too small"}[f.push.estimate]
 	fmt.Fprintf(w, "sensitivity S  %s\n", source)
-	fmt.Fprintf(w, "accuracy       in %%, mean of %s\n\n", count(f.seeds, "run"))
+	fmt.Fprintf(w, "accuracy       in %%, mean of %s\n\n", cli.Count(f.seeds, "run"))
 	header := []string{"method", "b", "epsilon of a round"}
 	for _, n := range t.networks {
 		header = append(header, n.name)
@@ -41,7 +42,7 @@ func (t *partTraining) print(w io.Writer) error {
 		first := t.result.Cells[at]
 		row := []string{methodOf(first.Shared), "no noise", "–"}
 		if first.B != nil {
-			row[1], row[2] = fmt.Sprintf("%g", *first.B), decimalUp(*first.Epsilon, 6)
+			row[1], row[2] = fmt.Sprintf("%g", *first.B), cli.DecimalUp(*first.Epsilon, 6)
 		}
 		for _, c := range t.result.Cells[at : at+len(t.networks)] {
 			text := fmt.Sprintf("%.2f", 100*c.Accuracy)
@@ -55,18 +56,18 @@ func (t *partTraining) print(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	return table(w, header, rows)
+	return cli.Table(w, header, rows)
 }
 
 // figureRounds is how many rounds are drawn, as in Figure 2 of Zhou et al.
 const figureRounds = 40
 
 // figures are a picture for every network and b.
-func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigure, error) {
-	var list []namedFigure
+func (t *partTraining) figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) {
+	var list []figures.Named
 	for i, n := range t.networks {
 		for j, b := range t.flags.bs {
-			bar.show(float64(i*len(t.flags.bs)+j)/float64(len(t.networks)*len(t.flags.bs)), "figures")
+			bar.Show(float64(i*len(t.flags.bs)+j)/float64(len(t.networks)*len(t.flags.bs)), "figures")
 			g, err := t.sensitivityFigure(ctx, n, b)
 			if err != nil {
 				return nil, fmt.Errorf("drawing: %w", err)
@@ -76,7 +77,7 @@ func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigur
 				name += fmt.Sprintf("-b-%g", b)
 			}
 			if g != nil {
-				list = append(list, namedFigure{name, g})
+				list = append(list, figures.Named{Name: name, Figure: g})
 			}
 		}
 	}

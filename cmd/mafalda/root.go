@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"mafalda/internal/cli"
 
 	"github.com/spf13/cobra"
 )
@@ -19,7 +20,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
   mafalda epsilon --mu 1 --delta 1e-6`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArgs,
+		Args:          cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -32,5 +33,5 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return execute(ctx, newRootCmd(), args, stdout, stderr)
+	return cli.Run(ctx, newRootCmd(), args, stdout, stderr)
 }

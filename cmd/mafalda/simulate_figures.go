@@ -23,7 +23,7 @@ func (s *simulation) lossFigure(g *grid, mu float64) (*figures.Figure, error) {
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	return lines(figures.Axes{Title: fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.config.Task.Name, s.network.origin.Source, mu,
+	return lines(figures.Axes{Title: fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.config.Task.Name, s.network.Origin.Source, mu,
 		g.seeds()), X: "step", Y: "test loss"}, curves)
 }
 
@@ -122,7 +122,7 @@ func (s *simulation) privacyFigure(g *grid, rows []simulatedRow) (*figures.Figur
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	return lines(figures.Axes{Title: fmt.Sprintf("%s on %s: loss in the last %d steps, mean of %s ± standard error", s.config.Task.Name, s.network.origin.Source,
+	return lines(figures.Axes{Title: fmt.Sprintf("%s on %s: loss in the last %d steps, mean of %s ± standard error", s.config.Task.Name, s.network.Origin.Source,
 		simulate.Window, g.seeds()), X: fmt.Sprintf("epsilon of local DP, for delta = %g", s.flags.delta), Y: "test loss", LogX: true,
 		Marks: true}, curves)
 }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/cli"
 	"mafalda/optim"
 )
 
@@ -30,7 +31,7 @@ func TestImportChangesNothing(t *testing.T) {
 func TestMain(m *testing.M) {
 	optim.UseKernels()
 	if args := os.Getenv("MAFALDA_ARGS"); args != "" {
-		go endOnSignals()
+		go cli.EndOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

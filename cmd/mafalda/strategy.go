@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -84,10 +85,10 @@ func (f *strategyFlags) bind(cmd *cobra.Command) {
 	}
 	cmd.Flags().StringVar(&f.class, "strategy", "dense", about)
 	f.buffers = 4
-	cmd.Flags().Var((*wholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: see --strategy)")
-	cmd.Flags().Var((*wholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
+	cmd.Flags().Var((*cli.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: see --strategy)")
+	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
 	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
-	completeWith(cmd, "strategy", names)
+	cli.CompleteWith(cmd, "strategy", names)
 }
 
 func minSep(s participation.Schema) bool {
@@ -108,24 +109,24 @@ func (f *strategyFlags) choose(cmd *cobra.Command, s participation.Schema) (stra
 		}
 		switch given := cmd.Flags().Changed; {
 		case given("bandwidth") && c.bandwidth == nil:
-			return c, usagef("--bandwidth is not for --strategy %s", c.name)
+			return c, cli.Usagef("--bandwidth is not for --strategy %s", c.name)
 		case given("bandwidth") && (f.bandwidth < 1 || f.bandwidth > s.Steps()):
-			return c, usagef("--bandwidth %d: must be from 1 to T = %d", f.bandwidth, s.Steps())
+			return c, cli.Usagef("--bandwidth %d: must be from 1 to T = %d", f.bandwidth, s.Steps())
 		case given("buffers") && c.name != "blt":
-			return c, usagef("--buffers is for --strategy blt")
+			return c, cli.Usagef("--buffers is for --strategy blt")
 		case c.name == "blt" && (f.buffers < 1 || f.buffers >= max(s.Steps(), 2)):
-			return c, usagef("--buffers %d: must be at least 1 and less than T = %d", f.buffers, s.Steps())
+			return c, cli.Usagef("--buffers %d: must be at least 1 and less than T = %d", f.buffers, s.Steps())
 		case f.scaleColumns && c.name != "toeplitz":
-			return c, usagef("--scale-columns is for --strategy toeplitz")
+			return c, cli.Usagef("--scale-columns is for --strategy toeplitz")
 		case f.scaleColumns && !participation.IsPartition(s):
-			return c, usagef("--scale-columns is not for %s participation, whose patterns overlap", s.Name())
+			return c, cli.Usagef("--scale-columns is not for %s participation, whose patterns overlap", s.Name())
 		}
 		if f.bandwidth == 0 && c.bandwidth != nil {
 			f.bandwidth = c.bandwidth(s)
 		}
 		return c, nil
 	}
-	return strategyClass{}, usagef("unknown strategy %q: choose %s", f.class, strings.Join(names, ", "))
+	return strategyClass{}, cli.Usagef("unknown strategy %q: choose %s", f.class, strings.Join(names, ", "))
 }
 
 // structured is the optimum of a class other than dense.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"mafalda/internal/cli"
 	"mafalda/internal/version"
 	"runtime"
 
@@ -15,7 +16,7 @@ func newVersionCmd() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  mafalda version --json",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]string{

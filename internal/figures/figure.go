@@ -22,6 +22,12 @@ type Figure struct {
 	width, height vg.Length
 }
 
+// Named is a figure and the name of its files, without an ending.
+type Named struct {
+	Name   string
+	Figure *Figure
+}
+
 // Beside returns a figure with the plots of f and then those of the other, as wide as both together.
 func (f *Figure) Beside(other *Figure) *Figure {
 	joined := &Figure{plots: append(slices.Clone(f.plots), other.plots...), width: f.width + other.width, height: max(f.height, other.height)}
