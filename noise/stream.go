@@ -73,7 +73,7 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing a key: %w", err)
 	}
-	s, err := newStream(c, node, key, dim, std, opts)
+	s, err := newStream(c, gaussian{node, key, std}, dim, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,18 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	return s, nil
 }
 
-func newStream(c strategy.Strategy, node string, key Key, dim int, std float64, opts Options) (*Stream, error) {
-	s := &Stream{node: node, key: key, dim: dim, steps: c.Steps(), std: std, grid: opts.Grid, seed: opts.Seed != nil,
-		z: make([]float64, dim), row: make([]float64, dim)}
+// gaussian is Z of a node: what it is drawn with.
+type gaussian struct {
+	node string
+	key  Key
+	std  float64
+}
+
+func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
+	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), std: z.std,
+		grid: opts.Grid, seed: opts.Seed != nil, z: make([]float64, dim), row: make([]float64, dim)}
 	var err error
-	if s.mix, err = newMixer(c, dim, key.normals, opts.Regenerate); err != nil {
+	if s.mix, err = newMixer(c, dim, z.key.normals, opts.Regenerate); err != nil {
 		return nil, fmt.Errorf("preparing the noise: %w", err)
 	}
 	return s, nil

@@ -93,7 +93,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 		want.Mul(&noising, z)
 		for _, regenerate := range []bool{false, true} {
 			seed := uint64(7)
-			s, err := newStream(c, "node", key, dim, 3, Options{Seed: &seed, Regenerate: regenerate})
+			s, err := newStream(c, gaussian{"node", key, 3}, dim, Options{Seed: &seed, Regenerate: regenerate})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +122,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 func TestCovariance(t *testing.T) {
 	for name, c := range strategies(t) {
 		seed := uint64(1)
-		s, err := newStream(c, "node", SeededKey(seed, "node"), 1<<16, 1, Options{Seed: &seed})
+		s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, 1<<16, Options{Seed: &seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func BenchmarkNext(b *testing.B) {
 	seed := uint64(1)
 	for name, c := range strategies(b) {
 		b.Run(name, func(b *testing.B) {
-			s, err := newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed})
+			s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large, Options{Seed: &seed})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -304,7 +304,7 @@ func BenchmarkNext(b *testing.B) {
 			b.SetBytes(8 * large)
 			for b.Loop() {
 				if err := s.Next(row); err == io.EOF {
-					if s, err = newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed}); err != nil {
+					if s, err = newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large, Options{Seed: &seed}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -56,8 +56,12 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			}
 			p.Add(b)
 		}
-		if err := add(p, c, points, i, axes, len(curves) > 1); err != nil {
+		thumbs, err := c.addTo(p, axes, points, i)
+		if err != nil {
 			return nil, err
+		}
+		if len(curves) > 1 {
+			p.Legend.Add(c.Name, thumbs...)
 		}
 	}
 	if low > high {
@@ -114,11 +118,11 @@ func (c Curve) points(axes Axes, values []float64) (plotter.XYs, error) {
 	return points, nil
 }
 
-// add adds a curve to the plot, and to its legend if that is wanted.
-func add(p *plot.Plot, c Curve, points plotter.XYs, index int, axes Axes, legend bool) error {
+// addTo adds the curve, the index-th one, to the plot, and returns what a legend shows of it.
+func (c Curve) addTo(p *plot.Plot, axes Axes, points plotter.XYs, index int) ([]plot.Thumbnailer, error) {
 	line, scatter, err := plotter.NewLinePoints(points)
 	if err != nil {
-		return fmt.Errorf("drawing %s: %w", c.Name, err)
+		return nil, fmt.Errorf("drawing %s: %w", c.Name, err)
 	}
 	line.Color = palette[index%len(palette)]
 	line.Width = vg.Points(1.5)
@@ -135,10 +139,7 @@ func add(p *plot.Plot, c Curve, points plotter.XYs, index int, axes Axes, legend
 		p.Add(scatter)
 		thumbs = append(thumbs, scatter)
 	}
-	if legend {
-		p.Legend.Add(c.Name, thumbs...)
-	}
-	return nil
+	return thumbs, nil
 }
 
 // roundTicks labels multiples of 1, 2 or 5 times a power of ten, about six of them.
