@@ -17,8 +17,8 @@ type Options struct {
 	// how far one record can move the sum: clip/μ under zero-out adjacency, 2·clip/μ under replace-one. 0 takes the one
 	// in the manifest; a smaller one than that is refused, for the manifest promises a μ.
 	NoiseStd float64
-	// Regenerate makes earlier rows of Z again instead of keeping them, for dense strategies: one row in memory instead of T,
-	// and t rows of work in step t.
+	// Regenerate makes earlier rows of Z again instead of keeping them, for dense strategies: one row in memory instead
+	// of T, and t rows of work in step t.
 	Regenerate bool
 	// Grid, if not 0, rounds every number to a multiple of it: a power of two, at most an eighth of the standard
 	// deviation and at least 2⁻⁴⁰ of it. The gradients must be on the same grid (see the package's documentation).
@@ -120,8 +120,8 @@ func (s *Stream) Export() string { return s.export }
 func (s *Stream) Floats() int { return s.mix.floats() }
 
 // Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
-// standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and crashed
-// must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream.
+// standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and
+// crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream.
 func (s *Stream) Next(dst []float64) error {
 	if err := s.advance(len(dst)); err != nil {
 		return err

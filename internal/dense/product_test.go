@@ -83,7 +83,8 @@ func (x operands) all(t *rapid.T, o operations) []mat.Matrix {
 	n, k := a.Dims()
 	var out []mat.Matrix
 	for _, factors := range [][2]mat.Matrix{{a.T(), b}, {a, b.T()}, {square, a}, {a.T(), square.T()}, {symmetric, a},
-		{square, symmetric}, {upper, a}, {square, upper}, {a.T(), upper}, {a.T(), symmetric}, {symmetric, a}, {upper, square.T()},
+		{square, symmetric}, {upper, a}, {square, upper}, {a.T(), upper}, {a.T(), symmetric}, {symmetric, a},
+		{upper, square.T()},
 		{symmetric, square.T()}, {upper.T(), a}, {symmetric, upper}} {
 		var product mat.Dense
 		o.mul(&product, factors[0], factors[1])
