@@ -84,6 +84,5 @@ func ExampleComplete() {
 	fmt.Println(err)
 	// Output:
 	// cyclic: a record takes part at most k = 20 times, every b = 19 steps <nil>
-	// participation does not fit: T = 30 is not a multiple of 20, so say how often a record takes part: k may be 1, 2,
-	// 3, 5, 6, 10, 15 or 30, or any with b
+	// participation does not fit: T = 30 is not a multiple of 20, so say how often a record takes part: k may be 1, 2, 3, 5, 6, 10, 15 or 30, or any with b
 }
