@@ -70,11 +70,20 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	if axes.MaxY > 0 && low >= axes.MaxY {
 		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
 	}
+	axes.scale(p, low, high, drawn)
+	p.Legend.Top = true
+	p.Legend.Padding = vg.Points(2)
+	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
+	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
+}
+
+// scale sets the ranges and the ticks of both axes, for so many curves with values from low to high.
+func (a Axes) scale(p *plot.Plot, low, high float64, drawn int) {
 	room := 0.05 // above the highest curve, for the legend
 	if drawn > 1 {
 		room += 0.06 * float64(drawn)
 	}
-	if axes.LogY {
+	if a.LogY {
 		low /= 1.2
 		high = math.Min(high*math.Pow(math.Max(high/low, 1.5), room), math.MaxFloat64)
 		p.Y.Scale = plot.LogScale{}
@@ -84,14 +93,10 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		high += room * (high - low)
 	}
 	p.Y.Min, p.Y.Max = low, high
-	if axes.LogX {
+	if a.LogX {
 		p.X.Scale = plot.LogScale{}
 		p.X.Tick.Marker = plot.ConstantTicks(logTicks(p.X.Min, p.X.Max))
 	}
-	p.Legend.Top = true
-	p.Legend.Padding = vg.Points(2)
-	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
-	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
 }
 
 // cut returns y, or the largest value that there is room for.
