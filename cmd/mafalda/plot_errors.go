@@ -19,7 +19,7 @@ func errorsFigure(ctx context.Context, v *verification, n *network, c strategy.S
 	if err != nil {
 		return nil, err
 	}
-	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(k.Steps()), v.schema, factorize.Options{})
+	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(workload.PrefixGram(k.Steps())), v.schema, factorize.Options{})
 	if err != nil {
 		return nil, err
 	}
