@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"mafalda/internal/files"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -55,7 +57,8 @@ func TestForce(t *testing.T) {
 		func() error { return CheckTarget(dir, WriteOptions{}) },
 		func() error { return WriteDir(dir, changed, goodFiles, WriteOptions{}) },
 	} {
-		if err := check(); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "--force") {
+		if err := check(); !errors.Is(err, ErrExists) ||
+			!errors.As(err, new(*files.ExistsError)) || err.Error() != dir+": exists already with an export" {
 			t.Errorf("over an export: %v", err)
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mafalda/internal/npy"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"mafalda/internal/npy"
 
 	"gonum.org/v1/gonum/mat"
 )

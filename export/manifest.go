@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 
+	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -14,7 +15,7 @@ const ManifestName = "manifest.json"
 // then left out.
 type Manifest struct {
 	Version       string              `json:"version"`
-	Graph         *Graph              `json:"graph,omitempty"` // nil for the prefix workload
+	Graph         *graph.Origin       `json:"graph,omitempty"` // nil for the prefix workload
 	Workload      string              `json:"workload"`
 	Objective     string              `json:"objective,omitempty"`         // max or last; absent for mean, the sum over all steps
 	Weights       []float64           `json:"objective_weights,omitempty"` // of the steps, Σ = 1: their weighted mean proves LowerBound
@@ -46,20 +47,6 @@ type Manifest struct {
 type Point struct {
 	Loss       float64 `json:"loss"`
 	LowerBound float64 `json:"lower_bound,omitempty"` // best so far; absent before there is one
-}
-
-// Graph says what network the strategy is for.
-type Graph struct {
-	Source       string  `json:"source"`           // file name or specification
-	SHA256       string  `json:"sha256,omitempty"` // of the file
-	Seed         *uint64 `json:"seed,omitempty"`   // of a random graph
-	Nodes        int     `json:"nodes"`            // after dropping
-	Edges        int     `json:"edges"`
-	DroppedNodes int     `json:"dropped_nodes,omitempty"` // outside the largest component
-	Directed     bool    `json:"directed,omitempty"`
-	Gossip       string  `json:"gossip"`                  // scheme, or "file"
-	GossipFile   string  `json:"gossip_file,omitempty"`   // of a gossip matrix that was loaded
-	GossipSHA256 string  `json:"gossip_sha256,omitempty"` // of that file
 }
 
 // Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed.

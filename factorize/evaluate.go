@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -80,7 +81,7 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	}
 	var product mat.Dense // H C⁻¹
 	z := mat.DenseCopyOf(&noising)
-	product.Mul(mat.DenseCopyOf(o.gram), z)
+	dense.Mul(&product, mat.DenseCopyOf(o.gram), z)
 	return blas64.Dot(asVector(z), asVector(&product)), nil // ⟨C⁻¹, H C⁻¹⟩
 }
 

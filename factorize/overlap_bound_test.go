@@ -61,7 +61,7 @@ func TestOverlapBoundIsNone(t *testing.T) {
 		patterns := everyPattern(s)
 		n := s.Steps()
 		for _, c := range []strategy.Strategy{best.Strategy, other, strategy.Identity(n), strategy.AntiPGD(n), randomStrategy(t, n)} {
-			sens, err := participation.Vector(strategy.GramOf(c), patterns, participation.VectorOptions{})
+			sens, err := participation.VectorSensitivity(strategy.GramOf(c), patterns, participation.VectorOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

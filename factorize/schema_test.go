@@ -200,7 +200,7 @@ func TestWideSeriesUnderMinSep(t *testing.T) {
 			if err != nil || r.Loss > before*(1+1e-9) || r.Sensitivity.Squared > 1 || r.Loss < relaxed.LowerBound {
 				t.Fatalf("%s of size %d: %+v (%v), and %v for the smaller one", name, size, r, err, before)
 			}
-			brute, err := participation.Of(strategy.GramOf(r.Strategy), everyPattern(s))
+			brute, err := participation.SumBound(strategy.GramOf(r.Strategy), everyPattern(s))
 			if err != nil || brute.Squared > r.Sensitivity.Squared*(1+1e-12) {
 				t.Fatalf("%s of size %d: sens² %v, by all patterns %v (%v)", name, size, r.Sensitivity.Squared, brute.Squared, err)
 			}
@@ -243,7 +243,7 @@ func TestChainObjectiveGradient(t *testing.T) {
 			t.Fatalf("%v: slope %v, by differences %v", s, slope, want)
 		}
 		o.Value(x)
-		sens, err := participation.Of(seriesGram(o.c[:o.bands], steps), somePatterns(s))
+		sens, err := participation.SumBound(seriesGram(o.c[:o.bands], steps), somePatterns(s))
 		if err != nil || o.sens < sens.Squared*(1-1e-12) {
 			t.Fatalf("%v: soft maximum %v is below the sensitivity %v (%v)", s, o.sens, sens.Squared, err)
 		}

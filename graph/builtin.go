@@ -45,6 +45,15 @@ func Builtins() []Builtin {
 	}
 }
 
+// BuiltinForms returns the forms of the specifications that ByName knows.
+func BuiltinForms() []string {
+	var forms []string
+	for _, b := range Builtins() {
+		forms = append(forms, b.Form)
+	}
+	return forms
+}
+
 // maxDraws limits how often a random graph is drawn again because it was not connected.
 const maxDraws = 100
 
@@ -58,7 +67,7 @@ const (
 
 // ByName makes a built-in graph from a specification such as "florentine" or "erdos:100,0.2"; known is false if the name
 // before the colon is not one of Builtins. Random graphs depend on the seed alone, not on the machine, and are drawn again
-// until connected, at most 100 times.
+// until connected, at most 100 times (DrawError).
 func ByName(spec string, opts BuiltinOptions) (g *Graph, known bool, err error) {
 	name, arguments, hasArguments := strings.Cut(spec, ":")
 	for _, b := range Builtins() {
@@ -124,7 +133,17 @@ func (b Builtin) draw(p []float64, seed uint64) (*Graph, error) {
 			return g, nil
 		}
 	}
-	return nil, fmt.Errorf("not connected in %d draws: choose %s, or another --seed", draws, b.denser)
+	return nil, &DrawError{Draws: draws, Denser: b.denser}
+}
+
+// DrawError is about a random graph that was not connected however often it was drawn.
+type DrawError struct {
+	Draws  int
+	Denser string // what makes it likelier to be connected, such as "a larger p"; so may another seed
+}
+
+func (e *DrawError) Error() string {
+	return fmt.Sprintf("not connected in %d draws: choose %s", e.Draws, e.Denser)
 }
 
 // errRedraw is returned by a generator that ran into a dead end.

@@ -24,7 +24,7 @@ var schemeNames = [...]string{Uniform: "uniform", Metropolis: "metropolis", MaxD
 // Schemes lists the names ParseScheme accepts.
 func Schemes() []string { return schemeNames[:] }
 
-// String returns the name used in flags and manifests.
+// String returns the name used on command lines and in manifests.
 func (s Scheme) String() string {
 	if s < 0 || int(s) >= len(schemeNames) {
 		return fmt.Sprintf("Scheme(%d)", int(s))
@@ -43,7 +43,7 @@ func ParseScheme(name string) (Scheme, error) {
 }
 
 // ErrDirected is returned for schemes that need an undirected graph.
-var ErrDirected = errors.New("needs an undirected graph; uniform and --gossip-matrix work for directed ones")
+var ErrDirected = errors.New("needs an undirected graph")
 
 // Gossip is a row-stochastic matrix W over the nodes of a graph.
 type Gossip struct {

@@ -75,7 +75,7 @@ func TestLoadRefuses(t *testing.T) {
 		"npy not square":       {"g.npy", matrix([]int{1, 2}, 0, 1), "shape [1 2]"},
 		"npy one-dimensional":  {"g.npy", matrix([]int{2}, 0, 1), "shape [2]"},
 		"npy empty":            {"g.npy", matrix([]int{0, 0}), "empty"},
-		"npy not symmetric":    {"g.npy", matrix([]int{2, 2}, 0, 1, 0, 0), "--directed"},
+		"npy not symmetric":    {"g.npy", matrix([]int{2, 2}, 0, 1, 0, 0), "so the graph is directed"},
 		"npy negative":         {"g.npy", matrix([]int{2, 2}, 0, -1, -1, 0), "(0,1) is -1"},
 		"npy without edges":    {"g.npy", matrix([]int{2, 2}, 1, 0, 0, 1), "no edges"},
 		"npy is text":          {"g.npy", "1 2\n", "does not start"},
@@ -91,7 +91,7 @@ func TestLoadRefuses(t *testing.T) {
 		"mtx huge":             {"g.mtx", mtx + "99999999999 99999999999 1\n", "at most"},
 		"mtx bad size":         {"g.mtx", mtx + "3 x 1\n", ":2: size line"},
 		"mtx upper symmetric":  {"g.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 2 1\n", "above the diagonal"},
-		"mtx array asymmetric": {"g.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n1\n0\n0\n", "--directed"},
+		"mtx array asymmetric": {"g.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n1\n0\n0\n", "so the graph is directed"},
 		"mtx value is NaN":     {"g.mtx", mtx + "2 2 1\n1 2 NaN\n", ":3: weight NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -200,8 +200,8 @@ func readMatrixGraph(r io.Reader, source string, b *builder) error {
 		}
 	}
 	if i, j, differ := both.asymmetric(); differ {
-		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so the graph is directed: use --directed", source,
-			i+1, j+1, j+1, i+1)
+		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so %w", source,
+			i+1, j+1, j+1, i+1, ErrAsymmetric)
 	}
 	if b.added == 0 {
 		return fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)

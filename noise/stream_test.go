@@ -16,6 +16,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -152,7 +153,7 @@ func exported(t testing.TB, c strategy.Strategy) string {
 	dir := filepath.Join(t.TempDir(), "out")
 	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps, Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
 		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1, Tolerance: 0.1, Status: "converged",
-		Graph: &export.Graph{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"}, Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
+		Graph: &graph.Origin{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"}, Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
 	files := []export.File{export.Bytes("nodes.csv", []byte("index,label,degree\n0,ann,1\n1,\"b,ob\",1\n"))}
 	if c.Name() == "dense" {
 		var lower, noising mat.TriDense

@@ -41,10 +41,10 @@ func checkSchema(steps, k, b int) (int, int, error) {
 	return k, b, nil
 }
 
-// Choose completes a schema of which only some numbers are given; zero means not given. With T alone it takes k = 20, the
+// Complete returns the schema of which only some numbers are given; zero means not given. With T alone it takes k = 20, the
 // setting of Bellet et al. (Section 7.2), if 20 divides T, and k = 1 if T = 1, where there is no other choice. With b it
 // takes as many participations as fit. With k it takes b = T/k, which must be whole.
-func Choose(steps, participations, separation int) (Cyclic, error) {
+func Complete(steps, participations, separation int) (Cyclic, error) {
 	k, b := participations, separation
 	switch {
 	case steps < 1:
@@ -58,13 +58,13 @@ func Choose(steps, participations, separation int) (Cyclic, error) {
 	case k == 0 && b == 0 && steps%20 == 0:
 		k, b = 20, steps/20
 	case k == 0 && b == 0:
-		return Cyclic{}, fmt.Errorf("%w: T = %d is not a multiple of 20, so say how often a record takes part: k may be %s, or any with b",
-			ErrSchema, steps, listDivisors(steps))
+		return Cyclic{}, fmt.Errorf("%w: T = %d is not a multiple of 20, so say how often a record takes part: "+
+			"k may be %s, or any with b", ErrSchema, steps, listDivisors(steps))
 	case k == 0:
 		k = (steps-1)/b + 1
 	case b == 0 && steps%k != 0:
-		return Cyclic{}, fmt.Errorf("%w: k = %d does not divide T = %d, so say how far apart the participations are (b), or take k from %s",
-			ErrSchema, k, steps, listDivisors(steps))
+		return Cyclic{}, fmt.Errorf("%w: k = %d does not divide T = %d, so say how far apart the participations "+
+			"are (b), or take k from %s", ErrSchema, k, steps, listDivisors(steps))
 	case b == 0:
 		b = steps / k
 	}
@@ -116,12 +116,12 @@ func (c Cyclic) Together(s, t int) bool {
 	return d%c.separation == 0 && d/c.separation < c.participations
 }
 
-// Sensitivity is Of the patterns.
+// Sensitivity is SumBound of the patterns.
 func (c Cyclic) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, c.steps); err != nil {
 		return Sensitivity{}, err
 	}
-	return Of(x, c.Patterns())
+	return SumBound(x, c.Patterns())
 }
 
 // Budgets returns a budget of singletons a pattern where the patterns are a partition. Otherwise diagonals are periodic:
@@ -147,8 +147,8 @@ func (c Cyclic) Budgets() []Budget {
 // Disjoint returns the patterns, or every k-th one of each residue class if they overlap.
 func (c Cyclic) Disjoint() [][]int { return chop(c.steps, c.participations, c.separation) }
 
-// Divisors returns the divisors of T in ascending order: the numbers of participations that divide a run evenly.
-func Divisors(steps int) []int {
+// divisors returns the divisors of T in ascending order: the numbers of participations that divide a run evenly.
+func divisors(steps int) []int {
 	var low, high []int
 	for d := 1; d*d <= steps; d++ {
 		if steps%d == 0 {
@@ -165,7 +165,7 @@ func Divisors(steps int) []int {
 }
 
 func listDivisors(steps int) string {
-	divisors := Divisors(steps)
+	divisors := divisors(steps)
 	words := make([]string, len(divisors))
 	for i, d := range divisors {
 		words[i] = strconv.Itoa(d)

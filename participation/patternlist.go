@@ -159,12 +159,12 @@ func (l *PatternList) Together(s, t int) bool {
 	return false
 }
 
-// Sensitivity is Of the patterns.
+// Sensitivity is SumBound of the patterns.
 func (l *PatternList) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, l.steps); err != nil {
 		return Sensitivity{}, err
 	}
-	return Of(x, l.patterns)
+	return SumBound(x, l.patterns)
 }
 
 // Budgets returns a budget of singletons a pattern if the patterns are a partition, and columns of equal norms otherwise.

@@ -59,12 +59,3 @@ func AsymptoteSquared(observers, nodes, steps int, ownNoiseCounts bool) float64 
 	}
 	return float64(observers) * float64(steps) / float64(nodes-observers)
 }
-
-// FiniteBoundSquared is the bound for finite T of Koskela & Kulkarni, Theorem 15, without the stray factor T of its display
-// (which would make it quadratic in T): mT/n + 2√(mT/n)/(1-ρ)² + 2/(1-ρ)⁴, with ρ the second largest modulus of W's
-// eigenvalues. It is loose, and often above local DP.
-func FiniteBoundSquared(observers, nodes, steps int, rho float64) float64 {
-	first := float64(observers) * float64(steps) / float64(nodes)
-	gap := (1 - rho) * (1 - rho)
-	return first + 2*math.Sqrt(first)/gap + 2/(gap*gap)
-}

@@ -12,18 +12,16 @@ import (
 
 // build returns the system of an attacker's view, reduced by what it knows: the attackers' gradients and noise, and
 // messages it sees, are no part of the state (docs/threat-models.md derives it).
-func build(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*system, error) {
+func (s Scenario) build() (*system, error) {
+	a, steps := s.Algorithm, s.steps()
 	if steps < 1 {
 		return nil, fmt.Errorf("an attacker's view of %d steps", steps)
 	}
 	if a.zip {
-		return buildZip(w, attacker, steps)
+		return buildZip(s.Gossip, s.Attacker, steps), nil
 	}
-	p := plainView(w, attacker)
-	if attacker.SecureSummation {
-		p = summedView(w, attacker)
-	}
-	p.covariance = a.covariance(w, p.nodes)
+	p := s.pieces()
+	p.covariance = a.covariance(s.Gossip, p.nodes)
 	sys := &system{steps: steps, rounds: steps * a.rounds, victims: p.victims, degenerate: a.rounds > 1 || a.alone == 0}
 	if a.filter != nil {
 		sys.stage = func(i int) *stage { return p.stage(a.filter, i) }
@@ -49,6 +47,14 @@ type pieces struct {
 	h          *mat.Dense    // seen×nodes, nil if nothing is seen
 	g          *mat.Dense    // state×nodes
 	covariance *mat.SymDense // of the noise in m, nodes×nodes
+}
+
+// pieces returns those of the attacker's view, without the covariance.
+func (s Scenario) pieces() *pieces {
+	if s.Attacker.SecureSummation {
+		return summedView(s.Gossip, s.Attacker)
+	}
+	return plainView(s.Gossip, s.Attacker)
 }
 
 // plainView is the view of single messages: state is the last message of unseen nodes.

@@ -53,7 +53,7 @@ func TestLDPIsTheStrategy(t *testing.T) {
 		steps := rapid.IntRange(1, 8).Draw(t, "T")
 		c := drawStrategy(t, steps)
 		a := MFDSGD(c)
-		want, err := a.LDPSquared(0, steps)
+		want, err := a.LocalMatrix(0, steps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestOwnNoiseOfSeenNodes(t *testing.T) {
 		}
 		forgets := attacker
 		forgets.ForgetOwnNoise = true
-		view, err := Explicit(w, DPDSGD(), forgets, steps)
+		view, err := Explicit(Scenario{w, DPDSGD(), forgets, every(t, steps)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestSettledFilterIsNotFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := Explicit(w, DPDSGD(), attacker, steps)
+	view, err := Explicit(Scenario{w, DPDSGD(), attacker, every(t, steps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestLimits(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := Account(ctx, ring, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, 4, func(Exposure) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := Account(ctx, Scenario{ring, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, every(t, 4)}, func(Exposure) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -283,7 +283,7 @@ func TestCyffersIsAbove(t *testing.T) {
 		}
 		bound := CyffersSquared(w, []int{attacker}, steps)
 		for v, e := range found {
-			exact, err := participation.Vector(e.M, every(t, steps).Patterns(), participation.VectorOptions{})
+			exact, err := participation.VectorSensitivity(e.M, every(t, steps).Patterns(), participation.VectorOptions{})
 			if err != nil || exact.Attained > bound[v]*(1+1e-9) {
 				t.Fatalf("victim %d: %+v (%v), Cyffers et al. %v", v, exact, err, bound[v])
 			}
@@ -307,7 +307,7 @@ func TestFiniteBoundIsAbove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bound := FiniteBoundSquared(1, 5, steps, second.Modulus)
+		bound := finiteBoundSquared(1, 5, steps, second.Modulus)
 		if got := sensitivity(t, found[1].M); got > bound {
 			t.Errorf("T = %d: %v, above the bound %v", steps, got, bound)
 		}
@@ -322,7 +322,7 @@ func TestExplicitIsAFactorization(t *testing.T) {
 		n, _ := w.Dims()
 		steps := rapid.IntRange(1, 4).Draw(t, "T")
 		attacker := Attacker{Trust: PNDP, Nodes: []int{rapid.IntRange(0, n-1).Draw(t, "attacker")}}
-		view, err := Explicit(w, DPDSGD(), attacker, steps)
+		view, err := Explicit(Scenario{w, DPDSGD(), attacker, every(t, steps)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,3 +347,12 @@ func TestExplicitIsAFactorization(t *testing.T) {
 }
 
 func identity(n int) *mat.Dense { return mat.DenseCopyOf(eye(n)) }
+
+// finiteBoundSquared is the bound for finite T of Koskela & Kulkarni, Theorem 15, without the stray factor T of its display
+// (which would make it quadratic in T): mT/n + 2√(mT/n)/(1-ρ)² + 2/(1-ρ)⁴, with ρ the second largest modulus of W's
+// eigenvalues. It is loose, and often above local DP.
+func finiteBoundSquared(observers, nodes, steps int, rho float64) float64 {
+	first := float64(observers) * float64(steps) / float64(nodes)
+	gap := (1 - rho) * (1 - rho)
+	return first + 2*math.Sqrt(first)/gap + 2/(gap*gap)
+}

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"mafalda/internal/dense"
 
-	"mafalda/graph"
+	"gonum.org/v1/gonum/mat"
 )
 
 // View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows, columns
@@ -22,8 +22,10 @@ type View struct {
 }
 
 // Explicit writes the view out by running the protocol on symbols: every message is a row of coefficients.
-func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, error) {
-	p, err := newProtocol(w, a, attacker, steps)
+// Errors: ErrAttacker, ErrStrategy.
+func Explicit(s Scenario) (*View, error) {
+	steps := s.steps()
+	p, err := s.protocol()
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +42,7 @@ func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, e
 		v.A.SetRow(i, row[:gradients])
 		v.B.SetRow(i, row[gradients:])
 	}
-	for _, a := range attacker.Nodes {
+	for _, a := range s.Attacker.Nodes {
 		for t := range steps {
 			v.Known = append(v.Known, t*p.n+a)
 		}
@@ -142,7 +144,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		a.SetCol(t, mat.Col(nil, t*v.Nodes+victim, reduced.A))
 	}
 	var scaled mat.Dense
-	scaled.Mul(u.T(), a)
+	dense.Mul(&scaled, u.T(), a)
 	rest := mat.DenseCopyOf(a)
 	for i, s := range values {
 		row := scaled.RawRowView(i)
@@ -161,7 +163,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		return Exposure{Victim: victim, Infinite: true}, nil
 	}
 	m := mat.NewSymDense(v.Steps, nil)
-	m.SymOuterK(1, scaled.T())
+	dense.SymOuterK(m, 1, scaled.T())
 	return Exposure{Victim: victim, M: m}, nil
 }
 

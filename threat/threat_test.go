@@ -2,6 +2,7 @@ package threat
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"math"
 	"math/rand/v2"
@@ -154,7 +155,7 @@ func drawAlgorithm(t *rapid.T, nodes, steps int) Algorithm {
 // account collects the exposures of all victims.
 func account(t rapid.TB, w *graph.CSR, a Algorithm, attacker Attacker, steps int) (map[int]Exposure, error) {
 	found := map[int]Exposure{}
-	err := Account(context.Background(), w, a, attacker, steps, func(e Exposure) error {
+	err := Account(context.Background(), Scenario{w, a, attacker, every(t, steps)}, func(e Exposure) error {
 		if _, twice := found[e.Victim]; twice {
 			t.Fatalf("victim %d twice", e.Victim)
 		}
@@ -174,13 +175,13 @@ func TestAccountIsDefinition(t *testing.T) {
 		a := drawAlgorithm(t, n, steps)
 		attacker := drawAttacker(t, n)
 		found, err := account(t, w, a, attacker, steps)
-		if IsUnclear(err) {
+		if errors.Is(err, ErrUnclear) {
 			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		view, err := Explicit(w, a, attacker, steps)
+		view, err := Explicit(Scenario{w, a, attacker, every(t, steps)})
 		if err != nil {
 			t.Fatal(err)
 		}

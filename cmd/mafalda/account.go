@@ -18,7 +18,9 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/limits"
+	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 	"mafalda/internal/study"
 	"mafalda/participation"
@@ -26,8 +28,8 @@ import (
 )
 
 type accountFlags struct {
-	network            networkFlags
-	schema             schemaFlags
+	network            cli.NetworkFlags
+	schema             cli.SchemaFlags
 	threat             threatFlags
 	attacker, bound    string
 	sigma, delta       float64
@@ -59,17 +61,17 @@ at once, and an interrupted command goes on where it stopped.`,
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
   mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
-	f.schema.bindEvery(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.BindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\nlabels with commas in quotes, as in CSV")
-	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Bounds(), ", "))
+	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
@@ -78,7 +80,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	completeWith(cmd, "bound", threat.Bounds())
+	cli.CompleteWith(cmd, "bound", threat.Measures())
 	return cmd
 }
 
@@ -107,14 +109,14 @@ type accountOf struct {
 // ledger is an account command whose flags and input have been checked.
 type ledger struct {
 	flags     *accountFlags
-	network   *network
+	network   *graph.Network
 	schema    participation.Schema
 	algorithm threat.Algorithm
 	attackers []threat.Attacker
-	bound     threat.Bound
+	bound     threat.Measure
 	local     float64                    // squared sensitivity of local DP
 	byName    map[string]threat.Attacker // by the names of their cells
-	progress  *progress
+	progress  *cli.Progress
 	notes     io.Writer
 }
 
@@ -129,16 +131,16 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long: do not let as much garbage pile up beside them
 	store, err := study.Open[accountCell, accountOf](f.out, l.spec())
 	if err != nil {
-		return studyError(err)
+		return cli.StudyError(err)
 	}
-	l.progress.at = "attackers"
-	options := study.Options{Workers: l.sideBySide(), Progress: l.progress.showAt}
+	l.progress.At = "attackers"
+	options := study.Options{Workers: l.sideBySide(), Progress: l.progress.ShowAt}
 	err = study.Run(cmd.Context(), store, l.cells(), l.account, options)
-	l.progress.clear()
+	l.progress.Clear()
 	if err != nil {
-		err = stoppedError(err, f.out, "attacker")
+		err = cli.StoppedError(err, f.out, "attacker")
 	}
-	if err := summarize(cmd.Context(), store, err, l.files); err != nil {
+	if err := cli.Summarize(cmd.Context(), store, err, l.files); err != nil {
 		return err
 	}
 	accounts, err := l.accounts(store)
@@ -149,62 +151,62 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 }
 
 func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
-	l := &ledger{flags: f, progress: newProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
+	l := &ledger{flags: f, progress: cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
 	fl := cmd.Flags()
 	var err error
 	if f.growth != "" {
 		if fl.Changed("T") || fl.Changed("participations") || fl.Changed("separation") || fl.Changed("schema") {
-			return nil, usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
+			return nil, cli.Usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
 		}
 		if f.lengths, err = parseGrowth(f.growth); err != nil {
 			return nil, err
 		}
-		f.schema.steps = slices.Max(f.lengths)
-		if err := fl.Set("T", strconv.Itoa(f.schema.steps)); err != nil {
-			return nil, usage(err)
+		f.schema.Steps = slices.Max(f.lengths)
+		if err := fl.Set("T", strconv.Itoa(f.schema.Steps)); err != nil {
+			return nil, cli.Usage(err)
 		}
 	}
-	if l.schema, err = f.schema.chooseEvery(cmd); err != nil {
+	if l.schema, err = f.schema.ChooseEvery(cmd); err != nil {
 		return nil, err
 	}
-	if l.bound, err = threat.ParseBound(f.bound); err != nil {
-		return nil, usage(err)
+	if l.bound, err = threat.ParseMeasure(f.bound); err != nil {
+		return nil, cli.Usage(err)
 	}
 	switch {
 	case !(f.sigma > 0) || math.IsInf(f.sigma, 1):
-		return nil, usagef("--sigma %v: must be positive and finite", f.sigma)
+		return nil, cli.Usagef("--sigma %v: must be positive and finite", f.sigma)
 	case fl.Changed("delta") && !(f.delta > 0 && f.delta < 1):
-		return nil, usagef("--delta %v: must be between 0 and 1", f.delta)
+		return nil, cli.Usagef("--delta %v: must be between 0 and 1", f.delta)
 	case !(f.alpha > 1) || math.IsInf(f.alpha, 1):
-		return nil, usagef("--alpha %v: must be above 1 and finite", f.alpha)
+		return nil, cli.Usagef("--alpha %v: must be above 1 and finite", f.alpha)
 	}
 	if l.algorithm, err = f.threat.choose(cmd, l.schema); err != nil {
 		return nil, err
 	}
-	if l.network, err = f.network.load(); err != nil {
+	if l.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
-	if err := f.threat.checkNodes(l.network.graph); err != nil {
+	if err := f.threat.checkNodes(l.network.Graph); err != nil {
 		return nil, err
 	}
 	if !f.quiet {
-		for _, n := range l.network.notes {
+		for _, n := range l.network.Notes {
 			fmt.Fprintln(l.notes, n)
 		}
 	}
-	if l.attackers, err = f.threat.attackers(f.attacker, l.network.graph); err != nil {
+	if l.attackers, err = f.threat.attackers(f.attacker, l.network.Graph); err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", l.network.graph.Nodes(), l.schema.Steps())
-	if err := checkMemory(what, l.viewBytes()); err != nil {
+	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", l.network.Graph.Nodes(), l.schema.Steps())
+	if err := cli.CheckMemory(what, l.viewBytes()); err != nil {
 		return nil, err
 	}
-	err = await(cmd.Context(), func() (err error) {
+	err = parallel.Await(cmd.Context(), func() (err error) {
 		l.local, err = l.algorithm.Local(l.schema)
 		return err
 	})
 	if err != nil && cmd.Context().Err() == nil {
-		err = usage(err)
+		err = cli.Usage(err)
 	}
 	return l, err
 }
@@ -217,7 +219,11 @@ func (l *ledger) sideBySide() int {
 }
 
 // viewBytes is about what one attacker's view takes.
-func (l *ledger) viewBytes() float64 { return l.algorithm.Needs(l.network.gossip.Matrix(), l.schema) }
+func (l *ledger) viewBytes() float64 { return l.scenario(threat.Attacker{}).Needs() }
+
+func (l *ledger) scenario(a threat.Attacker) threat.Scenario {
+	return threat.Scenario{Gossip: l.network.Gossip.Matrix(), Algorithm: l.algorithm, Attacker: a, Schema: l.schema}
+}
 
 // name returns the attacker's labels.
 func (l *ledger) name(a threat.Attacker) string {
@@ -226,7 +232,7 @@ func (l *ledger) name(a threat.Attacker) string {
 	}
 	var labels []string
 	for _, v := range a.Nodes {
-		labels = append(labels, l.network.graph.Label(v))
+		labels = append(labels, l.network.Graph.Label(v))
 	}
 	return strings.Join(labels, ",")
 }
@@ -238,15 +244,15 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 	if !math.IsInf(l.local, 1) {
 		out.Local = l.local
 	}
-	w := l.network.gossip.Matrix()
-	hops := hopsFrom(w, a.Nodes)
+	w := l.network.Gossip.Matrix()
+	hops := graph.Hops(w, a.Nodes)
 	var cyffers []float64
 	every := l.schema.Participations() == l.schema.Steps()
-	if a.Trust == threat.PNDP && every && l.algorithm.Name() == "dp-d-sgd" && !a.SecureSummation && !l.network.graph.Directed() {
+	if a.Trust == threat.PNDP && every && l.algorithm.Name() == "dp-d-sgd" && !a.SecureSummation && !l.network.Graph.Directed() {
 		cyffers = threat.CyffersSquared(w, a.Nodes, l.schema.Steps())
 	}
 	var together sync.Mutex
-	add := func(e threat.Exposure, bound threat.Bound) error {
+	add := func(e threat.Exposure, bound threat.Measure) error {
 		squared, err := bound.Squared(e, l.schema, l.local)
 		if err != nil {
 			return err
@@ -266,25 +272,25 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 		out.Pairs = append(out.Pairs, p)
 		return nil
 	}
-	parallel := newPool(ctx)
-	err := await(ctx, func() error {
-		return threat.Account(ctx, w, l.algorithm, a, l.schema.Steps(), func(e threat.Exposure) error {
-			return parallel.do(func() error { return add(e, l.bound) })
+	pool := parallel.NewPool(ctx)
+	err := parallel.Await(ctx, func() error {
+		return threat.Account(ctx, l.scenario(a), func(e threat.Exposure) error {
+			return pool.Do(func() error { return add(e, l.bound) })
 		})
 	})
 	if ctx.Err() != nil {
 		return accountOf{}, context.Cause(ctx) // something may still be computing
 	}
-	if failed := parallel.wait(); failed != nil {
+	if failed := pool.Wait(); failed != nil {
 		err = failed
 	}
-	if threat.IsUnclear(err) {
+	if errors.Is(err, threat.ErrUnclear) {
 		fmt.Fprintf(l.notes, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n", out.Attacker)
 		out.Pairs, err = nil, l.fallBack(a, &out)
 	}
 	if err != nil {
 		if errors.Is(err, threat.ErrTooLarge) || errors.Is(err, threat.ErrStrategy) {
-			return out, usage(err)
+			return out, cli.Usage(err)
 		}
 		return out, fmt.Errorf("accounting for %s: %w", out.Attacker, err)
 	}
@@ -297,14 +303,14 @@ func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) 
 		if d := distanceOf(p) - distanceOf(q); d != 0 {
 			return d
 		}
-		return slices.Index(l.network.graph.Labels(), p.Victim) - slices.Index(l.network.graph.Labels(), q.Victim)
+		return slices.Index(l.network.Graph.Labels(), p.Victim) - slices.Index(l.network.Graph.Labels(), q.Victim)
 	})
 	return out, nil
 }
 
 // fallBack reports local DP for everybody.
 func (l *ledger) fallBack(a threat.Attacker, out *accountOf) error {
-	for v := range l.network.graph.Nodes() {
+	for v := range l.network.Graph.Nodes() {
 		if slices.Contains(a.Nodes, v) {
 			continue
 		}
@@ -326,7 +332,7 @@ func distanceOf(p pair) int {
 
 // pair converts a squared sensitivity.
 func (l *ledger) pair(victim int, squared float64) (pair, error) {
-	p := pair{Victim: l.network.graph.Label(victim), Bound: l.bound.String()}
+	p := pair{Victim: l.network.Graph.Label(victim), Bound: l.bound.String()}
 	if math.IsInf(squared, 1) {
 		p.Infinite = true
 		return p, nil
@@ -360,24 +366,6 @@ func (l *ledger) muOf(squared float64) (float64, error) {
 	return accounting.MuFromNoise(l.flags.sigma, rounding.SqrtUp(squared), 1)
 }
 
-// hopsFrom returns the number of hops that messages take from every node to the nearest of the given ones, -1 without a path.
-func hopsFrom(w *graph.CSR, to []int) []int {
-	n, _ := w.Dims()
-	hops := slices.Repeat([]int{-1}, n)
-	for _, v := range to {
-		hops[v] = 0
-	}
-	for queue := slices.Clone(to); len(queue) > 0; queue = queue[1:] {
-		w.DoRowNonZero(queue[0], func(_, u int, x float64) {
-			if x != 0 && hops[u] < 0 {
-				hops[u] = hops[queue[0]] + 1
-				queue = append(queue, u)
-			}
-		})
-	}
-	return hops
-}
-
 // print writes the table by distance, or JSON.
 func (l *ledger) print(w io.Writer, accounts []accountOf) error {
 	if l.flags.json {
@@ -391,8 +379,8 @@ func (l *ledger) print(w io.Writer, accounts []accountOf) error {
 	if l.flags.quiet {
 		return nil
 	}
-	fmt.Fprintf(w, "graph          %s\n", l.network.line())
-	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
+	fmt.Fprintf(w, "graph          %s\n", l.network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.network.Origin.GossipLine())
 	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.algorithm.Name(), l.schema.Steps())
 	fmt.Fprintf(w, "participation  %v\n", l.schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())

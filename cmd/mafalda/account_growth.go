@@ -11,7 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/internal/figure"
+	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/parallel"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/threat"
@@ -29,9 +32,9 @@ type growthRow struct {
 func parseGrowth(list string) ([]int, error) {
 	var all []int
 	for _, word := range strings.Split(list, ",") {
-		var n wholeNumber
+		var n cli.WholeNumber
 		if err := n.Set(strings.TrimSpace(word)); err != nil || n < 1 {
-			return nil, usagef("--growth %s: %q is no number of steps", list, word)
+			return nil, cli.Usagef("--growth %s: %q is no number of steps", list, word)
 		}
 		all = append(all, int(n))
 	}
@@ -49,24 +52,25 @@ type growthCell struct {
 // Kulkarni, Figure 1).
 func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	a, steps, row := l.byName[c.name()], c.Steps, growthRow{Steps: c.Steps}
-	w := l.network.gossip.Matrix()
-	hops := hopsFrom(w, a.Nodes)
+	w := l.network.Gossip.Matrix()
+	hops := graph.Hops(w, a.Nodes)
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	if err != nil {
-		return row, usage(err)
+		return row, cli.Usage(err)
 	}
 	local := 0.0
-	err = await(ctx, func() (err error) {
+	err = parallel.Await(ctx, func() (err error) {
 		local, err = l.algorithm.Local(schema)
-		return usage(err)
+		return cli.Usage(err)
 	})
 	if err != nil {
 		return row, err
 	}
 	var sums, numbers [2]float64
-	err = threat.Account(ctx, w, l.algorithm, a, steps, func(e threat.Exposure) error {
+	run := threat.Scenario{Gossip: w, Algorithm: l.algorithm, Attacker: a, Schema: schema}
+	err = threat.Account(ctx, run, func(e threat.Exposure) error {
 		squared := 0.0
-		err := await(ctx, func() (err error) {
+		err := parallel.Await(ctx, func() (err error) {
 			squared, err = l.bound.Squared(e, schema, local)
 			return err
 		})
@@ -81,7 +85,7 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 	if err != nil {
 		return row, fmt.Errorf("accounting for T = %d: %w", steps, err)
 	}
-	if a.SecureSummation && l.network.gossip.Symmetric() && len(a.Nodes) < len(hops) {
+	if a.SecureSummation && l.network.Gossip.Symmetric() && len(a.Nodes) < len(hops) {
 		limit := threat.AsymptoteSquared(len(a.Nodes), len(hops), steps, a.ForgetOwnNoise) / float64(steps)
 		row.Asymptote = &limit
 	}
@@ -95,10 +99,10 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 
 // growthSpec says whose the folder of --growth is.
 func (l *ledger) growthSpec() study.Spec {
-	s := studyOf("account --growth")
+	s := study.Of("account --growth")
 	l.inputs(&s.Inputs)
 	s.Inputs.Add("attacker", l.cells()[0].name())
-	s.Summaries = withFigures([]string{"growth.json"}, "growth")
+	s.Summaries = figures.WithFiles([]string{"growth.json"}, "growth")
 	s.Replace = l.flags.force
 	return s
 }
@@ -115,7 +119,7 @@ func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]st
 		rows = append(rows, e.Result)
 	}
 	slices.SortFunc(rows, func(a, b growthRow) int { return a.Steps - b.Steps })
-	curves := []figure.Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
+	curves := []figures.Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
 	for _, r := range rows {
 		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote} {
 			if v != nil && *v > 0 {
@@ -123,33 +127,33 @@ func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]st
 			}
 		}
 	}
-	files := []study.File{jsonFile("growth.json", l.growthData(rows))}
-	curves = slices.DeleteFunc(curves, func(c figure.Curve) bool { return len(c.X) == 0 })
+	files := []study.File{study.JSONFile("growth.json", l.growthData(rows))}
+	curves = slices.DeleteFunc(curves, func(c figures.Curve) bool { return len(c.X) == 0 })
 	if len(curves) == 0 {
 		return files, nil
 	}
-	axes := figure.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
-	f, err := figure.Lines(axes, curves)
-	return append(files, figureFiles("growth", f)...), err
+	axes := figures.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
+	f, err := figures.Lines(axes, curves)
+	return append(files, figures.Files("growth", f)...), err
 }
 
 // printGrowth writes the table.
 func (l *ledger) printGrowth(w io.Writer, rows []growthRow) error {
-	fmt.Fprintf(w, "graph          %s\n", l.network.line())
-	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
+	fmt.Fprintf(w, "graph          %s\n", l.network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.network.Origin.GossipLine())
 	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())
 	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n\n", l.bound, l.algorithm.Name())
 	text := func(v *float64) string {
 		if v == nil {
 			return "-"
 		}
-		return numberUp(*v)
+		return cli.NumberUp(*v)
 	}
 	var lines [][]string
 	for _, r := range rows {
 		lines = append(lines, []string{strconv.Itoa(r.Steps), text(r.Neighbours), text(r.Others), text(r.Asymptote)})
 	}
-	if err := table(w, []string{"T", "neighbours", "others", "asymptote"}, lines); err != nil || l.flags.out == "" {
+	if err := cli.Table(w, []string{"T", "neighbours", "others", "asymptote"}, lines); err != nil || l.flags.out == "" {
 		return err
 	}
 	return l.written(w, "growth.json", "growth.png", "growth.svg")
@@ -158,23 +162,23 @@ func (l *ledger) printGrowth(w io.Writer, rows []growthRow) error {
 // runGrowth is account with --growth.
 func (l *ledger) runGrowth(cmd *cobra.Command) error {
 	if len(l.attackers) > 1 {
-		return usagef("--growth is for one attacker at a time")
+		return cli.Usagef("--growth is for one attacker at a time")
 	}
 	store, err := study.Open[growthCell, growthRow](l.flags.out, l.growthSpec())
 	if err != nil {
-		return studyError(err)
+		return cli.StudyError(err)
 	}
 	var cells []growthCell
 	for _, steps := range l.flags.lengths {
 		cells = append(cells, growthCell{l.cells()[0], steps})
 	}
-	l.progress.at = "numbers of steps"
-	err = study.Run(cmd.Context(), store, cells, l.growth, study.Options{Progress: l.progress.showAt})
-	l.progress.clear()
+	l.progress.At = "numbers of steps"
+	err = study.Run(cmd.Context(), store, cells, l.growth, study.Options{Progress: l.progress.ShowAt})
+	l.progress.Clear()
 	if err != nil {
-		err = stoppedError(err, l.flags.out, "length")
+		err = cli.StoppedError(err, l.flags.out, "length")
 	}
-	if err := summarize(cmd.Context(), store, err, l.growthFiles); err != nil {
+	if err := cli.Summarize(cmd.Context(), store, err, l.growthFiles); err != nil {
 		return err
 	}
 	var rows []growthRow
@@ -187,7 +191,7 @@ func (l *ledger) runGrowth(cmd *cobra.Command) error {
 	}
 	switch w := cmd.OutOrStdout(); {
 	case l.flags.json:
-		return writeJSON(w, l.growthData(rows))
+		return cli.WriteJSON(w, l.growthData(rows))
 	case l.flags.quiet:
 		return nil
 	default:

@@ -11,7 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 )
 
 // distanceRow sums up all pairs of one distance.
@@ -69,7 +70,7 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 		if !there {
 			return "infinite"
 		}
-		return numberUp(v)
+		return cli.NumberUp(v)
 	}
 	for _, r := range byDistance(accounts) {
 		distance := strconv.Itoa(r.distance)
@@ -89,7 +90,7 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 			row = append(row, sens(r.epsilon, r.infinite == 0))
 		}
 		if r.cyffersThere > 0 {
-			row = append(row, numberUp(r.cyffers/float64(r.cyffersThere)))
+			row = append(row, cli.NumberUp(r.cyffers/float64(r.cyffersThere)))
 		} else {
 			row = append(row, "-")
 		}
@@ -99,7 +100,7 @@ func (l *ledger) table(w io.Writer, accounts []accountOf) error {
 	if l.flags.delta > 0 {
 		header = append(header, "epsilon (most)")
 	}
-	return table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
+	return cli.Table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
 }
 
 // written says which files are in the folder.
@@ -138,9 +139,9 @@ func writePairs(w io.Writer, accounts []accountOf) error {
 }
 
 // figure is Figure 2 of Bellet et al.: the Renyi divergence by distance.
-func (l *ledger) figure(accounts []accountOf) (*figure.Figure, error) {
+func (l *ledger) figure(accounts []accountOf) (*figures.Figure, error) {
 	scale := l.flags.alpha / 2 / (l.flags.sigma * l.flags.sigma)
-	curves := []figure.Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"}, {Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
+	curves := []figures.Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"}, {Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
 	put := func(i, distance int, v float64) {
 		if v *= scale; v > 0 && !math.IsInf(v, 0) {
 			curves[i].X, curves[i].Y = append(curves[i].X, float64(distance)), append(curves[i].Y, v)
@@ -158,10 +159,10 @@ func (l *ledger) figure(accounts []accountOf) (*figure.Figure, error) {
 		}
 		put(4, r.distance, l.local)
 	}
-	curves = slices.DeleteFunc(curves, func(c figure.Curve) bool { return len(c.X) == 0 })
+	curves = slices.DeleteFunc(curves, func(c figures.Curve) bool { return len(c.X) == 0 })
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	return figure.Lines(figure.Axes{Title: fmt.Sprintf("%s, T = %d: privacy lost by distance", l.algorithm.Name(), l.schema.Steps()), X: "distance from the attacker",
+	return figures.Lines(figures.Axes{Title: fmt.Sprintf("%s, T = %d: privacy lost by distance", l.algorithm.Name(), l.schema.Steps()), X: "distance from the attacker",
 		Y: fmt.Sprintf("Renyi divergence of order %g", l.flags.alpha), LogY: true, Marks: true}, curves)
 }

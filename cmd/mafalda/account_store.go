@@ -5,7 +5,9 @@ import (
 	"io"
 	"slices"
 
+	"mafalda/internal/figures"
 	"mafalda/internal/study"
+	"mafalda/internal/version"
 	"mafalda/threat"
 )
 
@@ -24,7 +26,7 @@ type storedAccounts struct {
 // inputs are what the values of a pair depend on, but for the attacker and what the commands add.
 func (l *ledger) inputs(in *study.Inputs) {
 	f, t := l.flags, &l.flags.threat
-	addNetwork(in, l.network)
+	l.network.AddTo(in)
 	in.Add("algorithm", t.algorithm)
 	in.Add("strategy", t.export)
 	in.Add("rounds", t.rounds)
@@ -38,15 +40,15 @@ func (l *ledger) inputs(in *study.Inputs) {
 
 // spec says whose the folder of an account is.
 func (l *ledger) spec() study.Spec {
-	s := studyOf("account")
+	s := study.Of("account")
 	l.inputs(&s.Inputs)
 	addSchema(&s.Inputs, &l.flags.schema, l.schema)
 	s.Inputs.Add("sigma", l.flags.sigma)
 	s.Inputs.Add("delta", l.flags.delta)
 	s.Inputs.Add("alpha", l.flags.alpha)
-	s.Summaries = withFigures([]string{"account.json", "pairs.csv"}, "exposure")
-	s.Former = formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
-		return slices.Contains(withFigures(slices.Clone(s.Summaries), "growth"), name)
+	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv"}, "exposure")
+	s.Former = study.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
+		return slices.Contains(figures.WithFiles(slices.Clone(s.Summaries), "growth"), name)
 	})
 	s.Replace = l.flags.force
 	return s
@@ -71,7 +73,7 @@ func (l *ledger) cellOf(a threat.Attacker) accountCell {
 	nodes := slices.Sorted(slices.Values(a.Nodes)) // a coalition is the same in any order
 	c := accountCell{Attacker: []string{}}
 	for _, v := range nodes {
-		c.Attacker = append(c.Attacker, l.network.graph.Label(v))
+		c.Attacker = append(c.Attacker, l.network.Graph.Label(v))
 	}
 	return c
 }
@@ -93,13 +95,13 @@ func (l *ledger) accounts(s *study.Store[accountCell, accountOf]) ([]accountOf, 
 // files are the summaries of all accounts in the folder, in the order of the graph's nodes.
 func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.File, error) {
 	at := map[string]int{}
-	for i, label := range l.network.graph.Labels() {
+	for i, label := range l.network.Graph.Labels() {
 		at[label] = i
 	}
 	slices.SortStableFunc(entries, func(a, b study.Entry[accountCell, accountOf]) int {
 		return slices.CompareFunc(a.Cell.Attacker, b.Cell.Attacker, func(x, y string) int { return at[x] - at[y] })
 	})
-	stored := storedAccounts{Version: version(), Settings: l.spec().Inputs}
+	stored := storedAccounts{Version: version.String(), Settings: l.spec().Inputs}
 	for _, e := range entries {
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}
@@ -108,5 +110,5 @@ func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.F
 		return nil, err
 	}
 	pairs := func(w io.Writer) error { return writePairs(w, stored.Attackers) }
-	return append(figureFiles("exposure", f), jsonFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
+	return append(figures.Files("exposure", f), study.JSONFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
 }

@@ -12,14 +12,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/threat"
 )
 
 type auditFlags struct {
-	network          networkFlags
-	schema           schemaFlags
+	network          cli.NetworkFlags
+	schema           cli.SchemaFlags
 	threat           threatFlags
 	attacker, victim string
 	runs             int
@@ -43,21 +45,21 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
   mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
   mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --strategy out --attacker Medici`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
-	f.schema.bindEvery(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.BindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node)")
 	f.runs = 4000
-	fl.Var((*wholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without")
+	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without")
 	f.auditSeed = 1
-	fl.Var((*seedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
+	fl.Var((*cli.SeedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1, "multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -65,35 +67,35 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 }
 
 func (f *auditFlags) run(cmd *cobra.Command) error {
-	schema, err := f.schema.chooseEvery(cmd)
+	schema, err := f.schema.ChooseEvery(cmd)
 	if err != nil {
 		return err
 	}
 	switch {
 	case f.runs < 10:
-		return usagef("--runs %d: must be at least 10", f.runs)
+		return cli.Usagef("--runs %d: must be at least 10", f.runs)
 	case !(f.confidence > 0 && f.confidence < 1):
-		return usagef("--confidence %v: must be between 0 and 1", f.confidence)
+		return cli.Usagef("--confidence %v: must be between 0 and 1", f.confidence)
 	case !(f.noiseScale > 0) || f.noiseScale-f.noiseScale != 0:
-		return usagef("--noise-scale %v: must be positive and finite", f.noiseScale)
+		return cli.Usagef("--noise-scale %v: must be positive and finite", f.noiseScale)
 	}
 	algorithm, err := f.threat.choose(cmd, schema)
 	if err != nil {
 		return err
 	}
-	n, err := f.network.load()
+	n, err := f.network.Load()
 	if err != nil {
 		return err
 	}
-	if err := f.threat.checkNodes(n.graph); err != nil {
+	if err := f.threat.checkNodes(n.Graph); err != nil {
 		return err
 	}
-	attackers, err := f.threat.attackers(f.attacker, n.graph)
+	attackers, err := f.threat.attackers(f.attacker, n.Graph)
 	if err != nil {
 		return err
 	}
 	if len(attackers) > 1 {
-		return usagef("--attacker all: audit one attacker at a time")
+		return cli.Usagef("--attacker all: audit one attacker at a time")
 	}
 	victim, err := f.chooseVictim(n, attackers[0])
 	if err != nil {
@@ -101,19 +103,16 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	}
 	opts := threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0), Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale}
 	if opts.Noising, err = f.noising(); err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
-	var r threat.AuditResult
-	err = await(cmd.Context(), func() (err error) {
-		r, err = threat.RunAudit(cmd.Context(), n.gossip.Matrix(), algorithm, attackers[0], victim, schema, opts)
-		return err
-	})
-	if cmd.Context().Err() != nil { // r may still be written to
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	r, err := threat.Audit(cmd.Context(), s, victim, opts)
+	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}
 	if errors.Is(err, threat.ErrAudit) || errors.Is(err, threat.ErrStrategy) || errors.Is(err, threat.ErrTooLarge) ||
 		errors.Is(err, limits.ErrMemory) {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if err != nil {
 		return fmt.Errorf("auditing: %w", err)
@@ -122,24 +121,24 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if !r.Passed {
-		return fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical, decimalDown(r.Low, 6), decimalUp(r.Claimed, 6))
+		return fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical, cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6))
 	}
 	return nil
 }
 
 // chooseVictim returns the named victim, or the nearest node.
-func (f *auditFlags) chooseVictim(n *network, a threat.Attacker) (int, error) {
+func (f *auditFlags) chooseVictim(n *graph.Network, a threat.Attacker) (int, error) {
 	if f.victim != "" {
-		v := slices.Index(n.graph.Labels(), f.victim)
+		v := slices.Index(n.Graph.Labels(), f.victim)
 		if v < 0 {
-			return 0, usagef("--victim %s: the graph has no such node", f.victim)
+			return 0, cli.Usagef("--victim %s: the graph has no such node", f.victim)
 		}
 		if slices.Contains(a.Nodes, v) {
-			return 0, usagef("--victim %s attacks itself: its gradients are known", f.victim)
+			return 0, cli.Usagef("--victim %s attacks itself: its gradients are known", f.victim)
 		}
 		return v, nil
 	}
-	hops := hopsFrom(n.gossip.Matrix(), a.Nodes)
+	hops := graph.Hops(n.Gossip.Matrix(), a.Nodes)
 	nearest := -1
 	for v, h := range hops {
 		if h == 0 {
@@ -150,7 +149,7 @@ func (f *auditFlags) chooseVictim(n *network, a threat.Attacker) (int, error) {
 		}
 	}
 	if nearest < 0 {
-		return 0, usagef("every node attacks: there is no victim")
+		return 0, cli.Usagef("every node attacks: there is no victim")
 	}
 	return nearest, nil
 }
@@ -167,7 +166,7 @@ func (f *auditFlags) noising() (mat.Matrix, error) {
 	return e.Inverse, nil
 }
 
-func (f *auditFlags) print(cmd *cobra.Command, n *network, s participation.Schema, victim int, r threat.AuditResult) error {
+func (f *auditFlags) print(cmd *cobra.Command, n *graph.Network, s participation.Schema, victim int, r threat.AuditResult) error {
 	w := cmd.OutOrStdout()
 	if f.json {
 		e := json.NewEncoder(w)
@@ -181,18 +180,18 @@ func (f *auditFlags) print(cmd *cobra.Command, n *network, s participation.Schem
 			Reachable float64 `json:"reachable_mu"`
 			Runs      int     `json:"runs"`
 			Passed    bool    `json:"passed"`
-		}{n.graph.Label(victim), r.Claimed, r.Empirical, r.Low, r.High, r.Reachable, r.Runs, r.Passed})
+		}{n.Graph.Label(victim), r.Claimed, r.Empirical, r.Low, r.High, r.Reachable, r.Runs, r.Passed})
 	}
 	attacker := f.attacker
 	if attacker == "" {
 		attacker = "everybody"
 	}
-	fmt.Fprintf(w, "graph          %s\n", n.line())
+	fmt.Fprintf(w, "graph          %s\n", n.Line())
 	fmt.Fprintf(w, "participation  %v\n", s)
-	fmt.Fprintf(w, "attack         of %s on %s, %s under %s\n", attacker, n.graph.Label(victim), f.threat.algorithm, f.threat.trust)
-	fmt.Fprintf(w, "claimed        mu = %s\n", decimalUp(r.Claimed, 6))
-	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", decimalUp(r.Reachable, 6))
-	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical, decimalDown(r.Low, 6), decimalUp(r.High, 6), f.confidence, r.Runs)
+	fmt.Fprintf(w, "attack         of %s on %s, %s under %s\n", attacker, n.Graph.Label(victim), f.threat.algorithm, f.threat.trust)
+	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
+	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
+	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical, cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
 	verdict := "passed: the claim holds"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed"

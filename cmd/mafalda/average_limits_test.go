@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"mafalda/internal/cli"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -25,7 +26,7 @@ func TestAverageEndsWhenInterrupted(t *testing.T) {
 		var out, errs bytes.Buffer
 		before := time.Now()
 		code := run(ctx, append([]string{"average", "--graph", "cycle:100000", "-o", dir}, args...), &out, &errs)
-		if code != exitInterrupted || !strings.Contains(errs.String(), "interrupted") ||
+		if code != cli.ExitInterrupted || !strings.Contains(errs.String(), "interrupted") ||
 			time.Since(before) > 5*time.Second {
 			t.Errorf("%v: code %d after %v: %s", args, code, time.Since(before), errs.String())
 		}
@@ -41,7 +42,7 @@ func TestPartPSPEndsWhenInterrupted(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, cancel)
 	var out, errs bytes.Buffer
 	before := time.Now()
-	if code := run(ctx, []string{"partpsp"}, &out, &errs); code != exitInterrupted ||
+	if code := run(ctx, []string{"partpsp"}, &out, &errs); code != cli.ExitInterrupted ||
 		time.Since(before) > 5*time.Second {
 		t.Errorf("code %d after %v: %s", code, time.Since(before), errs.String())
 	}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/benchmarks"
+	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -18,7 +21,7 @@ type benchmarkFlags struct {
 	graphs                []string
 	only                  bool
 	steps, participations int
-	network               networkFlags
+	network               cli.NetworkFlags
 	out                   string
 	force, json, quiet    bool
 }
@@ -41,20 +44,20 @@ and --directed have to be the same.`,
 		Example: `  mafalda benchmark -o bench
   mafalda benchmark --graph ego.edges --only --T 380 -k 20
   mafalda benchmark --graph ego.edges -o bench --json`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGossip(cmd)
+	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.graphs, "graph", "g", nil, "a graph besides the suite: a file or "+builtinForms()+"; may be repeated")
+	fl.StringArrayVarP(&f.graphs, "graph", "g", nil, "a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
 	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
-	fl.VarP((*wholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
-	fl.VarP((*wholeNumber)(&f.participations), "participations", "k", "participations for --T (default 20 if 20 divides T)")
+	fl.VarP((*cli.WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
+	fl.VarP((*cli.WholeNumber)(&f.participations), "participations", "k", "participations for --T (default 20 if 20 divides T)")
 	fl.StringVarP(&f.out, "output", "o", "", "write table and figures to this `folder`, and go on with what is there")
 	fl.BoolVar(&f.force, "force", false, "replace rows of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	if err := cmd.RegisterFlagCompletionFunc("graph", completeGraph); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("graph", cli.CompleteGraph); err != nil {
 		panic(err)
 	}
 	return cmd
@@ -63,32 +66,32 @@ and --directed have to be the same.`,
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	cases, err := f.cases(cmd)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	cells := benchmarks.Cells(cases)
 	store, err := study.Open[benchmarks.Cell, benchmarks.Row](f.out, f.spec(cells))
 	if err != nil {
-		return studyError(err)
+		return cli.StudyError(err)
 	}
 	m := benchmarks.NewMeasurer(cases)
 	for _, c := range cells {
 		if r, there, err := store.Get(c); err != nil {
-			return studyError(err)
+			return cli.StudyError(err)
 		} else if there {
 			m.Know(c, r)
 		}
 	}
-	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
-		bar.at = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
+		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
 		return m.Measure(ctx, c)
 	}
-	err = study.Run(cmd.Context(), store, cells, measure, study.Options{Progress: bar.showAt})
-	bar.clear()
+	err = study.Run(cmd.Context(), store, cells, measure, study.Options{Progress: bar.ShowAt})
+	bar.Clear()
 	if err != nil {
-		err = stoppedError(err, f.out, "row")
+		err = cli.StoppedError(err, f.out, "row")
 	}
-	if err := summarize(cmd.Context(), store, err, f.files(cells)); err != nil {
+	if err := cli.Summarize(cmd.Context(), store, err, f.files(cells)); err != nil {
 		return err
 	}
 	all := f.rows()
@@ -101,7 +104,7 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	}
 	switch w := cmd.OutOrStdout(); {
 	case f.json:
-		return writeJSON(w, all)
+		return cli.WriteJSON(w, all)
 	case f.quiet:
 		return nil
 	default:
@@ -118,12 +121,12 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 	if graphs = append(graphs, f.graphs...); len(graphs) == 0 {
 		return nil, errors.New("--only without --graph leaves nothing to measure")
 	}
-	if f.network.gossipFile != "" {
+	if f.network.GossipFile != "" {
 		return nil, errors.New("--gossip-matrix fits one graph only: use mafalda optimize")
 	}
 	var chosen []participation.Cyclic
 	if cmd.Flags().Changed("T") || cmd.Flags().Changed("participations") {
-		s, err := participation.Choose(f.steps, f.participations, 0)
+		s, err := participation.Complete(f.steps, f.participations, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -140,25 +143,25 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 	var cases []benchmarks.Case
 	for _, spec := range graphs {
 		network := f.network
-		network.source = spec
-		n, err := network.load()
+		network.Source = spec
+		n, err := network.Load()
 		if err != nil {
 			return nil, err
 		}
-		for _, note := range n.notes {
+		for _, note := range n.Notes {
 			if !f.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", spec, note)
 			}
 		}
-		digest := networkDigest(n)
+		digest := n.Digest()
 		for _, s := range chosen {
-			if err := checkMemory(fmt.Sprintf("T = %d", s.Steps()), 60*8*float64(s.Steps())*float64(s.Steps())); err != nil {
+			if err := cli.CheckMemory(fmt.Sprintf("T = %d", s.Steps()), 60*8*float64(s.Steps())*float64(s.Steps())); err != nil {
 				return nil, err
 			}
 			gram := func(ctx context.Context) (*mat.SymDense, error) {
-				return workload.Gram(ctx, n.gossip.Matrix(), s.Steps(), workload.Options{})
+				return workload.Gram(ctx, n.Gossip.Matrix(), s.Steps(), workload.Options{})
 			}
-			c := benchmarks.Case{Graph: n.origin.Source, SHA256: n.origin.SHA256, Digest: digest, Schema: s, Gram: gram}
+			c := benchmarks.Case{Graph: n.Origin.Source, SHA256: n.Origin.SHA256, Digest: digest, Schema: s, Gram: gram}
 			cases = append(cases, c)
 		}
 	}

@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"mafalda/benchmarks"
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/internal/study"
+	"mafalda/internal/version"
 )
 
 // benchmarkRows is the content of benchmark.json.
@@ -24,7 +26,7 @@ type benchmarkRows struct {
 }
 
 func (f *benchmarkFlags) rows() *benchmarkRows {
-	return &benchmarkRows{Version: version(), Gossip: f.network.gossip, Seed: f.network.seed}
+	return &benchmarkRows{Version: version.String(), Gossip: f.network.Gossip, Seed: f.network.Seed}
 }
 
 // measured is a row of a folder.
@@ -32,19 +34,19 @@ type measured = study.Entry[benchmarks.Cell, benchmarks.Row]
 
 // spec says whose the folder of a benchmark is: what graphs there are is in its cells.
 func (f *benchmarkFlags) spec(cells []benchmarks.Cell) study.Spec {
-	s := studyOf("benchmark")
-	s.Inputs.Add("gossip", f.network.gossip)
-	s.Inputs.Add("seed", f.network.seed)
-	s.Inputs.Add("directed", f.network.directed)
+	s := study.Of("benchmark")
+	s.Inputs.Add("gossip", f.network.Gossip)
+	s.Inputs.Add("seed", f.network.Seed)
+	s.Inputs.Add("directed", f.network.Directed)
 	s.Summaries = []string{"benchmark.json", "benchmark.csv"}
 	for _, c := range cells {
 		if name := ratioFigureName([2]int{c.K, c.B}); !slices.Contains(s.Summaries, name+".png") {
-			s.Summaries = withFigures(s.Summaries, name)
+			s.Summaries = figures.WithFiles(s.Summaries, name)
 		}
 	}
-	s.Former = formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
+	s.Former = study.Formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
 		base := strings.TrimSuffix(name, filepath.Ext(name))
-		return name == "benchmark.csv" || strings.HasPrefix(base, "excess-k") && slices.Contains(withFigures(nil, base), name)
+		return name == "benchmark.csv" || strings.HasPrefix(base, "excess-k") && slices.Contains(figures.WithFiles(nil, base), name)
 	})
 	s.Replace = f.force
 	return s
@@ -72,13 +74,13 @@ func (f *benchmarkFlags) files(cells []benchmarks.Cell) func([]measured) ([]stud
 			all.Rows = append(all.Rows, e.Result)
 		}
 		csv := func(w io.Writer) error { return writeRows(w, all.Rows) }
-		files := []study.File{jsonFile("benchmark.json", all), {Name: "benchmark.csv", Write: csv}}
+		files := []study.File{study.JSONFile("benchmark.json", all), {Name: "benchmark.csv", Write: csv}}
 		for _, kb := range schemasOf(all.Rows) {
 			picture, err := ratioFigure(all.Rows, kb)
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, figureFiles(ratioFigureName(kb), picture)...)
+			files = append(files, figures.Files(ratioFigureName(kb), picture)...)
 		}
 		return files, nil
 	}
@@ -133,8 +135,8 @@ func schemasOf(rows []benchmarks.Row) [][2]int {
 
 // ratioFigure shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a
 // graph; nil if there is nothing to compare yet.
-func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
-	var series []figure.Series
+func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figures.Figure, error) {
+	var series []figures.Series
 	at, names := map[string]int{}, namesOf(rows)
 	for _, r := range rows {
 		if [2]int{r.K, r.B} != kb || r.Strategy == benchmarks.Dense || r.Ratio <= 1 {
@@ -143,7 +145,7 @@ func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
 		graph := names.of(r)
 		if _, ok := at[graph]; !ok {
 			at[graph] = len(series)
-			series = append(series, figure.Series{Name: graph, Values: map[string]float64{}})
+			series = append(series, figures.Series{Name: graph, Values: map[string]float64{}})
 		}
 		series[at[graph]].Values[r.Strategy] = 100 * (r.Ratio - 1)
 	}
@@ -151,7 +153,7 @@ func ratioFigure(rows []benchmarks.Row, kb [2]int) (*figure.Figure, error) {
 		return nil, nil
 	}
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb[0]*kb[1], kb[0], kb[1])
-	return figure.Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)
+	return figures.Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)
 }
 
 // print writes a table for every schema: a line a strategy, a column a graph.
@@ -177,7 +179,7 @@ func (f *benchmarkFlags) print(w io.Writer, rows []benchmarks.Row) error {
 		for _, name := range benchmarks.Strategies() {
 			ordered = append(ordered, lines[name])
 		}
-		if err := table(w, header, ordered); err != nil {
+		if err := cli.Table(w, header, ordered); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)

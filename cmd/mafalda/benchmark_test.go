@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/cli"
 )
 
 // A benchmark leaves table, CSV, JSON and figures, and goes on with what it finds.
@@ -121,7 +122,7 @@ func TestNothingElseInAnExport(t *testing.T) {
 	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--no-baselines", "-o", dir)
 	t.Chdir(dir)
 	for _, args := range []string{"plot .", "plot . --force", "average --graph cycle:5 -o .", "partpsp -o .", "graph cycle:5 -o . --force"} {
-		if code, _, errs := mafalda(strings.Fields(args)...); code != exitUsage || !strings.Contains(errs, "is an export") {
+		if code, _, errs := mafalda(strings.Fields(args)...); code != cli.ExitUsage || !strings.Contains(errs, "is an export") {
 			t.Errorf("%s: code %d, %s", args, code, errs)
 		}
 	}

@@ -19,7 +19,10 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/files"
 	"mafalda/internal/gemm"
+	"mafalda/internal/version"
 )
 
 type benchSelfFlags struct {
@@ -63,11 +66,11 @@ that of the whole program: reading or making the graph, Gram matrix, optimum, ce
 		Example: `  mafalda bench-self              # a minute
   mafalda bench-self --large      # T = 2048, a million nodes, a hundred thousand steps, too: a quarter of an hour, 2 GB
   go test ./benchmarks ./internal/gemm ./simulate ./noise -run xxx -bench . -count 6 > new.txt     # and: benchstat old.txt new.txt`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
-	fl.Var((*wholeNumber)(&f.runs), "runs", "runs of each problem, of which the median counts (large ones: 1)")
+	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of each problem, of which the median counts (large ones: 1)")
 	fl.BoolVar(&f.large, "large", false, "the large problems, too")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
@@ -87,7 +90,7 @@ type selfRow struct {
 
 func (f *benchSelfFlags) run(cmd *cobra.Command) error {
 	if f.runs < 1 {
-		return usagef("--runs %d: must be at least 1", f.runs)
+		return cli.Usagef("--runs %d: must be at least 1", f.runs)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -99,12 +102,12 @@ func (f *benchSelfFlags) run(cmd *cobra.Command) error {
 	}
 	defer os.RemoveAll(dir)
 	problems := slices.DeleteFunc(selfProblems(), func(p selfProblem) bool { return p.large && !f.large })
-	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	var rows []selfRow
 	made := ""
 	for i, p := range problems {
 		if p.graph != "" && p.graph != made {
-			bar.show(float64(i)/float64(len(problems)), "making "+p.graph)
+			bar.Show(float64(i)/float64(len(problems)), "making "+p.graph)
 			if err := writeGraph(filepath.Join(dir, "graph.edges"), p.graph); err != nil {
 				return err
 			}
@@ -117,7 +120,7 @@ func (f *benchSelfFlags) run(cmd *cobra.Command) error {
 		var times []float64
 		row := selfRow{Problem: p.name, Runs: runs}
 		for run := range runs {
-			bar.show((float64(i)+float64(run)/float64(runs))/float64(len(problems)), p.name)
+			bar.Show((float64(i)+float64(run)/float64(runs))/float64(len(problems)), p.name)
 			seconds, err := p.measure(cmd.Context(), self, dir, &row)
 			if err != nil {
 				return err
@@ -128,7 +131,7 @@ func (f *benchSelfFlags) run(cmd *cobra.Command) error {
 		row.Seconds = times[len(times)/2]
 		rows = append(rows, row)
 	}
-	bar.clear()
+	bar.Clear()
 	return f.print(cmd.OutOrStdout(), rows)
 }
 
@@ -138,7 +141,7 @@ func writeGraph(path, spec string) error {
 	if err != nil {
 		return err
 	}
-	return export.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
+	return files.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
 }
 
 // measure runs the program once.
@@ -174,7 +177,7 @@ func (f *benchSelfFlags) print(w io.Writer, rows []selfRow) error {
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"version": version(), "kernels": gemm.Name(), "processors": runtime.GOMAXPROCS(0), "rows": rows})
+		return e.Encode(map[string]any{"version": version.String(), "kernels": gemm.Name(), "processors": runtime.GOMAXPROCS(0), "rows": rows})
 	}
 	if f.quiet {
 		return nil
@@ -184,11 +187,11 @@ func (f *benchSelfFlags) print(w io.Writer, rows []selfRow) error {
 		if v == nil {
 			return "-"
 		}
-		return decimalUp(*v, 2)
+		return cli.DecimalUp(*v, 2)
 	}
 	for _, r := range rows {
-		lines = append(lines, []string{r.Problem, strconv.Itoa(r.Runs), fmt.Sprintf("%.2f s", r.Seconds), bytesText(float64(r.PeakBytes)), short(r.Gap), short(r.Excess)})
+		lines = append(lines, []string{r.Problem, strconv.Itoa(r.Runs), fmt.Sprintf("%.2f s", r.Seconds), cli.BytesText(float64(r.PeakBytes)), short(r.Gap), short(r.Excess)})
 	}
 	fmt.Fprintf(w, "%s kernels, %d processors, %s/%s\n", gemm.Name(), runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH)
-	return table(w, []string{"problem", "runs", "time", "memory", "gap", "excess bound"}, lines)
+	return cli.Table(w, []string{"problem", "runs", "time", "memory", "gap", "excess bound"}, lines)
 }

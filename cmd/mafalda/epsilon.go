@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
+	"mafalda/internal/cli"
 )
 
 type epsilonFlags struct {
@@ -29,7 +30,7 @@ and the third is computed, exactly and rounded to the safe side; --alpha adds th
   mafalda epsilon --mu 1 --epsilon 4.88            # delta
   mafalda epsilon --mu 1 --delta 1e-6 --alpha 8    # the Renyi divergence of order 8, too
   mafalda epsilon --alpha 8 --rdp 4 --delta 1e-6   # from Renyi DP of a Gaussian mechanism`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
@@ -57,7 +58,7 @@ func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	c, err := f.convert(given)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	w := cmd.OutOrStdout()
 	if f.json {
@@ -73,11 +74,11 @@ func (c *conversion) print(w io.Writer, given func(string) bool) {
 	text := func(name string, v float64) string {
 		switch {
 		case given(name):
-			return asGiven(v)
+			return cli.AsGiven(v)
 		case name == "mu" && given("epsilon") && given("delta"):
-			return decimalDown(v, digits)
+			return cli.DecimalDown(v, digits)
 		}
-		return decimalUp(v, digits)
+		return cli.DecimalUp(v, digits)
 	}
 	fmt.Fprintf(w, "mu       %s\n", text("mu", c.Mu))
 	if c.Epsilon != nil {
@@ -85,7 +86,7 @@ func (c *conversion) print(w io.Writer, given func(string) bool) {
 	}
 	switch {
 	case c.LogDelta != nil && *c.Delta == math.SmallestNonzeroFloat64:
-		fmt.Fprintf(w, "delta    exp(%s)\n", decimalUp(*c.LogDelta, digits))
+		fmt.Fprintf(w, "delta    exp(%s)\n", cli.DecimalUp(*c.LogDelta, digits))
 	case c.Delta != nil:
 		fmt.Fprintf(w, "delta    %s\n", text("delta", *c.Delta))
 	}
@@ -93,7 +94,7 @@ func (c *conversion) print(w io.Writer, given func(string) bool) {
 		fmt.Fprintf(w, "rdp      %s of order %g\n", text("rdp", *c.RDP), *c.Alpha)
 	}
 	if c.EpsilonByRDP != nil {
-		fmt.Fprintf(w, "         (by Renyi DP alone: epsilon %s)\n", decimalUp(*c.EpsilonByRDP, digits))
+		fmt.Fprintf(w, "         (by Renyi DP alone: epsilon %s)\n", cli.DecimalUp(*c.EpsilonByRDP, digits))
 	}
 }
 

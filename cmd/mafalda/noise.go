@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mafalda/internal/cli"
 	"mafalda/noise"
 )
 
@@ -49,15 +50,15 @@ without that it does harm: the digits of the sum below the grid go out without n
   mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
   mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
-		Args: exactArgs(1, "one folder"),
+		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
-	fl.Var((*wholeNumber)(&f.dim), "dim", "parameters of the model (required)")
-	fl.Var((*wholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
-	fl.Var((*wholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
-	fl.Var((*seedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
+	fl.Var((*cli.WholeNumber)(&f.dim), "dim", "parameters of the model (required)")
+	fl.Var((*cli.WholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
+	fl.Var((*cli.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
+	fl.Var((*cli.SeedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
 	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
 	fl.BoolVar(&f.fresh, "new", false,
 		"start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
@@ -70,7 +71,7 @@ without that it does harm: the digits of the sum below the grid go out without n
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
-	completeWith(cmd, "format", []string{"npy", "raw64", "raw32"})
+	cli.CompleteWith(cmd, "format", []string{"npy", "raw64", "raw32"})
 	return cmd
 }
 
@@ -111,23 +112,23 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) error {
 	f.seeded, f.counted, f.expected = given("seed"), given("steps"), given("row")
 	switch {
 	case !given("dim"):
-		return usagef("how many parameters has the model? Use --dim")
+		return cli.Usagef("how many parameters has the model? Use --dim")
 	case f.dim < 1:
-		return usagef("--dim %d: must be at least 1", f.dim)
+		return cli.Usagef("--dim %d: must be at least 1", f.dim)
 	case f.counted && f.steps < 1:
-		return usagef("--steps %d: must be at least 1", f.steps)
+		return cli.Usagef("--steps %d: must be at least 1", f.steps)
 	case f.row < 0:
-		return usagef("--row %d: rows are counted from 0", f.row)
+		return cli.Usagef("--row %d: rows are counted from 0", f.row)
 	case given("noise-std") && (!(f.std > 0) || math.IsInf(f.std, 1)):
-		return usagef("--noise-std %v: must be positive and finite", f.std)
+		return cli.Usagef("--noise-std %v: must be positive and finite", f.std)
 	case given("grid") && (!(f.grid > 0) || math.IsInf(f.grid, 1)):
-		return usagef("--grid %v: must be positive and finite", f.grid)
+		return cli.Usagef("--grid %v: must be positive and finite", f.grid)
 	case !f.seeded && f.state == "":
-		return usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a simulation")
+		return cli.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a simulation")
 	case f.state == "" && (f.fresh || f.counter != ""):
-		return usagef("--new and --counter are for a --state")
+		return cli.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
-		return usagef("--row %d: without --state row 0 is next", f.row)
+		return cli.Usagef("--row %d: without --state row 0 is next", f.row)
 	}
 	if err := f.checkFormat(cmd); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) error {
 	if err := f.checkPlaces(dir); err != nil {
 		return err
 	}
-	return checkMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
+	return cli.CheckMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
 }
 
 func (f *noiseFlags) checkFormat(cmd *cobra.Command) error {
@@ -146,11 +147,11 @@ func (f *noiseFlags) checkFormat(cmd *cobra.Command) error {
 		}
 	}
 	if f.format != "npy" && f.format != "raw64" && f.format != "raw32" {
-		return usagef("--format %q: must be npy, raw64 or raw32", f.format)
+		return cli.Usagef("--format %q: must be npy, raw64 or raw32", f.format)
 	}
-	if file, ok := cmd.OutOrStdout().(*checkedWriter); ok && f.out == "" {
-		if terminal, ok := file.w.(*os.File); ok && term.IsTerminal(int(terminal.Fd())) {
-			return usagef("numbers are not for a terminal: use -o FILE, or a pipe")
+	if file, ok := cmd.OutOrStdout().(*cli.CheckedWriter); ok && f.out == "" {
+		if terminal, ok := file.W.(*os.File); ok && term.IsTerminal(int(terminal.Fd())) {
+			return cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 		}
 	}
 	return nil
@@ -168,11 +169,11 @@ func (f *noiseFlags) checkPlaces(dir string) error {
 			continue
 		}
 		if samePlace(filepath.Dir(path), dir) {
-			return usagef("%s %s: the export's folder is for its own files", flag, path)
+			return cli.Usagef("%s %s: the export's folder is for its own files", flag, path)
 		}
 		for other, twin := range named {
 			if other != flag && twin != "" && samePlace(path, twin) {
-				return usagef("%s and %s are one file", min(flag, other), max(flag, other))
+				return cli.Usagef("%s and %s are one file", min(flag, other), max(flag, other))
 			}
 		}
 	}
@@ -182,9 +183,9 @@ func (f *noiseFlags) checkPlaces(dir string) error {
 	_, err := os.Stat(f.state)
 	switch {
 	case f.fresh && err == nil:
-		return usagef("%s: there is a state already; without --new it goes on", f.state)
+		return cli.Usagef("%s: there is a state already; without --new it goes on", f.state)
 	case !f.fresh && errors.Is(err, fs.ErrNotExist):
-		return usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
+		return cli.Usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
 			"noise yet", f.state)
 	}
 	return nil
@@ -210,7 +211,7 @@ func (f *noiseFlags) open(dir string) (rows, error) {
 	}
 	if f.state == "" {
 		s, err := noise.Open(dir, f.node, f.dim, opts)
-		return rows{Stream: s}, usage(err)
+		return rows{Stream: s}, cli.Usage(err)
 	}
 	at := noise.State{Path: f.state, New: f.fresh, Counter: f.counter}
 	if f.expected {
@@ -218,10 +219,10 @@ func (f *noiseFlags) open(dir string) (rows, error) {
 	}
 	d, err := noise.OpenDurable(dir, f.node, f.dim, at, opts)
 	if err != nil {
-		return rows{}, usage(err)
+		return rows{}, cli.Usage(err)
 	}
 	if d.CutOff() && !f.expected {
-		err := usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+
+		err := cli.Usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+
 			"out; --row %d goes on with the next (docs/noise.md)", f.state, d.Step()-1, d.Step())
 		return rows{}, errors.Join(err, d.Close())
 	}
@@ -233,9 +234,9 @@ func (f *noiseFlags) count(r rows) (int, error) {
 	left := r.Steps() - r.Step()
 	switch {
 	case f.counted && f.steps > left:
-		return 0, usagef("--steps %d: %d of %d rows are left", f.steps, left, r.Steps())
+		return 0, cli.Usagef("--steps %d: %d of %d rows are left", f.steps, left, r.Steps())
 	case left == 0:
-		return 0, usagef("0 of %d rows are left", r.Steps())
+		return 0, cli.Usagef("0 of %d rows are left", r.Steps())
 	case f.counted:
 		return f.steps, nil
 	}

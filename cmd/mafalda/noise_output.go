@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/files"
 	"mafalda/internal/npy"
 	"mafalda/noise"
@@ -61,9 +62,9 @@ func (f *noiseFlags) files() (r rowFiles, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		err = usagef("%w (use --force to replace it)", err)
+		err = cli.Usagef("%w (use --force to replace it)", err)
 	case errors.Is(err, files.ErrIrregular):
-		err = usage(err)
+		err = cli.Usage(err)
 	}
 	return r, err
 }
@@ -134,7 +135,7 @@ func (d *drawing) about(sum hash.Hash) about {
 // toFile writes the rows and what they are, and only then lets them be used: when both are on disk, and the state says
 // that they are out. An interruption before that leaves no file, and the rows for another time.
 func (d *drawing) toFile(ctx context.Context) error {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	out, err := d.files()
 	defer out.discard()
@@ -145,7 +146,7 @@ func (d *drawing) toFile(ctx context.Context) error {
 	prepare := func(next func(dst []float64) error) error {
 		err := d.fill(ctx, out, next)
 		if !keep() || ctx.Err() != nil {
-			err = errInterrupted
+			err = cli.ErrInterrupted
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w; no row has gone out", d.out, err)
@@ -176,7 +177,7 @@ func (d *drawing) fill(ctx context.Context, out rowFiles, next func(dst []float6
 			return err
 		}
 	}
-	if err := errors.Join(w.Flush(), writeJSON(out.about, d.about(sum))); err != nil {
+	if err := errors.Join(w.Flush(), cli.WriteJSON(out.about, d.about(sum))); err != nil {
 		return err
 	}
 	return errors.Join(out.rows.Finish(), out.about.Finish())

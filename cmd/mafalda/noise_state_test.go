@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/npy"
 )
 
@@ -152,7 +153,7 @@ func TestNoiseInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitInterrupted {
 		t.Error(err)
 	}
 	if names := left(); len(names) != 1 || names[0] != "state" {

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -69,7 +70,7 @@ func bindObjective(cmd *cobra.Command, name *string) {
 		about += fmt.Sprintf("\n%v: %s", o.kind, o.about)
 	}
 	cmd.Flags().StringVar(name, "objective", "mean", about)
-	completeWith(cmd, "objective", names)
+	cli.CompleteWith(cmd, "objective", names)
 }
 
 // checkObjective refuses what only the mean can do.
@@ -79,9 +80,9 @@ func (j *job) checkObjective() error {
 	case o.isMean():
 		return nil
 	case !j.isDense() || j.flags.split.wanted():
-		return usagef("--objective %v is for one dense strategy", o.kind)
+		return cli.Usagef("--objective %v is for one dense strategy", o.kind)
 	case !participation.IsPartition(s):
-		return usagef("--objective %v is not for %s participation, whose patterns overlap", o.kind, s.Name())
+		return cli.Usagef("--objective %v is not for %s participation, whose patterns overlap", o.kind, s.Name())
 	}
 	return nil
 }
@@ -89,9 +90,9 @@ func (j *job) checkObjective() error {
 // kernel computes what errors depend on, and the sketch that it comes from, if it is an estimate.
 func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, error) {
 	k, sketch, err := kernelBy(ctx, j.gram, j.network, j.kind, j.schema.Steps(), func(done, total int) {
-		j.progress.show(float64(done)/float64(total), "Gram matrix")
+		j.progress.Show(float64(done)/float64(total), "Gram matrix")
 	})
-	j.progress.clear()
+	j.progress.Clear()
 	if err != nil {
 		return nil, nil, fmt.Errorf("computing the Gram matrix: %w", err)
 	}
@@ -103,7 +104,7 @@ func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) e
 	objective := j.objective.on(k)
 	result, err := j.class.Optimize(ctx, objective, j.schema,
 		factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
-	j.progress.clear()
+	j.progress.Clear()
 	if err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
@@ -165,7 +166,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		v.add("lower bound", false, "%v is proven for lower_bound; the manifest says %v", bound, m.LowerBound)
 		return nil
 	}
-	v.add("lower bound", true, "%s is proven; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
+	v.add("lower bound", true, "%s is proven; the manifest says %s", cli.DecimalDown(bound, 12), cli.DecimalDown(m.LowerBound, 12))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"mafalda/internal/cli"
 	"mafalda/protocols"
 	"mafalda/simulate"
 )
@@ -26,7 +27,7 @@ func (t *partTraining) configure(n partNetwork, shared int, b float64, seed uint
 }
 
 // train fills the table.
-func (t *partTraining) train(ctx context.Context, bar *progress) error {
+func (t *partTraining) train(ctx context.Context, bar *cli.Progress) error {
 	f := t.flags
 	levels := append(append([]float64(nil), f.bs...), 0)
 	total, done := len(t.networks)*len(f.shared)*len(levels)*f.seeds, 0
@@ -37,14 +38,14 @@ func (t *partTraining) train(ctx context.Context, bar *progress) error {
 				for seed := range f.seeds {
 					r, err := t.configure(n, shared, b, uint64(seed)).Run(ctx, uint64(seed))
 					if errors.Is(err, simulate.ErrData) {
-						return usage(err)
+						return cli.Usage(err)
 					}
 					if err != nil {
 						return fmt.Errorf("%s, %s, b = %g: %w", methodOf(shared), n.name, b, err)
 					}
 					runs = append(runs, r)
 					done++
-					bar.show(float64(done)/float64(total), "runs")
+					bar.Show(float64(done)/float64(total), "runs")
 				}
 				t.result.Cells = append(t.result.Cells, t.cell(n.name, shared, b, runs))
 			}

@@ -44,7 +44,7 @@ func TestPlotErrorsOfSplits(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sum float64
-		for _, y := range (stepCurve{"", errors}).curve(n.graph.Nodes()).Y {
+		for _, y := range (stepCurve{"", errors}).curve(n.Graph.Nodes()).Y {
 			sum += y * y
 		}
 		if got := math.Sqrt(sum / float64(m.Steps)); !near(got, m.RMSE, 1e-10) {

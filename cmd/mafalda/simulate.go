@@ -12,6 +12,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/simulate"
@@ -21,7 +22,7 @@ import (
 type simulateFlags struct {
 	task, data                        string
 	records                           int
-	network                           networkFlags
+	network                           cli.NetworkFlags
 	steps, participations, separation int
 	rounds                            int
 	methods                           []string
@@ -66,52 +67,52 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
   mafalda simulate --task housing --data cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
   mafalda simulate --T 380 -k 20 --methods none,blt,dp-d-sgd --mu 0.5      # blt: a folder from mafalda optimize -o blt
   mafalda simulate --task logistic --graph erdos:50,0.2 --epsilon 2,8 --delta 1e-6 --json`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.task, "task", "linear", "what is learned: linear, logistic, housing or mnist")
 	fl.StringVar(&f.data, "data", "", "`path` of the data of housing (a file) or mnist (a folder)")
-	fl.Var((*wholeNumber)(&f.records), "records", "records of a synthetic task (default 4000)")
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
-	fl.VarP((*wholeNumber)(&f.steps), "T", "T", "steps (default 320)")
-	fl.VarP((*wholeNumber)(&f.participations), "participations", "k", "epochs: how often a record takes part (default 20 if 20 divides T)")
-	fl.VarP((*wholeNumber)(&f.separation), "separation", "b", "batches of a node: steps between participations (default T/k)")
+	fl.Var((*cli.WholeNumber)(&f.records), "records", "records of a synthetic task (default 4000)")
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	fl.VarP((*cli.WholeNumber)(&f.steps), "T", "T", "steps (default 320)")
+	fl.VarP((*cli.WholeNumber)(&f.participations), "participations", "k", "epochs: how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*cli.WholeNumber)(&f.separation), "separation", "b", "batches of a node: steps between participations (default T/k)")
 	f.rounds = 1
-	fl.Var((*wholeNumber)(&f.rounds), "rounds", "gossip rounds in a step")
+	fl.Var((*cli.WholeNumber)(&f.rounds), "rounds", "gossip rounds in a step")
 	fl.StringSliceVar(&f.methods, "methods", []string{"none", "dp-d-sgd", "antipgd", "d-mf", "mafalda"}, "what to compare; folders of exports, too")
 	fl.Float64SliceVar(&f.mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
 	fl.Float64SliceVar(&f.epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "for which epsilon is reported")
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out", "neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
 	f.seeds = 10
-	fl.Var((*wholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
+	fl.Var((*cli.WholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
 	fl.Float64Var(&f.learningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
 	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
 	f.testRows = 256
-	fl.Var((*wholeNumber)(&f.testRows), "test-rows", "test records that losses are of while training; all of them at the end (0: always all)")
+	fl.Var((*cli.WholeNumber)(&f.testRows), "test-rows", "test records that losses are of while training; all of them at the end (0: always all)")
 	fl.StringVarP(&f.out, "output", "o", "", "write runs, table and figures to this `folder`, and go on with the runs there")
 	fl.BoolVar(&f.force, "force", false, "replace runs of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	completeWith(cmd, "task", simulatedTasks)
-	completeWith(cmd, "methods", methodNames)
-	completeWith(cmd, "adjacency", accounting.Adjacencies())
+	cli.CompleteWith(cmd, "task", simulatedTasks)
+	cli.CompleteWith(cmd, "methods", methodNames)
+	cli.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 	return cmd
 }
 
 // simulation is a simulate command whose flags and input have been checked.
 type simulation struct {
 	flags     *simulateFlags
-	network   *network
+	network   *graph.Network
 	config    simulate.Config
 	data      string // hash of its files
 	adjacency accounting.Adjacency
 	levels    []float64 // μ
 	methods   []method
 	notes     io.Writer
-	progress  *progress
+	progress  *cli.Progress
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
@@ -121,14 +122,14 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	}
 	store, err := study.Open[cell, keptRun](f.out, s.spec())
 	if err != nil {
-		return studyError(err)
+		return cli.StudyError(err)
 	}
-	err = study.Run(cmd.Context(), store, s.cells(), s.run, study.Options{Progress: s.progress.showAt})
-	s.progress.clear()
+	err = study.Run(cmd.Context(), store, s.cells(), s.run, study.Options{Progress: s.progress.ShowAt})
+	s.progress.Clear()
 	if err != nil {
-		err = stoppedError(err, f.out, "run")
+		err = cli.StoppedError(err, f.out, "run")
 	}
-	if err := summarize(cmd.Context(), store, err, s.files); err != nil {
+	if err := cli.Summarize(cmd.Context(), store, err, s.files); err != nil {
 		return err
 	}
 	g, err := s.asked(store)
@@ -140,31 +141,31 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 
 // prepare checks flags and input, cheapest first.
 func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
-	s := &simulation{flags: f, notes: cmd.ErrOrStderr(), progress: newProgress(cmd.ErrOrStderr(), f.quiet)}
+	s := &simulation{flags: f, notes: cmd.ErrOrStderr(), progress: cli.NewProgress(cmd.ErrOrStderr(), f.quiet)}
 	if err := f.check(cmd); err != nil {
 		return nil, err
 	}
 	schema, err := f.schema(cmd)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if err := f.checkRoom(schema.Steps()); err != nil {
 		return nil, err
 	}
 	if s.adjacency, err = accounting.ParseAdjacency(f.adjacency); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if s.levels, err = f.levels(cmd); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
-	if f.network.source == "" && f.network.gossipFile == "" {
-		f.network.source = simulatedGraph
+	if f.network.Source == "" && f.network.GossipFile == "" {
+		f.network.Source = simulatedGraph
 	}
-	if s.network, err = f.network.load(); err != nil {
+	if s.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
 	if !f.quiet {
-		for _, note := range s.network.notes {
+		for _, note := range s.network.Notes {
 			fmt.Fprintln(s.notes, note)
 		}
 	}
@@ -175,25 +176,25 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if testRows == 0 {
 		testRows = -1
 	}
-	s.config = simulate.Config{Gossip: s.network.gossip.Matrix(), Schema: schema, Batches: schema.Separation(), Rounds: f.rounds,
+	s.config = simulate.Config{Gossip: s.network.Gossip.Matrix(), Schema: schema, Batches: schema.Separation(), Rounds: f.rounds,
 		LearningRate: f.learningRate, Clip: f.clip, TestRows: testRows, Every: max(schema.Steps()/64, 1)}
 	if s.config.Task, s.data, err = f.chooseTask(cmd); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if s.config.LearningRate == 0 {
 		s.config.LearningRate = s.config.Task.LearningRate
 	}
-	steps, nodes := float64(schema.Steps()), float64(s.network.graph.Nodes())
+	steps, nodes := float64(schema.Steps()), float64(s.network.Graph.Nodes())
 	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + matricesBytes(schema.Steps())
 	if f.rounds > 1 {
 		need += 3 * 8 * nodes * nodes
 	}
-	if err := checkMemory(fmt.Sprintf("T = %.0f on %.0f nodes with %d parameters", steps, nodes,
+	if err := cli.CheckMemory(fmt.Sprintf("T = %.0f on %.0f nodes with %d parameters", steps, nodes,
 		s.config.Task.Model.Size()), need); err != nil {
 		return nil, err
 	}
 	if err := simulate.CheckCycle(schema, s.config.Batches); err != nil {
-		return nil, usage(fmt.Errorf("%w: T must be at most k·b", err))
+		return nil, cli.Usage(fmt.Errorf("%w: T must be at most k·b", err))
 	}
 	return s, nil
 }
@@ -202,30 +203,30 @@ func (f *simulateFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	for name, v := range map[string]int{"seeds": f.seeds, "rounds": f.rounds} {
 		if v < 1 {
-			return usagef("--%s %d: must be at least 1", name, v)
+			return cli.Usagef("--%s %d: must be at least 1", name, v)
 		}
 	}
 	for name, v := range map[string]float64{"clip": f.clip, "learning-rate": f.learningRate} {
 		if (name == "clip" || given(name)) && (!(v > 0) || math.IsInf(v, 1)) {
-			return usagef("--%s %v: must be positive and finite", name, v)
+			return cli.Usagef("--%s %v: must be positive and finite", name, v)
 		}
 	}
 	for name, v := range map[string]int{"T": f.steps, "participations": f.participations, "separation": f.separation, "records": f.records} {
 		if given(name) && v < 1 {
-			return usagef("--%s %d: must be at least 1", name, v)
+			return cli.Usagef("--%s %d: must be at least 1", name, v)
 		}
 	}
 	switch {
 	case f.testRows < 0:
-		return usagef("--test-rows %d: must not be negative", f.testRows)
+		return cli.Usagef("--test-rows %d: must not be negative", f.testRows)
 	case !(f.delta > 0 && f.delta < 1):
-		return usagef("--delta %v: must be between 0 and 1", f.delta)
+		return cli.Usagef("--delta %v: must be between 0 and 1", f.delta)
 	case given("mu") && given("epsilon"):
-		return usagef("--mu and --epsilon: only one of them")
+		return cli.Usagef("--mu and --epsilon: only one of them")
 	case given("output") && f.out == "":
-		return usagef("--output is empty: name a folder")
+		return cli.Usagef("--output is empty: name a folder")
 	case !slices.Contains(simulatedTasks, f.task):
-		return usagef("--task %q: must be linear, logistic, housing or mnist", f.task)
+		return cli.Usagef("--task %q: must be linear, logistic, housing or mnist", f.task)
 	}
 	return nil
 }
@@ -240,7 +241,7 @@ func (f *simulateFlags) schema(cmd *cobra.Command) (participation.Schema, error)
 			f.steps = simulatedParticipations * b
 		}
 	}
-	return participation.Choose(f.steps, f.participations, f.separation)
+	return participation.Complete(f.steps, f.participations, f.separation)
 }
 
 // levels returns the μ's, each once, ascending.

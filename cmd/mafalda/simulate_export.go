@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mafalda/export"
+	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/simulate"
 	"mafalda/strategy"
@@ -58,7 +59,7 @@ func (s *simulation) readMethod(dir string, schema participation.Schema) (method
 // strategiesOf returns the strategy of every node of the network: what all nodes share, or, where nodes have their
 // own, that of the node with the same label.
 func (s *simulation) strategiesOf(e *export.Export) ([]strategy.Strategy, error) {
-	at := make([]int, s.network.graph.Nodes()) // the node of the export
+	at := make([]int, s.network.Graph.Nodes()) // the node of the export
 	if e.Manifest.PerNode != nil {
 		var err error
 		if at, err = s.sameNodes(e); err != nil {
@@ -91,7 +92,7 @@ var errOtherNetwork = errors.New("its nodes have strategies of their own, for an
 // nodes may be another, as it is if the lines of a graph's file are, unless the gossip matrix is a file, whose
 // rows have no labels.
 func (s *simulation) sameNodes(e *export.Export) ([]int, error) {
-	g, o := e.Manifest.Graph, s.network.origin
+	g, o := e.Manifest.Graph, s.network.Origin
 	if g == nil || g.Gossip != o.Gossip || g.GossipSHA256 != o.GossipSHA256 || g.Directed != o.Directed {
 		return nil, fmt.Errorf("%w: it has other gossip", errOtherNetwork)
 	}
@@ -103,7 +104,7 @@ func (s *simulation) sameNodes(e *export.Export) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	graph := s.network.graph
+	graph := s.network.Graph
 	if len(nodes) != graph.Nodes() {
 		return nil, fmt.Errorf("%w: %d nodes, not %d", errOtherNetwork, len(nodes), graph.Nodes())
 	}
@@ -155,8 +156,8 @@ func nodesOf(e *export.Export) (map[string]exportedNode, error) {
 	return nodes, nil
 }
 
-func (s *simulation) sameNetwork(g *export.Graph) bool {
-	o := s.network.origin
+func (s *simulation) sameNetwork(g *graph.Origin) bool {
+	o := s.network.Origin
 	return g.Source == o.Source && g.SHA256 == o.SHA256 && g.Gossip == o.Gossip && g.GossipSHA256 == o.GossipSHA256 &&
 		g.Nodes == o.Nodes
 }

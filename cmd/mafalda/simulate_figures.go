@@ -5,14 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/internal/figure"
+	"mafalda/internal/figures"
 	"mafalda/simulate"
 )
 
 // lossFigure is the left of Figure 3 of Bellet et al.: mean test losses over the steps, with their standard errors. Diverged runs
 // are left out; nil if nothing is left.
-func (s *simulation) lossFigure(g *grid, mu float64) (*figure.Figure, error) {
-	var curves []figure.Curve
+func (s *simulation) lossFigure(g *grid, mu float64) (*figures.Figure, error) {
+	var curves []figures.Curve
 	for _, v := range g.methods {
 		c := lossCurve(g.name(v), inOrder(g.of(v, mu)))
 		if len(c.X) == 0 {
@@ -23,31 +23,31 @@ func (s *simulation) lossFigure(g *grid, mu float64) (*figure.Figure, error) {
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	return lines(figure.Axes{Title: fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.config.Task.Name, s.network.origin.Source, mu,
+	return lines(figures.Axes{Title: fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.config.Task.Name, s.network.Origin.Source, mu,
 		g.seeds()), X: "step", Y: "test loss"}, curves)
 }
 
 // lines draws curves on a logarithmic axis, and beside them once more what is near the lowest, if not all of them are: the losses
 // of the worst methods are thousands of times those of the best.
-func lines(axes figure.Axes, curves []figure.Curve) (*figure.Figure, error) {
+func lines(axes figures.Axes, curves []figures.Curve) (*figures.Figure, error) {
 	const near = 4
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, c := range curves {
 		lowest, highest = math.Min(lowest, slices.Min(c.Y)), math.Max(highest, slices.Max(c.Y))
 	}
 	axes.LogY = lowest > 0
-	all, err := figure.Lines(axes, curves)
+	all, err := figures.Lines(axes, curves)
 	if err != nil || !axes.LogY || highest <= near*near*lowest {
 		return all, err
 	}
-	low := make([]figure.Curve, len(curves)) // in their colours
+	low := make([]figures.Curve, len(curves)) // in their colours
 	for i, c := range curves {
 		if slices.Min(c.Y) < near*lowest {
 			low[i] = c
 		}
 	}
 	axes.Title, axes.MaxY = fmt.Sprintf("up to %d times the lowest loss", near), near*lowest
-	part, err := figure.Lines(axes, low)
+	part, err := figures.Lines(axes, low)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func lines(axes figure.Axes, curves []figure.Curve) (*figure.Figure, error) {
 }
 
 // lossCurve averages the losses of the runs that did not diverge, step by step.
-func lossCurve(name string, runs []*simulate.Result) figure.Curve {
-	c := figure.Curve{Name: name, Dashed: name == "none"}
+func lossCurve(name string, runs []*simulate.Result) figures.Curve {
+	c := figures.Curve{Name: name, Dashed: name == "none"}
 	runs = slices.DeleteFunc(runs, func(r *simulate.Result) bool { return r.Diverged > 0 })
 	if len(runs) == 0 {
 		return c
@@ -84,7 +84,7 @@ func lossCurve(name string, runs []*simulate.Result) figure.Curve {
 }
 
 // privacyFigure is the right of Figure 3, and Figure 4: the loss in the last steps by epsilon. It is nil for fewer than two levels.
-func (s *simulation) privacyFigure(g *grid, rows []simulatedRow) (*figure.Figure, error) {
+func (s *simulation) privacyFigure(g *grid, rows []simulatedRow) (*figures.Figure, error) {
 	var epsilons []float64
 	for _, r := range rows {
 		if r.Epsilon != nil && *r.Epsilon > 0 && !slices.Contains(epsilons, *r.Epsilon) {
@@ -94,9 +94,9 @@ func (s *simulation) privacyFigure(g *grid, rows []simulatedRow) (*figure.Figure
 	if len(epsilons) < 2 {
 		return nil, nil
 	}
-	var curves []figure.Curve
+	var curves []figures.Curve
 	for _, v := range g.methods {
-		c := figure.Curve{Name: g.name(v), Dashed: v.Method == "none"}
+		c := figures.Curve{Name: g.name(v), Dashed: v.Method == "none"}
 		for _, r := range rows {
 			if r.Method != c.Name || r.Mean == nil || r.Epsilon != nil && *r.Epsilon == 0 {
 				continue
@@ -122,7 +122,7 @@ func (s *simulation) privacyFigure(g *grid, rows []simulatedRow) (*figure.Figure
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	return lines(figure.Axes{Title: fmt.Sprintf("%s on %s: loss in the last %d steps, mean of %s ± standard error", s.config.Task.Name, s.network.origin.Source,
+	return lines(figures.Axes{Title: fmt.Sprintf("%s on %s: loss in the last %d steps, mean of %s ± standard error", s.config.Task.Name, s.network.Origin.Source,
 		simulate.Window, g.seeds()), X: fmt.Sprintf("epsilon of local DP, for delta = %g", s.flags.delta), Y: "test loss", LogX: true,
 		Marks: true}, curves)
 }

@@ -8,6 +8,9 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/simulated"
 	"mafalda/internal/study"
 	"mafalda/simulate"
 )
@@ -54,7 +57,7 @@ func (k keptRun) result() *simulate.Result {
 
 // keptGrid is the content of runs.json.
 type keptGrid struct {
-	simulated
+	simulated.Mark
 	Version  string       `json:"version"`
 	Settings study.Inputs `json:"settings"` // all that runs depend on besides their cell
 	Runs     []listedRun  `json:"runs"`
@@ -70,11 +73,11 @@ type listedRun struct {
 // spec says whose the folder of a simulation is.
 func (s *simulation) spec() study.Spec {
 	c := s.config
-	spec := studyOf("simulate")
+	spec := study.Of("simulate")
 	in := &spec.Inputs
 	in.Add("task", c.Task.Name)
 	in.Add("data", s.data)
-	addNetwork(in, s.network)
+	s.network.AddTo(in)
 	in.Add("participation", c.Schema)
 	in.Add("batches", c.Batches)
 	in.Add("rounds", c.Rounds)
@@ -84,11 +87,11 @@ func (s *simulation) spec() study.Spec {
 	in.Add("delta", s.flags.delta)
 	in.Add("test rows", c.TestRows)
 	in.Add("steps between losses", c.Every)
-	spec.Summaries = withFigures([]string{"runs.json", "simulate.csv"}, "privacy-utility")
+	spec.Summaries = figures.WithFiles([]string{"runs.json", "simulate.csv"}, "privacy-utility")
 	for _, mu := range s.levels {
-		spec.Summaries = withFigures(spec.Summaries, lossFigureName(mu))
+		spec.Summaries = figures.WithFiles(spec.Summaries, lossFigureName(mu))
 	}
-	spec.Former = formerly("runs.json", []string{"version", "settings", "runs"}, isOfSimulation)
+	spec.Former = study.Formerly("runs.json", []string{"version", "settings", "runs"}, isOfSimulation)
 	spec.Replace = s.flags.force
 	return spec
 }
@@ -117,20 +120,20 @@ func (s *simulation) levelsOf(m method) []float64 {
 // run computes a cell.
 func (s *simulation) run(ctx context.Context, c cell) (keptRun, error) {
 	at := fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
-	s.progress.at = at
+	s.progress.At = at
 	noise, err := s.noiseOf(ctx, c)
 	if err != nil {
 		return keptRun{}, err
 	}
 	r, err := simulate.Run(ctx, s.config, noise, c.Seed)
 	if errors.Is(err, simulate.ErrParticipation) || errors.Is(err, simulate.ErrData) {
-		err = usage(err)
+		err = cli.Usage(err)
 	}
 	if err != nil {
 		return keptRun{}, err
 	}
 	if r.Diverged > 0 && !s.flags.quiet {
-		s.progress.clear()
+		s.progress.Clear()
 		fmt.Fprintf(s.notes, "%s: the loss is not finite after step %d; the run is kept, and not in the means\n", at,
 			r.Diverged)
 	}
@@ -232,9 +235,9 @@ func (g *grid) seeds() string {
 		least, most = len(g.of(v, 0)), len(g.of(v, 0))
 	}
 	if least < most {
-		return fmt.Sprintf("%d to %s", least, count(most, "run"))
+		return fmt.Sprintf("%d to %s", least, cli.Count(most, "run"))
 	}
-	return count(most, "run")
+	return cli.Count(most, "run")
 }
 
 // asked returns the runs that the command line asks for.

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/simulate"
@@ -41,13 +42,13 @@ func (s *simulation) chooseMethods(schema participation.Schema) ([]method, error
 		if !slices.Contains(methodNames, name) {
 			var err error
 			if m, err = s.readMethod(name, schema); err != nil {
-				return nil, usage(err)
+				return nil, cli.Usage(err)
 			}
 		}
 		methods = append(methods, m)
 	}
 	if len(methods) == 0 {
-		return nil, usagef("--methods is empty: name some of %s, or folders of exports", strings.Join(methodNames, ", "))
+		return nil, cli.Usagef("--methods is empty: name some of %s, or folders of exports", strings.Join(methodNames, ", "))
 	}
 	return methods, nil
 }
@@ -74,7 +75,7 @@ func (s *simulation) strategy(ctx context.Context, name string) (strategy.Strate
 	case r.Status == optim.Interrupted:
 		return nil, context.Canceled
 	case r.Status != optim.Converged:
-		return nil, fmt.Errorf("%v with a gap of %s", r.Status, decimalUp(r.Gap, 2))
+		return nil, fmt.Errorf("%v with a gap of %s", r.Status, cli.DecimalUp(r.Gap, 2))
 	}
 	return r.Strategy, nil
 }
@@ -93,7 +94,7 @@ func (s *simulation) noiseOf(ctx context.Context, c cell) (*simulate.Noise, erro
 	if m.correlation == nil {
 		strategy, err := s.strategy(ctx, m.name)
 		if err == nil {
-			m.correlation, err = simulate.NewCorrelation(s.network.graph.Nodes(), simulate.Shared(strategy), s.config.Schema)
+			m.correlation, err = simulate.NewCorrelation(s.network.Graph.Nodes(), simulate.Shared(strategy), s.config.Schema)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("strategy of %s: %w", m.name, err)

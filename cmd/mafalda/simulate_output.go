@@ -13,7 +13,11 @@ import (
 	"strings"
 
 	"mafalda/accounting"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/simulated"
 	"mafalda/internal/study"
+	"mafalda/internal/version"
 	"mafalda/simulate"
 )
 
@@ -128,7 +132,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 	}
 	switch {
 	case s.flags.json:
-		return writeJSON(w, map[string]any{"simulated": true, "note": simulatedNote, "rows": rows})
+		return cli.WriteJSON(w, map[string]any{"simulated": true, "note": simulated.Note, "rows": rows})
 	case s.flags.quiet:
 		return nil
 	}
@@ -138,7 +142,7 @@ func (s *simulation) finish(w io.Writer, g *grid) error {
 // files are the summaries of all runs in the folder.
 func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, error) {
 	s.sortRuns(entries)
-	g, kept := newGrid(), keptGrid{simulated: isSimulated, Version: version(), Settings: s.spec().Inputs}
+	g, kept := newGrid(), keptGrid{Mark: simulated.Noise(), Version: version.String(), Settings: s.spec().Inputs}
 	for _, e := range entries {
 		g.add(e.Cell, e.Result)
 		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}
@@ -160,10 +164,10 @@ func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, 
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, figureFiles(lossFigureName(mu), f)...)
+		files = append(files, figures.Files(lossFigureName(mu), f)...)
 	}
 	f, err := s.privacyFigure(g, rows)
-	return append(files, figureFiles("privacy-utility", f)...), err
+	return append(files, figures.Files("privacy-utility", f)...), err
 }
 
 func lossFigureName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
@@ -172,7 +176,7 @@ func lossFigureName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
 func isOfSimulation(name string) bool {
 	base := strings.TrimSuffix(name, filepath.Ext(name))
 	ours := base == "privacy-utility" || strings.HasPrefix(base, "loss-mu")
-	return name == "simulate.csv" || ours && slices.Contains(withFigures(nil, base), name)
+	return name == "simulate.csv" || ours && slices.Contains(figures.WithFiles(nil, base), name)
 }
 
 func writeSimulated(w io.Writer, rows []simulatedRow) error {
@@ -188,7 +192,7 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 		"seconds_per_run", "accuracy", "note"}}
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged), text(r.Mean), text(r.Std), text(r.Median), text(r.Least),
-			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), text(r.Accuracy), simulatedNote}
+			text(r.Final), text(r.Full), text(&r.Clipped), "", "", "", "", text(&r.Seconds), text(r.Accuracy), simulated.Note}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
@@ -202,8 +206,8 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 
 func (s *simulation) print(w io.Writer, g *grid, rows []simulatedRow) error {
 	c := s.config
-	fmt.Fprintf(w, "graph          %s\n", s.network.line())
-	fmt.Fprintf(w, "gossip         %s, %s a step\n", gossipLine(&s.network.origin), count(c.Rounds, "round"))
+	fmt.Fprintf(w, "graph          %s\n", s.network.Line())
+	fmt.Fprintf(w, "gossip         %s, %s a step\n", gossipLine(&s.network.Origin), cli.Count(c.Rounds, "round"))
 	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(), c.LearningRate)
 	fmt.Fprintf(w, "participation  %v\n", c.Schema)
 	fmt.Fprintf(w, "privacy        local DP: against everybody who sees all messages; %v neighbours, clipped to %g, delta %g\n", s.adjacency, c.Clip, s.flags.delta)
@@ -239,7 +243,7 @@ func (s *simulation) table(w io.Writer, rows []simulatedRow) error {
 	for _, r := range rows {
 		level, epsilon := "-", "-"
 		if r.Mu != nil {
-			level, epsilon = s.flags.levelText(*r.Mu), decimalUp(*r.Epsilon, 4)
+			level, epsilon = s.flags.levelText(*r.Mu), cli.DecimalUp(*r.Epsilon, 4)
 		}
 		line := []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), r.excessText(), lossText(r.Full)}
 		if classes {
@@ -247,7 +251,7 @@ func (s *simulation) table(w io.Writer, rows []simulatedRow) error {
 		}
 		lines = append(lines, append(line, r.remark()))
 	}
-	return table(w, append(header, ""), lines)
+	return cli.Table(w, append(header, ""), lines)
 }
 
 func percentText(v *float64) string {
@@ -260,9 +264,9 @@ func percentText(v *float64) string {
 // levelText prints a μ that was asked for: what the noise gives, or what was calibrated for if an ε was.
 func (f *simulateFlags) levelText(mu float64) string {
 	if len(f.epsilons) > 0 {
-		return decimalDown(mu, 6)
+		return cli.DecimalDown(mu, 6)
 	}
-	return decimalUp(mu, 6)
+	return cli.DecimalUp(mu, 6)
 }
 
 func lossText(v *float64) string {
@@ -300,14 +304,7 @@ func (r simulatedRow) remark() string {
 		if text != "" {
 			text += "; "
 		}
-		text += fmt.Sprintf("%s diverged", count(r.Diverged, "run"))
+		text += fmt.Sprintf("%s diverged", cli.Count(r.Diverged, "run"))
 	}
 	return text
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"mafalda/internal/cli"
 	"mafalda/simulate"
 )
 
@@ -14,11 +15,11 @@ const simulatedFeatures, simulatedClasses = 20, 4
 
 // checkRoom refuses what flags alone show to be too large: steps, records, and runs that are kept.
 func (f *simulateFlags) checkRoom(steps int) error {
-	if err := checkMemory(fmt.Sprintf("T = %d", steps), matricesBytes(steps)); err != nil {
+	if err := cli.CheckMemory(fmt.Sprintf("T = %d", steps), matricesBytes(steps)); err != nil {
 		return err
 	}
 	record := 4 * float64(simulatedFeatures+1)
-	if err := checkMemory(fmt.Sprintf("--records %d", f.records),
+	if err := cli.CheckMemory(fmt.Sprintf("--records %d", f.records),
 		3*record*float64(f.records)); err != nil { // made, dealt, and the order
 		return err
 	}
@@ -27,5 +28,5 @@ func (f *simulateFlags) checkRoom(steps int) error {
 	if f.out != "" {
 		run *= 4 // as text, in a buffer that grows
 	}
-	return checkMemory(fmt.Sprintf("--seeds %d, %.3g runs in all,", f.seeds, runs), run*runs)
+	return cli.CheckMemory(fmt.Sprintf("--seeds %d, %.3g runs in all,", f.seeds, runs), run*runs)
 }

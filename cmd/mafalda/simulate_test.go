@@ -18,6 +18,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/npy"
 	"mafalda/strategy"
 )
@@ -154,12 +155,12 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 		}
 		s := &simulation{flags: &simulateFlags{}}
 		var err error
-		if s.network, err = (&networkFlags{source: edges, gossip: "uniform"}).load(); err != nil {
+		if s.network, err = (&cli.NetworkFlags{Source: edges, Gossip: "uniform"}).Load(); err != nil {
 			t.Fatal(err)
 		}
 		turned := []graph.Edge{{U: 0, V: 1, Weight: 1}, {U: 1, V: 2, Weight: 1}, {U: 2, V: 3, Weight: 1}, {U: 3,
 			V: 4, Weight: 1}}
-		if s.network.graph, err = graph.New([]string{"e", "d", "c", "b", "a"}, turned, false); err != nil {
+		if s.network.Graph, err = graph.New([]string{"e", "d", "c", "b", "a"}, turned, false); err != nil {
 			t.Fatal(err)
 		}
 		e, err := export.Load(dir)
@@ -173,7 +174,7 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 		for u, got := range strategies {
 			want, err := nodeStrategy(e, 4-u)
 			if err != nil || !mat.Equal(strategy.GramOf(got), strategy.GramOf(want)) {
-				t.Errorf("%v: node %s has the strategy of another", split, s.network.graph.Label(u))
+				t.Errorf("%v: node %s has the strategy of another", split, s.network.Graph.Label(u))
 			}
 		}
 		for other, say := range map[string]string{star: "degree", renamed: "no node", "path:5": "no node"} {

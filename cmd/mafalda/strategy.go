@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 )
 
@@ -26,10 +27,10 @@ func (f *strategyFlags) bind(cmd *cobra.Command) {
 	}
 	cmd.Flags().StringVar(&f.class, "strategy", factorize.Dense{}.Name(), about)
 	f.buffers = factorize.BLT{}.Traits().Buffers
-	cmd.Flags().Var((*wholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: see --strategy)")
-	cmd.Flags().Var((*wholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
+	cmd.Flags().Var((*cli.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: see --strategy)")
+	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
 	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
-	completeWith(cmd, "strategy", names)
+	cli.CompleteWith(cmd, "strategy", names)
 }
 
 // choose returns the class with its parameters, after checking the flags against it.
@@ -39,23 +40,23 @@ func (f *strategyFlags) choose(cmd *cobra.Command, s participation.Schema) (fact
 	if given("strategy") {
 		var err error
 		if c, err = factorize.ClassOf(f.class); err != nil {
-			return nil, usage(err)
+			return nil, cli.Usage(err)
 		}
 	}
 	has := c.Traits()
 	switch {
 	case given("bandwidth") && has.Bandwidth == nil:
-		return c, usagef("--bandwidth is not for --strategy %s", c.Name())
+		return c, cli.Usagef("--bandwidth is not for --strategy %s", c.Name())
 	case given("bandwidth") && (f.bandwidth < 1 || f.bandwidth > s.Steps()):
-		return c, usagef("--bandwidth %d: must be from 1 to T = %d", f.bandwidth, s.Steps())
+		return c, cli.Usagef("--bandwidth %d: must be from 1 to T = %d", f.bandwidth, s.Steps())
 	case given("buffers") && has.Buffers == 0:
-		return c, usagef("--buffers is for --strategy blt")
+		return c, cli.Usagef("--buffers is for --strategy blt")
 	case has.Buffers > 0 && (f.buffers < 1 || f.buffers >= max(s.Steps(), 2)):
-		return c, usagef("--buffers %d: must be at least 1 and less than T = %d", f.buffers, s.Steps())
+		return c, cli.Usagef("--buffers %d: must be at least 1 and less than T = %d", f.buffers, s.Steps())
 	case f.scaleColumns && !has.ScaleColumns:
-		return c, usagef("--scale-columns is for --strategy toeplitz")
+		return c, cli.Usagef("--scale-columns is for --strategy toeplitz")
 	case f.scaleColumns && !participation.IsPartition(s):
-		return c, usagef("--scale-columns is not for %s participation, whose patterns overlap", s.Name())
+		return c, cli.Usagef("--scale-columns is not for %s participation, whose patterns overlap", s.Name())
 	}
 	p := factorize.Parameters{Bandwidth: f.bandwidth, ScaleColumns: f.scaleColumns}
 	if has.Buffers > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat"
@@ -33,13 +34,13 @@ func (f *threatFlags) bind(cmd *cobra.Command) {
 	fl.StringVar(&f.strategy, "strategy", "", "the export `folder` whose strategy mf-d-sgd runs")
 	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\npndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
 	f.rounds = 1
-	fl.Var((*wholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
+	fl.Var((*cli.WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
 	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
 	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
 	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
 	fl.BoolVar(&f.forget, "forget-own-noise", false, "the attacker's own noise counts as protection")
-	completeWith(cmd, "algorithm", algorithmNames)
-	completeWith(cmd, "trust", threat.Trusts())
+	cli.CompleteWith(cmd, "algorithm", algorithmNames)
+	cli.CompleteWith(cmd, "trust", threat.Trusts())
 }
 
 // choose returns the algorithm.
@@ -47,13 +48,13 @@ func (f *threatFlags) choose(cmd *cobra.Command, s participation.Schema) (threat
 	given := cmd.Flags().Changed
 	switch {
 	case given("rounds") && f.algorithm != "muffliato":
-		return threat.Algorithm{}, usagef("--rounds is for --algorithm muffliato")
+		return threat.Algorithm{}, cli.Usagef("--rounds is for --algorithm muffliato")
 	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
-		return threat.Algorithm{}, usagef("--own-noise and --shared-noise are for --algorithm decor")
+		return threat.Algorithm{}, cli.Usagef("--own-noise and --shared-noise are for --algorithm decor")
 	case f.strategy != "" && f.algorithm != "mf-d-sgd":
-		return threat.Algorithm{}, usagef("--strategy is for --algorithm mf-d-sgd")
+		return threat.Algorithm{}, cli.Usagef("--strategy is for --algorithm mf-d-sgd")
 	case f.strategy == "" && f.algorithm == "mf-d-sgd":
-		return threat.Algorithm{}, usagef("which strategy does mf-d-sgd run? Use --strategy DIR with an export")
+		return threat.Algorithm{}, cli.Usagef("which strategy does mf-d-sgd run? Use --strategy DIR with an export")
 	}
 	var a threat.Algorithm
 	var err error
@@ -73,7 +74,7 @@ func (f *threatFlags) choose(cmd *cobra.Command, s participation.Schema) (threat
 	default:
 		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames, ", "))
 	}
-	return a, usage(err)
+	return a, cli.Usage(err)
 }
 
 // load returns MF-D-SGD with the strategies of the export, and keeps the list of nodes it is for if they have their own.
@@ -123,7 +124,7 @@ func (f *threatFlags) checkNodes(g *graph.Graph) error {
 		return err
 	}
 	if f.nodes != nil && !bytes.Equal(f.nodes, want.Bytes()) {
-		return usagef("%s has strategies for the nodes of another graph", f.strategy)
+		return cli.Usagef("%s has strategies for the nodes of another graph", f.strategy)
 	}
 	return nil
 }
@@ -145,21 +146,21 @@ func sharedStrategy(e *export.Export) (strategy.Strategy, error) {
 func (f *threatFlags) attackers(names string, g *graph.Graph) ([]threat.Attacker, error) {
 	trust, err := threat.ParseTrust(f.trust)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	base := threat.Attacker{Trust: trust, SecureSummation: f.secure, ForgetOwnNoise: f.forget}
 	if (f.secure || f.forget) && trust != threat.PNDP {
-		return nil, usagef("--secure-summation and --forget-own-noise are for --trust pndp")
+		return nil, cli.Usagef("--secure-summation and --forget-own-noise are for --trust pndp")
 	}
 	switch {
 	case trust == threat.LDP && names != "":
-		return nil, usagef("under --trust ldp everybody sees everything: leave out --attacker")
+		return nil, cli.Usagef("under --trust ldp everybody sees everything: leave out --attacker")
 	case trust == threat.LDP:
 		return []threat.Attacker{base}, nil
 	case names == "" && trust == threat.SecLDP:
 		return []threat.Attacker{base}, nil
 	case names == "":
-		return nil, usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
+		return nil, cli.Usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
 	}
 	if names == "all" {
 		var list []threat.Attacker
@@ -170,7 +171,7 @@ func (f *threatFlags) attackers(names string, g *graph.Graph) ([]threat.Attacker
 		}
 		return list, nil
 	}
-	nodes, err := nodesNamed("attacker", names, g)
+	nodes, err := cli.NodesNamed("attacker", names, g)
 	base.Nodes = nodes
 	return []threat.Attacker{base}, err
 }

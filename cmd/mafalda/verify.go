@@ -13,6 +13,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -38,7 +39,7 @@ be recomputed is listed as not checked: how the run went and, without the networ
 Exit codes: 0 everything checked holds, 1 something does not, 2 this is not an export.`,
 		Example: `  mafalda verify out
   mafalda verify out --graph ego.edges`,
-		Args: exactArgs(1, "one folder"),
+		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.bindNetwork(cmd)
@@ -89,18 +90,18 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 func (f *verifyFlags) verify(ctx context.Context, dir string) (*verification, error) {
 	e, err := export.Load(dir)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	v := &verification{flags: f, export: e}
 	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
-		if err := checkMemory(fmt.Sprintf("T = %v", steps), matrices); err != nil {
+		if err := cli.CheckMemory(fmt.Sprintf("T = %v", steps), matrices); err != nil {
 			return nil, err
 		}
 	}
 	if v.schema, err = e.Manifest.Participation.Of(e.Manifest.Steps); err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", dir, err))
+		return nil, cli.Usage(fmt.Errorf("%s: %w", dir, err))
 	}
 	return v, v.all(ctx)
 }

@@ -9,6 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -62,8 +63,8 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", decimalDown(best.Bound(), 12), decimalUp(best.Loss, 12),
-		decimalDown(says, 12))
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", cli.DecimalDown(best.Bound(), 12), cli.DecimalUp(best.Loss, 12),
+		cli.DecimalDown(says, 12))
 }
 
 // searched is how far apart the bounds are that searches on different processors prove.
@@ -82,7 +83,7 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 		return err
 	}
 	proven = math.Max(proven, best.LowerBound)
-	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", decimalDown(proven, 12), decimalDown(says, 12))
+	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", cli.DecimalDown(proven, 12), cli.DecimalDown(says, 12))
 	return nil
 }
 
@@ -98,7 +99,7 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 		return err
 	}
 	if m.LowerBound <= bound {
-		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
+		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", cli.DecimalDown(bound, 12), cli.DecimalDown(m.LowerBound, 12))
 		return nil
 	}
 	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(), Start: x})
@@ -141,7 +142,7 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 		v.skip("strategy.class_gap")
 		return nil
 	}
-	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", decimalUp(*gap, 2)),
+	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", cli.DecimalUp(*gap, 2)),
 		claim{"strategy.class_gap", *gap, (m.Loss - says) / says, sameFormula})
 	return nil
 }
@@ -160,9 +161,9 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 		return
 	}
 	claims := v.estimateClaims(v.sketch, again)
-	text := fmt.Sprintf("of the Gram matrix: the loss within %s", decimalUp(*again.LossError, 2))
+	text := fmt.Sprintf("of the Gram matrix: the loss within %s", cli.DecimalUp(*again.LossError, 2))
 	if again.ExcessBound != nil {
-		text += fmt.Sprintf(", C within %s of the optimum", decimalUp(*again.ExcessBound, 2))
+		text += fmt.Sprintf(", C within %s of the optimum", cli.DecimalUp(*again.ExcessBound, 2))
 	}
 	v.compare("estimate", text, claims...)
 }
@@ -194,7 +195,7 @@ func optional(key string, says, is *float64) []claim {
 // lossIs compares what was computed with the manifest.
 func (v *verification) lossIs(q factorize.Quality, o objective) {
 	m := v.export.Manifest
-	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", decimalUp(q.Loss, 12), decimalUp(q.SquaredError, 12)),
+	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", cli.DecimalUp(q.Loss, 12), cli.DecimalUp(q.SquaredError, 12)),
 		claim{"squared_error", m.SquaredError, q.SquaredError, sameMatrix}, claim{"loss", m.Loss, q.Loss, sameMatrix})
 }
 

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"mafalda/graph"
+	"mafalda/internal/files"
+)
+
+// hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
+// it is about: the libraries name no flags.
+func hinted(err error) string {
+	text := err.Error()
+	hint := func(about error, what string) { text = strings.Replace(text, about.Error(), about.Error()+what, 1) }
+	if errors.Is(err, graph.ErrDirected) {
+		hint(graph.ErrDirected, "; uniform and --gossip-matrix work for directed ones")
+	}
+	if errors.Is(err, graph.ErrAsymmetric) {
+		hint(graph.ErrAsymmetric, ": use --directed")
+	}
+	var (
+		exists       *files.ExistsError
+		draw         *graph.DrawError
+		disconnected *graph.DisconnectedError
+	)
+	if errors.As(err, &exists) {
+		hint(exists, " (use --force to replace it)")
+	}
+	if errors.As(err, &draw) {
+		hint(draw, ", or another --seed")
+	}
+	if errors.As(err, &disconnected) {
+		hint(disconnected, " (leave out --strict to use it)")
+	}
+	return text
+}
