@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/files"
+	"mafalda/internal/study"
 )
 
 // Export is an export as it was found: nothing in it has been compared with anything else, except shapes.
@@ -87,6 +89,9 @@ func (e *Export) Node(i int) (Layer, error) {
 	if i < 0 || i >= len(p.Layers) {
 		return Layer{}, fmt.Errorf("%s: node %d is not one of %d", e.Dir, i, len(p.Layers))
 	}
+	if p.Layers[i] >= len(e.Layers) { // parameters alone, which nodes with strategies of their own have none of
+		return Layer{}, fmt.Errorf("%s: there is no matrix of node %d", e.Dir, i)
+	}
 	return e.Layers[p.Layers[i]], nil
 }
 
@@ -101,6 +106,15 @@ func (e *Export) CheckHashes() error {
 		return nil
 	}
 	return fmt.Errorf("%s: %s", e.Dir, strings.Join(wrong, "; "))
+}
+
+// Digest is of an export whose hashes have been checked: they are in its manifest, and so the manifest stands for every
+// byte.
+func (e *Export) Digest() (string, error) {
+	d := study.NewDigest()
+	text, err := json.Marshal(e.Manifest)
+	d.Bytes(text)
+	return d.Sum(), err
 }
 
 // Read returns the content of a file of the export other than the matrices, as it was when Load read and hashed it.

@@ -1,10 +1,7 @@
 package export
 
 import (
-	"fmt"
-
 	"mafalda/graph"
-	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -58,28 +55,6 @@ type Gram struct {
 	Confidence   float64  `json:"confidence,omitempty"`   // of both that follow; absent: two standard errors (older manifests)
 	LossError    *float64 `json:"loss_error,omitempty"`   // relative error that the loss may have
 	ExcessBound  *float64 `json:"excess_bound,omitempty"` // how far above the optimum for the true Gram matrix the strategy may be, relatively
-}
-
-// Participation is the schema.
-type Participation struct {
-	Schema   string  `json:"schema"` // cyclic, min-sep, single or patterns
-	K        int     `json:"k"`
-	B        int     `json:"b"`
-	Source   string  `json:"source,omitempty"`   // the file of patterns
-	Patterns [][]int `json:"patterns,omitempty"` // what was in it, steps counted from 0
-}
-
-// Of returns the schema over T = steps. The error cases are those of the participation package, and a name it does not have.
-func (p Participation) Of(steps int) (participation.Schema, error) {
-	switch p.Schema {
-	case "cyclic", "single":
-		return participation.NewCyclic(steps, p.K, p.B)
-	case "min-sep":
-		return participation.NewMinSep(steps, p.K, p.B)
-	case "patterns":
-		return participation.NewPatternList(steps, p.Patterns)
-	}
-	return nil, fmt.Errorf("%w: unknown schema %q", participation.ErrSchema, p.Schema)
 }
 
 // Strategy names the class of the strategy, and gives its parameters where it has fewer than T² of them: scaled to
