@@ -67,10 +67,11 @@ func (e *Export) sameNodes(on *graph.Network) ([]int, error) {
 		case !there:
 			return nil, fmt.Errorf("%w: it has no node %q", ErrOtherNetwork, on.Graph.Label(u))
 		case n.degree != on.Graph.Degree(u):
-			return nil, fmt.Errorf("%w: node %q has degree %d there and %d here", ErrOtherNetwork, on.Graph.Label(u), n.degree,
-				on.Graph.Degree(u))
+			return nil, fmt.Errorf("%w: node %q has degree %d there and %d here", ErrOtherNetwork, on.Graph.Label(u),
+				n.degree, on.Graph.Degree(u))
 		case n.index != u && g.GossipSHA256 != "":
-			return nil, fmt.Errorf("%w: node %q is another row of the gossip matrix", ErrOtherNetwork, on.Graph.Label(u))
+			return nil, fmt.Errorf("%w: node %q is another row of the gossip matrix", ErrOtherNetwork,
+				on.Graph.Label(u))
 		}
 		at[u] = n.index
 	}
@@ -103,7 +104,8 @@ func (e *Export) nodes() (map[string]exportedNode, error) {
 		nodes[line[1]] = exportedNode{index, degree}
 	}
 	if len(nodes) != len(e.Manifest.PerNode.Layers) {
-		return nil, fmt.Errorf("nodes.csv: %d nodes, where %d have strategies", len(nodes), len(e.Manifest.PerNode.Layers))
+		return nil, fmt.Errorf("nodes.csv: %d nodes, where %d have strategies", len(nodes),
+			len(e.Manifest.PerNode.Layers))
 	}
 	return nodes, nil
 }

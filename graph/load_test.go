@@ -121,8 +121,8 @@ func ExampleLoad() {
 	// Output: 3 2 [felipe mafalda quino] 1 <nil>
 }
 
-// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, are what they would
-// be without the shortcut for them.
+// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, are what they
+// would be without the shortcut for them.
 func TestIntegerLabels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		label := rapid.OneOf(rapid.SampledFrom([]string{"0", "00", "7", "07", "70000", "99999999", "100000000", "x", "-1", "1e3"}),
