@@ -23,6 +23,12 @@
 //
 // where the diagonal of the last three is what is left to one.
 //
+// # Networks
+//
+// A Network is a connected graph with its gossip matrix and its Origin: names, and hashes of the files it was read
+// from. LoadNetwork makes one of options in one call, Inspect says what it is like, WriteFiles writes it to a folder.
+// Digest and AddTo stand for it among the inputs of a study.
+//
 // # Sparse matrices
 //
 // CSR is a small compressed-row matrix whose methods follow github.com/james-bowman/sparse.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -108,17 +107,6 @@ func TestLoadRefuses(t *testing.T) {
 	if _, _, err := Load(t.TempDir(), LoadOptions{}); err == nil || !strings.Contains(err.Error(), "folder") {
 		t.Errorf("folder: %v", err)
 	}
-}
-
-func ExampleLoad() {
-	path := filepath.Join(os.TempDir(), "example.edges")
-	if err := os.WriteFile(path, []byte("# who knows whom\nquino mafalda\nmafalda felipe\nfelipe mafalda\n"), 0o666); err != nil {
-		panic(err)
-	}
-	defer os.Remove(path)
-	g, report, err := Load(path, LoadOptions{})
-	fmt.Println(g.Nodes(), g.Edges(), g.Labels(), report.Duplicates, err)
-	// Output: 3 2 [felipe mafalda quino] 1 <nil>
 }
 
 // Labels that are small integers, in any order and with large ones, strings and leading zeros among them, are what they

@@ -3,9 +3,7 @@ package graph_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -235,21 +233,4 @@ func TestWriteFiles(t *testing.T) {
 	if err := n.WriteFiles(dir, true); err != nil {
 		t.Error(err)
 	}
-}
-
-func ExampleLoadNetwork() {
-	ctx := context.Background()
-	n, err := graph.LoadNetwork(ctx, graph.NetworkOptions{Source: "florentine", Scheme: graph.Metropolis})
-	if err != nil {
-		log.Fatal(err)
-	}
-	r, err := graph.Inspect(ctx, n, graph.InspectOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(n.Line())
-	fmt.Printf("diameter %d, second eigenvalue %.4f\n", *r.Diameter, *r.Lambda2)
-	// Output:
-	// florentine: 15 nodes, 20 undirected edges
-	// diameter 5, second eigenvalue 0.9426
 }
