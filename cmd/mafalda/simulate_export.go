@@ -52,7 +52,7 @@ func (s *simulation) readMethod(dir string, schema participation.Schema) (method
 		fmt.Fprintf(s.notes, "%s was made for another network (%s): it is as private, but not the optimum here\n", dir,
 			m.Graph.Source)
 	}
-	digest, err := exportDigest(e)
+	digest, err := e.Digest()
 	return method{dir, digest, c}, err
 }
 

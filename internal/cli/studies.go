@@ -69,6 +69,44 @@ func Summarize[C, R any](ctx context.Context, s *study.Store[C, R], running erro
 	return StudyError(err)
 }
 
+// Study is a study that a command runs.
+type Study[C, R any] struct {
+	Dir      string // of its store; empty: nothing is kept
+	Spec     study.Spec
+	Cells    []C    // that were asked for
+	Cell     string // what a cell is, for messages, such as "attacker"
+	Do       func(context.Context, C) (R, error)
+	Files    func(all []study.Entry[C, R]) ([]study.File, error) // makes the summaries
+	Workers  int                                                 // as of study.Options
+	Progress *Progress
+}
+
+// Run computes the cells that have no results yet, has the summaries made anew, and returns the results in the order of the
+// cells. Errors say what is kept.
+func (s Study[C, R]) Run(ctx context.Context) ([]R, error) {
+	store, err := study.Open[C, R](s.Dir, s.Spec)
+	if err != nil {
+		return nil, StudyError(err)
+	}
+	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: s.Progress.ShowAt})
+	s.Progress.Clear()
+	if err != nil {
+		err = StoppedError(err, s.Dir, s.Cell)
+	}
+	if err := Summarize(ctx, store, err, s.Files); err != nil {
+		return nil, err
+	}
+	var results []R
+	for _, c := range s.Cells {
+		r, _, err := store.Get(c)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
 // FigureFiles returns a figure in every format; none of a figure that is nil.
 func FigureFiles(name string, f *figures.Figure) []study.File {
 	if f == nil {
