@@ -74,6 +74,21 @@ func (a Attacker) Name(g *graph.Graph) string {
 	return strings.Join(labels, ",")
 }
 
+// Sees says in a few words what the attacker sees and knows.
+func (a Attacker) Sees() string {
+	switch {
+	case a.SecureSummation && a.ForgetOwnNoise:
+		return "weighted sums of messages under their own noise"
+	case a.SecureSummation:
+		return "weighted sums of messages, and know their own noise"
+	case a.Trust == PNDP:
+		return "the messages they receive and send, and know their own noise"
+	case a.Trust == SecLDP:
+		return "all messages, and know their own noise"
+	}
+	return "all messages"
+}
+
 // ErrAttacker is wrapped by errors about an attacker that does not exist.
 var ErrAttacker = errors.New("no such attacker")
 

@@ -4,27 +4,21 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/graph"
 	"mafalda/internal/cli"
-	"mafalda/internal/figures"
-	"mafalda/internal/study"
-	"mafalda/internal/version"
 	"mafalda/participation"
 	"mafalda/threat"
 )
 
 type accountFlags struct {
-	network            networkFlags
+	network            cli.NetworkFlags
 	schema             cli.SchemaFlags
 	threat             cli.ThreatFlags
 	attacker, bound    string
@@ -58,8 +52,8 @@ at once, and an interrupted command goes on where it stopped.`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.Bind(cmd)
 	fl := cmd.Flags()
@@ -80,23 +74,15 @@ at once, and an interrupted command goes on where it stopped.`,
 
 // ledger is an account command whose flags and input have been checked.
 type ledger struct {
-	flags     *accountFlags
-	network   *graph.Network
-	schema    participation.Schema
-	algorithm string
-	attackers []threat.Attacker
-	measure   threat.Measure
-	study     *threat.Study
-	progress  *cli.Progress
+	*cli.Accounts
+	flags    *accountFlags
+	progress *cli.Progress
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
-	var lengths []int
-	var err error
-	if f.growth != "" {
-		if lengths, err = f.lengths(cmd); err != nil {
-			return err
-		}
+	lengths, err := f.lengths(cmd)
+	if err != nil {
+		return err
 	}
 	l, err := f.prepare(cmd, lengths)
 	if err != nil {
@@ -107,111 +93,75 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long: do not let as much garbage pile up beside them
 	l.progress.At = "attackers"
-	var cells []threat.Cell
-	for _, a := range l.attackers {
-		cells = append(cells, l.study.Cell(a.Nodes))
-	}
-	spec := l.spec()
-	reports, err := cli.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: spec, Cells: cells, Cell: "attacker", Do: l.assess(cmd.ErrOrStderr()),
-		Files: l.files(spec), Workers: l.study.Workers(), Progress: l.progress}.Run(cmd.Context())
+	reports, err := cli.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
+		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers()}.Run(cmd.Context(), l.progress)
 	if err != nil {
 		return err
 	}
-	for i, a := range l.attackers {
-		reports[i].Attacker = a.Name(l.network.Graph) // a coalition may have been named in another order
+	for i, a := range l.Attackers {
+		reports[i].Attacker = a.Name(l.Network.Graph) // a coalition may have been named in another order
 	}
 	return l.print(cmd.OutOrStdout(), reports)
 }
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
 func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, error) {
-	l := &ledger{flags: f, progress: cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)}
-	var err error
-	if lengths == nil {
-		l.schema, err = f.schema.ChooseEvery(cmd)
-	} else if l.schema, err = participation.NewCyclic(slices.Max(lengths), slices.Max(lengths), 1); err != nil {
-		err = cli.Usage(err)
-	}
+	schema, err := f.chooseSchema(cmd, lengths)
 	if err != nil {
 		return nil, err
 	}
-	if l.measure, err = threat.ParseMeasure(f.bound); err != nil {
+	o := threat.AssessOptions{Sigma: f.sigma, Alpha: f.alpha, Delta: f.delta}
+	if o.Measure, err = threat.ParseMeasure(f.bound); err != nil {
 		return nil, cli.Usage(err)
 	}
 	if cmd.Flags().Changed("delta") && f.delta == 0 {
 		return nil, cli.Usagef("--delta 0: must be between 0 and 1")
 	}
-	algorithm, err := f.threat.Algorithm(cmd, l.schema.Steps())
+	algorithm, err := f.threat.Algorithm(cmd, schema.Steps())
 	if err != nil {
 		return nil, err
 	}
-	l.algorithm = algorithm.Name()
-	if l.network, err = f.network.load(); err != nil {
+	n, err := f.network.Load()
+	if err != nil {
 		return nil, err
 	}
 	if !f.quiet {
-		for _, n := range l.network.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), n)
+		for _, note := range n.Notes {
+			fmt.Fprintln(cmd.ErrOrStderr(), note)
 		}
 	}
-	if l.attackers, err = f.threat.Attackers(f.attacker, l.network.Graph); err != nil {
+	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
+	if err != nil {
 		return nil, err
 	}
-	s := threat.Scenario{Gossip: l.network.Gossip.Matrix(), Algorithm: algorithm, Attacker: l.attackers[0], Schema: l.schema}
-	s.Attacker.Nodes = nil
-	l.study, err = threat.NewStudy(cmd.Context(), s,
-		threat.AssessOptions{Graph: l.network.Graph, Measure: l.measure, Sigma: f.sigma, Alpha: f.alpha, Delta: f.delta})
-	return l, err
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	s.Attacker.Nodes, o.Graph = nil, n.Graph
+	all, err := threat.NewStudy(cmd.Context(), s, o)
+	if err != nil {
+		return nil, err
+	}
+	accounts := &cli.Accounts{Study: all, Network: n, Schema: schema, Flags: &f.schema, Scenario: s, Options: o, Attackers: attackers,
+		Replace: f.force}
+	return &ledger{accounts, f, cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)}, nil
+}
+
+func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {
+	if lengths == nil {
+		return f.schema.ChooseEvery(cmd)
+	}
+	longest := slices.Max(lengths)
+	s, err := participation.NewCyclic(longest, longest, 1)
+	return s, cli.Usage(err)
 }
 
 // assess computes a cell, and says on w where local DP is reported instead.
 func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.Report, error) {
 	return func(ctx context.Context, c threat.Cell) (threat.Report, error) {
-		r, err := l.study.Assess(ctx, c)
+		r, err := l.Study.Assess(ctx, c)
 		if r.Unclear {
 			fmt.Fprintf(w, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n", r.Attacker)
 		}
 		return r, err
-	}
-}
-
-// spec says whose the folder of an account is.
-func (l *ledger) spec() study.Spec {
-	s := cli.StudyOf("account")
-	l.network.AddTo(&s.Inputs)
-	l.study.AddTo(&s.Inputs)
-	addSchema(&s.Inputs, &l.flags.schema, l.schema)
-	l.study.AddPrivacyTo(&s.Inputs)
-	s.Summaries = cli.WithFigures([]string{"account.json", "pairs.csv"}, "exposure")
-	s.Former = cli.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
-		return slices.Contains(cli.WithFigures(slices.Clone(s.Summaries), "growth"), name)
-	})
-	s.Replace = l.flags.force
-	return s
-}
-
-// storedAccounts is the content of account.json.
-type storedAccounts struct {
-	Version   string          `json:"version"`
-	Settings  study.Inputs    `json:"settings"` // all that values depend on
-	Attackers []threat.Report `json:"attackers"`
-}
-
-// files makes the summaries of all accounts in the folder, in the order of the graph's nodes.
-func (l *ledger) files(spec study.Spec) func(entries []study.Entry[threat.Cell, threat.Report]) ([]study.File, error) {
-	return func(entries []study.Entry[threat.Cell, threat.Report]) ([]study.File, error) {
-		l.study.Sort(entries)
-		stored := storedAccounts{Version: version.String(), Settings: spec.Inputs}
-		for _, e := range entries {
-			stored.Attackers = append(stored.Attackers, e.Result)
-		}
-		f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{Algorithm: l.algorithm, Steps: l.schema.Steps(),
-			Local: l.study.Local(), Sigma: l.flags.sigma, Alpha: l.flags.alpha})
-		if err != nil {
-			return nil, err
-		}
-		pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
-		return append(cli.FigureFiles("exposure", f), cli.JsonFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
 	}
 }
 
@@ -225,68 +175,16 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	case l.flags.quiet:
 		return nil
 	}
-	fmt.Fprintf(w, "graph          %s\n", l.network.Line())
-	fmt.Fprintf(w, "gossip         %s\n", l.network.Origin.GossipLine())
-	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.algorithm, l.schema.Steps())
-	fmt.Fprintf(w, "participation  %v\n", l.schema)
-	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())
-	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n", l.measure, l.flags.sigma)
-	if err := l.table(w, reports); err != nil || l.flags.out == "" {
+	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
+	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Schema.Steps())
+	fmt.Fprintf(w, "participation  %v\n", l.Schema)
+	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n", l.Options.Measure, l.Options.Sigma)
+	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}
 	return l.written(w, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
-}
-
-func (l *ledger) attackersLine() string {
-	a := l.attackers[0]
-	what := map[threat.Trust]string{threat.LDP: "see all messages", threat.PNDP: "see the messages they receive and send, and know their own noise",
-		threat.SecLDP: "see all messages, and know their own noise"}[a.Trust]
-	if a.SecureSummation {
-		what = "see weighted sums of messages, and know their own noise"
-		if a.ForgetOwnNoise {
-			what = "see weighted sums of messages under their own noise"
-		}
-	}
-	who := a.Name(l.network.Graph)
-	if len(l.attackers) > 1 {
-		who = fmt.Sprintf("each of %d nodes", len(l.attackers))
-	}
-	return who + ": " + what
-}
-
-func (l *ledger) table(w io.Writer, reports []threat.Report) error {
-	number := func(v float64, there bool) string {
-		if !there {
-			return "infinite"
-		}
-		return cli.NumberUp(v)
-	}
-	header := []string{"distance", "pairs", "least", "mean", "most", "mu (most)"}
-	if l.flags.delta > 0 {
-		header = append(header, "epsilon (most)")
-	}
-	var rows [][]string
-	for _, r := range threat.ByDistance(reports) {
-		distance, finite := strconv.Itoa(r.Distance), r.Infinite == 0
-		switch {
-		case r.Distance == threat.NoPath && len(l.attackers[0].Nodes) > 0:
-			distance = "no path"
-		case r.Distance == threat.NoPath:
-			distance = "any"
-		}
-		row := []string{distance, strconv.Itoa(r.Pairs), number(r.Least, r.Pairs > r.Infinite), number(r.Mean, finite), number(r.Most, finite),
-			number(r.Mu, finite)}
-		if l.flags.delta > 0 {
-			row = append(row, number(r.Epsilon, finite))
-		}
-		cyffers := "-"
-		if r.Cyffers != nil {
-			cyffers = cli.NumberUp(*r.Cyffers)
-		}
-		local := l.study.Local()
-		rows = append(rows, append(row, cyffers, number(local, !math.IsInf(local, 1))))
-	}
-	return cli.Table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
 }
 
 // written says which files are in the folder.

@@ -28,7 +28,7 @@ import (
 )
 
 type optimizeFlags struct {
-	network                         networkFlags
+	network                         cli.NetworkFlags
 	workload, objective             string
 	schema                          cli.SchemaFlags
 	tolerance                       float64
@@ -68,8 +68,8 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
 	bindObjective(cmd, &f.objective)
@@ -280,10 +280,10 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		j.gram, err = f.gram.choose(cmd, nil, steps, 0, "", j.isLong())
 		return j, err
 	}
-	if j.network, err = f.network.load(); err != nil {
+	if j.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
-	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.seed, f.exactOnly(j), j.isLong()); err != nil {
+	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.Seed, f.exactOnly(j), j.isLong()); err != nil {
 		return nil, err
 	}
 	n := float64(j.network.Graph.Nodes())

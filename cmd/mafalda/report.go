@@ -139,10 +139,10 @@ func gossipLine(g *graph.Origin) string {
 func (j *job) networkFiles() string {
 	var flags string
 	if j.network != nil && j.network.Origin.SHA256 != "" {
-		flags = " --graph " + j.flags.network.source
+		flags = " --graph " + j.flags.network.Source
 	}
 	if j.network != nil && j.network.Origin.GossipFile != "" {
-		flags += " --gossip-matrix " + j.flags.network.gossipFile
+		flags += " --gossip-matrix " + j.flags.network.GossipFile
 	}
 	return flags
 }

@@ -37,7 +37,7 @@ func (v *verification) networkOf() (n *graph.Network, known bool, err error) {
 	if !known {
 		return nil, false, nil
 	}
-	if n, err = f.load(); err != nil {
+	if n, err = f.Load(); err != nil {
 		return nil, false, err
 	}
 	return n, true, v.compareNetwork(n)
@@ -82,25 +82,25 @@ func (v *verification) checkSketch(n *graph.Network) error {
 }
 
 // networkFlags says how to load the manifest's network, and whether that is possible.
-func (v *verification) networkFlags() (networkFlags, bool) {
+func (v *verification) networkFlags() (cli.NetworkFlags, bool) {
 	g := v.export.Manifest.Graph
-	f := networkFlags{source: v.flags.graph, gossip: g.Gossip, gossipFile: v.flags.gossipMatrix, directed: g.Directed}
+	f := cli.NetworkFlags{Source: v.flags.graph, Gossip: g.Gossip, GossipFile: v.flags.gossipMatrix, Directed: g.Directed}
 	if g.Seed != nil {
-		f.seed = *g.Seed
+		f.Seed = *g.Seed
 	}
-	if f.source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
-		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.seed}); !known || err != nil {
+	if f.Source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
+		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.Seed}); !known || err != nil {
 			v.add("network", false,
 				"%q is no built-in graph that can be made, and the manifest has no hash of a file", g.Source)
 			return f, false
 		}
-		f.source = g.Source
+		f.Source = g.Source
 	}
 	hint := ""
-	if g.SHA256 != "" && f.source == "" {
+	if g.SHA256 != "" && f.Source == "" {
 		hint = fmt.Sprintf(" --graph FILE (it was %s)", g.Source)
 	}
-	if g.GossipFile != "" && f.gossipFile == "" {
+	if g.GossipFile != "" && f.GossipFile == "" {
 		hint += fmt.Sprintf(" --gossip-matrix FILE (it was %s)", g.GossipFile)
 	}
 	if hint != "" {
@@ -109,7 +109,7 @@ func (v *verification) networkFlags() (networkFlags, bool) {
 		return f, false
 	}
 	if g.Source == g.GossipFile {
-		f.directed = false // it follows from the matrix
+		f.Directed = false // it follows from the matrix
 	}
 	return f, true
 }
