@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -111,11 +110,7 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 
 // Describe returns the schema for the manifest.
 func (f *SchemaFlags) Describe(s participation.Schema) export.Participation {
-	p := export.Participation{Schema: s.Name(), K: s.Participations(), B: s.Separation()}
-	if list, ok := s.(*participation.PatternList); ok {
-		p.Source, p.Patterns = filepath.Base(f.schema), list.Patterns()
-	}
-	return p
+	return export.DescribeSchema(f.schema, s)
 }
 
 // AddTo adds who takes part when to the inputs of a study: of a file its patterns, not its name.
