@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/files"
-	"mafalda/internal/study"
 )
 
 // Export is an export as it was found: nothing in it has been compared with anything else, except shapes.
@@ -108,15 +106,6 @@ func (e *Export) CheckHashes() error {
 		return nil
 	}
 	return fmt.Errorf("%s: %s", e.Dir, strings.Join(wrong, "; "))
-}
-
-// Digest is of an export whose hashes have been checked: they are in its manifest, and so the manifest stands for every
-// byte.
-func (e *Export) Digest() (string, error) {
-	d := study.NewDigest()
-	text, err := json.Marshal(e.Manifest)
-	d.Bytes(text)
-	return d.Sum(), err
 }
 
 // Read returns the content of a file of the export other than the matrices, as it was when Load read and hashed it.
