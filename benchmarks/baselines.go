@@ -3,8 +3,6 @@ package benchmarks
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/participation"
@@ -20,12 +18,13 @@ type Baseline struct {
 // Measure says what a strategy costs, for example by factorize.Evaluate.
 type Measure func(c strategy.Strategy) (factorize.Quality, error)
 
-// On measures by factorize.Evaluate.
-func On(h *mat.SymDense, schema participation.Schema) Measure {
-	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, h, schema) }
+// On measures an objective by factorize.Evaluate.
+func On(o factorize.Objective, schema participation.Schema) Measure {
+	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, o, schema) }
 }
 
-// Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see package baselines), in this order. The error is that of a measurement.
+// Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see package baselines), in this order. The error is that of
+// a measurement.
 func Baselines(dmf strategy.Strategy, measure Measure) ([]Baseline, error) {
 	steps := dmf.Steps()
 	rows := make([]Baseline, 0, 3)

@@ -110,7 +110,7 @@ func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Optimize(ctx, h, schema, factorize.Options{})
+	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
 	switch {
 	case err != nil:
 		return nil, err

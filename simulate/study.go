@@ -93,8 +93,8 @@ func StrategyNeeds(steps int) float64 { return 60 * 8 * float64(steps) * float64
 
 // NewStudy returns the study of a configuration on a network, whose gossip matrix it takes. Fields of the configuration
 // that are 0 have their defaults, but for Every: losses are measured about 64 times before the last Window steps.
-// Exports are read. The errors are those of Check, those of exports (StepsError, ErrParticipation, ErrOtherNetwork, and
-// of reading them), that of limits for what memory does not hold, a configuration that makes no sense (ErrData), and
+// Exports are read. The errors are those of Check, those of exports (StepsError, ErrParticipation,
+// export.ErrOtherNetwork, and of reading them), that of limits for what memory does not hold, a configuration that makes no sense (ErrData), and
 // records that would take part more often than the schema allows (ErrParticipation).
 func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := o.Check(); err != nil {

@@ -103,12 +103,18 @@ type job struct {
 	gram      *export.Gram
 	objective objective
 	schema    participation.Schema
-	class     strategyClass
+	class     factorize.Class
 	stderr    io.Writer
 	progress  *cli.Progress
 	history   []export.Point
 	started   time.Time
 }
+
+// isDense reports whether the class is that of all strategies.
+func (j *job) isDense() bool { return j.class == factorize.Class(factorize.Dense{}) }
+
+// isDense reports whether an exported strategy is of that class: its matrix is all there is of it.
+func isDense(s export.Strategy) bool { return s.Class == factorize.Dense{}.Name() }
 
 func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	j, err := f.prepare(cmd)
@@ -131,27 +137,27 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	r := &outcome{}
+	r := &outcome{certified: j.class.Traits().Certified}
 	h := k.Gram()
-	measure := benchmarks.On(h, j.schema)
+	objective := factorize.Mean(h)
 	if j.objective.isMean() {
 		r.best, err = j.optimize(ctx, h)
 	} else {
-		measure = j.objective.measure(k, j.schema)
+		objective = j.objective.on(k)
 		err = j.byObjective(ctx, k, r)
 	}
 	if err != nil {
 		return err
 	}
-	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
-		j.progress.Show(0, j.class.name+" strategy")
+	if (!j.isDense() || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
+		j.progress.Show(0, j.class.Name()+" strategy")
 		opts := factorize.Options{Gap: f.tolerance}
-		if j.class.name == "dense" {
+		if j.isDense() {
 			opts.LowerBound = r.best.LowerBound
 		}
-		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, opts)
+		r.special, err = j.class.Optimize(ctx, objective, j.schema, opts)
 		if err != nil {
-			return err
+			return fmt.Errorf("optimizing the %s strategy: %w", j.class.Name(), err)
 		}
 		if !participation.IsPartition(j.schema) {
 			j.progress.Show(0, "lower bound")
@@ -173,7 +179,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		case err != nil:
 			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
 		default:
-			baselines, err := benchmarks.Baselines(c, measure)
+			baselines, err := benchmarks.Baselines(c, benchmarks.On(objective, j.schema))
 			if err != nil {
 				return err
 			}
@@ -228,19 +234,19 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.isLong() {
 		matrices = 0
 	}
-	if err := cli.CheckMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.name), matrices); err != nil {
+	if err := cli.CheckMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.Name()), matrices); err != nil {
 		return nil, err
 	}
 	if cmd.Flags().Changed("output") && f.out == "" {
 		return nil, cli.Usagef("--output is empty: name a folder")
 	}
-	if f.noDense && f.strategy.class == "dense" {
+	if f.noDense && j.isDense() {
 		return nil, cli.Usagef("--no-dense leaves nothing to export of --strategy dense")
 	}
 	if j.objective, err = parseObjective(f.objective); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if err := f.checkObjective(j.objective, j.schema); err != nil {
+	if err := j.checkObjective(); err != nil {
 		return nil, err
 	}
 	if err := f.start.check(j); err != nil {
@@ -252,7 +258,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		}
 	}
 	if !cmd.Flags().Changed("tolerance") {
-		f.tolerance = j.objective.tolerance
+		f.tolerance = j.objective.kind.DefaultGap()
 	}
 	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
 		return nil, cli.Usagef("--tolerance %v: must be positive and finite", f.tolerance)
@@ -263,7 +269,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
 		return nil, cli.Usagef("--format %q: must be npy, csv or both", f.format)
 	}
-	if err := f.split.check(cmd, f, j.kind, j.schema); err != nil {
+	if err := f.split.check(cmd, j); err != nil {
 		return nil, err
 	}
 	if err := f.privacy.Check(cmd); err != nil {
@@ -349,7 +355,7 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 	}
 	checkpoints := j.checkpoints()
 	defer checkpoints.end()
-	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
+	result, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
 		Progress: func(it factorize.Iteration) {
 			j.iteration(it)
 			checkpoints.keep(it)
@@ -401,11 +407,11 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	q, iterations, bound := r.Quality, r.Iterations, math.Max(r.LowerBound, o.bound)
 	strategy := export.Describe(o.chosen())
 	if special := o.special; special != nil {
-		q, iterations = special.quality, special.iterations
+		q, iterations = special.Quality, special.Iterations
 		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
-		if b := math.Max(special.bound, bound); special.bound > 0 {
+		if b := math.Max(special.ClassBound, bound); special.ClassBound > 0 {
 			gap := (q.Loss - b) / b
 			strategy.ClassBound, strategy.ClassGap = b, &gap
 		}
@@ -430,7 +436,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
 	}
 	if !j.objective.isMean() {
-		m.Objective, m.Weights = j.objective.name, o.weights
+		m.Objective, m.Weights = j.objective.kind.String(), r.Weights
 	}
 	m.RMSE = q.RMSE(nodes, j.objective.steps(j.schema.Steps()))
 	for _, b := range o.baselines {
@@ -456,7 +462,7 @@ func (j *job) export(m *export.Manifest, o *outcome) error {
 	s := o.chosen()
 	if m.PerNode != nil {
 		files = j.flags.split.files(o.split)
-	} else if m.Strategy.Class == "dense" || (!j.flags.noDense && m.Steps <= maxDense) {
+	} else if j.isDense() || (!j.flags.noDense && m.Steps <= maxDense) {
 		var c, inverse mat.TriDense
 		s.StrategyTo(&c)
 		if err := s.NoisingTo(&inverse); err != nil {

@@ -226,12 +226,8 @@ func isLongExport(e *export.Export) bool {
 	if m.Steps <= factorize.LongSteps || e.C != nil || m.PerNode != nil {
 		return false
 	}
-	for _, c := range strategyClasses() {
-		if c.name == m.Strategy.Class {
-			return c.long != nil && m.Strategy.Columns == nil
-		}
-	}
-	return false
+	c, err := factorize.ClassOf(m.Strategy.Class)
+	return err == nil && c.Traits().Has(factorize.ManySteps) && m.Strategy.Columns == nil
 }
 
 func (v *verification) print(w io.Writer) error {

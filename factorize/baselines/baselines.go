@@ -40,8 +40,8 @@ func New(ctx context.Context, name string, schema participation.Schema) (strateg
 // prefixOptimum is the certified optimum of centralized learning.
 func prefixOptimum(ctx context.Context, schema participation.Schema) (strategy.Strategy, error) {
 	steps := schema.Steps()
-	o := factorize.Options{Gap: factorize.MinGap(steps)}
-	r, err := factorize.Optimize(ctx, workload.PrefixGram(steps), schema, o)
+	prefix := factorize.Mean(workload.PrefixGram(steps))
+	r, err := factorize.Dense{}.Optimize(ctx, prefix, schema, factorize.Options{Gap: factorize.MinGap(steps)})
 	switch {
 	case err != nil:
 		return nil, err
