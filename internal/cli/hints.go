@@ -11,6 +11,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/files"
+	"mafalda/noise"
 	"mafalda/simulate"
 )
 
@@ -36,6 +37,7 @@ func hinted(cmd *cobra.Command, err error) string {
 		draw         *graph.DrawError
 		disconnected *graph.DisconnectedError
 		steps        *simulate.StepsError
+		lost         *noise.LostError
 	)
 	if errors.As(err, &exists) {
 		hint(exists, " (use --force to replace it)")
@@ -48,6 +50,9 @@ func hinted(cmd *cobra.Command, err error) string {
 	}
 	if errors.As(err, &steps) {
 		hint(steps, fmt.Sprintf(" (use --T %d)", steps.Steps))
+	}
+	if errors.As(err, &lost) {
+		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
 	}
 	return text
 }
