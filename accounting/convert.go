@@ -19,8 +19,8 @@ type Conversion struct {
 	EpsilonByRDP *float64 `json:"epsilon_by_rdp,omitempty"` // what an accountant that only knows Renyi DP reports
 }
 
-// Convert computes the third of μ, ε and δ from two, rounded to the safe side: a μ for an (ε, δ) down, all else up. With
-// Alpha it adds the Rényi divergence. The errors are a fault.Argument of the field RDP without Alpha or beside Mu, of
+// Convert computes the third of μ, ε and δ from two, rounded to the safe side: a μ for an (ε, δ) down, all else up.
+// With Alpha it adds the Rényi divergence. The errors are a fault.Argument of the field RDP without Alpha or beside Mu, of
 // Delta if μ, ε and δ are all known, and of Mu if too little is; and those of the conversions.
 func Convert(k Known) (*Conversion, error) {
 	c := &Conversion{}

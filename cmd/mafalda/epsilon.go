@@ -81,7 +81,8 @@ func conversionError(err error) error {
 	return errors.New("give two of --mu, --epsilon and --delta, or --mu and --alpha")
 }
 
-// printConversion writes given numbers as they are, and the others on the safe side: a μ for an (ε, δ) down, all else up.
+// printConversion writes given numbers as they are, and the others on the safe side: a μ for an (ε, δ) down, all else
+// up.
 func printConversion(w io.Writer, c *accounting.Conversion, given func(string) bool) {
 	const digits = accounting.MuDigits
 	text := func(name string, v float64) string {
