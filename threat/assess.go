@@ -54,10 +54,10 @@ func (o AssessOptions) check(s Scenario) error {
 // Errors: a fault.Argument that names the field of the options; those of Account but for ErrUnclear; and the cause of the
 // context, soon after it has ended.
 func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
-	if err := o.check(s); err != nil {
+	if err := s.check(); err != nil {
 		return Report{}, err
 	}
-	if err := s.check(); err != nil {
+	if err := o.check(s); err != nil {
 		return Report{}, err
 	}
 	if o.Local == 0 {
@@ -206,7 +206,7 @@ func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 // report returns what was found, in order.
 func (a *assessment) report() Report {
 	s := a.scenario
-	r := Report{Attacker: nameOf(s.Attacker.Nodes, a.options.Graph), Trust: s.Attacker.Trust.String(), Algorithm: s.Algorithm.Name()}
+	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(), Algorithm: s.Algorithm.Name()}
 	if !math.IsInf(a.options.Local, 1) {
 		r.Local = a.options.Local
 	}
@@ -217,16 +217,4 @@ func (a *assessment) report() Report {
 		r.Pairs = append(r.Pairs, f.pair)
 	}
 	return r
-}
-
-// nameOf returns the labels of attackers.
-func nameOf(nodes []int, g *graph.Graph) string {
-	if len(nodes) == 0 {
-		return "everybody"
-	}
-	var labels []string
-	for _, v := range nodes {
-		labels = append(labels, g.Label(v))
-	}
-	return strings.Join(labels, ",")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mafalda/graph"
 )
@@ -59,6 +60,33 @@ type Attacker struct {
 	// nothing, because a node that sees its own message and all those it was made of can compute the noise in it; what it
 	// shares with neighbours is taken as known, too, which is the safe reading.
 	ForgetOwnNoise bool
+}
+
+// Name returns the labels of the attackers, with commas between them, and "everybody" where they are nobody in particular.
+func (a Attacker) Name(g *graph.Graph) string {
+	if len(a.Nodes) == 0 {
+		return "everybody"
+	}
+	var labels []string
+	for _, v := range a.Nodes {
+		labels = append(labels, g.Label(v))
+	}
+	return strings.Join(labels, ",")
+}
+
+// Sees says in a few words what the attacker sees and knows.
+func (a Attacker) Sees() string {
+	switch {
+	case a.SecureSummation && a.ForgetOwnNoise:
+		return "weighted sums of messages under their own noise"
+	case a.SecureSummation:
+		return "weighted sums of messages, and know their own noise"
+	case a.Trust == PNDP:
+		return "the messages they receive and send, and know their own noise"
+	case a.Trust == SecLDP:
+		return "all messages, and know their own noise"
+	}
+	return "all messages"
 }
 
 // ErrAttacker is wrapped by errors about an attacker that does not exist.

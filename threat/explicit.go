@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/internal/dense"
-
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows, columns

@@ -35,6 +35,9 @@ type GrowthCell struct {
 // DP is computed, for all of them. Errors: a fault.Argument that names the field of the options, strategies that do not fit
 // (ErrStrategy), that of limits for views that memory does not hold, and the cause of the context, soon after it has ended.
 func NewStudy(ctx context.Context, s Scenario, o AssessOptions) (*Study, error) {
+	if err := s.given(); err != nil {
+		return nil, err
+	}
 	if err := o.check(s); err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func (s *Study) Assess(ctx context.Context, c Cell) (Report, error) {
 	}
 	r, err := Assess(ctx, one, s.options)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrStrategy) {
-		err = fmt.Errorf("accounting for %s: %w", nameOf(one.Attacker.Nodes, s.options.Graph), err)
+		err = fmt.Errorf("accounting for %s: %w", one.Attacker.Name(s.options.Graph), err)
 	}
 	return r, err
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"mafalda/export"
 	"mafalda/internal/figures"
 	"mafalda/internal/study"
 	"mafalda/internal/version"
@@ -42,7 +43,7 @@ func (l *ledger) inputs(in *study.Inputs) {
 func (l *ledger) spec() study.Spec {
 	s := study.Of("account")
 	l.inputs(&s.Inputs)
-	addSchema(&s.Inputs, &l.flags.schema, l.schema)
+	export.DescribeSchema("", l.schema).AddTo(&s.Inputs, l.schema.Steps())
 	s.Inputs.Add("sigma", l.flags.sigma)
 	s.Inputs.Add("delta", l.flags.delta)
 	s.Inputs.Add("alpha", l.flags.alpha)

@@ -11,7 +11,6 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/participation"
-	"mafalda/strategy"
 	"mafalda/threat"
 )
 
@@ -87,7 +86,7 @@ func (f *threatFlags) load(steps int) (threat.Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return threat.Algorithm{}, err
 	}
-	if f.export, err = exportDigest(e); err != nil {
+	if f.export, err = e.Digest(); err != nil {
 		return threat.Algorithm{}, err
 	}
 	m := e.Manifest
@@ -95,7 +94,7 @@ func (f *threatFlags) load(steps int) (threat.Algorithm, error) {
 		return threat.Algorithm{}, fmt.Errorf("%s is for T = %d, not %d", dir, m.Steps, steps)
 	}
 	if m.PerNode == nil {
-		c, err := sharedStrategy(e)
+		c, err := e.SharedStrategy()
 		if err != nil {
 			return threat.Algorithm{}, err
 		}
@@ -104,15 +103,9 @@ func (f *threatFlags) load(steps int) (threat.Algorithm, error) {
 	if f.nodes, err = e.Read("nodes.csv"); err != nil {
 		return threat.Algorithm{}, err
 	}
-	layers := make([]strategy.Strategy, len(e.Layers))
-	for i, l := range e.Layers {
-		if layers[i], err = strategy.NewDense(l.C); err != nil {
-			return threat.Algorithm{}, fmt.Errorf("%s: %w", dir, err)
-		}
-	}
-	each := make([]strategy.Strategy, len(m.PerNode.Layers))
-	for v, l := range m.PerNode.Layers {
-		each[v] = layers[l]
+	each, err := e.NodeStrategies()
+	if err != nil {
+		return threat.Algorithm{}, err
 	}
 	return threat.MFDSGDPerNode(each), nil
 }
@@ -127,19 +120,6 @@ func (f *threatFlags) checkNodes(g *graph.Graph) error {
 		return cli.Usagef("%s has strategies for the nodes of another graph", f.strategy)
 	}
 	return nil
-}
-
-// sharedStrategy returns the strategy of an export that all nodes share, from its parameters if it has some.
-func sharedStrategy(e *export.Export) (strategy.Strategy, error) {
-	m := e.Manifest
-	c, err := m.Strategy.Build(m.Steps)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.Dir, err)
-	}
-	if c == nil {
-		return nodeStrategy(e, 0)
-	}
-	return c, nil
 }
 
 // attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.

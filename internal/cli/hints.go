@@ -3,14 +3,19 @@ package cli
 import (
 	"errors"
 	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
 
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/internal/files"
 )
 
 // hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
-// it is about: the libraries name no flags.
-func hinted(err error) string {
+// it is about: the libraries name no flags. A bad argument is named as the flag of the command that fills the field, where
+// there is one.
+func hinted(cmd *cobra.Command, err error) string {
 	text := err.Error()
 	hint := func(about error, what string) { text = strings.Replace(text, about.Error(), about.Error()+what, 1) }
 	if errors.Is(err, graph.ErrDirected) {
@@ -18,6 +23,10 @@ func hinted(err error) string {
 	}
 	if errors.Is(err, graph.ErrAsymmetric) {
 		hint(graph.ErrAsymmetric, ": use --directed")
+	}
+	var argument *fault.Argument
+	if errors.As(err, &argument) && cmd != nil && cmd.Flags().Lookup(flagOf(argument.Field)) != nil {
+		text = strings.Replace(text, argument.Error(), "--"+flagOf(argument.Field)+strings.TrimPrefix(argument.Error(), argument.Field), 1)
 	}
 	var (
 		exists       *files.ExistsError
@@ -34,4 +43,16 @@ func hinted(err error) string {
 		hint(disconnected, " (leave out --strict to use it)")
 	}
 	return text
+}
+
+// flagOf returns the name of the flag for a field: noise-scale for NoiseScale.
+func flagOf(field string) string {
+	var name strings.Builder
+	for i, r := range field {
+		if i > 0 && unicode.IsUpper(r) {
+			name.WriteByte('-')
+		}
+		name.WriteRune(unicode.ToLower(r))
+	}
+	return name.String()
 }
