@@ -6,8 +6,8 @@ import (
 	"mafalda/internal/study"
 )
 
-// Digest returns the SHA-256 of the manifest as it was read. Of an export that passes CheckHashes it stands for every byte:
-// the manifest has the hashes of all files.
+// Digest returns the SHA-256 of the manifest as it was read. Of an export that passes CheckHashes it stands for every
+// byte: the manifest has the hashes of all files.
 func (e *Export) Digest() (string, error) {
 	text, err := json.Marshal(e.Manifest)
 	if err != nil {

@@ -21,8 +21,8 @@ type origin struct {
 	nodes      []byte     // nodes.csv, if nodes have their own strategies
 }
 
-// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps (ErrStrategy) and have the
-// files of its manifest.
+// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps (ErrStrategy) and have
+// the files of its manifest.
 func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return Algorithm{}, err

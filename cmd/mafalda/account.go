@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -58,12 +56,14 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.threat.Bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
-		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\nlabels with commas in quotes, as in CSV")
+		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
+			"labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
-	fl.StringVar(&f.growth, "growth", "", "instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
+	fl.StringVar(&f.growth, "growth", "",
+		"instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
 	fl.StringVarP(&f.out, "output", "o", "", "write pairs and figure to this `folder`")
 	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
@@ -91,10 +91,11 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	if lengths != nil {
 		return l.runGrowth(cmd, lengths)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long: do not let as much garbage pile up beside them
+	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long, and much garbage beside them
 	l.progress.At = "attackers"
-	reports, err := cli.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
-		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers()}.Run(cmd.Context(), l.progress)
+	all := cli.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
+		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers()}
+	reports, err := all.Run(cmd.Context(), l.progress)
 	if err != nil {
 		return err
 	}
@@ -140,8 +141,8 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if err != nil {
 		return nil, err
 	}
-	accounts := &cli.Accounts{Study: all, Network: n, Schema: schema, Flags: &f.schema, Scenario: s, Options: o, Attackers: attackers,
-		Replace: f.force}
+	accounts := &cli.Accounts{Study: all, Network: n, Schema: schema, Flags: &f.schema, Scenario: s, Options: o,
+		Attackers: attackers, Replace: f.force}
 	return &ledger{accounts, f, cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)}, nil
 }
 
@@ -159,7 +160,8 @@ func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.
 	return func(ctx context.Context, c threat.Cell) (threat.Report, error) {
 		r, err := l.Study.Assess(ctx, c)
 		if r.Unclear {
-			fmt.Fprintf(w, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n", r.Attacker)
+			fmt.Fprintf(w, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n",
+				r.Attacker)
 		}
 		return r, err
 	}
@@ -180,19 +182,10 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Schema.Steps())
 	fmt.Fprintf(w, "participation  %v\n", l.Schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
-	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n", l.Options.Measure, l.Options.Sigma)
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n",
+		l.Options.Measure, l.Options.Sigma)
 	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}
-	return l.written(w, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
-}
-
-// written says which files are in the folder.
-func (l *ledger) written(w io.Writer, names ...string) error {
-	names = slices.DeleteFunc(names, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(l.flags.out, name))
-		return err != nil // no figure without anything to draw
-	})
-	_, err := fmt.Fprintf(w, "\nwritten        %s: %s\n", l.flags.out, strings.Join(names, ", "))
-	return err
+	return cli.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
 }

@@ -41,8 +41,9 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 		cells = append(cells, threat.GrowthCell{Cell: l.Cells()[0], Steps: steps})
 	}
 	l.progress.At = "numbers of steps"
-	rows, err := cli.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.out, Spec: l.GrowthSpec(), Cells: cells, Cell: "length",
-		Do: l.Study.Growth, Files: l.GrowthFiles}.Run(cmd.Context(), l.progress)
+	all := cli.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.out, Spec: l.GrowthSpec(), Cells: cells,
+		Cell: "length", Do: l.Study.Growth, Files: l.GrowthFiles}
+	rows, err := all.Run(cmd.Context(), l.progress)
 	w := cmd.OutOrStdout()
 	switch {
 	case err != nil:
@@ -55,9 +56,10 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
 	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
-	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n\n", l.Options.Measure, l.Scenario.Algorithm.Name())
+	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n\n", l.Options.Measure,
+		l.Scenario.Algorithm.Name())
 	if err := l.GrowthTable(w, rows); err != nil || l.flags.out == "" {
 		return err
 	}
-	return l.written(w, "growth.json", "growth.png", "growth.svg")
+	return cli.Written(w, l.flags.out, "growth.json", "growth.png", "growth.svg")
 }

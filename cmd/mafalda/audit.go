@@ -56,7 +56,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.auditSeed = 1
 	fl.Var((*cli.SeedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
-	fl.Float64Var(&f.noiseScale, "noise-scale", 1, "multiply the nodes' noise, but not the claim: below 1 the audit should fail")
+	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
+		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -97,8 +98,8 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0), Runs: f.runs,
-		Confidence: f.confidence, NoiseScale: f.noiseScale})
+	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
+		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale})
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}
@@ -114,8 +115,8 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 		err = f.print(cmd.OutOrStdout(), n, s, victim, r)
 	}
 	if err == nil && !r.Passed {
-		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical, cli.DecimalDown(r.Low, 6),
-			cli.DecimalUp(r.Claimed, 6))
+		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical,
+			cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6))
 	}
 	return err
 }
@@ -146,11 +147,12 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, vic
 	if attacker == "" {
 		attacker = s.Attacker.Name(n.Graph)
 	}
-	fmt.Fprintf(w, "attack         of %s on %s, %s under %v\n", attacker, n.Graph.Label(victim), s.Algorithm.Name(), s.Attacker.Trust)
+	fmt.Fprintf(w, "attack         of %s on %s, %s under %v\n", attacker,
+		n.Graph.Label(victim), s.Algorithm.Name(), s.Attacker.Trust)
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
 	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
-	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical, cli.DecimalDown(r.Low, 6),
-		cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
+	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical,
+		cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
 	verdict := "passed: the claim holds"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed"

@@ -15,8 +15,8 @@ import (
 	"mafalda/threat"
 )
 
-// Accounts are what attackers learn in one network: the studies of pairs and of growth, which another program can run, too,
-// and their tables.
+// Accounts are what attackers learn in one network: the studies of pairs and of growth, which another program can run,
+// too, and their tables.
 type Accounts struct {
 	Study     *threat.Study
 	Network   *graph.Network
@@ -66,13 +66,16 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 	for _, e := range entries {
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}
-	f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{Algorithm: a.Scenario.Algorithm.Name(), Steps: a.Schema.Steps(),
-		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha})
+	f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{
+		Algorithm: a.Scenario.Algorithm.Name(), Steps: a.Schema.Steps(),
+		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
+	})
 	if err != nil {
 		return nil, err
 	}
 	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
-	return append(figures.Files("exposure", f), study.JSONFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
+	return append(figures.Files("exposure", f), study.JSONFile("account.json", stored),
+		study.File{Name: "pairs.csv", Write: pairs}), nil
 }
 
 // GrowthSpec says whose the folder of growth is: of one attacker, the first.
@@ -147,7 +150,8 @@ func (a *Accounts) Table(w io.Writer, reports []threat.Report) error {
 func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
 	var lines [][]string
 	for _, r := range rows {
-		lines = append(lines, []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others), numberOrDash(r.Asymptote)})
+		lines = append(lines, []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others),
+			numberOrDash(r.Asymptote)})
 	}
 	return Table(w, []string{"T", "neighbours", "others", "asymptote"}, lines)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
-// it is about: the libraries name no flags. A bad argument is named as the flag of the command that fills the field, where
-// there is one.
+// it is about: the libraries name no flags. A bad argument is named as the flag of the command that fills the field,
+// where there is one.
 func hinted(cmd *cobra.Command, err error) string {
 	text := err.Error()
 	hint := func(about error, what string) { text = strings.Replace(text, about.Error(), about.Error()+what, 1) }
@@ -26,7 +26,8 @@ func hinted(cmd *cobra.Command, err error) string {
 	}
 	var argument *fault.Argument
 	if errors.As(err, &argument) && cmd != nil && cmd.Flags().Lookup(flagOf(argument.Field)) != nil {
-		text = strings.Replace(text, argument.Error(), "--"+flagOf(argument.Field)+strings.TrimPrefix(argument.Error(), argument.Field), 1)
+		named := "--" + flagOf(argument.Field) + strings.TrimPrefix(argument.Error(), argument.Field)
+		text = strings.Replace(text, argument.Error(), named, 1)
 	}
 	var (
 		exists       *files.ExistsError

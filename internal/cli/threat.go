@@ -26,7 +26,8 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
 	fl.StringVar(&f.strategy, "strategy", "", "the export `folder` whose strategy mf-d-sgd runs")
-	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\npndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
+	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\n"+
+		"pndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
 	f.rounds = 1
 	fl.Var((*WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
 	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
@@ -79,8 +80,8 @@ func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
 	return threat.MFDSGDOf(e, steps)
 }
 
-// Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition. There is
-// at least one.
+// Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
+// There is at least one.
 func (f *ThreatFlags) Attackers(names string, g *graph.Graph) ([]threat.Attacker, error) {
 	trust, err := threat.ParseTrust(f.trust)
 	if err != nil {

@@ -16,12 +16,12 @@ type ExposureOptions struct {
 	Sigma, Alpha float64 // as of threat.AssessOptions
 }
 
-// Exposure draws what attackers learn by distance, as in Figure 2 of Bellet et al.: the Rényi divergence. It is nil if no
-// distance has finite pairs only.
+// Exposure draws what attackers learn by distance, as in Figure 2 of Bellet et al.: the Rényi divergence. It is nil if
+// no distance has finite pairs only.
 func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 	scale := o.Alpha / 2 / (o.Sigma * o.Sigma)
-	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"}, {Name: "Cyffers et al. 2022 (mean)", Dashed: true},
-		{Name: "local DP", Dashed: true}}
+	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
+		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
 	put := func(i, distance int, v float64) {
 		if v *= scale; v > 0 && !math.IsInf(v, 0) {
 			curves[i].X, curves[i].Y = append(curves[i].X, float64(distance)), append(curves[i].Y, v)
@@ -39,12 +39,14 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		}
 		put(4, r.Distance, o.Local)
 	}
-	return linesOf(Axes{Title: fmt.Sprintf("%s, T = %d: privacy lost by distance", o.Algorithm, o.Steps),
-		X: "distance from the attacker", Y: fmt.Sprintf("Renyi divergence of order %g", o.Alpha), LogY: true, Marks: true}, curves)
+	return linesOf(Axes{
+		Title: fmt.Sprintf("%s, T = %d: privacy lost by distance", o.Algorithm, o.Steps), X: "distance from the attacker",
+		Y: fmt.Sprintf("Renyi divergence of order %g", o.Alpha), LogY: true, Marks: true,
+	}, curves)
 }
 
-// Growth draws what an attacker learns a step against the number of steps, as in Figure 1 of Koskela & Kulkarni. It is nil
-// if there is nothing to draw.
+// Growth draws what an attacker learns a step against the number of steps, as in Figure 1 of Koskela & Kulkarni. It is
+// nil if there is nothing to draw.
 func Growth(rows []threat.GrowthRow) (*Figure, error) {
 	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
 	for _, r := range rows {
@@ -54,7 +56,8 @@ func Growth(rows []threat.GrowthRow) (*Figure, error) {
 			}
 		}
 	}
-	return linesOf(Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}, curves)
+	axes := Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
+	return linesOf(axes, curves)
 }
 
 // linesOf draws the curves that have points; nil if none has.

@@ -33,11 +33,13 @@ func TestThreat(t *testing.T) {
 			continue
 		}
 		var out bytes.Buffer
-		if err := f.WriteAs(&out, "f.svg"); err != nil || !bytes.Contains(out.Bytes(), []byte("Renyi divergence of order 2")) {
+		err = f.WriteAs(&out, "f.svg")
+		if err != nil || !bytes.Contains(out.Bytes(), []byte("Renyi divergence of order 2")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if f, err := Growth([]threat.GrowthRow{{Steps: 4, Neighbours: &half}, {Steps: 8, Neighbours: &half, Asymptote: &half}}); f == nil || err != nil {
+	rows := []threat.GrowthRow{{Steps: 4, Neighbours: &half}, {Steps: 8, Neighbours: &half, Asymptote: &half}}
+	if f, err := Growth(rows); f == nil || err != nil {
 		t.Errorf("growth: %v", err)
 	}
 	if f, err := Growth([]threat.GrowthRow{{Steps: 4}}); f != nil || err != nil {
