@@ -23,8 +23,8 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		fmt.Fprintf(w, "gossip         %s\n", j.network.Origin.GossipLine())
 	}
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
-	if !j.objective.isMean() {
-		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective.name, j.objective.about)
+	if !j.objective.IsMean() {
+		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective.Name, j.objective.About)
 	}
 	fmt.Fprintf(w, "participation  %v\n", j.schema)
 	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.AdjacencyLine())
@@ -34,7 +34,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	row := func(name string, sens, squared, loss float64) []string {
 		return []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss),
-			cli.NumberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
+			cli.NumberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.Steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
 	}
 	rows := [][]string{row(j.strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/cli"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -93,7 +93,7 @@ func (f *verifyFlags) verify(ctx context.Context, dir string) (*verification, er
 		return nil, cli.Usage(err)
 	}
 	v := &verification{flags: f, export: e}
-	if !isLongExport(e) {
+	if !plan.IsLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
 		if err := cli.CheckMemory(fmt.Sprintf("T = %v", steps), matrices); err != nil {
@@ -187,16 +187,16 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil || !known {
 		return err
 	}
-	if isLongExport(v.export) {
+	if plan.IsLongExport(v.export) {
 		return v.longLoss(ctx, n, c)
 	}
 	k, err := v.kernel(ctx, n)
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	o := objectives[0]
+	o := plan.Objectives[0]
 	if name := v.export.Manifest.Objective; name != "" {
-		if o, err = parseObjective(name); err != nil || o.isMean() {
+		if o, err = plan.ParseObjective(name); err != nil || o.IsMean() {
 			v.add("objective", false, "%q is none that a manifest can name", name)
 			return nil
 		}
@@ -218,20 +218,6 @@ func (v *verification) computing(name string, err error) error {
 	}
 	v.add(name, false, "it cannot be computed: %v", err)
 	return nil
-}
-
-// isLongExport reports whether nothing of size T×T belongs to the export.
-func isLongExport(e *export.Export) bool {
-	m := e.Manifest
-	if m.Steps <= factorize.LongSteps || e.C != nil || m.PerNode != nil {
-		return false
-	}
-	for _, c := range strategyClasses() {
-		if c.name == m.Strategy.Class {
-			return c.long != nil && m.Strategy.Columns == nil
-		}
-	}
-	return false
 }
 
 func (v *verification) print(w io.Writer) error {

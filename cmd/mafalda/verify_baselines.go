@@ -10,6 +10,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -17,13 +18,13 @@ import (
 // baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the
 // gap they are optimized to, since their loss on another workload is not stationary in them. The kernel is for
 // objectives other than the mean.
-func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDense, k *workload.Kernel) error {
+func (v *verification) baselines(ctx context.Context, o plan.Objective, h *mat.SymDense, k *workload.Kernel) error {
 	m := v.export.Manifest
 	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
 	measure := benchmarks.On(h, v.schema)
-	if !o.isMean() {
+	if !o.IsMean() {
 		names = append(names, "mean-optimal")
-		measure = o.measure(k, v.schema)
+		measure = o.Measure(k, v.schema)
 	}
 	var is []benchmarks.Baseline
 	if _, ok := m.Baselines["d-mf"]; ok {
@@ -40,7 +41,7 @@ func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDen
 			return err
 		}
 	}
-	if _, ok := m.Baselines["mean-optimal"]; ok && !o.isMean() {
+	if _, ok := m.Baselines["mean-optimal"]; ok && !o.IsMean() {
 		mean, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{})
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/cli"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -119,7 +120,7 @@ func TestVerifyManySteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	gram := &export.Gram{Method: "exact"}
-	responses, _, err := responsesBy(t.Context(), gram, nil, workload.Prefix, nil)
+	responses, _, err := plan.ResponsesBy(t.Context(), gram, nil, workload.Prefix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

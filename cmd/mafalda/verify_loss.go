@@ -12,6 +12,7 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -23,7 +24,7 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 	if err != nil {
 		return err
 	}
-	v.lossIs(q, objectives[0])
+	v.lossIs(q, plan.Objectives[0])
 	v.estimate(h, c)
 	if m.Weights != nil {
 		v.add("objective", false, "objective_weights are for the objective max; the manifest names none")
@@ -154,7 +155,7 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	m := v.export.Manifest
 	again := *claimed
 	optimum := m.Strategy.Class == "dense" && participation.IsPartition(v.schema)
-	if err := judge(&again, v.sketch, h, c, optimum, m.Gap); err != nil {
+	if err := plan.Judge(&again, v.sketch, h, c, optimum, m.Gap); err != nil {
 		v.add("estimate", false, "%v", err)
 		return
 	}
@@ -191,7 +192,7 @@ func optional(key string, says, is *float64) []claim {
 }
 
 // lossIs compares what was computed with the manifest.
-func (v *verification) lossIs(q factorize.Quality, o objective) {
+func (v *verification) lossIs(q factorize.Quality, o plan.Objective) {
 	m := v.export.Manifest
 	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", cli.DecimalUp(q.Loss, 12), cli.DecimalUp(q.SquaredError, 12)),
 		claim{"squared_error", m.SquaredError, q.SquaredError, sameMatrix}, claim{"loss", m.Loss, q.Loss, sameMatrix})

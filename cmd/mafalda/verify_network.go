@@ -8,6 +8,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/cli"
+	"mafalda/plan"
 	"mafalda/workload"
 )
 
@@ -53,7 +54,7 @@ func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.
 	if err := v.checkSketch(n); err != nil {
 		return nil, err
 	}
-	k, s, err := kernelBy(ctx, m.Gram, n, kind, m.Steps, nil)
+	k, s, err := plan.KernelBy(ctx, m.Gram, n, kind, m.Steps, nil)
 	v.sketch = s
 	return k, err
 }
