@@ -29,7 +29,7 @@ func (f *optimizeFlags) checkLong(j *job) error {
 		return cli.Usagef("--T %d: at most %d", j.schema.Steps(), export.MaxSteps)
 	case !cyclic:
 		return cli.Usagef("more than %d steps: only --schema cyclic and single", factorize.LongSteps)
-	case !j.objective.IsMean() || f.split.wanted():
+	case j.objective != plan.Mean || f.split.wanted():
 		return cli.Usagef("more than %d steps: only --objective mean, and one strategy for all nodes", factorize.LongSteps)
 	case f.start.dir != "" || f.start.checkpoint != "":
 		return cli.Usagef("more than %d steps: --start and --checkpoint are for the dense optimum", factorize.LongSteps)
@@ -95,7 +95,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	v.lossIs(q, plan.Objectives[0])
+	v.lossIs(q, plan.Mean)
 	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil || m.Objective != "" || m.Weights != nil {
 		v.add("lower bound", false, "there is none for so many steps, and no other objective")
 	}

@@ -20,9 +20,9 @@ import (
 func bindObjective(cmd *cobra.Command, name *string) {
 	about := "what is to be small:"
 	var names []string
-	for _, o := range plan.Objectives {
-		names = append(names, o.Name)
-		about += fmt.Sprintf("\n%s: %s", o.Name, o.About)
+	for _, o := range plan.Objectives() {
+		names = append(names, o.String())
+		about += fmt.Sprintf("\n%s: %s", o, o.About())
 	}
 	cmd.Flags().StringVar(name, "objective", "mean", about)
 	cli.CompleteWith(cmd, "objective", names)
@@ -31,12 +31,12 @@ func bindObjective(cmd *cobra.Command, name *string) {
 // checkObjective refuses what only the mean can do.
 func (f *optimizeFlags) checkObjective(o plan.Objective, s participation.Schema) error {
 	switch {
-	case o.IsMean():
+	case o == plan.Mean:
 		return nil
 	case f.strategy.class != "dense" || f.split.wanted():
-		return cli.Usagef("--objective %s is for one dense strategy", o.Name)
+		return cli.Usagef("--objective %s is for one dense strategy", o)
 	case !participation.IsPartition(s):
-		return cli.Usagef("--objective %s is not for %s participation, whose patterns overlap", o.Name, s.Name())
+		return cli.Usagef("--objective %s is not for %s participation, whose patterns overlap", o, s.Name())
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) e
 func (v *verification) stepErrors(ctx context.Context, o plan.Objective, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
 	if !participation.IsPartition(v.schema) || m.Strategy.Class != "dense" {
-		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o.Name)
+		v.add("objective", false, "%v is for one dense strategy under patterns that do not overlap", o)
 		return nil
 	}
 	q, err := o.Measure(k, v.schema)(c)
@@ -85,7 +85,7 @@ func (v *verification) stepErrors(ctx context.Context, o plan.Objective, c strat
 		return err
 	}
 	v.lossIs(q, o)
-	if o.Name == "last" {
+	if o == plan.Last {
 		return v.lastBound(ctx, c, k)
 	}
 	best, err := worstBound(ctx, k, v.schema, m.Weights)

@@ -134,7 +134,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	r := &outcome{}
 	h := k.Gram()
 	measure := benchmarks.On(h, j.schema)
-	if j.objective.IsMean() {
+	if j.objective == plan.Mean {
 		r.best, err = j.optimize(ctx, h)
 	} else {
 		measure = j.objective.Measure(k, j.schema)
@@ -252,7 +252,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		}
 	}
 	if !cmd.Flags().Changed("tolerance") {
-		f.tolerance = j.objective.Tolerance
+		f.tolerance = j.objective.Tolerance()
 	}
 	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
 		return nil, cli.Usagef("--tolerance %v: must be positive and finite", f.tolerance)
@@ -310,7 +310,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 // exactOnly says why an estimate of the Gram matrix would not do; empty if it does.
 func (f *optimizeFlags) exactOnly(j *job) string {
 	switch {
-	case !j.objective.IsMean():
+	case j.objective != plan.Mean:
 		return "its error bound is for --objective mean"
 	case f.split.wanted():
 		return "strategies of single nodes need the exact Gram matrices"
@@ -429,8 +429,8 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	if o.split != nil && o.split.LowerBound > 0 {
 		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
 	}
-	if !j.objective.IsMean() {
-		m.Objective, m.Weights = j.objective.Name, o.weights
+	if j.objective != plan.Mean {
+		m.Objective, m.Weights = j.objective.String(), o.weights
 	}
 	m.RMSE = q.RMSE(nodes, j.objective.Steps(j.schema.Steps()))
 	for _, b := range o.baselines {

@@ -12,6 +12,7 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/plan"
 )
 
 // report writes the summary of optimize for people.
@@ -23,8 +24,8 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		fmt.Fprintf(w, "gossip         %s\n", j.network.Origin.GossipLine())
 	}
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
-	if !j.objective.IsMean() {
-		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective.Name, j.objective.About)
+	if j.objective != plan.Mean {
+		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective, j.objective.About())
 	}
 	fmt.Fprintf(w, "participation  %v\n", j.schema)
 	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.AdjacencyLine())

@@ -194,9 +194,9 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	o := plan.Objectives[0]
+	o := plan.Mean
 	if name := v.export.Manifest.Objective; name != "" {
-		if o, err = plan.ParseObjective(name); err != nil || o.IsMean() {
+		if o, err = plan.ParseObjective(name); err != nil || o == plan.Mean {
 			v.add("objective", false, "%q is none that a manifest can name", name)
 			return nil
 		}

@@ -22,7 +22,7 @@ func (v *verification) baselines(ctx context.Context, o plan.Objective, h *mat.S
 	m := v.export.Manifest
 	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
 	measure := benchmarks.On(h, v.schema)
-	if !o.IsMean() {
+	if o != plan.Mean {
 		names = append(names, "mean-optimal")
 		measure = o.Measure(k, v.schema)
 	}
@@ -41,7 +41,7 @@ func (v *verification) baselines(ctx context.Context, o plan.Objective, h *mat.S
 			return err
 		}
 	}
-	if _, ok := m.Baselines["mean-optimal"]; ok && !o.IsMean() {
+	if _, ok := m.Baselines["mean-optimal"]; ok && o != plan.Mean {
 		mean, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{})
 		if err != nil {
 			return err

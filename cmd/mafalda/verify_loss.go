@@ -24,7 +24,7 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 	if err != nil {
 		return err
 	}
-	v.lossIs(q, plan.Objectives[0])
+	v.lossIs(q, plan.Mean)
 	v.estimate(h, c)
 	if m.Weights != nil {
 		v.add("objective", false, "objective_weights are for the objective max; the manifest names none")

@@ -176,7 +176,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	}
 	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", cli.DecimalUp(shared.Loss, 12), cli.DecimalUp(m.SharedLoss, 12)),
 		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
-	return v.baselines(ctx, plan.Objectives[0], all, nil)
+	return v.baselines(ctx, plan.Mean, all, nil)
 }
 
 // nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for
