@@ -22,21 +22,22 @@ func bindObjective(cmd *cobra.Command, name *string) {
 	var names []string
 	for _, o := range plan.Objectives() {
 		names = append(names, o.String())
-		about += fmt.Sprintf("\n%s: %s", o, o.About())
+		about += fmt.Sprintf("\n%v: %s", o, o.About())
 	}
 	cmd.Flags().StringVar(name, "objective", "mean", about)
 	cli.CompleteWith(cmd, "objective", names)
 }
 
 // checkObjective refuses what only the mean can do.
-func (f *optimizeFlags) checkObjective(o plan.Objective, s participation.Schema) error {
+func (j *job) checkObjective() error {
+	o, s := j.objective, j.schema
 	switch {
 	case o == plan.Mean:
 		return nil
-	case f.strategy.class != "dense" || f.split.wanted():
-		return cli.Usagef("--objective %s is for one dense strategy", o)
+	case !j.isDense() || j.flags.split.wanted():
+		return cli.Usagef("--objective %v is for one dense strategy", o)
 	case !participation.IsPartition(s):
-		return cli.Usagef("--objective %s is not for %s participation, whose patterns overlap", o, s.Name())
+		return cli.Usagef("--objective %v is not for %s participation, whose patterns overlap", o, s.Name())
 	}
 	return nil
 }
@@ -55,20 +56,22 @@ func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, e
 
 // byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
 func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) error {
-	result, weights, err := j.objective.Optimize(ctx, k, j.schema, factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
+	objective := j.objective.On(k)
+	result, err := j.class.Optimize(ctx, objective, j.schema,
+		factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
 	j.progress.Clear()
 	if err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
-	o.best, o.weights = result, weights
+	o.best = result
 	if j.flags.noBaselines || ctx.Err() != nil {
 		return nil
 	}
-	mean, err := factorize.Optimize(ctx, k.Gram(), j.schema, factorize.Options{})
+	mean, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(k.Gram()), j.schema, factorize.Options{})
 	if err != nil {
 		return err
 	}
-	q, err := j.objective.Measure(k, j.schema)(mean.Strategy)
+	q, err := factorize.Evaluate(mean.Strategy, objective, j.schema)
 	o.baselines = append(o.baselines, benchmarks.Baseline{Name: "mean-optimal", Quality: q})
 	return err
 }
@@ -76,11 +79,11 @@ func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) e
 // stepErrors checks squared error and loss of an objective other than the mean, and its lower bound.
 func (v *verification) stepErrors(ctx context.Context, o plan.Objective, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
-	if !participation.IsPartition(v.schema) || m.Strategy.Class != "dense" {
+	if !participation.IsPartition(v.schema) || !isDense(m.Strategy) {
 		v.add("objective", false, "%v is for one dense strategy under patterns that do not overlap", o)
 		return nil
 	}
-	q, err := o.Measure(k, v.schema)(c)
+	q, err := factorize.Evaluate(c, o.On(k), v.schema)
 	if err != nil {
 		return err
 	}
@@ -108,7 +111,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		return err
 	}
 	if m.LowerBound > bound {
-		best, err := factorize.OptimizeLast(ctx, k, v.schema, factorize.Options{Gap: m.Tolerance})
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Last(k), v.schema, factorize.Options{Gap: m.Tolerance})
 		if err != nil {
 			return err
 		}
@@ -139,5 +142,5 @@ func worstBound(ctx context.Context, k *workload.Kernel, s participation.Schema,
 	}
 	var h mat.SymDense
 	h.ScaleSym(1/sum*(1-1e-14), k.WeightedGram(weights))
-	return factorize.Optimize(ctx, &h, s, factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
+	return factorize.Dense{}.Optimize(ctx, factorize.Mean(&h), s, factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
 }

@@ -20,7 +20,7 @@ func errorsFigure(ctx context.Context, v *verification, n *graph.Network, c stra
 	if err != nil {
 		return nil, err
 	}
-	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(k.Steps()), v.schema, factorize.Options{})
+	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(workload.PrefixGram(k.Steps())), v.schema, factorize.Options{})
 	if err != nil {
 		return nil, err
 	}

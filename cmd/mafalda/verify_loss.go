@@ -20,7 +20,7 @@ import (
 // loss checks squared error and loss, and proves the lower bounds anew.
 func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
-	q, err := factorize.Evaluate(c, h, v.schema)
+	q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
 	if err != nil {
 		return err
 	}
@@ -29,10 +29,10 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 	if m.Weights != nil {
 		v.add("objective", false, "objective_weights are for the objective max; the manifest names none")
 	}
-	if m.Strategy.Class == "dense" && participation.IsPartition(v.schema) {
+	if isDense(m.Strategy) && participation.IsPartition(v.schema) {
 		return v.denseBound(ctx, c, h)
 	}
-	best, err := factorize.Optimize(ctx, h, participation.Relaxation(v.schema), factorize.Options{Gap: v.fineGap()})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(v.schema), factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", cli.DecimalDown(best.LowerBound, 12), cli.DecimalUp(best.Loss, 12),
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", cli.DecimalDown(best.Bound(), 12), cli.DecimalUp(best.Loss, 12),
 		cli.DecimalDown(says, 12))
 }
 
@@ -103,7 +103,7 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", cli.DecimalDown(bound, 12), cli.DecimalDown(m.LowerBound, 12))
 		return nil
 	}
-	best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: x})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(), Start: x})
 	if err != nil {
 		return err
 	}
@@ -115,20 +115,22 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	m := v.export.Manifest
 	says, gap := m.Strategy.ClassBound, m.Strategy.ClassGap
-	var best *factorize.Result
-	var err error
-	options := factorize.Options{Gap: v.fineGap()}
-	switch m.Strategy.Class {
-	case "dense":
-		best, err = factorize.Optimize(ctx, h, v.schema, options)
-	case "banded":
-		best, err = factorize.OptimizeBanded(ctx, h, v.schema, m.Strategy.Bandwidth, options)
-	default:
+	class, err := factorize.ClassOf(m.Strategy.Class)
+	if err != nil || !class.Traits().Certified {
 		if says != 0 || gap != nil {
 			v.add("class bound", false, "there is none for class %s; the manifest says %v", m.Strategy.Class, says)
 		}
 		return nil
 	}
+	if class.Traits().Bandwidth != nil {
+		if err := strategy.CheckBandwidth(m.Strategy.Bandwidth, m.Steps); err != nil {
+			return err
+		}
+		if class, err = class.With(factorize.Parameters{Bandwidth: m.Strategy.Bandwidth}); err != nil {
+			return err
+		}
+	}
+	best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	}
 	m := v.export.Manifest
 	again := *claimed
-	optimum := m.Strategy.Class == "dense" && participation.IsPartition(v.schema)
+	optimum := isDense(m.Strategy) && participation.IsPartition(v.schema)
 	if err := plan.Judge(&again, v.sketch, h, c, optimum, m.Gap); err != nil {
 		v.add("estimate", false, "%v", err)
 		return
@@ -239,7 +241,7 @@ func (v *verification) ending() {
 		return
 	}
 	converged := m.Status == optim.Converged.String()
-	optimal := m.Strategy.Class == "dense" && m.PerNode == nil && participation.IsPartition(v.schema)
+	optimal := isDense(m.Strategy) && m.PerNode == nil && participation.IsPartition(v.schema)
 	if converged && optimal && m.Gap > m.Tolerance {
 		v.add("ending", false, "the gap is %v, above the tolerance; the manifest says %s with a tolerance of %v",
 			m.Gap, m.Status, m.Tolerance)
