@@ -33,14 +33,29 @@ func DMF(ctx context.Context, schema participation.Schema) (strategy.Strategy, e
 	return found(factorize.Dense{}.Optimize(ctx, prefix, schema, factorize.Options{Gap: factorize.MinGap(steps)}))
 }
 
+// Plain measures DP-D-SGD and AntiPGD, in this order, which need no optimization. The error is that of a measurement.
+func Plain(steps int, measure Measure) ([]Baseline, error) {
+	return measureAll(measure, named{"dp-d-sgd", strategy.Identity(steps)}, named{"antipgd", strategy.AntiPGD(steps)})
+}
+
 // Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see DMF), in this order. The error is that of a measurement.
 func Baselines(dmf strategy.Strategy, measure Measure) ([]Baseline, error) {
-	steps := dmf.Steps()
-	rows := make([]Baseline, 0, 3)
-	for _, b := range []struct {
-		name     string
-		strategy strategy.Strategy
-	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}, {"d-mf", dmf}} {
+	plain, err := Plain(dmf.Steps(), measure)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := measureAll(measure, named{"d-mf", dmf})
+	return append(plain, rows...), err
+}
+
+type named struct {
+	name     string
+	strategy strategy.Strategy
+}
+
+func measureAll(measure Measure, all ...named) ([]Baseline, error) {
+	var rows []Baseline
+	for _, b := range all {
 		q, err := measure(b.strategy)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
