@@ -153,18 +153,18 @@ func (o Options) checkLong(p Problem) error {
 		return nil
 	}
 	_, cyclic := p.Schema.(participation.Cyclic)
-	many := fmt.Sprintf("more than %d steps: ", factorize.LongSteps)
+	const many = "more than %d steps: "
 	switch {
 	case p.Schema.Steps() > export.MaxSteps:
 		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
 	case !cyclic:
-		return fault.New("Schema", nil, many+"only [Schema] cyclic and single")
+		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", factorize.LongSteps)
 	case p.Objective != Mean || o.split():
-		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes")
+		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes", factorize.LongSteps)
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
-		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum")
+		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum", factorize.LongSteps)
 	case o.Class.Parameters().ScaleColumns:
-		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]")
+		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", factorize.LongSteps)
 	}
 	return nil
 }
