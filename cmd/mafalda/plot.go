@@ -66,7 +66,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if steps := e.Manifest.Steps; steps > factorize.LongSteps {
 		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
 	}
-	c, err := nodeStrategy(e, f.node)
+	c, err := e.NodeStrategy(f.node)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -169,26 +169,6 @@ func networkFigures(ctx context.Context, w io.Writer, v *verification, n *graph.
 	}
 	spectrum, err := spectrumFigure(values)
 	return append(pictures, figures.Named{Name: "spectrum", Figure: spectrum}), err
-}
-
-// nodeStrategy returns the strategy that a node of an export runs, made from its parameters if need be.
-func nodeStrategy(e *export.Export, node int) (strategy.Strategy, error) {
-	layer, err := e.Node(node)
-	if err != nil {
-		return nil, err
-	}
-	if layer.C == nil {
-		s, err := e.Manifest.Strategy.Build(e.Manifest.Steps)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Dir, err)
-		}
-		return s, nil
-	}
-	s, err := strategy.NewDense(layer.C)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.Dir, err)
-	}
-	return s, nil
 }
 
 func matricesFigure(c strategy.Strategy, whose string) (*figures.Figure, error) {

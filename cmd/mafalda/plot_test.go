@@ -33,7 +33,7 @@ func TestPlotErrorsOfSplits(t *testing.T) {
 		if split != nil {
 			errors, err = layerErrors(t.Context(), v, n)
 		} else {
-			c, errC := nodeStrategy(e, 0)
+			c, errC := e.NodeStrategy(0)
 			k, errK := v.kernel(t.Context(), n)
 			if errC != nil || errK != nil {
 				t.Fatal(errC, errK)
