@@ -21,31 +21,17 @@ func TestPlotErrorsOfSplits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &verification{flags: &verifyFlags{}, export: e}
-		if v.schema, err = e.Manifest.Participation.Of(m.Steps); err != nil {
-			t.Fatal(err)
-		}
-		n, known, err := v.networkOf()
-		if err != nil || !known {
-			t.Fatal(known, err)
-		}
-		var errors []float64
-		if split != nil {
-			errors, err = layerErrors(t.Context(), v, n)
-		} else {
-			c, errC := nodeStrategy(e, 0)
-			k, errK := v.kernel(t.Context(), n)
-			if errC != nil || errK != nil {
-				t.Fatal(errC, errK)
-			}
-			errors, err = scaledErrors(c, k, v)
-		}
+		n, err := NetworkOf(t.Context(), e, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		methods, err := StepErrors(t.Context(), e, n)
+		if err != nil || methods[0].Method != "mafalda" {
+			t.Fatal(methods, err)
+		}
 		var sum float64
-		for _, y := range (stepCurve{"", errors}).curve(n.Graph.Nodes()).Y {
-			sum += y * y
+		for _, squared := range methods[0].Squared {
+			sum += squared / float64(n.Graph.Nodes())
 		}
 		if got := math.Sqrt(sum / float64(m.Steps)); !near(got, m.RMSE, 1e-10) {
 			t.Errorf("%v: RMSE %v is drawn, the manifest says %v", split, got, m.RMSE)

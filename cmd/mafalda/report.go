@@ -66,7 +66,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	j.reportGap(w, m)
 	if p := m.Privacy; p != nil {
-		fmt.Fprintf(w, "privacy        %s\n", cli.PrivacyLine(p))
+		fmt.Fprintf(w, "privacy        %s\n", p.Guarantee())
 		fmt.Fprintf(w, "noise          standard deviation %s per coordinate of Z (%s/mu), in sums of gradients clipped to %g\n", cli.DecimalUp(p.NoiseStd, 6),
 			j.flags.privacy.Contribution(), p.Clip)
 	} else {

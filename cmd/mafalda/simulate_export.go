@@ -75,7 +75,7 @@ func (s *simulation) strategiesOf(e *export.Export) ([]strategy.Strategy, error)
 		}
 		if layers[layer] == nil {
 			var err error
-			if layers[layer], err = nodeStrategy(e, node); err != nil {
+			if layers[layer], err = e.Strategy(node); err != nil {
 				return nil, err
 			}
 		}

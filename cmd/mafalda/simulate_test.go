@@ -171,7 +171,7 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for u, got := range strategies {
-			want, err := nodeStrategy(e, 4-u)
+			want, err := e.Strategy(4 - u)
 			if err != nil || !mat.Equal(strategy.GramOf(got), strategy.GramOf(want)) {
 				t.Errorf("%v: node %s has the strategy of another", split, s.network.Graph.Label(u))
 			}

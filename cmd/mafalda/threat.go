@@ -137,7 +137,7 @@ func sharedStrategy(e *export.Export) (strategy.Strategy, error) {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
 	if c == nil {
-		return nodeStrategy(e, 0)
+		return e.Strategy(0)
 	}
 	return c, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -48,10 +47,10 @@ func TestVerifySays(t *testing.T) {
 		!strings.Contains(out, "check it with: mafalda verify "+dir+" --graph "+edges) {
 		t.Errorf("code %d\n%s", code, out)
 	}
-	verdict := func(args ...string) (code int, checks []check, notChecked []string) {
+	verdict := func(args ...string) (code int, checks []Check, notChecked []string) {
 		code, out, _ := mafalda(append([]string{"verify", "--json", dir}, args...)...)
 		var v struct {
-			Checks     []check  `json:"checks"`
+			Checks     []Check  `json:"checks"`
 			NotChecked []string `json:"not_checked"`
 		}
 		if err := json.Unmarshal([]byte(out), &v); err != nil {
@@ -86,7 +85,7 @@ func TestVerifySays(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, checks, _ := verdict("--graph", edges)
-	extra := slices.IndexFunc(checks, func(c check) bool { return c.Name == "extra files" })
+	extra := slices.IndexFunc(checks, func(c Check) bool { return c.Name == "extra files" })
 	if code != 1 || extra < 0 || checks[extra].OK || !strings.Contains(checks[extra].Detail, "C.npz") {
 		t.Errorf("an extra file: code %d, %+v", code, checks)
 	}
@@ -128,7 +127,7 @@ func TestVerifyManySteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &export.Manifest{Workload: "prefix", Steps: steps, Gram: gram,
-		Participation: (&cli.SchemaFlags{}).Describe(schema), Strategy: export.Describe(c),
+		Participation: export.DescribeSchema(schema, ""), Strategy: export.Describe(c),
 		SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(), SquaredError: q.SquaredError,
 		Loss: q.Loss, RMSE: q.RMSE(1, steps),
 		Status: "converged"}

@@ -52,7 +52,7 @@ func TestVerifyAnyManifest(t *testing.T) {
 }
 
 // endsInOneLine fails the test if verify does anything else, and prints the manifest if it does not end.
-func endsInOneLine(t *testing.T, dir string, f verifyFlags) {
+func endsInOneLine(t *testing.T, dir string, f exportNetworkFlags) {
 	t.Helper()
 	args := []string{"verify", dir}
 	if f.graph != "" {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"mafalda/export"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -14,17 +16,17 @@ import (
 
 // smallExports makes an export of every class, and of everything else that changes what a manifest says. It returns their
 // folders, and the flags that verify needs beside them.
-func smallExports(t testing.TB) map[string]verifyFlags {
+func smallExports(t testing.TB) map[string]exportNetworkFlags {
 	t.Helper()
 	base := t.TempDir()
 	patterns := writeFile(t, "pat", "0 2\n1 3\n2 5\n4 5\n")
 	edges := writeFile(t, "g.edges", "a b\nb c\nc d\nx y\n")
 	w := writeFile(t, "w.csv", "0.5,0.5,0\n0.25,0.5,0.25\n0,0.5,0.5\n")
 	const six, path = "--T 6 -k 2 ", "--graph path:4 --T 6 -k 2 --no-baselines "
-	flags := map[string]verifyFlags{}
+	flags := map[string]exportNetworkFlags{}
 	for name, tc := range map[string]struct {
 		optimize string
-		verify   verifyFlags
+		verify   exportNetworkFlags
 	}{
 		"dense":          {optimize: six + "--graph path:4 --epsilon 8 --delta 1e-6 --adjacency replace-one"},
 		"banded":         {optimize: path + "--strategy banded --bandwidth 2 --mu 1 --clip 2"},
@@ -44,11 +46,11 @@ func smallExports(t testing.TB) map[string]verifyFlags {
 		"estimate":       {optimize: six + "--graph barabasi:300,2 --seed 5 --gram lanczos --probes 30 --lanczos-steps 5"},
 		"unit vectors":   {optimize: six + "--graph barabasi:20,2 --seed 5 --gram lanczos --probes 4 --lanczos-steps 4"},
 		"prefix":         {optimize: six + "--workload prefix"},
-		"graph file":     {six + "--no-baselines --graph " + edges, verifyFlags{graph: edges}},
+		"graph file":     {six + "--no-baselines --graph " + edges, exportNetworkFlags{graph: edges}},
 		"without it":     {optimize: six + "--graph " + edges},
-		"directed":       {six + "--no-baselines --directed --graph " + edges, verifyFlags{graph: edges}},
-		"gossip file":    {six + "--no-baselines --gossip-matrix " + w, verifyFlags{gossipMatrix: w}},
-		"both files":     {path + "--graph path:3 --gossip-matrix " + w, verifyFlags{gossipMatrix: w}},
+		"directed":       {six + "--no-baselines --directed --graph " + edges, exportNetworkFlags{graph: edges}},
+		"gossip file":    {six + "--no-baselines --gossip-matrix " + w, exportNetworkFlags{gossipMatrix: w}},
+		"both files":     {path + "--graph path:3 --gossip-matrix " + w, exportNetworkFlags{gossipMatrix: w}},
 	} {
 		dir := filepath.Join(base, name)
 		args := append([]string{"optimize", "-q", "-o", dir}, strings.Fields(tc.optimize)...)
@@ -115,9 +117,22 @@ func changes(path string, value any, set func(any)) []change {
 	return list
 }
 
+// verified verifies an export, with the files of its network.
+func verified(ctx context.Context, dir string, f exportNetworkFlags) (Report, error) {
+	e, err := export.Load(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	n, err := f.load(ctx, e)
+	if err != nil {
+		return Report{}, err
+	}
+	return Verify(ctx, e, n)
+}
+
 // noticed reports whether verify fails, or lists the key as not checked.
-func noticed(v *verification, err error, path string) bool {
-	return err != nil || len(v.failures()) > 0 || slices.ContainsFunc(v.notChecked, func(key string) bool {
+func noticed(r Report, err error, path string) bool {
+	return err != nil || !r.OK() || slices.ContainsFunc(r.NotChecked, func(key string) bool {
 		rest, ok := strings.CutPrefix(path, key)
 		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 	})
@@ -128,8 +143,8 @@ func noticed(v *verification, err error, path string) bool {
 func TestVerifyNoticesEveryLeaf(t *testing.T) {
 	count := 0
 	for dir, f := range smallExports(t) {
-		if v, err := f.verify(t.Context(), dir); err != nil || len(v.failures()) > 0 {
-			t.Errorf("%s does not verify: %v, %+v", filepath.Base(dir), err, v)
+		if r, err := verified(t.Context(), dir, f); err != nil || !r.OK() {
+			t.Errorf("%s does not verify: %v, %+v", filepath.Base(dir), err, r)
 			continue
 		}
 		_, manifest := readGeneric(t, dir)
@@ -143,7 +158,7 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 			if filepath.Base(dir) == "min-sep" && c.path == "participation.b" && c.about == "+1" {
 				continue // true, but weaker: who takes part less often learns no more, and every number holds for them, too
 			}
-			if v, err := f.verify(t.Context(), dir); !noticed(v, err, c.path) {
+			if r, err := verified(t.Context(), dir, f); !noticed(r, err, c.path) {
 				t.Errorf("%s: %s %s is not noticed", filepath.Base(dir), c.path, c.about)
 			} else if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %s %s: several lines: %v", filepath.Base(dir), c.path, c.about, err)

@@ -107,11 +107,7 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 	return s, nil
 }
 
-// describeSchema returns the schema for the manifest.
+// Describe returns the schema for the manifest.
 func (f *SchemaFlags) Describe(s participation.Schema) export.Participation {
-	p := export.Participation{Schema: s.Name(), K: s.Participations(), B: s.Separation()}
-	if list, ok := s.(*participation.PatternList); ok {
-		p.Source, p.Patterns = filepath.Base(f.schema), list.Patterns()
-	}
-	return p
+	return export.DescribeSchema(s, filepath.Base(f.schema))
 }
