@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -47,7 +48,7 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 
 // dualOf returns R with h = RᵀR, and Λ = x⁻¹hx⁻¹.
 func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, error) {
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(h) {
 		return nil, nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}
@@ -72,7 +73,7 @@ func singularValueBound(root mat.Matrix, lambda []float64, k mask) (float64, err
 		return 0, err
 	}
 	var n mat.Dense
-	n.Mul(root, factor.dense())
+	dense.Mul(&n, root, factor.dense())
 	var svd mat.SVD
 	if !svd.Factorize(&n, mat.SVDNone) {
 		return 0, errors.New("singular values for the lower bound did not converge")

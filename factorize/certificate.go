@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 )
 
 // certificate computes the bound of LowerBound again and again, near the optimum, without singular values. For N = R F
@@ -61,7 +62,7 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 	factor.mulTo(c.q, x)
 	dense.Transpose(c.q, steps)
 	q := blas64.General{Rows: steps, Cols: steps, Stride: steps, Data: c.q}
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, c.rootSource.RawTriangular(), q)
+	gemm.Trsm(blas.Right, blas.NoTrans, 1, c.rootSource.RawTriangular(), q)
 	c.normalize()
 	c.excessNorm = floats.Norm(c.e, 2)
 

@@ -89,8 +89,8 @@ func squaredNormUp(row []float64) float64 {
 
 // factorOf returns the Cholesky factorization of the unit-diagonal block, after shrinking its off-diagonal as much as it
 // takes to have one.
-func factorOf(block *mat.SymDense) *mat.Cholesky {
-	var chol mat.Cholesky
+func factorOf(block *mat.SymDense) *dense.Cholesky {
+	var chol dense.Cholesky
 	k := block.SymmetricDim()
 	for mix := 1e-14; !chol.Factorize(block); mix = math.Min(8*mix, 1) {
 		for i := range k {

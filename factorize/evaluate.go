@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -40,7 +41,7 @@ func Evaluate(c strategy.Strategy, h *mat.SymDense, schema participation.Schema)
 	}
 	var product mat.Dense // H C⁻¹
 	z := mat.DenseCopyOf(&noising)
-	product.Mul(mat.DenseCopyOf(h), z)
+	dense.Mul(&product, mat.DenseCopyOf(h), z)
 	q := Quality{Sensitivity: sens}
 	q.SquaredError = blas64.Dot(asVector(z), asVector(&product)) // ⟨C⁻¹, H C⁻¹⟩
 	q.Loss = sens.Squared * q.SquaredError

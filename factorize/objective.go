@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 )
 
 // objective is f(X) = tr(H X⁻¹) over the masked X whose diagonal keeps the schema's budgets, as a function on T² numbers: X row by row. It is
@@ -33,11 +33,11 @@ func newObjective(h *mat.SymDense, root *mat.TriDense, k mask) *objective {
 func (o *objective) Value(x []float64) float64 {
 	inverse := o.inverse.RawSymmetric().Data
 	copy(inverse, x)
-	factor, ok := lapack64.Potrf(o.inverse.RawSymmetric())
+	factor, ok := gemm.Potrf(o.inverse.RawSymmetric())
 	if !ok {
 		return math.Inf(1)
 	}
-	if _, ok := lapack64.Potri(factor); !ok {
+	if _, ok := gemm.Potri(factor); !ok {
 		return math.Inf(1)
 	}
 	var off, diagonal float64

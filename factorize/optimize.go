@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -158,7 +159,7 @@ type search struct {
 }
 
 func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(h) {
 		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}

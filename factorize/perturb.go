@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/strategy"
 )
 
@@ -42,7 +43,7 @@ type Perturber struct {
 // NewPerturber prepares for a strategy that is optimal, or nearly, for h (T×T). The errors are a Gram matrix that is not
 // positive definite, and a strategy without inverse.
 func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(h) {
 		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}
@@ -77,7 +78,7 @@ func (p *Perturber) along(e *mat.SymDense) float64 {
 // By returns what the error e of the Gram matrix does. Second is ‖R⁻ᵀEC⁻¹‖_F² over ⟨Ĥ, X⁻¹⟩.
 func (p *Perturber) By(e *mat.SymDense) Perturbation {
 	var product mat.Dense
-	product.Mul(e, p.noising)
-	blas64.Trsm(blas.Left, blas.Trans, 1, p.root.RawTriangular(), product.RawMatrix())
+	dense.Mul(&product, e, p.noising)
+	gemm.Trsm(blas.Left, blas.Trans, 1, p.root.RawTriangular(), product.RawMatrix())
 	return Perturbation{p.along(e) / p.original, floats.Dot(product.RawMatrix().Data, product.RawMatrix().Data) / p.original}
 }

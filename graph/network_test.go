@@ -3,7 +3,10 @@ package graph_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"log"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/files"
 )
 
 // write makes a file in a new folder and returns its path.
@@ -169,4 +173,74 @@ func TestRegularBipartite(t *testing.T) {
 			t.Errorf("%s: %v", spec, !want)
 		}
 	}
+}
+
+func TestInspect(t *testing.T) {
+	inspect := func(o graph.NetworkOptions, opts graph.InspectOptions) graph.Inspection {
+		t.Helper()
+		n, err := graph.LoadNetwork(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := graph.Inspect(t.Context(), n, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := inspect(graph.NetworkOptions{Source: "cycle:6"}, graph.InspectOptions{})
+	if *r.Diameter != 3 || r.MinDegree != 2 || r.MaxDegree != 2 || math.Abs(r.MeanDegree-2) > 1e-12 || r.Components != 1 || !r.Symmetric ||
+		!r.DoublyStochastic || !r.StronglyConnected || r.Weighted || r.Lambda2Error != nil || r.DiameterLower != nil {
+		t.Errorf("%+v", r)
+	}
+	if math.Abs(*r.Lambda2-2./3) > 1e-12 || math.Abs(*r.SpectralGap-1./3) > 1e-12 { // (1 + 2 cos(2πj/6))/3
+		t.Errorf("second eigenvalue %v, gap %v", *r.Lambda2, *r.SpectralGap)
+	}
+	if r = inspect(graph.NetworkOptions{Source: "cycle:60"}, graph.InspectOptions{ExactDiameter: 10}); r.Diameter != nil &&
+		*r.Diameter != 30 || r.Diameter == nil && (*r.DiameterLower > 30 || *r.DiameterUpper < 30) {
+		t.Errorf("%+v", r)
+	}
+	one := write(t, "one-way", "1 2\n")
+	if r = inspect(graph.NetworkOptions{Source: one, Directed: true}, graph.InspectOptions{}); r.Diameter != nil ||
+		r.DiameterLower != nil || r.StronglyConnected {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWriteFiles(t *testing.T) {
+	n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "florentine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "florence")
+	if err := n.WriteFiles(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	again, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: filepath.Join(dir, "edges.tsv"),
+		GossipFile: filepath.Join(dir, "gossip.mtx")})
+	if err != nil || again.Digest() != n.Digest() {
+		t.Errorf("what is written is another network: %v", err)
+	}
+	if err := n.WriteFiles(dir, false); !errors.Is(err, files.ErrExists) {
+		t.Errorf("over files: %v", err)
+	}
+	if err := n.WriteFiles(dir, true); err != nil {
+		t.Error(err)
+	}
+}
+
+func ExampleLoadNetwork() {
+	n, err := graph.LoadNetwork(context.Background(), graph.NetworkOptions{Source: "florentine", Scheme: graph.Metropolis})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := graph.Inspect(context.Background(), n, graph.InspectOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(n.Line())
+	fmt.Printf("diameter %d, second eigenvalue %.4f\n", *r.Diameter, *r.Lambda2)
+	// Output:
+	// florentine: 15 nodes, 20 undirected edges
+	// diameter 5, second eigenvalue 0.9426
 }

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // VectorOptions tunes VectorSensitivity. The zero value asks for the defaults named here.
@@ -181,7 +183,7 @@ func dualBound(x *mat.SymDense, lambda []float64, gap float64) float64 {
 	total := floats.Sum(lambda)
 	floor := math.Abs(total) / float64(k) // multipliers near zero, of steps that hardly matter, need as much room as others
 	shifted := mat.NewSymDense(k, nil)
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	for raise := gap / 8; raise < 1e3; raise *= 4 {
 		var sum, trace float64
 		for i := range k {

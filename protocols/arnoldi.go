@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"mafalda/graph"
-	_ "mafalda/internal/gemm" // makes products fast
 )
 
 // Powers of W lose all digits after a few rounds, because their rows become parallel. But a chain may go on from any vector that differs

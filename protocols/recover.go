@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // Recover computes the value of a node from what a coalition has seen in a run, if it can: the attack behind Case 2 of Fereydounian
@@ -92,7 +94,7 @@ func (p *PPAC) solveCluster(run *Run, cluster []int, inside func(int) bool) (flo
 		}
 		driven = next
 		var product mat.Dense
-		product.Mul(power, within)
+		dense.Mul(&product, power, within)
 		power.Copy(&product)
 	}
 	return 0, fmt.Errorf("%w: %d rounds are too few to recover the value of node %s", ErrNetwork, len(run.Values), p.graph.Label(cluster[0]))

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // ErrNotPositiveDefinite is returned where a matrix has no Cholesky factor in floating point.
@@ -21,7 +23,7 @@ func FromGram(x *mat.SymDense) (*Dense, error) {
 			flipped.SetSym(i, j, x.At(n-1-i, n-1-j))
 		}
 	}
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(flipped) {
 		return nil, ErrNotPositiveDefinite
 	}

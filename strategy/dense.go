@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // Dense is a strategy stored entry by entry. A node that runs it keeps all rows of independent noise.
@@ -51,7 +53,7 @@ func (d *Dense) StrategyTo(dst *mat.TriDense) {
 // NoisingTo writes C⁻¹ to dst, by a triangular inversion.
 func (d *Dense) NoisingTo(dst *mat.TriDense) error {
 	resizeLower(dst, d.Steps())
-	return dst.InverseTri(d.c)
+	return dense.InverseTri(dst, d.c)
 }
 
 // Scaled returns by·C.

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/strategy"
 )
 
@@ -124,7 +126,7 @@ func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error 
 }
 
 // seenNoise returns the factor of BBᵀ, the covariance of the noise in all that is seen: size numbers.
-func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.Dense, size int) (*mat.Cholesky, error) {
+func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.Dense, size int) (*dense.Cholesky, error) {
 	covariance := blas64.Symmetric{N: size, Stride: size, Data: make([]float64, size*size), Uplo: blas.Upper}
 	for i, v := range nodes {
 		if err := ctx.Err(); err != nil {
@@ -135,9 +137,9 @@ func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.D
 			return nil, err
 		}
 		b := mul(toeplitz(responses, i, s.steps()), z)
-		blas64.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, covariance)
+		gemm.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, covariance)
 	}
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(mat.NewSymDense(size, covariance.Data)) {
 		return nil, ErrUnclear
 	}
@@ -219,7 +221,7 @@ func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 		}
 	}
 	c.CloneFrom(inverse.T())
-	m.SymOuterK(1/(a.alone*a.alone), &c)
+	dense.SymOuterK(m, 1/(a.alone*a.alone), &c)
 	return m, nil
 }
 

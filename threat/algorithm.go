@@ -20,6 +20,7 @@ type Algorithm struct {
 	shared float64                          // standard deviation of the noise that cancels between neighbours
 	alone  float64                          // standard deviation of a node's own noise
 	zip    bool                             // noise of single messages
+	of     *origin                          // of the strategies
 }
 
 // Name returns the algorithm's name.
@@ -65,7 +66,7 @@ var ErrStrategy = errors.New("strategy does not fit the run")
 // fewer than T, has a fast path whatever T; any other, such as a dense one, needs the direct method of Account, which has
 // a size limit.
 func MFDSGD(c strategy.Strategy) Algorithm {
-	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1}
+	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, of: &origin{strategies: []strategy.Strategy{c}}}
 	if _, independent := c.(strategy.Identity); independent {
 		return a
 	}
@@ -79,5 +80,6 @@ func MFDSGD(c strategy.Strategy) Algorithm {
 // method. Local DP is that of the worst of them.
 func MFDSGDPerNode(strategies []strategy.Strategy) Algorithm {
 	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, steps: strategies[0].Steps(), each: strategies,
+		of:    &origin{strategies: strategies},
 		dense: func(node int) strategy.Strategy { return strategies[node] }}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/dense"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -142,7 +144,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		a.SetCol(t, mat.Col(nil, t*v.Nodes+victim, reduced.A))
 	}
 	var scaled mat.Dense
-	scaled.Mul(u.T(), a)
+	dense.Mul(&scaled, u.T(), a)
 	rest := mat.DenseCopyOf(a)
 	for i, s := range values {
 		row := scaled.RawRowView(i)
@@ -161,7 +163,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		return Exposure{Victim: victim, Infinite: true}, nil
 	}
 	m := mat.NewSymDense(v.Steps, nil)
-	m.SymOuterK(1, scaled.T())
+	dense.SymOuterK(m, 1, scaled.T())
 	return Exposure{Victim: victim, M: m}, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // innovation is the inverse of an innovation covariance S, or its pseudo-inverse where S is singular.
@@ -27,7 +29,7 @@ var ErrUnclear = errors.New("the rank of the attacker's view cannot be decided i
 // invert decomposes S, whose entries come from numbers of up to scale.
 func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error) {
 	if !degenerate {
-		var chol mat.Cholesky
+		var chol dense.Cholesky
 		if !chol.Factorize(s) {
 			return nil, ErrUnclear
 		}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
-	_ "mafalda/internal/gemm" // makes products fast
+	"mafalda/internal/gemm"
 )
 
 // panelFloats is the size a panel of several nodes is filled up to: 8 MB. One node's panel, T·n, may be larger.
@@ -77,7 +77,7 @@ func (p *panel) addKernel(kernel []float64, count int) {
 	for from := 0; from < p.steps; from += rows {
 		to := min(from+rows, p.steps)
 		c := blas64.General{Rows: to - from, Cols: to, Stride: p.steps, Data: kernel[from*p.steps:]}
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, all(from, to, count*p.nodes), all(0, to, count*p.nodes), 1, c)
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, all(from, to, count*p.nodes), all(0, to, count*p.nodes), 1, c)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
 )
 
@@ -248,7 +249,7 @@ func (l *lanczos) metric(basis [][]float64, c, width int) *mat.SymDense {
 				}
 			}
 			parts[p] = mat.NewSymDense(m, nil)
-			parts[p].SymOuterK(1, block)
+			dense.SymOuterK(parts[p], 1, block)
 		})
 		for _, part := range parts {
 			g.AddSym(g, part)

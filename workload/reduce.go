@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // reducedModes is how many modes a reduced response has.
@@ -81,13 +83,13 @@ func (r *Response) metricOf(basis [][]float64, vectors *mat.Dense) *mat.Dense {
 		}
 		from += rows
 		var turned, product mat.Dense
-		turned.Mul(part, vectors)
+		dense.Mul(&turned, part, vectors)
 		left := &turned
 		if g.metric != nil {
 			left = &mat.Dense{}
-			left.Mul(g.metric, &turned)
+			dense.Mul(left, g.metric, &turned)
 		}
-		product.Mul(turned.T(), left)
+		dense.Mul(&product, turned.T(), left)
 		product.Scale(g.weight, &product)
 		sum.Add(sum, &product)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
 )
 
@@ -209,7 +210,7 @@ func (m *modes) energy(x []float64, left int) float64 {
 	y := x
 	if m.metric != nil {
 		y = make([]float64, rows*size)
-		mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, x), m.metric)
+		dense.Mul(mat.NewDense(rows, size, y), mat.NewDense(rows, size, x), m.metric)
 	}
 	var total float64
 	for l := range rows {

@@ -28,7 +28,7 @@ import (
 )
 
 type accountFlags struct {
-	network            networkFlags
+	network            cli.NetworkFlags
 	schema             cli.SchemaFlags
 	threat             threatFlags
 	attacker, bound    string
@@ -64,8 +64,8 @@ at once, and an interrupted command goes on where it stopped.`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
@@ -183,7 +183,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
 	if l.algorithm, err = f.threat.choose(cmd, l.schema); err != nil {
 		return nil, err
 	}
-	if l.network, err = f.network.load(); err != nil {
+	if l.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
 	if err := f.threat.checkNodes(l.network.Graph); err != nil {

@@ -99,10 +99,10 @@ func (l *ledger) growth(ctx context.Context, c growthCell) (growthRow, error) {
 
 // growthSpec says whose the folder of --growth is.
 func (l *ledger) growthSpec() study.Spec {
-	s := cli.StudyOf("account --growth")
+	s := study.Of("account --growth")
 	l.inputs(&s.Inputs)
 	s.Inputs.Add("attacker", l.cells()[0].name())
-	s.Summaries = cli.WithFigures([]string{"growth.json"}, "growth")
+	s.Summaries = figures.WithFiles([]string{"growth.json"}, "growth")
 	s.Replace = l.flags.force
 	return s
 }
@@ -127,14 +127,14 @@ func (l *ledger) growthFiles(entries []study.Entry[growthCell, growthRow]) ([]st
 			}
 		}
 	}
-	files := []study.File{cli.JsonFile("growth.json", l.growthData(rows))}
+	files := []study.File{study.JSONFile("growth.json", l.growthData(rows))}
 	curves = slices.DeleteFunc(curves, func(c figures.Curve) bool { return len(c.X) == 0 })
 	if len(curves) == 0 {
 		return files, nil
 	}
 	axes := figures.Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
 	f, err := figures.Lines(axes, curves)
-	return append(files, cli.FigureFiles("growth", f)...), err
+	return append(files, figures.Files("growth", f)...), err
 }
 
 // printGrowth writes the table.

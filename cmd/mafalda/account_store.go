@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/internal/study"
 	"mafalda/internal/version"
 	"mafalda/threat"
@@ -40,15 +40,15 @@ func (l *ledger) inputs(in *study.Inputs) {
 
 // spec says whose the folder of an account is.
 func (l *ledger) spec() study.Spec {
-	s := cli.StudyOf("account")
+	s := study.Of("account")
 	l.inputs(&s.Inputs)
 	addSchema(&s.Inputs, &l.flags.schema, l.schema)
 	s.Inputs.Add("sigma", l.flags.sigma)
 	s.Inputs.Add("delta", l.flags.delta)
 	s.Inputs.Add("alpha", l.flags.alpha)
-	s.Summaries = cli.WithFigures([]string{"account.json", "pairs.csv"}, "exposure")
-	s.Former = cli.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
-		return slices.Contains(cli.WithFigures(slices.Clone(s.Summaries), "growth"), name)
+	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv"}, "exposure")
+	s.Former = study.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
+		return slices.Contains(figures.WithFiles(slices.Clone(s.Summaries), "growth"), name)
 	})
 	s.Replace = l.flags.force
 	return s
@@ -110,5 +110,5 @@ func (l *ledger) files(entries []study.Entry[accountCell, accountOf]) ([]study.F
 		return nil, err
 	}
 	pairs := func(w io.Writer) error { return writePairs(w, stored.Attackers) }
-	return append(cli.FigureFiles("exposure", f), cli.JsonFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
+	return append(figures.Files("exposure", f), study.JSONFile("account.json", stored), study.File{Name: "pairs.csv", Write: pairs}), nil
 }

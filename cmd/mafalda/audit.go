@@ -20,7 +20,7 @@ import (
 )
 
 type auditFlags struct {
-	network          networkFlags
+	network          cli.NetworkFlags
 	schema           cli.SchemaFlags
 	threat           threatFlags
 	attacker, victim string
@@ -48,8 +48,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.bind(cmd)
 	fl := cmd.Flags()
@@ -83,7 +83,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	n, err := f.network.load()
+	n, err := f.network.Load()
 	if err != nil {
 		return err
 	}

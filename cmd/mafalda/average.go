@@ -20,7 +20,7 @@ import (
 )
 
 type averageFlags struct {
-	network            networkFlags
+	network            cli.NetworkFlags
 	protocol           string
 	compare, papers    bool
 	valueStd, noiseStd float64
@@ -64,7 +64,7 @@ type averageRun struct {
 func (f *averageFlags) newAverageRun(protocol string, n *graph.Network, noise float64, u []float64, values [][]float64) averageRun {
 	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.Origin.Source, Nodes: n.Graph.Nodes(),
 		Edges: n.Graph.Edges(), Gossip: n.Origin.Gossip, ValueStd: f.valueStd,
-		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
+		NoiseStd: noise, Seed: f.network.Seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
 	for _, v := range values {
 		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
 	}
@@ -108,8 +108,8 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.StringVar(&f.protocol, "protocol", "ppac", "protocol: "+strings.Join(averagingProtocols, ", "))
 	fl.BoolVar(&f.compare, "compare", false, "all protocols side by side")
 	fl.BoolVar(&f.papers, "papers", false, "draw the figures of the papers that have averaging into --output")
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl.Lookup("gossip").DefValue = "" // depends on the protocol
 	fl.Lookup("gossip").Usage = "consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is I - (D-A)/d_max;\nmetropolis where that reaches no consensus, and for dpps)"
 	fl.Lookup("seed").Usage = "seed of random graphs, values, chosen neighbours and noise"

@@ -49,7 +49,7 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 		return nil, err
 	}
 	c := &comparison{Mark: simulated.Revealing(), Graph: n.Origin.Source, Nodes: n.Graph.Nodes(), Edges: n.Graph.Edges(),
-		Seed: f.network.seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
+		Seed: f.network.Seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
 		Rounds: comparedRounds, network: n}
 	if f.fixed {
 		c.Rounds = f.rounds

@@ -91,7 +91,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 	}
 	r := &a.result
 	*r = dppsResult{Mark: simulated.Revealing(), Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(),
-		Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
+		Seed: f.network.Seed, B: f.push.b, NoiseRate: f.push.gammaN,
 		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda,
 		Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,
 		Mean: protocols.Mean(u), Delta: f.delta}

@@ -17,11 +17,11 @@ import (
 
 // consensus loads a connected graph with a consensus matrix.
 func (f *averageFlags) consensus(note func(string, ...any)) (*graph.Network, error) {
-	if name, _, _ := strings.Cut(f.network.source, ":"); name == "exp" || name == "d-out" {
-		return nil, cli.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.source)
+	if name, _, _ := strings.Cut(f.network.Source, ":"); name == "exp" || name == "d-out" {
+		return nil, cli.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.Source)
 	}
-	byDefault := !f.network.gossipGiven() && f.network.gossipFile == ""
-	n, err := f.network.loadBy(graph.Laplacian)
+	byDefault := !f.network.GossipGiven() && f.network.GossipFile == ""
+	n, err := f.network.LoadBy(graph.Laplacian)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ const (
 )
 
 func (f *averageFlags) random(purpose uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(f.network.seed, 0x6176657261676500+purpose))
+	return rand.New(rand.NewPCG(f.network.Seed, 0x6176657261676500+purpose))
 }
 
 // largestValue is that of values and standard deviations: sums and squares of more would not be numbers.

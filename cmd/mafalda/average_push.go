@@ -51,7 +51,7 @@ func (f *pushFlags) check(a *averageFlags) error {
 	switch {
 	case f.sequence != "" && a.compare:
 		return errors.New("--sequence: --compare runs all protocols on one graph, from --graph")
-	case f.sequence != "" && a.network.source != "":
+	case f.sequence != "" && a.network.Source != "":
 		return errors.New("--graph and --sequence: only one of them")
 	case a.given("c-prime") != a.given("lambda"):
 		return errors.New("--c-prime and --lambda: both or none")
@@ -104,20 +104,20 @@ func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
 
 // directedGraphs returns the sequence of graphs, and what to call it.
 func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Sequence, string, error) {
-	if s, known, err := circulant(f.network.source); known {
-		if err == nil && (f.network.gossipGiven() || f.network.gossipFile != "") {
-			err = cli.Usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.source)
+	if s, known, err := circulant(f.network.Source); known {
+		if err == nil && (f.network.GossipGiven() || f.network.GossipFile != "") {
+			err = cli.Usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.Source)
 		}
-		return s, f.network.source, err
+		return s, f.network.Source, err
 	}
 	if f.push.sequence != "" {
 		weighting := protocols.OutDegree
 		switch {
-		case f.network.gossipFile != "":
+		case f.network.GossipFile != "":
 			return nil, "", cli.Usagef("--sequence and --gossip-matrix: only one of them")
-		case f.network.gossipGiven() && f.network.gossip == graph.Metropolis.String():
+		case f.network.GossipGiven() && f.network.Gossip == graph.Metropolis.String():
 			weighting = protocols.MetropolisWeights
-		case f.network.gossipGiven():
+		case f.network.GossipGiven():
 			return nil, "", cli.Usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
 		}
 		file, _, err := files.Open(f.push.sequence)
@@ -128,7 +128,7 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 		s, err := protocols.ReadSequence(file, f.push.sequence, weighting)
 		return s, filepath.Base(f.push.sequence), err
 	}
-	n, err := f.network.loadBy(graph.Metropolis)
+	n, err := f.network.LoadBy(graph.Metropolis)
 	if err != nil {
 		return nil, "", err
 	}

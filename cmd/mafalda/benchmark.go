@@ -21,7 +21,7 @@ type benchmarkFlags struct {
 	graphs                []string
 	only                  bool
 	steps, participations int
-	network               networkFlags
+	network               cli.NetworkFlags
 	out                   string
 	force, json, quiet    bool
 }
@@ -47,7 +47,7 @@ and --directed have to be the same.`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGossip(cmd)
+	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.graphs, "graph", "g", nil, "a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
 	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
@@ -57,7 +57,7 @@ and --directed have to be the same.`,
 	fl.BoolVar(&f.force, "force", false, "replace rows of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	if err := cmd.RegisterFlagCompletionFunc("graph", completeGraph); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("graph", cli.CompleteGraph); err != nil {
 		panic(err)
 	}
 	return cmd
@@ -121,7 +121,7 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 	if graphs = append(graphs, f.graphs...); len(graphs) == 0 {
 		return nil, errors.New("--only without --graph leaves nothing to measure")
 	}
-	if f.network.gossipFile != "" {
+	if f.network.GossipFile != "" {
 		return nil, errors.New("--gossip-matrix fits one graph only: use mafalda optimize")
 	}
 	var chosen []participation.Cyclic
@@ -143,8 +143,8 @@ func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
 	var cases []benchmarks.Case
 	for _, spec := range graphs {
 		network := f.network
-		network.source = spec
-		n, err := network.load()
+		network.Source = spec
+		n, err := network.Load()
 		if err != nil {
 			return nil, err
 		}

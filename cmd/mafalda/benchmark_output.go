@@ -26,7 +26,7 @@ type benchmarkRows struct {
 }
 
 func (f *benchmarkFlags) rows() *benchmarkRows {
-	return &benchmarkRows{Version: version.String(), Gossip: f.network.gossip, Seed: f.network.seed}
+	return &benchmarkRows{Version: version.String(), Gossip: f.network.Gossip, Seed: f.network.Seed}
 }
 
 // measured is a row of a folder.
@@ -34,19 +34,19 @@ type measured = study.Entry[benchmarks.Cell, benchmarks.Row]
 
 // spec says whose the folder of a benchmark is: what graphs there are is in its cells.
 func (f *benchmarkFlags) spec(cells []benchmarks.Cell) study.Spec {
-	s := cli.StudyOf("benchmark")
-	s.Inputs.Add("gossip", f.network.gossip)
-	s.Inputs.Add("seed", f.network.seed)
-	s.Inputs.Add("directed", f.network.directed)
+	s := study.Of("benchmark")
+	s.Inputs.Add("gossip", f.network.Gossip)
+	s.Inputs.Add("seed", f.network.Seed)
+	s.Inputs.Add("directed", f.network.Directed)
 	s.Summaries = []string{"benchmark.json", "benchmark.csv"}
 	for _, c := range cells {
 		if name := ratioFigureName([2]int{c.K, c.B}); !slices.Contains(s.Summaries, name+".png") {
-			s.Summaries = cli.WithFigures(s.Summaries, name)
+			s.Summaries = figures.WithFiles(s.Summaries, name)
 		}
 	}
-	s.Former = cli.Formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
+	s.Former = study.Formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
 		base := strings.TrimSuffix(name, filepath.Ext(name))
-		return name == "benchmark.csv" || strings.HasPrefix(base, "excess-k") && slices.Contains(cli.WithFigures(nil, base), name)
+		return name == "benchmark.csv" || strings.HasPrefix(base, "excess-k") && slices.Contains(figures.WithFiles(nil, base), name)
 	})
 	s.Replace = f.force
 	return s
@@ -74,13 +74,13 @@ func (f *benchmarkFlags) files(cells []benchmarks.Cell) func([]measured) ([]stud
 			all.Rows = append(all.Rows, e.Result)
 		}
 		csv := func(w io.Writer) error { return writeRows(w, all.Rows) }
-		files := []study.File{cli.JsonFile("benchmark.json", all), {Name: "benchmark.csv", Write: csv}}
+		files := []study.File{study.JSONFile("benchmark.json", all), {Name: "benchmark.csv", Write: csv}}
 		for _, kb := range schemasOf(all.Rows) {
 			picture, err := ratioFigure(all.Rows, kb)
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, cli.FigureFiles(ratioFigureName(kb), picture)...)
+			files = append(files, figures.Files(ratioFigureName(kb), picture)...)
 		}
 		return files, nil
 	}

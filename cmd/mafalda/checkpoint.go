@@ -21,6 +21,7 @@ import (
 	"mafalda/internal/files"
 	"mafalda/internal/npy"
 	"mafalda/internal/version"
+	"mafalda/plan"
 	"mafalda/strategy"
 )
 
@@ -47,7 +48,7 @@ func (f *startFlags) check(j *job) error {
 		return cli.Usagef("--resume needs --checkpoint FILE")
 	case f.resume && f.dir != "":
 		return cli.Usagef("--start and --resume: only one of them")
-	case (f.checkpoint != "" || f.dir != "") && !j.objective.isMean():
+	case (f.checkpoint != "" || f.dir != "") && j.objective != plan.Mean:
 		return cli.Usagef("--checkpoint and --start are for --objective mean")
 	}
 	if f.checkpoint != "" && !f.resume {

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/cli"
-	"mafalda/strategy"
+	"mafalda/plan"
 	"mafalda/workload"
 )
 
@@ -36,11 +33,10 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 }
 
 const (
-	exactOperations  = 5e10   // beyond which auto does not take the exact way: about a minute
-	probedNodes      = 800000 // probes times nodes, about, by default
-	mostProbes       = 100    // by default
-	fewNodes         = 128    // that have all their unit vectors for probes
-	estimateRounding = 1e-10  // what rounding may add to the relative error of an estimate, amply
+	exactOperations = 5e10   // beyond which auto does not take the exact way: about a minute
+	probedNodes     = 800000 // probes times nodes, about, by default
+	mostProbes      = 100    // by default
+	fewNodes        = 128    // that have all their unit vectors for probes
 )
 
 // choose returns the method for a network; exactOnly says why an estimate would not do, if it would not.
@@ -61,9 +57,9 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *graph.Network, steps int, seed
 		}
 		return exact, nil
 	}
-	cost := exactCost
+	cost := plan.ExactCost
 	if long {
-		cost = exactResponseCost
+		cost = plan.ExactResponseCost
 	}
 	_, reversible := n.Gossip.Stationary()
 	switch impossible := long && math.IsInf(cost(n.Gossip, steps), 1); {
@@ -118,139 +114,6 @@ func confidence(probes int, n *graph.Network) float64 {
 		return 1
 	}
 	return workload.Confidence
-}
-
-// exactCost is about how many operations the exact way takes.
-func exactCost(w *graph.Gossip, steps int) float64 {
-	n, _ := w.Matrix().Dims()
-	if n <= 2048 && w.Symmetric() {
-		return math.Pow(float64(n), 3)
-	}
-	return float64(n) * float64(steps) * (float64(w.Matrix().NNZ()) + float64(n)*float64(steps)/16)
-}
-
-// exactResponseCost is about how many operations the exact way takes for many steps: eigenvalues once, and a few
-// errors.
-func exactResponseCost(w *graph.Gossip, steps int) float64 {
-	n, _ := w.Matrix().Dims()
-	pi, _ := w.Stationary()
-	switch size := float64(n); {
-	case !workload.HasExactResponse(w.Matrix(), pi):
-		return math.Inf(1)
-	case w.Matrix().Symmetric(0):
-		return size * size * size
-	default:
-		return 10*size*size*size + 6*size*size*float64(steps)
-	}
-}
-
-// kernelBy computes what errors on a network (nil: of the prefix workload) depend on, and the sketch that it comes from, if any.
-func kernelBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, steps int, progress func(done, total int)) (*workload.Kernel, *workload.Sketch, error) {
-	var w *graph.CSR
-	if n != nil {
-		w = n.Gossip.Matrix()
-	}
-	if g == nil || g.Method == "exact" || n == nil {
-		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Kind: kind, Progress: progress})
-		return k, nil, err
-	}
-	s, err := sketchBy(ctx, g, n, kind, progress)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.Kernel(steps), s, nil
-}
-
-func sketchBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, progress func(done, total int)) (*workload.Sketch, error) {
-	if g.Method != "lanczos" {
-		return nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
-	}
-	pi, reversible := n.Gossip.Stationary()
-	if !reversible {
-		return nil, workload.ErrReversible
-	}
-	return workload.NewSketch(ctx, n.Gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes,
-		LanczosSteps: g.LanczosSteps, Seed: g.Seed,
-		Independent: g.Confidence == 0, Progress: progress})
-}
-
-// checkConfidence refuses a confidence other than that of the sketch.
-func checkConfidence(g *export.Gram, s *workload.Sketch) error {
-	if want := s.Confidence(); g.Confidence != want {
-		return fmt.Errorf("errors of %d vectors for %d nodes have a confidence of %g, not %g",
-			s.Probes(), s.Nodes(), want, g.Confidence)
-	}
-	return nil
-}
-
-// judge fills in how far the loss of a strategy may be from what the estimate h says and, if it is the optimum for h but for the
-// gap, how far above the true optimum it may be. The latter is not for strategies of other classes (optimum false): their loss
-// does not change with the optimum's.
-//
-// Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in
-// addition to what few Lanczos steps may cost.
-func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c strategy.Strategy, optimum bool, gap float64) error {
-	if s == nil {
-		return nil
-	}
-	if err := checkConfidence(g, s); err != nil {
-		return err
-	}
-	p, err := factorize.NewPerturber(c, h)
-	if err != nil {
-		return err
-	}
-	var first, second float64 // mean squares of the probes' errors
-	var truncated factorize.Perturbation
-	pairs := float64(s.Probes() * (s.Probes() - 1))
-	err = s.Deviations(c.Steps(), func(e *mat.SymDense, probe bool) error {
-		by := p.By(e)
-		if probe {
-			first += by.First * by.First / pairs
-			second += by.Second / pairs
-		} else {
-			truncated = by
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	factor := s.Factor()
-	loss := lossError(g, factor*math.Sqrt(first), math.Abs(truncated.First))
-	g.LossError = &loss
-	if !optimum {
-		return nil
-	}
-	worst := (1+excess(g, factor*factor*second, truncated.Second, loss))*(1+gap) - 1
-	g.ExcessBound = &worst
-	if math.IsInf(worst, 1) {
-		return errors.New("the estimate of the Gram matrix is too far off to say anything: use more --probes and --lanczos-steps")
-	}
-	return nil
-}
-
-// lossError adds up the errors of chance, of few Lanczos steps and of rounding, which manifests without a confidence
-// left out.
-func lossError(g *export.Gram, random, truncated float64) float64 {
-	if g.Confidence == 0 {
-		return random + truncated
-	}
-	return random + truncated + estimateRounding
-}
-
-// excess bounds how far above the optimum for the true H the one for the estimate is, given bounds b = tr(EĤ⁻¹EX⁻¹)/f
-// for the random part E of its error and for the truncated part. √b is a norm of E, which makes the b of both
-// (√b+√b')², and |a| = |tr(EX⁻¹)|/f is at most √b: one event with one probability. In manifests without a confidence
-// it is 2(b+b'), and the error of the loss bounds |a|.
-func excess(g *export.Gram, random, truncated, loss float64) float64 {
-	root := math.Sqrt(random) + math.Sqrt(truncated)
-	both, along := root*root, root
-	if g.Confidence == 0 {
-		both, along = 2*(random+truncated), loss
-	}
-	up, down := factorize.Perturbation{First: along, Second: both}, factorize.Perturbation{First: -along, Second: both}
-	return math.Max(up.Excess(), down.Excess())
 }
 
 // gramText says in a line what is known of the Gram matrix.

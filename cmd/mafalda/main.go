@@ -8,6 +8,7 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/internal/limits"
+	"mafalda/optim"
 )
 
 func main() {
@@ -15,6 +16,7 @@ func main() {
 		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
 	}
 	limits.Soften()
+	optim.UseKernels()
 	go cli.EndOnSignals()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }

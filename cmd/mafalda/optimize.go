@@ -23,12 +23,13 @@ import (
 	"mafalda/internal/version"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 type optimizeFlags struct {
-	network                         networkFlags
+	network                         cli.NetworkFlags
 	workload, objective             string
 	schema                          cli.SchemaFlags
 	tolerance                       float64
@@ -68,8 +69,8 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
 	bindObjective(cmd, &f.objective)
@@ -100,9 +101,9 @@ type job struct {
 	network   *graph.Network // nil for the prefix workload
 	kind      workload.Kind
 	gram      *export.Gram
-	objective objective
+	objective plan.Objective
 	schema    participation.Schema
-	class     strategyClass
+	class     plan.StrategyClass
 	stderr    io.Writer
 	progress  *cli.Progress
 	history   []export.Point
@@ -133,22 +134,22 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	r := &outcome{}
 	h := k.Gram()
 	measure := benchmarks.On(h, j.schema)
-	if j.objective.isMean() {
+	if j.objective == plan.Mean {
 		r.best, err = j.optimize(ctx, h)
 	} else {
-		measure = j.objective.measure(k, j.schema)
+		measure = j.objective.Measure(k, j.schema)
 		err = j.byObjective(ctx, k, r)
 	}
 	if err != nil {
 		return err
 	}
-	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
-		j.progress.Show(0, j.class.name+" strategy")
+	if (j.class.Name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
+		j.progress.Show(0, j.class.Name+" strategy")
 		opts := factorize.Options{Gap: f.tolerance}
-		if j.class.name == "dense" {
+		if j.class.Name == "dense" {
 			opts.LowerBound = r.best.LowerBound
 		}
-		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, opts)
+		r.special, err = j.class.Run(ctx, h, j.schema, f.strategy.Parameters, opts)
 		if err != nil {
 			return err
 		}
@@ -181,7 +182,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if sketch != nil && ctx.Err() == nil {
 		j.progress.Show(0, "error of the estimate")
-		if err := judge(j.gram, sketch, h, r.chosen(), r.special == nil, r.best.Gap); err != nil {
+		if err := plan.Judge(j.gram, sketch, h, r.chosen(), r.special == nil, r.best.Gap); err != nil {
 			return err
 		}
 	}
@@ -227,7 +228,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.isLong() {
 		matrices = 0
 	}
-	if err := cli.CheckMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.name), matrices); err != nil {
+	if err := cli.CheckMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.Name), matrices); err != nil {
 		return nil, err
 	}
 	if cmd.Flags().Changed("output") && f.out == "" {
@@ -236,7 +237,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if f.noDense && f.strategy.class == "dense" {
 		return nil, cli.Usagef("--no-dense leaves nothing to export of --strategy dense")
 	}
-	if j.objective, err = parseObjective(f.objective); err != nil {
+	if j.objective, err = plan.ParseObjective(f.objective); err != nil {
 		return nil, cli.Usage(err)
 	}
 	if err := f.checkObjective(j.objective, j.schema); err != nil {
@@ -251,7 +252,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		}
 	}
 	if !cmd.Flags().Changed("tolerance") {
-		f.tolerance = j.objective.tolerance
+		f.tolerance = j.objective.Tolerance()
 	}
 	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
 		return nil, cli.Usagef("--tolerance %v: must be positive and finite", f.tolerance)
@@ -280,10 +281,10 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		j.gram, err = f.gram.choose(cmd, nil, steps, 0, "", j.isLong())
 		return j, err
 	}
-	if j.network, err = f.network.load(); err != nil {
+	if j.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
-	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.seed, f.exactOnly(j), j.isLong()); err != nil {
+	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.Seed, f.exactOnly(j), j.isLong()); err != nil {
 		return nil, err
 	}
 	n := float64(j.network.Graph.Nodes())
@@ -309,7 +310,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 // exactOnly says why an estimate of the Gram matrix would not do; empty if it does.
 func (f *optimizeFlags) exactOnly(j *job) string {
 	switch {
-	case !j.objective.isMean():
+	case j.objective != plan.Mean:
 		return "its error bound is for --objective mean"
 	case f.split.wanted():
 		return "strategies of single nodes need the exact Gram matrices"
@@ -400,11 +401,11 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	q, iterations, bound := r.Quality, r.Iterations, math.Max(r.LowerBound, o.bound)
 	strategy := export.Describe(o.chosen())
 	if special := o.special; special != nil {
-		q, iterations = special.quality, special.iterations
+		q, iterations = special.Quality, special.Iterations
 		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
-		if b := math.Max(special.bound, bound); special.bound > 0 {
+		if b := math.Max(special.Bound, bound); special.Bound > 0 {
 			gap := (q.Loss - b) / b
 			strategy.ClassBound, strategy.ClassGap = b, &gap
 		}
@@ -428,10 +429,10 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	if o.split != nil && o.split.LowerBound > 0 {
 		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
 	}
-	if !j.objective.isMean() {
-		m.Objective, m.Weights = j.objective.name, o.weights
+	if j.objective != plan.Mean {
+		m.Objective, m.Weights = j.objective.String(), o.weights
 	}
-	m.RMSE = q.RMSE(nodes, j.objective.steps(j.schema.Steps()))
+	m.RMSE = q.RMSE(nodes, j.objective.Steps(j.schema.Steps()))
 	for _, b := range o.baselines {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}

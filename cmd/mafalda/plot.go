@@ -13,11 +13,12 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
+	"mafalda/plan"
 )
 
 // plotFlags say what to draw, and where to.
 type plotFlags struct {
-	network exportNetworkFlags
+	network cli.ExportNetworkFlags
 	out     string
 	node    int
 	force   bool
@@ -43,7 +44,7 @@ from a file, name it. Nothing is written before everything is drawn.`,
 		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	f.network.bind(cmd)
+	f.network.Bind(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "write the pictures to this `folder`")
 	cmd.Flags().Var((*cli.WholeNumber)(&f.node), "node",
 		"whose strategy to draw, by its index in nodes.csv, if nodes have their own")
@@ -65,9 +66,12 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	n, err := f.network.of(ctx, cmd.ErrOrStderr(), e)
+	n, note, err := f.network.Of(ctx, e)
 	if err != nil {
 		return err
+	}
+	if note != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "errors and spectrum are not drawn: "+note)
 	}
 	if err := cli.CheckPictures(f.out, figures.ExportNames(e.Manifest, n != nil), f.force); err != nil {
 		return err
@@ -94,7 +98,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 
 // networkFigures draws what needs the network.
 func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph.Network) ([]figures.Named, error) {
-	methods, err := StepErrors(ctx, e, n)
+	methods, err := plan.StepErrors(ctx, e, n)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mafalda/export"
+	"mafalda/plan"
 )
 
 // The errors that plot draws are those of all nodes, each with its own strategy: their mean over the steps is the
@@ -21,11 +22,11 @@ func TestPlotErrorsOfSplits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := NetworkOf(t.Context(), e, nil)
+		n, err := plan.NetworkOf(t.Context(), e, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		methods, err := StepErrors(t.Context(), e, n)
+		methods, err := plan.StepErrors(t.Context(), e, n)
 		if err != nil || methods[0].Method != "mafalda" {
 			t.Fatal(methods, err)
 		}

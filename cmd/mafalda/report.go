@@ -12,6 +12,7 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/plan"
 )
 
 // report writes the summary of optimize for people.
@@ -23,8 +24,8 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		fmt.Fprintf(w, "gossip         %s\n", j.network.Origin.GossipLine())
 	}
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
-	if !j.objective.isMean() {
-		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective.name, j.objective.about)
+	if j.objective != plan.Mean {
+		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective, j.objective.About())
 	}
 	fmt.Fprintf(w, "participation  %v\n", j.schema)
 	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.AdjacencyLine())
@@ -34,7 +35,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	row := func(name string, sens, squared, loss float64) []string {
 		return []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss),
-			cli.NumberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
+			cli.NumberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.Steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
 	}
 	rows := [][]string{row(j.strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
@@ -139,10 +140,10 @@ func gossipLine(g *graph.Origin) string {
 func (j *job) networkFiles() string {
 	var flags string
 	if j.network != nil && j.network.Origin.SHA256 != "" {
-		flags = " --graph " + j.flags.network.source
+		flags = " --graph " + j.flags.network.Source
 	}
 	if j.network != nil && j.network.Origin.GossipFile != "" {
-		flags += " --gossip-matrix " + j.flags.network.gossipFile
+		flags += " --gossip-matrix " + j.flags.network.GossipFile
 	}
 	return flags
 }

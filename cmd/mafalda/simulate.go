@@ -22,7 +22,7 @@ import (
 type simulateFlags struct {
 	task, data                        string
 	records                           int
-	network                           networkFlags
+	network                           cli.NetworkFlags
 	steps, participations, separation int
 	rounds                            int
 	methods                           []string
@@ -74,8 +74,8 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
 	fl.StringVar(&f.task, "task", "linear", "what is learned: linear, logistic, housing or mnist")
 	fl.StringVar(&f.data, "data", "", "`path` of the data of housing (a file) or mnist (a folder)")
 	fl.Var((*cli.WholeNumber)(&f.records), "records", "records of a synthetic task (default 4000)")
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl.VarP((*cli.WholeNumber)(&f.steps), "T", "T", "steps (default 320)")
 	fl.VarP((*cli.WholeNumber)(&f.participations), "participations", "k", "epochs: how often a record takes part (default 20 if 20 divides T)")
 	fl.VarP((*cli.WholeNumber)(&f.separation), "separation", "b", "batches of a node: steps between participations (default T/k)")
@@ -158,10 +158,10 @@ func (f *simulateFlags) prepare(cmd *cobra.Command) (*simulation, error) {
 	if s.levels, err = f.levels(cmd); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if f.network.source == "" && f.network.gossipFile == "" {
-		f.network.source = simulatedGraph
+	if f.network.Source == "" && f.network.GossipFile == "" {
+		f.network.Source = simulatedGraph
 	}
-	if s.network, err = f.network.load(); err != nil {
+	if s.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
 	if !f.quiet {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/internal/simulated"
 	"mafalda/internal/study"
 	"mafalda/simulate"
@@ -72,7 +73,7 @@ type listedRun struct {
 // spec says whose the folder of a simulation is.
 func (s *simulation) spec() study.Spec {
 	c := s.config
-	spec := cli.StudyOf("simulate")
+	spec := study.Of("simulate")
 	in := &spec.Inputs
 	in.Add("task", c.Task.Name)
 	in.Add("data", s.data)
@@ -86,11 +87,11 @@ func (s *simulation) spec() study.Spec {
 	in.Add("delta", s.flags.delta)
 	in.Add("test rows", c.TestRows)
 	in.Add("steps between losses", c.Every)
-	spec.Summaries = cli.WithFigures([]string{"runs.json", "simulate.csv"}, "privacy-utility")
+	spec.Summaries = figures.WithFiles([]string{"runs.json", "simulate.csv"}, "privacy-utility")
 	for _, mu := range s.levels {
-		spec.Summaries = cli.WithFigures(spec.Summaries, lossFigureName(mu))
+		spec.Summaries = figures.WithFiles(spec.Summaries, lossFigureName(mu))
 	}
-	spec.Former = cli.Formerly("runs.json", []string{"version", "settings", "runs"}, isOfSimulation)
+	spec.Former = study.Formerly("runs.json", []string{"version", "settings", "runs"}, isOfSimulation)
 	spec.Replace = s.flags.force
 	return spec
 }

@@ -14,6 +14,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/internal/simulated"
 	"mafalda/internal/study"
 	"mafalda/internal/version"
@@ -163,10 +164,10 @@ func (s *simulation) files(entries []study.Entry[cell, keptRun]) ([]study.File, 
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, cli.FigureFiles(lossFigureName(mu), f)...)
+		files = append(files, figures.Files(lossFigureName(mu), f)...)
 	}
 	f, err := s.privacyFigure(g, rows)
-	return append(files, cli.FigureFiles("privacy-utility", f)...), err
+	return append(files, figures.Files("privacy-utility", f)...), err
 }
 
 func lossFigureName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
@@ -175,7 +176,7 @@ func lossFigureName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
 func isOfSimulation(name string) bool {
 	base := strings.TrimSuffix(name, filepath.Ext(name))
 	ours := base == "privacy-utility" || strings.HasPrefix(base, "loss-mu")
-	return name == "simulate.csv" || ours && slices.Contains(cli.WithFigures(nil, base), name)
+	return name == "simulate.csv" || ours && slices.Contains(figures.WithFiles(nil, base), name)
 }
 
 func writeSimulated(w io.Writer, rows []simulatedRow) error {

@@ -18,6 +18,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/npy"
 	"mafalda/strategy"
 )
@@ -154,7 +155,7 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 		}
 		s := &simulation{flags: &simulateFlags{}}
 		var err error
-		if s.network, err = (&networkFlags{source: edges, gossip: "uniform"}).load(); err != nil {
+		if s.network, err = (&cli.NetworkFlags{Source: edges, Gossip: "uniform"}).Load(); err != nil {
 			t.Fatal(err)
 		}
 		turned := []graph.Edge{{U: 0, V: 1, Weight: 1}, {U: 1, V: 2, Weight: 1}, {U: 2, V: 3, Weight: 1}, {U: 3,

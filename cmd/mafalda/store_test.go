@@ -10,12 +10,26 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"mafalda/benchmarks"
 	"mafalda/internal/cli"
+	"mafalda/optim"
 )
 
-// TestMain lets processes of the tests be the program: see TestFourAtOnce.
+// imported is what gonum uses once all rooms are imported.
+var imported = blas64.Implementation()
+
+func TestImportChangesNothing(t *testing.T) {
+	if _, ok := imported.(gonum.Implementation); !ok {
+		t.Errorf("importing the rooms made gonum use %T", imported)
+	}
+}
+
+// TestMain lets processes of the tests be the program (see TestFourAtOnce), with its kernels.
 func TestMain(m *testing.M) {
+	optim.UseKernels()
 	if args := os.Getenv("MAFALDA_ARGS"); args != "" {
 		go cli.EndOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mafalda/export"
+	"mafalda/plan"
 	"mafalda/strategy"
 )
 
@@ -127,8 +128,8 @@ func TestLostOutput(t *testing.T) {
 // What --strategy offers is what there is: every class of the registry, by its name, and no other.
 func TestEveryClassIsOffered(t *testing.T) {
 	var offered []string
-	for _, c := range strategyClasses() {
-		offered = append(offered, c.name)
+	for _, c := range plan.StrategyClasses() {
+		offered = append(offered, c.Name)
 	}
 	if !slices.Equal(offered, strategy.Classes()) {
 		t.Errorf("--strategy offers %v, the classes are %v", offered, strategy.Classes())

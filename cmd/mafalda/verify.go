@@ -9,10 +9,11 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/cli"
+	"mafalda/plan"
 )
 
 type verifyFlags struct {
-	network     exportNetworkFlags
+	network     cli.ExportNetworkFlags
 	json, quiet bool
 }
 
@@ -34,7 +35,7 @@ Exit codes: 0 everything checked holds, 1 something does not, 2 this is not an e
 		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	f.network.bind(cmd)
+	f.network.Bind(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print failures only")
 	return cmd
@@ -45,13 +46,13 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	n, err := f.network.load(cmd.Context(), e)
+	n, err := f.network.Load(cmd.Context(), e)
 	if err != nil {
 		return err
 	}
-	report, err := Verify(cmd.Context(), e, n)
+	report, err := plan.Verify(cmd.Context(), e, n)
 	if err != nil {
-		return cli.Usage(networkError(err))
+		return cli.Usage(cli.NetworkError(err))
 	}
 	if err := f.print(cmd.OutOrStdout(), dir, report); err != nil {
 		return err
@@ -62,10 +63,10 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-func (f *verifyFlags) print(w io.Writer, dir string, r Report) error {
+func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 	var notes []string
-	if r.Missing != (NetworkFiles{}) {
-		notes = append(notes, f.network.note(r.Missing))
+	if r.Missing != (plan.NetworkFiles{}) {
+		notes = append(notes, f.network.Note(r.Missing))
 	}
 	if f.json {
 		return cli.WriteJSON(w, map[string]any{"dir": dir, "ok": r.OK(), "checks": r.Checks, "not_checked": r.NotChecked,

@@ -11,6 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -47,11 +48,11 @@ func TestVerifySays(t *testing.T) {
 		!strings.Contains(out, "check it with: mafalda verify "+dir+" --graph "+edges) {
 		t.Errorf("code %d\n%s", code, out)
 	}
-	verdict := func(args ...string) (code int, checks []Check, notChecked []string) {
+	verdict := func(args ...string) (code int, checks []plan.Check, notChecked []string) {
 		code, out, _ := mafalda(append([]string{"verify", "--json", dir}, args...)...)
 		var v struct {
-			Checks     []Check  `json:"checks"`
-			NotChecked []string `json:"not_checked"`
+			Checks     []plan.Check `json:"checks"`
+			NotChecked []string     `json:"not_checked"`
 		}
 		if err := json.Unmarshal([]byte(out), &v); err != nil {
 			t.Fatal(err)
@@ -85,7 +86,7 @@ func TestVerifySays(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, checks, _ := verdict("--graph", edges)
-	extra := slices.IndexFunc(checks, func(c Check) bool { return c.Name == "extra files" })
+	extra := slices.IndexFunc(checks, func(c plan.Check) bool { return c.Name == "extra files" })
 	if code != 1 || extra < 0 || checks[extra].OK || !strings.Contains(checks[extra].Detail, "C.npz") {
 		t.Errorf("an extra file: code %d, %+v", code, checks)
 	}
@@ -118,7 +119,7 @@ func TestVerifyManySteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	gram := &export.Gram{Method: "exact"}
-	responses, _, err := responsesBy(t.Context(), gram, nil, workload.Prefix, nil)
+	responses, _, err := plan.ResponsesBy(t.Context(), gram, nil, workload.Prefix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

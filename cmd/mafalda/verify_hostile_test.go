@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mafalda/internal/cli"
 )
 
 // extremes are numbers and other values that a manifest may have anywhere.
@@ -52,14 +54,14 @@ func TestVerifyAnyManifest(t *testing.T) {
 }
 
 // endsInOneLine fails the test if verify does anything else, and prints the manifest if it does not end.
-func endsInOneLine(t *testing.T, dir string, f exportNetworkFlags) {
+func endsInOneLine(t *testing.T, dir string, f cli.ExportNetworkFlags) {
 	t.Helper()
 	args := []string{"verify", dir}
-	if f.graph != "" {
-		args = append(args, "--graph", f.graph)
+	if f.Graph != "" {
+		args = append(args, "--graph", f.Graph)
 	}
-	if f.gossipMatrix != "" {
-		args = append(args, "--gossip-matrix", f.gossipMatrix)
+	if f.GossipMatrix != "" {
+		args = append(args, "--gossip-matrix", f.GossipMatrix)
 	}
 	type ending struct {
 		code int

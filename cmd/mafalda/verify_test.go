@@ -5,28 +5,31 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"mafalda/export"
 	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"mafalda/export"
+	"mafalda/internal/cli"
+	"mafalda/plan"
 )
 
 // smallExports makes an export of every class, and of everything else that changes what a manifest says. It returns their
 // folders, and the flags that verify needs beside them.
-func smallExports(t testing.TB) map[string]exportNetworkFlags {
+func smallExports(t testing.TB) map[string]cli.ExportNetworkFlags {
 	t.Helper()
 	base := t.TempDir()
 	patterns := writeFile(t, "pat", "0 2\n1 3\n2 5\n4 5\n")
 	edges := writeFile(t, "g.edges", "a b\nb c\nc d\nx y\n")
 	w := writeFile(t, "w.csv", "0.5,0.5,0\n0.25,0.5,0.25\n0,0.5,0.5\n")
 	const six, path = "--T 6 -k 2 ", "--graph path:4 --T 6 -k 2 --no-baselines "
-	flags := map[string]exportNetworkFlags{}
+	flags := map[string]cli.ExportNetworkFlags{}
 	for name, tc := range map[string]struct {
 		optimize string
-		verify   exportNetworkFlags
+		verify   cli.ExportNetworkFlags
 	}{
 		"dense":          {optimize: six + "--graph path:4 --epsilon 8 --delta 1e-6 --adjacency replace-one"},
 		"banded":         {optimize: path + "--strategy banded --bandwidth 2 --mu 1 --clip 2"},
@@ -46,11 +49,11 @@ func smallExports(t testing.TB) map[string]exportNetworkFlags {
 		"estimate":       {optimize: six + "--graph barabasi:300,2 --seed 5 --gram lanczos --probes 30 --lanczos-steps 5"},
 		"unit vectors":   {optimize: six + "--graph barabasi:20,2 --seed 5 --gram lanczos --probes 4 --lanczos-steps 4"},
 		"prefix":         {optimize: six + "--workload prefix"},
-		"graph file":     {six + "--no-baselines --graph " + edges, exportNetworkFlags{graph: edges}},
+		"graph file":     {six + "--no-baselines --graph " + edges, cli.ExportNetworkFlags{Graph: edges}},
 		"without it":     {optimize: six + "--graph " + edges},
-		"directed":       {six + "--no-baselines --directed --graph " + edges, exportNetworkFlags{graph: edges}},
-		"gossip file":    {six + "--no-baselines --gossip-matrix " + w, exportNetworkFlags{gossipMatrix: w}},
-		"both files":     {path + "--graph path:3 --gossip-matrix " + w, exportNetworkFlags{gossipMatrix: w}},
+		"directed":       {six + "--no-baselines --directed --graph " + edges, cli.ExportNetworkFlags{Graph: edges}},
+		"gossip file":    {six + "--no-baselines --gossip-matrix " + w, cli.ExportNetworkFlags{GossipMatrix: w}},
+		"both files":     {path + "--graph path:3 --gossip-matrix " + w, cli.ExportNetworkFlags{GossipMatrix: w}},
 	} {
 		dir := filepath.Join(base, name)
 		args := append([]string{"optimize", "-q", "-o", dir}, strings.Fields(tc.optimize)...)
@@ -118,20 +121,20 @@ func changes(path string, value any, set func(any)) []change {
 }
 
 // verified verifies an export, with the files of its network.
-func verified(ctx context.Context, dir string, f exportNetworkFlags) (Report, error) {
+func verified(ctx context.Context, dir string, f cli.ExportNetworkFlags) (plan.Report, error) {
 	e, err := export.Load(dir)
 	if err != nil {
-		return Report{}, err
+		return plan.Report{}, err
 	}
-	n, err := f.load(ctx, e)
+	n, err := f.Load(ctx, e)
 	if err != nil {
-		return Report{}, err
+		return plan.Report{}, err
 	}
-	return Verify(ctx, e, n)
+	return plan.Verify(ctx, e, n)
 }
 
 // noticed reports whether verify fails, or lists the key as not checked.
-func noticed(r Report, err error, path string) bool {
+func noticed(r plan.Report, err error, path string) bool {
 	return err != nil || !r.OK() || slices.ContainsFunc(r.NotChecked, func(key string) bool {
 		rest, ok := strings.CutPrefix(path, key)
 		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

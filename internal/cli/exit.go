@@ -48,7 +48,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	out := &CheckedWriter{W: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := errors.Join(root.ExecuteContext(ctx), profiles.stop())
+	cmd, err := root.ExecuteContextC(ctx)
+	err = errors.Join(err, profiles.stop())
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing the output: %w", out.err)
 	}
@@ -58,12 +59,13 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if errors.Is(err, context.Canceled) && !errors.Is(err, ErrInterrupted) {
 		err = ErrInterrupted // who has something to say of what is kept has said it
 	}
-	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(hinted(err), "\n", "; "))
+	text, argument := withFlags(hinted(err), err, cmd)
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(text, "\n", "; "))
 	var u usageError
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
-	case errors.As(err, &u) || errors.Is(err, limits.ErrMemory):
+	case argument || errors.As(err, &u) || errors.Is(err, limits.ErrMemory):
 		return ExitUsage
 	}
 	return exitFailed

@@ -69,7 +69,7 @@ func RemoveIfEmpty(dir string, err error) {
 func WriteResult(dir, name string, result any, pictures []figures.Named, force bool) error {
 	err := files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return WriteJSON(w, result) }, force)
 	if err != nil {
-		return usageIfExists(err)
+		return UsageIfExists(err)
 	}
 	for _, g := range pictures {
 		if err := WriteFigure(io.Discard, dir, g.Name, g.Figure, force); err != nil {
@@ -79,8 +79,8 @@ func WriteResult(dir, name string, result any, pictures []figures.Named, force b
 	return nil
 }
 
-// usageIfExists makes an error about existing files one of usage.
-func usageIfExists(err error) error {
+// UsageIfExists makes an error about existing files one of usage.
+func UsageIfExists(err error) error {
 	if errors.Is(err, files.ErrExists) {
 		return Usage(err)
 	}

@@ -32,7 +32,7 @@ func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) e
 	for _, ext := range figures.Formats() {
 		path := filepath.Join(dir, name+ext)
 		if err := files.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
-			return usageIfExists(err)
+			return UsageIfExists(err)
 		}
 		fmt.Fprintf(w, "written  %s\n", path)
 	}

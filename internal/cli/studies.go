@@ -2,25 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
-	"slices"
 
-	"mafalda/internal/figures"
-	"mafalda/internal/files"
 	"mafalda/internal/study"
-	"mafalda/internal/version"
 )
-
-// StudyOf returns the inputs that all studies have, before those of a command.
-func StudyOf(command string) study.Spec {
-	s := study.Spec{Study: "mafalda " + command}
-	s.Inputs.Add("program", version.String())
-	return s
-}
 
 // StudyError makes errors about a folder that was named errors of usage.
 func StudyError(err error) error {
@@ -58,6 +44,50 @@ func StoppedError(err error, dir, what string) error {
 	return fmt.Errorf("%w; %s are kept in %s, and the same command goes on with them", err, kept, dir)
 }
 
+// Study is a study as a command runs it.
+type Study[C, R any] struct {
+	Dir   string // where results are kept; empty: in memory
+	Spec  study.Spec
+	Cells []C                                             // that were asked for
+	Do    func(context.Context, C) (R, error)             // computes one
+	Known func(C, R)                                      // if not nil, sees those that are there before any is computed
+	Files func([]study.Entry[C, R]) ([]study.File, error) // the summaries of all that are there
+	Cell  string                                          // what a cell is called
+}
+
+// Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
+// after a run that ended early, and returns the results that were asked for, cell by cell.
+func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
+	store, err := study.Open[C, R](s.Dir, s.Spec)
+	if err != nil {
+		return nil, StudyError(err)
+	}
+	if s.Known != nil {
+		for _, c := range s.Cells {
+			if r, there, err := store.Get(c); err != nil {
+				return nil, StudyError(err)
+			} else if there {
+				s.Known(c, r)
+			}
+		}
+	}
+	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Progress: bar.ShowAt})
+	bar.Clear()
+	if err != nil {
+		err = StoppedError(err, s.Dir, s.Cell)
+	}
+	if err := Summarize(ctx, store, err, s.Files); err != nil {
+		return nil, err
+	}
+	results := make([]R, len(s.Cells))
+	for i, c := range s.Cells {
+		if results[i], _, err = store.Get(c); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
 // Summarize has the files of a folder made anew of all cells, also after a run that ended early: running is how it
 // ended.
 func Summarize[C, R any](ctx context.Context, s *study.Store[C, R], running error,
@@ -67,52 +97,4 @@ func Summarize[C, R any](ctx context.Context, s *study.Store[C, R], running erro
 		return running // the summaries are made again when the command is
 	}
 	return StudyError(err)
-}
-
-// FigureFiles returns a figure in every format; none of a figure that is nil.
-func FigureFiles(name string, f *figures.Figure) []study.File {
-	if f == nil {
-		return nil
-	}
-	var all []study.File
-	for _, ext := range figures.Formats() {
-		all = append(all, study.File{Name: name + ext, Write: func(w io.Writer) error { return f.WriteAs(w, name+ext) }})
-	}
-	return all
-}
-
-// JsonFile returns a summary in JSON.
-func JsonFile(name string, v any) study.File {
-	return study.File{Name: name, Write: func(w io.Writer) error { return WriteJSON(w, v) }}
-}
-
-// WithFigures adds the files of figures to the names of others.
-func WithFigures(names []string, pictures ...string) []string {
-	for _, name := range pictures {
-		for _, ext := range figures.Formats() {
-			names = append(names, name+ext)
-		}
-	}
-	return names
-}
-
-// Formerly recognizes folders of the versions that kept all results in one file: it is there, with these keys, and
-// beside it there is nothing but what they wrote.
-func Formerly(store string, keys []string, known func(name string) bool) func(dir string, names []string) bool {
-	return func(dir string, names []string) bool {
-		foreign := func(name string) bool { return name != store && !known(name) }
-		if !slices.Contains(names, store) || slices.ContainsFunc(names, foreign) {
-			return false
-		}
-		f, _, err := files.Open(filepath.Join(dir, store))
-		if err != nil {
-			return false
-		}
-		defer f.Close()
-		var there map[string]json.RawMessage
-		if json.NewDecoder(f).Decode(&there) != nil {
-			return false
-		}
-		return !slices.ContainsFunc(keys, func(key string) bool { return there[key] == nil })
-	}
 }

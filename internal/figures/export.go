@@ -3,10 +3,12 @@ package figures
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/plan"
 	"mafalda/strategy"
 )
 

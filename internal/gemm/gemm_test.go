@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"pgregory.net/rapid"
@@ -411,10 +410,6 @@ func benchmark(b *testing.B, flops func(n float64) float64, make func(n int) (fa
 			run  func()
 		}{{Name(), fast}, {"gonum", slow}} {
 			b.Run(fmt.Sprintf("n=%d/%s", n, v.name), func(b *testing.B) {
-				if v.name == "gonum" { // its LAPACK calls what BLAS there is
-					blas64.Use(blasgonum.Implementation{})
-					defer blas64.Use(BLAS{})
-				}
 				for b.Loop() {
 					v.run()
 				}

@@ -2,7 +2,6 @@ package gemm
 
 import (
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
@@ -56,6 +55,6 @@ func reflect(rows, width, rest int, a []float64, lda int, tau []float64) {
 	}
 	along := make([]float64, width*rest)
 	BLAS{}.Dgemm(blas.Trans, blas.NoTrans, width, rest, rows, 1, v, width, a[width:], lda, 0, along, rest)
-	blas64.Implementation().Dtrmm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, width, rest, 1, t, width, along, rest)
+	BLAS{}.Dtrmm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, width, rest, 1, t, width, along, rest)
 	BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, rows, rest, width, -1, v, width, along, rest, 1, a[width:], lda)
 }

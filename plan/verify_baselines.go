@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/benchmarks"
+	"mafalda/export"
+	"mafalda/factorize"
+
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the
+// gap they are optimized to, since their loss on another workload is not stationary in them. The kernel is for
+// objectives other than the mean.
+func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDense, k *workload.Kernel) error {
+	m := v.export.Manifest
+	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
+	measure := benchmarks.On(h, v.schema)
+	if o != Mean {
+		names = append(names, "mean-optimal")
+		measure = o.Measure(k, v.schema)
+	}
+	var is []benchmarks.Baseline
+	if _, ok := m.Baselines["d-mf"]; ok {
+		dmf, err := benchmarks.DMF(ctx, v.schema)
+		if err != nil {
+			return err
+		}
+		if is, err = benchmarks.Baselines(dmf, measure); err != nil {
+			return err
+		}
+	} else if len(m.Baselines) > 0 {
+		var err error
+		if is, err = plainBaselines(m.Steps, measure); err != nil {
+			return err
+		}
+	}
+	if _, ok := m.Baselines["mean-optimal"]; ok && o != Mean {
+		mean, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{})
+		if err != nil {
+			return err
+		}
+		q, err := measure(mean.Strategy)
+		if err != nil {
+			return err
+		}
+		is = append(is, benchmarks.Baseline{Name: "mean-optimal", Quality: q})
+	}
+	v.baselinesAre(names, is)
+	return nil
+}
+
+// plainBaselines are those that need no optimization.
+func plainBaselines(steps int, measure benchmarks.Measure) ([]benchmarks.Baseline, error) {
+	var all []benchmarks.Baseline
+	for _, b := range []struct {
+		name string
+		c    strategy.Strategy
+	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}} {
+		q, err := measure(b.c)
+		if err != nil {
+			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
+		}
+		all = append(all, benchmarks.Baseline{Name: b.name, Quality: q})
+	}
+	return all, nil
+}
+
+// baselinesAre compares what was measured with the manifest. Names are those that there can be.
+func (v *verification) baselinesAre(names []string, is []benchmarks.Baseline) {
+	says := v.export.Manifest.Baselines
+	if len(says) == 0 {
+		v.skip("baselines")
+		return
+	}
+	possible, measured := map[string]bool{}, map[string]factorize.Quality{}
+	for _, name := range names {
+		possible[name] = true
+		if _, ok := says[name]; !ok {
+			v.skip("baselines." + name)
+		}
+	}
+	for _, b := range is {
+		measured[b.Name] = b.Quality
+	}
+	var claims []claim
+	for name, b := range says {
+		q, ok := measured[name]
+		if !ok || !possible[name] {
+			v.add("baselines", false, "%q is none that is known for this export", name)
+			continue
+		}
+		claims = append(claims, baselineClaims(name, b, q, v.export.Manifest.Steps)...)
+	}
+	v.compare("baselines", fmt.Sprintf("%d, measured again", len(says)), claims...)
+}
+
+func baselineClaims(name string, says export.Baseline, is factorize.Quality, steps int) []claim {
+	within := sameMatrix
+	switch name {
+	case "d-mf":
+		within = math.Sqrt(factorize.MinGap(steps))
+	case "mean-optimal":
+		within = 1e-3 // √1e-6, the gap it is optimized to
+	}
+	key := "baselines." + name
+	return []claim{{key + ".sens_squared", says.SensSquared, is.Sensitivity.Squared, 1e-11},
+		{key + ".squared_error", says.SquaredError, is.SquaredError, within}, {key + ".loss", says.Loss, is.Loss,
+			within}}
+}

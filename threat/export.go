@@ -1,0 +1,139 @@
+package threat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/internal/study"
+	"mafalda/strategy"
+)
+
+// origin is where the strategies of MF-D-SGD come from.
+type origin struct {
+	strategies []strategy.Strategy // of all nodes, or the one they share
+	dir        string              // of an export; what follows is empty without one
+	digest     string
+	nodes      []byte // nodes.csv, if nodes have their own strategies
+}
+
+// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps (ErrStrategy) and have the
+// files of its manifest.
+func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
+	if err := e.CheckHashes(); err != nil {
+		return Algorithm{}, err
+	}
+	m := e.Manifest
+	if m.Steps != steps {
+		return Algorithm{}, fmt.Errorf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)
+	}
+	text, err := json.Marshal(m) // it has the hashes of all files, and so stands for every byte
+	if err != nil {
+		return Algorithm{}, err
+	}
+	d := study.NewDigest()
+	d.Bytes(text)
+	var a Algorithm
+	if m.PerNode == nil {
+		var c strategy.Strategy
+		if c, err = sharedStrategy(e); err == nil {
+			a = MFDSGD(c)
+		}
+	} else {
+		a, err = perNode(e)
+	}
+	if err != nil {
+		return Algorithm{}, err
+	}
+	a.of.dir, a.of.digest = e.Dir, d.Sum()
+	return a, nil
+}
+
+// sharedStrategy returns the strategy of an export that all nodes share, from its parameters if it has some.
+func sharedStrategy(e *export.Export) (strategy.Strategy, error) {
+	c, err := e.Manifest.Strategy.Build(e.Manifest.Steps)
+	if err == nil && c == nil {
+		c, err = strategy.NewDense(e.C)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
+	}
+	return c, nil
+}
+
+func perNode(e *export.Export) (Algorithm, error) {
+	nodes, err := e.Read("nodes.csv")
+	if err != nil {
+		return Algorithm{}, err
+	}
+	layers := make([]strategy.Strategy, len(e.Layers))
+	for i, l := range e.Layers {
+		if layers[i], err = strategy.NewDense(l.C); err != nil {
+			return Algorithm{}, fmt.Errorf("%s: %w", e.Dir, err)
+		}
+	}
+	each := make([]strategy.Strategy, len(e.Manifest.PerNode.Layers))
+	for v, l := range e.Manifest.PerNode.Layers {
+		each[v] = layers[l]
+	}
+	a := MFDSGDPerNode(each)
+	a.of.nodes = nodes
+	return a, nil
+}
+
+// CheckNodes refuses an export whose nodes have their own strategies, if they are not those of the graph (ErrStrategy).
+func (a Algorithm) CheckNodes(g *graph.Graph) error {
+	if a.of == nil || a.of.nodes == nil {
+		return nil
+	}
+	var want bytes.Buffer
+	if err := graph.WriteNodes(&want, g); err != nil {
+		return err
+	}
+	if !bytes.Equal(a.of.nodes, want.Bytes()) {
+		return &nodesError{a.of.dir}
+	}
+	return nil
+}
+
+// nodesError is about an export for other nodes.
+type nodesError struct{ dir string }
+
+func (e *nodesError) Error() string { return e.dir + " has strategies for the nodes of another graph" }
+
+func (e *nodesError) Unwrap() error { return ErrStrategy }
+
+// digest stands for every number of the strategies; it is empty without any.
+func (a Algorithm) digest() string {
+	switch {
+	case a.of == nil:
+		return ""
+	case a.of.digest != "":
+		return a.of.digest
+	}
+	d := study.NewDigest()
+	seen := map[strategy.Strategy]int{}
+	for _, c := range a.of.strategies {
+		at, there := seen[c]
+		if !there {
+			at = len(seen)
+			seen[c] = at
+		}
+		d.Int(at)
+		if there {
+			continue
+		}
+		var lower mat.TriDense
+		c.StrategyTo(&lower)
+		for i := range c.Steps() {
+			for j := range i + 1 {
+				d.Float(lower.At(i, j))
+			}
+		}
+	}
+	return d.Sum()
+}
