@@ -2,7 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"mafalda/factorize"
 	"mafalda/optim"
@@ -30,7 +32,8 @@ func (v *verification) arithmetic() {
 	if m.SharedLoss > 0 {
 		claims = append(claims, claim{"strategy.ratio", m.Strategy.Ratio, m.Loss / m.SharedLoss, sameFormula})
 	}
-	for name, b := range m.Baselines {
+	for _, name := range slices.Sorted(maps.Keys(m.Baselines)) {
+		b := m.Baselines[name]
 		claims = append(claims, claim{"baselines." + name + ".loss", b.Loss, b.SensSquared * b.SquaredError,
 			sameFormula})
 	}

@@ -3,7 +3,9 @@ package plan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -90,13 +92,13 @@ func (v *verification) baselinesAre(names []string, is []benchmarks.Baseline) {
 		measured[b.Name] = b.Quality
 	}
 	var claims []claim
-	for name, b := range says {
+	for _, name := range slices.Sorted(maps.Keys(says)) {
 		q, ok := measured[name]
 		if !ok || !possible[name] {
 			v.add("baselines", false, "%q is none that is known for this export", name)
 			continue
 		}
-		claims = append(claims, baselineClaims(name, b, q, v.export.Manifest.Steps)...)
+		claims = append(claims, baselineClaims(name, says[name], q, v.export.Manifest.Steps)...)
 	}
 	v.compare("baselines", fmt.Sprintf("%d, measured again", len(says)), claims...)
 }
