@@ -23,7 +23,7 @@ func TestBaselinesOnPrefix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Baselines(dmf, On(h, s))
+	rows, err := Baselines(dmf, On(factorize.Mean(h), s))
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("%v, %v", rows, err)
 	}
@@ -37,7 +37,7 @@ func TestBaselinesOnPrefix(t *testing.T) {
 			t.Errorf("%+v, want %s with the loss %v", rows[i], want.Name, want.Loss)
 		}
 	}
-	best, err := factorize.Optimize(context.Background(), h, s, factorize.Options{})
+	best, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(h), s, factorize.Options{})
 	if err != nil || rows[2].Name != "d-mf" || rows[2].Loss < best.LowerBound || rows[2].Loss > best.Loss*(1+1e-9) {
 		t.Errorf("%+v, want the optimum %v (%v)", rows[2], best.Loss, err)
 	}

@@ -99,7 +99,8 @@ func BenchmarkOptimize(b *testing.B) {
 			b.ReportAllocs()
 			var r *factorize.Result
 			for b.Loop() {
-				if r, err = factorize.Optimize(context.Background(), h, s, factorize.Options{}); err != nil {
+				r, err = factorize.Dense{}.Optimize(context.Background(), factorize.Mean(h), s, factorize.Options{})
+				if err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -126,7 +127,7 @@ func BenchmarkBaselines(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := Baselines(dmf, On(h, s)); err != nil {
+		if _, err := Baselines(dmf, On(factorize.Mean(h), s)); err != nil {
 			b.Fatal(err)
 		}
 	}

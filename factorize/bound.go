@@ -54,7 +54,7 @@ func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, err
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
-	o := newObjective(h, &root, k)
+	o := newMaskedObjective(h, &root, k)
 	if math.IsInf(o.Value(x), 0) {
 		return nil, nil, fmt.Errorf("lower bound from X: %w", strategy.ErrNotPositiveDefinite)
 	}

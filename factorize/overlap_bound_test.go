@@ -45,7 +45,7 @@ func TestOverlapBoundIsNone(t *testing.T) {
 			s = drawAnySchema(t)
 		}
 		h := randomGram(t, s.Steps())
-		best, err := Optimize(ctx, h, s, Options{})
+		best, err := Dense{}.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestOverlapBoundIsNone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, err := Evaluate(c, h, s)
+			q, err := Evaluate(c, Mean(h), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestOverlapBoundIsTight(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := prefixGram(24)
-	r, err := Optimize(ctx, h, s, Options{})
+	r, err := Dense{}.Optimize(ctx, Mean(h), s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestOptimizeUnderEverySchema(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAnySchema(t)
 		h := randomGram(t, s.Steps())
-		r, err := Optimize(context.Background(), h, s, Options{})
+		r, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestOptimizeUnderEverySchema(t *testing.T) {
 			participation.IsPartition(s) && !r.Sensitivity.Exact {
 			t.Fatalf("%v: %v, %+v", s, r.Status, r.Sensitivity)
 		}
-		relaxed, err := Optimize(context.Background(), h, participation.Relaxation(s), Options{})
+		relaxed, err := Dense{}.Optimize(context.Background(), Mean(h), participation.Relaxation(s), Options{})
 		if err != nil || relaxed.LowerBound > r.Loss {
 			t.Fatalf("%v: bound %v above the loss %v (%v)", s, relaxed.LowerBound, r.Loss, err)
 		}
@@ -69,7 +69,7 @@ func TestOptimizeUnderEverySchema(t *testing.T) {
 			t.Fatalf("%v: bounds %v and %v", s, relaxed.LowerBound, r.LowerBound)
 		}
 		for _, c := range []strategy.Strategy{strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps()), randomStrategy(t, s.Steps())} {
-			if q, err := Evaluate(c, h, s); err != nil || q.Loss < relaxed.LowerBound {
+			if q, err := Evaluate(c, Mean(h), s); err != nil || q.Loss < relaxed.LowerBound {
 				t.Fatalf("%v: %T has the loss %v, below the bound %v (%v)", s, c, q.Loss, relaxed.LowerBound, err)
 			}
 		}
@@ -153,23 +153,23 @@ func TestSeriesUnderMinSep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	relaxed, err := Optimize(context.Background(), h, participation.Relaxation(s), Options{})
+	relaxed, err := Dense{}.Optimize(context.Background(), Mean(h), participation.Relaxation(s), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, optimize := range map[string]func() (*SeriesResult, error){
-		"toeplitz": func() (*SeriesResult, error) {
-			return OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{Bandwidth: 6})
+	for name, optimize := range map[string]func() (*Result, error){
+		"toeplitz": func() (*Result, error) {
+			return Toeplitz{Bandwidth: 6}.Optimize(context.Background(), Mean(h), s, Options{})
 		},
-		"blt":            func() (*SeriesResult, error) { return OptimizeBLT(context.Background(), h, s, 2) },
-		"banded-inverse": func() (*SeriesResult, error) { return OptimizeBandedInverse(context.Background(), h, s, 3) },
+		"blt":            func() (*Result, error) { return BLT{2}.Optimize(context.Background(), Mean(h), s, Options{}) },
+		"banded-inverse": func() (*Result, error) { return BandedInverse{3}.Optimize(context.Background(), Mean(h), s, Options{}) },
 	} {
 		r, err := optimize()
 		if err != nil || r.Sensitivity.Squared > 1 || r.Sensitivity.Squared < 1-1e-12 || r.Loss < relaxed.LowerBound {
 			t.Errorf("%s: %+v (%v), bound %v", name, r, err, relaxed.LowerBound)
 		}
 	}
-	if _, err := OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{ScaleColumns: true}); !errors.Is(err, ErrUnsupported) {
+	if _, err := (Toeplitz{ScaleColumns: true}).Optimize(context.Background(), Mean(h), s, Options{}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("scaled columns under min-sep: %v", err)
 	}
 }
@@ -183,16 +183,16 @@ func TestWideSeriesUnderMinSep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	relaxed, err := Optimize(ctx, h, participation.Relaxation(s), Options{})
+	relaxed, err := Dense{}.Optimize(ctx, Mean(h), participation.Relaxation(s), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, optimize := range map[string]func(size int) (*SeriesResult, error){
-		"toeplitz": func(size int) (*SeriesResult, error) {
-			return OptimizeToeplitz(ctx, h, s, ToeplitzOptions{Bandwidth: 3 * size})
+	for name, optimize := range map[string]func(size int) (*Result, error){
+		"toeplitz": func(size int) (*Result, error) {
+			return Toeplitz{Bandwidth: 3 * size}.Optimize(ctx, Mean(h), s, Options{})
 		},
-		"blt":            func(size int) (*SeriesResult, error) { return OptimizeBLT(ctx, h, s, size) },
-		"banded-inverse": func(size int) (*SeriesResult, error) { return OptimizeBandedInverse(ctx, h, s, 2*size) },
+		"blt":            func(size int) (*Result, error) { return BLT{size}.Optimize(ctx, Mean(h), s, Options{}) },
+		"banded-inverse": func(size int) (*Result, error) { return BandedInverse{2 * size}.Optimize(ctx, Mean(h), s, Options{}) },
 	} {
 		before := math.Inf(1)
 		for _, size := range []int{1, 2, 4} {

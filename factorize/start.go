@@ -10,7 +10,7 @@ import (
 )
 
 // chooseStart returns the given X, brought into the domain, or else a guess, or the guess if it is better.
-func chooseStart(h *mat.SymDense, o *objective, given *mat.SymDense) ([]float64, error) {
+func chooseStart(h *mat.SymDense, o *maskedObjective, given *mat.SymDense) ([]float64, error) {
 	guess := startFor(h, o)
 	if given == nil {
 		return guess, nil
@@ -29,7 +29,7 @@ func chooseStart(h *mat.SymDense, o *objective, given *mat.SymDense) ([]float64,
 // startFor returns a feasible X to start from, row by row: the better of two guesses. The first is the banded square
 // root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by
 // H[s,s]^(1/4) on both sides; the second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
-func startFor(h *mat.SymDense, o *objective) []float64 {
+func startFor(h *mat.SymDense, o *maskedObjective) []float64 {
 	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
 	root := series.PrefixRoot(b)
 	banded := make([]float64, steps*steps)

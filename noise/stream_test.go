@@ -39,7 +39,7 @@ var denseOptimum = sync.OnceValues(func() (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Optimize(context.Background(), workload.PrefixGram(steps), s, factorize.Options{})
+	r, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(workload.PrefixGram(steps)), s, factorize.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -56,23 +56,17 @@ func strategies(t testing.TB) map[string]strategy.Strategy {
 	ctx := context.Background()
 	all := map[string]strategy.Strategy{}
 	all["dense"] = dense(t)
-	banded, err := factorize.OptimizeBanded(ctx, h, s, 4, factorize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all["banded"] = banded.Strategy
-	for name, make := range map[string]func() (*factorize.SeriesResult, error){
-		"toeplitz": func() (*factorize.SeriesResult, error) {
-			return factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: 5, ScaleColumns: true})
-		},
-		"blt":            func() (*factorize.SeriesResult, error) { return factorize.OptimizeBLT(ctx, h, s, 3) },
-		"banded-inverse": func() (*factorize.SeriesResult, error) { return factorize.OptimizeBandedInverse(ctx, h, s, 3) },
+	for _, class := range []factorize.Class{
+		factorize.Banded{Bandwidth: 4},
+		factorize.Toeplitz{Bandwidth: 5, ScaleColumns: true},
+		factorize.BLT{Buffers: 3},
+		factorize.BandedInverse{Bandwidth: 3},
 	} {
-		r, err := make()
+		r, err := class.Optimize(ctx, factorize.Mean(h), s, factorize.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[name] = r.Strategy
+		all[class.Name()] = r.Strategy
 	}
 	return all
 }

@@ -1,15 +1,10 @@
 package plan
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"mafalda/benchmarks"
 	"mafalda/factorize"
-	"mafalda/participation"
-	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -25,14 +20,14 @@ const (
 	Last
 )
 
-// objectives are names, descriptions, and default tolerances: of the worst and the last step the last digits take long.
+// objectives says what the objectives are for the optimizers, and for people.
 var objectives = [...]struct {
-	name, about string
-	tolerance   float64
+	kind  factorize.Kind
+	about string
 }{
-	Mean:  {"mean", "the squared error of all steps together", 1e-6},
-	Worst: {"max", "of the worst step", 1e-3},
-	Last:  {"last", "of the model after the last step", 1e-2},
+	Mean:  {factorize.MeanError, "the squared error of all steps together"},
+	Worst: {factorize.WorstStep, "of the worst step"},
+	Last:  {factorize.LastStep, "of the model after the last step"},
 }
 
 // Objectives returns all objectives.
@@ -51,35 +46,23 @@ func ParseObjective(name string) (Objective, error) {
 }
 
 // String returns "mean", "max" or "last".
-func (o Objective) String() string { return objectives[o].name }
+func (o Objective) String() string { return objectives[o].kind.String() }
 
 // About says in a few words whose squared error it is.
 func (o Objective) About() string { return objectives[o].about }
 
 // Tolerance is the certified relative gap that a search stops at if none is asked for.
-func (o Objective) Tolerance() float64 { return objectives[o].tolerance }
+func (o Objective) Tolerance() float64 { return objectives[o].kind.DefaultGap() }
 
-// of returns the error that counts, of the squared errors of all steps. It is not for Mean, which has a Gram matrix.
-func (o Objective) of(errors []float64) float64 {
-	if o == Last {
-		return errors[len(errors)-1]
+// On returns the objective of a workload.
+func (o Objective) On(k *workload.Kernel) factorize.Objective {
+	switch o {
+	case Worst:
+		return factorize.Worst(k)
+	case Last:
+		return factorize.Last(k)
 	}
-	return slices.Max(errors)
-}
-
-// Measure returns what a strategy costs by the objective.
-func (o Objective) Measure(k *workload.Kernel, s participation.Schema) benchmarks.Measure {
-	if o == Mean {
-		return benchmarks.On(k.Gram(), s)
-	}
-	return func(c strategy.Strategy) (factorize.Quality, error) {
-		sens, errors, err := factorize.EvaluateSteps(c, k, s)
-		if err != nil {
-			return factorize.Quality{}, err
-		}
-		e := o.of(errors)
-		return factorize.Quality{Sensitivity: sens, SquaredError: e, Loss: sens.Squared * e}, nil
-	}
+	return factorize.Mean(k.Gram())
 }
 
 // Steps returns how many steps' errors the squared error sums, of so many.
@@ -88,18 +71,4 @@ func (o Objective) Steps(all int) int {
 		return all
 	}
 	return 1
-}
-
-// Optimize returns the optimum for an objective other than Mean, and the weights of the steps if they prove its bound.
-func (o Objective) Optimize(ctx context.Context, k *workload.Kernel, s participation.Schema, opts factorize.Options,
-) (*factorize.Result, []float64, error) {
-	if o == Last {
-		r, err := factorize.OptimizeLast(ctx, k, s, opts)
-		return r, nil, err
-	}
-	r, err := factorize.OptimizeWorst(ctx, k, s, opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &r.Result, r.Weights, nil
 }

@@ -31,7 +31,8 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	if err != nil {
 		return nil, err
 	}
-	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(k.Steps()), v.schema, factorize.Options{})
+	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(workload.PrefixGram(k.Steps())), v.schema,
+		factorize.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (v *verification) ending() {
 		return
 	}
 	converged := m.Status == optim.Converged.String()
-	optimal := m.Strategy.Class == "dense" && m.PerNode == nil && participation.IsPartition(v.schema)
+	optimal := isDense(m.Strategy) && m.PerNode == nil && participation.IsPartition(v.schema)
 	if converged && optimal && m.Gap > m.Tolerance {
 		v.add("ending", false, "the gap is %v, above the tolerance; the manifest says %s with a tolerance of %v",
 			m.Gap, m.Status, m.Tolerance)

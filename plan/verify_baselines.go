@@ -23,11 +23,13 @@ import (
 func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDense, k *workload.Kernel) error {
 	m := v.export.Manifest
 	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
-	measure := benchmarks.On(h, v.schema)
+	mean := factorize.Mean(h)
+	objective := mean
 	if o != Mean {
 		names = append(names, "mean-optimal")
-		measure = o.Measure(k, v.schema)
+		objective = o.On(k)
 	}
+	measure := benchmarks.On(objective, v.schema)
 	var is []benchmarks.Baseline
 	if _, ok := m.Baselines["d-mf"]; ok {
 		dmf, err := benchmarks.DMF(ctx, v.schema)
@@ -44,11 +46,11 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 		}
 	}
 	if _, ok := m.Baselines["mean-optimal"]; ok && o != Mean {
-		mean, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{})
+		best, err := factorize.Dense{}.Optimize(ctx, mean, v.schema, factorize.Options{})
 		if err != nil {
 			return err
 		}
-		q, err := measure(mean.Strategy)
+		q, err := measure(best.Strategy)
 		if err != nil {
 			return err
 		}

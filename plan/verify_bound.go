@@ -25,7 +25,7 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", rounding.DownText(best.LowerBound, 12), rounding.UpText(best.Loss, 12),
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", rounding.DownText(best.Bound(), 12), rounding.UpText(best.Loss, 12),
 		rounding.DownText(says, 12))
 }
 
@@ -64,7 +64,8 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", rounding.DownText(bound, 12), rounding.DownText(m.LowerBound, 12))
 		return nil
 	}
-	best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: x})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema,
+		factorize.Options{Gap: v.fineGap(), Start: x})
 	if err != nil {
 		return err
 	}
@@ -76,20 +77,22 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	m := v.export.Manifest
 	says, gap := m.Strategy.ClassBound, m.Strategy.ClassGap
-	var best *factorize.Result
-	var err error
-	options := factorize.Options{Gap: v.fineGap()}
-	switch m.Strategy.Class {
-	case "dense":
-		best, err = factorize.Optimize(ctx, h, v.schema, options)
-	case "banded":
-		best, err = factorize.OptimizeBanded(ctx, h, v.schema, m.Strategy.Bandwidth, options)
-	default:
+	class, err := factorize.ClassOf(m.Strategy.Class)
+	if err != nil || !class.Traits().Certified {
 		if says != 0 || gap != nil {
 			v.add("class bound", false, "there is none for class %s; the manifest says %v", m.Strategy.Class, says)
 		}
 		return nil
 	}
+	if class.Traits().Bandwidth != nil {
+		if err := strategy.CheckBandwidth(m.Strategy.Bandwidth, m.Steps); err != nil {
+			return err
+		}
+		if class, err = class.With(factorize.Parameters{Bandwidth: m.Strategy.Bandwidth}); err != nil {
+			return err
+		}
+	}
+	best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	}
 	m := v.export.Manifest
 	again := *claimed
-	optimum := m.Strategy.Class == "dense" && participation.IsPartition(v.schema)
+	optimum := isDense(m.Strategy) && participation.IsPartition(v.schema)
 	if err := Judge(&again, v.sketch, h, c, optimum, m.Gap); err != nil {
 		v.add("estimate", false, "%v", err)
 		return

@@ -17,7 +17,7 @@ import (
 // loss checks squared error and loss, and proves the lower bounds anew.
 func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
-	q, err := factorize.Evaluate(c, h, v.schema)
+	q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
 	if err != nil {
 		return err
 	}
@@ -26,10 +26,10 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 	if m.Weights != nil {
 		v.add("objective", false, "objective_weights are for the objective max; the manifest names none")
 	}
-	if m.Strategy.Class == "dense" && participation.IsPartition(v.schema) {
+	if isDense(m.Strategy) && participation.IsPartition(v.schema) {
 		return v.denseBound(ctx, c, h)
 	}
-	best, err := factorize.Optimize(ctx, h, participation.Relaxation(v.schema), factorize.Options{Gap: v.fineGap()})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(v.schema), factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ import (
 // stepErrors checks squared error and loss of an objective other than the mean, and its lower bound.
 func (v *verification) stepErrors(ctx context.Context, o Objective, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
-	if !participation.IsPartition(v.schema) || m.Strategy.Class != "dense" {
+	if !participation.IsPartition(v.schema) || !isDense(m.Strategy) {
 		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o)
 		return nil
 	}
-	q, err := o.Measure(k, v.schema)(c)
+	q, err := factorize.Evaluate(c, o.On(k), v.schema)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		return err
 	}
 	if m.LowerBound > bound {
-		best, err := factorize.OptimizeLast(ctx, k, v.schema, factorize.Options{Gap: m.Tolerance})
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Last(k), v.schema, factorize.Options{Gap: m.Tolerance})
 		if err != nil {
 			return err
 		}
@@ -80,5 +80,6 @@ func worstBound(ctx context.Context, k *workload.Kernel, s participation.Schema,
 	}
 	var h mat.SymDense
 	h.ScaleSym(1/sum*(1-1e-14), k.WeightedGram(weights))
-	return factorize.Optimize(ctx, &h, s, factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
+	return factorize.Dense{}.Optimize(ctx, factorize.Mean(&h), s,
+		factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
 }

@@ -20,7 +20,7 @@ import (
 // layers checks an export of several strategies: each of them, who uses it, and the sums over the nodes.
 func (v *verification) layers(ctx context.Context) error {
 	m := v.export.Manifest
-	if m.Strategy.Class != "dense" || !participation.IsPartition(v.schema) || m.Objective != "" ||
+	if !isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" ||
 		len(v.export.Layers) == 0 {
 		v.add("strategy", false,
 			"several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
@@ -90,7 +90,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	err = workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
 		layer := m.PerNode.Layers[i]
 		c := strategies[layer]
-		q, err := factorize.Evaluate(c, h, v.schema)
+		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
 		if err != nil {
 			return fmt.Errorf("node %d: %w", i, err)
 		}
@@ -120,7 +120,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	if err := v.groupBound(ctx, strategies, sums); err != nil {
 		return err
 	}
-	shared, err := factorize.Optimize(ctx, all, v.schema, factorize.Options{Gap: v.fineGap()})
+	shared, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(all), v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
@@ -141,13 +141,13 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 	var reached float64
 	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
 		c := strategies[m.PerNode.Layers[i]]
-		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
 			Start: strategy.GramOf(c)})
 		if err == nil {
 			reached += best.Loss
 			return nil
 		}
-		q, err := factorize.Evaluate(c, h, v.schema) // nobody listens to the node
+		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema) // nobody listens to the node
 		reached += q.Loss
 		return err
 	})
@@ -174,10 +174,10 @@ func (v *verification) groupBound(ctx context.Context, strategies []strategy.Str
 		if h == nil {
 			continue
 		}
-		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
 			Start: strategy.GramOf(strategies[i])})
 		if err != nil { // not positive definite: nobody listens to these nodes
-			q, err := factorize.Evaluate(strategies[i], h, v.schema)
+			q, err := factorize.Evaluate(strategies[i], factorize.Mean(h), v.schema)
 			if err != nil {
 				return err
 			}

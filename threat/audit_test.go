@@ -19,11 +19,12 @@ func audited(t *testing.T) map[string]struct {
 	algorithm Algorithm
 	attacker  Attacker
 } {
-	optimum, err := factorize.OptimizeBanded(context.Background(), workload.PrefixGram(8), mustCyclic(t, 8, 2), 3, factorize.Options{})
+	optimum, err := factorize.Banded{Bandwidth: 3}.Optimize(context.Background(), factorize.Mean(workload.PrefixGram(8)),
+		mustCyclic(t, 8, 2), factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := factorize.Optimize(context.Background(), workload.PrefixGram(8), mustCyclic(t, 8, 2), factorize.Options{})
+	dense, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(workload.PrefixGram(8)), mustCyclic(t, 8, 2), factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,9 @@ import (
 // responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
 
 // isLong reports whether the run is one of those.
-func (j *job) isLong() bool { return j.schema.Steps() > factorize.LongSteps && j.class.Long != nil }
+func (j *job) isLong() bool {
+	return j.schema.Steps() > factorize.LongSteps && j.class.Traits().Has(factorize.ManySteps)
+}
 
 // checkLong finds what long runs do not have.
 func (f *optimizeFlags) checkLong(j *job) error {
@@ -31,7 +33,7 @@ func (f *optimizeFlags) checkLong(j *job) error {
 		return cli.Usagef("more than %d steps: only --objective mean, and one strategy for all nodes", factorize.LongSteps)
 	case f.start.dir != "" || f.start.checkpoint != "":
 		return cli.Usagef("more than %d steps: --start and --checkpoint are for the dense optimum", factorize.LongSteps)
-	case f.strategy.ScaleColumns:
+	case f.strategy.scaleColumns:
 		return cli.Usagef("more than %d steps: no --scale-columns", factorize.LongSteps)
 	}
 	return nil
@@ -44,16 +46,16 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 		return nil, fmt.Errorf("computing the response of the network: %w", err)
 	}
 	j.progress.Clear()
-	j.progress.Show(0, j.class.Name+" strategy")
-	series, err := j.class.Long(ctx, responses, j.schema, j.flags.strategy.Parameters)
+	j.progress.Show(0, j.class.Name()+" strategy")
+	result, err := j.class.Optimize(ctx, factorize.Long(responses), j.schema, factorize.Options{})
 	j.progress.Clear()
 	if err != nil {
-		return nil, fmt.Errorf("optimizing the %s strategy: %w", j.class.Name, err)
+		return nil, fmt.Errorf("optimizing the %s strategy: %w", j.class.Name(), err)
 	}
-	if err := plan.JudgeLong(ctx, j.gram, sketch, series.Strategy); err != nil {
+	if err := plan.JudgeLong(ctx, j.gram, sketch, result.Strategy); err != nil {
 		return nil, err
 	}
-	o := &outcome{special: &plan.Structured{Strategy: series.Strategy, Quality: series.Quality, Iterations: series.Iterations}}
+	o := &outcome{special: result}
 	if j.flags.noBaselines {
 		return o, nil
 	}
@@ -62,7 +64,7 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 		name string
 		c    strategy.Strategy
 	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}} {
-		q, err := factorize.EvaluateLong(b.c, responses, j.schema)
+		q, err := factorize.Evaluate(b.c, factorize.Long(responses), j.schema)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
 		}

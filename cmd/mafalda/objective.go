@@ -19,21 +19,22 @@ func bindObjective(cmd *cobra.Command, name *string) {
 	var names []string
 	for _, o := range plan.Objectives() {
 		names = append(names, o.String())
-		about += fmt.Sprintf("\n%s: %s", o, o.About())
+		about += fmt.Sprintf("\n%v: %s", o, o.About())
 	}
 	cmd.Flags().StringVar(name, "objective", "mean", about)
 	cli.CompleteWith(cmd, "objective", names)
 }
 
 // checkObjective refuses what only the mean can do.
-func (f *optimizeFlags) checkObjective(o plan.Objective, s participation.Schema) error {
+func (j *job) checkObjective() error {
+	o, s := j.objective, j.schema
 	switch {
 	case o == plan.Mean:
 		return nil
-	case f.strategy.class != "dense" || f.split.wanted():
-		return cli.Usagef("--objective %s is for one dense strategy", o)
+	case !j.isDense() || j.flags.split.wanted():
+		return cli.Usagef("--objective %v is for one dense strategy", o)
 	case !participation.IsPartition(s):
-		return cli.Usagef("--objective %s is not for %s participation, whose patterns overlap", o, s.Name())
+		return cli.Usagef("--objective %v is not for %s participation, whose patterns overlap", o, s.Name())
 	}
 	return nil
 }
@@ -52,20 +53,22 @@ func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, e
 
 // byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
 func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) error {
-	result, weights, err := j.objective.Optimize(ctx, k, j.schema, factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
+	objective := j.objective.On(k)
+	result, err := j.class.Optimize(ctx, objective, j.schema,
+		factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
 	j.progress.Clear()
 	if err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
-	o.best, o.weights = result, weights
+	o.best = result
 	if j.flags.noBaselines || ctx.Err() != nil {
 		return nil
 	}
-	mean, err := factorize.Optimize(ctx, k.Gram(), j.schema, factorize.Options{})
+	mean, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(k.Gram()), j.schema, factorize.Options{})
 	if err != nil {
 		return err
 	}
-	q, err := j.objective.Measure(k, j.schema)(mean.Strategy)
+	q, err := factorize.Evaluate(mean.Strategy, objective, j.schema)
 	o.baselines = append(o.baselines, benchmarks.Baseline{Name: "mean-optimal", Quality: q})
 	return err
 }

@@ -103,12 +103,18 @@ type job struct {
 	gram      *export.Gram
 	objective plan.Objective
 	schema    participation.Schema
-	class     plan.StrategyClass
+	class     factorize.Class
 	stderr    io.Writer
 	progress  *cli.Progress
 	history   []export.Point
 	started   time.Time
 }
+
+// isDense reports whether the class is that of all strategies.
+func (j *job) isDense() bool { return j.class == factorize.Class(factorize.Dense{}) }
+
+// isDense reports whether an exported strategy is of that class: its matrix is all there is of it.
+func isDense(s export.Strategy) bool { return s.Class == factorize.Dense{}.Name() }
 
 func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	j, err := f.prepare(cmd)
@@ -131,27 +137,27 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	r := &outcome{}
+	r := &outcome{certified: j.class.Traits().Certified}
 	h := k.Gram()
-	measure := benchmarks.On(h, j.schema)
+	objective := factorize.Mean(h)
 	if j.objective == plan.Mean {
 		r.best, err = j.optimize(ctx, h)
 	} else {
-		measure = j.objective.Measure(k, j.schema)
+		objective = j.objective.On(k)
 		err = j.byObjective(ctx, k, r)
 	}
 	if err != nil {
 		return err
 	}
-	if (j.class.Name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
-		j.progress.Show(0, j.class.Name+" strategy")
+	if (!j.isDense() || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
+		j.progress.Show(0, j.class.Name()+" strategy")
 		opts := factorize.Options{Gap: f.tolerance}
-		if j.class.Name == "dense" {
+		if j.isDense() {
 			opts.LowerBound = r.best.LowerBound
 		}
-		r.special, err = j.class.Run(ctx, h, j.schema, f.strategy.Parameters, opts)
+		r.special, err = j.class.Optimize(ctx, objective, j.schema, opts)
 		if err != nil {
-			return err
+			return fmt.Errorf("optimizing the %s strategy: %w", j.class.Name(), err)
 		}
 		if !participation.IsPartition(j.schema) {
 			j.progress.Show(0, "lower bound")
@@ -173,7 +179,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		case err != nil:
 			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
 		default:
-			baselines, err := benchmarks.Baselines(c, measure)
+			baselines, err := benchmarks.Baselines(c, benchmarks.On(objective, j.schema))
 			if err != nil {
 				return err
 			}
@@ -228,19 +234,19 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.isLong() {
 		matrices = 0
 	}
-	if err := cli.CheckMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.Name), matrices); err != nil {
+	if err := cli.CheckMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.Name()), matrices); err != nil {
 		return nil, err
 	}
 	if cmd.Flags().Changed("output") && f.out == "" {
 		return nil, cli.Usagef("--output is empty: name a folder")
 	}
-	if f.noDense && f.strategy.class == "dense" {
+	if f.noDense && j.isDense() {
 		return nil, cli.Usagef("--no-dense leaves nothing to export of --strategy dense")
 	}
 	if j.objective, err = plan.ParseObjective(f.objective); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if err := f.checkObjective(j.objective, j.schema); err != nil {
+	if err := j.checkObjective(); err != nil {
 		return nil, err
 	}
 	if err := f.start.check(j); err != nil {
@@ -263,7 +269,7 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
 		return nil, cli.Usagef("--format %q: must be npy, csv or both", f.format)
 	}
-	if err := f.split.check(cmd, f, j.kind, j.schema); err != nil {
+	if err := f.split.check(cmd, j); err != nil {
 		return nil, err
 	}
 	if err := f.privacy.Check(cmd); err != nil {
@@ -349,7 +355,7 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 	}
 	checkpoints := j.checkpoints()
 	defer checkpoints.end()
-	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
+	result, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
 		Progress: func(it factorize.Iteration) {
 			j.iteration(it)
 			checkpoints.keep(it)
@@ -405,7 +411,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
-		if b := math.Max(special.Bound, bound); special.Bound > 0 {
+		if b := math.Max(special.ClassBound, bound); special.ClassBound > 0 {
 			gap := (q.Loss - b) / b
 			strategy.ClassBound, strategy.ClassGap = b, &gap
 		}
@@ -430,7 +436,7 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
 	}
 	if j.objective != plan.Mean {
-		m.Objective, m.Weights = j.objective.String(), o.weights
+		m.Objective, m.Weights = j.objective.String(), r.Weights
 	}
 	m.RMSE = q.RMSE(nodes, j.objective.Steps(j.schema.Steps()))
 	for _, b := range o.baselines {
@@ -456,7 +462,7 @@ func (j *job) export(m *export.Manifest, o *outcome) error {
 	s := o.chosen()
 	if m.PerNode != nil {
 		files = j.flags.split.files(o.split)
-	} else if m.Strategy.Class == "dense" || (!j.flags.noDense && m.Steps <= maxDense) {
+	} else if j.isDense() || (!j.flags.noDense && m.Steps <= maxDense) {
 		var c, inverse mat.TriDense
 		s.StrategyTo(&c)
 		if err := s.NoisingTo(&inverse); err != nil {

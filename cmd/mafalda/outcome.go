@@ -4,17 +4,16 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/factorize"
 	"mafalda/optim"
-	"mafalda/plan"
 	"mafalda/strategy"
 )
 
 // outcome is what optimize has computed.
 type outcome struct {
 	best      *factorize.Result // the dense optimum, under the schema or its relaxation
-	special   *plan.Structured  // nil: best itself is wanted
+	special   *factorize.Result // of the class; nil: best itself is wanted
+	certified bool              // special's search proves how close it came
 	split     *factorize.Split  // strategies of single nodes or groups, if they are wanted
 	bound     float64           // where patterns overlap: what OverlapBound proves; 0: nothing
-	weights   []float64         // of the steps, if the bound is that of their weighted mean
 	baselines []benchmarks.Baseline
 }
 
@@ -30,8 +29,8 @@ func (o *outcome) chosen() strategy.Strategy {
 func (o *outcome) unfinished() *factorize.Result {
 	switch {
 	case o.best.Status != optim.Converged:
-	case o.special != nil && o.special.Search != nil:
-		return o.special.Search
+	case o.special != nil && o.certified:
+		return o.special
 	case o.split != nil:
 		return &factorize.Result{Status: o.split.Status, Iterations: o.split.Iterations, Gap: o.split.Gap}
 	}

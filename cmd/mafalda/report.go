@@ -25,7 +25,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
 	if j.objective != plan.Mean {
-		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective, j.objective.About())
+		fmt.Fprintf(w, "objective      %v: squared error %s\n", j.objective, j.objective.About())
 	}
 	fmt.Fprintf(w, "participation  %v\n", j.schema)
 	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.AdjacencyLine())
@@ -91,9 +91,9 @@ func (j *job) strategyName(m *export.Manifest) string {
 		return fmt.Sprintf("mafalda, %d groups", m.PerNode.Distinct)
 	case s.Buffers > 0:
 		return fmt.Sprintf("%s, %d buffers", s.Class, s.Buffers)
-	case s.Class == "dense" && !participation.IsPartition(j.schema):
+	case isDense(s) && !participation.IsPartition(j.schema):
 		return "mafalda"
-	case s.Class != "dense":
+	case !isDense(s):
 		return fmt.Sprintf("%s, w = %d", s.Class, s.Bandwidth)
 	case m.Status != optim.Converged.String():
 		return "mafalda (so far)"

@@ -68,7 +68,7 @@ func (s *simulation) strategy(ctx context.Context, name string) (strategy.Strate
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Optimize(ctx, h, schema, factorize.Options{})
+	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
 	switch {
 	case err != nil:
 		return nil, err

@@ -32,7 +32,7 @@ func (f *splitFlags) bind(cmd *cobra.Command) {
 func (f *splitFlags) wanted() bool { return f.perNode || f.groups > 0 }
 
 // check refuses what does not go together with several strategies.
-func (f *splitFlags) check(cmd *cobra.Command, o *optimizeFlags, kind workload.Kind, s participation.Schema) error {
+func (f *splitFlags) check(cmd *cobra.Command, j *job) error {
 	switch {
 	case cmd.Flags().Changed("groups") && f.groups < 1:
 		return cli.Usagef("--groups %d: must be at least 1", f.groups)
@@ -40,14 +40,14 @@ func (f *splitFlags) check(cmd *cobra.Command, o *optimizeFlags, kind workload.K
 		return nil
 	case f.perNode && f.groups > 0:
 		return cli.Usagef("--per-node or --groups, not both")
-	case o.strategy.class != "dense":
+	case !j.isDense():
 		return cli.Usagef("--per-node and --groups are for --strategy dense")
-	case kind == workload.Prefix:
+	case j.kind == workload.Prefix:
 		return cli.Usagef("the prefix workload has no nodes for --per-node or --groups")
-	case !participation.IsPartition(s):
-		return cli.Usagef("--per-node and --groups are not for %s participation, whose patterns overlap", s.Name())
-	case o.format != "npy":
-		return cli.Usagef("several strategies are one array, which --format %s cannot hold: use npy", o.format)
+	case !participation.IsPartition(j.schema):
+		return cli.Usagef("--per-node and --groups are not for %s participation, whose patterns overlap", j.schema.Name())
+	case j.flags.format != "npy":
+		return cli.Usagef("several strategies are one array, which --format %s cannot hold: use npy", j.flags.format)
 	}
 	return nil
 }
@@ -92,10 +92,10 @@ func (j *job) split(ctx context.Context, shared strategy.Strategy) (*factorize.S
 		return nil, fmt.Errorf("computing the Gram matrices of the nodes: %w", err)
 	}
 	j.progress.Clear()
-	s, err := factorize.OptimizeSplit(ctx, grams, shared, j.schema, factorize.SplitOptions{Groups: j.flags.split.groups, Gap: j.flags.tolerance,
-		Progress: func(done, total int) {
-			j.progress.Show(float64(done)/float64(total), "strategies")
-		}})
+	nodes := factorize.Nodes{Grams: grams, Shared: shared, Groups: j.flags.split.groups}
+	s, err := nodes.Optimize(ctx, j.schema, factorize.Options{Gap: j.flags.tolerance, Progress: func(it factorize.Iteration) {
+		j.progress.Show(float64(it.Done)/float64(it.Total), "strategies")
+	}})
 	j.progress.Clear()
 	if err != nil {
 		return nil, fmt.Errorf("optimizing for single nodes: %w", err)

@@ -123,7 +123,7 @@ func TestVerifyManySteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := factorize.EvaluateLong(c, responses, schema)
+	q, err := factorize.Evaluate(c, factorize.Long(responses), schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,30 +6,67 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/internal/series"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// OptimizeBLT minimizes the loss over buffered linear Toeplitz strategies with so many buffers (poles), from seeded starts
-// with poles near 1 and near exp(±2πij/b), where the optimum has them for k > 1. All poles and zeros stay within the unit
-// circle. There is no certificate. The errors are fewer than one buffer or more than T-1, and ErrGram.
-func OptimizeBLT(ctx context.Context, h *mat.SymDense, schema participation.Schema, buffers int) (*SeriesResult, error) {
-	if buffers < 1 || buffers >= max(schema.Steps(), 2) {
+// BLT is the class of buffered linear Toeplitz strategies.
+type BLT struct {
+	Buffers int // poles d; 0 means 4, or T-1 if that is less
+}
+
+const defaultBuffers = 4
+
+// Name returns "blt".
+func (BLT) Name() string { return (*strategy.BLT)(nil).Name() }
+
+// Traits says that there are buffers.
+func (BLT) Traits() Traits {
+	return Traits{
+		About:   "a rational function, d buffers kept (default 4)",
+		Buffers: defaultBuffers,
+		Kinds:   []Kind{MeanError, ManySteps},
+	}
+}
+
+// With returns the class of another number of buffers.
+func (c BLT) With(p Parameters) (Class, error) { return BLT{p.Buffers}, refuse(c, p) }
+
+// Parameters returns those of the class.
+func (c BLT) Parameters() Parameters { return Parameters{Buffers: c.Buffers} }
+
+// Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
+func (c BLT) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
+
+// Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them for
+// k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. The errors are
+// those of Supports, fewer than one buffer or more than T-1, and ErrGram.
+func (c BLT) Optimize(
+	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+) (*Result, error) {
+	if err := accepts(c, o, schema); err != nil {
+		return nil, err
+	}
+	buffers, least := c.Buffers, max(schema.Steps(), 2)
+	if buffers == 0 {
+		buffers = min(defaultBuffers, least-1)
+	}
+	if buffers < 1 || buffers >= least {
 		return nil, fmt.Errorf("%d buffers: must be at least 1 and less than T = %d", buffers, schema.Steps())
 	}
 	f := &rationalSeries{buffers: buffers}
-	best, err := optimizeSeries(ctx, h, schema, f, f.starts(schema.Separation()), ToeplitzOptions{})
-	if err != nil {
-		return nil, err
+	s := &seriesSearch{
+		schema:  schema,
+		family:  f,
+		long:    func() longFamily { return &longRational{rational: rationalSeries{buffers: buffers}} },
+		starts:  f.starts(schema.Separation()),
+		options: opts,
+		strategy: func(x, _ []float64) (strategy.Strategy, error) {
+			return strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(x))
+		},
 	}
-	c, err := strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(best.parameters))
-	if err != nil {
-		return nil, fmt.Errorf("strategy of the optimum: %w", err)
-	}
-	return best.result(c, h, schema)
+	return s.optimize(ctx, o)
 }
 
 // rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and
