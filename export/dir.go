@@ -15,8 +15,8 @@ import (
 
 // WriteDir writes the files and then the manifest, whose Files it fills in, to the folder dir: all of them, or, on an
 // error, none. An earlier export in dir is replaced if opts say so, atomically where the system can exchange folders
-// (Linux), by two renames elsewhere. Nobody else's file is ever removed: what has come to an earlier export while it was
-// being replaced is kept, with it, in a folder that the error names.
+// (Linux), by two renames elsewhere. Nobody else's file is ever removed: what has come to an earlier export while it
+// was being replaced is kept, with it, in a folder that the error names.
 func WriteDir(dir string, m *Manifest, all []File, opts WriteOptions) error {
 	t, err := findTarget(dir, opts)
 	if err != nil {
@@ -83,8 +83,8 @@ func fill(tmp, dir string, all []File) (map[string]string, error) {
 	return hashes, nil
 }
 
-// replace puts the folder tmp in the place of t. An earlier export is then in tmp. It fails if t is not any more what it was
-// found to be.
+// replace puts the folder tmp in the place of t. An earlier export is then in tmp. It fails if t is not any more what
+// it was found to be.
 func replace(tmp string, t target) error {
 	switch t.state {
 	case earlierExport:

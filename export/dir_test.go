@@ -267,18 +267,3 @@ func TestConcurrentWritersWithoutForce(t *testing.T) {
 	}
 	only(t, filepath.Dir(dir), "out")
 }
-
-func ExampleWriteDir() {
-	base, err := os.MkdirTemp("", "mafalda")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(base)
-	dir := filepath.Join(base, "out")
-	if err := WriteDir(dir, manifest(2), goodFiles, WriteOptions{}); err != nil {
-		panic(err)
-	}
-	e, err := Load(dir)
-	fmt.Println(e.C.At(1, 0), len(e.Mismatch), err)
-	// Output: 0.1 0 <nil>
-}

@@ -64,7 +64,8 @@ func findTarget(dir string, opts WriteOptions) (target, error) {
 		abs = resolved // replace what a link points to, not the link
 	}
 	if holdsCurrentFolder(abs) {
-		return target{}, fmt.Errorf("%s: %w: it is or holds the current folder, choose a folder of its own", dir, ErrTarget)
+		return target{}, fmt.Errorf("%s: %w: it is or holds the current folder, choose a folder of its own", dir,
+			ErrTarget)
 	}
 	info, err := os.Stat(abs)
 	switch {
@@ -92,7 +93,8 @@ func findTarget(dir string, opts WriteOptions) (target, error) {
 		return target{}, fmt.Errorf("%s: %w, is not empty and not an export", dir, ErrExists)
 	}
 	if name := foreign(entries, m); name != "" {
-		return target{}, fmt.Errorf("%s: %w and holds %s, which is not of an export: move it away first", dir, ErrExists, name)
+		return target{}, fmt.Errorf("%s: %w and holds %s, which is not of an export: move it away first", dir,
+			ErrExists, name)
 	}
 	if !opts.Force {
 		return target{}, &files.ExistsError{Path: dir, Holds: "an export"}
@@ -100,8 +102,8 @@ func findTarget(dir string, opts WriteOptions) (target, error) {
 	return target{abs, earlierExport}, nil
 }
 
-// foreign returns the name of an entry that no export with this manifest has written, or "": what is not listed, or is a
-// folder or a link by a name that is.
+// foreign returns the name of an entry that no export with this manifest has written, or "": what is not listed, or is
+// a folder or a link by a name that is.
 func foreign(entries []os.DirEntry, m *Manifest) string {
 	for _, e := range entries {
 		if _, listed := m.Files[e.Name()]; !e.Type().IsRegular() || (!listed && e.Name() != ManifestName) {
@@ -120,11 +122,12 @@ func holdsCurrentFolder(abs string) bool {
 	if resolved, err := filepath.EvalSymlinks(here); err == nil {
 		here = resolved
 	}
-	return here == abs || strings.HasPrefix(here, strings.TrimSuffix(abs, string(filepath.Separator))+string(filepath.Separator))
+	const separator = string(filepath.Separator)
+	return here == abs || strings.HasPrefix(here, strings.TrimSuffix(abs, separator)+separator)
 }
 
-// temporaryBeside creates a new folder beside abs, thus on the same file system, and the folders above it that are missing.
-// Calling undo removes these again, as far as they are empty; not the new one.
+// temporaryBeside creates a new folder beside abs, thus on the same file system, and the folders above it that are
+// missing. Calling undo removes these again, as far as they are empty; not the new one.
 func temporaryBeside(abs string) (tmp *files.Temporary, undo func(), err error) {
 	parent := filepath.Dir(abs)
 	var made []string // deepest first

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -50,7 +51,7 @@ func (c Banded) Supports(k Kind, schema participation.Schema) error { return sup
 func (c Banded) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema); err != nil {
+	if err := accepts(c, o, schema, opts); err != nil {
 		return nil, err
 	}
 	bands, err := bandwidth(c, c.Bandwidth, schema)
@@ -75,5 +76,8 @@ func bandwidth(c Class, asked int, schema participation.Schema) (int, error) {
 	if asked == 0 {
 		asked = c.Traits().Bandwidth(schema)
 	}
-	return asked, strategy.CheckBandwidth(asked, schema.Steps())
+	if asked < 1 || asked > schema.Steps() {
+		return 0, fault.New("Bandwidth", asked, "must be from 1 to T = %d", schema.Steps())
+	}
+	return asked, nil
 }

@@ -46,7 +46,7 @@ func (c BandedInverse) Supports(k Kind, schema participation.Schema) error {
 func (c BandedInverse) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema); err != nil {
+	if err := accepts(c, o, schema, opts); err != nil {
 		return nil, err
 	}
 	bands, err := bandwidth(c, c.Bandwidth, schema)

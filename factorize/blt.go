@@ -2,10 +2,10 @@ package factorize
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/series"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -45,7 +45,7 @@ func (c BLT) Supports(k Kind, schema participation.Schema) error { return suppor
 func (c BLT) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema); err != nil {
+	if err := accepts(c, o, schema, opts); err != nil {
 		return nil, err
 	}
 	buffers, least := c.Buffers, max(schema.Steps(), 2)
@@ -53,7 +53,7 @@ func (c BLT) Optimize(
 		buffers = min(defaultBuffers, least-1)
 	}
 	if buffers < 1 || buffers >= least {
-		return nil, fmt.Errorf("%d buffers: must be at least 1 and less than T = %d", buffers, schema.Steps())
+		return nil, fault.New("Buffers", buffers, "must be at least 1 and less than T = %d", schema.Steps())
 	}
 	f := &rationalSeries{buffers: buffers}
 	s := &seriesSearch{

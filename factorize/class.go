@@ -104,9 +104,12 @@ func supports(c Class, k Kind, schema participation.Schema) error {
 	return nil
 }
 
-// accepts refuses objectives that the class does not support, or that do not fit the schema.
-func accepts(c Class, o Objective, schema participation.Schema) error {
+// accepts refuses objectives that the class does not support or that do not fit the schema, and options that nothing allows.
+func accepts(c Class, o Objective, schema participation.Schema, opts Options) error {
 	if err := c.Supports(o.kind, schema); err != nil {
+		return err
+	}
+	if err := opts.check(); err != nil {
 		return err
 	}
 	return o.check(schema)

@@ -49,7 +49,7 @@ func (c Dense) Supports(k Kind, schema participation.Schema) error { return supp
 func (c Dense) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema); err != nil {
+	if err := accepts(c, o, schema, opts); err != nil {
 		return nil, err
 	}
 	switch o.kind {

@@ -1,11 +1,9 @@
 package factorize
 
 import (
-	"errors"
-	"fmt"
-
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
@@ -64,21 +62,21 @@ func (o Objective) check(schema participation.Schema) error {
 	switch o.kind {
 	case MeanError:
 		if o.gram == nil {
-			return errors.New("an objective without a Gram matrix")
+			return fault.New("Objective", nil, "no Gram matrix")
 		}
 		if n := o.gram.SymmetricDim(); n != steps {
-			return fmt.Errorf("schema of %d steps for a Gram matrix of %d", steps, n)
+			return fault.New("Objective", nil, "a Gram matrix of %d steps for a schema of %d", n, steps)
 		}
 	case WorstStep, LastStep:
 		if o.steps == nil {
-			return errors.New("an objective without errors of steps")
+			return fault.New("Objective", nil, "no errors of steps")
 		}
 		if n := o.steps.Steps(); n != steps {
-			return fmt.Errorf("schema of %d steps for a workload of %d", steps, n)
+			return fault.New("Objective", nil, "a workload of %d steps for a schema of %d", n, steps)
 		}
 	case ManySteps:
 		if o.responses == nil {
-			return errors.New("an objective without responses")
+			return fault.New("Objective", nil, "no responses")
 		}
 	}
 	return nil

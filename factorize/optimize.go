@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -32,7 +33,7 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 		opts.Gap = MeanError.DefaultGap()
 	}
 	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
-		return nil, fmt.Errorf("gap %v: rounding allows no less than %.1g for %d steps", opts.Gap, least, schema.Steps())
+		return nil, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
 	}
 	scaled, unit, err := scaleToUnit(h)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/strategy"
 )
@@ -96,6 +97,17 @@ func (r *rounds) ended(iterations int, loss float64) {
 		it.Loss = 0
 	}
 	r.progress(it)
+}
+
+// check refuses what no search allows.
+func (o Options) check() error {
+	if !(o.Gap >= 0) {
+		return fault.New("Gap", o.Gap, "must not be negative")
+	}
+	if o.MaxIterations < 0 {
+		return fault.New("MaxIterations", o.MaxIterations, "must not be negative")
+	}
+	return nil
 }
 
 // limit returns so many iterations, or fewer if fewer are asked for.

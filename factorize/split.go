@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -52,7 +53,7 @@ type Split struct {
 // what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel, each with some 35
 // matrices of T×T.
 func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts Options) (*Split, error) {
-	if err := n.check(schema); err != nil {
+	if err := errors.Join(n.check(schema), opts.check()); err != nil {
 		return nil, err
 	}
 	s := &splitter{Nodes: n, schema: schema, opts: opts, rounds: rounds{progress: opts.Progress}}
@@ -82,15 +83,15 @@ func (n Nodes) check(schema participation.Schema) error {
 			schema.Name())
 	}
 	if n.Groups < 0 || n.Groups > len(n.Grams) {
-		return fmt.Errorf("%d groups of %d nodes", n.Groups, len(n.Grams))
+		return fault.New("Groups", n.Groups, "must be from 1 to %d, the number of nodes, or 0", len(n.Grams))
 	}
 	if n.Shared == nil || n.Shared.Steps() != schema.Steps() {
-		return fmt.Errorf("strategies for single nodes: no shared one of %d steps", schema.Steps())
+		return fault.New("Shared", nil, "a strategy of %d steps", schema.Steps())
 	}
 	for i, h := range n.Grams {
 		if h.SymmetricDim() != n.Shared.Steps() {
-			return fmt.Errorf("node %d has a Gram matrix of %d steps, the shared strategy %d", i, h.SymmetricDim(),
-				n.Shared.Steps())
+			return fault.New(fmt.Sprintf("Grams[%d]", i), nil, "a matrix of %d steps for a schema of %d", h.SymmetricDim(),
+				schema.Steps())
 		}
 	}
 	return nil

@@ -1,11 +1,11 @@
 package factorize
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/series"
 )
 
@@ -16,7 +16,7 @@ func chooseStart(h *mat.SymDense, o *maskedObjective, given *mat.SymDense) ([]fl
 		return guess, nil
 	}
 	if given.SymmetricDim() != o.steps {
-		return nil, fmt.Errorf("a start of %d steps for %d", given.SymmetricDim(), o.steps)
+		return nil, fault.New("Start", nil, "X of %d steps for %d", given.SymmetricDim(), o.steps)
 	}
 	x := mat.DenseCopyOf(given).RawMatrix().Data
 	o.mask.feasible(x)

@@ -62,7 +62,7 @@ func (c Toeplitz) Supports(k Kind, schema participation.Schema) error {
 func (c Toeplitz) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema); err != nil {
+	if err := accepts(c, o, schema, opts); err != nil {
 		return nil, err
 	}
 	bands, err := bandwidth(c, c.Bandwidth, schema)

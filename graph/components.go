@@ -46,8 +46,8 @@ func (g *Graph) LargestComponent() (*Graph, []int) {
 	return g.Subgraph(kept), kept
 }
 
-// StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is if
-// it is connected.
+// StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is
+// if it is connected.
 func (g *Graph) StronglyConnected() bool {
 	reaches := func(a *CSR) bool {
 		for _, d := range distances(a, 0) {
@@ -60,8 +60,8 @@ func (g *Graph) StronglyConnected() bool {
 	return reaches(g.adjacency) && (!g.directed || reaches(g.adjacency.Transpose()))
 }
 
-// RegularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other: I - L/max s
-// then swaps the halves for ever. The graph must be connected.
+// RegularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other: I -
+// L/max s then swaps the halves for ever. The graph must be connected.
 func (g *Graph) RegularBipartite() bool {
 	side := make([]int, g.Nodes())
 	side[0] = 1

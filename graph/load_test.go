@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -110,19 +109,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func ExampleLoad() {
-	path := filepath.Join(os.TempDir(), "example.edges")
-	if err := os.WriteFile(path, []byte("# who knows whom\nquino mafalda\nmafalda felipe\nfelipe mafalda\n"), 0o666); err != nil {
-		panic(err)
-	}
-	defer os.Remove(path)
-	g, report, err := Load(path, LoadOptions{})
-	fmt.Println(g.Nodes(), g.Edges(), g.Labels(), report.Duplicates, err)
-	// Output: 3 2 [felipe mafalda quino] 1 <nil>
-}
-
-// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, are what they would
-// be without the shortcut for them.
+// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, are what they
+// would be without the shortcut for them.
 func TestIntegerLabels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		label := rapid.OneOf(rapid.SampledFrom([]string{"0", "00", "7", "07", "70000", "99999999", "100000000", "x", "-1", "1e3"}),

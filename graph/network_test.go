@@ -3,9 +3,7 @@ package graph_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -47,11 +45,13 @@ func TestLoadNetwork(t *testing.T) {
 			"g.edges: 3 nodes, 4 directed edges (largest component, 2 nodes dropped)", "uniform",
 			[]string{"warning: the graph is not connected"}},
 		"a matrix": {graph.NetworkOptions{GossipFile: w}, "w.csv: 2 nodes, 1 undirected edges", "w.csv", nil},
-		"both":     {graph.NetworkOptions{Source: "path:2", GossipFile: w}, "path:2: 2 nodes, 1 undirected edges", "w.csv", nil},
+		"both": {graph.NetworkOptions{Source: "path:2", GossipFile: w}, "path:2: 2 nodes, 1 undirected edges",
+			"w.csv", nil},
 		"one node": {graph.NetworkOptions{Source: "path:1"}, "path:1: 1 nodes, 0 undirected edges", "uniform",
 			[]string{"warning: the graph has one node"}},
-		"one way": {graph.NetworkOptions{Source: write(t, "d", "1 2\n"), Directed: true}, "d: 2 nodes, 1 directed edges",
-			"uniform", []string{"warning: the directed graph is not strongly connected"}},
+		"one way": {graph.NetworkOptions{Source: write(t, "d", "1 2\n"), Directed: true},
+			"d: 2 nodes, 1 directed edges", "uniform",
+			[]string{"warning: the directed graph is not strongly connected"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := graph.LoadNetwork(t.Context(), tc.o)
@@ -92,10 +92,12 @@ func TestLoadNetworkErrors(t *testing.T) {
 		want func(error) bool
 		say  string
 	}{
-		"nothing":  {nil, graph.NetworkOptions{}, field("Source"), "which network?"},
-		"no such":  {nil, graph.NetworkOptions{Source: "nowhere"}, field("Source"), "neither a file nor one of florentine"},
+		"nothing": {nil, graph.NetworkOptions{}, field("Source"), "which network?"},
+		"no such": {nil, graph.NetworkOptions{Source: "nowhere"}, field("Source"),
+			"neither a file nor one of florentine"},
 		"directed": {nil, graph.NetworkOptions{Source: "cycle:5", Directed: true}, field("Directed"), "from files"},
-		"form":     {nil, graph.NetworkOptions{Source: "cycle"}, func(error) bool { return true }, "the form is cycle:n"},
+		"form": {nil, graph.NetworkOptions{Source: "cycle"}, func(error) bool { return true },
+			"the form is cycle:n"},
 		"drawn": {nil, graph.NetworkOptions{Source: "erdos:100,0.001"}, as(new(*graph.DrawError)),
 			"not connected in 100 draws: choose a larger p"},
 		"strict": {nil, graph.NetworkOptions{Source: apart, Strict: true}, as(new(*graph.DisconnectedError)),
@@ -104,8 +106,9 @@ func TestLoadNetworkErrors(t *testing.T) {
 			is(graph.ErrDirected), "gossip scheme laplacian needs an undirected graph"},
 		"asymmetric":     {nil, graph.NetworkOptions{Source: upper}, is(graph.ErrAsymmetric), "(2,1) and (1,2) differ"},
 		"matrix missing": {nil, graph.NetworkOptions{GossipFile: apart + ".csv"}, is(fs.ErrNotExist), "apart.csv"},
-		"not a matrix":   {nil, graph.NetworkOptions{GossipFile: upper}, is(graph.ErrGossip), "1 entries cannot fill 2 rows"},
-		"canceled":       {canceled, graph.NetworkOptions{Source: "cycle:5"}, is(context.Canceled), "canceled"},
+		"not a matrix": {nil, graph.NetworkOptions{GossipFile: upper}, is(graph.ErrGossip),
+			"1 entries cannot fill 2 rows"},
+		"canceled": {canceled, graph.NetworkOptions{Source: "cycle:5"}, is(context.Canceled), "canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := tc.ctx
@@ -147,7 +150,8 @@ func TestDigest(t *testing.T) {
 }
 
 func TestHops(t *testing.T) {
-	n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: write(t, "d", "0 1\n1 2\n2 1\n"), Directed: true})
+	edges := write(t, "d", "0 1\n1 2\n2 1\n")
+	n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: edges, Directed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,14 +193,16 @@ func TestInspect(t *testing.T) {
 		return r
 	}
 	r := inspect(graph.NetworkOptions{Source: "cycle:6"}, graph.InspectOptions{})
-	if *r.Diameter != 3 || r.MinDegree != 2 || r.MaxDegree != 2 || math.Abs(r.MeanDegree-2) > 1e-12 || r.Components != 1 || !r.Symmetric ||
+	if *r.Diameter != 3 || r.MinDegree != 2 || r.MaxDegree != 2 || math.Abs(r.MeanDegree-2) > 1e-12 ||
+		r.Components != 1 || !r.Symmetric ||
 		!r.DoublyStochastic || !r.StronglyConnected || r.Weighted || r.Lambda2Error != nil || r.DiameterLower != nil {
 		t.Errorf("%+v", r)
 	}
 	if math.Abs(*r.Lambda2-2./3) > 1e-12 || math.Abs(*r.SpectralGap-1./3) > 1e-12 { // (1 + 2 cos(2πj/6))/3
 		t.Errorf("second eigenvalue %v, gap %v", *r.Lambda2, *r.SpectralGap)
 	}
-	if r = inspect(graph.NetworkOptions{Source: "cycle:60"}, graph.InspectOptions{ExactDiameter: 10}); r.Diameter != nil &&
+	r = inspect(graph.NetworkOptions{Source: "cycle:60"}, graph.InspectOptions{ExactDiameter: 10})
+	if r.Diameter != nil &&
 		*r.Diameter != 30 || r.Diameter == nil && (*r.DiameterLower > 30 || *r.DiameterUpper < 30) {
 		t.Errorf("%+v", r)
 	}
@@ -227,20 +233,4 @@ func TestWriteFiles(t *testing.T) {
 	if err := n.WriteFiles(dir, true); err != nil {
 		t.Error(err)
 	}
-}
-
-func ExampleLoadNetwork() {
-	n, err := graph.LoadNetwork(context.Background(), graph.NetworkOptions{Source: "florentine", Scheme: graph.Metropolis})
-	if err != nil {
-		log.Fatal(err)
-	}
-	r, err := graph.Inspect(context.Background(), n, graph.InspectOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(n.Line())
-	fmt.Printf("diameter %d, second eigenvalue %.4f\n", *r.Diameter, *r.Lambda2)
-	// Output:
-	// florentine: 15 nodes, 20 undirected edges
-	// diameter 5, second eigenvalue 0.9426
 }

@@ -28,6 +28,12 @@ func (o *Origin) GossipLine() string {
 	return o.Gossip
 }
 
+// Same reports whether the other network has the same names, hashes and number of nodes. Seeds are not compared.
+func (o *Origin) Same(as *Origin) bool {
+	return o.Source == as.Source && o.SHA256 == as.SHA256 && o.Gossip == as.Gossip &&
+		o.GossipSHA256 == as.GossipSHA256 && o.Nodes == as.Nodes
+}
+
 // Line describes the network in a line, without its gossip matrix.
 func (n *Network) Line() string {
 	kind := "undirected"
@@ -41,7 +47,8 @@ func (n *Network) Line() string {
 	return s
 }
 
-// Digest is the SHA-256 of all that results can depend on: the labels of all nodes and all weights of the gossip matrix.
+// Digest is the SHA-256 of all that results can depend on: the labels of all nodes and all weights of the gossip
+// matrix.
 func (n *Network) Digest() string {
 	d := study.NewDigest()
 	d.Strings(n.Graph.Labels())

@@ -9,9 +9,9 @@ import (
 	"mafalda/internal/files"
 )
 
-// WriteFiles writes a network to the folder dir, which is made if it is missing: the edges (edges.tsv), the gossip matrix
-// (gossip.mtx), and number, label and degree of every node (nodes.csv). Each file is written atomically, and replaces one
-// that is there with force only; else that is files.ErrExists.
+// WriteFiles writes a network to the folder dir, which is made if it is missing: the edges (edges.tsv), the gossip
+// matrix (gossip.mtx), and number, label and degree of every node (nodes.csv). Each file is written atomically, and
+// replaces one that is there with force only; else that is files.ErrExists.
 func (n *Network) WriteFiles(dir string, force bool) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("cannot write to %s: %w", dir, err)

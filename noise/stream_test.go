@@ -87,7 +87,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 		want.Mul(&noising, z)
 		for _, regenerate := range []bool{false, true} {
 			seed := uint64(7)
-			s, err := newStream(c, "node", key, dim, 3, Options{Seed: &seed, Regenerate: regenerate})
+			s, err := newStream(c, gaussian{"node", key, 3}, dim, Options{Seed: &seed, Regenerate: regenerate})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,8 @@ func TestStreamIsTheProduct(t *testing.T) {
 			if err := s.Next(row); err != io.EOF {
 				t.Errorf("%s: after the last step: %v", name, err)
 			}
-			if limit := map[string]int{"dense": steps, "banded": 3, "toeplitz": 4, "blt": 4, "banded-inverse": 2}[name]; s.Floats() > limit || regenerate && s.Floats() > 4 {
+			if limit := map[string]int{"dense": steps, "banded": 3, "toeplitz": 4, "blt": 4,
+				"banded-inverse": 2}[name]; s.Floats() > limit || regenerate && s.Floats() > 4 {
 				t.Errorf("%s keeps %d rows", name, s.Floats())
 			}
 		}
@@ -116,7 +117,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 func TestCovariance(t *testing.T) {
 	for name, c := range strategies(t) {
 		seed := uint64(1)
-		s, err := newStream(c, "node", SeededKey(seed, "node"), 1<<16, 1, Options{Seed: &seed})
+		s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, 1<<16, Options{Seed: &seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,9 +139,11 @@ func TestCovariance(t *testing.T) {
 					sum += v * rows[earlier][i]
 				}
 				got := sum / float64(s.Dim())
-				margin := 5 * math.Sqrt((want.At(step, step)*want.At(earlier, earlier)+math.Pow(want.At(step, earlier), 2))/float64(s.Dim()))
+				both := want.At(step, step)*want.At(earlier, earlier) + math.Pow(want.At(step, earlier), 2)
+				margin := 5 * math.Sqrt(both/float64(s.Dim()))
 				if math.Abs(got-want.At(step, earlier)) > margin {
-					t.Errorf("%s: covariance of steps %d and %d is %v, want %v ± %v", name, earlier, step, got, want.At(step, earlier), margin)
+					t.Errorf("%s: covariance of steps %d and %d is %v, want %v ± %v", name, earlier, step, got,
+						want.At(step, earlier), margin)
 				}
 			}
 		}
@@ -151,9 +154,12 @@ func TestCovariance(t *testing.T) {
 func exported(t testing.TB, c strategy.Strategy) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps, Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
-		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1, Tolerance: 0.1, Status: "converged",
-		Graph: &graph.Origin{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"}, Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
+	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps,
+		Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
+		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1,
+		Tolerance: 0.1, Status: "converged",
+		Graph:   &graph.Origin{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"},
+		Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
 	files := []export.File{export.Bytes("nodes.csv", []byte("index,label,degree\n0,ann,1\n1,\"b,ob\",1\n"))}
 	if c.Name() == "dense" {
 		var lower, noising mat.TriDense
@@ -184,8 +190,8 @@ func read(t testing.TB, next func([]float64) error, count int) [][]float64 {
 
 func same(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal[[]float64]) }
 
-// TestOpen: seeds make noise again, nodes and keys differ, the scale is the manifest's or the caller's, single precision and grid
-// are roundings.
+// TestOpen: seeds make noise again, nodes and keys differ, the scale is the manifest's or the caller's, single
+// precision and grid are roundings.
 func TestOpen(t *testing.T) {
 	dir := exported(t, dense(t))
 	seed := uint64(3)
@@ -204,7 +210,8 @@ func TestOpen(t *testing.T) {
 		t.Error("two nodes have the same noise")
 	}
 	private := open("ann", Options{})
-	if same(ann, read(t, private.Next, steps)) || !private.Private() || same(read(t, open("ann", Options{}).Next, 1), read(t, open("ann", Options{}).Next, 1)) {
+	if same(ann, read(t, private.Next, steps)) || !private.Private() ||
+		same(read(t, open("ann", Options{}).Next, 1), read(t, open("ann", Options{}).Next, 1)) {
 		t.Error("keys of the operating system are not fresh")
 	}
 	double := read(t, open("ann", Options{Seed: &seed, NoiseStd: 4}).Next, steps)
@@ -290,7 +297,7 @@ func BenchmarkNext(b *testing.B) {
 	seed := uint64(1)
 	for name, c := range strategies(b) {
 		b.Run(name, func(b *testing.B) {
-			s, err := newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed})
+			s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large, Options{Seed: &seed})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -298,7 +305,8 @@ func BenchmarkNext(b *testing.B) {
 			b.SetBytes(8 * large)
 			for b.Loop() {
 				if err := s.Next(row); err == io.EOF {
-					if s, err = newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed}); err != nil {
+					if s, err = newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large,
+						Options{Seed: &seed}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -51,11 +51,12 @@ func TestSensitivity(t *testing.T) {
 		want  float64
 		exact bool
 	}{
-		"identity, k = 1":         {identity, 1, 6, 1, true},
-		"identity, k = 3":         {identity, 3, 2, 3, true},
-		"AntiPGD, single":         {prefixGram(6), 1, 6, 6, true},
-		"AntiPGD, k = 2":          {prefixGram(6), 2, 3, 6 + 3 + 2*3, true},
-		"opposite signs":          {symmetric(2, 2, -1, 1), 2, 1, 5, true}, // |c₀ - c₁|², contributions of opposite sign
+		"identity, k = 1": {identity, 1, 6, 1, true},
+		"identity, k = 3": {identity, 3, 2, 3, true},
+		"AntiPGD, single": {prefixGram(6), 1, 6, 6, true},
+		"AntiPGD, k = 2":  {prefixGram(6), 2, 3, 6 + 3 + 2*3, true},
+		// |c₀ - c₁|², contributions of opposite sign
+		"opposite signs":          {symmetric(2, 2, -1, 1), 2, 1, 5, true},
 		"signs that balance":      {symmetric(3, 1, -0.5, 0.25, 1, -0.5, 1), 3, 1, 3 + 2*1.25, true},
 		"signs that do not":       {symmetric(3, 1, -0.25, -0.25, 1, -0.25, 1), 3, 1, 3 + 2*0.75, false},
 		"largest column last":     {symmetric(2, 1, 0, 4), 1, 2, 4, true},

@@ -23,11 +23,11 @@ type VectorOptions struct {
 //
 //	max { ⟨Γ, X[π,π]⟩ : Γ PSD, unit diagonal }      ≤ Σ|X|, ≤ k·λ_max(X[π,π])
 //
-// The maximum is found by coordinate ascent over Γ = VVᵀ with few columns (the mixing method, Wang, Chang & Kolter 2017),
-// which gives Attained; Squared is proven by the dual, min Σλ subject to diag(λ) ⪰ X: λ comes from the ascent, is raised
-// until a Cholesky factorization of diag(λ) - X succeeds, and that proof includes its own rounding (Rump, "Verification of
-// positive definiteness", BIT 2006). Exact says that the two agree to the gap. Where the sum of magnitudes is attained, as
-// for X ≥ 0, it is the answer without further work.
+// The maximum is found by coordinate ascent over Γ = VVᵀ with few columns (the mixing method, Wang, Chang & Kolter
+// 2017), which gives Attained; Squared is proven by the dual, min Σλ subject to diag(λ) ⪰ X: λ comes from the ascent,
+// is raised until a Cholesky factorization of diag(λ) - X succeeds, and that proof includes its own rounding (Rump,
+// "Verification of positive definiteness", BIT 2006). Exact says that the two agree to the gap. Where the sum of
+// magnitudes is attained, as for X ≥ 0, it is the answer without further work.
 //
 // The error cases are SumBound's. The time is O(Σ|π|^2.5) a sweep.
 func VectorSensitivity(x mat.Symmetric, patterns [][]int, opts VectorOptions) (Sensitivity, error) {
@@ -181,7 +181,8 @@ func (m *mixing) multipliers() []float64 {
 func dualBound(x *mat.SymDense, lambda []float64, gap float64) float64 {
 	k := x.SymmetricDim()
 	total := floats.Sum(lambda)
-	floor := math.Abs(total) / float64(k) // multipliers near zero, of steps that hardly matter, need as much room as others
+	// multipliers near zero, of steps that hardly matter, need as much room as others
+	floor := math.Abs(total) / float64(k)
 	shifted := mat.NewSymDense(k, nil)
 	var chol dense.Cholesky
 	for raise := gap / 8; raise < 1e3; raise *= 4 {
@@ -232,8 +233,8 @@ func spectralBound(block *mat.SymDense) float64 {
 	return float64(k) * (values[k-1] + 8*float64(k)*0x1p-53*largest)
 }
 
-// LowerBound returns the largest Σ_{s,t∈π} X[s,t] of a pattern: what equal contributions in all steps reach, a lower bound
-// of every sensitivity.
+// LowerBound returns the largest Σ_{s,t∈π} X[s,t] of a pattern: what equal contributions in all steps reach, a lower
+// bound of every sensitivity.
 func LowerBound(x mat.Symmetric, patterns [][]int) (float64, error) {
 	largest := math.Inf(-1)
 	for _, pattern := range patterns {

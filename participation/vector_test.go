@@ -26,8 +26,8 @@ func randomPSD(t *rapid.T, n int) *mat.SymDense {
 	return x
 }
 
-// TestVectorBoundsContributions: no unit vectors reach more than Squared, Attained is reached, and the bound is no worse
-// than the sum of magnitudes or the spectral bound; the gap is closed.
+// TestVectorBoundsContributions: no unit vectors reach more than Squared, Attained is reached, and the bound is no
+// worse than the sum of magnitudes or the spectral bound; the gap is closed.
 func TestVectorBoundsContributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
@@ -83,14 +83,15 @@ func TestVectorKnownValues(t *testing.T) {
 		x    *mat.SymDense
 		want float64
 	}{
-		"one step":       {mat.NewSymDense(1, []float64{3}), 3},
-		"two steps":      {mat.NewSymDense(2, []float64{2, -1.5, -1.5, 5}), 10},
-		"mercedes":       {mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1}), 4.5},
-		"zero":           {mat.NewSymDense(3, nil), 0},
-		"orthogonal":     {mat.NewSymDense(3, []float64{1, 0, 0, 0, 2, 0, 0, 0, 3}), 6},
-		"parallel":       {mat.NewSymDense(3, []float64{1, 2, -3, 2, 4, -6, -3, -6, 9}), 36},
-		"not even PSD":   {mat.NewSymDense(3, []float64{0, -1, -1, -1, 0, -1, -1, -1, 0}), 3},
-		"widely spread":  {mat.NewSymDense(3, []float64{1, -1e-9, -1e-9, -1e-9, 1e-18, -1e-19, -1e-9, -1e-19, 1e-18}), 1 + 4e-9},
+		"one step":     {mat.NewSymDense(1, []float64{3}), 3},
+		"two steps":    {mat.NewSymDense(2, []float64{2, -1.5, -1.5, 5}), 10},
+		"mercedes":     {mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1}), 4.5},
+		"zero":         {mat.NewSymDense(3, nil), 0},
+		"orthogonal":   {mat.NewSymDense(3, []float64{1, 0, 0, 0, 2, 0, 0, 0, 3}), 6},
+		"parallel":     {mat.NewSymDense(3, []float64{1, 2, -3, 2, 4, -6, -3, -6, 9}), 36},
+		"not even PSD": {mat.NewSymDense(3, []float64{0, -1, -1, -1, 0, -1, -1, -1, 0}), 3},
+		"widely spread": {mat.NewSymDense(3, []float64{1, -1e-9, -1e-9, -1e-9, 1e-18, -1e-19, -1e-9, -1e-19, 1e-18}),
+			1 + 4e-9},
 		"a small margin": {mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, 0, -0.5, 0, 1}), 5},
 	} {
 		got, err := VectorSensitivity(tc.x, [][]int{upTo(tc.x.SymmetricDim())}, VectorOptions{Gap: 1e-9})

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"path/filepath"
 
 	"mafalda/export"
 	"mafalda/internal/version"
@@ -16,7 +15,7 @@ func (s *Solution) Manifest() *export.Manifest {
 	p := s.Problem
 	m := &export.Manifest{
 		Version: version.String(), Workload: p.Workload.String(), Steps: p.Schema.Steps(),
-		Participation: export.DescribeSchema(p.Schema, s.patternFile()), Gram: &s.Gram, Strategy: s.describe(),
+		Participation: export.DescribeSchema(p.SchemaFile, p.Schema), Gram: &s.Gram, Strategy: s.describe(),
 		SensSquared: s.Quality.Sensitivity.Squared, SensKind: s.Quality.Sensitivity.Kind(),
 		SquaredError: s.Quality.SquaredError, Loss: s.Quality.Loss, LowerBound: s.LowerBound, Gap: s.Gap,
 		RMSE:      s.Quality.RMSE(p.nodes(), p.Objective.Steps(p.Schema.Steps())),
@@ -46,13 +45,6 @@ func (s *Solution) Manifest() *export.Manifest {
 		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
 	}
 	return m
-}
-
-func (s *Solution) patternFile() string {
-	if s.Problem.SchemaFile == "" {
-		return ""
-	}
-	return filepath.Base(s.Problem.SchemaFile)
 }
 
 // describe returns the parameters of the strategy, and how it compares with the optimum of all and of its class.

@@ -43,7 +43,7 @@ func startFrom(dir string, steps int) (*mat.SymDense, error) {
 	if e.Manifest.Steps != steps {
 		return nil, fault.New("StartFrom", dir, "[StartFrom] %s has T = %d steps, not %d", dir, e.Manifest.Steps, steps)
 	}
-	c, err := e.Strategy(0)
+	c, err := e.NodeStrategy(0)
 	if err != nil {
 		return nil, fault.Because("StartFrom", err)
 	}

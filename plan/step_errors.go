@@ -59,7 +59,7 @@ func (v *verification) ownErrors(ctx context.Context, k *workload.Kernel) ([]flo
 	if v.export.Manifest.PerNode != nil {
 		return v.layerErrors(ctx)
 	}
-	c, err := v.export.Strategy(0)
+	c, err := v.export.NodeStrategy(0)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mafalda/benchmarks"
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/rounding"
@@ -29,12 +30,13 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	q, err := factorize.EvaluateLong(c, responses, v.schema)
+	q, err := factorize.Evaluate(c, factorize.Long(responses), v.schema)
 	if err != nil {
 		return v.computing("loss", err)
 	}
 	v.lossIs(q)
-	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil || m.Objective != "" || m.Weights != nil {
+	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil ||
+		m.Objective != "" || m.Weights != nil {
 		v.add("lower bound", false, "there is none for so many steps, and no other objective")
 	}
 	if sketch != nil {
@@ -49,9 +51,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 		v.skip("baselines")
 		return nil
 	}
-	is, err := plainBaselines(m.Steps, func(c strategy.Strategy) (factorize.Quality, error) {
-		return factorize.EvaluateLong(c, responses, v.schema)
-	})
+	is, err := plainBaselines(m.Steps, benchmarks.On(factorize.Long(responses), v.schema))
 	if err != nil {
 		return v.computing("baselines", err)
 	}

@@ -20,23 +20,23 @@ import (
 type Exposure struct {
 	Victim int
 	// M is the T×T matrix of what the attacker learns: gradients that change by ΔG, with rows of the T steps, move the
-	// attacker's best statistic by √tr(ΔGᵀ M ΔG) standard deviations. It is the victim's block of CᵀB⁺BC in Bellet et al.,
-	// Theorem 7; participation turns it into a sensitivity, squared. Nil if Infinite.
+	// attacker's best statistic by √tr(ΔGᵀ M ΔG) standard deviations. It is the victim's block of CᵀB⁺BC in Bellet et
+	// al., Theorem 7; participation turns it into a sensitivity, squared. Nil if Infinite.
 	M *mat.SymDense
 	// Infinite: some combination of the victim's gradients is seen without any noise. Attackers themselves are.
 	Infinite bool
 }
 
-// Account computes what an attacker learns of every victim in T steps, and hands it to visit, one victim at a time, in any
-// order; attackers are no victims. For noise that is independent over the steps, or correlated by a strategy of small
-// memory, it costs O(T m³ + T^1.5 m²) operations a victim and O(T m²) memory, with m the nodes the
-// attacker does not see (times one plus the memory of the noise). Nothing of size nT is formed.
+// Account computes what an attacker learns of every victim in T steps, and hands it to visit, one victim at a time, in
+// any order; attackers are no victims. For noise that is independent over the steps, or correlated by a strategy of
+// small memory, it costs O(T m³ + T^1.5 m²) operations a victim and O(T m²) memory, with m the nodes the attacker does
+// not see (times one plus the memory of the noise). Nothing of size nT is formed.
 //
 // A dense strategy under PNDP goes by a direct method of O((pT)²) memory, with p the messages seen in a round, up to
 // MaxDirect; ErrTooLarge beyond.
 //
-// Errors: an attacker that does not exist (ErrAttacker), a strategy of other length (ErrStrategy), the context's, those of
-// visit, and views whose rank floating point cannot decide (ErrUnclear), which the caller must treat as LDP.
+// Errors: an attacker that does not exist (ErrAttacker), a strategy of other length (ErrStrategy), the context's, those
+// of visit, and views whose rank floating point cannot decide (ErrUnclear), which the caller must treat as LDP.
 func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error {
 	if err := s.check(); err != nil {
 		return err
@@ -85,8 +85,8 @@ const MaxDirect = 5000
 // ErrTooLarge is returned for views beyond MaxDirect.
 var ErrTooLarge = errors.New("view is too large for a dense strategy: use a structured one")
 
-// direct works with the covariance of everything the attacker sees: with responses h_j of what is seen to messages j rounds
-// earlier, noise B = h(C⁻¹ ⊗ I), M = hᵀ(BBᵀ)⁻¹h.
+// direct works with the covariance of everything the attacker sees: with responses h_j of what is seen to messages j
+// rounds earlier, noise B = h(C⁻¹ ⊗ I), M = hᵀ(BBᵀ)⁻¹h.
 func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error {
 	if s.Attacker.Trust != PNDP { // all messages: every node's own noise is all there is
 		return s.public(visit)
@@ -98,7 +98,8 @@ func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error 
 	seen, _ := p.h.Dims()
 	size := seen * steps
 	if size > MaxDirect {
-		return fmt.Errorf("%w (%d messages in %d steps make %d, more than %d)", ErrTooLarge, seen, steps, size, MaxDirect)
+		return fmt.Errorf("%w (%d messages in %d steps make %d, more than %d)", ErrTooLarge, seen, steps, size,
+			MaxDirect)
 	}
 	responses := p.impulses(steps)
 	chol, err := s.seenNoise(ctx, p.nodes, responses, size)
@@ -126,7 +127,8 @@ func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error 
 }
 
 // seenNoise returns the factor of BBᵀ, the covariance of the noise in all that is seen: size numbers.
-func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.Dense, size int) (*dense.Cholesky, error) {
+func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.Dense,
+	size int) (*dense.Cholesky, error) {
 	covariance := blas64.Symmetric{N: size, Stride: size, Data: make([]float64, size*size), Uplo: blas.Upper}
 	for i, v := range nodes {
 		if err := ctx.Err(); err != nil {
@@ -198,9 +200,9 @@ func toeplitz(responses []*mat.Dense, node, steps int) *mat.Dense {
 	return h
 }
 
-// LocalMatrix returns the T×T matrix of local DP, which stands for what is learned of a node whatever the attacker sees: the
-// M of an Exposure to all messages, CᵀC over the variance of the noise that the node draws for itself. It is nil where
-// there is no such noise. ErrStrategy for another number of steps.
+// LocalMatrix returns the T×T matrix of local DP, which stands for what is learned of a node whatever the attacker
+// sees: the M of an Exposure to all messages, CᵀC over the variance of the noise that the node draws for itself. It is
+// nil where there is no such noise. ErrStrategy for another number of steps.
 func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 	if err := a.fits(steps); err != nil {
 		return nil, err

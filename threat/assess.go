@@ -46,18 +46,18 @@ func (o AssessOptions) check(s Scenario) error {
 	return nil
 }
 
-// Assess says what one attacker learns of every node, under the schema: the squared sensitivity of its view of each victim,
-// and the privacy that follows, with the accounting of Cyffers et al. beside it where that applies. All numbers are rounded
-// up, so that none promises more privacy than there is (but for Certain, which promises none). Attackers know their own
-// gradients: their pairs are infinite. Where the rank of the view is unclear, everybody has local DP.
+// Assess says what one attacker learns of every node, under the schema: the squared sensitivity of its view of each
+// victim, and the privacy that follows, with the accounting of Cyffers et al. beside it where that applies. All numbers
+// are rounded up, so that none promises more privacy than there is (but for Certain, which promises none). Attackers
+// know their own gradients: their pairs are infinite. Where the rank of the view is unclear, everybody has local DP.
 //
-// Errors: a fault.Argument that names the field of the options; those of Account but for ErrUnclear; and the cause of the
-// context, soon after it has ended.
+// Errors: a fault.Argument that names the field of the options; those of Account but for ErrUnclear; and the cause of
+// the context, soon after it has ended.
 func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
-	if err := o.check(s); err != nil {
+	if err := s.check(); err != nil {
 		return Report{}, err
 	}
-	if err := s.check(); err != nil {
+	if err := o.check(s); err != nil {
 		return Report{}, err
 	}
 	if o.Local == 0 {
@@ -206,7 +206,8 @@ func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 // report returns what was found, in order.
 func (a *assessment) report() Report {
 	s := a.scenario
-	r := Report{Attacker: nameOf(s.Attacker.Nodes, a.options.Graph), Trust: s.Attacker.Trust.String(), Algorithm: s.Algorithm.Name()}
+	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(),
+		Algorithm: s.Algorithm.Name()}
 	if !math.IsInf(a.options.Local, 1) {
 		r.Local = a.options.Local
 	}
@@ -217,16 +218,4 @@ func (a *assessment) report() Report {
 		r.Pairs = append(r.Pairs, f.pair)
 	}
 	return r
-}
-
-// nameOf returns the labels of attackers.
-func nameOf(nodes []int, g *graph.Graph) string {
-	if len(nodes) == 0 {
-		return "everybody"
-	}
-	var labels []string
-	for _, v := range nodes {
-		labels = append(labels, g.Label(v))
-	}
-	return strings.Join(labels, ",")
 }

@@ -29,12 +29,14 @@ func assess(t *testing.T, name string, attacker Attacker, steps int, o AssessOpt
 	return r
 }
 
-// TestAssessOneStep: in one step a neighbour's message carries its gradient under noise of its own, and nothing of anybody
-// else is seen.
+// TestAssessOneStep: in one step a neighbour's message carries its gradient under noise of its own, and nothing of
+// anybody else is seen.
 func TestAssessOneStep(t *testing.T) {
 	const sigma, alpha, delta = 2, 3, 1e-5
-	r := assess(t, "path:4", Attacker{Trust: PNDP, Nodes: []int{0}}, 1, AssessOptions{Sigma: sigma, Alpha: alpha, Delta: delta})
-	if len(r.Pairs) != 4 || r.Attacker != "0" || r.Trust != "pndp" || r.Algorithm != "dp-d-sgd" || r.Local != 1 || r.Unclear {
+	o := AssessOptions{Sigma: sigma, Alpha: alpha, Delta: delta}
+	r := assess(t, "path:4", Attacker{Trust: PNDP, Nodes: []int{0}}, 1, o)
+	if len(r.Pairs) != 4 || r.Attacker != "0" || r.Trust != "pndp" || r.Algorithm != "dp-d-sgd" || r.Local != 1 ||
+		r.Unclear {
 		t.Fatalf("%+v", r)
 	}
 	epsilon, err := accounting.Epsilon(1./sigma, delta)
@@ -45,8 +47,8 @@ func TestAssessOneStep(t *testing.T) {
 		t.Errorf("the attacker itself: %+v", own)
 	}
 	next := r.Pairs[1]
-	if *next.Distance != 1 || *next.SensSquared != 1 || !above(*next.Mu, 1./sigma) || !above(*next.RDP, alpha/(2.*sigma*sigma)) ||
-		!above(*next.Epsilon, epsilon) || *next.Cyffers != 1 {
+	if *next.Distance != 1 || *next.SensSquared != 1 || !above(*next.Mu, 1./sigma) ||
+		!above(*next.RDP, alpha/(2.*sigma*sigma)) || !above(*next.Epsilon, epsilon) || *next.Cyffers != 1 {
 		t.Errorf("a neighbour: mu %v, %v, %v", *next.Mu, *next.RDP, *next.Epsilon)
 	}
 	for i, p := range r.Pairs[2:] {
@@ -74,8 +76,8 @@ func TestAssessCompleteGraph(t *testing.T) {
 	}
 }
 
-// TestAssessIsAccount: whatever the scenario, every node is there once, in order, with the squared sensitivity of Account;
-// none is above local DP, and no μ below what belongs to it.
+// TestAssessIsAccount: whatever the scenario, every node is there once, in order, with the squared sensitivity of
+// Account; none is above local DP, and no μ below what belongs to it.
 func TestAssessIsAccount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawGossip(t)
@@ -118,7 +120,10 @@ func TestAssessIsAccount(t *testing.T) {
 			if p.Infinite != math.IsInf(want, 1) {
 				t.Fatalf("%+v, want %v", p, want)
 			}
-			if !p.Infinite && (*p.SensSquared != math.Max(want, 0) || *p.Mu*o.Sigma < math.Sqrt(*p.SensSquared)*(1-1e-16)) {
+			if p.Infinite {
+				continue
+			}
+			if *p.SensSquared != math.Max(want, 0) || *p.Mu*o.Sigma < math.Sqrt(*p.SensSquared)*(1-1e-16) {
 				t.Fatalf("%s: sens² %v, want %v, mu %v", p.Victim, *p.SensSquared, want, *p.Mu)
 			}
 		}
@@ -136,12 +141,12 @@ func TestAssessIsAccount(t *testing.T) {
 	})
 }
 
-// TestFallBack: where the view is unclear, everybody but the attackers has local DP, and no distance; nothing found before
-// is kept.
+// TestFallBack: where the view is unclear, everybody but the attackers has local DP, and no distance; nothing found
+// before is kept.
 func TestFallBack(t *testing.T) {
 	g, w := gossip(t, "cycle:4", graph.Uniform)
-	a := &assessment{scenario: Scenario{w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{1}}, every(t, 3)}, hops: graph.Hops(w, []int{1}),
-		options: AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Local: 3}}
+	s := Scenario{w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{1}}, every(t, 3)}
+	a := &assessment{scenario: s, hops: graph.Hops(w, []int{1}), options: AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Local: 3}}
 	if err := errors.Join(a.add(0, 0.5), a.fallBack()); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
@@ -24,21 +25,22 @@ type AuditOptions struct {
 	Runs       int         // of the protocol, without and with the victim's record each; 0 means 4000
 	Confidence float64     // of the interval, two-sided; 0 means 0.999
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
-	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm
+	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
 }
 
-// MaxAudit is the largest number of messages in the view, and of nodes times steps, that Audit takes: the view is written
-// out.
+// MaxAudit is the largest number of messages in the view, and of nodes times steps, that Audit takes: the view is
+// written out.
 const MaxAudit = 3000
 
 // AuditResult is what an attack found, against what is claimed.
 type AuditResult struct {
-	Claimed   float64 // μ of the claimed Gaussian DP, for gradients of norm 1 and unit noise
-	Empirical float64 // μ of the attack: the distance of its statistic's two means, in standard deviations
-	Low, High float64 // confidence interval of Empirical
-	Reachable float64 // μ that this attack has if the algebra is right: Claimed, or less where that is a bound
-	Runs      int
-	Passed    bool // Low is not above Claimed
+	Claimed   float64 `json:"claimed_mu"`   // μ of the claimed Gaussian DP, for gradients of norm 1 and unit noise
+	Empirical float64 `json:"empirical_mu"` // μ of the attack: distance of its statistic's two means, in standard deviations
+	Low       float64 `json:"ci_low"`       // confidence interval of Empirical
+	High      float64 `json:"ci_high"`
+	Reachable float64 `json:"reachable_mu"` // μ of this attack if the algebra is right: Claimed, or less if that is a bound
+	Runs      int     `json:"runs"`
+	Passed    bool    `json:"passed"` // Low is not above Claimed
 }
 
 // ErrAudit is wrapped by errors about what cannot be audited.
@@ -49,10 +51,16 @@ var ErrAudit = errors.New("cannot be audited")
 // Account and Best for the schema. The attack is on the simulated messages; only its direction is computed from the
 // view (Explicit, so n and T must be small), and a wrong direction can only make it weaker. A claim that is too small
 // shows as a lower confidence limit above it. The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
-// what memory does not hold, and the context's, soon after it has ended: an audit that is stopped has not passed.
+// what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
+// ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (AuditResult, error) {
 	opts = opts.withDefaults()
-	return parallel.Abandonable(ctx, func(ctx context.Context) (AuditResult, error) { return s.audit(ctx, victim, opts) })
+	if err := opts.check(); err != nil {
+		return AuditResult{}, err
+	}
+	return parallel.Abandonable(ctx, func(ctx context.Context) (AuditResult, error) {
+		return s.audit(ctx, victim, opts)
+	})
 }
 
 func (o AuditOptions) withDefaults() AuditOptions {
@@ -68,6 +76,23 @@ func (o AuditOptions) withDefaults() AuditOptions {
 	return o
 }
 
+// minRuns is how many runs it takes for a confidence interval to mean something.
+const minRuns = 10
+
+func (o AuditOptions) check() error {
+	switch {
+	case o.Random == nil:
+		return fault.New("Random", nil, "is needed")
+	case o.Runs < minRuns:
+		return fault.New("Runs", o.Runs, "must be at least %d", minRuns)
+	case !(o.Confidence > 0 && o.Confidence < 1):
+		return fault.New("Confidence", o.Confidence, "must be between 0 and 1")
+	case !(o.NoiseScale > 0) || math.IsInf(o.NoiseScale, 1):
+		return fault.New("NoiseScale", o.NoiseScale, "must be positive and finite")
+	}
+	return nil
+}
+
 func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (AuditResult, error) {
 	p, err := s.auditable(ctx, opts)
 	if err != nil {
@@ -78,7 +103,8 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		return AuditResult{}, err
 	}
 	if exposure.Infinite || math.IsInf(claimed, 1) {
-		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed", ErrAudit)
+		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed",
+			ErrAudit)
 	}
 	view, err := Explicit(s)
 	if err != nil {
@@ -89,6 +115,9 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if out.Reachable == 0 {
 		out.Passed = true // nothing of the victim reaches the attacker
 		return out, nil
+	}
+	if opts.Noising == nil && s.Algorithm.of != nil {
+		opts.Noising = s.Algorithm.of.inverse
 	}
 	if opts.Noising != nil {
 		if r, c := opts.Noising.Dims(); r != s.steps() || c != r {
@@ -143,8 +172,8 @@ func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, 
 	return p, limits.Fits(fmt.Sprintf("an audit of %d runs", opts.Runs), 8*drawn*float64(opts.Runs))
 }
 
-// claim returns what Account says of the victim, and μ by Best. Where the rank of the view is unclear, the exposure is that of
-// local DP.
+// claim returns what Account says of the victim, and μ by Best. Where the rank of the view is unclear, the exposure is
+// that of local DP.
 func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, error) {
 	local, err := s.Algorithm.Local(s.Schema)
 	if err != nil {
@@ -171,8 +200,8 @@ func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, err
 	return *found, rounding.SqrtUp(math.Max(squared, 0)), err
 }
 
-// worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can be
-// listed.
+// worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can
+// be listed.
 func worstChange(m *mat.SymDense, schema participation.Schema) *mat.VecDense {
 	patterns, _ := patternsOf(schema)
 	best, most := mat.NewVecDense(schema.Steps(), nil), math.Inf(-1)
@@ -200,8 +229,8 @@ func worstChange(m *mat.SymDense, schema participation.Schema) *mat.VecDense {
 	return best
 }
 
-// test returns the weights of the best linear statistic of what the attacker knows, for a change of the victim's gradients:
-// (BBᵀ)⁻¹ A_u ΔG, with a little added to the diagonal, since rows can depend on each other.
+// test returns the weights of the best linear statistic of what the attacker knows, for a change of the victim's
+// gradients: (BBᵀ)⁻¹ A_u ΔG, with a little added to the diagonal, since rows can depend on each other.
 func (v *View) test(victim int, change *mat.VecDense) (*mat.VecDense, error) {
 	reduced := v.Reduce()
 	rows, _ := reduced.A.Dims()
@@ -241,8 +270,8 @@ func (p *protocol) attack(ctx context.Context, s samples, test *mat.VecDense) ([
 	return out, nil
 }
 
-// separation returns the distance of two means in standard deviations, with its confidence interval: for normal samples of N
-// each its variance is (2 + d²/4)/N, up to O(1/N²).
+// separation returns the distance of two means in standard deviations, with its confidence interval: for normal samples
+// of N each its variance is (2 + d²/4)/N, up to O(1/N²).
 func separation(without, with []float64, confidence float64) (distance, low, high float64) {
 	mean0, variance0 := stat.MeanVariance(without, nil)
 	mean1, variance1 := stat.MeanVariance(with, nil)

@@ -9,14 +9,15 @@ import (
 	"mafalda/graph"
 )
 
-// CyffersSquared returns, for every node, the squared sensitivity that the accounting of Cyffers et al. (2022, Theorem 1 for
-// Muffliato, one gossip round a step) gives for DP-D-SGD under PNDP, when a record takes part in all T steps:
+// CyffersSquared returns, for every node, the squared sensitivity that the accounting of Cyffers et al. (2022, Theorem
+// 1 for Muffliato, one gossip round a step) gives for DP-D-SGD under PNDP, when a record takes part in all T steps:
 //
 //	Σ_{s<T} (T-s) Σ_{w seen} (W^s)[u,w] / ‖(W^s)[:,w]‖²,
 //
-// and T, local DP, where that is less. It is what Bellet et al. compare with in Figure 2. Their analysis is for undirected
-// graphs; on directed ones, where messages do not flow both ways, this is no bound. Entries are not squared: with squares it
-// is no bound if W is not symmetric; in this form no violation is known, which is no proof. Attackers have T.
+// and T, local DP, where that is less. It is what Bellet et al. compare with in Figure 2. Their analysis is for
+// undirected graphs; on directed ones, where messages do not flow both ways, this is no bound. Entries are not squared:
+// with squares it is no bound if W is not symmetric; in this form no violation is known, which is no proof. Attackers
+// have T.
 func CyffersSquared(w *graph.CSR, attackers []int, steps int) []float64 {
 	n, _ := w.Dims()
 	seen := slices.Clone(attackers)
@@ -49,10 +50,10 @@ func CyffersSquared(w *graph.CSR, attackers []int, steps int) []float64 {
 	return total
 }
 
-// AsymptoteSquared returns the squared sensitivity that m observers of n nodes approach as T grows, under secure summation
-// with a symmetric, doubly stochastic and primitive W and a record in all T steps (Koskela & Kulkarni, Theorems 13 and 15):
-// mT/n, or mT/(n-m) if the observers' own noise does not count (Theorem 16). For m = 1 it is a limit, else an upper bound of
-// one.
+// AsymptoteSquared returns the squared sensitivity that m observers of n nodes approach as T grows, under secure
+// summation with a symmetric, doubly stochastic and primitive W and a record in all T steps (Koskela & Kulkarni,
+// Theorems 13 and 15): mT/n, or mT/(n-m) if the observers' own noise does not count (Theorem 16). For m = 1 it is a
+// limit, else an upper bound of one.
 func AsymptoteSquared(observers, nodes, steps int, ownNoiseCounts bool) float64 {
 	if ownNoiseCounts {
 		return float64(observers) * float64(steps) / float64(nodes)

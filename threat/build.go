@@ -75,7 +75,8 @@ func plainView(w *graph.CSR, a Attacker) *pieces {
 }
 
 // summedView is the view under secure summation: state is the average that a node starts a step from. If the attackers
-// forget their own noise they are nodes as the others, but for their gradients, and see the averages in their own messages.
+// forget their own noise they are nodes as the others, but for their gradients, and see the averages in their own
+// messages.
 func summedView(w *graph.CSR, a Attacker) *pieces {
 	n, _ := w.Dims()
 	p := &pieces{}
@@ -104,7 +105,8 @@ func summedView(w *graph.CSR, a Attacker) *pieces {
 	return p
 }
 
-// independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same from it.
+// independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same
+// from it.
 func independentRows(a *mat.Dense) *mat.Dense {
 	if a == nil {
 		return nil
@@ -133,8 +135,8 @@ func independentRows(a *mat.Dense) *mat.Dense {
 	return mat.NewDense(count, cols, basis)
 }
 
-// covariance returns that of one step's fresh noise in the messages of the nodes. Of the noise that neighbours share, what
-// is on an edge to another node is known to the attacker.
+// covariance returns that of one step's fresh noise in the messages of the nodes. Of the noise that neighbours share,
+// what is on an edge to another node is known to the attacker.
 func (a Algorithm) covariance(w *graph.CSR, nodes []int) *mat.SymDense {
 	if len(nodes) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"mafalda/threat"
 )
 
-// What the Medici learn of the Pazzi, who are two hops away, when a record takes part in each of ten steps: a quarter of what all
-// messages together say.
+// What the Medici learn of the Pazzi, who are two hops away, when a record takes part in each of ten steps: a quarter
+// of what all messages together say.
 func ExampleAccount() {
 	families, _, err := graph.ByName("florentine", graph.BuiltinOptions{})
 	if err != nil {

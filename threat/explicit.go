@@ -6,14 +6,14 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/internal/dense"
-
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
-// View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows, columns
-// of A the gradients "time, then node" (nT), columns of B all noise of unit variance. It is the definition that Account is
-// tested against, for small n and T: it has (pT + ...)·nT entries.
+// View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows,
+// columns of A the gradients "time, then node" (nT), columns of B all noise of unit variance. It is the definition that
+// Account is tested against, for small n and T: it has (pT + ...)·nT entries.
 type View struct {
 	Nodes, Steps int
 	A, B         *mat.Dense
@@ -50,8 +50,8 @@ func Explicit(s Scenario) (*View, error) {
 	return v, nil
 }
 
-// symbols are unit rows: gradients "time, then node", then the nodes' own noise in the same order, then that of edges or
-// messages.
+// symbols are unit rows: gradients "time, then node", then the nodes' own noise in the same order, then that of edges
+// or messages.
 type symbols struct{ p *protocol }
 
 func (s symbols) width() int {
@@ -86,8 +86,8 @@ func (v *View) Reduce() *View {
 	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
 }
 
-// SelectRows returns the view without rows whose noise is a combination of that of earlier rows (Algorithm 3): B then has
-// full row rank.
+// SelectRows returns the view without rows whose noise is a combination of that of earlier rows (Algorithm 3): B then
+// has full row rank.
 func (v *View) SelectRows() *View {
 	rows, cols := v.B.Dims()
 	var basis []*mat.VecDense
@@ -115,8 +115,8 @@ func (v *View) SelectRows() *View {
 	return out
 }
 
-// Echelon reports whether A is a column-echelon matrix by steps: what is learned in a step depends on gradients up to that
-// step only, as Theorem 7 asks for gradients that depend on what was learned before.
+// Echelon reports whether A is a column-echelon matrix by steps: what is learned in a step depends on gradients up to
+// that step only, as Theorem 7 asks for gradients that depend on what was learned before.
 func (v *View) Echelon() bool {
 	for i, learned := range v.Learned {
 		for j, x := range v.A.RawRowView(i) {

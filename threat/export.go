@@ -2,7 +2,6 @@ package threat
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -18,11 +17,12 @@ type origin struct {
 	strategies []strategy.Strategy // of all nodes, or the one they share
 	dir        string              // of an export; what follows is empty without one
 	digest     string
-	nodes      []byte // nodes.csv, if nodes have their own strategies
+	inverse    mat.Matrix // C⁻¹ that all nodes share, nil if the export has parameters only
+	nodes      []byte     // nodes.csv, if nodes have their own strategies
 }
 
-// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps (ErrStrategy) and have the
-// files of its manifest.
+// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps (ErrStrategy) and have
+// the files of its manifest.
 func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return Algorithm{}, err
@@ -31,17 +31,19 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if m.Steps != steps {
 		return Algorithm{}, fmt.Errorf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)
 	}
-	text, err := json.Marshal(m) // it has the hashes of all files, and so stands for every byte
+	digest, err := e.Digest()
 	if err != nil {
 		return Algorithm{}, err
 	}
-	d := study.NewDigest()
-	d.Bytes(text)
 	var a Algorithm
+	var inverse mat.Matrix
 	if m.PerNode == nil {
 		var c strategy.Strategy
 		if c, err = sharedStrategy(e); err == nil {
 			a = MFDSGD(c)
+		}
+		if e.Inverse != nil {
+			inverse = e.Inverse
 		}
 	} else {
 		a, err = perNode(e)
@@ -49,7 +51,7 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err != nil {
 		return Algorithm{}, err
 	}
-	a.of.dir, a.of.digest = e.Dir, d.Sum()
+	a.of.dir, a.of.digest, a.of.inverse = e.Dir, digest, inverse
 	return a, nil
 }
 

@@ -21,9 +21,9 @@ type GrowthRow struct {
 // symmetricWithin is up to where the entries of a gossip matrix may differ from those of its transpose.
 const symmetricWithin = 1e-12
 
-// Growth computes what an attacker learns in so many steps, with a record in each of them (Koskela & Kulkarni, Figure 1);
-// the schema of s is not looked at. Errors: those of Account, ErrUnclear among them, and the cause of the context, soon
-// after it has ended.
+// Growth computes what an attacker learns in so many steps, with a record in each of them (Koskela & Kulkarni, Figure
+// 1); the schema of s is not looked at. Errors: those of Account, ErrUnclear among them, and the cause of the context,
+// soon after it has ended.
 func Growth(ctx context.Context, s Scenario, steps int, m Measure) (GrowthRow, error) {
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	if err != nil {

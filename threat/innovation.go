@@ -22,8 +22,8 @@ const (
 	clearAbove = 1e-9
 )
 
-// ErrUnclear is returned where rounding does not allow to tell whether the attacker sees something without noise: it may
-// learn anything that all messages together say.
+// ErrUnclear is returned where rounding does not allow to tell whether the attacker sees something without noise: it
+// may learn anything that all messages together say.
 var ErrUnclear = errors.New("the rank of the attacker's view cannot be decided in floating point")
 
 // invert decomposes S, whose entries come from numbers of up to scale.

@@ -14,17 +14,19 @@ import (
 	"mafalda/graph"
 )
 
-// stateSpaceModel is one of the state-space models (A, B, C) of Koskela & Kulkarni's earlier version (Section 3.1): gossip averaging
-// θ' = A θ + B (x + u) with independent noise u at every node, of which y = C θ is observed. All noise counts as protection.
+// stateSpaceModel is one of the state-space models (A, B, C) of Koskela & Kulkarni's earlier version (Section 3.1):
+// gossip averaging θ' = A θ + B (x + u) with independent noise u at every node, of which y = C θ is observed. All noise
+// counts as protection.
 type stateSpaceModel int
 
 const (
-	// nonAdaptiveSum is (W, W, S): the observers see the sums that they compute, one of them (e_i) or several that collude.
+	// nonAdaptiveSum is (W, W, S): the observers see the sums that they compute, one of them (e_i) or several that
+	// collude.
 	nonAdaptiveSum stateSpaceModel = iota
 	// plain is (W, I, e_j): the victim's own messages are seen, which bounds what any node learns, also adaptively.
 	plain
-	// adaptiveSum is (W, W, S(N̄_j)): the sums of the victim's closed neighbourhood are seen, of which every other node's view
-	// is post-processing, also adaptively.
+	// adaptiveSum is (W, W, S(N̄_j)): the sums of the victim's closed neighbourhood are seen, of which every other
+	// node's view is post-processing, also adaptively.
 	adaptiveSum
 )
 
@@ -38,8 +40,8 @@ func (c stateSpaceModel) String() string {
 	return modelNames[c]
 }
 
-// exposure returns what is learned of the victim in T = steps, by the filter that Account uses. Observers are needed for
-// nonAdaptiveSum, and follow from the victim in the other cases.
+// exposure returns what is learned of the victim in T = steps, by the filter that Account uses. Observers are needed
+// for nonAdaptiveSum, and follow from the victim in the other cases.
 func (c stateSpaceModel) exposure(w *graph.CSR, observers []int, victim, steps int) (Exposure, error) {
 	ctx := context.Background()
 	n, _ := w.Dims()

@@ -8,8 +8,8 @@ import (
 	"mafalda/graph"
 )
 
-// Views of more than 128 rows go through gonum's blocked reflections, which can be wrong for sparse matrices (gemm.Triangularize): the
-// definition must still agree with the filter.
+// Views of more than 128 rows go through gonum's blocked reflections, which can be wrong for sparse matrices
+// (gemm.Triangularize): the definition must still agree with the filter.
 func TestLargeViewsAgree(t *testing.T) {
 	g, _, err := graph.ByName("florentine", graph.BuiltinOptions{})
 	if err != nil {

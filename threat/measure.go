@@ -11,8 +11,8 @@ import (
 	"mafalda/strategy"
 )
 
-// Measure is what is said of how much is learned, made of M: a proven bound of the squared sensitivity, or, Certain, the
-// part of it that is certainly lost.
+// Measure is what is said of how much is learned, made of M: a proven bound of the squared sensitivity, or, Certain,
+// the part of it that is certainly lost.
 type Measure int
 
 const (
@@ -22,8 +22,8 @@ const (
 	Absolute
 	// Spectral is k·λ_max of M on a pattern (Koskela & Kulkarni, Section 3.4).
 	Spectral
-	// Exact is the value for vector gradients, proven from above within a gap (participation.VectorSensitivity). For schemas whose
-	// patterns cannot be listed it is the smaller of Absolute and Spectral.
+	// Exact is the value for vector gradients, proven from above within a gap (participation.VectorSensitivity). For
+	// schemas whose patterns cannot be listed it is the smaller of Absolute and Spectral.
 	Exact
 	// Certain is what equal gradients in all steps of a pattern reach: a record can lose more.
 	Certain
@@ -52,8 +52,8 @@ func ParseMeasure(name string) (Measure, error) {
 	return 0, fmt.Errorf("unknown bound %q: choose %s", name, strings.Join(Measures(), ", "))
 }
 
-// Squared returns the squared sensitivity of an exposure under the schema. local is that of local DP, +Inf if there is none; it
-// limits Best only. The error cases are those of participation.
+// Squared returns the squared sensitivity of an exposure under the schema. local is that of local DP, +Inf if there is
+// none; it limits Best only. The error cases are those of participation.
 func (m Measure) Squared(e Exposure, schema participation.Schema, local float64) (float64, error) {
 	if e.Infinite {
 		return math.Inf(1), nil
@@ -112,8 +112,8 @@ func patternsOf(schema participation.Schema) ([][]int, bool) {
 	return schema.Disjoint(), false
 }
 
-// Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: that of the worst node, and +Inf where
-// no noise of its own protects a node.
+// Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: that of the worst node, and
+// +Inf where no noise of its own protects a node.
 func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 	worst := math.Inf(-1)
 	seen := map[strategy.Strategy]bool{}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// source is what goes into a protocol run: gradients and noise, as rows of one length. Explicit puts in symbols, an audit
-// random numbers. Rows must not be changed.
+// source is what goes into a protocol run: gradients and noise, as rows of one length. Explicit puts in symbols, an
+// audit random numbers. Rows must not be changed.
 type source interface {
 	width() int
 	gradient(t, v int) []float64

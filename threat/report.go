@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// Pair is what an attacker learns of a victim. Numbers are rounded up: none claims less than was computed. Absent ones do
-// not apply.
+// Pair is what an attacker learns of a victim. Numbers are rounded up: none claims less than was computed. Absent ones
+// do not apply.
 type Pair struct {
 	Victim      string   `json:"victim"`                         // its label
-	Distance    *int     `json:"distance,omitempty"`             // hops that its messages take to the attacker; absent without a path
-	SensSquared *float64 `json:"sens_squared,omitempty"`         // for gradients of norm 1 and noise of standard deviation 1
+	Distance    *int     `json:"distance,omitempty"`             // hops of its messages to the attacker; absent without a path
+	SensSquared *float64 `json:"sens_squared,omitempty"`         // for gradients of norm 1 and unit noise
 	Bound       string   `json:"bound"`                          // the Measure of SensSquared
 	Infinite    bool     `json:"infinite,omitempty"`             // a gradient is seen without noise
 	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP
@@ -108,7 +108,8 @@ func WritePairs(w io.Writer, reports []Report) error {
 		}
 		return strconv.FormatFloat(*v, 'g', 17, 64)
 	}
-	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon", "cyffers_sens_squared"}}
+	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon",
+		"cyffers_sens_squared"}}
 	for _, r := range reports {
 		for _, p := range r.Pairs {
 			distance, squared := "", text(p.SensSquared)
@@ -118,8 +119,8 @@ func WritePairs(w io.Writer, reports []Report) error {
 			if p.Infinite {
 				squared = "inf"
 			}
-			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP), text(p.Epsilon),
-				text(p.Cyffers)})
+			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
+				text(p.Epsilon), text(p.Cyffers)})
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

@@ -23,8 +23,8 @@ func TestByDistance(t *testing.T) {
 	if len(rows) != 3 {
 		t.Fatalf("%+v", rows)
 	}
-	if r := rows[0]; r.Distance != 1 || r.Pairs != 3 || r.Infinite != 1 || r.Least != 1 || r.Mean != 2 || r.Most != 3 || r.Mu != 1.5 ||
-		*r.Cyffers != 4 {
+	if r := rows[0]; r.Distance != 1 || r.Pairs != 3 || r.Infinite != 1 || r.Least != 1 || r.Mean != 2 || r.Most != 3 ||
+		r.Mu != 1.5 || *r.Cyffers != 4 {
 		t.Errorf("%+v", r)
 	}
 	if r := rows[1]; r.Distance != 2 || r.Pairs != 1 || r.Cyffers != nil {

@@ -16,8 +16,9 @@ import (
 // batchFloats bounds the matrices M and the responses that are in memory together.
 const batchFloats = 1 << 22
 
-// respond calls visit with the T×T matrix M of every victim, by its position in sys.victims: nil if it is infinite, because
-// a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in any order.
+// respond calls visit with the T×T matrix M of every victim, by its position in sys.victims: nil if it is infinite,
+// because a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in
+// any order.
 func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics, visit func(i int, m *mat.SymDense) error) error {
 	exposed := sys.exposed(all)
 	var finite []int
@@ -97,9 +98,10 @@ func beside(a, b *mat.Dense) *mat.Dense {
 	return &both
 }
 
-// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices. Rounds are
-// cut into blocks of about √(T/2): within a block statistics are pulled back to its start step by step, and earlier responses
-// are pushed over the whole block by one product. That needs O(T^1.5 m²) operations a victim instead of O(T² m²).
+// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices.
+// Rounds are cut into blocks of about √(T/2): within a block statistics are pulled back to its start step by step, and
+// earlier responses are pushed over the whole block by one product. That needs O(T^1.5 m²) operations a victim instead
+// of O(T² m²).
 type batch struct {
 	steps     int
 	state     int

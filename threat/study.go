@@ -12,8 +12,8 @@ import (
 	"mafalda/internal/study"
 )
 
-// Study is Assess, or Growth, for many attackers of one scenario, as cells of package study: every process that makes the
-// same study computes the same cells, which are plain data.
+// Study is Assess, or Growth, for many attackers of one scenario, as cells of package study: every process that makes
+// the same study computes the same cells, which are plain data.
 type Study struct {
 	scenario Scenario
 	options  AssessOptions
@@ -31,10 +31,14 @@ type GrowthCell struct {
 	Steps int `json:"steps"`
 }
 
-// NewStudy returns the study of a scenario, whose attacker has no nodes: it says what those of the cells see and know. Local
-// DP is computed, for all of them. Errors: a fault.Argument that names the field of the options, strategies that do not fit
-// (ErrStrategy), that of limits for views that memory does not hold, and the cause of the context, soon after it has ended.
+// NewStudy returns the study of a scenario, whose attacker has no nodes: it says what those of the cells see and know.
+// Local DP is computed, for all of them. Errors: a fault.Argument that names the field of the options, strategies that
+// do not fit (ErrStrategy), that of limits for views that memory does not hold, and the cause of the context, soon
+// after it has ended.
 func NewStudy(ctx context.Context, s Scenario, o AssessOptions) (*Study, error) {
+	if err := s.given(); err != nil {
+		return nil, err
+	}
 	if err := o.check(s); err != nil {
 		return nil, err
 	}
@@ -45,7 +49,9 @@ func NewStudy(ctx context.Context, s Scenario, o AssessOptions) (*Study, error) 
 	if err := limits.Fits(what, s.Needs()); err != nil {
 		return nil, err
 	}
-	local, err := parallel.Abandonable(ctx, func(context.Context) (float64, error) { return s.Algorithm.Local(s.Schema) })
+	local, err := parallel.Abandonable(ctx, func(context.Context) (float64, error) {
+		return s.Algorithm.Local(s.Schema)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +96,7 @@ func (s *Study) Assess(ctx context.Context, c Cell) (Report, error) {
 	}
 	r, err := Assess(ctx, one, s.options)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrStrategy) {
-		err = fmt.Errorf("accounting for %s: %w", nameOf(one.Attacker.Nodes, s.options.Graph), err)
+		err = fmt.Errorf("accounting for %s: %w", one.Attacker.Name(s.options.Graph), err)
 	}
 	return r, err
 }
@@ -129,8 +135,8 @@ func (s *Study) AddPrivacyTo(in *study.Inputs) {
 	in.Add("alpha", s.options.Alpha)
 }
 
-// Workers returns how many attackers to compute at a time: as many as there are processors, and as have room in a quarter
-// of the memory.
+// Workers returns how many attackers to compute at a time: as many as there are processors, and as have room in a
+// quarter of the memory.
 func (s *Study) Workers() int {
 	have, _ := limits.Memory()
 	return max(1, int(min(float64(have)/4/s.scenario.Needs(), float64(runtime.GOMAXPROCS(0)))))
@@ -139,6 +145,8 @@ func (s *Study) Workers() int {
 // Sort puts results in the order of the graph's nodes.
 func (s *Study) Sort(entries []study.Entry[Cell, Report]) {
 	slices.SortStableFunc(entries, func(a, b study.Entry[Cell, Report]) int {
-		return slices.CompareFunc(a.Cell.Attacker, b.Cell.Attacker, func(x, y string) int { return s.number[x] - s.number[y] })
+		return slices.CompareFunc(a.Cell.Attacker, b.Cell.Attacker, func(x, y string) int {
+			return s.number[x] - s.number[y]
+		})
 	})
 }

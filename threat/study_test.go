@@ -28,7 +28,8 @@ func TestStudyIsAssess(t *testing.T) {
 	o := AssessOptions{Graph: g, Sigma: 2, Alpha: 2, Delta: 1e-6}
 	all := mustStudy(t, s, o)
 	c := all.Cell([]int{8, 2})
-	if !reflect.DeepEqual(c, all.Cell([]int{2, 8})) || !reflect.DeepEqual(c.Attacker, []string{g.Label(2), g.Label(8)}) || all.Local() != 5 {
+	if !reflect.DeepEqual(c, all.Cell([]int{2, 8})) ||
+		!reflect.DeepEqual(c.Attacker, []string{g.Label(2), g.Label(8)}) || all.Local() != 5 {
 		t.Errorf("%+v, local DP %v", c, all.Local())
 	}
 	got, err := all.Assess(context.Background(), c)
@@ -40,7 +41,8 @@ func TestStudyIsAssess(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v, %v", got, want, err)
 	}
-	if row, err := all.Growth(context.Background(), GrowthCell{c, 3}); err != nil || row.Steps != 3 || *row.Neighbours <= *row.Others {
+	row, err := all.Growth(context.Background(), GrowthCell{c, 3})
+	if err != nil || row.Steps != 3 || *row.Neighbours <= *row.Others {
 		t.Errorf("%+v, %v", row, err)
 	}
 	if _, err := all.Assess(context.Background(), Cell{[]string{"Borgia"}}); !errors.Is(err, ErrAttacker) {
@@ -87,8 +89,8 @@ func TestStudyInputs(t *testing.T) {
 		seen[text] = name
 	}
 	same, node := func(*AssessOptions) {}, Attacker{Trust: PNDP}
-	for name, a := range map[string]Algorithm{"dp-d-sgd": DPDSGD(), "antipgd": AntiPGD(), "decor": decor, "muffliato": muffliato,
-		"zip-dl": ZipDL(), "banded": banded(1), "other numbers": banded(1.5)} {
+	for name, a := range map[string]Algorithm{"dp-d-sgd": DPDSGD(), "antipgd": AntiPGD(), "decor": decor,
+		"muffliato": muffliato, "zip-dl": ZipDL(), "banded": banded(1), "other numbers": banded(1.5)} {
 		note(name, a, node, same)
 	}
 	note("everybody", DPDSGD(), Attacker{}, same)
@@ -104,7 +106,8 @@ func TestStudyInputs(t *testing.T) {
 func TestStudyBeyondTheMemory(t *testing.T) {
 	g, w := gossip(t, "cycle:4", graph.Uniform)
 	s := Scenario{w, DPDSGD(), Attacker{Trust: PNDP}, every(t, 1e7)}
-	if _, err := NewStudy(context.Background(), s, AssessOptions{Graph: g, Sigma: 1, Alpha: 2}); !errors.Is(err, limits.ErrMemory) {
+	o := AssessOptions{Graph: g, Sigma: 1, Alpha: 2}
+	if _, err := NewStudy(context.Background(), s, o); !errors.Is(err, limits.ErrMemory) {
 		t.Errorf("%v", err)
 	}
 }

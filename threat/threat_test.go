@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// drawGossip draws a row-stochastic matrix of up to 7 nodes, directed or with a symmetric support, some of them without a
-// weight for themselves.
+// drawGossip draws a row-stochastic matrix of up to 7 nodes, directed or with a symmetric support, some of them without
+// a weight for themselves.
 func drawGossip(t *rapid.T) *graph.CSR {
 	n := rapid.IntRange(1, 7).Draw(t, "n")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -165,8 +165,8 @@ func account(t rapid.TB, w *graph.CSR, a Algorithm, attacker Attacker, steps int
 	return found, err
 }
 
-// TestAccountIsDefinition compares with the view written out and its pseudo-inverse: all algorithms, trust models, coalitions,
-// directed and undirected graphs, nodes without a weight for themselves.
+// TestAccountIsDefinition compares with the view written out and its pseudo-inverse: all algorithms, trust models,
+// coalitions, directed and undirected graphs, nodes without a weight for themselves.
 func TestAccountIsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawGossip(t)

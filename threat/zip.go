@@ -8,8 +8,8 @@ import (
 	"mafalda/graph"
 )
 
-// buildZip is build for ZipDL. A node j sends θ_j + g_j + ξ_ji to every neighbour i ≠ j that averages over it, with Σ_i ξ_ji = 0,
-// and keeps θ_j + g_j. State is θ of the nodes that are not attackers.
+// buildZip is build for ZipDL. A node j sends θ_j + g_j + ξ_ji to every neighbour i ≠ j that averages over it, with Σ_i
+// ξ_ji = 0, and keeps θ_j + g_j. State is θ of the nodes that are not attackers.
 func buildZip(w *graph.CSR, a Attacker, steps int) *system {
 	z := newZipped(w, a)
 	nodes := len(z.nodes)
@@ -35,7 +35,8 @@ func buildZip(w *graph.CSR, a Attacker, steps int) *system {
 		s.r = symmetric(mul(mul(pick, z.covariance), pick.T()))
 		s.x = mul(mul(into, z.covariance), pick.T())
 	}
-	return &system{steps: steps, rounds: steps, victims: z.nodes, stage: func(int) *stage { return s }, degenerate: true}
+	same := func(int) *stage { return s }
+	return &system{steps: steps, rounds: steps, victims: z.nodes, stage: same, degenerate: true}
 }
 
 // zipped are the messages of Zip-DL that nodes other than the attackers send in a step.

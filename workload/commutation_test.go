@@ -29,7 +29,8 @@ func TestCommutationSwapsKroneckerFactors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 4)
 		m, n, p, q := size.Draw(t, "m"), size.Draw(t, "n"), size.Draw(t, "p"), size.Draw(t, "q")
-		left, right := commuted(commutation(p, m), commutation(q, n), randomDense(t, "X", m, n), randomDense(t, "Y", p, q))
+		left, right := commuted(commutation(p, m), commutation(q, n), randomDense(t, "X", m, n),
+			randomDense(t, "Y", p, q))
 		if !mat.Equal(left, right) {
 			t.Fatalf("K(%d,%d)(X⊗Y) differs from (Y⊗X)K(%d,%d)", p, m, q, n)
 		}

@@ -37,8 +37,8 @@ func messages(w *graph.CSR, steps int) (*mat.Dense, error) {
 	return block, nil
 }
 
-// explicit returns the nT×nT workload of the given kind with rows and columns sorted "time, then node": W_T for Message,
-// (I ⊗ W) W_T for Model. Prefix has no network and is refused.
+// explicit returns the nT×nT workload of the given kind with rows and columns sorted "time, then node": W_T for
+// Message, (I ⊗ W) W_T for Model. Prefix has no network and is refused.
 func explicit(w *graph.CSR, steps int, kind Kind) (*mat.Dense, error) {
 	block, err := messages(w, steps)
 	if err != nil {

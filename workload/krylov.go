@@ -72,7 +72,8 @@ func (p *panel) fillNode(node, slot int) {
 func (p *panel) addKernel(kernel []float64, count int) {
 	const rows = 128 // tiles above the diagonal are skipped
 	all := func(from, to, cols int) blas64.General {
-		return blas64.General{Rows: to - from, Cols: cols, Stride: p.width * p.nodes, Data: p.data[from*p.width*p.nodes:]}
+		return blas64.General{Rows: to - from, Cols: cols, Stride: p.width * p.nodes,
+			Data: p.data[from*p.width*p.nodes:]}
 	}
 	for from := 0; from < p.steps; from += rows {
 		to := min(from+rows, p.steps)
@@ -101,7 +102,8 @@ func (k *Kernel) addSequences(ctx context.Context, w *graph.CSR, opts Options) e
 
 // NodeGrams calls visit with the Gram matrix H_i = A_iᵀ A_i (T×T) of every node i in order; Σ_i H_i is Gram's result.
 // visit owns the matrix it is given. An error of visit ends the walk and is returned.
-func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options, visit func(i int, h *mat.SymDense) error) error {
+func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options,
+	visit func(i int, h *mat.SymDense) error) error {
 	if steps < 1 {
 		return fmt.Errorf("steps T = %d: must be at least 1", steps)
 	}

@@ -11,7 +11,8 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// lanczos runs Lanczos' method on S = D^½WD^(-½), without the known eigenvector D^½1, which is taken out of every vector.
+// lanczos runs Lanczos' method on S = D^½WD^(-½), without the known eigenvector D^½1, which is taken out of every
+// vector.
 type lanczos struct {
 	w         *graph.CSR
 	nodes     int

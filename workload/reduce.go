@@ -13,9 +13,9 @@ import (
 // reducedModes is how many modes a reduced response has.
 const reducedModes = 48
 
-// Reduced returns nearly the same response with at most 48 modes in one group, for searches: all groups side by side are
-// one system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 47 see, exactly.
-// A response with fewer modes is returned as it is.
+// Reduced returns nearly the same response with at most 48 modes in one group, for searches: all groups side by side
+// are one system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 47 see,
+// exactly. A response with fewer modes is returned as it is.
 func (r *Response) Reduced() (*Response, error) {
 	var theta, v []float64
 	for _, g := range r.groups {
@@ -44,8 +44,8 @@ func (r *Response) Reduced() (*Response, error) {
 	return &Response{steps: r.steps, stationary: r.stationary, cross: r.cross, groups: []*modes{out}}, nil
 }
 
-// krylovBasis returns an orthonormal basis q_0 = v, q_1, … of the Krylov space of a unit vector v under Θ = diag(theta), of
-// at most reducedModes vectors, and the tridiagonal QᵀΘQ.
+// krylovBasis returns an orthonormal basis q_0 = v, q_1, … of the Krylov space of a unit vector v under Θ =
+// diag(theta), of at most reducedModes vectors, and the tridiagonal QᵀΘQ.
 func krylovBasis(theta, v []float64) (basis [][]float64, projected *mat.SymDense) {
 	x := v
 	t := mat.NewSymDense(reducedModes, nil)

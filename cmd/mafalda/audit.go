@@ -2,27 +2,22 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
-	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/cli"
-	"mafalda/internal/limits"
-	"mafalda/participation"
 	"mafalda/threat"
 )
 
 type auditFlags struct {
 	network          cli.NetworkFlags
 	schema           cli.SchemaFlags
-	threat           threatFlags
+	threat           cli.ThreatFlags
 	attacker, victim string
 	runs             int
 	auditSeed        uint64
@@ -51,7 +46,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
-	f.threat.bind(cmd)
+	f.threat.Bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
@@ -61,25 +56,26 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.auditSeed = 1
 	fl.Var((*cli.SeedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
-	fl.Float64Var(&f.noiseScale, "noise-scale", 1, "multiply the nodes' noise, but not the claim: below 1 the audit should fail")
+	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
+		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f *auditFlags) run(cmd *cobra.Command) error {
+	switch { // 0 would ask the library for a default
+	case f.runs == 0:
+		return cli.Usagef("--runs 0: must be at least 10")
+	case f.confidence == 0:
+		return cli.Usagef("--confidence 0: must be between 0 and 1")
+	case f.noiseScale == 0:
+		return cli.Usagef("--noise-scale 0: must be positive and finite")
+	}
 	schema, err := f.schema.ChooseEvery(cmd)
 	if err != nil {
 		return err
 	}
-	switch {
-	case f.runs < 10:
-		return cli.Usagef("--runs %d: must be at least 10", f.runs)
-	case !(f.confidence > 0 && f.confidence < 1):
-		return cli.Usagef("--confidence %v: must be between 0 and 1", f.confidence)
-	case !(f.noiseScale > 0) || f.noiseScale-f.noiseScale != 0:
-		return cli.Usagef("--noise-scale %v: must be positive and finite", f.noiseScale)
-	}
-	algorithm, err := f.threat.choose(cmd, schema)
+	algorithm, err := f.threat.Algorithm(cmd, schema.Steps())
 	if err != nil {
 		return err
 	}
@@ -87,115 +83,80 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := f.threat.checkNodes(n.Graph); err != nil {
+	if err := algorithm.CheckNodes(n.Graph); err != nil {
 		return err
 	}
-	attackers, err := f.threat.attackers(f.attacker, n.Graph)
+	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
 	if err != nil {
 		return err
 	}
 	if len(attackers) > 1 {
 		return cli.Usagef("--attacker all: audit one attacker at a time")
 	}
-	victim, err := f.chooseVictim(n, attackers[0])
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	victim, err := f.chooseVictim(n.Graph, s)
 	if err != nil {
 		return err
 	}
-	opts := threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0), Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale}
-	if opts.Noising, err = f.noising(); err != nil {
-		return cli.Usage(err)
-	}
-	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
-	r, err := threat.Audit(cmd.Context(), s, victim, opts)
+	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
+		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale})
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}
-	if errors.Is(err, threat.ErrAudit) || errors.Is(err, threat.ErrStrategy) || errors.Is(err, threat.ErrTooLarge) ||
-		errors.Is(err, limits.ErrMemory) {
-		return cli.Usage(err)
-	}
 	if err != nil {
-		return fmt.Errorf("auditing: %w", err)
-	}
-	if err := f.print(cmd, n, schema, victim, r); err != nil {
 		return err
 	}
-	if !r.Passed {
-		return fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical, cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6))
+	if f.json {
+		err = cli.WriteJSON(cmd.OutOrStdout(), struct {
+			Victim string `json:"victim"`
+			threat.AuditResult
+		}{n.Graph.Label(victim), r})
+	} else {
+		err = f.print(cmd.OutOrStdout(), n, s, victim, r)
 	}
-	return nil
+	if err == nil && !r.Passed {
+		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical,
+			cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6))
+	}
+	return err
 }
 
 // chooseVictim returns the named victim, or the nearest node.
-func (f *auditFlags) chooseVictim(n *graph.Network, a threat.Attacker) (int, error) {
-	if f.victim != "" {
-		v := slices.Index(n.Graph.Labels(), f.victim)
-		if v < 0 {
-			return 0, cli.Usagef("--victim %s: the graph has no such node", f.victim)
-		}
-		if slices.Contains(a.Nodes, v) {
-			return 0, cli.Usagef("--victim %s attacks itself: its gradients are known", f.victim)
+func (f *auditFlags) chooseVictim(g *graph.Graph, s threat.Scenario) (int, error) {
+	if f.victim == "" {
+		v, there := s.Nearest()
+		if !there {
+			return 0, cli.Usagef("every node attacks: there is no victim")
 		}
 		return v, nil
 	}
-	hops := graph.Hops(n.Gossip.Matrix(), a.Nodes)
-	nearest := -1
-	for v, h := range hops {
-		if h == 0 {
-			continue
-		}
-		if nearest < 0 || h > 0 && (hops[nearest] < 0 || h < hops[nearest]) {
-			nearest = v
-		}
+	v := slices.Index(g.Labels(), f.victim)
+	switch {
+	case v < 0:
+		return 0, cli.Usagef("--victim %s: the graph has no such node", f.victim)
+	case slices.Contains(s.Attacker.Nodes, v):
+		return 0, cli.Usagef("--victim %s attacks itself: its gradients are known", f.victim)
 	}
-	if nearest < 0 {
-		return 0, cli.Usagef("every node attacks: there is no victim")
-	}
-	return nearest, nil
+	return v, nil
 }
 
-// noising returns C⁻¹ as the export has it, nil without an export or if it has parameters only.
-func (f *auditFlags) noising() (mat.Matrix, error) {
-	if f.threat.strategy == "" {
-		return nil, nil
-	}
-	e, err := export.Load(f.threat.strategy)
-	if err != nil || e.Inverse == nil {
-		return nil, err
-	}
-	return e.Inverse, nil
-}
-
-func (f *auditFlags) print(cmd *cobra.Command, n *graph.Network, s participation.Schema, victim int, r threat.AuditResult) error {
-	w := cmd.OutOrStdout()
-	if f.json {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
-			Victim    string  `json:"victim"`
-			Claimed   float64 `json:"claimed_mu"`
-			Empirical float64 `json:"empirical_mu"`
-			Low       float64 `json:"ci_low"`
-			High      float64 `json:"ci_high"`
-			Reachable float64 `json:"reachable_mu"`
-			Runs      int     `json:"runs"`
-			Passed    bool    `json:"passed"`
-		}{n.Graph.Label(victim), r.Claimed, r.Empirical, r.Low, r.High, r.Reachable, r.Runs, r.Passed})
-	}
+func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, victim int, r threat.AuditResult) error {
+	fmt.Fprintf(w, "graph          %s\n", n.Line())
+	fmt.Fprintf(w, "participation  %v\n", s.Schema)
 	attacker := f.attacker
 	if attacker == "" {
-		attacker = "everybody"
+		attacker = s.Attacker.Name(n.Graph)
 	}
-	fmt.Fprintf(w, "graph          %s\n", n.Line())
-	fmt.Fprintf(w, "participation  %v\n", s)
-	fmt.Fprintf(w, "attack         of %s on %s, %s under %s\n", attacker, n.Graph.Label(victim), f.threat.algorithm, f.threat.trust)
+	fmt.Fprintf(w, "attack         of %s on %s, %s under %v\n", attacker,
+		n.Graph.Label(victim), s.Algorithm.Name(), s.Attacker.Trust)
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
 	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
-	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical, cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
+	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical,
+		cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
 	verdict := "passed: the claim holds"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed"
 	}
-	fmt.Fprintf(w, "verdict        %s\n", verdict)
-	return nil
+	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
+	return err
 }

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"mafalda/internal/cli"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
+
+	"mafalda/internal/cli"
 )
 
 // average --graph cycle:1000000 went on for minutes after SIGTERM; dpps ran out of memory.

@@ -124,7 +124,7 @@ func (f *startFlags) ofExport(steps int) (*mat.SymDense, error) {
 	if e.Manifest.Steps != steps {
 		return nil, cli.Usagef("--start %s has T = %d steps, not %d", f.dir, e.Manifest.Steps, steps)
 	}
-	c, err := e.Strategy(0)
+	c, err := e.NodeStrategy(0)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}

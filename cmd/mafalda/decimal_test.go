@@ -13,6 +13,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/export"
+	"mafalda/threat"
 )
 
 // printed returns the number behind a word at the start of a line.
@@ -191,7 +192,7 @@ func TestAccountIsRoundedUp(t *testing.T) {
 	for _, sigma := range []float64{0.3, 0.7, 1.1, 3, 7} {
 		args := append([]string{"account", "--graph", "florentine", "--T", "6", "--attacker", "Medici",
 			"--alpha", "3", "--delta", "1e-6"}, flag("sigma", sigma)...)
-		out, a := both[accountOf](t, args...)
+		out, a := both[threat.Report](t, args...)
 		most := 0.0
 		for _, p := range a.Pairs {
 			if p.Infinite {

@@ -27,8 +27,8 @@ func newGraphCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph SPEC",
 		Short: "Inspect or make a graph and its gossip matrix",
-		Long: "Inspect a graph, from a file or made, and its gossip matrix; with -o, write edges.tsv, gossip.mtx and nodes.csv.\n\n" +
-			forms,
+		Long: "Inspect a graph, from a file or made, and its gossip matrix; with -o, write edges.tsv, gossip.mtx and " +
+			"nodes.csv.\n\n" + forms,
 		Example: `  mafalda graph florentine
   mafalda graph ego.edges --gossip metropolis --json
   mafalda graph geometric:200,0.15 --seed 3 -o geo`,
@@ -88,21 +88,25 @@ func printInspection(w io.Writer, n *graph.Network, r *graph.Inspection) {
 	} else {
 		line("components", "1")
 	}
-	line("degrees", "%d to %d, %.4g on average%s", r.MinDegree, r.MaxDegree, r.MeanDegree, map[bool]string{true: "; weighted edges"}[r.Weighted])
+	line("degrees", "%d to %d, %.4g on average%s", r.MinDegree, r.MaxDegree, r.MeanDegree,
+		map[bool]string{true: "; weighted edges"}[r.Weighted])
 	switch {
 	case r.Diameter != nil:
 		line("diameter", "%d (exact)", *r.Diameter)
 	case r.DiameterLower != nil:
-		line("diameter", "%d to %d (bounds; exact up to %d nodes)", *r.DiameterLower, *r.DiameterUpper, graph.DefaultExactDiameter)
+		line("diameter", "%d to %d (bounds; exact up to %d nodes)", *r.DiameterLower, *r.DiameterUpper,
+			graph.DefaultExactDiameter)
 	default:
 		line("diameter", "none: not strongly connected")
 	}
-	line("gossip", "%s: %s, %s", r.GossipLine(), not(r.Symmetric, "symmetric"), not(r.DoublyStochastic, "doubly stochastic"))
+	line("gossip", "%s: %s, %s", r.GossipLine(), not(r.Symmetric, "symmetric"),
+		not(r.DoublyStochastic, "doubly stochastic"))
 	switch {
 	case r.Lambda2 == nil:
 		line("second eigenvalue", "not computed for large directed graphs")
 	case r.Lambda2Error != nil:
-		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, cli.DecimalUp(*r.Lambda2Error, 1))
+		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2,
+			cli.DecimalUp(*r.Lambda2Error, 1))
 	default:
 		line("second eigenvalue", "%.8g in modulus", *r.Lambda2)
 	}

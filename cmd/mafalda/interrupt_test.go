@@ -3,10 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"mafalda/internal/cli"
 	"strings"
 	"testing"
 	"time"
+
+	"mafalda/internal/cli"
 )
 
 // stopAfter runs a command line, ends its context after a while, and returns how long it took from there.

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"mafalda/internal/cli"
 	"strings"
 	"testing"
+
+	"mafalda/internal/cli"
 )
 
 // Exponents are for every command: --T 1e1, built-in graphs, and lists.

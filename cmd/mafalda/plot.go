@@ -62,7 +62,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if steps := e.Manifest.Steps; steps > factorize.LongSteps {
 		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
 	}
-	c, err := e.Strategy(f.node)
+	c, err := e.NodeStrategy(f.node)
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+
 	"mafalda/internal/cli"
 
 	"github.com/spf13/cobra"

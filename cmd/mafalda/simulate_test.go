@@ -167,12 +167,12 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		strategies, err := s.strategiesOf(e)
+		strategies, err := e.StrategiesOn(s.network)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for u, got := range strategies {
-			want, err := e.Strategy(4 - u)
+			want, err := e.NodeStrategy(4 - u)
 			if err != nil || !mat.Equal(strategy.GramOf(got), strategy.GramOf(want)) {
 				t.Errorf("%v: node %s has the strategy of another", split, s.network.Graph.Label(u))
 			}

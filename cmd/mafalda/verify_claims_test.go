@@ -128,7 +128,7 @@ func TestVerifyManySteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &export.Manifest{Workload: "prefix", Steps: steps, Gram: gram,
-		Participation: export.DescribeSchema(schema, ""), Strategy: export.Describe(c),
+		Participation: export.DescribeSchema("", schema), Strategy: export.Describe(c),
 		SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(), SquaredError: q.SquaredError,
 		Loss: q.Loss, RMSE: q.RMSE(1, steps),
 		Status: "converged"}

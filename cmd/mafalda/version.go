@@ -3,9 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+
 	"mafalda/internal/cli"
 	"mafalda/internal/version"
-	"runtime"
 
 	"github.com/spf13/cobra"
 )

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
-	"mafalda/internal/limits"
-
 	"github.com/spf13/cobra"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/limits"
+	"mafalda/threat"
 )
 
 // Exit codes.
@@ -59,16 +62,25 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if errors.Is(err, context.Canceled) && !errors.Is(err, ErrInterrupted) {
 		err = ErrInterrupted // who has something to say of what is kept has said it
 	}
-	text, argument := withFlags(hinted(err), err, cmd)
-	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(text, "\n", "; "))
-	var u usageError
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(hinted(cmd, err), "\n", "; "))
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
-	case argument || errors.As(err, &u) || errors.Is(err, limits.ErrMemory):
+	case ofUsage(err):
 		return ExitUsage
 	}
 	return exitFailed
+}
+
+// ofUsage reports whether an error is one that the user can mend.
+func ofUsage(err error) bool {
+	var marked usageError
+	var argument *fault.Argument
+	if errors.As(err, &marked) || errors.As(err, &argument) {
+		return true
+	}
+	of := []error{limits.ErrMemory, threat.ErrAttacker, threat.ErrAudit, threat.ErrStrategy, threat.ErrTooLarge}
+	return slices.ContainsFunc(of, func(target error) bool { return errors.Is(err, target) })
 }
 
 // CheckedWriter remembers that something could not be written, so that nobody takes half an output for a whole one.

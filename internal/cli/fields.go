@@ -10,12 +10,12 @@ import (
 	"mafalda/internal/fault"
 )
 
-// withFlags returns the text of an error about a bad argument of a library call, with the command's flags in the place of
-// the fields that they fill, and whether it is one.
-func withFlags(text string, err error, cmd *cobra.Command) (string, bool) {
+// withFlags returns the text of an error, with the command's flags in the place of the fields that they fill, if it is
+// about a bad argument of a library call.
+func withFlags(text string, err error, cmd *cobra.Command) string {
 	var a *fault.Argument
-	if !errors.As(err, &a) {
-		return text, false
+	if !errors.As(err, &a) || cmd == nil {
+		return text
 	}
 	said := *a
 	if f := cmd.Flags().Lookup(flagOf(a.Field)); f != nil && f.Changed && isNumber(a.Value) {
@@ -27,7 +27,7 @@ func withFlags(text string, err error, cmd *cobra.Command) (string, bool) {
 		}
 		return field
 	}
-	return strings.Replace(text, a.Error(), said.Text(name), 1), true
+	return strings.Replace(text, a.Error(), said.Text(name), 1)
 }
 
 func isNumber(v any) bool {

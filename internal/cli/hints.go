@@ -4,13 +4,16 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"mafalda/graph"
 	"mafalda/internal/files"
 )
 
 // hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
-// it is about: the libraries name no flags.
-func hinted(err error) string {
+// it is about: the libraries name no flags. A bad argument is named as the flag of the command that fills the field,
+// where there is one.
+func hinted(cmd *cobra.Command, err error) string {
 	text := err.Error()
 	hint := func(about error, what string) { text = strings.Replace(text, about.Error(), about.Error()+what, 1) }
 	if errors.Is(err, graph.ErrDirected) {
@@ -33,5 +36,5 @@ func hinted(err error) string {
 	if errors.As(err, &disconnected) {
 		hint(disconnected, " (leave out --strict to use it)")
 	}
-	return text
+	return withFlags(text, err, cmd)
 }

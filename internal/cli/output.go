@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"mafalda/internal/figures"
 	"mafalda/internal/files"
-	"os"
 )
 
 func Count(n int, what string) string {
@@ -37,4 +39,14 @@ func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) e
 		fmt.Fprintf(w, "written  %s\n", path)
 	}
 	return nil
+}
+
+// Written says which of the files are in the folder.
+func Written(w io.Writer, dir string, names ...string) error {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err != nil // no figure without anything to draw
+	})
+	_, err := fmt.Fprintf(w, "\nwritten        %s: %s\n", dir, strings.Join(names, ", "))
+	return err
 }

@@ -1,15 +1,16 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/export"
 	"mafalda/internal/files"
+	"mafalda/internal/study"
 	"mafalda/participation"
 )
 
@@ -109,5 +110,14 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 
 // Describe returns the schema for the manifest.
 func (f *SchemaFlags) Describe(s participation.Schema) export.Participation {
-	return export.DescribeSchema(s, filepath.Base(f.schema))
+	return export.DescribeSchema(f.schema, s)
+}
+
+// AddTo adds who takes part when to the inputs of a study: of a file its patterns, not its name.
+func (f *SchemaFlags) AddTo(in *study.Inputs, s participation.Schema) {
+	p := f.Describe(s)
+	p.Source = ""
+	text, _ := json.Marshal(p) // numbers and a name
+	in.Add("T", s.Steps())
+	in.Add("participation", string(text))
 }

@@ -53,6 +53,8 @@ type Study[C, R any] struct {
 	Known func(C, R)                                      // if not nil, sees those that are there before any is computed
 	Files func([]study.Entry[C, R]) ([]study.File, error) // the summaries of all that are there
 	Cell  string                                          // what a cell is called
+	// Workers is how many cells are computed at a time, as of study.Options.
+	Workers int
 }
 
 // Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
@@ -71,7 +73,7 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 			}
 		}
 	}
-	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Progress: bar.ShowAt})
+	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
 	bar.Clear()
 	if err != nil {
 		err = StoppedError(err, s.Dir, s.Cell)

@@ -11,8 +11,8 @@ import (
 	"mafalda/internal/gemm"
 )
 
-// Cholesky is the factorization A = UᵀU of a symmetric positive definite matrix, as gonum's mat.Cholesky is. The zero value
-// is for Factorize.
+// Cholesky is the factorization A = UᵀU of a symmetric positive definite matrix, as gonum's mat.Cholesky is. The zero
+// value is for Factorize.
 type Cholesky struct {
 	upper *mat.TriDense
 	norm  float64 // of A
@@ -69,7 +69,8 @@ func (c *Cholesky) LTo(dst *mat.TriDense) {
 	dst.Copy(c.upper.TTri())
 }
 
-// SolveTo writes A⁻¹b to dst, which is resized if it is empty. The error is a mat.Condition: the result is of low accuracy.
+// SolveTo writes A⁻¹b to dst, which is resized if it is empty. The error is a mat.Condition: the result is of low
+// accuracy.
 func (c *Cholesky) SolveTo(dst *mat.Dense, b mat.Matrix) error {
 	if dst.IsEmpty() {
 		dst.ReuseAs(b.Dims())

@@ -1,9 +1,9 @@
 // Package dense is what the rooms multiply, factor and invert dense matrices with: the kernels of internal/gemm, called
 // directly, whatever BLAS the program has gonum use.
 //
-// Of square row-major matrices ([]float64 of n·n numbers, row by row) there are products where half of the work can be saved:
-// triangular factors and symmetric results. For gonum's matrices there are products, Cholesky factors and inverses with
-// the signatures and the results that gonum's own have under these kernels.
+// Of square row-major matrices ([]float64 of n·n numbers, row by row) there are products where half of the work can be
+// saved: triangular factors and symmetric results. For gonum's matrices there are products, Cholesky factors and
+// inverses with the signatures and the results that gonum's own have under these kernels.
 package dense
 
 import (
@@ -29,8 +29,8 @@ func MulTo(dst, a, b []float64, n int) {
 	gemm.Gemm(blas.NoTrans, blas.Trans, 1, all.of(a, n), all.of(b, n), 0, all.of(dst, n))
 }
 
-// MulUpperTo writes a·rᵀ to dst for an upper-triangular r. The lower triangle of r is not used, except within tiles, where
-// it must be zero. dst must not overlap the factors.
+// MulUpperTo writes a·rᵀ to dst for an upper-triangular r. The lower triangle of r is not used, except within tiles,
+// where it must be zero. dst must not overlap the factors.
 func MulUpperTo(dst, a, r []float64, n int) {
 	for from := 0; from < n; from += tile {
 		size := min(tile, n-from)

@@ -10,8 +10,9 @@ import (
 	"mafalda/internal/gemm"
 )
 
-// Mul writes a·b to dst, which is resized if it is empty and must not overlap the factors. It is gonum's dst.Mul(a, b), of
-// *mat.Dense, transposed or not, and of one of them with a *mat.SymDense or *mat.TriDense; others are gonum's to multiply.
+// Mul writes a·b to dst, which is resized if it is empty and must not overlap the factors. It is gonum's dst.Mul(a, b),
+// of *mat.Dense, transposed or not, and of one of them with a *mat.SymDense or *mat.TriDense; others are gonum's to
+// multiply.
 func Mul(dst *mat.Dense, a, b mat.Matrix) {
 	rows, inner := a.Dims()
 	innerToo, cols := b.Dims()

@@ -34,15 +34,15 @@ func TestLikeGonum(t *testing.T) {
 			}
 			upper.SetTri(i, i, 1)
 		}
-		got := map[string][]mat.Matrix{"here": all(t, here, a, b, square, symmetric, upper)}
+		with := operands{a, b, square, symmetric, upper}
+		got := with.all(t, here)
 		gemm.Use()
 		defer func() {
 			blas64.Use(blasgonum.Implementation{})
 			lapack64.Use(lapackgonum.Implementation{})
 		}()
-		got["gonum"] = all(t, gonums, a, b, square, symmetric, upper)
-		for i, want := range got["gonum"] {
-			if !mat.Equal(got["here"][i], want) {
+		for i, want := range with.all(t, gonums) {
+			if !mat.Equal(got[i], want) {
 				t.Fatalf("n = %d, k = %d: result %d is not gonum's", n, k, i)
 			}
 		}
@@ -71,11 +71,20 @@ var (
 		func(dst, a *mat.TriDense) error { return dst.InverseTri(a) }, func() cholesky { return &mat.Cholesky{} }}
 )
 
-func all(t *rapid.T, o operations, a, b, square *mat.Dense, symmetric *mat.SymDense, upper *mat.TriDense) []mat.Matrix {
+// operands are n×k twice, and n×n.
+type operands struct {
+	a, b, square *mat.Dense
+	symmetric    *mat.SymDense
+	upper        *mat.TriDense
+}
+
+func (x operands) all(t *rapid.T, o operations) []mat.Matrix {
+	a, b, square, symmetric, upper := x.a, x.b, x.square, x.symmetric, x.upper
 	n, k := a.Dims()
 	var out []mat.Matrix
 	for _, factors := range [][2]mat.Matrix{{a.T(), b}, {a, b.T()}, {square, a}, {a.T(), square.T()}, {symmetric, a},
-		{square, symmetric}, {upper, a}, {square, upper}, {a.T(), upper}, {a.T(), symmetric}, {symmetric, a}, {upper, square.T()},
+		{square, symmetric}, {upper, a}, {square, upper}, {a.T(), upper}, {a.T(), symmetric}, {symmetric, a},
+		{upper, square.T()},
 		{symmetric, square.T()}, {upper.T(), a}, {symmetric, upper}} {
 		var product mat.Dense
 		o.mul(&product, factors[0], factors[1])

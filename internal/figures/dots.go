@@ -19,8 +19,8 @@ type Series struct {
 	Values map[string]float64 // positive, by row
 }
 
-// Dots draws positive values on a logarithmic axis: a line of the picture for each row, from the top, and a marker for each
-// series.
+// Dots draws positive values on a logarithmic axis: a line of the picture for each row, from the top, and a marker for
+// each series.
 func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 	if len(rows) == 0 || len(series) == 0 {
 		return nil, errors.New("nothing to draw")
@@ -50,7 +50,8 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		scatter.GlyphStyle = draw.GlyphStyle{Color: palette[i%len(palette)], Radius: vg.Points(3.5), Shape: shapes[i%len(shapes)]}
+		scatter.GlyphStyle = draw.GlyphStyle{Color: palette[i%len(palette)], Radius: vg.Points(3.5),
+			Shape: shapes[i%len(shapes)]}
 		p.Add(scatter)
 		p.Legend.Add(s.Name, scatter)
 	}

@@ -30,7 +30,8 @@ type Named struct {
 
 // Beside returns a figure with the plots of f and then those of the other, as wide as both together.
 func (f *Figure) Beside(other *Figure) *Figure {
-	joined := &Figure{plots: append(slices.Clone(f.plots), other.plots...), width: f.width + other.width, height: max(f.height, other.height)}
+	joined := &Figure{plots: append(slices.Clone(f.plots), other.plots...), width: f.width + other.width,
+		height: max(f.height, other.height)}
 	for _, part := range []*Figure{f, other} {
 		var total float64
 		for _, v := range part.widths {
@@ -54,7 +55,8 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 	}
 	switch ext := filepath.Ext(name); ext {
 	case ".png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(color.White))}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144),
+			vgimg.UseBackgroundColor(color.White))}
 	case ".svg":
 		canvas = vgsvg.New(f.width, f.height)
 	default:
@@ -68,7 +70,8 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 	left := all.Min.X
 	for i, p := range f.plots {
 		right := left + vg.Length(f.widths[i]/total)*(all.Max.X-all.Min.X)
-		part := draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: all.Min.Y}, Max: vg.Point{X: right, Y: all.Max.Y}}}
+		part := draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: all.Min.Y},
+			Max: vg.Point{X: right, Y: all.Max.Y}}}
 		p.Draw(draw.Crop(part, margin, -margin, margin, -margin))
 		left = right
 	}
@@ -80,7 +83,9 @@ const margin = 8 // points around every plot
 
 // palette has colours that people with colour blindness tell apart (Okabe & Ito 2008).
 var palette = []color.RGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255},
+	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255},
+	{86, 180, 233, 255}, {0, 0, 0, 255},
 }
 
-var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}}
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{},
+	draw.RingGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}}

@@ -12,15 +12,19 @@ import (
 )
 
 func TestFiguresAreWritten(t *testing.T) {
-	dots, err := Dots("title", "axis", []string{"a", "b"}, []Series{{"x", map[string]float64{"a": 1, "b": 3}}, {"y", map[string]float64{"b": 40}}})
+	dots, err := Dots("title", "axis", []string{"a", "b"},
+		[]Series{{"x", map[string]float64{"a": 1, "b": 3}}, {"y", map[string]float64{"b": 40}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	falling, err := Lines(Axes{Title: "title", LogY: true}, []Curve{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, 1e-5, 1e-9}}, {Name: "b", X: []float64{0, 2}, Y: []float64{3, 0.1}, Dashed: true}})
+	falling, err := Lines(Axes{Title: "title", LogY: true},
+		[]Curve{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, 1e-5, 1e-9}},
+			{Name: "b", X: []float64{0, 2}, Y: []float64{3, 0.1}, Dashed: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	band, err := Lines(Axes{LogX: true}, []Curve{{Name: "a", X: []float64{0.1, 1, 20}, Y: []float64{1, 2, 3}, Low: []float64{0.5, 1, 2}, High: []float64{3, 4, 5}}})
+	band, err := Lines(Axes{LogX: true}, []Curve{{Name: "a", X: []float64{0.1, 1, 20}, Y: []float64{1, 2, 3},
+		Low: []float64{0.5, 1, 2}, High: []float64{3, 4, 5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +32,8 @@ func TestFiguresAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*Figure{"falling": falling, "band": band.Beside(falling), "cloud": cloud, "dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
+	for name, f := range map[string]*Figure{"falling": falling, "band": band.Beside(falling), "cloud": cloud,
+		"dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
 		var picture, svg bytes.Buffer
 		if err := f.WriteAs(&picture, "x.png"); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -56,7 +61,8 @@ func TestFiguresAreWritten(t *testing.T) {
 }
 
 func TestSignedColours(t *testing.T) {
-	for v, want := range map[float64]color.RGBA{0: {255, 255, 255, 255}, 1: {178, 24, 43, 255}, -1: {33, 102, 172, 255}} {
+	for v, want := range map[float64]color.RGBA{0: {255, 255, 255, 255}, 1: {178, 24, 43, 255},
+		-1: {33, 102, 172, 255}} {
 		if got := signedColour(v); got != want {
 			t.Errorf("%v is %v, want %v", v, got, want)
 		}

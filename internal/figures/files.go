@@ -13,7 +13,8 @@ func Files(name string, f *Figure) []study.File {
 	}
 	var all []study.File
 	for _, ext := range Formats() {
-		all = append(all, study.File{Name: name + ext, Write: func(w io.Writer) error { return f.WriteAs(w, name+ext) }})
+		all = append(all, study.File{Name: name + ext,
+			Write: func(w io.Writer) error { return f.WriteAs(w, name+ext) }})
 	}
 	return all
 }

@@ -58,8 +58,12 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			}
 			p.Add(b)
 		}
-		if err := add(p, c, points, colour[i], axes, len(curves) > 1); err != nil {
+		thumbs, err := c.addTo(p, axes, points, colour[i])
+		if err != nil {
 			return nil, err
+		}
+		if len(curves) > 1 {
+			p.Legend.Add(c.Name, thumbs...)
 		}
 	}
 	if low > high {
@@ -68,11 +72,20 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	if axes.MaxY > 0 && low >= axes.MaxY {
 		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
 	}
+	axes.scale(p, low, high, drawn)
+	p.Legend.Top = true
+	p.Legend.Padding = vg.Points(2)
+	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
+	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
+}
+
+// scale sets the ranges and the ticks of both axes, for so many curves with values from low to high.
+func (a Axes) scale(p *plot.Plot, low, high float64, drawn int) {
 	room := 0.05 // above the highest curve, for the legend
 	if drawn > 1 {
 		room += 0.06 * float64(drawn)
 	}
-	if axes.LogY {
+	if a.LogY {
 		low /= 1.2
 		high = math.Min(high*math.Pow(math.Max(high/low, 1.5), room), math.MaxFloat64)
 		p.Y.Scale = plot.LogScale{}
@@ -82,14 +95,10 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		high += room * (high - low)
 	}
 	p.Y.Min, p.Y.Max = low, high
-	if axes.LogX {
+	if a.LogX {
 		p.X.Scale = plot.LogScale{}
 		p.X.Tick.Marker = plot.ConstantTicks(logTicks(p.X.Min, p.X.Max))
 	}
-	p.Legend.Top = true
-	p.Legend.Padding = vg.Points(2)
-	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
-	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
 }
 
 // cut returns y, or the largest value that there is room for.
@@ -116,11 +125,11 @@ func (c Curve) points(axes Axes, values []float64) (plotter.XYs, error) {
 	return points, nil
 }
 
-// add adds a curve to the plot, and to its legend if that is wanted.
-func add(p *plot.Plot, c Curve, points plotter.XYs, index int, axes Axes, legend bool) error {
+// addTo adds the curve, in the index-th colour, to the plot, and returns what a legend shows of it.
+func (c Curve) addTo(p *plot.Plot, axes Axes, points plotter.XYs, index int) ([]plot.Thumbnailer, error) {
 	line, scatter, err := plotter.NewLinePoints(points)
 	if err != nil {
-		return fmt.Errorf("drawing %s: %w", c.Name, err)
+		return nil, fmt.Errorf("drawing %s: %w", c.Name, err)
 	}
 	line.Color = palette[index%len(palette)]
 	line.Width = vg.Points(1.5)
@@ -137,10 +146,7 @@ func add(p *plot.Plot, c Curve, points plotter.XYs, index int, axes Axes, legend
 		p.Add(scatter)
 		thumbs = append(thumbs, scatter)
 	}
-	if legend {
-		p.Legend.Add(c.Name, thumbs...)
-	}
-	return nil
+	return thumbs, nil
 }
 
 // roundTicks labels multiples of 1, 2 or 5 times a power of ten, about six of them.

@@ -28,9 +28,9 @@ func (e *ExistsError) Error() string {
 // Is reports whether the target is ErrExists.
 func (e *ExistsError) Is(target error) bool { return target == ErrExists }
 
-// WriteFile writes a single file atomically: into a temporary file beside it, flushed to the disk and put in its place. It
-// replaces an existing file only with force (else it fails with an [ExistsError]), and then keeps its permissions; of a
-// link it replaces what the link points to. On an error everything is as it was.
+// WriteFile writes a single file atomically: into a temporary file beside it, flushed to the disk and put in its place.
+// It replaces an existing file only with force (else it fails with an [ExistsError]), and then keeps its permissions;
+// of a link it replaces what the link points to. On an error everything is as it was.
 func WriteFile(path string, write func(io.Writer) error, force bool) (err error) {
 	place := path
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
@@ -73,8 +73,8 @@ func WriteFile(path string, write func(io.Writer) error, force bool) (err error)
 	return SyncFolder(filepath.Dir(place))
 }
 
-// put moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where the file system
-// has hard links.
+// put moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where the file
+// system has hard links.
 func put(tmp, place string, force bool) error {
 	if !force {
 		if err := os.Link(tmp, place); err == nil || errors.Is(err, os.ErrExist) {
@@ -84,8 +84,8 @@ func put(tmp, place string, force bool) error {
 	return os.Rename(tmp, place)
 }
 
-// WriteNew writes a file that must not be there yet (os.ErrExist), in place, and flushes it to the disk. It is for folders
-// that nobody knows of yet: on an error the file may be there in part.
+// WriteNew writes a file that must not be there yet (os.ErrExist), in place, and flushes it to the disk. It is for
+// folders that nobody knows of yet: on an error the file may be there in part.
 func WriteNew(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -20,7 +20,8 @@ func TestWriteFile(t *testing.T) {
 		!errors.As(err, new(*ExistsError)) || !errors.Is(err, ErrExists) {
 		t.Errorf("over a file: %v", err)
 	}
-	if err := WriteFile(path, func(w io.Writer) error { return errors.Join(text("half")(w), io.ErrShortWrite) }, true); err == nil {
+	half := func(w io.Writer) error { return errors.Join(text("half")(w), io.ErrShortWrite) }
+	if err := WriteFile(path, half, true); err == nil {
 		t.Error("a failing writer succeeded")
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "one" || len(names(t, filepath.Dir(path))) != 1 {

@@ -14,8 +14,8 @@ var (
 	ErrTooLarge  = errors.New("too large")
 )
 
-// Open opens a regular file for reading, and returns its size in bytes. Links are followed. It never waits: pipes, sockets,
-// devices and folders are ErrIrregular, with the path in the message.
+// Open opens a regular file for reading, and returns its size in bytes. Links are followed. It never waits: pipes,
+// sockets, devices and folders are ErrIrregular, with the path in the message.
 func Open(path string) (*os.File, int64, error) { return open(path, os.O_RDONLY) }
 
 // Update is Open for a file that is read and written in place.
@@ -24,7 +24,8 @@ func Update(path string) (*os.File, int64, error) { return open(path, os.O_RDWR)
 func open(path string, flag int) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0) // a pipe without a writer would wait
 	if err != nil {
-		if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() { // a socket cannot be opened at all
+		// a socket cannot be opened at all
+		if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
 			return nil, 0, irregular(path, info)
 		}
 		return nil, 0, err

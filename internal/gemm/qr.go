@@ -8,12 +8,12 @@ import (
 // reflected is how many columns are reduced before the rest of the matrix is reflected.
 const reflected = 32
 
-// Triangularize replaces the upper triangle of an m×n matrix, m ≥ n, by the factor R of A = QR, and what is below by scratch:
-// Householder reflections, panel by panel (Schreiber & Van Loan 1989).
+// Triangularize replaces the upper triangle of an m×n matrix, m ≥ n, by the factor R of A = QR, and what is below by
+// scratch: Householder reflections, panel by panel (Schreiber & Van Loan 1989).
 //
-// It is here because gonum's Dgeqrf, up to 0.17.0 at least, is wrong for sparse matrices of more than 128 columns: in its Dlarft the
-// second reflector of a panel makes it forget how long the first one is (docs/performance.md). Its singular values of matrices much
-// longer than wide, or wider than long, start from there, too.
+// It is here because gonum's Dgeqrf, up to 0.17.0 at least, is wrong for sparse matrices of more than 128 columns: in
+// its Dlarft the second reflector of a panel makes it forget how long the first one is (docs/performance.md). Its
+// singular values of matrices much longer than wide, or wider than long, start from there, too.
 func Triangularize(m, n int, a []float64, lda int) {
 	check(m, n, a, lda)
 	if m < n {
@@ -30,8 +30,8 @@ func Triangularize(m, n int, a []float64, lda int) {
 	}
 }
 
-// reflect applies the reflectors of a panel to the columns behind it: C ← C - V Tᵀ VᵀC, with V unit lower trapezoidal and T upper
-// triangular, T_jj = τ_j and T_ij = -τ_j Σ_k T_ik (VᵀV)_kj for i < j.
+// reflect applies the reflectors of a panel to the columns behind it: C ← C - V Tᵀ VᵀC, with V unit lower trapezoidal
+// and T upper triangular, T_jj = τ_j and T_ij = -τ_j Σ_k T_ik (VᵀV)_kj for i < j.
 func reflect(rows, width, rest int, a []float64, lda int, tau []float64) {
 	v := make([]float64, rows*width)
 	for i := range rows {

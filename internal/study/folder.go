@@ -122,7 +122,8 @@ func (f *folder) read() (*record, error) {
 	}
 	odd := func(name string) bool { return !isSummary(name) }
 	if r.Key != r.Inputs.Key(r.Study).String() || slices.ContainsFunc(r.Files, odd) {
-		return nil, fmt.Errorf("%s is %w: it is not what was written (remove the folder, or name another)", path, ErrDamaged)
+		return nil, fmt.Errorf("%s is %w: it is not what was written (remove the folder, or name another)", path,
+			ErrDamaged)
 	}
 	return &r, nil
 }

@@ -9,7 +9,8 @@ import (
 
 func TestOf(t *testing.T) {
 	s := Of("benchmark")
-	if s.Study != "mafalda benchmark" || len(s.Inputs) != 1 || s.Inputs[0].Name != "program" || s.Inputs[0].Value == "" {
+	if s.Study != "mafalda benchmark" || len(s.Inputs) != 1 || s.Inputs[0].Name != "program" ||
+		s.Inputs[0].Value == "" {
 		t.Errorf("%+v", s)
 	}
 }
