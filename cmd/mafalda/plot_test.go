@@ -1,44 +1,11 @@
 package main
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"mafalda/export"
-	"mafalda/plan"
 )
-
-// The errors that plot draws are those of all nodes, each with its own strategy: their mean over the steps is the
-// RMSE of the manifest. It drew node 0's strategy for all.
-func TestPlotErrorsOfSplits(t *testing.T) {
-	for _, split := range [][]string{{"--groups", "3"}, {"--per-node"}, nil} {
-		dir := filepath.Join(t.TempDir(), "out")
-		m := optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "12", "-k", "3", "--no-baselines", "-o",
-			dir}, split...)...)
-		e, err := export.Load(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := plan.NetworkOf(t.Context(), e, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		methods, err := plan.StepErrors(t.Context(), e, n)
-		if err != nil || methods[0].Method != "mafalda" {
-			t.Fatal(methods, err)
-		}
-		var sum float64
-		for _, squared := range methods[0].Squared {
-			sum += squared / float64(n.Graph.Nodes())
-		}
-		if got := math.Sqrt(sum / float64(m.Steps)); !near(got, m.RMSE, 1e-10) {
-			t.Errorf("%v: RMSE %v is drawn, the manifest says %v", split, got, m.RMSE)
-		}
-	}
-}
 
 // What plot refuses leaves no file: neither where a picture is in the way nor where the network is another one.
 func TestPlotLeavesNothing(t *testing.T) {
