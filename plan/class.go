@@ -14,3 +14,6 @@ func IsLongExport(e *export.Export) bool {
 	c, err := factorize.ClassOf(m.Strategy.Class)
 	return err == nil && c.Traits().Has(factorize.ManySteps) && m.Strategy.Columns == nil
 }
+
+// isDense reports whether the strategy is of the class of all.
+func isDense(s export.Strategy) bool { return s.Class == factorize.Dense{}.Name() }

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+
 	"mafalda/factorize"
 	"mafalda/workload"
 

@@ -2,10 +2,11 @@ package plan
 
 import (
 	"errors"
+	"os"
+
 	"mafalda/export"
 	"mafalda/internal/fault"
 	"mafalda/strategy"
-	"os"
 
 	"gonum.org/v1/gonum/mat"
 )

@@ -171,7 +171,7 @@ func gramText(g *export.Gram) string {
 func (r *report) noise() {
 	contribution := r.flags.privacy.Contribution()
 	if p := r.manifest.Privacy; p != nil {
-		r.line("privacy        %s", cli.PrivacyLine(p))
+		r.line("privacy        %s", p.Guarantee())
 		r.line("noise          standard deviation %s per coordinate of Z (%s/mu), in sums of gradients clipped to %g",
 			cli.DecimalUp(p.NoiseStd, 6), contribution, p.Clip)
 		return

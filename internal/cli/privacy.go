@@ -7,7 +7,6 @@ import (
 
 	"fmt"
 	"mafalda/accounting"
-	"mafalda/export"
 	"mafalda/plan"
 )
 
@@ -65,13 +64,4 @@ func (f *PrivacyFlags) Contribution() string {
 		return "clip"
 	}
 	return "2·clip"
-}
-
-// PrivacyLine states a guarantee. A μ that was computed for an (ε, δ) has no more digits than are printed here.
-func PrivacyLine(p *export.Privacy) string {
-	s := "mu = " + DecimalUp(p.Mu, accounting.MuDigits)
-	if p.Epsilon != nil {
-		s += fmt.Sprintf(", that is (%s, %g)-DP", DecimalUp(*p.Epsilon, 6), *p.Delta)
-	}
-	return s + " against everybody who sees all messages (local DP)"
 }

@@ -1,4 +1,4 @@
-package main
+package plan
 
 import (
 	"context"
@@ -7,8 +7,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/cli"
-	"mafalda/plan"
+	"mafalda/internal/rounding"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -27,7 +26,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	if err := v.checkSketch(n); err != nil {
 		return err
 	}
-	responses, sketch, err := plan.ResponsesBy(ctx, m.Gram, n, kind, nil)
+	responses, sketch, err := ResponsesBy(ctx, m.Gram, n, kind, nil)
 	if err != nil {
 		return v.computing("loss", err)
 	}
@@ -35,16 +34,17 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	v.lossIs(q, plan.Mean)
-	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil || m.Objective != "" || m.Weights != nil {
+	v.lossIs(q)
+	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil ||
+		m.Objective != "" || m.Weights != nil {
 		v.add("lower bound", false, "there is none for so many steps, and no other objective")
 	}
 	if sketch != nil {
 		again := *m.Gram
-		if err := plan.JudgeLong(ctx, &again, sketch, c); err != nil {
+		if err := JudgeLong(ctx, &again, sketch, c); err != nil {
 			return v.computing("estimate", err)
 		}
-		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", cli.DecimalUp(*again.LossError, 2)),
+		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", rounding.UpText(*again.LossError, 2)),
 			v.estimateClaims(sketch, again)...)
 	}
 	if len(m.Baselines) == 0 {

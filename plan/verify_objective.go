@@ -1,4 +1,4 @@
-package main
+package plan
 
 import (
 	"context"
@@ -7,28 +7,26 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/internal/cli"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
-	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // stepErrors checks squared error and loss of an objective other than the mean, and its lower bound.
-func (v *verification) stepErrors(ctx context.Context, o plan.Objective, c strategy.Strategy, k *workload.Kernel) error {
+func (v *verification) stepErrors(ctx context.Context, o Objective, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
 	if !participation.IsPartition(v.schema) || !isDense(m.Strategy) {
-		v.add("objective", false, "%v is for one dense strategy under patterns that do not overlap", o)
+		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o)
 		return nil
 	}
 	q, err := factorize.Evaluate(c, o.On(k), v.schema)
 	if err != nil {
 		return err
 	}
-	v.lossIs(q, o)
-	if o == plan.Last {
+	v.lossIs(q)
+	if o == Last {
 		return v.lastBound(ctx, c, k)
 	}
 	best, err := worstBound(ctx, k, v.schema, m.Weights)
@@ -61,7 +59,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		v.add("lower bound", false, "%v is proven for lower_bound; the manifest says %v", bound, m.LowerBound)
 		return nil
 	}
-	v.add("lower bound", true, "%s is proven; the manifest says %s", cli.DecimalDown(bound, 12), cli.DecimalDown(m.LowerBound, 12))
+	v.add("lower bound", true, "%s is proven; the manifest says %s", rounding.DownText(bound, 12), rounding.DownText(m.LowerBound, 12))
 	return nil
 }
 
@@ -82,8 +80,6 @@ func worstBound(ctx context.Context, k *workload.Kernel, s participation.Schema,
 	}
 	var h mat.SymDense
 	h.ScaleSym(1/sum*(1-1e-14), k.WeightedGram(weights))
-	return factorize.Dense{}.Optimize(ctx, factorize.Mean(&h), s, factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
+	return factorize.Dense{}.Optimize(ctx, factorize.Mean(&h), s,
+		factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
 }
-
-// isDense reports whether an exported strategy is of that class: its matrix is all there is of it.
-func isDense(s export.Strategy) bool { return s.Class == factorize.Dense{}.Name() }

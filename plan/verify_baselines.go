@@ -1,16 +1,18 @@
-package main
+package plan
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/plan"
+
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -18,12 +20,12 @@ import (
 // baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the
 // gap they are optimized to, since their loss on another workload is not stationary in them. The kernel is for
 // objectives other than the mean.
-func (v *verification) baselines(ctx context.Context, o plan.Objective, h *mat.SymDense, k *workload.Kernel) error {
+func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDense, k *workload.Kernel) error {
 	m := v.export.Manifest
 	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
 	mean := factorize.Mean(h)
 	objective := mean
-	if o != plan.Mean {
+	if o != Mean {
 		names = append(names, "mean-optimal")
 		objective = o.On(k)
 	}
@@ -43,7 +45,7 @@ func (v *verification) baselines(ctx context.Context, o plan.Objective, h *mat.S
 			return err
 		}
 	}
-	if _, ok := m.Baselines["mean-optimal"]; ok && o != plan.Mean {
+	if _, ok := m.Baselines["mean-optimal"]; ok && o != Mean {
 		best, err := factorize.Dense{}.Optimize(ctx, mean, v.schema, factorize.Options{})
 		if err != nil {
 			return err
@@ -92,13 +94,13 @@ func (v *verification) baselinesAre(names []string, is []benchmarks.Baseline) {
 		measured[b.Name] = b.Quality
 	}
 	var claims []claim
-	for name, b := range says {
+	for _, name := range slices.Sorted(maps.Keys(says)) {
 		q, ok := measured[name]
 		if !ok || !possible[name] {
 			v.add("baselines", false, "%q is none that is known for this export", name)
 			continue
 		}
-		claims = append(claims, baselineClaims(name, b, q, v.export.Manifest.Steps)...)
+		claims = append(claims, baselineClaims(name, says[name], q, v.export.Manifest.Steps)...)
 	}
 	v.compare("baselines", fmt.Sprintf("%d, measured again", len(says)), claims...)
 }
