@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -123,7 +124,7 @@ func BenchmarkBaselines(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		dmf, err := DMF(context.Background(), s)
+		dmf, err := baselines.New(context.Background(), baselines.DMF, s)
 		if err != nil {
 			b.Fatal(err)
 		}

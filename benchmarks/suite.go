@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -79,8 +80,8 @@ func makers() []maker {
 		{"banded-inverse 4", best(func(s participation.Cyclic) factorize.Class {
 			return factorize.BandedInverse{Bandwidth: min(4, s.Steps())}
 		})},
-		{"d-mf", func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return DMF(ctx, s)
+		{baselines.DMF, func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
+			return baselines.New(ctx, baselines.DMF, s)
 		}},
 		{"bsr b", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
 			return strategy.SquareRoot(s.Steps(), s.Separation())

@@ -12,7 +12,9 @@ import (
 
 // Banded is the class of strategies of w bands with general entries.
 type Banded struct {
-	Bandwidth int // w; 0 means 2b, or T if that is less, and b under min-sep, where more cost less error and take longer to find
+	// Bandwidth is w; 0 means 2b, or T if that is less, and b under min-sep, where more cost less error and take
+	// longer to find.
+	Bandwidth int
 }
 
 // Name returns "banded".
@@ -44,10 +46,11 @@ func (c Banded) Parameters() Parameters { return Parameters{Bandwidth: c.Bandwid
 // Supports refuses all but MeanError.
 func (c Banded) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
 
-// Optimize returns the strategy of least loss among those with w bands, with ClassBound as certificate. It is Dense with one
-// more condition, X[s,t] = 0 for |s-t| ≥ w, whose multipliers are free in the dual: Λ may be anything outside the band, but
-// must then be positive semidefinite as a whole. The mask stays lossless by the same argument. Where patterns overlap,
-// ClassBound is that of the schema's Relaxation. The error cases are those of Dense, and a bandwidth outside 1..T.
+// Optimize returns the strategy of least loss among those with w bands, with ClassBound as certificate. It is Dense
+// with one more condition, X[s,t] = 0 for |s-t| ≥ w, whose multipliers are free in the dual: Λ may be anything outside
+// the band, but must then be positive semidefinite as a whole. The mask stays lossless by the same argument. Where
+// patterns overlap, ClassBound is that of the schema's Relaxation. The error cases are those of Dense, and a bandwidth
+// outside 1..T.
 func (c Banded) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
@@ -71,7 +74,8 @@ func (c Banded) Optimize(
 	return r, nil
 }
 
-// bandwidth returns the one that was asked for, or the default of the class for 0, or an error if it is not from 1 to T.
+// bandwidth returns the one that was asked for, or the default of the class for 0, or an error if it is not from 1 to
+// T.
 func bandwidth(c Class, asked int, schema participation.Schema) (int, error) {
 	if asked == 0 {
 		asked = c.Traits().Bandwidth(schema)

@@ -41,8 +41,8 @@ func (c BandedInverse) Supports(k Kind, schema participation.Schema) error {
 	return supports(c, k, schema)
 }
 
-// Optimize minimizes the loss from several starts: among them strategy.BandedInverseSquareRoot. There is no certificate; for
-// Long, and for errors, see Toeplitz.
+// Optimize minimizes the loss from several starts: among them strategy.BandedInverseSquareRoot. There is no
+// certificate; for Long, and for errors, see Toeplitz.
 func (c BandedInverse) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
@@ -79,7 +79,8 @@ func inverseStarts(bands int) [][]float64 {
 	return starts
 }
 
-// inverseSeries is the family of series c = 1/r with so many coefficients in r, r_0 = 1: the parameters are r_1, r_2, ...
+// inverseSeries is the family of series c = 1/r with so many coefficients in r, r_0 = 1: the parameters are r_1, r_2,
+// ...
 type inverseSeries struct {
 	bands int
 	r, c  []float64

@@ -52,7 +52,8 @@ func TestBandedOptimize(t *testing.T) {
 			t.Fatalf("loss %v, by definition %v", r.Loss, loss)
 		}
 		for range 3 {
-			if other, err := Evaluate(randomBanded(t, s.Steps(), bands), Mean(h), s); err != nil || other.Loss < r.ClassBound {
+			other, err := Evaluate(randomBanded(t, s.Steps(), bands), Mean(h), s)
+			if err != nil || other.Loss < r.ClassBound {
 				t.Fatalf("a random strategy has the loss %v, below the bound %v (%v)", other.Loss, r.ClassBound, err)
 			}
 		}
@@ -95,7 +96,8 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 
 func TestBandedRefuses(t *testing.T) {
 	for _, bands := range []int{-2, -1, 5} {
-		if _, err := (Banded{bands}).Optimize(context.Background(), Mean(prefixGram(4)), schema(t, 1, 4), Options{}); err == nil {
+		_, err := Banded{bands}.Optimize(context.Background(), Mean(prefixGram(4)), schema(t, 1, 4), Options{})
+		if err == nil {
 			t.Errorf("%d bands of four steps accepted", bands)
 		}
 	}

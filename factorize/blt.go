@@ -39,9 +39,9 @@ func (c BLT) Parameters() Parameters { return Parameters{Buffers: c.Buffers} }
 // Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
 func (c BLT) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
 
-// Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them for
-// k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. The errors are
-// those of Supports, fewer than one buffer or more than T-1, and ErrGram.
+// Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them
+// for k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. The
+// errors are those of Supports, fewer than one buffer or more than T-1, and ErrGram.
 func (c BLT) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
@@ -69,8 +69,8 @@ func (c BLT) Optimize(
 	return s.optimize(ctx, o)
 }
 
-// rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and
-// a = (1+b) tanh v, the triangle of stability; the zeros p, q likewise. Parameters are (u, v) of poles and zeros for each
+// rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and a =
+// (1+b) tanh v, the triangle of stability; the zeros p, q likewise. Parameters are (u, v) of poles and zeros for each
 // pair, and v of pole and zero for a single one.
 type rationalSeries struct {
 	buffers int

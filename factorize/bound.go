@@ -12,24 +12,26 @@ import (
 	"mafalda/strategy"
 )
 
-// LowerBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for the T×T Gram matrix h
-// under the schema. It is good if the guess x is close to an optimal X = CᵀC, but valid for every positive definite x.
+// LowerBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for the T×T Gram
+// matrix h under the schema. It is good if the guess x is close to an optimal X = CᵀC, but valid for every positive
+// definite x.
 //
-// The argument: let Λ be PSD and block diagonal over the patterns, with diagonal entries of at most y_i on block i. Then
-// ⟨Λ, CᵀC⟩ ≤ sens(C)² Σ y_i for every C, and by the Cauchy-Schwarz inequality for the nuclear norm
+// The argument: let Λ be PSD and block diagonal over the patterns, with diagonal entries of at most y_i on block i.
+// Then ⟨Λ, CᵀC⟩ ≤ sens(C)² Σ y_i for every C, and by the Cauchy-Schwarz inequality for the nuclear norm
 //
 //	loss(C) ≥ ‖R F‖_*² / Σ_i y_i,       H = RᵀR,  Λ = F Fᵀ.
 //
 // Λ is made of x⁻¹hx⁻¹, which at the optimum has that form itself, by dropping what is outside the blocks and scaling
-// each block to a constant diagonal. Its factor F is what is kept, so that rounding cannot make Λ indefinite, and each y_i
-// is the largest squared row norm in the block, rounded up. The singular values count with the error bound of their
-// computation subtracted. The cost is O(T³).
+// each block to a constant diagonal. Its factor F is what is kept, so that rounding cannot make Λ indefinite, and each
+// y_i is the largest squared row norm in the block, rounded up. The singular values count with the error bound of
+// their computation subtracted. The cost is O(T³).
 //
 // Where patterns overlap, the schema's Relaxation takes its place.
 func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
 	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
-		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
+		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(),
+			x.SymmetricDim())
 	}
 	k := denseMask(participation.Relaxation(schema))
 	full := mat.DenseCopyOf(x).RawMatrix().Data
@@ -62,8 +64,8 @@ func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, err
 	return &root, o.lambda, nil
 }
 
-// tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of the
-// bound.
+// tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of
+// the bound.
 const tightExcess = 1e-3
 
 // singularValueBound is the bound by the singular values of R F themselves: slower, and good far from the optimum.

@@ -13,15 +13,15 @@ import (
 )
 
 // certificate computes the bound of LowerBound again and again, near the optimum, without singular values. For N = R F
-// and every matrix U of spectral norm at most one ‖N‖_* ≥ ⟨N, U⟩, with equality for the polar factor of N. At the optimum
-// that is Q = R⁻ᵀ X F; near it Q is nearly orthogonal, E = QᵀQ - I is small, and
+// and every matrix U of spectral norm at most one ‖N‖_* ≥ ⟨N, U⟩, with equality for the polar factor of N. At the
+// optimum that is Q = R⁻ᵀ X F; near it Q is nearly orthogonal, E = QᵀQ - I is small, and
 //
 //	U = Q p(E),   p(e) = 1 - e/2 + 3e²/8 - 5e³/16
 //
 // is orthogonal up to fourth order of E, and the polar factor of N up to first order, so that the bound is tight up to
-// second order. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above that function, and not below its
-// negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever Q comes from, and the bound is a
-// bound.
+// second order. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above that function, and not
+// below its negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever Q comes from, and
+// the bound is a bound.
 type certificate struct {
 	mask       mask
 	rootSource *mat.TriDense

@@ -9,8 +9,8 @@ import (
 	"mafalda/participation"
 )
 
-// A Class is a set of strategies with a search for its best. Its value holds the parameters of the class; those that are
-// zero have the defaults of Traits. Values are immutable, and equal (==) if class and parameters are.
+// A Class is a set of strategies with a search for its best. Its value holds the parameters of the class; those that
+// are zero have the defaults of Traits. Values are immutable, and equal (==) if class and parameters are.
 type Class interface {
 	Name() string   // that of its strategies
 	Traits() Traits // the same for all parameters
@@ -19,16 +19,16 @@ type Class interface {
 	With(p Parameters) (Class, error)
 	Parameters() Parameters // what With was given; zero for defaults
 
-	// Supports says, before anything is computed, whether there is a search for such an objective under the schema: nil,
-	// or ErrUnsupported with the reason.
+	// Supports says, before anything is computed, whether there is a search for such an objective under the schema:
+	// nil, or ErrUnsupported with the reason.
 	Supports(k Kind, schema participation.Schema) error
 
-	// Optimize returns the strategy of the class of least loss for the objective under the schema, or the best that was
-	// found, with sens² ≤ 1. The errors are those of Supports, parameters out of range, a Gap below MinGap where the search
-	// has a certificate, and ErrGram.
+	// Optimize returns the strategy of the class of least loss for the objective under the schema, or the best that
+	// was found, with sens² ≤ 1. The errors are those of Supports, parameters out of range, a Gap below MinGap where
+	// the search has a certificate, and ErrGram.
 	//
-	// When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error, as it is with
-	// the other endings of searches. Of ManySteps there is none then, and the error is that of the context.
+	// When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error, as it
+	// is with the other endings of searches. Of ManySteps there is none then, and the error is that of the context.
 	Optimize(ctx context.Context, o Objective, schema participation.Schema, opts Options) (*Result, error)
 }
 
@@ -49,7 +49,7 @@ type Parameters struct {
 
 // Traits is what can be known of a class beforehand.
 type Traits struct {
-	About        string                           // its strategies, what a node keeps, and defaults: a line for help texts
+	About        string                           // strategies, what a node keeps, defaults: a line for help texts
 	Bandwidth    func(s participation.Schema) int // the default; nil if the class has none
 	Buffers      int                              // the default; 0 if the class has none
 	ScaleColumns bool                             // columns can have scales
@@ -75,8 +75,8 @@ func ClassOf(name string) (Class, error) {
 	return nil, fmt.Errorf("unknown strategy %q: choose %s", name, strings.Join(names, ", "))
 }
 
-// DefaultClass returns the class to take if none is asked for: under min-sep, where the optimum is not known, strategies of
-// few bands, whose sensitivity is.
+// DefaultClass returns the class to take if none is asked for: under min-sep, where the optimum is not known,
+// strategies of few bands, whose sensitivity is.
 func DefaultClass(s participation.Schema) Class {
 	if minSep(s) {
 		return Banded{}
@@ -104,7 +104,8 @@ func supports(c Class, k Kind, schema participation.Schema) error {
 	return nil
 }
 
-// accepts refuses objectives that the class does not support or that do not fit the schema, and options that nothing allows.
+// accepts refuses objectives that the class does not support or that do not fit the schema, and options that nothing
+// allows.
 func accepts(c Class, o Objective, schema participation.Schema, opts Options) error {
 	if err := c.Supports(o.kind, schema); err != nil {
 		return err

@@ -26,9 +26,9 @@ func (q Quality) RMSE(nodes, steps int) float64 {
 	return math.Sqrt(q.Loss / (float64(nodes) * float64(steps)))
 }
 
-// Evaluate returns what c costs by an objective: its sensitivity, from its entries, and its squared error. For Mean it costs
-// one triangular inversion and one product of T×T matrices, for Long nothing of that size: the error is then ErrUnsupported for
-// a c that is not Toeplitz.
+// Evaluate returns what c costs by an objective: its sensitivity, from its entries, and its squared error. For Mean it
+// costs one triangular inversion and one product of T×T matrices, for Long nothing of that size: the error is then
+// ErrUnsupported for a c that is not Toeplitz.
 func Evaluate(c strategy.Strategy, o Objective, schema participation.Schema) (Quality, error) {
 	if c.Steps() != schema.Steps() {
 		return Quality{}, fmt.Errorf("strategy of %d steps under a schema of %d", c.Steps(), schema.Steps())
@@ -85,8 +85,9 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	return blas64.Dot(asVector(z), asVector(&product)), nil // ⟨C⁻¹, H C⁻¹⟩
 }
 
-// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies of more
-// than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic participation only.
+// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies
+// of more than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic
+// participation only.
 func Sensitivity(c strategy.Strategy, schema participation.Schema) (participation.Sensitivity, error) {
 	if c.Steps() > LongSteps {
 		if series, ok := strategy.SeriesOf(c); ok {

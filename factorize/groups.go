@@ -21,8 +21,8 @@ const (
 	powerIterate = 50 // of the principal component
 )
 
-// grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it alternates
-// between strategies for the groups and the best strategy for every node.
+// grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it
+// alternates between strategies for the groups and the best strategy for every node.
 func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 	all := make([]int, len(s.Grams))
 	for i := range all {
@@ -61,8 +61,8 @@ func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 	return s.split(ctx, parts, rounds, func(i int, _ *part) float64 { return bounds[i] })
 }
 
-// assign moves every node to the strategy with the smallest loss for it, drops groups that lose all nodes, and returns the
-// total loss.
+// assign moves every node to the strategy with the smallest loss for it, drops groups that lose all nodes, and returns
+// the total loss.
 func (s *splitter) assign(groups [][]int, parts []*part) ([][]int, []*part, float64, bool) {
 	next := make([][]int, len(parts))
 	var loss float64
@@ -92,8 +92,8 @@ func (s *splitter) assign(groups [][]int, parts []*part) ([][]int, []*part, floa
 }
 
 // cutWidest cuts the group of the largest variance along its principal component in two, at the mean. The vectors are
-// A_i = C⁻ᵀH_iC⁻¹/tr(·) with the shared strategy C, which are all that the losses of strategies near C depend on. It reports
-// false if all groups consist of equal nodes.
+// A_i = C⁻ᵀH_iC⁻¹/tr(·) with the shared strategy C, which are all that the losses of strategies near C depend on. It
+// reports false if all groups consist of equal nodes.
 func cutWidest(groups [][]int, parts []*part, vectors [][]float64, weights []float64) ([][]int, []*part, bool) {
 	widest, largest := -1, 0.0
 	var scores []float64

@@ -6,7 +6,9 @@ import "mafalda/internal/series"
 type longFamily interface {
 	dimension() int
 	seriesTo(c, r, x []float64) bool // all T coefficients; false outside the domain
-	pullTo(dst, gc, gr []float64)    // the gradient by x at the last seriesTo, from those by c and r, which it may overwrite
+
+	// pullTo writes the gradient by x at the last seriesTo, from those by c and r, which it may overwrite.
+	pullTo(dst, gc, gr []float64)
 }
 
 // longRational is rationalSeries with 1/c, whose poles are the zeros of c.

@@ -11,14 +11,14 @@ import (
 	"mafalda/participation"
 )
 
-// Response is the squared error of Toeplitz strategies as a function of the T coefficients r of C⁻¹, and its derivative, such
-// as workload.Response.
+// Response is the squared error of Toeplitz strategies as a function of the T coefficients r of C⁻¹, and its
+// derivative, such as workload.Response.
 type Response interface {
 	Error(grad, r []float64) float64
 }
 
-// Responses returns the response for a number of steps up to T. A rough one will do for a search: what is reported is measured
-// with one that is not.
+// Responses returns the response for a number of steps up to T. A rough one will do for a search: what is reported is
+// measured with one that is not.
 type Responses func(steps int, rough bool) (Response, error)
 
 // longObjective is the logarithm of majorant times error.
@@ -32,8 +32,11 @@ type longObjective struct {
 }
 
 func newLongObjective(schema participation.Cyclic, response Response, f longFamily) *longObjective {
-	make1 := func() []float64 { return make([]float64, schema.Steps()) }
-	return &longObjective{schema: schema, response: response, family: f, c: make1(), r: make1(), gc: make1(), gr: make1()}
+	o := &longObjective{schema: schema, response: response, family: f}
+	for _, series := range []*[]float64{&o.c, &o.r, &o.gc, &o.gr} {
+		*series = make([]float64, schema.Steps())
+	}
+	return o
 }
 
 // Value returns the logarithm of the loss. The gradient by r comes with it.
@@ -80,7 +83,7 @@ func horizons(schema participation.Cyclic) []int {
 }
 
 // searchLong descends at ever longer horizons, with fewer and fewer of the starts.
-func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (x, columns []float64, status optim.Status, err error) {
+func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (*seriesPoint, []float64, error) {
 	cyclic := s.schema.(participation.Cyclic)
 	var points []*seriesPoint
 	for _, x := range s.starts {
@@ -89,7 +92,7 @@ func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (x, columns 
 	for i, steps := range horizons(cyclic) {
 		h, err := newHorizon(steps, cyclic, o.responses)
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, nil, err
 		}
 		most := s.options.limit(laterDescent)
 		if i == 0 && len(points) > keptStarts {
@@ -101,15 +104,15 @@ func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (x, columns 
 			return ended.Iterations, math.Exp(ended.Value)
 		})
 		if ctx.Err() != nil {
-			return nil, nil, 0, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
 		slices.SortStableFunc(points, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 		points = points[:min(len(points), max(1, keptStarts-i))]
 	}
 	if v := points[0].value; math.IsInf(v, 0) || math.IsNaN(v) {
-		return nil, nil, 0, errors.New("no start has a finite loss")
+		return nil, nil, errors.New("no start has a finite loss")
 	}
-	return points[0].x, nil, points[0].status, nil
+	return points[0], nil, nil
 }
 
 // horizon is the search for so many steps.

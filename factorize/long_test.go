@@ -184,22 +184,17 @@ func TestLongOptimaAreTheDenseOnes(t *testing.T) {
 	}
 	h := prefixLike(96)
 	responses := responsesOf(h)
-	for name, pair := range map[string][2]func() (*Result, error){
-		"blt": {func() (*Result, error) { return BLT{3}.Optimize(ctx, Mean(h), s, Options{}) }, func() (*Result, error) { return BLT{3}.Optimize(ctx, Long(responses), s, Options{}) }},
-		"toeplitz": {func() (*Result, error) { return Toeplitz{Bandwidth: 16}.Optimize(ctx, Mean(h), s, Options{}) },
-			func() (*Result, error) { return Toeplitz{Bandwidth: 16}.Optimize(ctx, Long(responses), s, Options{}) }},
-		"banded inverse": {func() (*Result, error) { return BandedInverse{4}.Optimize(ctx, Mean(h), s, Options{}) }, func() (*Result, error) { return BandedInverse{4}.Optimize(ctx, Long(responses), s, Options{}) }},
-	} {
-		want, err := pair[0]()
+	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, BandedInverse{4}} {
+		want, err := c.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := pair[1]()
+		got, err := c.Optimize(ctx, Long(responses), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.Loss > want.Loss*1.003 || got.Sensitivity.Squared > 1 {
-			t.Errorf("%s: loss %v (sens² %v), with matrices %v", name, got.Loss, got.Sensitivity.Squared, want.Loss)
+			t.Errorf("%s: loss %v (sens² %v), with matrices %v", c.Name(), got.Loss, got.Sensitivity.Squared, want.Loss)
 		}
 	}
 }
@@ -260,7 +255,8 @@ func TestHorizons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (BLT{2}).Optimize(context.Background(), Long(responsesOf(prefixLike(4))), s, Options{}); !errors.Is(err, ErrUnsupported) {
+	_, err = BLT{2}.Optimize(context.Background(), Long(responsesOf(prefixLike(4))), s, Options{})
+	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("min-sep: %v", err)
 	}
 }

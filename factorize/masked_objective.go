@@ -10,8 +10,8 @@ import (
 	"mafalda/internal/gemm"
 )
 
-// maskedObjective is f(X) = tr(H X⁻¹) over the masked X whose diagonal keeps the schema's budgets, as a function on T² numbers: X row by row. It is
-// an optim.Objective. H is given by its upper-triangular root, H = RᵀR.
+// maskedObjective is f(X) = tr(H X⁻¹) over the masked X whose diagonal keeps the schema's budgets, as a function on T²
+// numbers: X row by row. It is an optim.Objective. H is given by its upper-triangular root, H = RᵀR.
 type maskedObjective struct {
 	steps   int
 	h       []float64 // T×T, all matrices row by row
@@ -24,7 +24,8 @@ type maskedObjective struct {
 
 func newMaskedObjective(h *mat.SymDense, root *mat.TriDense, k mask) *maskedObjective {
 	steps := k.schema.Steps()
-	return &maskedObjective{steps: steps, h: mat.DenseCopyOf(h).RawMatrix().Data, root: mat.DenseCopyOf(root).RawMatrix().Data,
+	return &maskedObjective{steps: steps,
+		h: mat.DenseCopyOf(h).RawMatrix().Data, root: mat.DenseCopyOf(root).RawMatrix().Data,
 		mask: k, inverse: mat.NewSymDense(steps, nil),
 		half: make([]float64, steps*steps), lambda: make([]float64, steps*steps)}
 }

@@ -49,8 +49,8 @@ func Worst(e StepErrors) Objective { return Objective{kind: WorstStep, steps: e}
 // Last returns the objective e_(T-1), the error of the last step.
 func Last(e StepErrors) Objective { return Objective{kind: LastStep, steps: e} }
 
-// Long returns the objective of Mean as a response to the coefficients of C⁻¹, which Toeplitz strategies have. Nothing of
-// size T×T is made for it.
+// Long returns the objective of Mean as a response to the coefficients of C⁻¹, which Toeplitz strategies have. Nothing
+// of size T×T is made for it.
 func Long(r Responses) Objective { return Objective{kind: ManySteps, responses: r} }
 
 // Kind returns the kind of the objective.

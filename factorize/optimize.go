@@ -60,7 +60,8 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	return search.overlapping(ctx, h, x, result)
 }
 
-// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the relaxation.
+// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
+// relaxation.
 func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
 	k := s.objective.mask
 	improved, iterations := improveOverlap(ctx, s.objective, x)
@@ -114,9 +115,8 @@ func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
-	s := &search{objective: newMaskedObjective(h, &root, k), certificate: newCertificate(&root, k), opts: opts, gapFactor: 4}
-	s.metric = newMetric(k)
-	return s, nil
+	return &search{objective: newMaskedObjective(h, &root, k), metric: newMetric(k), certificate: newCertificate(&root, k),
+		opts: opts, gapFactor: 4}, nil
 }
 
 const (
@@ -138,7 +138,8 @@ func (s *search) done(it optim.Iteration) bool {
 	}
 	gap := s.gap(it.Value)
 	if s.opts.Progress != nil {
-		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap, X: it.X})
+		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap,
+			X: it.X})
 	}
 	return s.err != nil || gap <= s.opts.Gap
 }
@@ -161,8 +162,8 @@ func (s *search) gap(value float64) float64 {
 	return gapOf(value, s.bound)
 }
 
-// finish turns the last X into a strategy and measures it on the unscaled h. A run that ended early gets the bound that is
-// best far from the optimum.
+// finish turns the last X into a strategy and measures it on the unscaled h. A run that ended early gets the bound
+// that is best far from the optimum.
 func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Result, error) {
 	if s.err != nil {
 		return nil, s.err

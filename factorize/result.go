@@ -14,9 +14,9 @@ import (
 
 // Options tunes a search. The zero value asks for the defaults named here.
 type Options struct {
-	Gap           float64       // stop at this certified relative gap; 0 means Kind.DefaultGap; below MinGap is an error
-	MaxIterations int           // of each descent; 0 means 2000, and less where the search has many; then Status says so
-	Start         *mat.SymDense // X to start from, T×T, such as CᵀC of a similar problem; nil: a guess; not for Toeplitz classes
+	Gap           float64       // stop at this certified relative gap; 0 means Kind.DefaultGap; at least MinGap
+	MaxIterations int           // of each descent; 0 means 2000, and less where the search has many
+	Start         *mat.SymDense // X to start from, T×T, as CᵀC of a similar problem; nil: a guess; not for series
 	LowerBound    float64       // where patterns overlap: a bound for the schema that is known already; 0: computed
 	Progress      Progress      // if not nil, sees how far the search is
 }
@@ -26,11 +26,16 @@ type Progress func(Iteration)
 
 // Iteration is what Progress sees.
 type Iteration struct {
-	Count      int       // of iterations, of all descents that ended where several go on side by side; of rounds of Worst and Last
-	Loss       float64   // of the current iterate, or of the best in this round; 0 if it is not known yet
-	LowerBound float64   // the best so far; 0 before the first check, and where there is no certificate
-	Gap        float64   // (Loss - LowerBound)/LowerBound; +Inf while there is no bound
-	X          []float64 // the iterate, T×T row by row: what Options.Start takes; read only, valid during the call, may be nil
+	// Count is the number of iterations, of those descents that ended where several go on side by side, or of the
+	// rounds of WorstStep and LastStep.
+	Count      int
+	Loss       float64 // of the current iterate, or of the best in this round; 0 if it is not known yet
+	LowerBound float64 // the best so far; 0 before the first check, and where there is no certificate
+	Gap        float64 // (Loss - LowerBound)/LowerBound; +Inf while there is no bound
+
+	// X is the iterate, T×T row by row: what Options.Start takes. It is read only, valid during the call, and nil
+	// where the search is not over X.
+	X []float64
 
 	Done, Total int // descents that are done of those in this round; 0 of 0 where there is only one
 }
@@ -40,11 +45,14 @@ type Result struct {
 	Strategy   strategy.Strategy // sens² ≤ 1, up to rounding equal
 	Quality                      // of Strategy, by the objective
 	LowerBound float64           // no strategy whatsoever has a smaller loss; 0: no bound was proven
-	ClassBound float64           // no strategy of the class with these parameters has a smaller loss; 0: none but LowerBound
+	ClassBound float64           // nor has one of the class, with its parameters; 0: none but LowerBound
 	Gap        float64           // (Loss - Bound)/Bound, certified; +Inf if no bound was proven
-	Weights    []float64         // of the steps, Σ = 1, for WorstStep: the weighted mean of the errors proves LowerBound
+	Weights    []float64         // WorstStep: of the steps, Σ = 1; the weighted mean of the errors proves LowerBound
 	Iterations int               // over all starts
-	Status     optim.Status      // Converged if Gap is at most the one asked for; where patterns overlap: that within mask and budgets
+
+	// Status is Converged if Gap is at most the one asked for, and where patterns overlap if that within mask and
+	// budgets is. Without a certificate it is how the descent to Strategy ended.
+	Status optim.Status
 }
 
 // Bound returns the largest loss that no strategy of the class is proven to be below.
@@ -56,7 +64,8 @@ var ErrUnsupported = errors.New("not supported")
 // ErrGram is wrapped by errors about a Gram matrix that cannot be factorized.
 var ErrGram = errors.New("factorization of the Gram matrix")
 
-// MinGap returns the smallest gap that can be asked for with T steps: twice what the certificate gives away to rounding.
+// MinGap returns the smallest gap that can be asked for with T steps: twice what the certificate gives away to
+// rounding.
 func MinGap(steps int) float64 { return 2 * certificateSlack(steps) }
 
 // gapOf returns (loss - bound)/bound.

@@ -157,19 +157,14 @@ func TestSeriesUnderMinSep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, optimize := range map[string]func() (*Result, error){
-		"toeplitz": func() (*Result, error) {
-			return Toeplitz{Bandwidth: 6}.Optimize(context.Background(), Mean(h), s, Options{})
-		},
-		"blt":            func() (*Result, error) { return BLT{2}.Optimize(context.Background(), Mean(h), s, Options{}) },
-		"banded-inverse": func() (*Result, error) { return BandedInverse{3}.Optimize(context.Background(), Mean(h), s, Options{}) },
-	} {
-		r, err := optimize()
+	for _, c := range []Class{Toeplitz{Bandwidth: 6}, BLT{2}, BandedInverse{3}} {
+		r, err := c.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Sensitivity.Squared > 1 || r.Sensitivity.Squared < 1-1e-12 || r.Loss < relaxed.LowerBound {
-			t.Errorf("%s: %+v (%v), bound %v", name, r, err, relaxed.LowerBound)
+			t.Errorf("%s: %+v (%v), bound %v", c.Name(), r, err, relaxed.LowerBound)
 		}
 	}
-	if _, err := (Toeplitz{ScaleColumns: true}).Optimize(context.Background(), Mean(h), s, Options{}); !errors.Is(err, ErrUnsupported) {
+	_, err = Toeplitz{ScaleColumns: true}.Optimize(context.Background(), Mean(h), s, Options{})
+	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("scaled columns under min-sep: %v", err)
 	}
 }
@@ -187,16 +182,14 @@ func TestWideSeriesUnderMinSep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, optimize := range map[string]func(size int) (*Result, error){
-		"toeplitz": func(size int) (*Result, error) {
-			return Toeplitz{Bandwidth: 3 * size}.Optimize(ctx, Mean(h), s, Options{})
-		},
-		"blt":            func(size int) (*Result, error) { return BLT{size}.Optimize(ctx, Mean(h), s, Options{}) },
-		"banded-inverse": func(size int) (*Result, error) { return BandedInverse{2 * size}.Optimize(ctx, Mean(h), s, Options{}) },
+	for name, class := range map[string]func(size int) Class{
+		"toeplitz":       func(size int) Class { return Toeplitz{Bandwidth: 3 * size} },
+		"blt":            func(size int) Class { return BLT{size} },
+		"banded-inverse": func(size int) Class { return BandedInverse{2 * size} },
 	} {
 		before := math.Inf(1)
 		for _, size := range []int{1, 2, 4} {
-			r, err := optimize(size)
+			r, err := class(size).Optimize(ctx, Mean(h), s, Options{})
 			if err != nil || r.Loss > before*(1+1e-9) || r.Sensitivity.Squared > 1 || r.Loss < relaxed.LowerBound {
 				t.Fatalf("%s of size %d: %+v (%v), and %v for the smaller one", name, size, r, err, before)
 			}

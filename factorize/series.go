@@ -46,15 +46,15 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 	if o.kind == ManySteps {
 		find = s.searchLong
 	}
-	x, columns, status, err := find(ctx, o)
+	best, columns, err := find(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.strategy(x, columns)
+	c, err := s.strategy(best.x[:s.family.dimension()], columns)
 	if err != nil {
 		return nil, fmt.Errorf("strategy of the optimum: %w", err)
 	}
-	r := &Result{Gap: math.Inf(1), Iterations: s.rounds.iterations, Status: status}
+	r := &Result{Gap: math.Inf(1), Iterations: s.rounds.iterations, Status: best.status}
 	if r.Strategy, err = Normalize(c, s.schema); err != nil {
 		return nil, err
 	}
@@ -67,11 +67,11 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 	return r, nil
 }
 
-// search minimizes the loss over the family, and the scales of columns, if they are wanted, from all starts.
-func (s *seriesSearch) search(ctx context.Context, o Objective) (x, columns []float64, status optim.Status, err error) {
+// search minimizes the loss over the family from all starts, and returns the scales of columns, too, if they are wanted.
+func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, []float64, error) {
 	scaled, unit, err := scaleToUnit(o.gram)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
 	s.unit = unit
 	var best *seriesPoint
@@ -84,12 +84,12 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (x, columns []fl
 	}
 	at := newSeriesObjective(scaled, s.schema, s.family, s.scaled)
 	if value := at.Value(best.x); math.IsInf(value, 0) || math.IsNaN(value) {
-		return nil, nil, 0, fmt.Errorf("%w: no start has a finite loss", ErrGram)
+		return nil, nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
 	}
 	if s.scaled {
-		columns = at.d
+		return best, at.d, nil
 	}
-	return best.x[:s.family.dimension()], columns, best.status, nil
+	return best, nil, nil
 }
 
 // startingPoints returns the starts with guesses of the scales.

@@ -27,8 +27,8 @@ type Nodes struct {
 	Groups int               // how many strategies the nodes share; 0 means one for each
 }
 
-// Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of its
-// own data (local DP) is the same as with a shared one.
+// Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of
+// its own data (local DP) is the same as with a shared one.
 type Split struct {
 	Strategies []strategy.Strategy
 	Of         []int     // node i runs Strategies[Of[i]]
@@ -43,15 +43,15 @@ type Split struct {
 	Status     optim.Status
 }
 
-// Optimize returns dense strategies for single nodes, or for groups of nodes. Nodes with equal H_i, up to 1e-12, share a
-// strategy. Groups are found by assigning every node to the strategy that serves it best and optimizing again, until nothing
-// moves any more; that is a local optimum, but LowerBound is one for every assignment. A node whose H_i is not positive
-// definite (nobody listens to it) keeps the shared strategy.
+// Optimize returns dense strategies for single nodes, or for groups of nodes. Nodes with equal H_i, up to 1e-12, share
+// a strategy. Groups are found by assigning every node to the strategy that serves it best and optimizing again, until
+// nothing moves any more; that is a local optimum, but LowerBound is one for every assignment. A node whose H_i is not
+// positive definite (nobody listens to it) keeps the shared strategy.
 //
 // The gap asked for is that of every strategy for its nodes; Options.Start and Options.LowerBound are not for several
-// strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When ctx ends first,
-// what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel, each with some 35
-// matrices of T×T.
+// strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When ctx ends
+// first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel, each
+// with some 35 matrices of T×T.
 func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts Options) (*Split, error) {
 	if err := errors.Join(n.check(schema), opts.check()); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts O
 // check refuses schemas without a method, and nodes that do not fit together.
 func (n Nodes) check(schema participation.Schema) error {
 	if !participation.IsPartition(schema) {
-		return fmt.Errorf("strategies for single nodes: %w under %s participation, whose patterns overlap", ErrUnsupported,
-			schema.Name())
+		return fmt.Errorf("strategies for single nodes: %w under %s participation, whose patterns overlap",
+			ErrUnsupported, schema.Name())
 	}
 	if n.Groups < 0 || n.Groups > len(n.Grams) {
 		return fault.New("Groups", n.Groups, "must be from 1 to %d, the number of nodes, or 0", len(n.Grams))
@@ -90,8 +90,8 @@ func (n Nodes) check(schema participation.Schema) error {
 	}
 	for i, h := range n.Grams {
 		if h.SymmetricDim() != n.Shared.Steps() {
-			return fault.New(fmt.Sprintf("Grams[%d]", i), nil, "a matrix of %d steps for a schema of %d", h.SymmetricDim(),
-				schema.Steps())
+			return fault.New(fmt.Sprintf("Grams[%d]", i), nil, "a matrix of %d steps for a schema of %d",
+				h.SymmetricDim(), schema.Steps())
 		}
 	}
 	return nil
@@ -123,7 +123,8 @@ func (p *part) made() int {
 
 const equalWithin = 1e-12
 
-// equalGrams returns the classes of nodes whose Gram matrices are equal up to equalWithin, relative to the largest entry.
+// equalGrams returns the classes of nodes whose Gram matrices are equal up to equalWithin, relative to the largest
+// entry.
 func equalGrams(grams []*mat.SymDense) [][]int {
 	var classes [][]int
 	for i, h := range grams {
@@ -242,8 +243,11 @@ func inner(h *mat.SymDense, y []float64) float64 {
 }
 
 // split measures the parts, and proves the bound of all nodes from a bound for each.
-func (s *splitter) split(ctx context.Context, parts []*part, rounds int, nodeBound func(i int, p *part) float64) (*Split, error) {
-	r := &Split{Of: make([]int, len(s.Grams)), Losses: make([]float64, len(s.Grams)), Rounds: rounds, Status: optim.Converged}
+func (s *splitter) split(
+	ctx context.Context, parts []*part, rounds int, nodeBound func(i int, p *part) float64,
+) (*Split, error) {
+	n := len(s.Grams)
+	r := &Split{Of: make([]int, n), Losses: make([]float64, n), Rounds: rounds, Status: optim.Converged}
 	for g, p := range parts {
 		sens, err := Sensitivity(p.strategy, s.schema)
 		if err != nil {

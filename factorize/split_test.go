@@ -93,7 +93,8 @@ func TestSplitOfEqualNodes(t *testing.T) {
 	near.ScaleSym(1+1e-14, h)
 	nothing := mat.NewSymDense(8, nil)
 	shared := optimal(t, h, s)
-	r, err := Nodes{Grams: []*mat.SymDense{h, &near, nothing, h}, Shared: shared.Strategy}.Optimize(context.Background(), s, Options{})
+	nodes := Nodes{Grams: []*mat.SymDense{h, &near, nothing, h}, Shared: shared.Strategy}
+	r, err := nodes.Optimize(context.Background(), s, Options{})
 	if err != nil || len(r.Strategies) != 2 || r.Of[1] != 0 || r.Of[3] != 0 || r.Losses[2] != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -113,7 +114,8 @@ func TestSplitErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Nodes{Grams: two, Shared: shared}).Optimize(context.Background(), minsep, Options{}); !errors.Is(err, ErrUnsupported) {
+	_, err = Nodes{Grams: two, Shared: shared}.Optimize(context.Background(), minsep, Options{})
+	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("min-sep: %v", err)
 	}
 	unlike := Nodes{Grams: []*mat.SymDense{h, prefixGram(4)}, Shared: shared}

@@ -39,7 +39,7 @@ func startFor(h *mat.SymDense, o *maskedObjective) []float64 {
 		weight[s] = math.Sqrt(math.Sqrt(h.At(s, s)))
 		diagonal[s*steps+s] = weight[s] * weight[s]
 	}
-	for lag := range b { // X[s, s+lag] = Σ_j root[j] root[j+lag] over the rows that both columns have, from the last step on
+	for lag := range b { // X[s, s+lag] = Σ_j root[j] root[j+lag] over rows that both columns have, from the last step on
 		var sum float64
 		for rowsLeft := 1; rowsLeft+lag <= steps; rowsLeft++ {
 			if j := rowsLeft - 1; j+lag < b {

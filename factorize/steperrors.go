@@ -22,9 +22,12 @@ type StepErrors interface {
 }
 
 // EvaluateSteps returns the sensitivity of c and the squared error of every step.
-func EvaluateSteps(c strategy.Strategy, e StepErrors, schema participation.Schema) (participation.Sensitivity, []float64, error) {
+func EvaluateSteps(
+	c strategy.Strategy, e StepErrors, schema participation.Schema,
+) (participation.Sensitivity, []float64, error) {
 	if c.Steps() != e.Steps() {
-		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(), e.Steps())
+		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(),
+			e.Steps())
 	}
 	sens, err := Sensitivity(c, schema)
 	if err != nil {
@@ -38,7 +41,7 @@ func EvaluateSteps(c strategy.Strategy, e StepErrors, schema participation.Schem
 }
 
 const (
-	worstFloor  = 1e-5 // share of the weight that is spread evenly, which keeps the weighted Gram matrix positive definite
+	worstFloor  = 1e-5 // share of the weight that is even, which keeps the weighted Gram matrix positive definite
 	worstRounds = 200
 )
 
@@ -77,10 +80,10 @@ func (s *stepSearch) ended(round int, r *Result) bool {
 	return true
 }
 
-// optimizeWorst minimizes sens(C)²·max_t e_t. For weights q of the steps, q ≥ 0 and Σq = 1, max_t e_t ≥ Σ q_t e_t, so the
-// optimum for the Gram matrix Σ q_t H_t has a certificate for this problem, too; and the best weights make both sides equal.
-// They are found by q_t ← q_t e_t/Σ q e, which increases the bound, since that is a concave function of q, homogeneous of
-// degree one, whose gradient is e. Gap and status are against this bound.
+// optimizeWorst minimizes sens(C)²·max_t e_t. For weights q of the steps, q ≥ 0 and Σq = 1, max_t e_t ≥ Σ q_t e_t, so
+// the optimum for the Gram matrix Σ q_t H_t has a certificate for this problem, too; and the best weights make both
+// sides equal. They are found by q_t ← q_t e_t/Σ q e, which increases the bound, since that is a concave function of
+// q, homogeneous of degree one, whose gradient is e. Gap and status are against this bound.
 func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
 	search := newStepSearch(opts, WorstStep)
 	steps, best := e.Steps(), search.best
@@ -131,10 +134,10 @@ func lastGram(e StepErrors, mix float64) *mat.SymDense {
 	return e.WeightedGram(weights)
 }
 
-// optimizeLast minimizes sens(C)²·e_(T-1). The Gram matrix of one step is numerically singular, so a small share of the mean
-// error is added, less and less of it until the certified gap is reached; LowerBound is one for the last step itself, from
-// the singular values of a factor that is below its Gram matrix. Gaps much below the default take long, since the problem is
-// as ill-conditioned as the share is small.
+// optimizeLast minimizes sens(C)²·e_(T-1). The Gram matrix of one step is numerically singular, so a small share of
+// the mean error is added, less and less of it until the certified gap is reached; LowerBound is one for the last step
+// itself, from the singular values of a factor that is below its Gram matrix. Gaps much below the default take long,
+// since the problem is as ill-conditioned as the share is small.
 func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
 	search := newStepSearch(opts, LastStep)
 	best := search.best
@@ -171,8 +174,8 @@ func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 	return best, nil
 }
 
-// rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their computation can
-// have lost.
+// rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their
+// computation can have lost.
 func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(h, true) {
@@ -191,8 +194,8 @@ func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
 	return &root, nil
 }
 
-// LowerBoundLast is LowerBound for the error of the last step alone: good if x is close to an optimal CᵀC, valid for every
-// positive definite x.
+// LowerBoundLast is LowerBound for the error of the last step alone: good if x is close to an optimal CᵀC, valid for
+// every positive definite x.
 func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	root, err := rootBelow(lastGram(e, 0))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"mafalda/strategy"
 )
 
-// Toeplitz is the class of Toeplitz strategies of few coefficients, and with a scale for every column if that is asked for.
+// Toeplitz is the class of Toeplitz strategies of few coefficients, and with a scale for every column if that is asked
+// for.
 type Toeplitz struct {
 	Bandwidth    int  // coefficients w; 0 means b
 	ScaleColumns bool // fit the scale of each column, too
@@ -39,26 +40,28 @@ func (c Toeplitz) Parameters() Parameters {
 	return Parameters{Bandwidth: c.Bandwidth, ScaleColumns: c.ScaleColumns}
 }
 
-// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, and scaled columns for ManySteps and
-// where patterns overlap.
+// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, and scaled columns for
+// ManySteps and where patterns overlap.
 func (c Toeplitz) Supports(k Kind, schema participation.Schema) error {
 	switch {
 	case c.ScaleColumns && k == ManySteps:
 		return fmt.Errorf("column scaling: %w for many steps", ErrUnsupported)
 	case c.ScaleColumns && !participation.IsPartition(schema):
-		return fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported, schema.Name())
+		return fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported,
+			schema.Name())
 	}
 	return supports(c, k, schema)
 }
 
-// Optimize minimizes the loss by L-BFGS from several starts, since the problem is not convex; there is no certificate. The
-// loss is that of the true sensitivity where it is exact, and of the sum of |X| over a pattern, an upper bound, otherwise:
-// for coefficients with changing signs no formula for monotone ones is used. An evaluation costs O(T² + k²w) and allocates
-// nothing of size T². Under min-sep a wider strategy is measured against the patterns that are worst for it, at a cost of
-// O(T²) memory and O(T² + Tbk) time an evaluation, and with b, 2b, 4b, ... coefficients no worse than with fewer.
+// Optimize minimizes the loss by L-BFGS from several starts, since the problem is not convex; there is no certificate.
+// The loss is that of the true sensitivity where it is exact, and of the sum of |X| over a pattern, an upper bound,
+// otherwise: for coefficients with changing signs no formula for monotone ones is used. An evaluation costs O(T² +
+// k²w) and allocates nothing of size T². Under min-sep a wider strategy is measured against the patterns that are
+// worst for it, at a cost of O(T²) memory and O(T² + Tbk) time an evaluation, and with b, 2b, 4b, ... coefficients no
+// worse than with fewer.
 //
-// For Long the loss is that of the majorant of the sensitivity, which is exact where no coefficient of C is negative, at
-// O(Tw) an evaluation. The errors are those of Supports, a bandwidth outside 1..T, and ErrGram.
+// For Long the loss is that of the majorant of the sensitivity, which is exact where no coefficient of C is negative,
+// at O(Tw) an evaluation. The errors are those of Supports, a bandwidth outside 1..T, and ErrGram.
 func (c Toeplitz) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {

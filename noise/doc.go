@@ -33,6 +33,8 @@
 // process cannot see is that a copy of the state was put back, or runs elsewhere: State.Counter finds that out, from a
 // second file that is not copied with it.
 //
+// A Drawing writes rows to a file, which appears when all of them are safe, or one by one to a stream of bytes.
+//
 // # What floating point does not give
 //
 // The guarantee is for real numbers. Noise and sums in floating point have gaps that depend on what was added, from

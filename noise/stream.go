@@ -34,7 +34,7 @@ type Stream struct {
 	steps  int
 	std    float64
 	grid   float64
-	seed   bool
+	seed   *uint64 // what it is made of; nil: a secret key
 	mix    *mixer
 	next   int // the next step
 	z      []float64
@@ -90,7 +90,11 @@ type gaussian struct {
 
 func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
 	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), std: z.std,
-		grid: opts.Grid, seed: opts.Seed != nil, z: make([]float64, dim), row: make([]float64, dim)}
+		grid: opts.Grid, z: make([]float64, dim), row: make([]float64, dim)}
+	if opts.Seed != nil {
+		seed := *opts.Seed
+		s.seed = &seed
+	}
 	var err error
 	if s.mix, err = newMixer(c, dim, z.key.normals, opts.Regenerate); err != nil {
 		return nil, fmt.Errorf("preparing the noise: %w", err)
@@ -108,7 +112,7 @@ func (s *Stream) Step() int { return s.next }
 func (s *Stream) Dim() int { return s.dim }
 
 // Private reports whether the key is secret: false for seeded streams, which protect nothing.
-func (s *Stream) Private() bool { return !s.seed }
+func (s *Stream) Private() bool { return s.seed == nil }
 
 // NoiseStd returns the standard deviation of Z.
 func (s *Stream) NoiseStd() float64 { return s.std }

@@ -12,6 +12,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/internal/rounding"
@@ -101,7 +102,7 @@ func (s *solver) iteration(it factorize.Iteration) {
 func (s *solver) search(ctx context.Context) error {
 	searching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return benchmarks.DMF(searching, s.schema()) })
+	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return baselines.New(searching, baselines.DMF, s.schema()) })
 	if !s.Options.NoBaselines {
 		go dmf() // beside all else
 	}

@@ -12,7 +12,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
-
+	"mafalda/factorize/baselines"
 	"mafalda/workload"
 )
 
@@ -31,7 +31,7 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 	measure := benchmarks.On(objective, v.schema)
 	var is []benchmarks.Baseline
 	if _, ok := m.Baselines["d-mf"]; ok {
-		dmf, err := benchmarks.DMF(ctx, v.schema)
+		dmf, err := baselines.New(ctx, baselines.DMF, v.schema)
 		if err != nil {
 			return err
 		}

@@ -20,12 +20,12 @@ func audited(t *testing.T) map[string]struct {
 	algorithm Algorithm
 	attacker  Attacker
 } {
-	optimum, err := factorize.Banded{Bandwidth: 3}.Optimize(context.Background(), factorize.Mean(workload.PrefixGram(8)),
-		mustCyclic(t, 8, 2), factorize.Options{})
+	ctx, schema, prefix := context.Background(), mustCyclic(t, 8, 2), factorize.Mean(workload.PrefixGram(8))
+	optimum, err := factorize.Banded{Bandwidth: 3}.Optimize(ctx, prefix, schema, factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(workload.PrefixGram(8)), mustCyclic(t, 8, 2), factorize.Options{})
+	dense, err := factorize.Dense{}.Optimize(ctx, prefix, schema, factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

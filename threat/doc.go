@@ -22,6 +22,13 @@
 // Kalman filter, so that M follows from the filter's gains (forward), the energy of later innovations (backward), and
 // how a gradient's trace runs through both (respond). docs/threat-models.md derives it.
 //
+// # From M to a report
+//
+// Measure turns M into a squared sensitivity: a proven bound, or what is certainly lost. Assess does so for every pair
+// of one attacker with a node, and adds μ, ε and the Rényi divergence, all rounded up; Growth for many numbers of
+// steps. Study has both as cells of package study: plain data, for several processes. Audit attacks the simulated
+// protocol, to prove what Account says wrong.
+//
 // # Notation
 //
 //	n, T   nodes, steps

@@ -29,7 +29,7 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	}
 	m := e.Manifest
 	if m.Steps != steps {
-		return Algorithm{}, fmt.Errorf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)
+		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}
 	}
 	digest, err := e.Digest()
 	if err != nil {
@@ -39,7 +39,7 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	var inverse mat.Matrix
 	if m.PerNode == nil {
 		var c strategy.Strategy
-		if c, err = sharedStrategy(e); err == nil {
+		if c, err = e.SharedStrategy(); err == nil {
 			a = MFDSGD(c)
 		}
 		if e.Inverse != nil {
@@ -55,32 +55,14 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	return a, nil
 }
 
-// sharedStrategy returns the strategy of an export that all nodes share, from its parameters if it has some.
-func sharedStrategy(e *export.Export) (strategy.Strategy, error) {
-	c, err := e.Manifest.Strategy.Build(e.Manifest.Steps)
-	if err == nil && c == nil {
-		c, err = strategy.NewDense(e.C)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.Dir, err)
-	}
-	return c, nil
-}
-
 func perNode(e *export.Export) (Algorithm, error) {
 	nodes, err := e.Read("nodes.csv")
 	if err != nil {
 		return Algorithm{}, err
 	}
-	layers := make([]strategy.Strategy, len(e.Layers))
-	for i, l := range e.Layers {
-		if layers[i], err = strategy.NewDense(l.C); err != nil {
-			return Algorithm{}, fmt.Errorf("%s: %w", e.Dir, err)
-		}
-	}
-	each := make([]strategy.Strategy, len(e.Manifest.PerNode.Layers))
-	for v, l := range e.Manifest.PerNode.Layers {
-		each[v] = layers[l]
+	each, err := e.NodeStrategies()
+	if err != nil {
+		return Algorithm{}, err
 	}
 	a := MFDSGDPerNode(each)
 	a.of.nodes = nodes
@@ -97,17 +79,17 @@ func (a Algorithm) CheckNodes(g *graph.Graph) error {
 		return err
 	}
 	if !bytes.Equal(a.of.nodes, want.Bytes()) {
-		return &nodesError{a.of.dir}
+		return &misfit{a.of.dir + " has strategies for the nodes of another graph"}
 	}
 	return nil
 }
 
-// nodesError is about an export for other nodes.
-type nodesError struct{ dir string }
+// misfit is about an export of another run.
+type misfit struct{ text string }
 
-func (e *nodesError) Error() string { return e.dir + " has strategies for the nodes of another graph" }
+func (e *misfit) Error() string { return e.text }
 
-func (e *nodesError) Unwrap() error { return ErrStrategy }
+func (e *misfit) Unwrap() error { return ErrStrategy }
 
 // digest stands for every number of the strategies; it is empty without any.
 func (a Algorithm) digest() string {

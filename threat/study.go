@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	"mafalda/export"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/internal/study"
@@ -128,8 +129,9 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("bound", s.options.Measure)
 }
 
-// AddPrivacyTo adds what those of Assess depend on, besides that and the schema.
-func (s *Study) AddPrivacyTo(in *study.Inputs) {
+// AddPairsTo adds what those of Assess depend on, besides that.
+func (s *Study) AddPairsTo(in *study.Inputs) {
+	export.DescribeSchema("", s.scenario.Schema).AddTo(in, s.scenario.steps())
 	in.Add("sigma", s.options.Sigma)
 	in.Add("delta", s.options.Delta)
 	in.Add("alpha", s.options.Alpha)

@@ -78,7 +78,7 @@ func TestStudyInputs(t *testing.T) {
 		var in study.Inputs
 		all := mustStudy(t, Scenario{w, a, attacker, every(t, 3)}, o)
 		all.AddTo(&in)
-		all.AddPrivacyTo(&in)
+		all.AddPairsTo(&in)
 		text := ""
 		for _, i := range in {
 			text += i.Name + "=" + i.Value + "\n"

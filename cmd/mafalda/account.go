@@ -141,8 +141,8 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if err != nil {
 		return nil, err
 	}
-	accounts := &cli.Accounts{Study: all, Network: n, Schema: schema, Flags: &f.schema, Scenario: s, Options: o,
-		Attackers: attackers, Replace: f.force}
+	accounts := &cli.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
+		Replace: f.force}
 	return &ledger{accounts, f, cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)}, nil
 }
 
@@ -179,8 +179,8 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	}
 	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
 	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
-	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Schema.Steps())
-	fmt.Fprintf(w, "participation  %v\n", l.Schema)
+	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Scenario.Schema.Steps())
+	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
 	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n",
 		l.Options.Measure, l.Options.Sigma)

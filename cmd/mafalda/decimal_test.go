@@ -70,7 +70,7 @@ func TestPrintedEpsilonIsOnTheSafeSide(t *testing.T) {
 		for j := range 10 {
 			delta := math.Pow(10, -1-1.37*float64(j))
 			args := command(flag("mu", mu), flag("delta", delta), flag("alpha", 1.5+float64(j)))
-			out, c := both[conversion](t, args...)
+			out, c := both[accounting.Conversion](t, args...)
 			if printed(t, out, "^mu +") != mu || printed(t, out, "^delta +") != delta {
 				t.Errorf("%v: what was given has changed:\n%s", args, out)
 			}
@@ -81,19 +81,19 @@ func TestPrintedEpsilonIsOnTheSafeSide(t *testing.T) {
 		for j := range 5 {
 			epsilon, delta := math.Exp(float64(i)/2-3), math.Pow(10, -1.1-2.3*float64(j))
 			args := command(flag("epsilon", epsilon), flag("delta", delta))
-			out, c := both[conversion](t, args...)
+			out, c := both[accounting.Conversion](t, args...)
 			if v := printed(t, out, "^mu +"); v > c.Mu || v < c.Mu*(1-2e-11) {
 				t.Errorf("%v prints μ %v for %v", args, v, c.Mu)
 			}
 			args = command(flag("mu", mu), flag("epsilon", epsilon*math.Pow(3, float64(j))))
-			out, c = both[conversion](t, args...)
+			out, c = both[accounting.Conversion](t, args...)
 			want := *c.Delta
 			if strings.Contains(out, "exp(") {
 				want = *c.LogDelta
 			}
 			least(args, "δ", printed(t, out, `^delta +`), want)
 			args = command(flag("alpha", 1.1+float64(j)), flag("rdp", epsilon), flag("delta", delta))
-			out, c = both[conversion](t, args...)
+			out, c = both[accounting.Conversion](t, args...)
 			least(args, "μ", printed(t, out, "^mu +"), c.Mu)
 		}
 	}
@@ -103,7 +103,7 @@ func TestPrintedEpsilonIsOnTheSafeSide(t *testing.T) {
 func TestEpsilonJSONHasNoZeroDelta(t *testing.T) {
 	for _, args := range [][]string{{"--mu", "0.01", "--epsilon", "1"}, {"--mu", "1", "--epsilon", "1e6"},
 		{"--mu", "1e-200", "--epsilon", "1e200"}} {
-		_, c := both[conversion](t, append([]string{"epsilon"}, args...)...)
+		_, c := both[accounting.Conversion](t, append([]string{"epsilon"}, args...)...)
 		if c.Delta == nil || *c.Delta != math.SmallestNonzeroFloat64 || c.LogDelta == nil || *c.LogDelta > -744 {
 			t.Errorf("%v: δ = %v", args, *c.Delta)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/internal/npy"
+	"mafalda/noise"
 )
 
 // TestNoiseProcess is no test: it is the program, in a process of its own, for those that start it.
@@ -42,7 +43,7 @@ func lone(dir, state string, args ...string) []string {
 func TestNoiseRowsAreNumbered(t *testing.T) {
 	dir, work := noisy(t), t.TempDir()
 	state, out := filepath.Join(work, "state"), filepath.Join(work, "row.npy")
-	var last about
+	var last noise.About
 	for row, args := range [][]string{{"--new", "--row", "0"}, {"--row", "1", "--force"}, {"--force"}} {
 		code, stdout, errs := mafalda(lone(dir, state, append(args, "-o", out)...)...)
 		if code != 0 || stdout != "" || !strings.HasPrefix(errs,

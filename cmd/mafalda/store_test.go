@@ -16,6 +16,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/internal/cli"
 	"mafalda/optim"
+	"mafalda/simulate"
 )
 
 // imported is what gonum uses once all rooms are imported.
@@ -228,7 +229,7 @@ func TestSimulateLeavesNothing(t *testing.T) {
 func TestSimulateOfAReplacedExport(t *testing.T) {
 	dir, out := filepath.Join(t.TempDir(), "sim"), filepath.Join(t.TempDir(), "out")
 	args := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--mu", "1", "--seeds", "1", "--methods", out}
-	key := cell{Method: out, Mu: 1}
+	key := simulate.Cell{Method: out, Mu: 1}
 	for i, strategy := range []string{"banded", "toeplitz"} {
 		optimizeJSON(t, "--graph", "cycle:4", "--T", "12", "-k", "3", "--strategy", strategy, "--no-baselines", "-o", out, "--force")
 		kept, fresh := simulateJSON(t, append(args, "-o", dir)...)[key], simulateJSON(t, args...)[key]

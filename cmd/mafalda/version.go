@@ -20,10 +20,11 @@ func newVersionCmd() *cobra.Command {
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]string{
-					"version": version.String(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]string{"version": version.String(),
+					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "mafalda %s (%s, %s/%s)\n", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "mafalda %s (%s, %s/%s)\n", version.String(), runtime.Version(),
+				runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

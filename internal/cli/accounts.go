@@ -11,7 +11,6 @@ import (
 	"mafalda/internal/figures"
 	"mafalda/internal/study"
 	"mafalda/internal/version"
-	"mafalda/participation"
 	"mafalda/threat"
 )
 
@@ -20,9 +19,7 @@ import (
 type Accounts struct {
 	Study     *threat.Study
 	Network   *graph.Network
-	Schema    participation.Schema
-	Flags     *SchemaFlags // of the schema
-	Scenario  threat.Scenario
+	Scenario  threat.Scenario // without attackers
 	Options   threat.AssessOptions
 	Attackers []threat.Attacker // that were asked for; at least one
 	Replace   bool              // results of other inputs
@@ -33,8 +30,7 @@ func (a *Accounts) Spec() study.Spec {
 	s := study.Of("account")
 	a.Network.AddTo(&s.Inputs)
 	a.Study.AddTo(&s.Inputs)
-	a.Flags.AddTo(&s.Inputs, a.Schema)
-	a.Study.AddPrivacyTo(&s.Inputs)
+	a.Study.AddPairsTo(&s.Inputs)
 	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv"}, "exposure")
 	s.Former = study.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
 		return slices.Contains(figures.WithFiles(slices.Clone(s.Summaries), "growth"), name)
@@ -67,7 +63,7 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}
 	f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{
-		Algorithm: a.Scenario.Algorithm.Name(), Steps: a.Schema.Steps(),
+		Algorithm: a.Scenario.Algorithm.Name(), Steps: a.Scenario.Schema.Steps(),
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
 	})
 	if err != nil {

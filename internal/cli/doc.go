@@ -9,6 +9,7 @@
 //	          flags take whole numbers as 1e6, too: WholeNumber, WholeNumbers, SeedNumber
 //	work      Progress draws a bar on a terminal; UntilInterrupted gives a command a context that Ctrl-C ends
 //	results   WriteResult and the functions around studies write into folders, and say what is kept of what was stopped
+//	accounts  Accounts has the studies of account, for every program that runs them, and their tables
 //	flags     SchemaFlags, PrivacyFlags, ThreatFlags: flags to values of the library, checked
 //
 // Nothing here computes, and nothing below this room knows a flag.

@@ -2,13 +2,16 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
 	"mafalda/internal/files"
+	"mafalda/noise"
 	"mafalda/plan"
+	"mafalda/simulate"
 )
 
 // hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
@@ -30,6 +33,8 @@ func hinted(cmd *cobra.Command, err error) string {
 		exists       *files.ExistsError
 		draw         *graph.DrawError
 		disconnected *graph.DisconnectedError
+		steps        *simulate.StepsError
+		lost         *noise.LostError
 	)
 	if errors.As(err, &exists) {
 		hint(exists, " (use --force to replace it)")
@@ -39,6 +44,12 @@ func hinted(cmd *cobra.Command, err error) string {
 	}
 	if errors.As(err, &disconnected) {
 		hint(disconnected, " (leave out --strict to use it)")
+	}
+	if errors.As(err, &steps) {
+		hint(steps, fmt.Sprintf(" (use --T %d)", steps.Steps))
+	}
+	if errors.As(err, &lost) {
+		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
 	}
 	return withFlags(text, err, cmd)
 }

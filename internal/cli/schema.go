@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/files"
-	"mafalda/internal/study"
 	"mafalda/participation"
 )
 
@@ -120,13 +118,4 @@ func (f *SchemaFlags) File() string {
 // Describe returns the schema for the manifest.
 func (f *SchemaFlags) Describe(s participation.Schema) export.Participation {
 	return export.DescribeSchema(f.schema, s)
-}
-
-// AddTo adds who takes part when to the inputs of a study: of a file its patterns, not its name.
-func (f *SchemaFlags) AddTo(in *study.Inputs, s participation.Schema) {
-	p := f.Describe(s)
-	p.Source = ""
-	text, _ := json.Marshal(p) // numbers and a name
-	in.Add("T", s.Steps())
-	in.Add("participation", string(text))
 }

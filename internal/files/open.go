@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -65,4 +66,16 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: more than %d bytes", path, ErrTooLarge, limit)
 	}
 	return content, nil
+}
+
+// Same reports whether two paths lead to one file or folder, or would if they were made.
+func Same(a, b string) bool {
+	i, err := os.Stat(a)
+	j, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return os.SameFile(i, j)
+	}
+	p, err := filepath.Abs(a)
+	q, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && p == q
 }
