@@ -81,7 +81,8 @@ func allExports(t testing.TB) map[string]exported {
 			Target: accounting.Target{Epsilon: 8, Delta: 1e-6}, Adjacency: accounting.ReplaceOne})},
 		"banded": {network: path, options: private(of(factorize.Banded{Bandwidth: 2}),
 			plan.Privacy{Target: accounting.Target{Mu: 1}, Clip: 2})},
-		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Message}, options: of(factorize.Toeplitz{})},
+		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Message},
+			options: of(factorize.Toeplitz{})},
 		"scaled": {network: path, options: of(factorize.Toeplitz{ScaleColumns: true}),
 			write: export.WriteOptions{Format: export.FormatBoth}},
 		"blt": {network: path, options: private(of(factorize.BLT{Buffers: 3}),
@@ -181,7 +182,7 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 			writeGeneric(t, dir, manifest)
 			c.undo()
 			if filepath.Base(dir) == "min-sep" && c.path == "participation.b" && c.about == "+1" {
-				continue // true, but weaker: who takes part less often learns no more, and every number holds for them, too
+				continue // true, but weaker: for who takes part less often every number holds, too
 			}
 			if r, err := verified(t, dir, f); !noticed(r, err, c.path) {
 				t.Errorf("%s: %s %s is not noticed", filepath.Base(dir), c.path, c.about)
