@@ -91,6 +91,9 @@ func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (
 	case exactOnly != "":
 		return nil, fault.New("Method", g.Method, "%s", exactOnly)
 	}
+	if g.LanczosSteps == 0 {
+		g.LanczosSteps = manyProducts
+	}
 	if err := g.checkEstimate(); err != nil {
 		return nil, err
 	}
@@ -98,7 +101,7 @@ func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (
 		if g.Method == GramAuto {
 			return exact, nil
 		}
-		return nil, fault.New("Method", g.Method, "%v: use [Method] exact", workload.ErrReversible)
+		return nil, fault.New("Method", g.Method, "[Method] lanczos: %v: use [Method] exact", workload.ErrReversible)
 	}
 	return g.estimate(n.Graph.Nodes()), nil
 }
@@ -108,7 +111,7 @@ func (g Gram) checkEstimate() error {
 	switch {
 	case g.Probes != 0 && g.Probes < workload.LeastProbes:
 		return fault.New("Probes", g.Probes, "at least %d random vectors are needed", workload.LeastProbes)
-	case g.LanczosSteps != 0 && g.LanczosSteps < 2:
+	case g.LanczosSteps < 2:
 		return fault.New("LanczosSteps", g.LanczosSteps, "at least 2 are needed")
 	case g.Probes > export.MaxProbes || g.LanczosSteps > export.MaxLanczosSteps:
 		return fault.New("Probes", nil, "[Probes] %d and [LanczosSteps] %d: at most %d and %d are made", g.Probes,
@@ -117,16 +120,13 @@ func (g Gram) checkEstimate() error {
 	return nil
 }
 
-// estimate fills in the numbers for so many nodes.
+// estimate fills in the number of probes for so many nodes.
 func (g Gram) estimate(nodes int) *export.Gram {
 	e := &export.Gram{Method: GramLanczos.String(), Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Confidence: workload.Confidence}
 	if e.Probes == 0 {
 		const least = workload.LeastProbes
 		e.Probes = min(max(probedNodes/nodes/least*least, least), mostProbes)
-	}
-	if e.LanczosSteps == 0 {
-		e.LanczosSteps = manyProducts
 	}
 	if nodes <= max(e.Probes, fewNodes) {
 		e.Probes, e.Confidence = nodes, 1 // all unit vectors: nothing is left to chance

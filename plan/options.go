@@ -50,14 +50,20 @@ func (o Options) split() bool { return o.PerNode || o.Groups > 0 }
 // dense reports whether the class is that of all strategies.
 func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dense{}) }
 
+// Tolerance returns the certified relative gap that Solve stops at.
+func (p Problem) Tolerance(o Options) float64 {
+	if o.Tolerance == 0 {
+		return p.Objective.Tolerance()
+	}
+	return o.Tolerance
+}
+
 // filled returns the options with the defaults for a problem, which has been checked.
 func (o Options) filled(p Problem) Options {
 	if o.Class == nil {
 		o.Class = factorize.DefaultClass(p.Schema)
 	}
-	if o.Tolerance == 0 {
-		o.Tolerance = p.Objective.Tolerance()
-	}
+	o.Tolerance = p.Tolerance(o)
 	return o
 }
 
@@ -134,7 +140,7 @@ func (o Options) checkStart(p Problem) error {
 func checkPlace(path string, resume bool) error {
 	if !resume {
 		if _, err := os.Lstat(path); err == nil {
-			return fault.New("Checkpoint", nil, "%s exists already: [Resume] goes on with it, or remove it ([Checkpoint])", path)
+			return fault.New("Resume", nil, "%s exists already: [Resume] goes on with it, or remove it", path)
 		}
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mafalda/export"
-	"mafalda/factorize"
 )
 
 // An optimization goes on from its checkpoint to the same optimum, at once if it was at its end.
@@ -92,19 +90,5 @@ func TestCheckpointThatCannotBeKept(t *testing.T) {
 	}
 	if strings.Count(errs, "goes on without a checkpoint") != 1 || strings.Count(errs, "no checkpoint was kept") != 1 {
 		t.Errorf("said: %s", errs)
-	}
-	var said strings.Builder
-	c := &checkpoints{path: path, settings: "s", steps: 1, warnings: &said, kept: -1}
-	for range 3 {
-		c.tried = time.Time{}
-		c.keep(factorize.Iteration{X: []float64{1}})
-	}
-	c.path, c.tried = filepath.Join(t.TempDir(), "ckpt"), time.Time{}
-	if c.keep(factorize.Iteration{Count: 7, X: []float64{1}}); c.failed != nil || c.kept != 7 ||
-		strings.Count(said.String(), "\n") != 1 {
-		t.Errorf("%v, %d, %s", c.failed, c.kept, said.String())
-	}
-	if c.end(); strings.Count(said.String(), "\n") != 1 {
-		t.Errorf("all is well at the end: %s", said.String())
 	}
 }

@@ -207,7 +207,7 @@ func writeSimulated(w io.Writer, rows []simulatedRow) error {
 func (s *simulation) print(w io.Writer, g *grid, rows []simulatedRow) error {
 	c := s.config
 	fmt.Fprintf(w, "graph          %s\n", s.network.Line())
-	fmt.Fprintf(w, "gossip         %s, %s a step\n", gossipLine(&s.network.Origin), cli.Count(c.Rounds, "round"))
+	fmt.Fprintf(w, "gossip         %s, %s a step\n", s.network.Origin.GossipLine(), cli.Count(c.Rounds, "round"))
 	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(), c.LearningRate)
 	fmt.Fprintf(w, "participation  %v\n", c.Schema)
 	fmt.Fprintf(w, "privacy        local DP: against everybody who sees all messages; %v neighbours, clipped to %g, delta %g\n", s.adjacency, c.Clip, s.flags.delta)

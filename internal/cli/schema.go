@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -106,6 +107,14 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 		return nil, Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	return s, nil
+}
+
+// File returns the path of the file that --schema names, empty if it names none.
+func (f *SchemaFlags) File() string {
+	if slices.Contains(schemaNames, f.schema) {
+		return ""
+	}
+	return f.schema
 }
 
 // Describe returns the schema for the manifest.
