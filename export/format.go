@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -25,7 +26,7 @@ const (
 var formats = [...]string{FormatNPY: "npy", FormatCSV: "csv", FormatBoth: "both"}
 
 // Formats returns the names that ParseFormat accepts.
-func Formats() []string { return formats[:] }
+func Formats() []string { return slices.Clone(formats[:]) }
 
 // String returns "npy", "csv" or "both".
 func (f Format) String() string { return formats[f] }

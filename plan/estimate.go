@@ -18,6 +18,9 @@ const (
 	estimateRounding = 1e-10 // what rounding may add to the relative error of an estimate, amply
 )
 
+// ErrEstimate is returned for an estimate that says nothing of the optimum: it takes more probes and Lanczos steps.
+var ErrEstimate = errors.New("the estimate of the Gram matrix is too far off to say anything")
+
 // checkConfidence refuses a confidence other than that of the sketch.
 func checkConfidence(g *export.Gram, s *workload.Sketch) error {
 	if want := s.Confidence(); g.Confidence != want {
@@ -27,25 +30,27 @@ func checkConfidence(g *export.Gram, s *workload.Sketch) error {
 	return nil
 }
 
-// Judge fills in how far the loss of a strategy may be from what the estimate h says and, if it is the optimum for h but for the
-// gap, how far above the true optimum it may be. The latter is not for strategies of other classes (optimum false): their loss
-// does not change with the optimum's.
+// deviation is how far a strategy's loss is from that for the true Gram matrix, by the differences between probes.
+type deviation struct {
+	gram      *export.Gram
+	random    float64                // mean square of second order, times the square of the sketch's factor
+	truncated factorize.Perturbation // by few Lanczos steps
+}
+
+// judge fills in how far the loss of a strategy may be from what the estimate h says.
 //
 // Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in
 // addition to what few Lanczos steps may cost.
-func Judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c strategy.Strategy, optimum bool, gap float64) error {
-	if s == nil {
-		return nil
-	}
+func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c strategy.Strategy) (*deviation, error) {
 	if err := checkConfidence(g, s); err != nil {
-		return err
+		return nil, err
 	}
 	p, err := factorize.NewPerturber(c, h)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	d := &deviation{gram: g}
 	var first, second float64 // mean squares of the probes' errors
-	var truncated factorize.Perturbation
 	pairs := float64(s.Probes() * (s.Probes() - 1))
 	err = s.Deviations(c.Steps(), func(e *mat.SymDense, probe bool) error {
 		by := p.By(e)
@@ -53,23 +58,27 @@ func Judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c strategy.Strat
 			first += by.First * by.First / pairs
 			second += by.Second / pairs
 		} else {
-			truncated = by
+			d.truncated = by
 		}
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	factor := s.Factor()
-	loss := lossError(g, factor*math.Sqrt(first), math.Abs(truncated.First))
+	d.random = factor * factor * second
+	loss := lossError(g, factor*math.Sqrt(first), math.Abs(d.truncated.First))
 	g.LossError = &loss
-	if !optimum {
-		return nil
-	}
-	worst := (1+excess(g, factor*factor*second, truncated.Second, loss))*(1+gap) - 1
-	g.ExcessBound = &worst
+	return d, nil
+}
+
+// optimum fills in how far above the true optimum the strategy may be, if it is the optimum for the estimate but for the
+// gap. It is not for strategies of other classes: their loss does not change with the optimum's.
+func (d *deviation) optimum(gap float64) error {
+	worst := (1+excess(d.gram, d.random, d.truncated.Second, *d.gram.LossError))*(1+gap) - 1
+	d.gram.ExcessBound = &worst
 	if math.IsInf(worst, 1) {
-		return errors.New("the estimate of the Gram matrix is too far off to say anything: use more --probes and --lanczos-steps")
+		return ErrEstimate
 	}
 	return nil
 }
@@ -97,11 +106,8 @@ func excess(g *export.Gram, random, truncated, loss float64) float64 {
 	return math.Max(up.Excess(), down.Excess())
 }
 
-// JudgeLong fills in how far the loss of a strategy may be from what an estimate says.
-func JudgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c strategy.Strategy) error {
-	if s == nil {
-		return nil
-	}
+// judgeLong fills in how far the loss of a strategy may be from what an estimate says.
+func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c strategy.Strategy) error {
 	if err := checkConfidence(g, s); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"mafalda/export"
@@ -27,7 +28,7 @@ const (
 var gramMethods = [...]string{GramAuto: "auto", GramExact: "exact", GramLanczos: "lanczos"}
 
 // GramMethods returns the names that ParseGramMethod accepts.
-func GramMethods() []string { return gramMethods[:] }
+func GramMethods() []string { return slices.Clone(gramMethods[:]) }
 
 // String returns "auto", "exact" or "lanczos".
 func (m GramMethod) String() string { return gramMethods[m] }

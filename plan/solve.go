@@ -78,6 +78,11 @@ func (s *solver) counts(phase string) func(done, total int) {
 	return func(done, total int) { s.show(phase, float64(done)/float64(max(total, 1))) }
 }
 
+// source returns what errors depend on; computing it is a phase.
+func (s *solver) source(phase string) source {
+	return source{&s.Gram, s.Problem.Network, s.Problem.Workload, s.counts(phase)}
+}
+
 func (s *solver) note(warning bool, format string, args ...any) {
 	if s.Options.Progress != nil {
 		s.Options.Progress(Event{Note: fmt.Sprintf(format, args...), Warning: warning})
@@ -101,7 +106,7 @@ func (s *solver) search(ctx context.Context) error {
 		go dmf() // beside all else
 	}
 	var err error
-	s.kernel, s.sketch, err = KernelBy(ctx, &s.Gram, s.Problem.Network, s.Problem.Workload, s.schema().Steps(), s.counts("Gram matrix"))
+	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
 	if err != nil {
 		return fmt.Errorf("computing the Gram matrix: %w", err)
 	}
@@ -226,7 +231,11 @@ func (s *solver) judge(context.Context) error {
 		return nil
 	}
 	s.show("error of the estimate", 0)
-	return Judge(&s.Gram, s.sketch, s.gram, s.Strategy(), s.OfClass == nil, s.Optimum.Gap)
+	d, err := judge(&s.Gram, s.sketch, s.gram, s.Strategy())
+	if err != nil || s.OfClass != nil {
+		return err
+	}
+	return d.optimum(s.Optimum.Gap)
 }
 
 // isEnd reports whether an error is that of a context.

@@ -24,7 +24,7 @@ import (
 // network that cannot be made, more memory than there is: limits.ErrMemory), and ErrNoNetwork if a network is given
 // for the prefix workload, which has none. There is no report then.
 func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
-	if !IsLongExport(e) {
+	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
 		if err := limits.Fits(fmt.Sprintf("T = %v", steps), matrices); err != nil {
@@ -91,7 +91,7 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil || !known {
 		return err
 	}
-	if IsLongExport(v.export) {
+	if isLongExport(v.export) {
 		return v.longLoss(ctx, n, c)
 	}
 	k, err := v.kernel(ctx, n)

@@ -13,7 +13,6 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 
-	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -41,7 +40,7 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 		}
 	} else if len(m.Baselines) > 0 {
 		var err error
-		if is, err = plainBaselines(m.Steps, measure); err != nil {
+		if is, err = benchmarks.Plain(m.Steps, measure); err != nil {
 			return err
 		}
 	}
@@ -58,22 +57,6 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 	}
 	v.baselinesAre(names, is)
 	return nil
-}
-
-// plainBaselines are those that need no optimization.
-func plainBaselines(steps int, measure benchmarks.Measure) ([]benchmarks.Baseline, error) {
-	var all []benchmarks.Baseline
-	for _, b := range []struct {
-		name string
-		c    strategy.Strategy
-	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}} {
-		q, err := measure(b.c)
-		if err != nil {
-			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
-		}
-		all = append(all, benchmarks.Baseline{Name: b.name, Quality: q})
-	}
-	return all, nil
 }
 
 // baselinesAre compares what was measured with the manifest. Names are those that there can be.

@@ -21,8 +21,11 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	}
 	m := v.export.Manifest
 	again := *claimed
-	optimum := isDense(m.Strategy) && participation.IsPartition(v.schema)
-	if err := Judge(&again, v.sketch, h, c, optimum, m.Gap); err != nil {
+	d, err := judge(&again, v.sketch, h, c)
+	if err == nil && isDense(m.Strategy) && participation.IsPartition(v.schema) {
+		err = d.optimum(m.Gap)
+	}
+	if err != nil {
 		v.add("estimate", false, "%v", err)
 		return
 	}

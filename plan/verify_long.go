@@ -26,7 +26,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	if err := v.checkSketch(n); err != nil {
 		return err
 	}
-	responses, sketch, err := ResponsesBy(ctx, m.Gram, n, kind, nil)
+	responses, sketch, err := source{gram: m.Gram, network: n, workload: kind}.responses(ctx)
 	if err != nil {
 		return v.computing("loss", err)
 	}
@@ -41,7 +41,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	}
 	if sketch != nil {
 		again := *m.Gram
-		if err := JudgeLong(ctx, &again, sketch, c); err != nil {
+		if err := judgeLong(ctx, &again, sketch, c); err != nil {
 			return v.computing("estimate", err)
 		}
 		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", rounding.UpText(*again.LossError, 2)),
@@ -51,7 +51,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 		v.skip("baselines")
 		return nil
 	}
-	is, err := plainBaselines(m.Steps, benchmarks.On(factorize.Long(responses), v.schema))
+	is, err := benchmarks.Plain(m.Steps, benchmarks.On(factorize.Long(responses), v.schema))
 	if err != nil {
 		return v.computing("baselines", err)
 	}

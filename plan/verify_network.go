@@ -52,7 +52,7 @@ func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.
 	if err := v.checkSketch(n); err != nil {
 		return nil, err
 	}
-	k, s, err := KernelBy(ctx, m.Gram, n, kind, m.Steps, nil)
+	k, s, err := source{gram: m.Gram, network: n, workload: kind}.kernel(ctx, m.Steps)
 	v.sketch = s
 	return k, err
 }

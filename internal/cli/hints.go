@@ -8,6 +8,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/files"
+	"mafalda/plan"
 )
 
 // hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
@@ -21,6 +22,9 @@ func hinted(cmd *cobra.Command, err error) string {
 	}
 	if errors.Is(err, graph.ErrAsymmetric) {
 		hint(graph.ErrAsymmetric, ": use --directed")
+	}
+	if errors.Is(err, plan.ErrEstimate) {
+		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
 	}
 	var (
 		exists       *files.ExistsError

@@ -5,8 +5,8 @@ import (
 	"mafalda/factorize"
 )
 
-// IsLongExport reports whether nothing of size T×T belongs to the export.
-func IsLongExport(e *export.Export) bool {
+// isLongExport reports whether nothing of size T×T belongs to the export.
+func isLongExport(e *export.Export) bool {
 	m := e.Manifest
 	if m.Steps <= factorize.LongSteps || e.C != nil || m.PerNode != nil {
 		return false
