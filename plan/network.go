@@ -51,8 +51,8 @@ func NetworkOptions(m *export.Manifest, at NetworkFiles) (graph.NetworkOptions, 
 	}
 	if o.Source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
 		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: o.Seed}); !known || err != nil {
-			return o, failed("network", "%q is no built-in graph that can be made, and the manifest has no hash of a file",
-				g.Source)
+			return o, failed("network",
+				"%q is no built-in graph that can be made, and the manifest has no hash of a file", g.Source)
 		}
 		o.Source = g.Source
 	}
@@ -89,8 +89,9 @@ func checkNetworkKind(m *export.Manifest) error {
 	return nil
 }
 
-// NetworkOf returns the network of an export: the one given, after comparing it with what the manifest says, or, if that
-// is nil, the one made again from the manifest alone. What differs is a FailedError; see NetworkOptions for the others. A schema that cannot be is one of the participation package's errors.
+// NetworkOf returns the network of an export: the one given or, if that is nil, the one made again from the manifest
+// alone, after comparing it with what the manifest says. What differs is a FailedError. Other errors are those of
+// NetworkOptions and of graph.LoadNetwork, and of the participation package, of a schema that cannot be.
 func NetworkOf(ctx context.Context, e *export.Export, given *graph.Network) (*graph.Network, error) {
 	v, err := newVerification(e, given)
 	if err != nil {

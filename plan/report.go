@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"mafalda/internal/rounding"
 )
 
 // Report is what Verify finds.
@@ -53,6 +55,10 @@ func (r *Report) add(name string, ok bool, format string, args ...any) {
 
 // skip notes keys of the manifest that are not checked.
 func (r *Report) skip(keys ...string) { r.NotChecked = append(r.NotChecked, keys...) }
+
+// up and down print a number with twelve digits, rounded to the side on which it claims no more than was computed.
+func up(v float64) string   { return rounding.UpText(v, 12) }
+func down(v float64) string { return rounding.DownText(v, 12) }
 
 // claim is a number of the manifest, and what it should be.
 type claim struct {

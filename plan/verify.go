@@ -17,12 +17,12 @@ import (
 // sensitivity, noise level; and, on the network that it is for, squared error, loss, lower bounds and baselines. What
 // cannot be recomputed is listed as not checked: how the run went and, without the network, all that depends on it.
 //
-// The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; one that
-// came from files is named in Report.Missing (see NetworkOptions).
+// The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; the
+// files of one that came from files are named in Report.Missing (see NetworkOptions).
 //
-// A claim that does not hold is a failed check, not an error. Errors are of ctx, of exports that cannot be judged (a
+// A claim that does not hold is a failed check, not an error. Errors are that of ctx, of exports that cannot be judged (a
 // network that cannot be made, more memory than there is: limits.ErrMemory), and ErrNoNetwork if a network is given
-// for the prefix workload, which has none. The report is then what was found until there.
+// for the prefix workload, which has none. There is no report then.
 func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
 	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
@@ -42,7 +42,13 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 	v.arithmetic()
 	v.ending()
 	v.skip("seconds", "peak_bytes")
-	return v.Report, err
+	if err == nil {
+		err = ctx.Err() // searches that were stopped return what they have
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	return v.Report, nil
 }
 
 // verification runs the checks of one export.

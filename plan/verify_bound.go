@@ -25,16 +25,16 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", rounding.DownText(best.Bound(), 12), rounding.UpText(best.Loss, 12),
-		rounding.DownText(says, 12))
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", down(best.Bound()), up(best.Loss), down(says))
 }
 
 // searched is how far apart the bounds are that searches on different processors prove.
 const searched = 1e-7
 
-// overlapBound checks the lower bound of a strategy that is not the dense optimum, which best is, under the schema or under
-// fewer patterns. Where patterns overlap a search proves more, and what it proves is searched again.
-func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense, best *factorize.Result) error {
+// overlapBound checks the lower bound of a strategy that is not the dense optimum, which best is, under the schema or
+// under fewer patterns. Where patterns overlap a search proves more, and what it proves is searched again.
+func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense,
+	best *factorize.Result) error {
 	says := v.export.Manifest.LowerBound
 	if participation.IsPartition(v.schema) || says <= best.LowerBound {
 		v.boundIs("lower bound", "lower_bound", says, best)
@@ -45,7 +45,7 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 		return err
 	}
 	proven = math.Max(proven, best.LowerBound)
-	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", rounding.DownText(proven, 12), rounding.DownText(says, 12))
+	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", down(proven), down(says))
 	return nil
 }
 
@@ -61,7 +61,8 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 		return err
 	}
 	if m.LowerBound <= bound {
-		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", rounding.DownText(bound, 12), rounding.DownText(m.LowerBound, 12))
+		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", down(bound),
+			down(m.LowerBound))
 		return nil
 	}
 	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema,

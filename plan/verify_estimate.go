@@ -37,13 +37,15 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	v.compare("estimate", text, claims...)
 }
 
-// estimateClaims compares what the manifest says of an estimate with what it is. Unit vectors leave no choice to a seed.
+// estimateClaims compares what the manifest says of an estimate with what it is. Unit vectors leave no choice to a
+// seed.
 func (v *verification) estimateClaims(s *workload.Sketch, is export.Gram) []claim {
 	says := v.export.Manifest.Gram
 	if says.Confidence == 1 {
 		v.skip("gram.seed")
 	}
-	claims := append(optional("gram.loss_error", says.LossError, is.LossError), optional("gram.excess_bound", says.ExcessBound, is.ExcessBound)...)
+	claims := optional("gram.loss_error", says.LossError, is.LossError)
+	claims = append(claims, optional("gram.excess_bound", says.ExcessBound, is.ExcessBound)...)
 	return append(claims, claim{"gram.probes", float64(says.Probes), float64(s.Probes()), 0})
 }
 

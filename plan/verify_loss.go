@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
-	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -29,7 +28,8 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 	if isDense(m.Strategy) && participation.IsPartition(v.schema) {
 		return v.denseBound(ctx, c, h)
 	}
-	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(v.schema), factorize.Options{Gap: v.fineGap()})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(v.schema),
+		factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,6 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 // lossIs compares what was computed with the manifest.
 func (v *verification) lossIs(q factorize.Quality) {
 	m := v.export.Manifest
-	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", rounding.UpText(q.Loss, 12), rounding.UpText(q.SquaredError, 12)),
+	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", up(q.Loss), up(q.SquaredError)),
 		claim{"squared_error", m.SquaredError, q.SquaredError, sameMatrix}, claim{"loss", m.Loss, q.Loss, sameMatrix})
 }

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -38,7 +37,8 @@ func (v *verification) stepErrors(ctx context.Context, o Objective, c strategy.S
 	return nil
 }
 
-// lastBound proves the bound for the last step by the exported strategy or, if that is not enough, by the search that led to it.
+// lastBound proves the bound for the last step by the exported strategy or, if that is not enough, by the search that
+// led to it.
 func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
 	if m.Weights != nil {
@@ -59,14 +59,16 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		v.add("lower bound", false, "%v is proven for lower_bound; the manifest says %v", bound, m.LowerBound)
 		return nil
 	}
-	v.add("lower bound", true, "%s is proven; the manifest says %s", rounding.DownText(bound, 12), rounding.DownText(m.LowerBound, 12))
+	v.add("lower bound", true, "%s is proven; the manifest says %s", down(bound), down(m.LowerBound))
 	return nil
 }
 
 // worstBound computes the optimum for a weighted mean of the steps: the worst step of no strategy has a smaller error.
-func worstBound(ctx context.Context, k *workload.Kernel, s participation.Schema, weights []float64) (*factorize.Result, error) {
+func worstBound(ctx context.Context, k *workload.Kernel, s participation.Schema,
+	weights []float64) (*factorize.Result, error) {
 	if len(weights) != k.Steps() {
-		return nil, fmt.Errorf("objective max needs the weights that prove its bound: there are %d for %d steps", len(weights), k.Steps())
+		return nil, fmt.Errorf("objective max needs the weights that prove its bound: there are %d for %d steps",
+			len(weights), k.Steps())
 	}
 	var sum float64
 	for t, w := range weights {

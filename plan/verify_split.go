@@ -10,7 +10,6 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 
 	"mafalda/strategy"
@@ -112,8 +111,9 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 		return err
 	}
 	squared := floats.Sum(losses)
-	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix}, claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
-	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", rounding.UpText(m.Loss, 12), len(losses)), claims...)
+	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix},
+		claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
+	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", up(m.Loss), len(losses)), claims...)
 	if err := v.nodeBound(ctx, w, kind, strategies, bound); err != nil {
 		return err
 	}
@@ -124,7 +124,8 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	if err != nil {
 		return err
 	}
-	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", rounding.UpText(shared.Loss, 12), rounding.UpText(m.SharedLoss, 12)),
+	v.compare("shared loss",
+		fmt.Sprintf("the best shared strategy has %s, the manifest says %s", up(shared.Loss), up(m.SharedLoss)),
 		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
 	return v.baselines(ctx, Mean, all, nil)
 }
@@ -135,7 +136,8 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 	strategies []strategy.Strategy, proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
-		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", rounding.DownText(proven, 12), rounding.DownText(m.LowerBound, 12))
+		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", down(proven),
+			down(m.LowerBound))
 		return nil
 	}
 	var reached float64

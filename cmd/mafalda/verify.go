@@ -69,8 +69,8 @@ func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 		notes = append(notes, f.network.Note(r.Missing))
 	}
 	if f.json {
-		return cli.WriteJSON(w, map[string]any{"dir": dir, "ok": r.OK(), "checks": r.Checks, "not_checked": r.NotChecked,
-			"notes": notes})
+		return cli.WriteJSON(w, map[string]any{"dir": dir, "ok": r.OK(), "checks": r.Checks,
+			"not_checked": r.NotChecked, "notes": notes})
 	}
 	for _, c := range r.Checks {
 		switch {

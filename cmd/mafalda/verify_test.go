@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -117,7 +118,8 @@ func TestVerifyEndsInOneLine(t *testing.T) {
 				t.Errorf("%v: code %d, %q", split, code, errs)
 			}
 		}
-		for key, was := range manifest {
+		for _, key := range slices.Sorted(maps.Keys(manifest)) {
+			was := manifest[key]
 			manifest[key] = values[rng.IntN(len(values))]
 			writeGeneric(t, dir, manifest)
 			manifest[key] = was

@@ -12,7 +12,8 @@ import (
 	"mafalda/strategy"
 )
 
-// ExportNames returns the names of the pictures of an export: those of Export, and with its network errors and spectrum.
+// ExportNames returns the names of the pictures of an export: those of Export and, with its network, errors and
+// spectrum.
 func ExportNames(m *export.Manifest, network bool) []string {
 	names := []string{"matrices"}
 	if len(m.History) > 1 {
