@@ -16,7 +16,8 @@ var (
 	ErrExists = files.ErrExists // holds something; an earlier export is replaced with WriteOptions.Force
 )
 
-// WriteOptions tunes WriteDir and, but for Force, the files that Matrices makes for it. The zero value replaces nothing.
+// WriteOptions tunes WriteDir and, but for Force, the files that Matrices makes for it. The zero value replaces
+// nothing.
 type WriteOptions struct {
 	Force          bool   // replace an earlier export
 	Format         Format // of the matrices

@@ -74,7 +74,8 @@ func (c *checkpoints) write(it factorize.Iteration) error {
 	if err := npy.WriteNumbers(h, it.X); err != nil {
 		return err
 	}
-	header, err := json.Marshal(checkpointHeader{version.String(), c.key.String(), it.Count, hex.EncodeToString(h.Sum(nil))})
+	header, err := json.Marshal(checkpointHeader{version.String(), c.key.String(), it.Count,
+		hex.EncodeToString(h.Sum(nil))})
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,8 @@ func (c *checkpoints) read() (*mat.SymDense, int, error) {
 		return nil, 0, err
 	}
 	_, err = r.ReadByte()
-	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != c.steps*c.steps || header.Iterations < 0 || err != io.EOF {
+	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != c.steps*c.steps || header.Iterations < 0 ||
+		err != io.EOF {
 		return nil, 0, fmt.Errorf("%s is damaged", c.path)
 	}
 	return mat.NewSymDense(c.steps, a.Data), header.Iterations, nil

@@ -17,7 +17,8 @@ import (
 // A checkpoint that cannot be written is said once, and once more at the end; one that is written later mends it.
 func TestCheckpointThatCannotBeKept(t *testing.T) {
 	var said []string
-	c := &checkpoints{path: filepath.Join(t.TempDir(), strings.Repeat("x", 300)), steps: 1, kept: -1, // no file can have this name
+	c := &checkpoints{path: filepath.Join(t.TempDir(), strings.Repeat("x", 300)), steps: 1, kept: -1,
+		// no file can have this name
 		warn: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	for range 3 {
 		c.tried = time.Time{}
@@ -68,7 +69,8 @@ func TestCheckpoint(t *testing.T) {
 		"longer":          {c, append(slices.Clone(content), 0), "data follow"},
 		"none":            {c, []byte("hello\n"), "is not a checkpoint"},
 		"another problem": {other, content, "another problem"},
-		"another version": {c, []byte(strings.Replace(string(content), `"version":"`, `"version":"0`, 1)), "another version"},
+		"another version": {c, []byte(strings.Replace(string(content), `"version":"`, `"version":"0`, 1)),
+			"another version"},
 	} {
 		if err := os.WriteFile(path, tc.content, 0o600); err != nil {
 			t.Fatal(err)

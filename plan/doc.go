@@ -1,5 +1,5 @@
-// Package plan is the pipeline as a library: from a network, and who may take part when, to the strategy of least loss with
-// a proof of how good it is; to its export; and from an export back to what its manifest claims.
+// Package plan is the pipeline as a library: from a network, and who may take part when, to the strategy of least loss
+// with a proof of how good it is; to its export; and from an export back to what its manifest claims.
 //
 // # From a problem to a solution
 //
@@ -7,8 +7,8 @@
 //	Options   the class of strategies, one or several, how close to the optimum, the privacy wanted
 //	Solution  the strategy, its cost, a lower bound that no strategy is below, baselines, the noise for the privacy
 //
-// A [Problem] has a Key, the SHA-256 of every byte of it. Needs says what solving it takes, and Check what is wrong with it,
-// before anything is computed or allocated. [Solve] runs
+// A [Problem] has a Key, the SHA-256 of every byte of it. Needs says what solving it takes, and Check what is wrong
+// with it, before anything is computed or allocated. [Solve] runs
 //
 //	H         the Gram matrix of the workload on the network, exact or estimated (package workload);
 //	          for very many steps the response to a single step's noise takes its place
@@ -19,13 +19,13 @@
 //	others    DP-D-SGD, AntiPGD and D-MF on the same workload (package benchmarks)
 //	judged    how far off the loss may be, if H is an estimate
 //
-// [Solution.Export] writes matrices, nodes and manifest; [Solution.Manifest] is the latter alone. What was interrupted, or
-// did not converge, is a Solution as well: its Ending says so, and its bounds hold.
+// [Solution.Export] writes matrices, nodes and manifest; [Solution.Manifest] is the latter alone. What was interrupted,
+// or did not converge, is a Solution as well: its Ending says so, and its bounds hold.
 //
 // # From an export to what is true of it
 //
-// [Verify] trusts nothing but the bytes of the files: it computes again everything that the manifest claims, and for what
-// depends on the network it makes that again, or takes the one it is given. Nobody has to believe Solve.
+// [Verify] trusts nothing but the bytes of the files: it computes again everything that the manifest claims, and for
+// what depends on the network it makes that again, or takes the one it is given. Nobody has to believe Solve.
 //
 // # Errors
 //

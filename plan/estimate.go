@@ -72,8 +72,8 @@ func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c strategy.Strat
 	return d, nil
 }
 
-// optimum fills in how far above the true optimum the strategy may be, if it is the optimum for the estimate but for the
-// gap. It is not for strategies of other classes: their loss does not change with the optimum's.
+// optimum fills in how far above the true optimum the strategy may be, if it is the optimum for the estimate but for
+// the gap. It is not for strategies of other classes: their loss does not change with the optimum's.
 func (d *deviation) optimum(gap float64) error {
 	worst := (1+excess(d.gram, d.random, d.truncated.Second, *d.gram.LossError))*(1+gap) - 1
 	d.gram.ExcessBound = &worst

@@ -22,7 +22,8 @@ func FuzzCheckpoint(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, part := range []string{string(text), string(text[:len(text)-1]), string(text) + "x", "", "{}\n", `{"sha256":"00"}` + "\n",
+	for _, part := range []string{string(text), string(text[:len(text)-1]), string(text) + "x", "", "{}\n",
+		`{"sha256":"00"}` + "\n",
 		strings.Replace(string(text), `"iterations":3`, `"iterations":-3`, 1)} {
 		f.Add(part)
 	}

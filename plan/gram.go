@@ -43,8 +43,8 @@ func ParseGramMethod(name string) (GramMethod, error) {
 	return 0, fault.New("Method", strconv.Quote(name), "must be exact, lanczos or auto")
 }
 
-// Gram says how the Gram matrix of a network is computed. The zero value chooses by the network. Probes, LanczosSteps and
-// Seed are of GramLanczos, or of GramAuto if it comes to that.
+// Gram says how the Gram matrix of a network is computed. The zero value chooses by the network. Probes, LanczosSteps
+// and Seed are of GramLanczos, or of GramAuto if it comes to that.
 type Gram struct {
 	Method       GramMethod
 	Probes       int    // random vectors; 0 means 800,000 divided by the nodes, a multiple of 4 from 4 to 100
@@ -82,11 +82,13 @@ func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (
 	_, reversible := n.Gossip.Stationary()
 	switch impossible := long && math.IsInf(operations, 1); {
 	case impossible && !reversible:
-		return nil, fault.Because("Network", fmt.Errorf("more than %d steps: only gossip matrices in detailed balance, "+
-			"such as those of undirected graphs", factorize.LongSteps))
+		return nil,
+			fault.Because("Network", fmt.Errorf("more than %d steps: only gossip matrices in detailed balance, "+
+				"such as those of undirected graphs", factorize.LongSteps))
 	case impossible && g.Method == GramExact:
-		return nil, fault.New("Method", nil, "more than %d steps: [Method] exact is for at most %d nodes: use [Method] lanczos",
-			factorize.LongSteps, workload.MaxSpectralNodes)
+		return nil,
+			fault.New("Method", nil, "more than %d steps: [Method] exact is for at most %d nodes: use [Method] lanczos",
+				factorize.LongSteps, workload.MaxSpectralNodes)
 	case g.Method == GramExact || g.Method == GramAuto && (exactOnly != "" || operations <= exactOperations):
 		return exact, nil
 	case exactOnly != "":

@@ -42,7 +42,8 @@ func (s *Solution) Manifest() *export.Manifest {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}
 		}
-		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
+		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError,
+			Loss: b.Loss}
 	}
 	return m
 }

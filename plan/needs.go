@@ -33,8 +33,8 @@ const (
 	denseSteps       = 4096 // up to which structured strategies are written as matrices, too
 )
 
-// Needs returns what solving the problem takes. The network's part is left out while there is no network. The problem and
-// the options must be such that Solve would take them: Check says so.
+// Needs returns what solving the problem takes. The network's part is left out while there is no network. The problem
+// and the options must be such that Solve would take them: Check says so.
 func (p Problem) Needs(o Options) (r Resources) {
 	o = o.filled(p)
 	steps := float64(p.Schema.Steps())
@@ -127,9 +127,9 @@ func (p Problem) nanosecondsOf(o Options) float64 {
 	return dense
 }
 
-// Check finds, before any work and cheapest first, what is wrong with a problem and with the options for it, and whether
-// the machine has the memory. It can be asked before the network is loaded, and then knows nothing of the network. The
-// errors are a fault.Argument that names the field, and limits.ErrMemory.
+// Check finds, before any work and cheapest first, what is wrong with a problem and with the options for it, and
+// whether the machine has the memory. It can be asked before the network is loaded, and then knows nothing of the
+// network. The errors are a fault.Argument that names the field, and limits.ErrMemory.
 func (p Problem) Check(o Options) error {
 	if err := p.check(); err != nil {
 		return err
@@ -145,15 +145,16 @@ func (p Problem) Check(o Options) error {
 	return err
 }
 
-// CheckExport finds, before any work, what is wrong with an export of the solution to dir: options that do not fit, a place
-// that cannot be written, and a disk that is too small. It is to be called after Check.
+// CheckExport finds, before any work, what is wrong with an export of the solution to dir: options that do not fit, a
+// place that cannot be written, and a disk that is too small. It is to be called after Check.
 func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error {
 	o = o.filled(p)
 	switch {
 	case w.ParametersOnly && o.dense():
 		return fault.New("ParametersOnly", nil, "[ParametersOnly] leaves nothing to export of [Class] dense")
 	case o.split() && w.Format != export.FormatNPY:
-		return fault.New("Format", nil, "several strategies are one array, which [Format] %v cannot hold: use npy", w.Format)
+		return fault.New("Format", nil, "several strategies are one array, which [Format] %v cannot hold: use npy",
+			w.Format)
 	case dir == "":
 		return nil
 	}

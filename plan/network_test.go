@@ -69,7 +69,8 @@ func TestVerifyStopped(t *testing.T) {
 	for _, options := range []plan.Options{{}, {PerNode: true}, {Groups: 2}} {
 		dir := filepath.Join(t.TempDir(), "out")
 		exported{network: graph.NetworkOptions{Source: "path:4"}, options: options}.to(t, dir)
-		if r, err := plan.Verify(ctx, must(export.Load(dir)), nil); !errors.Is(err, context.Canceled) || r.Checks != nil {
+		if r, err := plan.Verify(ctx, must(export.Load(dir)), nil); !errors.Is(err, context.Canceled) ||
+			r.Checks != nil {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}

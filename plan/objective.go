@@ -20,6 +20,9 @@ const (
 	Last
 )
 
+// MeanOptimal is the name of the baseline of objectives other than Mean: the optimum for Mean, measured by them.
+const MeanOptimal = "mean-optimal"
+
 // objectives says what the objectives are for the optimizers, and for people.
 var objectives = [...]struct {
 	kind  factorize.Kind
@@ -54,8 +57,8 @@ func (o Objective) About() string { return objectives[o].about }
 // Tolerance is the certified relative gap that a search stops at if none is asked for.
 func (o Objective) Tolerance() float64 { return objectives[o].kind.DefaultGap() }
 
-// On returns the objective of a workload.
-func (o Objective) On(k *workload.Kernel) factorize.Objective {
+// on returns the objective of a workload.
+func (o Objective) on(k *workload.Kernel) factorize.Objective {
 	switch o {
 	case Worst:
 		return factorize.Worst(k)

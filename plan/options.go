@@ -21,9 +21,9 @@ import (
 
 // Options says how a Problem is solved. The zero value asks for the defaults named here.
 type Options struct {
-	Class       factorize.Class // strategies to choose from; nil means factorize.DefaultClass: all, but banded under min-sep
+	Class       factorize.Class // strategies to choose from; nil means factorize.DefaultClass
 	PerNode     bool            // a strategy for every node
-	Groups      int             // so many strategies that the nodes share, found by assigning and optimizing in turn; 0: one
+	Groups      int             // so many strategies that the nodes share; 0: one
 	Tolerance   float64         // certified relative gap to stop at; 0 means 1e-6, or Objective.Tolerance
 	Privacy     *Privacy        // the noise is calibrated for it; nil: for none
 	NoBaselines bool            // leave out DP-D-SGD, AntiPGD and D-MF
@@ -50,20 +50,14 @@ func (o Options) split() bool { return o.PerNode || o.Groups > 0 }
 // dense reports whether the class is that of all strategies.
 func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dense{}) }
 
-// Tolerance returns the certified relative gap that Solve stops at.
-func (p Problem) Tolerance(o Options) float64 {
-	if o.Tolerance == 0 {
-		return p.Objective.Tolerance()
-	}
-	return o.Tolerance
-}
-
 // filled returns the options with the defaults for a problem, which has been checked.
 func (o Options) filled(p Problem) Options {
 	if o.Class == nil {
 		o.Class = factorize.DefaultClass(p.Schema)
 	}
-	o.Tolerance = p.Tolerance(o)
+	if o.Tolerance == 0 {
+		o.Tolerance = p.Objective.Tolerance()
+	}
 	return o
 }
 
@@ -85,7 +79,7 @@ func (o Options) check(p Problem) error {
 	if err := o.checkSplit(p); err != nil {
 		return err
 	}
-	_, err := o.Privacy.Calibrate(1)
+	_, err := o.Privacy.calibrate(1)
 	return err
 }
 
@@ -111,7 +105,8 @@ func (o Options) checkObjective(p Problem) error {
 	case !o.dense() || o.split():
 		return fault.New("Objective", p.Objective, "is for one dense strategy")
 	case !participation.IsPartition(p.Schema):
-		return fault.New("Objective", p.Objective, "is not for %s participation, whose patterns overlap", p.Schema.Name())
+		return fault.New("Objective", p.Objective, "is not for %s participation, whose patterns overlap",
+			p.Schema.Name())
 	}
 	return nil
 }
@@ -166,9 +161,11 @@ func (o Options) checkLong(p Problem) error {
 	case !cyclic:
 		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", factorize.LongSteps)
 	case p.Objective != Mean || o.split():
-		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes", factorize.LongSteps)
+		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes",
+			factorize.LongSteps)
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
-		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum", factorize.LongSteps)
+		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
+			factorize.LongSteps)
 	case o.Class.Parameters().ScaleColumns:
 		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", factorize.LongSteps)
 	}

@@ -15,8 +15,8 @@ type Privacy struct {
 	Adjacency         accounting.Adjacency
 }
 
-// Calibrate returns the noise for a strategy of sensitivity sens; nil for no privacy. The errors are a fault.Argument.
-func (p *Privacy) Calibrate(sens float64) (*export.Privacy, error) {
+// calibrate returns the noise for a strategy of sensitivity sens; nil for no privacy. The errors are a fault.Argument.
+func (p *Privacy) calibrate(sens float64) (*export.Privacy, error) {
 	if p == nil {
 		return nil, nil
 	}

@@ -20,8 +20,8 @@ type Problem struct {
 	Gram       Gram      // how the Gram matrix is computed: chosen by the network, unless it says otherwise
 }
 
-// Key is the SHA-256 of every byte that goes into the problem: the weights of the network, its names and the hashes of its
-// files, the patterns of the schema, and all numbers. Problems that differ in nothing have the same key.
+// Key is the SHA-256 of every byte that goes into the problem: the weights of the network, its names and the hashes of
+// its files, the patterns of the schema, and all numbers. Problems that differ in nothing have the same key.
 func (p Problem) Key() study.Key {
 	var in study.Inputs
 	in.Add("workload", p.Workload)

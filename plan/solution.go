@@ -19,7 +19,7 @@ type Solution struct {
 	Options Options     // with the defaults filled in
 	Gram    export.Gram // how the Gram matrix was computed and, if it is an estimate, how far off the loss may be
 
-	Optimum *factorize.Result // the dense one, where patterns overlap under the schema's Relaxation; nil for very many steps
+	Optimum *factorize.Result // of all strategies, or of a relaxation where patterns overlap; nil for many steps
 	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
 	Split   *factorize.Split  // of single nodes or groups, if they were asked for
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -21,11 +22,12 @@ import (
 	"mafalda/workload"
 )
 
-// Solve returns the best strategy, with all that a manifest says of it. The errors of a bad argument are those of Check.
+// Solve returns the best strategy, with all that a manifest says of it. The errors of a bad argument are those of
+// Check.
 //
-// When ctx ends first, the best so far is returned with Status optim.Interrupted and a nil error, as it is with the other
-// endings of searches; what was not begun is left out then. Before there is a strategy, and of very many steps, there is
-// nothing to return, and the error is that of the context.
+// When ctx ends first, the best so far is returned with Status optim.Interrupted and a nil error, as it is with the
+// other endings of searches; what was not begun is left out then. Before there is a strategy, and of very many steps,
+// there is nothing to return, and the error is that of the context.
 func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	started := time.Now()
 	if err := p.Check(o); err != nil {
@@ -50,7 +52,7 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s.measure()
 	s.Ending = s.ending(ctx)
-	if s.Privacy, err = o.Privacy.Calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
+	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
 		return nil, err
 	}
 	s.Took, s.PeakBytes = time.Since(started), limits.PeakBytes()
@@ -94,15 +96,27 @@ func (s *solver) note(warning bool, format string, args ...any) {
 func (s *solver) iteration(it factorize.Iteration) {
 	s.History = append(s.History, export.Point{Loss: it.Loss, LowerBound: it.LowerBound})
 	if s.Options.Progress != nil {
-		s.Options.Progress(Event{Phase: "optimum", Iteration: &it})
+		s.Options.Progress(Event{Phase: "optimum", Fraction: s.fraction(it.Gap), Iteration: &it})
 	}
+}
+
+// fraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
+func (s *solver) fraction(gap float64) float64 {
+	f := math.Log(gap) / math.Log(s.Options.Tolerance)
+	if !(f > 0) { // above 1, or a tolerance of 1
+		return 0
+	}
+	return math.Min(f, 1)
 }
 
 // search computes all that there is for steps that matrices of T×T have room for.
 func (s *solver) search(ctx context.Context) error {
 	searching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return baselines.New(searching, baselines.DMF, s.schema()) })
+	dmf := sync.OnceValues(func() (strategy.Strategy, error) {
+		return baselines.New(searching, baselines.DMF,
+			s.schema())
+	})
 	if !s.Options.NoBaselines {
 		go dmf() // beside all else
 	}
@@ -136,11 +150,11 @@ func (s *solver) objective() factorize.Objective {
 	if s.Problem.Objective == Mean {
 		return factorize.Mean(s.gram)
 	}
-	return s.Problem.Objective.On(s.kernel)
+	return s.Problem.Objective.on(s.kernel)
 }
 
-// optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound holds
-// for the schema, too.
+// optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
+// holds for the schema, too.
 func (s *solver) optimum(ctx context.Context) error {
 	kept := &checkpoints{path: s.Options.Checkpoint, key: s.Problem.Key(), steps: s.schema().Steps(), kept: -1,
 		warn: func(format string, args ...any) { s.note(true, format, args...) }}
@@ -177,7 +191,7 @@ func (s *solver) byObjective(ctx context.Context) error {
 		return err
 	}
 	q, err := factorize.Evaluate(mean.Strategy, objective, s.schema())
-	s.Baselines = append(s.Baselines, benchmarks.Baseline{Name: "mean-optimal", Quality: q})
+	s.Baselines = append(s.Baselines, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
 	return err
 }
 
@@ -200,7 +214,8 @@ func (s *solver) ofClass(ctx context.Context) error {
 		return nil
 	}
 	s.show("lower bound", 0)
-	if s.overlapBound, err = factorize.OverlapBound(ctx, s.gram, strategy.GramOf(s.OfClass.Strategy), s.schema()); err != nil {
+	if s.overlapBound, err = factorize.OverlapBound(ctx, s.gram, strategy.GramOf(s.OfClass.Strategy),
+		s.schema()); err != nil {
 		return fmt.Errorf("bounding the loss: %w", err)
 	}
 	return nil

@@ -32,21 +32,25 @@ func TestSolveIsWhatItsRoomsSay(t *testing.T) {
 		t.Run(class.Name(), func(t *testing.T) {
 			s := must(plan.Solve(t.Context(), plan.Problem{Network: n, Schema: schema}, plan.Options{Class: class}))
 			want := must(class.Optimize(t.Context(), objective, schema, factorize.Options{}))
-			if !mat.Equal(strategy.GramOf(s.Strategy()), strategy.GramOf(want.Strategy)) || s.Quality.Loss != want.Loss ||
+			if !mat.Equal(strategy.GramOf(s.Strategy()), strategy.GramOf(want.Strategy)) ||
+				s.Quality.Loss != want.Loss ||
 				s.Quality.Sensitivity.Squared != want.Sensitivity.Squared {
 				t.Errorf("%+v, want %+v", s.Quality, want.Quality)
 			}
-			if s.LowerBound != optimum.LowerBound || s.Optimum.Loss != optimum.Loss || s.Gap < want.Loss/optimum.LowerBound-1 {
+			if s.LowerBound != optimum.LowerBound || s.Optimum.Loss != optimum.Loss ||
+				s.Gap < want.Loss/optimum.LowerBound-1 {
 				t.Errorf("bound %v, optimum %v, gap %v", s.LowerBound, s.Optimum.Loss, s.Gap)
 			}
 			m := s.Manifest()
-			if s.Ending.Status != optim.Converged || m.Strategy.Class != class.Name() || m.Loss != want.Loss || len(s.Baselines) != 3 {
+			if s.Ending.Status != optim.Converged || m.Strategy.Class != class.Name() || m.Loss != want.Loss ||
+				len(s.Baselines) != 3 {
 				t.Errorf("%+v, %+v", s.Ending, m)
 			}
 			if sens := must(factorize.Sensitivity(s.Strategy(), schema)); sens.Squared != m.SensSquared {
 				t.Errorf("sens² = %v, the manifest says %v", sens.Squared, m.SensSquared)
 			}
-			if ratio := m.Strategy.Ratio; class == factorize.Class(factorize.Dense{}) != (ratio == 0) || ratio != 0 && ratio < 1-1e-6 {
+			if ratio := m.Strategy.Ratio; class == factorize.Class(factorize.Dense{}) != (ratio == 0) || ratio != 0 &&
+				ratio < 1-1e-6 {
 				t.Errorf("ratio %v", ratio)
 			}
 		})
@@ -55,13 +59,16 @@ func TestSolveIsWhatItsRoomsSay(t *testing.T) {
 
 // One step on one node: C = 1, and the loss is 1, without any search.
 func TestSolveOneStep(t *testing.T) {
-	s := must(plan.Solve(t.Context(), plan.Problem{Workload: workload.Prefix, Schema: must(participation.NewCyclic(1, 1, 1))},
-		plan.Options{Privacy: &plan.Privacy{Target: accounting.Target{Mu: 2}, Clip: 3, Adjacency: accounting.ReplaceOne}}))
+	s := must(plan.Solve(t.Context(),
+		plan.Problem{Workload: workload.Prefix, Schema: must(participation.NewCyclic(1, 1, 1))},
+		plan.Options{Privacy: &plan.Privacy{Target: accounting.Target{Mu: 2}, Clip: 3,
+			Adjacency: accounting.ReplaceOne}}))
 	m := s.Manifest()
 	if !scalar.EqualWithinRel(s.Quality.Loss, 1, 1e-6) || m.Graph != nil || m.RMSE != math.Sqrt(s.Quality.Loss) {
 		t.Errorf("%+v", m)
 	}
-	if p := s.Privacy; p == nil || !scalar.EqualWithinRel(p.NoiseStd, 3, 1e-12) || p.NoiseStd < 3 || p.Adjacency != "replace-one" {
+	if p := s.Privacy; p == nil || !scalar.EqualWithinRel(p.NoiseStd, 3, 1e-12) || p.NoiseStd < 3 ||
+		p.Adjacency != "replace-one" {
 		t.Errorf("noise %+v, want 2·3/2", p)
 	}
 }
@@ -74,7 +81,8 @@ func TestSolveByDefault(t *testing.T) {
 		"banded": must(participation.NewMinSep(20, 4, 5)),
 	} {
 		s := must(plan.Solve(t.Context(), plan.Problem{Network: n, Schema: schema}, plan.Options{}))
-		if m := s.Manifest(); m.Strategy.Class != name || m.Tolerance != 1e-6 || m.Gram.Method != "exact" || m.LowerBound > m.Loss {
+		if m := s.Manifest(); m.Strategy.Class != name || m.Tolerance != 1e-6 || m.Gram.Method != "exact" ||
+			m.LowerBound > m.Loss {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
@@ -87,7 +95,8 @@ func TestSolveByObjective(t *testing.T) {
 		p.Objective = o
 		s := must(plan.Solve(t.Context(), p, plan.Options{}))
 		m := s.Manifest()
-		if m.Objective != o.String() || m.Gap > o.Tolerance() || m.Baselines["mean-optimal"].Loss < m.LowerBound || len(m.Baselines) != 4 {
+		if m.Objective != o.String() || m.Gap > o.Tolerance() || m.Baselines["mean-optimal"].Loss < m.LowerBound ||
+			len(m.Baselines) != 4 {
 			t.Errorf("%v: %+v", o, m)
 		}
 		if (o == plan.Worst) != (m.Weights != nil) {
@@ -103,9 +112,11 @@ func TestSolveForNodes(t *testing.T) {
 	for _, tc := range []struct {
 		o      plan.Options
 		layers int
-	}{{plan.Options{NoBaselines: true}, 1}, {plan.Options{NoBaselines: true, Groups: 3}, 3}, {plan.Options{NoBaselines: true, PerNode: true}, 15}} {
+	}{{plan.Options{NoBaselines: true}, 1}, {plan.Options{NoBaselines: true, Groups: 3}, 3},
+		{plan.Options{NoBaselines: true, PerNode: true}, 15}} {
 		s := must(plan.Solve(t.Context(), p, tc.o))
-		if s.Quality.Loss > last || len(s.Strategies()) != tc.layers || s.LowerBound > s.Quality.Loss || s.Ending.Status != optim.Converged {
+		if s.Quality.Loss > last || len(s.Strategies()) != tc.layers || s.LowerBound > s.Quality.Loss ||
+			s.Ending.Status != optim.Converged {
 			t.Errorf("%+v: loss %v after %v, %d layers", tc.o, s.Quality.Loss, last, len(s.Strategies()))
 		}
 		last = s.Quality.Loss
@@ -129,7 +140,8 @@ func TestInterruptedSolve(t *testing.T) {
 			cancel()
 		}
 	}})
-	if err != nil || s.Ending.Status != optim.Interrupted || s.Ending.Gap < 1e-9 || s.Baselines != nil || s.Split != nil {
+	if err != nil || s.Ending.Status != optim.Interrupted || s.Ending.Gap < 1e-9 || s.Baselines != nil ||
+		s.Split != nil {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
@@ -146,11 +158,13 @@ func TestInterruptedSolve(t *testing.T) {
 	} {
 		o.Tolerance, o.NoBaselines = 1e-9, true
 		again := must(plan.Solve(t.Context(), p, o))
-		if !scalar.EqualWithinRel(again.Quality.Loss, direct.Quality.Loss, 2e-9) || again.Ending.Status != optim.Converged {
+		if !scalar.EqualWithinRel(again.Quality.Loss, direct.Quality.Loss, 2e-9) ||
+			again.Ending.Status != optim.Converged {
 			t.Errorf("from the %s: %v, want %v", name, again.Quality.Loss, direct.Quality.Loss)
 		}
 		if name == "X" && again.Ending.Iterations > direct.Ending.Iterations/2 {
-			t.Errorf("from the optimum: %d iterations, without a start %d", again.Ending.Iterations, direct.Ending.Iterations)
+			t.Errorf("from the optimum: %d iterations, without a start %d", again.Ending.Iterations,
+				direct.Ending.Iterations)
 		}
 	}
 }
@@ -159,9 +173,11 @@ func TestInterruptedSolve(t *testing.T) {
 func TestCanceledSolve(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	long := plan.Problem{Network: must(graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "cycle:5", Scheme: graph.Metropolis})),
+	long := plan.Problem{Network: must(graph.LoadNetwork(t.Context(),
+		graph.NetworkOptions{Source: "cycle:5", Scheme: graph.Metropolis})),
 		Schema: must(participation.NewCyclic(6000, 3, 2000))}
-	if s, err := plan.Solve(ctx, long, plan.Options{Class: factorize.BLT{}}); !errors.Is(err, context.Canceled) || s != nil {
+	if s, err := plan.Solve(ctx, long, plan.Options{Class: factorize.BLT{}}); !errors.Is(err, context.Canceled) ||
+		s != nil {
 		t.Errorf("%v, %v", s, err)
 	}
 	short := plan.Problem{Network: long.Network, Schema: must(participation.NewCyclic(40, 4, 10))}
@@ -186,7 +202,8 @@ func TestSolveManySteps(t *testing.T) {
 	n := must(graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "cycle:5", Scheme: graph.Metropolis}))
 	p := plan.Problem{Network: n, Schema: must(participation.NewCyclic(6000, 3, 2000))}
 	s := must(plan.Solve(t.Context(), p, plan.Options{Class: factorize.BLT{Buffers: 2}}))
-	if s.Optimum != nil || s.LowerBound != 0 || s.Gap != 0 || len(s.Baselines) != 2 || s.Quality.Loss >= s.Baselines[0].Loss {
+	if s.Optimum != nil || s.LowerBound != 0 || s.Gap != 0 || len(s.Baselines) != 2 ||
+		s.Quality.Loss >= s.Baselines[0].Loss {
 		t.Errorf("%+v", s)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
@@ -215,7 +232,8 @@ func TestSolveByEstimate(t *testing.T) {
 		t.Errorf("excess %v, claimed %v", excess, *g.ExcessBound)
 	}
 	p.Gram = plan.Gram{Method: plan.GramLanczos, Probes: 4, LanczosSteps: 2}
-	if _, err := plan.Solve(t.Context(), p, plan.Options{NoBaselines: true}); err != nil && !errors.Is(err, plan.ErrEstimate) {
+	if _, err := plan.Solve(t.Context(), p, plan.Options{NoBaselines: true}); err != nil &&
+		!errors.Is(err, plan.ErrEstimate) {
 		t.Error(err)
 	}
 }
@@ -236,7 +254,8 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}}))
-	if got := strings.Join(phases, ", "); got != "Gram matrix, optimum, Gram matrices of the nodes, strategies, baselines" {
+	if got := strings.Join(phases,
+		", "); got != "Gram matrix, optimum, Gram matrices of the nodes, strategies, baselines" {
 		t.Errorf("phases %s", got)
 	}
 	if len(losses) != len(s.History) || losses[0] != s.History[0].Loss {

@@ -25,8 +25,8 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 	mean := factorize.Mean(h)
 	objective := mean
 	if o != Mean {
-		names = append(names, "mean-optimal")
-		objective = o.On(k)
+		names = append(names, MeanOptimal)
+		objective = o.on(k)
 	}
 	measure := benchmarks.On(objective, v.schema)
 	var is []benchmarks.Baseline
@@ -44,7 +44,7 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 			return err
 		}
 	}
-	if _, ok := m.Baselines["mean-optimal"]; ok && o != Mean {
+	if _, ok := m.Baselines[MeanOptimal]; ok && o != Mean {
 		best, err := factorize.Dense{}.Optimize(ctx, mean, v.schema, factorize.Options{})
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 		if err != nil {
 			return err
 		}
-		is = append(is, benchmarks.Baseline{Name: "mean-optimal", Quality: q})
+		is = append(is, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
 	}
 	v.baselinesAre(names, is)
 	return nil
@@ -93,7 +93,7 @@ func baselineClaims(name string, says export.Baseline, is factorize.Quality, ste
 	switch name {
 	case "d-mf":
 		within = math.Sqrt(factorize.MinGap(steps))
-	case "mean-optimal":
+	case MeanOptimal:
 		within = 1e-3 // √1e-6, the gap it is optimized to
 	}
 	key := "baselines." + name

@@ -20,7 +20,7 @@ func (v *verification) stepErrors(ctx context.Context, o Objective, c strategy.S
 		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o)
 		return nil
 	}
-	q, err := factorize.Evaluate(c, o.On(k), v.schema)
+	q, err := factorize.Evaluate(c, o.on(k), v.schema)
 	if err != nil {
 		return err
 	}

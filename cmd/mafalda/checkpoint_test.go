@@ -25,7 +25,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 	code, text, said := mafalda(append(kept, "--tolerance", "1e-9")...)
 	var m export.Manifest
-	if err := json.Unmarshal([]byte(text), &m); code != 0 || err != nil || !near(m.Loss, direct.Loss, 2e-9) || !strings.Contains(said, "going on after 0 iterations") {
+	if err := json.Unmarshal([]byte(text), &m); code != 0 || err != nil || !near(m.Loss, direct.Loss, 2e-9) ||
+		!strings.Contains(said, "going on after 0 iterations") {
 		t.Errorf("code %d, %v, loss %v, must be %v; %s", code, err, m.Loss, direct.Loss, said)
 	}
 
@@ -52,11 +53,13 @@ func TestCheckpoint(t *testing.T) {
 		if err := os.WriteFile(path, tc.content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, errs := mafalda(tc.args...); code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+		if code, _, errs := mafalda(tc.args...); code != 2 || !strings.Contains(errs, tc.say) ||
+			strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
-	if code, _, errs := mafalda(append(args, "--checkpoint", filepath.Join(path, "x"))...); code == 0 || strings.Count(errs, "\n") != 1 {
+	if code, _, errs := mafalda(append(args, "--checkpoint", filepath.Join(path, "x"))...); code == 0 ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("where no file can be: code %d, %s", code, errs)
 	}
 }
@@ -68,13 +71,16 @@ func TestStart(t *testing.T) {
 	direct := optimizeJSON(t, append(args, "-o", dir)...)
 	again := optimizeJSON(t, append(args, "--start", dir)...)
 	if !near(again.Loss, direct.Loss, 2e-8) || again.Iterations > direct.Iterations/2 {
-		t.Errorf("%d iterations to %v, from a start %d to %v", direct.Iterations, direct.Loss, again.Iterations, again.Loss)
+		t.Errorf("%d iterations to %v, from a start %d to %v", direct.Iterations, direct.Loss, again.Iterations,
+			again.Loss)
 	}
-	optimizeJSON(t, "--graph", "cycle:9", "--T", "60", "-k", "4", "--no-baselines", "--strategy", "blt", "--no-dense", "-o", blt)
+	optimizeJSON(t, "--graph", "cycle:9", "--T", "60", "-k", "4", "--no-baselines", "--strategy", "blt", "--no-dense",
+		"-o", blt)
 	if other := optimizeJSON(t, append(args, "--start", blt)...); !near(other.Loss, direct.Loss, 2e-8) {
 		t.Errorf("from another network's: %v, must be %v", other.Loss, direct.Loss)
 	}
-	if code, _, errs := mafalda("optimize", "--graph", "florentine", "--T", "30", "-k", "3", "--start", dir); code != 2 || !strings.Contains(errs, "has T = 60 steps") {
+	if code, _, errs := mafalda("optimize", "--graph", "florentine", "--T", "30", "-k", "3", "--start",
+		dir); code != 2 || !strings.Contains(errs, "has T = 60 steps") {
 		t.Errorf("another T: code %d, %s", code, errs)
 	}
 }

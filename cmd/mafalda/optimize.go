@@ -13,18 +13,15 @@ import (
 	"mafalda/workload"
 )
 
-func newOptimizeCmd() *cobra.Command {
-	var f optimizeFlags
-	cmd := &cobra.Command{
-		Use:   "optimize",
-		Short: "Compute, certify and export the optimal strategy of a network",
-		Long: `Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, with a proof of how close
+const aboutOptimize = "" +
+	`Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, with a proof of how close
 to the optimum it is. A node adds row t of C⁻¹Z to its gradients at step t.
 
 A record takes part at most k times, b steps apart (--schema says otherwise). With --T alone, k = 20 if 20 divides T.
 
-Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 interrupted.`,
-		Example: `  mafalda optimize --graph florentine --T 380 -o out
+Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 interrupted.`
+
+const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph ego.edges --T 380 --epsilon 8 --delta 1e-6 --clip 1 -o out
   mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
   mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
@@ -34,9 +31,17 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
-  mafalda optimize --workload prefix --T 380          # centralized: no network`,
-		Args: cli.NoArgs,
-		RunE: cli.UntilInterrupted(f.run),
+  mafalda optimize --workload prefix --T 380          # centralized: no network`
+
+func newOptimizeCmd() *cobra.Command {
+	var f optimizeFlags
+	cmd := &cobra.Command{
+		Use:     "optimize",
+		Short:   "Compute, certify and export the optimal strategy of a network",
+		Long:    aboutOptimize,
+		Example: optimizeExamples,
+		Args:    cli.NoArgs,
+		RunE:    cli.UntilInterrupted(f.run),
 	}
 	f.bind(cmd)
 	return cmd
@@ -65,7 +70,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	progress := cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.verbose)
-	o.Progress = f.progress(cmd.ErrOrStderr(), progress, p.Tolerance(o))
+	o.Progress = f.progress(cmd.ErrOrStderr(), progress)
 	if n := p.Network; n != nil && !f.quiet {
 		for _, note := range n.Notes {
 			fmt.Fprintln(cmd.ErrOrStderr(), note)
@@ -90,7 +95,7 @@ func refuseNetwork(cmd *cobra.Command) error {
 }
 
 // progress returns what shows how far it is.
-func (f *optimizeFlags) progress(stderr io.Writer, bar *cli.Progress, tolerance float64) func(plan.Event) {
+func (f *optimizeFlags) progress(stderr io.Writer, bar *cli.Progress) func(plan.Event) {
 	phase := ""
 	return func(e plan.Event) {
 		if e.Phase != phase {
@@ -111,7 +116,7 @@ func (f *optimizeFlags) progress(stderr io.Writer, bar *cli.Progress, tolerance 
 				fmt.Fprintf(stderr, "iteration %3d  loss %s  bound %s  gap %s\n", it.Count, loss,
 					cli.DecimalDown(it.LowerBound, 10), gap)
 			}
-			bar.Show(cli.GapFraction(it.Gap, tolerance), fmt.Sprintf("iteration %d, loss %s, gap %s", it.Count,
+			bar.Show(e.Fraction, fmt.Sprintf("iteration %d, loss %s, gap %s", it.Count,
 				cli.DecimalUp(it.Loss, 6), cli.DecimalUp(it.Gap, 2)))
 		}
 	}

@@ -47,12 +47,14 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	o := &f.options
 	fl.StringVar(&o.StartFrom, "start", "", "start from the strategy of this earlier export, of the same T "+
 		"(another network will do)")
-	fl.StringVar(&o.Checkpoint, "checkpoint", "", "keep the optimization in this `file` while it runs, every ten seconds")
+	fl.StringVar(&o.Checkpoint, "checkpoint", "",
+		"keep the optimization in this `file` while it runs, every ten seconds")
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
 	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
-	fl.Var((*cli.WholeNumber)(&f.groups), "groups", "so many dense strategies that the nodes share, found by assigning "+
-		"and optimizing in turn")
+	fl.Var((*cli.WholeNumber)(&f.groups), "groups",
+		"so many dense strategies that the nodes share, found by assigning "+
+			"and optimizing in turn")
 	f.privacy.Bind(cmd)
 	f.bindOutput(cmd)
 	cli.CompleteWith(cmd, "workload", workload.Kinds())
@@ -62,8 +64,9 @@ func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
 	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
-	fl.BoolVar(&f.write.ParametersOnly, "no-dense", false, "export the parameters of a structured strategy only, not its "+
-		"matrices (the default for T > 4096)")
+	fl.BoolVar(&f.write.ParametersOnly, "no-dense", false,
+		"export the parameters of a structured strategy only, not its "+
+			"matrices (the default for T > 4096)")
 	fl.BoolVar(&f.write.Force, "force", false, "replace an earlier export")
 	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
 	fl.BoolVar(&f.options.NoBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
@@ -98,8 +101,8 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	return p, o, nil
 }
 
-// given returns the value of a flag for an option whose zero value is its default: zero without the flag, and a value that
-// is refused if zero was given.
+// given returns the value of a flag for an option whose zero value is its default: zero without the flag, and a value
+// that is refused if zero was given.
 func given[V int | float64](cmd *cobra.Command, flag string, v V) V {
 	switch {
 	case !cmd.Flags().Changed(flag):
@@ -129,11 +132,12 @@ type gramFlags struct {
 
 func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.method, "gram", "auto", "Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
-		"bound), or\nauto: exact unless that takes minutes")
+	fl.StringVar(&f.method, "gram", "auto",
+		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
+			"bound), or\nauto: exact unless that takes minutes")
 	fl.Var((*cli.WholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
-		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes or "+
-		"for\n128 and fewer")
+		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes "+
+		"or for\n128 and fewer")
 	f.lanczosSteps = 40
 	fl.Var((*cli.WholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
 	cli.CompleteWith(cmd, "gram", plan.GramMethods())

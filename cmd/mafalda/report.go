@@ -8,6 +8,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -76,7 +77,7 @@ func (r *report) table() error {
 		}
 		rows = append(rows, row(name, 1, optimum, optimum))
 	}
-	for _, name := range []string{"mean-optimal", "d-mf", "dp-d-sgd", "antipgd"} {
+	for _, name := range []string{plan.MeanOptimal, baselines.DMF, baselines.DPDSGD, baselines.AntiPGD} {
 		if b, ok := m.Baselines[name]; ok {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}
@@ -118,7 +119,8 @@ func (r *report) bound() {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
 	r.line("lower bound    %s: %s a smaller loss", cli.DecimalDown(m.LowerBound, 10), nobody)
-	r.line("               (attackers may know when a record takes part: secret sampling is another matter, and not covered)")
+	r.line("               (attackers may know when a record takes part: secret sampling is another matter, and not " +
+		"covered)")
 }
 
 // gap says how far from the optimum the strategy is, and what it costs a node.
@@ -127,19 +129,23 @@ func (r *report) gap() {
 	switch {
 	case m.LowerBound == 0:
 	case m.PerNode != nil:
-		r.line("gap            %s to one strategy a node; the loss is %.4f of the best shared one's", cli.DecimalUp(m.Gap, 2), s.Ratio)
+		r.line("gap            %s to one strategy a node; the loss is %.4f of the best shared one's",
+			cli.DecimalUp(m.Gap, 2), s.Ratio)
 		r.line("group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)",
-			cli.DecimalDown(m.PerNode.GroupBound, 10), cli.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound, 2))
+			cli.DecimalDown(m.PerNode.GroupBound, 10), cli.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound,
+				2))
 	case s.Ratio != 0:
 		r.line("gap            %s: the loss is %.4f of the dense optimum's", cli.DecimalUp(m.Gap, 4), s.Ratio)
 	case !participation.IsPartition(r.solution.Problem.Schema):
 		r.line("gap            %s: patterns overlap, and no strategy need reach the bound", cli.DecimalUp(m.Gap, 4))
 	default:
-		r.line("gap            %s certified (tolerance %g), %s after %d iterations", cli.DecimalUp(m.Gap, 2), m.Tolerance,
+		r.line("gap            %s certified (tolerance %g), %s after %d iterations", cli.DecimalUp(m.Gap, 2),
+			m.Tolerance,
 			m.Status, m.Iterations)
 	}
 	if s.ClassGap != nil {
-		r.line("class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)", cli.DecimalDown(s.ClassBound, 10),
+		r.line("class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)",
+			cli.DecimalDown(s.ClassBound, 10),
 			s.Class, s.Bandwidth, cli.DecimalUp(*s.ClassGap, 2))
 	}
 	kinds := map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}
@@ -147,7 +153,8 @@ func (r *report) gap() {
 	if m.Gram.Method != plan.GramExact.String() {
 		r.line("Gram matrix    %s", gramText(m.Gram))
 	}
-	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter", s.MemoryFloats, s.FlopsPerStep)
+	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter", s.MemoryFloats,
+		s.FlopsPerStep)
 }
 
 // gramText says in a line how far off an estimate may be.
@@ -176,5 +183,6 @@ func (r *report) noise() {
 			cli.DecimalUp(p.NoiseStd, 6), contribution, p.Clip)
 		return
 	}
-	r.line("noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed", contribution)
+	r.line("noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed",
+		contribution)
 }

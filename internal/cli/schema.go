@@ -24,7 +24,8 @@ var schemaNames = []string{"cyclic", "min-sep", "single"}
 func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.VarP((*WholeNumber)(&f.Steps), "T", "T", "steps (required)")
-	fl.VarP((*WholeNumber)(&f.participations), "participations", "k", "how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*WholeNumber)(&f.participations), "participations", "k",
+		"how often a record takes part (default 20 if 20 divides T)")
 	fl.VarP((*WholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
 	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
 		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")

@@ -28,7 +28,8 @@ func (a *Argument) Text(name func(field string) string) string {
 	if a.Err != nil {
 		return a.Err.Error()
 	}
-	reason := bracketed.ReplaceAllStringFunc(a.Reason, func(field string) string { return name(field[1 : len(field)-1]) })
+	reason := bracketed.ReplaceAllStringFunc(a.Reason,
+		func(field string) string { return name(field[1 : len(field)-1]) })
 	if strings.Contains(a.Reason, "["+a.Field+"]") {
 		return reason
 	}
