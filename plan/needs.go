@@ -170,7 +170,7 @@ func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error
 		r.Disk = 0
 	}
 	if have, known := limits.FreeBytes(filepath.Dir(filepath.Clean(dir))); known && r.Disk > have {
-		return fault.Because("Dir", fmt.Errorf("C.npy and C_inv.npy of %s take %s, the disk of %s has %s", r.What,
+		return fault.Because("Dir", fmt.Errorf("%s of %s take %s, the disk of %s has %s", "C.npy and C_inv.npy", r.What,
 			limits.Text(r.Disk), dir, limits.Text(have)))
 	}
 	return nil

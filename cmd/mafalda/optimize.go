@@ -13,8 +13,8 @@ import (
 	"mafalda/workload"
 )
 
-const aboutOptimize = "" +
-	`Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, with a proof of how close
+const aboutOptimize = "Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, " +
+	`with a proof of how close
 to the optimum it is. A node adds row t of C⁻¹Z to its gradients at step t.
 
 A record takes part at most k times, b steps apart (--schema says otherwise). With --T alone, k = 20 if 20 divides T.
