@@ -1,18 +1,17 @@
-package main
+package plan
 
 import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/cli"
 	"mafalda/participation"
+
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -56,7 +55,7 @@ func (v *verification) layers(ctx context.Context) error {
 	if !v.grouping() {
 		return nil
 	}
-	n, known, err := v.networkOf()
+	n, known, err := v.network(ctx)
 	if err != nil || !known {
 		return err
 	}
@@ -73,55 +72,6 @@ func (v *verification) layers(ctx context.Context) error {
 		return nil
 	}
 	return v.computing("loss", v.nodeLosses(ctx, n.Gossip.Matrix(), strategies))
-}
-
-// grouping checks who uses which layer: every node its own, or every layer by some node.
-func (v *verification) grouping() bool {
-	p := v.export.Manifest.PerNode
-	layers, nodes := len(v.export.Layers), len(p.Layers)
-	switch {
-	case len(p.Losses) != nodes:
-		v.add("groups", false, "there are %d per_node.losses for %d nodes", len(p.Losses), nodes)
-		return false
-	case p.Groups == 0:
-		distinct := v.distinctLayers()
-		for i, l := range p.Layers {
-			if l != i || layers != nodes {
-				v.add("groups", false,
-					"without per_node.groups node %d of %d uses layer %d of %d; the manifest says layer %d", i, nodes,
-					i, nodes, l)
-				return false
-			}
-		}
-		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct,
-			nodes),
-			claim{"per_node.distinct", float64(p.Distinct), float64(distinct), 0})
-	}
-	used := make([]bool, layers)
-	for _, l := range p.Layers {
-		used[l] = true
-	}
-	if unused := slices.Index(used, false); unused >= 0 || p.Groups < layers || p.Groups > nodes {
-		v.add("groups", false, "%d layers for %d nodes, asked for %d; or layer %d of no node", layers, nodes,
-			p.Groups, unused)
-		return false
-	}
-	if p.Groups > layers {
-		v.skip("per_node.groups") // groups that lost all nodes
-	}
-	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes), claim{"per_node.distinct",
-		float64(p.Distinct), float64(layers), 0})
-}
-
-// distinctLayers returns how many layers differ.
-func (v *verification) distinctLayers() int {
-	var firsts []*mat.Dense
-	for _, l := range v.export.Layers {
-		if !slices.ContainsFunc(firsts, func(c *mat.Dense) bool { return mat.Equal(c, l.C) }) {
-			firsts = append(firsts, l.C)
-		}
-	}
-	return len(firsts)
 }
 
 // nodeLosses checks squared error and loss, node by node, and proves the lower bounds.
@@ -161,8 +111,9 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 		return err
 	}
 	squared := floats.Sum(losses)
-	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix}, claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
-	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", cli.DecimalUp(m.Loss, 12), len(losses)), claims...)
+	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix},
+		claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
+	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", up(m.Loss), len(losses)), claims...)
 	if err := v.nodeBound(ctx, w, kind, strategies, bound); err != nil {
 		return err
 	}
@@ -173,9 +124,10 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	if err != nil {
 		return err
 	}
-	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", cli.DecimalUp(shared.Loss, 12), cli.DecimalUp(m.SharedLoss, 12)),
+	v.compare("shared loss",
+		fmt.Sprintf("the best shared strategy has %s, the manifest says %s", up(shared.Loss), up(m.SharedLoss)),
 		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
-	return v.baselines(ctx, objectives[0], all, nil)
+	return v.baselines(ctx, Mean, all, nil)
 }
 
 // nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for
@@ -184,7 +136,8 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 	strategies []strategy.Strategy, proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
-		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", cli.DecimalDown(proven, 12), cli.DecimalDown(m.LowerBound, 12))
+		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", down(proven),
+			down(m.LowerBound))
 		return nil
 	}
 	var reached float64

@@ -1,9 +1,11 @@
-package main
+package plan
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,20 +13,19 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
-	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the
 // gap they are optimized to, since their loss on another workload is not stationary in them. The kernel is for
 // objectives other than the mean.
-func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDense, k *workload.Kernel) error {
+func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDense, k *workload.Kernel) error {
 	m := v.export.Manifest
 	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
 	mean := factorize.Mean(h)
 	objective := mean
-	if !o.isMean() {
-		names = append(names, "mean-optimal")
+	if o != Mean {
+		names = append(names, MeanOptimal)
 		objective = o.on(k)
 	}
 	measure := benchmarks.On(objective, v.schema)
@@ -39,11 +40,11 @@ func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDen
 		}
 	} else if len(m.Baselines) > 0 {
 		var err error
-		if is, err = plainBaselines(m.Steps, measure); err != nil {
+		if is, err = benchmarks.Plain(m.Steps, measure); err != nil {
 			return err
 		}
 	}
-	if _, ok := m.Baselines["mean-optimal"]; ok && !o.isMean() {
+	if _, ok := m.Baselines[MeanOptimal]; ok && o != Mean {
 		best, err := factorize.Dense{}.Optimize(ctx, mean, v.schema, factorize.Options{})
 		if err != nil {
 			return err
@@ -52,26 +53,10 @@ func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDen
 		if err != nil {
 			return err
 		}
-		is = append(is, benchmarks.Baseline{Name: "mean-optimal", Quality: q})
+		is = append(is, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
 	}
 	v.baselinesAre(names, is)
 	return nil
-}
-
-// plainBaselines are those that need no optimization.
-func plainBaselines(steps int, measure benchmarks.Measure) ([]benchmarks.Baseline, error) {
-	var all []benchmarks.Baseline
-	for _, b := range []struct {
-		name string
-		c    strategy.Strategy
-	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}} {
-		q, err := measure(b.c)
-		if err != nil {
-			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
-		}
-		all = append(all, benchmarks.Baseline{Name: b.name, Quality: q})
-	}
-	return all, nil
 }
 
 // baselinesAre compares what was measured with the manifest. Names are those that there can be.
@@ -92,13 +77,13 @@ func (v *verification) baselinesAre(names []string, is []benchmarks.Baseline) {
 		measured[b.Name] = b.Quality
 	}
 	var claims []claim
-	for name, b := range says {
+	for _, name := range slices.Sorted(maps.Keys(says)) {
 		q, ok := measured[name]
 		if !ok || !possible[name] {
 			v.add("baselines", false, "%q is none that is known for this export", name)
 			continue
 		}
-		claims = append(claims, baselineClaims(name, b, q, v.export.Manifest.Steps)...)
+		claims = append(claims, baselineClaims(name, says[name], q, v.export.Manifest.Steps)...)
 	}
 	v.compare("baselines", fmt.Sprintf("%d, measured again", len(says)), claims...)
 }
@@ -108,7 +93,7 @@ func baselineClaims(name string, says export.Baseline, is factorize.Quality, ste
 	switch name {
 	case "d-mf":
 		within = math.Sqrt(factorize.MinGap(steps))
-	case "mean-optimal":
+	case MeanOptimal:
 		within = 1e-3 // √1e-6, the gap it is optimized to
 	}
 	key := "baselines." + name

@@ -1,46 +1,45 @@
-package main
+package plan
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"mafalda/graph"
-	"mafalda/internal/cli"
+	"mafalda/internal/limits"
 	"mafalda/workload"
 )
 
-// networkOf makes the network of the manifest's workload again; nil for the prefix workload, which has none. It is
-// not known if the manifest does not say what it was, or its files are not at hand; then a check or a note says so.
-func (v *verification) networkOf() (n *graph.Network, known bool, err error) {
-	m := v.export.Manifest
-	kind, err := workload.ParseKind(m.Workload)
+// network returns the network of the manifest's workload, compared; nil for the prefix workload, which has none. It is
+// not known if the manifest does not say what it was, or its files are not at hand; then a check or Missing says so.
+func (v *verification) network(ctx context.Context) (n *graph.Network, known bool, err error) {
+	n, err = v.given, checkNetworkKind(v.export.Manifest)
+	if err == nil && n == nil {
+		var o graph.NetworkOptions
+		if o, err = NetworkOptions(v.export.Manifest, NetworkFiles{}); err == nil {
+			n, err = graph.LoadNetwork(ctx, o)
+		}
+	}
+	var (
+		wrong   *FailedError
+		missing *MissingFilesError
+	)
 	switch {
-	case err != nil:
-		v.add("workload", false, "%v", err)
+	case err == nil:
+		return n, true, v.compareNetwork(n)
+	case errors.As(err, &wrong):
+		v.add(wrong.Check.Name, false, "%s", wrong.Check.Detail)
 		return nil, false, nil
-	case kind == workload.Prefix && m.Graph != nil:
-		v.add("network", false, "the prefix workload has none; the manifest has a graph")
+	case errors.As(err, &missing):
+		v.Missing = missing.Files
+		v.skipNetwork()
 		return nil, false, nil
-	case kind == workload.Prefix && (v.flags.graph != "" || v.flags.gossipMatrix != ""):
-		return nil, false,
-			cli.Usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix",
-				v.export.Dir)
-	case kind == workload.Prefix:
+	case errors.Is(err, ErrNoNetwork) && v.given == nil:
 		return nil, true, nil
-	case m.Graph == nil:
-		v.add("network", false, "the manifest has no graph for its workload %q", m.Workload)
-		return nil, false, nil
 	}
-	f, known := v.networkFlags()
-	if !known {
-		return nil, false, nil
-	}
-	if n, err = f.Load(); err != nil {
-		return nil, false, err
-	}
-	return n, true, v.compareNetwork(n)
+	return nil, false, err
 }
 
 // kernel computes again what errors on the network depend on.
@@ -53,7 +52,7 @@ func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.
 	if err := v.checkSketch(n); err != nil {
 		return nil, err
 	}
-	k, s, err := kernelBy(ctx, m.Gram, n, kind, m.Steps, nil)
+	k, s, err := source{gram: m.Gram, network: n, workload: kind}.kernel(ctx, m.Steps)
 	v.sketch = s
 	return k, err
 }
@@ -77,41 +76,8 @@ func (v *verification) checkSketch(n *graph.Network) error {
 		v.skip("gram.lanczos_steps")
 	}
 	m := float64(min(g.LanczosSteps, nodes))
-	return cli.CheckMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps),
+	return limits.Fits(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps),
 		8*float64(g.Probes)*m*(m+2))
-}
-
-// networkFlags says how to load the manifest's network, and whether that is possible.
-func (v *verification) networkFlags() (cli.NetworkFlags, bool) {
-	g := v.export.Manifest.Graph
-	f := cli.NetworkFlags{Source: v.flags.graph, Gossip: g.Gossip, GossipFile: v.flags.gossipMatrix, Directed: g.Directed}
-	if g.Seed != nil {
-		f.Seed = *g.Seed
-	}
-	if f.Source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
-		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.Seed}); !known || err != nil {
-			v.add("network", false,
-				"%q is no built-in graph that can be made, and the manifest has no hash of a file", g.Source)
-			return f, false
-		}
-		f.Source = g.Source
-	}
-	hint := ""
-	if g.SHA256 != "" && f.Source == "" {
-		hint = fmt.Sprintf(" --graph FILE (it was %s)", g.Source)
-	}
-	if g.GossipFile != "" && f.GossipFile == "" {
-		hint += fmt.Sprintf(" --gossip-matrix FILE (it was %s)", g.GossipFile)
-	}
-	if hint != "" {
-		v.notes = append(v.notes, fmt.Sprintf("loss and bound were not checked: name the network's file with%s", hint))
-		v.skipNetwork()
-		return f, false
-	}
-	if g.Source == g.GossipFile {
-		f.Directed = false // it follows from the matrix
-	}
-	return f, true
 }
 
 // skipNetwork lists all that depends on the network.

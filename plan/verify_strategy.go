@@ -1,53 +1,17 @@
-package main
+package plan
 
 import (
 	"fmt"
 	"math"
-	"reflect"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/internal/cli"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
-
-// files checks that the folder holds what the manifest lists, and nothing else.
-func (v *verification) files() {
-	if len(v.export.Mismatch) == 0 {
-		v.add("hashes", true, "%d files", len(v.export.Manifest.Files))
-	}
-	for _, m := range v.export.Mismatch {
-		v.add("hashes", false, "%s", m)
-	}
-	if len(v.export.Extra) > 0 {
-		v.add("extra files", false, "the folder holds what the manifest does not list: %s",
-			strings.Join(v.export.Extra, ", "))
-	}
-}
-
-// participation checks that the schema is written as it would be: another k or b for the same one is a contradiction.
-func (v *verification) participation() {
-	says := v.export.Manifest.Participation
-	is := export.DescribeSchema("", v.schema)
-	ok := says.Schema == is.Schema && says.K == is.K && says.B == is.B && reflect.DeepEqual(says.Patterns, is.Patterns)
-	if says.Schema == "patterns" {
-		v.skip("participation.source")
-	} else {
-		ok = ok && says.Source == ""
-	}
-	if ok {
-		v.add("schema", true, "%v", v.schema)
-		return
-	}
-	v.add("schema", false,
-		"this is %s with k = %d, b = %d; the manifest says %s with k = %d, b = %d, or other patterns", is.Schema,
-		is.K, is.B,
-		says.Schema, says.K, says.B)
-}
 
 // strategy returns the exported C: of its matrix, of its parameters, or of both if they agree.
 func (v *verification) strategy() (strategy.Strategy, error) {
@@ -188,8 +152,8 @@ func inverseOf(c, inverse *mat.Dense) error {
 	return nil
 }
 
-// largestExcess bounds the Frobenius norm of E = C·C⁻¹ - I, whatever rounding explains: who draws noise by the exported C⁻¹
-// has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
+// largestExcess bounds the Frobenius norm of E = C·C⁻¹ - I, whatever rounding explains: who draws noise by the exported
+// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
 const largestExcess = 1e-9
 
 func (v *verification) sensitivity(c strategy.Strategy) bool {
@@ -211,24 +175,9 @@ func (v *verification) sensitivityIs(sens participation.Sensitivity) {
 	tight := m.SensSquared <= sens.Squared*(1+1e-11) && sens.Kind() == m.SensKind || m.SensKind == "bound" &&
 		m.SensSquared > sens.Squared*(1+1e-11)
 	if enough && tight {
-		v.add("sensitivity", true, "sens² = %s (%s) for %v", cli.DecimalUp(m.SensSquared, 15), m.SensKind, v.schema)
+		v.add("sensitivity", true, "sens² = %s (%s) for %v", rounding.UpText(m.SensSquared, 15), m.SensKind, v.schema)
 		return
 	}
 	v.add("sensitivity", false, "sens² is %v (%s) for %v; the manifest says %v (%s)", sens.Squared, sens.Kind(),
 		v.schema, m.SensSquared, m.SensKind)
-}
-
-// privacy checks the noise against the claimed guarantee.
-func (v *verification) privacy() {
-	if err := v.export.Manifest.CheckPrivacy(); err != nil {
-		v.add("privacy", false, "%v", err)
-		return
-	}
-	p := v.export.Manifest.Privacy
-	if p == nil {
-		v.add("privacy", true, "none is claimed: whoever draws noise must choose its level")
-		v.skip("privacy")
-		return
-	}
-	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says", cli.PrivacyLine(p), p.NoiseStd)
 }
