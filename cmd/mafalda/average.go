@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/protocols"
+	"mafalda/protocols/ppac"
 )
 
 type averageFlags struct {
@@ -56,14 +56,11 @@ type averageRun struct {
 	UpTo     *int      `json:"leakage_rounds"` // observers see the messages of the rounds 0 to this one; null: for ever
 }
 
-// newAverageRun describes a run whose nodes held these values in its rounds.
-func (f *averageFlags) newAverageRun(protocol string, n *network, noise float64, u []float64, values [][]float64) averageRun {
+// newAverageRun describes a run with these errors in its rounds.
+func (f *averageFlags) newAverageRun(protocol string, n *network, noise, mean float64, errors []float64) averageRun {
 	r := averageRun{simulated: isRevealing, Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
 		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
-		NoiseStd: noise, Seed: f.network.seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
-	for _, v := range values {
-		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
-	}
+		NoiseStd: noise, Seed: f.network.seed, Mean: mean, Rounds: len(errors) - 1, Errors: errors}
 	if f.fixed {
 		r.UpTo = &f.rounds
 	}
@@ -183,7 +180,7 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 
 // averageError marks errors about the input.
 func averageError(err error) error {
-	if errors.Is(err, protocols.ErrNetwork) || errors.Is(err, protocols.ErrTooLarge) {
+	if errors.Is(err, ppac.ErrNetwork) || errors.Is(err, ppac.ErrTooLarge) { // those of all protocols
 		return usage(err)
 	}
 	return err

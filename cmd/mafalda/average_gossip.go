@@ -11,7 +11,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/internal/figure"
 	"mafalda/internal/rounding"
-	"mafalda/protocols"
+	"mafalda/protocols/gossip"
 )
 
 type gossipPair struct {
@@ -44,7 +44,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	if math.IsInf(f.difference/noise, 1) {
 		return nil, usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
 	}
-	g, err := protocols.NewGossip(n.graph, n.gossip)
+	g, err := gossip.New(n.graph, n.gossip)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	if err != nil {
 		return nil, err
 	}
-	values, err := f.gossip(ctx, g, u, noise)
+	run, err := f.gossip(ctx, g, u, noise)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,9 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	}
 	a := &gossipAveraging{network: n}
 	r := &a.result
-	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, u, values), Difference: f.difference, Noisy: protocols.Mean(values[0]),
-		Mu: mu, Delta: f.delta, Pairs: []gossipPair{}}
+	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, run.Mean, run.Errors()), Difference: f.difference,
+		Noisy: run.Noisy(),
+		Mu:    mu, Delta: f.delta, Pairs: []gossipPair{}}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
 		return nil, usage(err)
 	}
@@ -78,7 +79,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 				continue
 			}
 			seen := min(r.Mu, rounding.MulUp(r.Mu, rounding.SqrtUp(exposure.Seen)))
-			p := gossipPair{namer.label(coalition), n.graph.Label(v), seen, nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			p := gossipPair{namer.label(coalition), n.graph.Label(v), seen, nats(gossip.Leakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
@@ -88,12 +89,12 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 }
 
 // gossip runs as many rounds as were asked for, or until all nodes agree.
-func (f *averageFlags) gossip(ctx context.Context, g *protocols.Gossip, u []float64, noise float64) ([][]float64, error) {
+func (f *averageFlags) gossip(ctx context.Context, g *gossip.Protocol, u []float64, noise float64) (*gossip.Run, error) {
 	limit, tolerance, err := f.limit(len(u))
 	if err != nil {
 		return nil, err
 	}
-	return g.Run(ctx, u, protocols.GossipOptions{NoiseStd: noise, Rounds: limit, Tolerance: tolerance}, f.random(forNoise))
+	return g.Run(ctx, u, gossip.Options{NoiseStd: noise, Rounds: limit, Tolerance: tolerance}, f.random(forNoise))
 }
 
 func (a *gossipAveraging) data() any { return a.result }

@@ -12,7 +12,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/files"
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
 )
 
 // pushFlags are those of push-sum with noise.
@@ -64,6 +64,8 @@ func (f *pushFlags) check(a *averageFlags) error {
 		return fmt.Errorf("--b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
 	case f.sync < 0:
 		return fmt.Errorf("--sync %d: must not be negative", f.sync)
+	case a.given("c-prime") && (!(f.c > 0) || math.IsInf(f.c, 1) || !(f.lambda > 0 && f.lambda < 1)):
+		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", f.c, f.lambda)
 	}
 	return checkEstimate(f.estimate)
 }
@@ -78,7 +80,7 @@ func checkEstimate(name string) error {
 }
 
 // circulant returns the graphs of d-out:n,d and exp:n; known is false for other names.
-func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
+func circulant(spec string) (s *dpps.Sequence, known bool, err error) {
 	name, arguments, _ := strings.Cut(spec, ":")
 	var p []int
 	for _, field := range strings.Split(arguments, ",") {
@@ -90,9 +92,9 @@ func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
 	}
 	switch {
 	case name == "d-out" && len(p) == 2:
-		s, err = protocols.DOut(p[0], p[1])
+		s, err = dpps.DOut(p[0], p[1])
 	case name == "exp" && len(p) == 1:
-		s, err = protocols.EXP(p[0])
+		s, err = dpps.Exponential(p[0])
 	case name == "d-out" || name == "exp":
 		err = fmt.Errorf("graph %q: the forms are d-out:n,d and exp:n", spec)
 	default:
@@ -102,7 +104,7 @@ func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
 }
 
 // directedGraphs returns the sequence of graphs, and what to call it.
-func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Sequence, string, error) {
+func (f *averageFlags) directedGraphs(note func(string, ...any)) (*dpps.Sequence, string, error) {
 	if s, known, err := circulant(f.network.source); known {
 		if err == nil && (f.network.gossipGiven() || f.network.gossipFile != "") {
 			err = usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.source)
@@ -110,12 +112,12 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 		return s, f.network.source, err
 	}
 	if f.push.sequence != "" {
-		weighting := protocols.OutDegree
+		weighting := dpps.OutDegree
 		switch {
 		case f.network.gossipFile != "":
 			return nil, "", usagef("--sequence and --gossip-matrix: only one of them")
 		case f.network.gossipGiven() && f.network.gossip == graph.Metropolis.String():
-			weighting = protocols.MetropolisWeights
+			weighting = dpps.MetropolisWeights
 		case f.network.gossipGiven():
 			return nil, "", usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
 		}
@@ -124,7 +126,7 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 			return nil, "", usage(err)
 		}
 		defer file.Close()
-		s, err := protocols.ReadSequence(file, f.push.sequence, weighting)
+		s, err := dpps.ReadSequence(file, f.push.sequence, weighting)
 		return s, filepath.Base(f.push.sequence), err
 	}
 	if !f.network.gossipGiven() && f.network.gossipFile == "" {
@@ -137,37 +139,49 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 	for _, text := range n.notes {
 		note("%s", text)
 	}
-	s, err := protocols.Static(n.graph.Labels(), n.gossip)
+	s, err := dpps.Static(n.graph.Labels(), n.gossip)
 	return s, fmt.Sprintf("%s with %s weights", n.origin.Source, n.origin.Gossip), err
 }
 
 // calibrate returns what the estimate takes, and says where it is from.
-func (f *pushFlags) calibrate(ctx context.Context, s *protocols.Sequence, bar *progress) (protocols.Calibration, string, error) {
+func (f *pushFlags) calibrate(ctx context.Context, s *dpps.Sequence, bar *progress) (dpps.Calibration, string, error) {
 	switch {
 	case f.own():
-		return protocols.Calibration{Constants: protocols.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
+		return dpps.Calibration{Constants: dpps.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
 	case f.estimate == "paper":
-		return protocols.Calibration{Constants: protocols.PaperConstants}, "of the paper's experiments", nil
+		return dpps.Calibration{Constants: dpps.PaperConstants()}, "of the paper's experiments", nil
 	case f.estimate == "real":
-		return protocols.Calibration{}, "", nil
+		return dpps.Calibration{}, "", nil
 	}
 	c, err := s.Calibrate(ctx, f.horizon(bar))
-	return c, "enough for this network, whatever its nodes add", err
+	return c, "enough for this network, whatever its nodes add", withoutCalibration(err)
+}
+
+// withoutCalibration adds what to do where constants cannot be found.
+func withoutCalibration(err error) error {
+	var size *dpps.SizeError
+	switch {
+	case !errors.As(err, &size):
+		return err
+	case size.Rounds == 0:
+		return fmt.Errorf("%w: give --c-prime and --lambda, or --estimate paper or real", err)
+	}
+	return fmt.Errorf("%w: give --c-prime and --lambda, or synchronize", err)
 }
 
 // horizon says for what constants are wanted.
-func (f *pushFlags) horizon(bar *progress) protocols.CalibrateOptions {
-	return protocols.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.show(done, "calibrating") }}
+func (f *pushFlags) horizon(bar *progress) dpps.CalibrateOptions {
+	return dpps.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.show(done, "calibrating") }}
 }
 
 // own reports whether the constants are the user's.
 func (f *pushFlags) own() bool { return f.c != 0 || f.lambda != 0 }
 
 // options of the protocol.
-func (f *pushFlags) options(c protocols.Calibration) protocols.PushSumOptions {
-	o := protocols.PushSumOptions{Calibration: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
+func (f *pushFlags) options(c dpps.Calibration) dpps.Options {
+	o := dpps.Options{Calibration: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
 	if f.estimate == "real" {
-		o.Estimate = protocols.Real
+		o.Estimate = dpps.Real
 	}
 	return o
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode"
 
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
 )
 
 // A sequence of graphs is doubly stochastic in every round, or refused in a line.
@@ -20,11 +20,11 @@ func FuzzSequence(f *testing.F) {
 		f.Add(text, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, metropolis bool) {
-		weighting := protocols.OutDegree
+		weighting := dpps.OutDegree
 		if metropolis {
-			weighting = protocols.MetropolisWeights
+			weighting = dpps.MetropolisWeights
 		}
-		s, err := protocols.ReadSequence(strings.NewReader(text), "g", weighting)
+		s, err := dpps.ReadSequence(strings.NewReader(text), "g", weighting)
 		if err != nil {
 			if strings.ContainsFunc(err.Error(), unicode.IsControl) || !strings.Contains(err.Error(), "g:") {
 				t.Fatalf("%q: error %q", text, err)

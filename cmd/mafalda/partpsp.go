@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
 
@@ -84,48 +84,24 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	return cmd
 }
 
-// partCell is a cell of the table.
-type partCell struct {
-	Network  string   `json:"network"`
-	Shared   int      `json:"shared_layers"`
-	B        *float64 `json:"b,omitempty"` // absent: without noise
-	Epsilon  *float64 `json:"epsilon_per_round,omitempty"`
-	Accuracy float64  `json:"accuracy"` // mean of the seeds
-	Std      *float64 `json:"accuracy_std,omitempty"`
-	RAS      float64  `json:"mean_real_sensitivity"`
-	Ratio    *float64 `json:"mean_real_over_estimated,omitempty"`
-	Rounds   int      `json:"rounds"`
-	Clipped  float64  `json:"clipped_fraction"`
-	Diverged int      `json:"diverged,omitempty"` // runs
-}
-
 // partResult is the JSON.
 type partResult struct {
 	simulated
-	Task     string     `json:"task"`
-	Widths   []int      `json:"widths"`
-	Nodes    int        `json:"nodes"`
-	Seeds    int        `json:"seeds"`
-	GammaN   float64    `json:"gamma_n"`
-	Estimate string     `json:"estimate"`
-	Sync     int        `json:"sync"`
-	Cells    []partCell `json:"cells"`
-}
-
-// partNetwork is a directed network, and what its estimate takes.
-type partNetwork struct {
-	name        string
-	sequence    *protocols.Sequence
-	calibration protocols.Calibration
+	Task     string                 `json:"task"`
+	Widths   []int                  `json:"widths"`
+	Nodes    int                    `json:"nodes"`
+	Seeds    int                    `json:"seeds"`
+	GammaN   float64                `json:"gamma_n"`
+	Estimate string                 `json:"estimate"`
+	Sync     int                    `json:"sync"`
+	Cells    []simulate.PartPSPCell `json:"cells"`
 }
 
 // partTraining is a partpsp command whose flags and input have been checked.
 type partTraining struct {
-	flags    *partFlags
-	task     simulate.Task
-	model    simulate.Perceptron
-	networks []partNetwork
-	result   partResult
+	flags  *partFlags
+	grid   simulate.PartPSP
+	result partResult
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
@@ -139,12 +115,17 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	defer func() { removeIfEmpty(f.out, err) }()
 	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
 	figures, err := abandonable(cmd.Context(), func(ctx context.Context) ([]namedFigure, error) {
-		if err := t.train(ctx, bar); err != nil || f.out == "" {
+		var err error
+		t.grid.Progress = func(done float64) { bar.show(done, "runs") }
+		if t.result.Cells, err = t.grid.Train(ctx); err != nil || f.out == "" {
 			return nil, err
 		}
 		return t.figures(ctx, bar)
 	})
 	bar.clear()
+	if errors.Is(err, simulate.ErrData) {
+		return usage(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -199,28 +180,31 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 		return nil, err
 	}
 	t := &partTraining{flags: f}
+	g := &t.grid
+	*g = simulate.PartPSP{Shared: f.shared, Bs: f.bs, Seeds: f.seeds, Epochs: f.epochs, Batch: f.batch, Rate: f.rate, Clip: f.clip,
+		PushSum: f.push.options(dpps.Calibration{})}
 	classes := syntheticClasses
 	switch f.task {
 	case "synthetic":
 		if f.records < 10 || f.records*f.features > 1<<28 {
 			return nil, fmt.Errorf("--records %d of %d features: must be from 10 records to 2^28 numbers", f.records, f.features)
 		}
-		t.task = simulate.LogisticTask(f.records, f.features, syntheticClasses)
+		g.Task = simulate.LogisticTask(f.records, f.features, syntheticClasses)
 	case "mnist":
 		var err error
-		if t.task, err = simulate.MNIST(f.data); err != nil {
+		if g.Task, err = simulate.MNIST(f.data); err != nil {
 			return nil, err
 		}
-		train, _ := t.task.Split(0)
+		train, _ := g.Task.Split(0)
 		for _, y := range train.Targets {
 			classes = max(classes, int(y)+1)
 		}
 	default:
 		return nil, fmt.Errorf("unknown task %q: choose synthetic or mnist", f.task)
 	}
-	features := t.task.Model.Features()
+	features := g.Task.Model.Features()
 	widths := []int{features, hiddenUnits, features, classes}
-	t.model = simulate.NewPerceptron(widths...)
+	g.Model = simulate.NewPerceptron(widths...)
 	t.result = partResult{simulated: isSimulated, Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
 		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
 	for _, name := range f.networks {
@@ -234,13 +218,13 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := partNetwork{name: name, sequence: s}
-		if n.calibration, _, err = f.push.calibrate(ctx, s, nil); err != nil {
+		n := simulate.PartPSPNetwork{Name: name, Sequence: s}
+		if n.Calibration, _, err = f.push.calibrate(ctx, s, nil); err != nil {
 			return nil, err
 		}
-		t.networks = append(t.networks, n)
+		g.Networks = append(g.Networks, n)
 	}
-	if len(t.networks) == 0 || len(f.shared) == 0 {
+	if len(g.Networks) == 0 || len(f.shared) == 0 {
 		return nil, errors.New("--networks and --shared: nothing to train")
 	}
 	return t, nil
