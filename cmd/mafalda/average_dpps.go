@@ -222,7 +222,7 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	fmt.Fprintf(w, "               %s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n",
 		count(len(r.Rounds), "round"), decimalUp(r.Basic, 6), decimalUp(r.Advanced, 6), r.Delta)
 	fmt.Fprintf(w, "               their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n")
-	fmt.Fprintf(w, "               not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/dpps.md)\n")
+	fmt.Fprintf(w, "               not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)\n")
 	return nil
 }
 
