@@ -33,8 +33,8 @@ func (t PartPSPTask) NewLearner() partpsp.Learner {
 func (t PartPSPTask) Check() error {
 	features := t.Features()
 	if t.Train.Features != features || t.Test.Features != features || t.Test.Len() == 0 {
-		return fmt.Errorf("%w: records of %d features, tests of %d, a model of %d", ErrData, t.Train.Features, t.Test.Features,
-			features)
+		return fmt.Errorf("%w: records of %d features, tests of %d, a model of %d", ErrData, t.Train.Features,
+			t.Test.Features, features)
 	}
 	for _, data := range []Dataset{t.Train, t.Test} {
 		if err := t.Perceptron.Check(data); err != nil {
@@ -66,7 +66,8 @@ type PartPSPNetwork struct {
 	Calibration dpps.Calibration
 }
 
-// PartPSP is a table of trainings as in Zhou et al., Table II: how many layers are shared, and the noise, on some networks.
+// PartPSP is a table of trainings as in Zhou et al., Table II: how many layers are shared, and the noise, on some
+// networks.
 type PartPSP struct {
 	Task     Task
 	Model    Perceptron
@@ -110,8 +111,8 @@ func (p *PartPSP) training(n PartPSPNetwork, shared int, b float64, seed uint64)
 	task := PartPSPTask{Perceptron: p.Model}
 	task.Train, task.Test = p.Task.Split(seed)
 	if records, nodes := task.Records(), n.Sequence.Nodes(); records/nodes < p.Batch {
-		return partpsp.Training{}, fmt.Errorf("%w: %d training records are fewer than a batch of %d for each of %d nodes", ErrData,
-			records, p.Batch, nodes)
+		return partpsp.Training{}, fmt.Errorf("%w: %d training records are fewer than a batch of %d for each of %d nodes",
+			ErrData, records, p.Batch, nodes)
 	}
 	if err := task.Check(); err != nil {
 		return partpsp.Training{}, err
@@ -121,8 +122,8 @@ func (p *PartPSP) training(n PartPSPNetwork, shared int, b float64, seed uint64)
 	if b == 0 {
 		push = dpps.Options{NoNoise: true, Estimate: dpps.Real, Sync: p.PushSum.Sync}
 	}
-	return partpsp.Training{Task: task, Sequence: n.Sequence, Shared: shared, Epochs: p.Epochs, Batch: p.Batch, LocalRate: p.Rate,
-		SharedRate: p.Rate, Clip: p.Clip, PushSum: push}, nil
+	return partpsp.Training{Task: task, Sequence: n.Sequence, Shared: shared, Epochs: p.Epochs, Batch: p.Batch,
+		LocalRate: p.Rate, SharedRate: p.Rate, Clip: p.Clip, PushSum: push}, nil
 }
 
 // Train fills the table: by shared layers, then noise (none at last), then network. The errors are data that do not fit
@@ -153,8 +154,8 @@ func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
 }
 
 // trainCell runs all seeds of a cell.
-func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64, done func(seed int)) ([]*partpsp.Result,
-	error) {
+func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64,
+	done func(seed int)) ([]*partpsp.Result, error) {
 	var results []*partpsp.Result
 	for seed := range p.Seeds {
 		t, err := p.training(n, shared, b, uint64(seed))
@@ -210,9 +211,10 @@ func (p *PartPSP) cell(network string, shared int, b float64, runs []*partpsp.Re
 	return c
 }
 
-// Sensitivities returns so many rounds of training under noise of this b with the first seed, or those up to the one whose
-// sensitivity was underestimated. The errors are those of Train.
-func (p *PartPSP) Sensitivities(ctx context.Context, n PartPSPNetwork, shared int, b float64, rounds int) ([]dpps.Report, error) {
+// Sensitivities returns so many rounds of training under noise of this b with the first seed, or those up to the one
+// whose sensitivity was underestimated. The errors are those of Train.
+func (p *PartPSP) Sensitivities(ctx context.Context, n PartPSPNetwork, shared int, b float64,
+	rounds int) ([]dpps.Report, error) {
 	t, err := p.training(n, shared, b, 0)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,8 @@ func classes(t *testing.T, nodes int) partpsp.Training {
 		t.Fatal(err)
 	}
 	task := PartPSPTask{Perceptron: NewPerceptron(6, 8, 6, 3), Train: train, Test: test}
-	return partpsp.Training{Task: task, Sequence: s, Shared: 1, Epochs: 12, Batch: 20, LocalRate: 0.3, SharedRate: 0.3, Clip: 100,
+	return partpsp.Training{Task: task, Sequence: s, Shared: 1, Epochs: 12, Batch: 20, LocalRate: 0.3, SharedRate: 0.3,
+		Clip:    100,
 		PushSum: dpps.Options{NoNoise: true, Estimate: dpps.Real}}
 }
 
@@ -45,9 +46,11 @@ func TestPartPSPLearns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Accuracy < 0.75 || r.Accuracy != again.Accuracy || len(r.Rounds) != 12*(1200/4/20) || r.MeanReal() <= 0 {
-			t.Errorf("%d shared layers: accuracy %g, again %g, in %d rounds, RAS %g", shared, r.Accuracy, again.Accuracy, len(r.Rounds), r.MeanReal())
+			t.Errorf("%d shared layers: accuracy %g, again %g, in %d rounds, RAS %g", shared, r.Accuracy,
+				again.Accuracy, len(r.Rounds), r.MeanReal())
 		}
-		t.Logf("%d shared layers: accuracy %.3f (always class 0: %.3f), RAS %.3g", shared, r.Accuracy, chance, r.MeanReal())
+		t.Logf("%d shared layers: accuracy %.3f (always class 0: %.3f), RAS %.3g", shared, r.Accuracy, chance,
+			r.MeanReal())
 	}
 }
 
@@ -89,8 +92,10 @@ func TestPartPSPWithNoise(t *testing.T) {
 // table is a small one.
 func table(t *testing.T) *PartPSP {
 	t.Helper()
-	p := &PartPSP{Task: LogisticTask(1500, 6, 3), Model: NewPerceptron(6, 8, 6, 3), Shared: []int{1, 3}, Bs: []float64{2}, Seeds: 2,
-		Epochs: 2, Batch: 20, Rate: 0.3, Clip: 100, PushSum: dpps.Options{NoiseRate: 1e-3, Sync: 5, Estimate: dpps.Real}}
+	p := &PartPSP{Task: LogisticTask(1500, 6, 3), Model: NewPerceptron(6, 8, 6, 3), Shared: []int{1, 3},
+		Bs: []float64{2}, Seeds: 2,
+		Epochs: 2, Batch: 20, Rate: 0.3, Clip: 100, PushSum: dpps.Options{NoiseRate: 1e-3, Sync: 5,
+			Estimate: dpps.Real}}
 	for _, n := range []int{4, 5} {
 		s, err := dpps.Exponential(n)
 		if err != nil {
@@ -114,7 +119,8 @@ func TestPartPSPTable(t *testing.T) {
 		t.Fatalf("%d cells, progress %v", len(cells), done)
 	}
 	for i, c := range cells {
-		if c.Shared != 1+2*(i/4) || (c.B == nil) != (i/2%2 == 1) || c.Network != p.Networks[i%2].Name || c.Std == nil || c.Ratio != nil {
+		if c.Shared != 1+2*(i/4) || (c.B == nil) != (i/2%2 == 1) || c.Network != p.Networks[i%2].Name || c.Std == nil ||
+			c.Ratio != nil {
 			t.Errorf("cell %d: %+v", i, c)
 		}
 		if c.B != nil && *c.Epsilon != 2000 {
@@ -154,8 +160,9 @@ func TestPartPSPRefuses(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(p *PartPSP){
-		"no layer": func(p *PartPSP) { p.Shared = []int{0} }, "too many layers": func(p *PartPSP) { p.Shared = []int{4} },
-		"rate": func(p *PartPSP) { p.Rate = math.NaN() }, "clip": func(p *PartPSP) { p.Clip = 0 },
+		"no layer":        func(p *PartPSP) { p.Shared = []int{0} },
+		"too many layers": func(p *PartPSP) { p.Shared = []int{4} },
+		"rate":            func(p *PartPSP) { p.Rate = math.NaN() }, "clip": func(p *PartPSP) { p.Clip = 0 },
 		"b": func(p *PartPSP) { p.Bs = []float64{-1} },
 	} {
 		p := table(t)

@@ -2,8 +2,8 @@ package rounding
 
 import "math"
 
-// Above returns a number that is not below the exact value of the positive number that a dozen roundings led to x, and 0
-// for 0.
+// Above returns a number that is not below the exact value of the positive number that a dozen roundings led to x,
+// and 0 for 0.
 func Above(x float64) float64 {
 	if x == 0 {
 		return 0

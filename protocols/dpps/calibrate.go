@@ -10,8 +10,8 @@ import (
 // Constants are C′ and λ of the sensitivity estimate (Equation 22).
 type Constants struct{ C, Lambda float64 }
 
-// PaperConstants returns those of the experiments of Zhou et al. (Figure 2, the perceptron with one shared layer). They are not
-// sound for any network: a sound C′ is 1 or more.
+// PaperConstants returns those of the experiments of Zhou et al. (Figure 2, the perceptron with one shared layer).
+// They are not sound for any network: a sound C′ is 1 or more.
 func PaperConstants() Constants { return Constants{0.78, 0.55} }
 
 // check refuses what the recursion cannot use.
@@ -28,7 +28,7 @@ func (c Constants) check() error {
 // Calibration is what sound estimates of a sequence take.
 type Calibration struct {
 	Constants
-	Ergodicity []float64 // τ_0 = 1, τ_1, …: the largest ergodicity coefficients of so many rounds; nil: S is of the constants alone
+	Ergodicity []float64 // τ_0 = 1, τ_1, …: the largest of so many rounds; nil: S is of the constants alone
 	Horizon    int       // everybody must synchronize after so many rounds, or fewer; 0: no matter
 }
 
@@ -48,10 +48,10 @@ const (
 	upward        = 1 + 1e-9
 )
 
-// Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever the nodes
-// add (the condition (*) of sound.go, proved in docs/protocols.md). λ is what makes the sum of all C′λ^s small; C′ the smallest
-// for it, but for the lags beyond those where τ has fallen below 1e-4, which are bounded. O(n³) for each lag. The errors are
-// networks that take too much memory (*SizeError), and the context's.
+// Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever
+// the nodes add (the condition (*) of sound.go, proved in docs/protocols.md). λ is what makes the sum of all C′λ^s
+// small; C′ the smallest for it, but for the lags beyond those where τ has fallen below 1e-4, which are bounded.
+// O(n³) for each lag. The errors are networks that take too much memory (*SizeError), and the context's.
 func (s *Sequence) Calibrate(ctx context.Context, o CalibrateOptions) (Calibration, error) {
 	p, err := s.products(ctx, o)
 	if err != nil {
@@ -90,9 +90,9 @@ func (p *products) lambda() float64 {
 	return lambda
 }
 
-// SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags have been
-// looked at (until τ is below 1e-4, or up to the horizon), and one that is enough for all lags; +Inf if none is known to be.
-// The errors are those of Calibrate, and a λ that makes no sense (fault.Argument).
+// SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags
+// have been looked at (until τ is below 1e-4, or up to the horizon), and one that is enough for all lags; +Inf if
+// none is known to be. The errors are those of Calibrate, and a λ that makes no sense (fault.Argument).
 func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o CalibrateOptions) (necessary, enough float64,
 	err error) {
 	if err := (Constants{1, lambda}).check(); err != nil {

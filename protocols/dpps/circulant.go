@@ -39,11 +39,12 @@ func circulant(n int, offsets []int) *graph.CSR {
 	return graph.NewCSR(n, n, indptr, indices, data)
 }
 
-// DOut is the d-Out graph (Zhou et al., Remark 2): node i sends to i, i+1, …, i+d-1 modulo n, so to itself and d-1 others, with
-// weights 1/d.
+// DOut is the d-Out graph (Zhou et al., Remark 2): node i sends to i, i+1, …, i+d-1 modulo n, so to itself and d-1
+// others, with weights 1/d.
 func DOut(n, d int) (*Sequence, error) {
 	if n < 2 || n > maxCirculant || d < 2 || d > n {
-		return nil, fmt.Errorf("%w: d-out:%d,%d: must have from 2 to %d nodes, and 2 ≤ d ≤ n (one of the d is the node itself)", ErrNetwork, n, d, maxCirculant)
+		return nil, fmt.Errorf("%w: d-out:%d,%d: must have from 2 to %d nodes, and 2 ≤ d ≤ n "+
+			"(one of the d is the node itself)", ErrNetwork, n, d, maxCirculant)
 	}
 	offsets := make([]int, d)
 	for o := range offsets {
@@ -52,9 +53,10 @@ func DOut(n, d int) (*Sequence, error) {
 	return NewSequence(numbers(n), []*graph.CSR{circulant(n, offsets)})
 }
 
-// Exponential is the time-varying exponential graph: in round t node i sends to itself and to i + 2^(t mod p) modulo n, with weights ½, where
-// p = ⌊log₂(n-1)⌋ + 1 (Assran et al. 2019; Remark 2 of Zhou et al. prints ⌈⌉, with which all nodes of n = 2^k send only to themselves
-// in every last round). With n = 2^p everybody has the exact average after p rounds without noise.
+// Exponential is the time-varying exponential graph: in round t node i sends to itself and to i + 2^(t mod p) modulo
+// n, with weights ½, where p = ⌊log₂(n-1)⌋ + 1 (Assran et al. 2019; Remark 2 of Zhou et al. prints ⌈⌉, with which all
+// nodes of n = 2^k send only to themselves in every last round). With n = 2^p everybody has the exact average after p
+// rounds without noise.
 func Exponential(n int) (*Sequence, error) {
 	if n < 2 || n > maxCirculant {
 		return nil, fmt.Errorf("%w: exp:%d: must have from 2 to %d nodes", ErrNetwork, n, maxCirculant)

@@ -21,6 +21,7 @@ func ExampleSequence_Calibrate() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("C' = %.2f, lambda = %.2f; with the paper's lambda = %.2f, C' must be %.2f or more\n", c.C, c.Lambda, dpps.PaperConstants().Lambda, needed)
+	fmt.Printf("C' = %.2f, lambda = %.2f; with the paper's lambda = %.2f, C' must be %.2f or more\n", c.C, c.Lambda,
+		dpps.PaperConstants().Lambda, needed)
 	// Output: C' = 2.88, lambda = 0.67; with the paper's lambda = 0.55, C' must be 3.56 or more
 }

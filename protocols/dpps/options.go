@@ -9,15 +9,16 @@ import (
 	"mafalda/protocols/internal/consensus"
 )
 
-// ErrNetwork is wrapped by errors about a sequence that the protocol cannot run on, or about values that do not belong to it. It
-// is the same in all rooms of protocols.
+// ErrNetwork is wrapped by errors about a sequence that the protocol cannot run on, or about values that do not
+// belong to it. It is the same in all rooms of protocols.
 var ErrNetwork = consensus.ErrNetwork
 
-// ErrSensitivity is wrapped by the error about a round whose estimated sensitivity is below the real one: its noise was too small.
+// ErrSensitivity is wrapped by the error about a round whose estimated sensitivity is below the real one: its noise
+// was too small.
 var ErrSensitivity = errors.New("sensitivity underestimated")
 
-// ErrDiverged is wrapped by the error about messages that have left the range of numbers: noise made the sensitivity grow, and the
-// sensitivity the noise.
+// ErrDiverged is wrapped by the error about messages that have left the range of numbers: noise made the sensitivity
+// grow, and the sensitivity the noise.
 var ErrDiverged = errors.New("diverged")
 
 // Estimate says where the sensitivity of a round comes from.
@@ -26,8 +27,8 @@ type Estimate int
 const (
 	// Recursion is Equation 22, or what is smaller with ergodicity coefficients: what the nodes can compute.
 	Recursion Estimate = iota
-	// Real is the largest distance of two messages. No node knows it: it shows what an ideal estimate would do, as in the paper's
-	// Table II.
+	// Real is the largest distance of two messages. No node knows it: it shows what an ideal estimate would do, as in
+	// the paper's Table II.
 	Real
 )
 

@@ -11,12 +11,12 @@ import (
 	"mafalda/protocols/internal/consensus"
 )
 
-// ErrTooLarge is wrapped by errors about networks that are too large to calibrate estimates for. It is the same in all rooms of
-// protocols.
+// ErrTooLarge is wrapped by errors about networks that are too large to calibrate estimates for. It is the same in
+// all rooms of protocols.
 var ErrTooLarge = consensus.ErrTooLarge
 
-// SizeError says that calibration would take more numbers than fit into memory. It wraps ErrTooLarge. Constants that are known
-// already take no calibration.
+// SizeError says that calibration would take more numbers than fit into memory. It wraps ErrTooLarge. Constants that
+// are known already take no calibration.
 type SizeError struct {
 	Nodes      int
 	Rounds     int     // after which the network has not mixed: synchronizing helps; 0: a single product is too large
@@ -27,11 +27,12 @@ type SizeError struct {
 // Error tells the two cases apart.
 func (e *SizeError) Error() string {
 	if e.Rounds == 0 {
-		return fmt.Sprintf("%v: calibrating C' and lambda for %d nodes takes products of %d×%d weights", ErrTooLarge, e.Nodes,
+		return fmt.Sprintf("%v: calibrating C' and lambda for %d nodes takes products of %d×%d weights", ErrTooLarge,
+			e.Nodes,
 			e.Nodes, e.Nodes)
 	}
-	return fmt.Sprintf("%v: calibrating C' and lambda needs more than %.2g numbers of memory for %d nodes that mix slowly "+
-		"(tau = %.3g after %d rounds)", ErrTooLarge, e.Most, e.Nodes, e.Ergodicity, e.Rounds)
+	return fmt.Sprintf("%v: calibrating C' and lambda needs more than %.2g numbers of memory for %d nodes that "+
+		"mix slowly (tau = %.3g after %d rounds)", ErrTooLarge, e.Most, e.Nodes, e.Ergodicity, e.Rounds)
 }
 
 // Unwrap returns ErrTooLarge.

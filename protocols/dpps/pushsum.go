@@ -37,8 +37,8 @@ type Report struct {
 	Synchronized bool
 }
 
-// NewPushSum starts from the values s_i(0), which it copies. The errors are options that make no sense and values that are not n
-// vectors of one length.
+// NewPushSum starts from the values s_i(0), which it copies. The errors are options that make no sense and values
+// that are not n vectors of one length.
 func NewPushSum(s *Sequence, values [][]float64, o Options, r *rand.Rand) (*PushSum, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -54,7 +54,8 @@ func NewPushSum(s *Sequence, values [][]float64, o Options, r *rand.Rand) (*Push
 	}
 	for i, v := range values {
 		if len(v) != len(values[0]) || len(v) == 0 {
-			return nil, fmt.Errorf("%w: node %s has %d coordinates, node %s %d", ErrNetwork, s.labels[i], len(v), s.labels[0],
+			return nil, fmt.Errorf("%w: node %s has %d coordinates, node %s %d", ErrNetwork, s.labels[i], len(v),
+				s.labels[0],
 				len(values[0]))
 		}
 		p.shared, p.corrected = append(p.shared, slices.Clone(v)), append(p.corrected, slices.Clone(v))
@@ -74,8 +75,8 @@ func (p *PushSum) Corrected(i int) []float64 { return p.corrected[i] }
 // lost is more than what the arithmetic of estimates loses, relatively.
 const lost = 0x1p-44
 
-// Round runs a round with the perturbations ε_i (nil: none). The error wraps ErrSensitivity if the messages were further apart
-// than estimated, ErrDiverged if they are no longer numbers: nothing has been sent then.
+// Round runs a round with the perturbations ε_i (nil: none). The error wraps ErrSensitivity if the messages were
+// further apart than estimated, ErrDiverged if they are no longer numbers: nothing has been sent then.
 func (p *PushSum) Round(perturbations [][]float64) (Report, error) {
 	report := Report{Round: p.round, Synchronized: p.options.Sync > 0 && (p.round+1)%p.options.Sync == 0}
 	p.take(perturbations)
@@ -88,11 +89,12 @@ func (p *PushSum) Round(perturbations [][]float64) (Report, error) {
 		report.Estimated = report.Real
 	}
 	if report.Real-report.Real != 0 || report.Estimated-report.Estimated != 0 {
-		return report, fmt.Errorf("%w: round %d: noise and sensitivity have grown beyond all numbers (more b, a smaller noise rate, "+
-			"or synchronizing more often helps)", ErrDiverged, p.round)
+		return report, fmt.Errorf("%w: round %d: noise and sensitivity have grown beyond all numbers (more b, "+
+			"a smaller noise rate, or synchronizing more often helps)", ErrDiverged, p.round)
 	}
 	if report.Estimated < report.Real && p.options.Estimate == Recursion {
-		return report, fmt.Errorf("%w: round %d: messages are %.6g apart in L1, the estimate is %.6g", ErrSensitivity, p.round,
+		return report, fmt.Errorf("%w: round %d: messages are %.6g apart in L1, the estimate is %.6g", ErrSensitivity,
+			p.round,
 			report.Real, report.Estimated)
 	}
 	if !p.options.NoNoise {
@@ -118,7 +120,8 @@ func (p *PushSum) take(perturbations [][]float64) {
 			floats.Add(s, perturbations[i])
 			added += floats.Norm(perturbations[i], 1)
 		}
-		added += p.sequence.slack * math.Max(floats.Norm(s, 1), p.mixed[i]) // messages and weights are floating-point numbers
+		// messages and weights are floating-point numbers
+		added += p.sequence.slack * math.Max(floats.Norm(s, 1), p.mixed[i])
 		p.added[i] = added
 		p.estimate(i, added)
 	}

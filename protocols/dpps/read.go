@@ -14,16 +14,17 @@ import (
 type Weighting int
 
 const (
-	// OutDegree weights: a node divides its value evenly between itself and those it sends to. Doubly stochastic only if everybody
-	// receives as much as it gives.
+	// OutDegree weights: a node divides its value evenly between itself and those it sends to. Doubly stochastic only
+	// if everybody receives as much as it gives.
 	OutDegree Weighting = iota
 	// MetropolisWeights need every edge in both directions, and are always doubly stochastic.
 	MetropolisWeights
 )
 
-// ReadSequence reads a sequence of directed graphs: an edge list "u v" (u sends to v) for each round, rounds separated by empty lines,
-// comments starting with # or %. All nodes that are named somewhere take part; those without edges in a round keep their values. With
-// MetropolisWeights edges have no direction. Errors wrap ErrNetwork and name the source and the line.
+// ReadSequence reads a sequence of directed graphs: an edge list "u v" (u sends to v) for each round, rounds
+// separated by empty lines, comments starting with # or %. All nodes that are named somewhere take part; those
+// without edges in a round keep their values. With MetropolisWeights edges have no direction. Errors wrap ErrNetwork
+// and name the source and the line.
 func ReadSequence(r io.Reader, source string, weighting Weighting) (*Sequence, error) {
 	var labels []string
 	number := map[string]int{}
@@ -54,7 +55,8 @@ func ReadSequence(r io.Reader, source string, weighting Weighting) (*Sequence, e
 			flush()
 		case text[0] == '#' || text[0] == '%':
 		case len(fields) != 2:
-			return nil, fmt.Errorf("%w: %s:%d: %q is not two labels \"u v\" (weights are made from the edges)", ErrNetwork, source, line, text)
+			return nil, fmt.Errorf("%w: %s:%d: %q is not two labels \"u v\" (weights are made from the edges)",
+				ErrNetwork, source, line, text)
 		case graph.CheckLabel(fields[0]+fields[1]) != nil:
 			return nil, fmt.Errorf("%w: %s:%d: %w", ErrNetwork, source, line, graph.CheckLabel(fields[0]+fields[1]))
 		case fields[0] != fields[1]:

@@ -8,20 +8,22 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// Sequence is a sequence of weight matrices on directed graphs that repeats: W(t) in round t has w_ij > 0 where node j sends to node i.
+// Sequence is a sequence of weight matrices on directed graphs that repeats: W(t) in round t has w_ij > 0 where node
+// j sends to node i.
 type Sequence struct {
 	labels  []string
 	weights []*graph.CSR
 	slack   float64 // what rounding of messages, and of the weights' sums, does to a message of norm one
 }
 
-// NewSequence checks what push-sum with a sensitivity estimate needs (Zhou et al., Assumption 1 and Definition 1): every matrix
-// doubly stochastic with a positive diagonal, the union of all graphs strongly connected. Errors wrap ErrNetwork and name the round,
-// counted from 0.
+// NewSequence checks what push-sum with a sensitivity estimate needs (Zhou et al., Assumption 1 and Definition 1):
+// every matrix doubly stochastic with a positive diagonal, the union of all graphs strongly connected. Errors wrap
+// ErrNetwork and name the round, counted from 0.
 func NewSequence(labels []string, weights []*graph.CSR) (*Sequence, error) {
 	n := len(labels)
 	if n < 2 || len(weights) == 0 {
-		return nil, fmt.Errorf("%w: %d nodes and %d rounds: push-sum needs two nodes and a round", ErrNetwork, n, len(weights))
+		return nil, fmt.Errorf("%w: %d nodes and %d rounds: push-sum needs two nodes and a round", ErrNetwork, n,
+			len(weights))
 	}
 	var union []graph.Edge
 	seen := map[[2]int]bool{}
@@ -41,7 +43,8 @@ func NewSequence(labels []string, weights []*graph.CSR) (*Sequence, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNetwork, err)
 	}
 	if !g.StronglyConnected() {
-		return nil, fmt.Errorf("%w: not every node reaches every other, even over all %d rounds together", ErrNetwork, len(weights))
+		return nil, fmt.Errorf("%w: not every node reaches every other, even over all %d rounds together", ErrNetwork,
+			len(weights))
 	}
 	return &Sequence{labels, weights, slackOf(weights)}, nil
 }
@@ -75,16 +78,21 @@ func doublyStochastic(labels []string, w *graph.CSR) error {
 		rows[i] += v
 		columns[j] += v
 	})
-	const tolerance = 1e-9
+	const (
+		tolerance     = 1e-9
+		notStochastic = "the weights are not doubly stochastic"
+	)
 	for i := range n {
 		switch {
 		case err != nil:
 		case !(w.At(i, i) > 0):
 			err = fmt.Errorf("node %s keeps nothing of its own value: every node needs a self-loop", labels[i])
 		case math.Abs(rows[i]-1) > tolerance:
-			err = fmt.Errorf("what node %s receives is weighted by %.6g in all, not 1: the weights are not doubly stochastic", labels[i], rows[i])
+			err = fmt.Errorf("what node %s receives is weighted by %.6g in all, not 1: "+notStochastic, labels[i],
+				rows[i])
 		case math.Abs(columns[i]-1) > tolerance:
-			err = fmt.Errorf("what node %s sends is weighted by %.6g in all, not 1: the weights are not doubly stochastic", labels[i], columns[i])
+			err = fmt.Errorf("what node %s sends is weighted by %.6g in all, not 1: "+notStochastic, labels[i],
+				columns[i])
 		}
 	}
 	return err

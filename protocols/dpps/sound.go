@@ -8,27 +8,28 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// What is sound. Let x_j(k) be what node j adds in round k: its perturbation and its noise, and in round 0 its value. Before
-// mixing in round t, messages are
+// What is sound. Let x_j(k) be what node j adds in round k: its perturbation and its noise, and in round 0 its value.
+// Before mixing in round t, messages are
 //
 //	s_i = Σ_k Σ_j Φ_ij(k) x_j(k),     Φ(k) = W(t-1) W(t-2) ⋯ W(k),   Φ(t) = I,
 //
-// so that two messages differ by at most Σ_j Σ_k |Φ_aj(k) - Φ_bj(k)| ‖x_j(k)‖₁. The recursion gives S_j = 2C′ Σ_k λ^(t-k)
-// ‖x_j(k)‖₁. It follows that max S_j is enough, whatever the x, if for all a, b, t
+// so that two messages differ by at most Σ_j Σ_k |Φ_aj(k) - Φ_bj(k)| ‖x_j(k)‖₁. The recursion gives S_j = 2C′ Σ_k
+// λ^(t-k) ‖x_j(k)‖₁. It follows that max S_j is enough, whatever the x, if for all a, b, t
 //
 //	½ Σ_j max_k |Φ_aj(k) - Φ_bj(k)| λ^-(t-k) ≤ C′;                                              (*)
 //
-// and only if: otherwise let every node spend S_j = 1 in the round k where the maximum is, with the sign of Φ_aj - Φ_bj. In
-// particular C′ ≥ 1 (k = t: the identity). Let τ_s be the largest ergodicity coefficient of s rounds. The rows of a product
-// that starts with B rounds differ by τ_B times a difference of two averages of rows of the rest, so that lags of B and more
-// contribute no more than τ_B λ^-B times what smaller ones do to the column's range: a finite computation.
+// and only if: otherwise let every node spend S_j = 1 in the round k where the maximum is, with the sign of Φ_aj -
+// Φ_bj. In particular C′ ≥ 1 (k = t: the identity). Let τ_s be the largest ergodicity coefficient of s rounds. The
+// rows of a product that starts with B rounds differ by τ_B times a difference of two averages of rows of the rest,
+// so that lags of B and more contribute no more than τ_B λ^-B times what smaller ones do to the column's range: a
+// finite computation.
 
 // soundness is the condition (*) for a λ.
 type soundness struct {
 	*products
 	scales []float64 // λ^-s of every lag s
 	tail   float64   // τ_B λ^-B; 0 if there are no longer lags
-	ranges []float64 // of every column, the most over lags and phases, times λ^-s: what longer lags can add to, times the tail
+	ranges []float64 // of columns, the most over lags and phases, times λ^-s: longer lags add up to tail times that
 }
 
 // constant evaluates the condition (*).
@@ -87,8 +88,8 @@ func (c *soundness) findRanges(ctx context.Context) error {
 	return nil
 }
 
-// rows returns, for every node a, the largest left side of (*) over b < a and phases: of the lags that have been looked at, and
-// a bound for all lags. It is something else if the context is done.
+// rows returns, for every node a, the largest left side of (*) over b < a and phases: of the lags that have been
+// looked at, and a bound for all lags. It is something else if the context is done.
 func (c *soundness) rows(ctx context.Context, progress func(fraction float64)) (needs, suffices []float64) {
 	n := c.nodes()
 	needs, suffices = make([]float64, n), make([]float64, n)

@@ -1,10 +1,10 @@
 package dpps
 
-// window is the other sound estimate: S = 2 Σ_s τ_s m(t-s), where m(k) is the largest ‖x_j(k)‖₁ that a node has added in round k and
-// τ_s the ergodicity coefficient of s rounds. It holds because two rows of a product of s rounds carry the same weights but for a share
-// τ_s, and two vectors that are added differ by at most 2m. Maxima are inside the sum, which Equation 22 has outside: this is the smaller
-// one if nodes add similar amounts, as in training, and takes two more numbers to broadcast, the largest perturbation and the largest of
-// perturbation and noise together.
+// window is the other sound estimate: S = 2 Σ_s τ_s m(t-s), where m(k) is the largest ‖x_j(k)‖₁ that a node has added
+// in round k and τ_s the ergodicity coefficient of s rounds. It holds because two rows of a product of s rounds carry
+// the same weights but for a share τ_s, and two vectors that are added differ by at most 2m. Maxima are inside the
+// sum, which Equation 22 has outside: this is the smaller one if nodes add similar amounts, as in training, and takes
+// two more numbers to broadcast, the largest perturbation and the largest of perturbation and noise together.
 //
 // Lags of L and more come by τ_{L+s} ≤ τ_L τ_s: with F_t the sum of round t, F_t = Σ_{s<L} τ_s m(t-s) + τ_L F_{t-L}.
 type window struct {

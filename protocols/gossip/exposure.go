@@ -13,15 +13,15 @@ import (
 // Forever stands for all rounds.
 const Forever = span.Forever
 
-// Exposure is the share of the variance of a node's noisy value that messages explain, Seen = e_jᵀPe_j for the projection P
-// on their span, and what is left, Hidden = 1 - Seen, to its own precision. Seen is never below the truth, Hidden never above
-// it, and both are exact if they are 0 and 1: out of reach, or determined by the messages.
+// Exposure is the share of the variance of a node's noisy value that messages explain, Seen = e_jᵀPe_j for the
+// projection P on their span, and what is left, Hidden = 1 - Seen, to its own precision. Seen is never below the
+// truth, Hidden never above it, and both are exact if they are 0 and 1: out of reach, or determined by the messages.
 type Exposure struct{ Seen, Hidden float64 }
 
 // Exposures returns how much of every node's value the observers see in the rounds 0 to t, which may be Forever. Of
-// observers all is seen. With noise of standard deviation σ on values that differ by D, they are in no better position
-// than with μ-GDP, μ = (D/σ)√Seen; everybody who sees all messages has Seen = 1. The errors are observers that do not exist
-// (ErrNetwork), networks that take hours (ErrTooLarge), and the context's.
+// observers all is seen. With noise of standard deviation σ on values that differ by D, they are in no better
+// position than with μ-GDP, μ = (D/σ)√Seen; everybody who sees all messages has Seen = 1. The errors are observers
+// that do not exist (ErrNetwork), networks that take hours (ErrTooLarge), and the context's.
 func (p *Protocol) Exposures(ctx context.Context, observers []int, rounds int) ([]Exposure, error) {
 	n := p.graph.Nodes()
 	for _, v := range observers {

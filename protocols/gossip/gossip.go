@@ -13,16 +13,16 @@ import (
 	"mafalda/protocols/internal/span"
 )
 
-// ErrNetwork is wrapped by errors about a network that cannot average, or about what does not belong to it. It is the same in
-// all rooms of protocols.
+// ErrNetwork is wrapped by errors about a network that cannot average, or about what does not belong to it. It is the
+// same in all rooms of protocols.
 var ErrNetwork = consensus.ErrNetwork
 
-// ErrTooLarge is wrapped by errors about networks that are too large to say what observers learn. It is the same in all rooms
-// of protocols.
+// ErrTooLarge is wrapped by errors about networks that are too large to say what observers learn. It is the same in
+// all rooms of protocols.
 var ErrTooLarge = consensus.ErrTooLarge
 
-// Protocol is averaging under Gaussian noise: every node adds noise to its value once, v(0) = u + N(0, σ²), and averages,
-// v(t+1) = W v(t) (a step of Muffliato, Cyffers et al. 2022). The average is wrong by N(0, σ²/n).
+// Protocol is averaging under Gaussian noise: every node adds noise to its value once, v(0) = u + N(0, σ²), and
+// averages, v(t+1) = W v(t) (a step of Muffliato, Cyffers et al. 2022). The average is wrong by N(0, σ²/n).
 type Protocol struct {
 	graph    *graph.Graph
 	w        *graph.CSR
@@ -59,8 +59,8 @@ func (r *Run) Noisy() float64 { return consensus.Mean(r.Values[0]) }
 // Errors returns ‖v(t) - Mean·1‖₂ of every round.
 func (r *Run) Errors() []float64 { return consensus.Errors(r.Values, r.Mean) }
 
-// Run averages the values u, with noise from r. The errors are a wrong number of values (ErrNetwork), noise that makes no
-// sense (fault.Argument), and the context's.
+// Run averages the values u, with noise from r. The errors are a wrong number of values (ErrNetwork), noise that
+// makes no sense (fault.Argument), and the context's.
 func (p *Protocol) Run(ctx context.Context, u []float64, o Options, r *rand.Rand) (*Run, error) {
 	std := o.NoiseStd
 	if len(u) != p.graph.Nodes() {

@@ -68,7 +68,8 @@ func TestLeakageIsAnUpperBound(t *testing.T) {
 				continue
 			}
 			seen := protocoltest.Exposure(g, w, observers, rounds, j)
-			protocoltest.CheckAbove(t, "exposure", exposures[j].Seen, new(big.Float).SetPrec(protocoltest.ExactBits).SetRat(seen), 1e-14)
+			protocoltest.CheckAbove(t, "exposure", exposures[j].Seen,
+				new(big.Float).SetPrec(protocoltest.ExactBits).SetRat(seen), 1e-14)
 			hidden := new(big.Float).SetPrec(protocoltest.ExactBits).SetRat(new(big.Rat).Sub(big.NewRat(1, 1), seen))
 			if new(big.Float).SetFloat64(exposures[j].Hidden).Cmp(hidden) > 0 ||
 				hidden.Sign() > 0 != (exposures[j].Hidden > 0) {
@@ -83,7 +84,8 @@ func TestLeakageIsAnUpperBound(t *testing.T) {
 // Bounds of exposures, which do not sum to 1, give bounds of leakages.
 func TestLeakageOfBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := Exposure{Seen: rapid.Float64Range(0, 1).Draw(t, "seen"), Hidden: rapid.Float64Range(0, 1).Draw(t, "hidden")}
+		e := Exposure{Seen: rapid.Float64Range(0, 1).Draw(t, "seen"), Hidden: rapid.Float64Range(0, 1).Draw(t,
+			"hidden")}
 		noise := math.Pow(10, rapid.Float64Range(-12, 12).Draw(t, "noise"))
 		rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 		protocoltest.CheckAbove(t, "leakage", Leakage(e, 1, noise),

@@ -27,10 +27,10 @@ type Training struct {
 
 // Result is what came of training.
 type Result struct {
-	Accuracy float64       // mean over the nodes of the share of right answers, of the average of the shared layers with their own
+	Accuracy float64       // mean share of right answers, of the averaged shared layers with every node's own
 	Rounds   []dpps.Report // of the protocol
 	Clipped  float64       // share of the shared gradients that were clipped
-	Diverged bool          // parameters left the range of numbers, and training ended: what is not a number is no right answer
+	Diverged bool          // parameters left the range of numbers, which ended training; they answer nothing rightly
 }
 
 // MeanReal returns the mean of the real sensitivities, the paper's RAS.
@@ -82,9 +82,9 @@ type run struct {
 	result     *Result
 }
 
-// Run trains once. The same seed gives the same data to the nodes and the same start and noise, whatever is shared. The errors
-// are a configuration that makes no sense (fault.Argument), a round whose sensitivity is underestimated (dpps.ErrSensitivity;
-// the result has the rounds before), and the context's.
+// Run trains once. The same seed gives the same data to the nodes and the same start and noise, whatever is shared.
+// The errors are a configuration that makes no sense (fault.Argument), a round whose sensitivity is underestimated
+// (dpps.ErrSensitivity; the result has the rounds before), and the context's.
 func (t Training) Run(ctx context.Context, seed uint64) (*Result, error) {
 	if err := t.check(); err != nil {
 		return nil, err

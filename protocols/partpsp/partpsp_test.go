@@ -11,8 +11,8 @@ import (
 	"mafalda/protocols/dpps"
 )
 
-// means is a task of two layers of one parameter: both are to be the mean of the records, whose loss is half the squared
-// distance to each. A test is right if both parameters are within 0.1 of its number.
+// means is a task of two layers of one parameter: both are to be the mean of the records, whose loss is half the
+// squared distance to each. A test is right if both parameters are within 0.1 of its number.
 type means struct {
 	train, test []float64
 }
@@ -61,7 +61,8 @@ func mean(t *testing.T) Training {
 	for i := range 240 {
 		task.train = append(task.train, float64(1+i%3))
 	}
-	return Training{Task: task, Sequence: s, Shared: 1, Epochs: 20, Batch: 20, LocalRate: 0.2, SharedRate: 0.2, Clip: 100,
+	return Training{Task: task, Sequence: s, Shared: 1, Epochs: 20, Batch: 20, LocalRate: 0.2, SharedRate: 0.2,
+		Clip:    100,
 		PushSum: dpps.Options{NoNoise: true, Estimate: dpps.Real}}
 }
 
@@ -80,7 +81,8 @@ func TestRunLearns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Rounds) != 60*3 || r.Diverged || r.Clipped != 0 || r.MeanReal() <= 0 || r.MeanReal() != again.MeanReal() {
+		if len(r.Rounds) != 60*3 || r.Diverged || r.Clipped != 0 || r.MeanReal() <= 0 ||
+			r.MeanReal() != again.MeanReal() {
 			t.Errorf("%d shared layers: %d rounds, %+v", shared, len(r.Rounds), r)
 		}
 		if shared == 2 && r.Accuracy != 0.5 || r.Accuracy != again.Accuracy {
@@ -89,8 +91,8 @@ func TestRunLearns(t *testing.T) {
 	}
 }
 
-// One round of one batch of all records, shared by all and averaged exactly, is a step of gradient descent that is clipped at
-// every node: from (0, 0) by the rate times the clipping norm.
+// One round of one batch of all records, shared by all and averaged exactly, is a step of gradient descent that is
+// clipped at every node: from (0, 0) by the rate times the clipping norm.
 func TestOneRoundIsAStep(t *testing.T) {
 	p := mean(t)
 	p.Shared, p.Epochs, p.Batch, p.SharedRate, p.Clip, p.PushSum.Sync = 2, 1, 60, 1, 4, 1

@@ -2,8 +2,8 @@ package partpsp
 
 import "math/rand/v2"
 
-// A Task is a model of layers, and the records that it is trained and tested on, known by their numbers. Implementations are
-// immutable.
+// A Task is a model of layers, and the records that it is trained and tested on, known by their numbers.
+// Implementations are immutable.
 type Task interface {
 	Layers() int                        // of the model
 	Prefix(layers int) int              // number of parameters of the first layers

@@ -18,15 +18,15 @@ func Uniform(value, noise float64) Deviations {
 	return Deviations{func(int) float64 { return value }, func(int, int) float64 { return noise }}
 }
 
-// widestRange is by how much standard deviations may differ: leakages, never below the truth, are right to nine digits up to
-// there, and beyond lose one for each power of ten.
+// widestRange is by how much standard deviations may differ: leakages, never below the truth, are right to nine
+// digits up to there, and beyond lose one for each power of ten.
 const widestRange = 1e10
 
 // wideRange is from where on a second look is taken at every victim.
 const wideRange = 1e3
 
-// check refuses what is not positive and finite, for values and noise have a density (Assumption 4.1), and what is too far
-// apart for double precision.
+// check refuses what is not positive and finite, for values and noise have a density (Assumption 4.1), and what is
+// too far apart for double precision.
 func (d Deviations) check(p *Protocol) error {
 	for i, around := range p.neighbours {
 		if s := d.Value(i); !positive(s) {
@@ -42,8 +42,8 @@ func (d Deviations) check(p *Protocol) error {
 		}
 	}
 	if least, most := d.span(p); most > widestRange*least {
-		return fmt.Errorf("standard deviations from %g to %g of values and noise: more than a factor of %g is beyond double precision",
-			least, most, widestRange)
+		return fmt.Errorf("standard deviations from %g to %g of values and noise: more than a factor of %g is beyond "+
+			"double precision", least, most, widestRange)
 	}
 	return nil
 }

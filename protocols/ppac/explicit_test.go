@@ -9,10 +9,11 @@ import (
 	"mafalda/protocols/internal/rational"
 )
 
-// exactView is the definition that View is tested against: the matrix ℜ_i(t) of Equation 17 in rational numbers, row by row as its
-// definition has it, and everything that follows from it by elimination. It is for graphs of ten nodes or so.
+// exactView is the definition that View is tested against: the matrix ℜ_i(t) of Equation 17 in rational numbers, row
+// by row as its definition has it, and everything that follows from it by elimination. It is for graphs of ten nodes
+// or so.
 type exactView struct {
-	rows        [][]*big.Rat // of the basis: own sources and received fragments, then informative messages; a column a source
+	rows        [][]*big.Rat // of the basis: own sources and received fragments, then messages; a column a source
 	informative []Message    // by round, then sender
 	victims     []int
 }
@@ -103,7 +104,8 @@ func (v *exactView) recovered(j int) bool {
 	return false
 }
 
-// leakage returns the mutual information of the view and u_j by Theorem 6.6, rounded to double precision at the very end, or +Inf.
+// leakage returns the mutual information of the view and u_j by Theorem 6.6, rounded to double precision at the very
+// end, or +Inf.
 func (v *exactView) leakage(j int, p *Protocol, d Deviations) float64 {
 	if v.recovered(j) {
 		return math.Inf(1)

@@ -9,8 +9,8 @@ import (
 	"mafalda/protocols/internal/protocoltest"
 )
 
-// Theorem 6.8 and its converse for pairs: nothing is recovered but by generalized leaves and their like. The exact elimination
-// knows nothing of the graph.
+// Theorem 6.8 and its converse for pairs: nothing is recovered but by generalized leaves and their like. The exact
+// elimination knows nothing of the graph.
 func TestRecoveryIsAMatterOfTheGraph(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProtocol(t, 7)
@@ -36,7 +36,8 @@ func TestRecoveryIsAMatterOfTheGraph(t *testing.T) {
 				if got := exact.recovered(head); got != slices.Contains(pairs, Pair{head, tail}) {
 					t.Fatalf("node %d recovers %d: %v; recoverable %v", tail, head, got, pairs)
 				}
-				if got := recoveredBy(p.neighbours, []int{tail}, head); got != slices.Contains(pairs, Pair{head, tail}) {
+				if got := recoveredBy(p.neighbours, []int{tail}, head); got != slices.Contains(pairs, Pair{head,
+					tail}) {
 					t.Fatalf("recoveredBy(%d, %d) = %v; recoverable %v", tail, head, got, pairs)
 				}
 			}
@@ -47,7 +48,8 @@ func TestRecoveryIsAMatterOfTheGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 		for head := range p.Nodes() {
-			if !slices.Contains(coalition, head) && exact.recovered(head) != recoveredBy(p.neighbours, coalition, head) {
+			if !slices.Contains(coalition, head) && exact.recovered(head) != recoveredBy(p.neighbours, coalition,
+				head) {
 				t.Fatalf("coalition %v recovers %d: %v by elimination", coalition, head, exact.recovered(head))
 			}
 		}

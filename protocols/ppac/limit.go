@@ -7,13 +7,14 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// Limits returns what a coalition is left with however much noise there is, for every node, in nats (NaN for the coalition itself), if
-// it sees all of v(0); an upper bound of it if it sees less.
+// Limits returns what a coalition is left with however much noise there is, for every node, in nats (NaN for the
+// coalition itself), if it sees all of v(0); an upper bound of it if it sees less.
 //
-// The unseen fragments of a node j go to its neighbours outside of the coalition. Join these neighbours, for every j: within a component
-// of what is joined, noise cancels in Σ v_k(0) alone, which is the sum of the values of the c nodes whose fragments are in it, but for
-// known fragments. A value is one of c, and leaks ½ log(1 + σ_j²/Σ σ²) over the other c-1: ½ log(1 + 1/(c-1)) if all have the same
-// variance, and everything for c = 1 (Recoverable). The average alone says as much with c = n.
+// The unseen fragments of a node j go to its neighbours outside of the coalition. Join these neighbours, for every j:
+// within a component of what is joined, noise cancels in Σ v_k(0) alone, which is the sum of the values of the c
+// nodes whose fragments are in it, but for known fragments. A value is one of c, and leaks ½ log(1 + σ_j²/Σ σ²) over
+// the other c-1: ½ log(1 + 1/(c-1)) if all have the same variance, and everything for c = 1 (Recoverable). The
+// average alone says as much with c = n.
 func (p *Protocol) Limits(coalition []int, value func(i int) float64) []float64 {
 	inside := make([]bool, p.Nodes())
 	for _, a := range coalition {

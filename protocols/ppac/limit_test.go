@@ -43,7 +43,8 @@ func TestNoiseLeavesSumsOverComponents(t *testing.T) {
 	})
 	// on a cycle half of the nodes are in a sum
 	for _, n := range []int{10, 11, 40} {
-		if got, want := cycle(t, n).Limits([]int{0}, func(int) float64 { return 10 })[1], math.Log1p(1/float64(n/2-1))/2; math.Abs(got-want) > 1e-12 {
+		if got, want := cycle(t, n).Limits([]int{0},
+			func(int) float64 { return 10 })[1], math.Log1p(1/float64(n/2-1))/2; math.Abs(got-want) > 1e-12 {
 			t.Errorf("C_%d: %g, must be %g", n, got, want)
 		}
 	}

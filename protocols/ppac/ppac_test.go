@@ -44,7 +44,8 @@ func exactWeights(p *Protocol) [][]*big.Rat {
 	return w
 }
 
-// drawDeviations draws a standard deviation for each source, noise from a billionth of the values to a billion times them.
+// drawDeviations draws a standard deviation for each source, noise from a billionth of the values to a billion times
+// them.
 func drawDeviations(t *rapid.T, p *Protocol) Deviations {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "deviations"), 2))
 	scale := math.Pow(10, rapid.Float64Range(-9, 9).Draw(t, "scale"))
@@ -146,8 +147,8 @@ func cycle(t testing.TB, n int) *Protocol {
 	return p
 }
 
-// Figure 7: leakage falls with the length of the cycle, grows when noise shrinks, and never falls below what the average itself says,
-// ½ log(1 + 1/(n-1)), which many standard deviations of noise come close to.
+// Figure 7: leakage falls with the length of the cycle, grows when noise shrinks, and never falls below what the
+// average itself says, ½ log(1 + 1/(n-1)), which many standard deviations of noise come close to.
 func TestCyclesLeakLessWhenLonger(t *testing.T) {
 	previous := map[float64]float64{}
 	for _, n := range []int{5, 7, 10, 20, 30, 40} {
@@ -161,7 +162,8 @@ func TestCyclesLeakLessWhenLonger(t *testing.T) {
 			}
 			previous[noise] = leak
 			if leak < floor*(1-1e-9) || leak > before*(1+1e-9) {
-				t.Errorf("C_%d with noise %g leaks %.12g, with less noise %.12g; floor %.12g", n, noise, leak, before, floor)
+				t.Errorf("C_%d with noise %g leaks %.12g, with less noise %.12g; floor %.12g", n, noise, leak, before,
+					floor)
 			}
 			before = leak
 		}
@@ -193,7 +195,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// The same on a real graph: powers of W are so nearly parallel here that a basis pursuit on them in floating point misses messages.
+// The same on a real graph: powers of W are so nearly parallel here that a basis pursuit on them in floating point
+// misses messages.
 func TestFlorentineIsItsDefinition(t *testing.T) {
 	g := protocoltest.Named(t, "florentine")
 	p, err := New(g, protocoltest.GossipOf(t, g, graph.Laplacian), ChooseNeighbours(g, rand.New(rand.NewPCG(2, 2))))

@@ -8,13 +8,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Recover computes the value of a node from what a coalition has seen in a run, if it can: the attack behind Case 2 of Fereydounian
-// et al. and Recoverable. It uses the coalition's own fragments, those it received, and its neighbours' messages, nothing else. The
-// error, which wraps ErrNetwork, says that the graph hides the value, or that the run is too short.
+// Recover computes the value of a node from what a coalition has seen in a run, if it can: the attack behind Case 2
+// of Fereydounian et al. and Recoverable. It uses the coalition's own fragments, those it received, and its
+// neighbours' messages, nothing else. The error, which wraps ErrNetwork, says that the graph hides the value, or that
+// the run is too short.
 //
-// The neighbours s of the head outside of the coalition A talk to the head and to A only. So the coalition knows how their values
-// and the head's go on, v(t+1) = W v(t) + what A sends, and solves its observations for Σ v_s(0), the sum of what they received: all
-// fragments of the head but those it received itself, and fragments of its own.
+// The neighbours s of the head outside of the coalition A talk to the head and to A only. So the coalition knows how
+// their values and the head's go on, v(t+1) = W v(t) + what A sends, and solves its observations for Σ v_s(0), the
+// sum of what they received: all fragments of the head but those it received itself, and fragments of its own.
 func (p *Protocol) Recover(run *Run, coalition []int, head int) (float64, error) {
 	if !recoveredBy(p.neighbours, coalition, head) || slices.Contains(coalition, head) {
 		return 0, fmt.Errorf("%w: the value of node %s is not recovered", ErrNetwork, p.graph.Label(head))
@@ -41,7 +42,8 @@ func (p *Protocol) Recover(run *Run, coalition []int, head int) (float64, error)
 	return value + sum - received, err
 }
 
-// solveCluster returns the sum of v_s(0) over the cluster without its first node, from what the coalition sees of the cluster.
+// solveCluster returns the sum of v_s(0) over the cluster without its first node, from what the coalition sees of the
+// cluster.
 func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) (float64, error) {
 	c := len(cluster)
 	within := mat.NewDense(c, c, nil) // W on the cluster
@@ -95,7 +97,8 @@ func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) 
 		product.Mul(power, within)
 		power.Copy(&product)
 	}
-	return 0, fmt.Errorf("%w: %d rounds are too few to recover the value of node %s", ErrNetwork, len(run.Values), p.graph.Label(cluster[0]))
+	return 0, fmt.Errorf("%w: %d rounds are too few to recover the value of node %s", ErrNetwork, len(run.Values),
+		p.graph.Label(cluster[0]))
 }
 
 // combine returns weights x with xᵀM = wanted as nearly as the singular values of M above 1e-10 allow.

@@ -46,7 +46,8 @@ func TestRunAveragesAndIsAttacked(t *testing.T) {
 		}
 		for head := range p.Nodes() {
 			got, err := p.Recover(run, coalition, head)
-			if hidden := err != nil; hidden == (recoveredBy(p.neighbours, coalition, head) && !slices.Contains(coalition, head)) {
+			if hidden := err != nil; hidden == (recoveredBy(p.neighbours, coalition, head) &&
+				!slices.Contains(coalition, head)) {
 				t.Fatalf("recovering %d: %v", head, err)
 			} else if !hidden && math.Abs(got-u[head]) > 1e-6 {
 				t.Fatalf("node %d has %.12g, %v computed %.12g", head, u[head], coalition, got)
@@ -55,11 +56,12 @@ func TestRunAveragesAndIsAttacked(t *testing.T) {
 	})
 }
 
-// sixNodes is a graph that fits what Appendix A says of its example: the chosen neighbours are neighbours and a cycle visits all nodes.
-// The text does not list its edges.
+// sixNodes is a graph that fits what Appendix A says of its example: the chosen neighbours are neighbours and a cycle
+// visits all nodes. The text does not list its edges.
 func sixNodes(t testing.TB) (*Protocol, []float64, []float64) {
 	t.Helper()
-	g := protocoltest.FromEdges(t, 6, [2]int{0, 1}, [2]int{1, 3}, [2]int{2, 3}, [2]int{3, 4}, [2]int{0, 5}, [2]int{4, 5}, [2]int{1, 2})
+	g := protocoltest.FromEdges(t, 6, [2]int{0, 1}, [2]int{1, 3}, [2]int{2, 3}, [2]int{3, 4}, [2]int{0, 5}, [2]int{4,
+		5}, [2]int{1, 2})
 	p, err := New(g, protocoltest.GossipOf(t, g, graph.Laplacian), []int{1, 3, 3, 2, 3, 0})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +148,8 @@ func BenchmarkLeakageOfOneObserver(b *testing.B) {
 	for _, spec := range []string{"barabasi:1000,3", "watts:1000,6,0.1", "cycle:1001"} {
 		b.Run(spec, func(b *testing.B) {
 			g := protocoltest.Named(b, spec)
-			p, err := New(g, protocoltest.GossipOf(b, g, graph.Laplacian), ChooseNeighbours(g, rand.New(rand.NewPCG(1, 1))))
+			p, err := New(g, protocoltest.GossipOf(b, g, graph.Laplacian), ChooseNeighbours(g, rand.New(rand.NewPCG(1,
+				1))))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -168,7 +171,8 @@ func BenchmarkLeakageOfOneObserver(b *testing.B) {
 
 // A value is given away in the round in which what is seen determines it, whatever the noise.
 func TestRecoveryHasItsRound(t *testing.T) {
-	g := protocoltest.FromEdges(t, 6, [2]int{0, 1}, [2]int{1, 2}, [2]int{2, 3}, [2]int{2, 4}, [2]int{1, 5}, [2]int{5, 2}) // 3 and 4 are leaves at 2
+	g := protocoltest.FromEdges(t, 6, [2]int{0, 1}, [2]int{1, 2}, [2]int{2, 3}, [2]int{2, 4}, [2]int{1, 5},
+		[2]int{5, 2}) // 3 and 4 are leaves at 2
 	p, err := New(g, protocoltest.GossipOf(t, g, graph.Laplacian), []int{1, 0, 3, 2, 2, 1})
 	if err != nil {
 		t.Fatal(err)

@@ -16,10 +16,10 @@ import (
 //	1 - ‖Pê_j‖² = ‖(I-P)(r + f)‖² ≥ ‖r‖² - z² - 2|r|ᵀF - 2z‖F‖,          |f| ≤ F,
 //	‖Pê_j‖ ≤ ‖Cy‖ + ‖P(ê_j - Cy)‖                                        where little is explained.
 //
-// z comes from ‖Pr‖ ≤ 2‖w‖, w = R⁻ᵀCᵀr, with R as computed (sound): |R⁻¹|ᵀ(e + nu|R|ᵀ|w|) is what rounding may have lost of w, e
-// of it in the sums Cᵀr.
-// Since y comes from R, and r has been projected again, z is of the order of rounding itself, and its square of
-// nothing. F counts, for a row, as many roundings as it has entries, and how far these may be from the truth.
+// z comes from ‖Pr‖ ≤ 2‖w‖, w = R⁻ᵀCᵀr, with R as computed (sound): |R⁻¹|ᵀ(e + nu|R|ᵀ|w|) is what rounding may have
+// lost of w, e of it in the sums Cᵀr. Since y comes from R, and r has been projected again, z is of the order of
+// rounding itself, and its square of nothing. F counts, for a row, as many roundings as it has entries, and how far
+// these may be from the truth.
 const unit = 0x1p-53
 
 // What is explained says it better than what is left for shares of a variance below faint, and may up to small. Up to
@@ -158,8 +158,8 @@ func (s *shares) takeOut() blas64.General {
 	return taken
 }
 
-// seen returns, for columns x, an upper bound of twice ‖R⁻ᵀ(Cᵀx - b)‖, with what rounding does to sums and solution, and b,
-// if there is one, a row of C.
+// seen returns, for columns x, an upper bound of twice ‖R⁻ᵀ(Cᵀx - b)‖, with what rounding does to sums and solution,
+// and b, if there is one, a row of C.
 func (s *shares) seen(x blas64.General, row func(c int) int) []float64 {
 	k := s.knowledge
 	product, lost := s.residuals(x, row)
@@ -194,8 +194,8 @@ func (s *shares) seen(x blas64.General, row func(c int) int) []float64 {
 	return sizes
 }
 
-// residuals returns Cᵀx - b, and what rounding may have lost of it. Where standard deviations are far apart R⁻¹ is so large
-// that sums in double precision lose too much: they are made in twice that.
+// residuals returns Cᵀx - b, and what rounding may have lost of it. Where standard deviations are far apart R⁻¹ is so
+// large that sums in double precision lose too much: they are made in twice that.
 func (s *shares) residuals(x blas64.General, row func(c int) int) (product, lost blas64.General) {
 	k, rank := s.knowledge, s.knowledge.columns.Cols
 	product, lost = newGeneral(rank, x.Cols), newGeneral(rank, x.Cols)
@@ -232,31 +232,6 @@ func (s *shares) residuals(x blas64.General, row func(c int) int) (product, lost
 		lost.Data[at] += 4 * unit * math.Abs(v)
 	}
 	return product, lost
-}
-
-// addCompensated adds AᵀB to dst, as if in twice the precision and then rounded: the error is below u|dst| + (nu)²(|dst₀| + |A|ᵀ|B|),
-// for sums of n terms (Ogita, Rump & Oishi, "Accurate sum and dot product", Algorithm 5.3).
-func addCompensated(dst, a, b blas64.General) {
-	low := make([]float64, len(dst.Data))
-	for i := range a.Rows {
-		for r, x := range a.Data[i*a.Stride : i*a.Stride+a.Cols] {
-			if x == 0 {
-				continue
-			}
-			for c, y := range b.Data[i*b.Stride : i*b.Stride+b.Cols] {
-				at := r*dst.Stride + c
-				p := x * y
-				high := dst.Data[at]
-				t := high + p
-				z := t - high
-				low[at] += ((high - (t - z)) + (p - z)) + math.FMA(x, y, -p)
-				dst.Data[at] = t
-			}
-		}
-	}
-	for at, v := range low {
-		dst.Data[at] += v
-	}
 }
 
 // little returns upper bounds of ‖Pê_j‖² by ‖Cy‖.

@@ -49,8 +49,8 @@ func byArnoldi(p *Protocol, s *span.Span) []float64 {
 	return basis
 }
 
-// On graphs that are too large for rational numbers: a basis of Arnoldi's and that of all coordinates give the same leakage, and nobody
-// learns less than the average says.
+// On graphs that are too large for rational numbers: a basis of Arnoldi's and that of all coordinates give the same
+// leakage, and nobody learns less than the average says.
 func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
 	for _, spec := range []string{"barabasi:200,3", "watts:150,4,0.2"} {
 		g := protocoltest.Named(t, spec)
@@ -78,7 +78,8 @@ func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
 		floor := math.Log1p(1/float64(p.Nodes()-1)) / 2
 		for j, l := range leaks {
 			if math.Abs(l.Nats-others[j].Nats) > 1e-9*l.Nats || l.Nats < floor*(1-1e-9) {
-				t.Errorf("%s: %.12g nats of %d, by block Arnoldi %.12g; floor %.12g", spec, l.Nats, l.Victim, others[j].Nats, floor)
+				t.Errorf("%s: %.12g nats of %d, by block Arnoldi %.12g; floor %.12g", spec, l.Nats, l.Victim,
+					others[j].Nats, floor)
 			}
 		}
 	}
@@ -112,8 +113,10 @@ func TestLeakageOfPPACIsAnUpperBound(t *testing.T) {
 				}
 				continue
 			}
-			want := protocoltest.Log1p(new(big.Float).SetPrec(protocoltest.ExactBits).SetRat(exact.ratio(l.Victim, p, d)))
-			protocoltest.CheckAbove(t, "leakage", l.Nats, want.Quo(want, new(big.Float).SetPrec(protocoltest.ExactBits).SetInt64(2)), 1e-9)
+			want := protocoltest.Log1p(new(big.Float).SetPrec(protocoltest.ExactBits).SetRat(exact.ratio(l.Victim, p,
+				d)))
+			protocoltest.CheckAbove(t, "leakage", l.Nats, want.Quo(want,
+				new(big.Float).SetPrec(protocoltest.ExactBits).SetInt64(2)), 1e-9)
 		}
 	})
 }

@@ -28,7 +28,8 @@ func TestInformativeSequenceEnds(t *testing.T) {
 				last = m[len(m)-1].Round
 			}
 			if eccentricity := slices.Max(distances(p, i)); last > degree-1 || last < eccentricity-2 {
-				t.Fatalf("node %d: last informative round %d, minimal polynomial of degree %d, eccentricity %d", i, last, degree, eccentricity)
+				t.Fatalf("node %d: last informative round %d, minimal polynomial of degree %d, eccentricity %d", i,
+					last, degree, eccentricity)
 			}
 		}
 	})

@@ -30,7 +30,8 @@ func Distance(v []float64, m float64) float64 {
 // Average appends W·v to v(0) until all nodes are within tolerance of their mean, or as near as numbers of this size
 // come; or for so many rounds. With a tolerance of 0 it runs them all.
 // The only error is the context's.
-func Average(ctx context.Context, w *graph.CSR, values [][]float64, rounds int, tolerance float64) ([][]float64, error) {
+func Average(ctx context.Context, w *graph.CSR, values [][]float64, rounds int, tolerance float64) ([][]float64,
+	error) {
 	mean := Mean(values[0])
 	const unit = 0x1p-53
 	near := math.Max(tolerance, 8*unit*math.Sqrt(float64(len(values[0])))*floats.Norm(values[0], math.Inf(1)))

@@ -8,12 +8,12 @@ import (
 	"mafalda/graph"
 )
 
-// ErrNetwork is wrapped by errors about a network that a protocol cannot run on, or about what does not belong to it. The rooms
-// above export it under the same name.
+// ErrNetwork is wrapped by errors about a network that a protocol cannot run on, or about what does not belong to it.
+// The rooms above export it under the same name.
 var ErrNetwork = errors.New("no network for this protocol")
 
-// ErrTooLarge is wrapped by errors about networks that are too large to say what observers learn, or to calibrate estimates:
-// hours of work, or more memory than there is. The rooms above export it under the same name.
+// ErrTooLarge is wrapped by errors about networks that are too large to say what observers learn, or to calibrate
+// estimates: hours of work, or more memory than there is. The rooms above export it under the same name.
 var ErrTooLarge = errors.New("too large")
 
 // Neighbourhoods lists every node's neighbours, ascending.
@@ -24,8 +24,8 @@ func Neighbourhoods(g *graph.Graph) [][]int {
 }
 
 // Check verifies that W belongs to the graph and that its powers tend to 11ᵀ/n: W1 = Wᵀ1 = 1 and ρ(W - 11ᵀ/n) < 1,
-// which for weights that are not negative means that the nodes reach each other and that 1 is the only common divisor of the
-// lengths of all cycles (Perron and Frobenius). Nothing is computed in floating point but the sums.
+// which for weights that are not negative means that the nodes reach each other and that 1 is the only common divisor
+// of the lengths of all cycles (Perron and Frobenius). Nothing is computed in floating point but the sums.
 func Check(g *graph.Graph, w *graph.Gossip) error {
 	n := g.Nodes()
 	rows, _ := w.Matrix().Dims()
@@ -46,7 +46,8 @@ func Check(g *graph.Graph, w *graph.Gossip) error {
 	var foreign error
 	w.Matrix().DoNonZero(func(i, j int, _ float64) {
 		if foreign == nil && i != j && g.Adjacency().At(i, j) == 0 {
-			foreign = fmt.Errorf("%w: the consensus matrix lets node %s average over %s, which is no neighbour", ErrNetwork,
+			foreign = fmt.Errorf("%w: the consensus matrix lets node %s average over %s, which is no neighbour",
+				ErrNetwork,
 				g.Label(i), g.Label(j))
 		}
 	})
@@ -54,8 +55,8 @@ func Check(g *graph.Graph, w *graph.Gossip) error {
 		return foreign
 	}
 	if !w.DoublyStochastic() {
-		return fmt.Errorf("%w: the consensus matrix is not doubly stochastic (its columns do not sum to 1), so sums are not kept",
-			ErrNetwork)
+		return fmt.Errorf("%w: the consensus matrix is not doubly stochastic (its columns do not sum to 1), "+
+			"so sums are not kept", ErrNetwork)
 	}
 	switch period := period(w.Matrix()); {
 	case period == 0:
@@ -67,7 +68,8 @@ func Check(g *graph.Graph, w *graph.Gossip) error {
 	return nil
 }
 
-// period returns the greatest common divisor of the lengths of the cycles of a matrix's graph, 0 if it is not strongly connected.
+// period returns the greatest common divisor of the lengths of the cycles of a matrix's graph, 0 if it is not
+// strongly connected.
 func period(w *graph.CSR) int {
 	level, reached := Levels(w)
 	_, back := Levels(w.Transpose())

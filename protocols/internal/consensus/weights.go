@@ -9,8 +9,8 @@ import (
 )
 
 // Weights are a consensus matrix as rational numbers. Weights 1/k with whole k, as I - (D-A)/d_max, Metropolis and
-// max-degree weights of graphs without weights have, are taken for what they are meant to be, with the diagonal that makes
-// rows sum to 1; other matrices for what their floating-point numbers are.
+// max-degree weights of graphs without weights have, are taken for what they are meant to be, with the diagonal that
+// makes rows sum to 1; other matrices for what their floating-point numbers are.
 type Weights struct {
 	Matrix *graph.CSR
 	shares bool

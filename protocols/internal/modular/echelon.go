@@ -6,7 +6,8 @@ type Echelon struct {
 	pivots []int
 }
 
-// Reduce takes multiples of the first rows out of x, which it changes, and returns the column of what is left first, -1 if nothing is.
+// Reduce takes multiples of the first rows out of x, which it changes, and returns the column of what is left first,
+// -1 if nothing is.
 func (e *Echelon) Reduce(x []uint64, rows int) int {
 	for i, r := range e.Rows[:rows] {
 		at := e.pivots[i]

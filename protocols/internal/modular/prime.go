@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Prime is 2⁶¹-1. Ranks of rational matrices are counted modulo it: such a rank is never too large, and it is too small only if the
-// prime divides a minor that is not zero, which for numbers that have nothing to do with it has a chance of some 2⁻⁵⁰.
+// Prime is 2⁶¹-1. Ranks of rational matrices are counted modulo it: such a rank is never too large, and it is too
+// small only if the prime divides a minor that is not zero, which for numbers that have nothing to do with it has a
+// chance of some 2⁻⁵⁰.
 const Prime = 1<<61 - 1
 
 // Mul returns a·b; like all functions here it takes and returns numbers below the prime.
@@ -47,7 +48,8 @@ func Inverse(a uint64) uint64 {
 	return result
 }
 
-// Residue returns a finite floating-point number, which is a whole number times a power of two, modulo the prime: 2⁶¹ is 1.
+// Residue returns a finite floating-point number, which is a whole number times a power of two, modulo the prime: 2⁶¹
+// is 1.
 func Residue(v float64) uint64 {
 	fraction, exponent := math.Frexp(math.Abs(v))
 	whole := uint64(math.Ldexp(fraction, 53))

@@ -38,7 +38,8 @@ func FromEdges(t testing.TB, n int, pairs ...[2]int) *graph.Graph {
 	return g
 }
 
-// DrawGraph draws a connected graph of n nodes from a tree, whose shape decides how many leaves there are, and some more edges.
+// DrawGraph draws a connected graph of n nodes from a tree, whose shape decides how many leaves there are, and some
+// more edges.
 func DrawGraph(t *rapid.T, most int) *graph.Graph {
 	n := rapid.IntRange(2, most).Draw(t, "n")
 	seen := map[[2]int]bool{}

@@ -9,13 +9,13 @@ import (
 	"mafalda/protocols/internal/doubledouble"
 )
 
-// Powers of W lose all digits after a few rounds, because their rows become parallel. But a chain may go on from any vector
-// that differs from its row by earlier ones: q ← the new part of qᵀW, scaled to length 1. Rounding is amplified all the same,
-// on trees of eighty nodes until nothing is right, without any small number on the way. It shows where the chains end: there
-// the new part must be zero. So a basis counts only if all chains end with nothing but rounding and no new part was small;
-// otherwise it is made again in more precision.
+// Powers of W lose all digits after a few rounds, because their rows become parallel. But a chain may go on from any
+// vector that differs from its row by earlier ones: q ← the new part of qᵀW, scaled to length 1. Rounding is
+// amplified all the same, on trees of eighty nodes until nothing is right, without any small number on the way. It
+// shows where the chains end: there the new part must be zero. So a basis counts only if all chains end with nothing
+// but rounding and no new part was small; otherwise it is made again in more precision.
 const (
-	doubleEnd   = 1e-12 // the largest new part where a chain ends, and the smallest where it does not, in double precision
+	doubleEnd   = 1e-12 // the largest new part where a chain ends, and the smallest elsewhere, in double precision
 	doubleLeast = 1e-4
 	fineEnd     = 1e-16 // the same with 106 bits
 	fineLeast   = 1e-10

@@ -15,7 +15,8 @@ import (
 	"mafalda/protocols/internal/protocoltest"
 )
 
-// observer returns what a node sees that knows v(0) of its own, and of neighbours that hear from nobody else, as in PPAC.
+// observer returns what a node sees that knows v(0) of its own, and of neighbours that hear from nobody else, as in
+// PPAC.
 func observer(w *consensus.Weights, around [][]int, node int) *Observation {
 	return &Observation{Weights: w, Residues: w.Residues(),
 		Known: func(v int) bool {
@@ -39,8 +40,8 @@ func drawTree(t *testing.T, r *rand.Rand, n int, scheme graph.Scheme) (*consensu
 // followed counts trees on which chains were followed, and those on which a precision was not enough.
 type followed struct{ deep, refused, alsoRefused int }
 
-// On trees Arnoldi in double precision can go wrong without a sign but where the chains end. What is accepted agrees with
-// 1024 bits.
+// On trees Arnoldi in double precision can go wrong without a sign but where the chains end. What is accepted agrees
+// with 1024 bits.
 func TestTreesAreFollowed(t *testing.T) {
 	var counts followed
 	for seed := range uint64(6) {
@@ -69,7 +70,8 @@ func TestTreesAreFollowed(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("double precision was refused for %d of %d, 106 bits for %d", counts.refused, counts.deep, counts.alsoRefused)
+	t.Logf("double precision was refused for %d of %d, 106 bits for %d", counts.refused, counts.deep,
+		counts.alsoRefused)
 	if counts.refused == 0 || counts.refused == counts.deep {
 		t.Error("no test of both precisions")
 	}

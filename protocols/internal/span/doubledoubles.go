@@ -20,7 +20,8 @@ type doubledoubles struct {
 }
 
 func newDoubledoubles(w *consensus.Weights, s *Span) *doubledoubles {
-	return &doubledoubles{w: w.Matrix, exact: w, weights: map[int][]doubledouble.Number{}, s: s, last: map[int][]doubledouble.Number{}}
+	return &doubledoubles{w: w.Matrix, exact: w, weights: map[int][]doubledouble.Number{}, s: s,
+		last: map[int][]doubledouble.Number{}}
 }
 
 // weightsOf returns a row of W.

@@ -11,8 +11,8 @@ import (
 	"mafalda/protocols/internal/doubledouble"
 )
 
-// plain is the share of a variance up to which 1 - Seen says what is left, and together for how many nodes vectors are held
-// at a time.
+// plain is the share of a variance up to which 1 - Seen says what is left, and together for how many nodes vectors
+// are held at a time.
 const (
 	plain    = 0.5
 	together = 256

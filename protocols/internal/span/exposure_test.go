@@ -14,7 +14,8 @@ import (
 	"mafalda/protocols/internal/rational"
 )
 
-// Exposures in double precision, for graphs that are too large for more, are bounds, and so are the leakages that they give.
+// Exposures in double precision, for graphs that are too large for more, are bounds, and so are the leakages that
+// they give.
 func TestExposuresInDoublePrecisionAreBounds(t *testing.T) {
 	exact := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 	rapid.Check(t, func(t *rapid.T) {
@@ -35,13 +36,15 @@ func TestExposuresInDoublePrecisionAreBounds(t *testing.T) {
 		for at, e := range s.Exposures() {
 			seen := protocoltest.Exposure(g, rational.Metropolis(g), observers, rounds, s.Hidden[at])
 			hidden := new(big.Rat).Sub(big.NewRat(1, 1), seen)
-			protocoltest.CheckAbove(t, "exposure", e.Seen, new(big.Float).SetPrec(protocoltest.ExactBits).SetRat(seen), 1e-9)
+			protocoltest.CheckAbove(t, "exposure", e.Seen, new(big.Float).SetPrec(protocoltest.ExactBits).SetRat(seen),
+				1e-9)
 			if exact(e.Hidden).Cmp(hidden) > 0 {
 				t.Fatalf("hidden %g of %v", e.Hidden, hidden)
 			}
 			for _, noise := range []float64{1e-6, 1, 1e6} {
 				bound, _ := protocoltest.Leakage(exact(e.Seen), exact(e.Hidden), 1, noise).Float64()
-				protocoltest.CheckAbove(t, "leakage", bound*(1+0x1p-52), protocoltest.Leakage(seen, hidden, 1, noise), 1e-9)
+				protocoltest.CheckAbove(t, "leakage", bound*(1+0x1p-52), protocoltest.Leakage(seen, hidden, 1, noise),
+					1e-9)
 			}
 		}
 	})

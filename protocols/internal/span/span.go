@@ -18,8 +18,8 @@ type Message struct{ From, Round int }
 // Forever stands for all rounds.
 const Forever = math.MaxInt
 
-// Span is what a coalition learns of v(0) from messages: an orthonormal basis of the span of the rows e_ℓᵀWᵗ on the nodes
-// whose v(0) it cannot compute beforehand.
+// Span is what a coalition learns of v(0) from messages: an orthonormal basis of the span of the rows e_ℓᵀWᵗ on the
+// nodes whose v(0) it cannot compute beforehand.
 type Span struct {
 	Hidden   []int     // the nodes whose v(0) is not known beforehand, ascending
 	Place    []int     // of a node in Hidden, or -1
@@ -37,13 +37,13 @@ type Span struct {
 type Observation struct {
 	Weights  *consensus.Weights
 	Residues [][]uint64       // of the weights
-	Known    func(v int) bool // v(0) is known beforehand; of coalitions always, of others only if W mixes it with known ones alone
+	Known    func(v int) bool // v(0) is known beforehand; of others than coalitions only if W mixes it with known ones
 	Seen     func(v int) bool // the coalition receives the messages of this node
 	Work     Work             // the zero value stands for an hour
 }
 
-// Work says how many operations finding a span may take, some rank²·hidden, where the rank is at most that of all hidden
-// nodes, and of all messages.
+// Work says how many operations finding a span may take, some rank²·hidden, where the rank is at most that of all
+// hidden nodes, and of all messages.
 type Work struct {
 	Most  float64 // more is only begun if the rank might turn out to be small,
 	Probe float64 // and given up after so many (some ten seconds)
