@@ -2,7 +2,7 @@
 // are
 //
 //	ppac      provably private averaging consensus: fragments with noise, the exact average, leakage in nats
-//	dpps      push-sum with Laplace noise in every message of every round, calibrated to an estimate of the sensitivity
+//	dpps      push-sum with Laplace noise in every message of every round, by an estimate of the sensitivity
 //	partpsp   training on top of dpps: some layers of a model are shared, the others stay with their node
 //	gossip    Gaussian noise on every value once, then consensus: what the others are held against
 //
