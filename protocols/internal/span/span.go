@@ -1,7 +1,6 @@
 package span
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -193,9 +192,4 @@ func (s *Span) Rank() int {
 		return 0
 	}
 	return len(s.Basis) / len(s.Hidden)
-}
-
-// SortMessages orders messages by round, then sender.
-func SortMessages(m []Message) {
-	slices.SortFunc(m, func(a, b Message) int { return cmp.Or(a.Round-b.Round, a.From-b.From) })
 }
