@@ -167,7 +167,7 @@ func TestPartPSPRefuses(t *testing.T) {
 	} {
 		p := table(t)
 		change(p)
-		if _, err := p.Train(context.Background()); !errors.As(err, new(fault.Argument)) {
+		if _, err := p.Train(context.Background()); !errors.As(err, new(*fault.Argument)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

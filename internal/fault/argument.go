@@ -2,20 +2,22 @@ package fault
 
 import "fmt"
 
-// Argument is the error about one argument. It is returned as a value: errors.As finds it with a variable of this type.
+// Argument is the error about a bad argument.
 type Argument struct {
-	Field  string // its name
-	Value  any    // what was given
-	Reason string // what it must be
+	Field  string // of the options struct that was passed, or the name of the parameter
+	Value  any    // what was in it; nil if it says nothing, as of a missing one
+	Reason string // what is wrong with it
 }
 
-// Error returns "Field Value: Reason".
-func (a Argument) Error() string { return fmt.Sprintf("%s %v: %s", a.Field, a.Value, a.Reason) }
-
-// Positive refuses a number that is not positive and finite.
-func Positive(field string, value float64) error {
-	if value > 0 && value-value == 0 {
-		return nil
+// Error returns "Field Value: Reason", or "Field: Reason" if there is no value.
+func (a *Argument) Error() string {
+	if a.Value == nil {
+		return a.Field + ": " + a.Reason
 	}
-	return Argument{field, value, "must be positive and finite"}
+	return fmt.Sprintf("%s %v: %s", a.Field, a.Value, a.Reason)
+}
+
+// New returns an [Argument] whose reason is formatted as by fmt.Sprintf.
+func New(field string, value any, format string, args ...any) error {
+	return &Argument{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}
 }

@@ -1,27 +1,27 @@
-package fault
+package fault_test
 
 import (
 	"errors"
 	"fmt"
-	"math"
 	"testing"
+
+	"mafalda/internal/fault"
 )
 
 func TestArgument(t *testing.T) {
-	err := fmt.Errorf("running: %w", Argument{"Rounds", -1, "must not be negative"})
-	var a Argument
-	if !errors.As(err, &a) || a.Field != "Rounds" || err.Error() != "running: Rounds -1: must not be negative" {
-		t.Errorf("%v, %+v", err, a)
-	}
-}
-
-func TestPositive(t *testing.T) {
-	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if err := Positive("Clip", v); !errors.As(err, new(Argument)) {
-			t.Errorf("%v: %v", v, err)
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{fault.New("Steps", 0, "must be %d or more", 1), "Steps 0: must be 1 or more"},
+		{fault.New("Source", nil, "which network?"), "Source: which network?"},
+	} {
+		if tc.err.Error() != tc.want {
+			t.Errorf("%q, want %q", tc.err, tc.want)
 		}
-	}
-	if err := Positive("Clip", math.SmallestNonzeroFloat64); err != nil {
-		t.Error(err)
+		var a *fault.Argument
+		if err := fmt.Errorf("wrapped: %w", tc.err); !errors.As(err, &a) || a.Field == "" {
+			t.Errorf("%v is not found in %v", tc.err, err)
+		}
 	}
 }

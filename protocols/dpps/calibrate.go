@@ -20,7 +20,7 @@ func (c Constants) check() error {
 		return err
 	}
 	if !(c.Lambda > 0 && c.Lambda < 1) {
-		return fault.Argument{Field: "Constants.Lambda", Value: c.Lambda, Reason: "must be positive and below 1"}
+		return fault.New("Constants.Lambda", c.Lambda, "must be positive and below 1")
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (p *products) lambda() float64 {
 
 // SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags
 // have been looked at (until τ is below 1e-4, or up to the horizon), and one that is enough for all lags; +Inf if
-// none is known to be. The errors are those of Calibrate, and a λ that makes no sense (fault.Argument).
+// none is known to be. The errors are those of Calibrate, and a λ that makes no sense (*fault.Argument).
 func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o CalibrateOptions) (necessary, enough float64,
 	err error) {
 	if err := (Constants{1, lambda}).check(); err != nil {

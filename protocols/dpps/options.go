@@ -2,7 +2,6 @@ package dpps
 
 import (
 	"errors"
-	"fmt"
 
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
@@ -56,11 +55,10 @@ func (o Options) check() error {
 		}
 	}
 	if o.Sync < 0 {
-		return fault.Argument{Field: "Sync", Value: o.Sync, Reason: "must not be negative"}
+		return fault.New("Sync", o.Sync, "must not be negative")
 	}
 	if h := o.Calibration.Horizon; h > 0 && (o.Sync == 0 || o.Sync > h) {
-		return fault.Argument{Field: "Sync", Value: o.Sync,
-			Reason: fmt.Sprintf("the calibration is for every %d rounds, or more often", h)}
+		return fault.New("Sync", o.Sync, "the calibration is for every %d rounds, or more often", h)
 	}
 	if o.Estimate == Recursion {
 		return o.Calibration.check()

@@ -60,14 +60,14 @@ func (r *Run) Noisy() float64 { return consensus.Mean(r.Values[0]) }
 func (r *Run) Errors() []float64 { return consensus.Errors(r.Values, r.Mean) }
 
 // Run averages the values u, with noise from r. The errors are a wrong number of values (ErrNetwork), noise that
-// makes no sense (fault.Argument), and the context's.
+// makes no sense (*fault.Argument), and the context's.
 func (p *Protocol) Run(ctx context.Context, u []float64, o Options, r *rand.Rand) (*Run, error) {
 	std := o.NoiseStd
 	if len(u) != p.graph.Nodes() {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(u), p.graph.Nodes())
 	}
 	if !(std >= 0) || math.IsInf(std, 1) {
-		return nil, fault.Argument{Field: "NoiseStd", Value: std, Reason: "must be finite and not negative"}
+		return nil, fault.New("NoiseStd", std, "must be finite and not negative")
 	}
 	start := slices.Clone(u)
 	for i := range start {

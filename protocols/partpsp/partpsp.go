@@ -3,7 +3,6 @@ package partpsp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"mafalda/internal/fault"
@@ -54,17 +53,16 @@ func (t Training) check() error {
 	n := t.Sequence.Nodes()
 	switch {
 	case t.Shared < 1 || t.Shared > t.Task.Layers():
-		return fault.Argument{Field: "Shared", Value: t.Shared,
-			Reason: fmt.Sprintf("must be from 1 to the %d layers", t.Task.Layers())}
+		return fault.New("Shared", t.Shared, "must be from 1 to the %d layers", t.Task.Layers())
 	case t.Epochs < 1:
-		return fault.Argument{Field: "Epochs", Value: t.Epochs, Reason: "must be positive"}
+		return fault.New("Epochs", t.Epochs, "must be positive")
 	case t.Batch < 1:
-		return fault.Argument{Field: "Batch", Value: t.Batch, Reason: "must be positive"}
+		return fault.New("Batch", t.Batch, "must be positive")
 	case t.Task.Records()/n < t.Batch:
-		return fault.Argument{Field: "Batch", Value: t.Batch,
-			Reason: fmt.Sprintf("%d training records are fewer than a batch for each of %d nodes", t.Task.Records(), n)}
+		return fault.New("Batch", t.Batch, "%d training records are fewer than a batch for each of %d nodes",
+			t.Task.Records(), n)
 	case t.Task.Tests() < 1:
-		return fault.Argument{Field: "Task.Tests", Value: t.Task.Tests(), Reason: "must be positive"}
+		return fault.New("Task.Tests", t.Task.Tests(), "must be positive")
 	}
 	return nil
 }
@@ -83,7 +81,7 @@ type run struct {
 }
 
 // Run trains once. The same seed gives the same data to the nodes and the same start and noise, whatever is shared.
-// The errors are a configuration that makes no sense (fault.Argument), a round whose sensitivity is underestimated
+// The errors are a configuration that makes no sense (*fault.Argument), a round whose sensitivity is underestimated
 // (dpps.ErrSensitivity; the result has the rounds before), and the context's.
 func (t Training) Run(ctx context.Context, seed uint64) (*Result, error) {
 	if err := t.check(); err != nil {

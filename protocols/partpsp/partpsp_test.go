@@ -117,7 +117,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		p := mean(t)
 		change(&p)
-		var a fault.Argument
+		var a *fault.Argument
 		if _, err := p.Run(context.Background(), 1); !errors.As(err, &a) || a.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
