@@ -9,8 +9,8 @@ const (
 	// ZeroOut: one has a record where the other has none; it moves a sum of clipped gradients by at most clip. The
 	// convention of the experiments of Bellet et al.
 	ZeroOut Adjacency = iota
-	// ReplaceOne: one has another record in the same place; it moves the sum by at most 2·clip. The definition in the text
-	// of Bellet et al., Section 4.1.
+	// ReplaceOne: one has another record in the same place; it moves the sum by at most 2·clip. The definition in the
+	// text of Bellet et al., Section 4.1.
 	ReplaceOne
 )
 

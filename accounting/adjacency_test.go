@@ -17,7 +17,8 @@ func TestParseAdjacency(t *testing.T) {
 }
 
 func TestContribution(t *testing.T) {
-	for a, want := range map[Adjacency]float64{ZeroOut: 3, ReplaceOne: 6, 7: 6} { // what is unknown takes the larger one
+	// what is unknown takes the larger one
+	for a, want := range map[Adjacency]float64{ZeroOut: 3, ReplaceOne: 6, 7: 6} {
 		if got := a.Contribution(3); got != want {
 			t.Errorf("%v: contribution %v, want %v", a, got, want)
 		}

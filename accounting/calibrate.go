@@ -21,7 +21,7 @@ type Privacy struct {
 	Delta     float64
 	Clip      float64
 	Adjacency Adjacency
-	NoiseStd  float64 // standard deviation of each coordinate of Z, in the gradients' unit: sens·contribution/μ, rounded up
+	NoiseStd  float64 // of each coordinate of Z, in the gradients' unit: sens·contribution/μ, rounded up
 }
 
 // MuDigits is how many significant decimal digits a μ has that was computed for an (ε, δ): so many can be printed,
@@ -38,7 +38,8 @@ func Calibrate(target Target, sens, clip float64, adjacency Adjacency) (Privacy,
 	var err error
 	switch {
 	case target.Mu != 0 && target.Epsilon != 0:
-		return Privacy{}, fmt.Errorf("%w: both mu = %v and epsilon = %v are given", ErrParameter, target.Mu, target.Epsilon)
+		return Privacy{}, fmt.Errorf("%w: both mu = %v and epsilon = %v are given", ErrParameter, target.Mu,
+			target.Epsilon)
 	case target.Mu == 0 && target.Epsilon == 0:
 		return Privacy{}, fmt.Errorf("%w: neither mu nor epsilon is given", ErrParameter)
 	case target.Epsilon != 0 && target.Delta == 0:

@@ -53,8 +53,8 @@ func TestCalibrateRefusesUnknownAdjacency(t *testing.T) {
 	}
 }
 
-// The noise is enough for the μ: sens·contribution/noise ≤ μ in exact arithmetic. Two roundings can lose more than one step
-// between floats, but seldom: hence so many draws.
+// The noise is enough for the μ: sens·contribution/noise ≤ μ in exact arithmetic. Two roundings can lose more than one
+// step between floats, but seldom: hence so many draws.
 func TestNoiseIsRoundedUp(t *testing.T) {
 	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	r := rand.New(rand.NewPCG(1, 2))

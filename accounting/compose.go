@@ -2,8 +2,8 @@ package accounting
 
 import "math"
 
-// Compose returns √Σμ², the GDP parameter of mechanisms run one after the other, adaptively or not (Dong, Roth & Su 2022,
-// Corollary 3.3), rounded up.
+// Compose returns √Σμ², the GDP parameter of mechanisms run one after the other, adaptively or not (Dong, Roth & Su
+// 2022, Corollary 3.3), rounded up.
 func Compose(mus ...float64) (float64, error) {
 	var largest float64
 	for _, mu := range mus {

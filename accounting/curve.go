@@ -17,8 +17,8 @@ func GaussianCurve(mu float64) (Curve, error) {
 	return func(alpha float64) float64 { return gaussianRDP(mu, alpha) }, nil
 }
 
-// EpsilonByCurve returns the best ε that a Renyi curve implies with δ over all orders (EpsilonFromRDP), and that order. For
-// Gaussian noise Epsilon, which is exact, is never larger.
+// EpsilonByCurve returns the best ε that a Renyi curve implies with δ over all orders (EpsilonFromRDP), and that order.
+// For Gaussian noise Epsilon, which is exact, is never larger.
 func EpsilonByCurve(curve Curve, delta float64) (epsilon, alpha float64, err error) {
 	if err := probability(delta); err != nil {
 		return 0, 0, err
@@ -47,8 +47,8 @@ func DeltaByCurve(curve Curve, epsilon float64) (delta, alpha float64, err error
 	return probabilityOf(l), alpha, nil
 }
 
-// EpsilonByRDP returns the best ε that the Renyi curve of μ-GDP implies over all orders, and that order. It is never below
-// Epsilon, which is exact; it is what accountants that only know Renyi DP report.
+// EpsilonByRDP returns the best ε that the Renyi curve of μ-GDP implies over all orders, and that order. It is never
+// below Epsilon, which is exact; it is what accountants that only know Renyi DP report.
 func EpsilonByRDP(mu, delta float64) (epsilon, alpha float64, err error) {
 	curve, err := GaussianCurve(mu)
 	if err != nil {
@@ -63,8 +63,8 @@ const (
 	logOrderStep = 0.25
 )
 
-// bestOrder returns the smallest value of f(α, ρ(α)), and α: the best of a grid, then golden sections around it. Whatever
-// order it finds is valid; a curve with several minima costs tightness only.
+// bestOrder returns the smallest value of f(α, ρ(α)), and α: the best of a grid, then golden sections around it.
+// Whatever order it finds is valid; a curve with several minima costs tightness only.
 func bestOrder(name string, curve Curve, f func(alpha, rho float64) float64) (best, alpha float64, err error) {
 	at := func(logOrder float64) float64 {
 		a := 1 + math.Exp(logOrder)

@@ -56,8 +56,8 @@ func logDelta(mu, epsilon float64) float64 {
 	if mu > 0.1*math.Max(x, 5) {
 		return logPhi + math.Log(mills(x)-mills(y))
 	}
-	// The difference cancels: integrate -m'(t), which is smooth on so short a way. Its mean and μ are kept apart, for their
-	// product can underflow where φ(x) is far larger.
+	// The difference cancels: integrate -m'(t), which is smooth on so short a way. Its mean and μ are kept apart, for
+	// their product can underflow where φ(x) is far larger.
 	slope := func(s float64) float64 { return millsSlope(x + s*mu) }
 	return logPhi + rounding.Log(mu) + rounding.Log(quad.Fixed(slope, 0, 1, 12, quad.Legendre{}, 0))
 }

@@ -112,8 +112,8 @@ func TestLogDeltaOfAnything(t *testing.T) {
 	})
 }
 
-// Where the rounding of ε/μ - μ/2 spoils log δ, the bound still holds. Golden values: mpmath with 150 digits, at numbers
-// where that rounding makes δ smaller, by 4e-10.
+// Where the rounding of ε/μ - μ/2 spoils log δ, the bound still holds. Golden values: mpmath with 150 digits, at
+// numbers where that rounding makes δ smaller, by 4e-10.
 func TestLogDeltaPaysForRounding(t *testing.T) {
 	for _, tc := range []struct{ mu, epsilon, want float64 }{
 		{1074309.6, 577076817013, -19.678624833296142897},

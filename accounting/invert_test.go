@@ -33,7 +33,8 @@ func TestMuGolden(t *testing.T) {
 		{100, 1e-300, 2.6123411344893268371},
 	} {
 		if got, err := MuFromDP(tc.epsilon, tc.delta); err != nil || !near(got, tc.want, 1e-11) || got > tc.want {
-			t.Errorf("MuFromDP(%v, %v) = %.17g, %v; want %.17g or a little less", tc.epsilon, tc.delta, got, err, tc.want)
+			t.Errorf("MuFromDP(%v, %v) = %.17g, %v; want %.17g or a little less", tc.epsilon, tc.delta, got, err,
+				tc.want)
 		}
 	}
 }

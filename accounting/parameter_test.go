@@ -23,12 +23,15 @@ func TestParametersAreChecked(t *testing.T) {
 			"DeltaFromRDP's α":   func() error { _, err := DeltaFromRDP(bad, 1, 1); return err },
 			"GaussianCurve":      func() error { _, err := GaussianCurve(bad); return err },
 			"EpsilonByCurve's δ": func() error { _, _, err := EpsilonByCurve(curve, bad); return err },
-			"all of them":        func() error { _, err := Calibrate(Target{Mu: bad, Epsilon: bad, Delta: bad}, bad, bad, 7); return err },
-			"MuFromRDP":          func() error { _, err := MuFromRDP(2, bad); return err },
-			"EpsilonByRDP":       func() error { _, _, err := EpsilonByRDP(bad, 1e-5); return err },
-			"Calibrate":          func() error { _, err := Calibrate(Target{Mu: bad}, 1, 1, ZeroOut); return err },
-			"sensitivity":        func() error { _, err := Calibrate(Target{Mu: 1}, bad, 1, ZeroOut); return err },
-			"clip":               func() error { _, err := Calibrate(Target{Mu: 1}, 1, bad, ZeroOut); return err },
+			"all of them": func() error {
+				_, err := Calibrate(Target{Mu: bad, Epsilon: bad, Delta: bad}, bad, bad, 7)
+				return err
+			},
+			"MuFromRDP":    func() error { _, err := MuFromRDP(2, bad); return err },
+			"EpsilonByRDP": func() error { _, _, err := EpsilonByRDP(bad, 1e-5); return err },
+			"Calibrate":    func() error { _, err := Calibrate(Target{Mu: bad}, 1, 1, ZeroOut); return err },
+			"sensitivity":  func() error { _, err := Calibrate(Target{Mu: 1}, bad, 1, ZeroOut); return err },
+			"clip":         func() error { _, err := Calibrate(Target{Mu: 1}, 1, bad, ZeroOut); return err },
 		} {
 			if err := call(); !errors.Is(err, ErrParameter) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s with %v: error %v", name, bad, err)

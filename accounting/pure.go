@@ -7,8 +7,8 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// ComposeBasic returns kε: k mechanisms, each ε-DP, one after the other, adaptively or not, are kε-DP (Dwork & Roth 2014, Theorem
-// 3.16). Rounded up.
+// ComposeBasic returns kε: k mechanisms, each ε-DP, one after the other, adaptively or not, are kε-DP (Dwork & Roth
+// 2014, Theorem 3.16). Rounded up.
 func ComposeBasic(epsilon float64, rounds int) (float64, error) {
 	if err := pure(epsilon, rounds); err != nil {
 		return 0, err
@@ -17,8 +17,8 @@ func ComposeBasic(epsilon float64, rounds int) (float64, error) {
 	return total, nonNegative("the composed epsilon", total)
 }
 
-// ComposeAdvanced returns the ε′ for which k mechanisms, each ε-DP, are (ε′, δ)-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.4, first
-// form; with (e^ε - 1) in place of the fraction it is that of Dwork, Rothblum & Vadhan 2010):
+// ComposeAdvanced returns the ε′ for which k mechanisms, each ε-DP, are (ε′, δ)-DP (Kairouz, Oh & Viswanath 2015,
+// Theorem 3.4, first form; with (e^ε - 1) in place of the fraction it is that of Dwork, Rothblum & Vadhan 2010):
 //
 //	ε′ = kε (e^ε - 1)/(e^ε + 1) + ε √(2k log(1/δ))
 //

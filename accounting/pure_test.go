@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// optimalDelta is the exact δ(ε′) of k-fold composition (Kairouz, Oh & Viswanath, Theorem 3.3, by its randomized response): the sum of
-// the binomial terms whose likelihood ratio is above e^ε′.
+// optimalDelta is the exact δ(ε′) of k-fold composition (Kairouz, Oh & Viswanath, Theorem 3.3, by its randomized
+// response): the sum of the binomial terms whose likelihood ratio is above e^ε′.
 func optimalDelta(epsilon float64, k int, total float64) float64 {
 	p := 1 / (1 + math.Exp(-epsilon))
 	var delta float64

@@ -31,8 +31,10 @@ func TestRDPGolden(t *testing.T) {
 		{47.164, 0.02, 0.011, 0.012784554029792900575}, // here and below the formula alone would come out too small
 		{78.059, 0.03, 0.021, 0.010692726754375683962},
 	} {
-		if got, err := EpsilonFromRDP(tc.alpha, tc.rho, tc.delta); err != nil || !near(got, tc.want, 1e-12) || got < tc.want {
-			t.Errorf("EpsilonFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.delta, got, err, tc.want)
+		if got, err := EpsilonFromRDP(tc.alpha, tc.rho, tc.delta); err != nil || !near(got, tc.want, 1e-12) ||
+			got < tc.want {
+			t.Errorf("EpsilonFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.delta, got, err,
+				tc.want)
 		}
 	}
 	for _, tc := range []struct{ alpha, rho, epsilon, want float64 }{
@@ -43,8 +45,10 @@ func TestRDPGolden(t *testing.T) {
 		{58.781, 0.04, 9.28, 8.5488176004921728701e-235},
 		{124.774, 0.05, 4.4, 4.36352812117957983e-237},
 	} {
-		if got, err := DeltaFromRDP(tc.alpha, tc.rho, tc.epsilon); err != nil || !near(got, tc.want, 1e-9) || got < tc.want {
-			t.Errorf("DeltaFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.epsilon, got, err, tc.want)
+		if got, err := DeltaFromRDP(tc.alpha, tc.rho, tc.epsilon); err != nil || !near(got, tc.want, 1e-9) ||
+			got < tc.want {
+			t.Errorf("DeltaFromRDP(%v, %v, %v) = %.17g, %v; want %.17g", tc.alpha, tc.rho, tc.epsilon, got, err,
+				tc.want)
 		}
 	}
 	if got, err := EpsilonFromRDP(2, 0, 0.9); err != nil || got != 0 {

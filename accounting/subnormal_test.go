@@ -15,7 +15,8 @@ func TestSubnormalDelta(t *testing.T) {
 		for exponent := -1030; exponent >= -1074; exponent -= 4 {
 			e, failed := epsilon(1, math.Ldexp(1, exponent))
 			if err != nil || failed != nil || !(e > least+0.01) {
-				t.Fatalf("%s: epsilon for 2^%d is %v, for a larger delta %v (%v, %v)", name, exponent, e, least, err, failed)
+				t.Fatalf("%s: epsilon for 2^%d is %v, for a larger delta %v (%v, %v)", name, exponent, e, least, err,
+					failed)
 			}
 			least = e
 		}

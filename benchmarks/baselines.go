@@ -1,47 +1,37 @@
 package benchmarks
 
 import (
-	"context"
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/participation"
 	"mafalda/strategy"
-	"mafalda/workload"
 )
 
 // Baseline is a strategy of the field, measured on a workload.
 type Baseline struct {
-	Name string // "dp-d-sgd", "antipgd" or "d-mf"
+	Name string // as of package baselines
 	factorize.Quality
 }
 
 // Measure says what a strategy costs, for example by factorize.Evaluate.
 type Measure func(c strategy.Strategy) (factorize.Quality, error)
 
-// On measures by factorize.Evaluate.
-func On(h *mat.SymDense, schema participation.Schema) Measure {
-	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, h, schema) }
+// On measures an objective by factorize.Evaluate.
+func On(o factorize.Objective, schema participation.Schema) Measure {
+	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, o, schema) }
 }
 
-// DMF returns the optimal strategy of centralized learning, which D-MF runs on every node. It is optimized to the smallest
-// gap that rounding leaves provable, because its error on another workload is not stationary in it. The error is the
-// context's if it ends first.
-func DMF(ctx context.Context, schema participation.Schema) (strategy.Strategy, error) {
-	steps := schema.Steps()
-	return certified(factorize.Optimize(ctx, workload.PrefixGram(steps), schema, factorize.Options{Gap: factorize.MinGap(steps)}))
-}
-
-// Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see DMF), in this order. The error is that of a measurement.
+// Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see package baselines), in this order. The error is that of
+// a measurement.
 func Baselines(dmf strategy.Strategy, measure Measure) ([]Baseline, error) {
 	steps := dmf.Steps()
 	rows := make([]Baseline, 0, 3)
 	for _, b := range []struct {
 		name     string
 		strategy strategy.Strategy
-	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}, {"d-mf", dmf}} {
+	}{{baselines.DPDSGD, strategy.Identity(steps)}, {baselines.AntiPGD, strategy.AntiPGD(steps)}, {baselines.DMF, dmf}} {
 		q, err := measure(b.strategy)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)

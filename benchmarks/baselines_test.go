@@ -2,11 +2,11 @@ package benchmarks
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -19,11 +19,11 @@ func TestBaselinesOnPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := workload.PrefixGram(steps)
-	dmf, err := DMF(context.Background(), s)
+	dmf, err := baselines.New(context.Background(), baselines.DMF, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Baselines(dmf, On(h, s))
+	rows, err := Baselines(dmf, On(factorize.Mean(h), s))
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("%v, %v", rows, err)
 	}
@@ -37,20 +37,8 @@ func TestBaselinesOnPrefix(t *testing.T) {
 			t.Errorf("%+v, want %s with the loss %v", rows[i], want.Name, want.Loss)
 		}
 	}
-	best, err := factorize.Optimize(context.Background(), h, s, factorize.Options{})
+	best, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(h), s, factorize.Options{})
 	if err != nil || rows[2].Name != "d-mf" || rows[2].Loss < best.LowerBound || rows[2].Loss > best.Loss*(1+1e-9) {
 		t.Errorf("%+v, want the optimum %v (%v)", rows[2], best.Loss, err)
-	}
-}
-
-func TestDMFIsInterrupted(t *testing.T) {
-	s, err := participation.NewCyclic(20, 1, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := DMF(ctx, s); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

@@ -73,7 +73,8 @@ func BenchmarkLongBLT(b *testing.B) {
 	responses := func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := factorize.OptimizeLongBLT(context.Background(), responses, s, 4); err != nil {
+		_, err := factorize.BLT{}.Optimize(context.Background(), factorize.Long(responses), s, factorize.Options{})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -91,7 +92,8 @@ func BenchmarkOptimizeLarge(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := factorize.Optimize(context.Background(), h, s, factorize.Options{}); err != nil {
+		_, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(h), s, factorize.Options{})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

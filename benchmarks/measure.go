@@ -117,7 +117,7 @@ func (c Case) row(strategy string) Row {
 // optimum measures the certified optimum.
 func (c Case) optimum(ctx context.Context, h *mat.SymDense) (Row, error) {
 	started := time.Now()
-	best, err := factorize.Optimize(ctx, h, c.Schema, factorize.Options{})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), c.Schema, factorize.Options{})
 	if err != nil {
 		return Row{}, err
 	}
@@ -147,7 +147,7 @@ func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row
 		m.dmf[c.Schema] = strategy
 	}
 	took := time.Since(started)
-	q, err := factorize.Evaluate(strategy, m.gram, c.Schema)
+	q, err := factorize.Evaluate(strategy, factorize.Mean(m.gram), c.Schema)
 	if err != nil {
 		return Row{}, err
 	}

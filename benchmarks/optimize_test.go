@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -99,7 +100,8 @@ func BenchmarkOptimize(b *testing.B) {
 			b.ReportAllocs()
 			var r *factorize.Result
 			for b.Loop() {
-				if r, err = factorize.Optimize(context.Background(), h, s, factorize.Options{}); err != nil {
+				r, err = factorize.Dense{}.Optimize(context.Background(), factorize.Mean(h), s, factorize.Options{})
+				if err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -122,11 +124,11 @@ func BenchmarkBaselines(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		dmf, err := DMF(context.Background(), s)
+		dmf, err := baselines.New(context.Background(), baselines.DMF, s)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := Baselines(dmf, On(h, s)); err != nil {
+		if _, err := Baselines(dmf, On(factorize.Mean(h), s)); err != nil {
 			b.Fatal(err)
 		}
 	}

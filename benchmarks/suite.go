@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -55,19 +56,32 @@ func makers() []maker {
 			return make(s)
 		}
 	}
+	best := func(class func(s participation.Cyclic) factorize.Class) fitted {
+		return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
+			return found(class(s).Optimize(ctx, factorize.Mean(h), s, factorize.Options{}))
+		}
+	}
 	return []maker{
-		{"banded 2b", banded(2)},
-		{"banded b", banded(1)},
-		{"toeplitz b, scaled", toeplitz(true)},
-		{"toeplitz b", toeplitz(false)},
-		{"blt 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return optimum(factorize.OptimizeBLT(ctx, h, s, min(4, max(s.Steps()-1, 1))))
-		}},
-		{"banded-inverse 4", func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return optimum(factorize.OptimizeBandedInverse(ctx, h, s, min(4, s.Steps())))
-		}},
-		{"d-mf", func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return DMF(ctx, s)
+		{"banded 2b", best(func(s participation.Cyclic) factorize.Class {
+			return factorize.Banded{Bandwidth: min(2*s.Separation(), s.Steps())}
+		})},
+		{"banded b", best(func(s participation.Cyclic) factorize.Class {
+			return factorize.Banded{Bandwidth: s.Separation()}
+		})},
+		{"toeplitz b, scaled", best(func(s participation.Cyclic) factorize.Class {
+			return factorize.Toeplitz{Bandwidth: s.Separation(), ScaleColumns: true}
+		})},
+		{"toeplitz b", best(func(s participation.Cyclic) factorize.Class {
+			return factorize.Toeplitz{Bandwidth: s.Separation()}
+		})},
+		{"blt 4", best(func(s participation.Cyclic) factorize.Class {
+			return factorize.BLT{Buffers: min(4, max(s.Steps()-1, 1))}
+		})},
+		{"banded-inverse 4", best(func(s participation.Cyclic) factorize.Class {
+			return factorize.BandedInverse{Bandwidth: min(4, s.Steps())}
+		})},
+		{baselines.DMF, func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
+			return baselines.New(ctx, baselines.DMF, s)
 		}},
 		{"bsr b", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
 			return strategy.SquareRoot(s.Steps(), s.Separation())
@@ -88,26 +102,8 @@ func makers() []maker {
 	}
 }
 
-func banded(separations int) func(context.Context, *mat.SymDense, participation.Cyclic) (strategy.Strategy, error) {
-	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-		return certified(factorize.OptimizeBanded(ctx, h, s, min(separations*s.Separation(), s.Steps()), factorize.Options{}))
-	}
-}
-
-func toeplitz(scaled bool) func(context.Context, *mat.SymDense, participation.Cyclic) (strategy.Strategy, error) {
-	return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-		return optimum(factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: s.Separation(), ScaleColumns: scaled}))
-	}
-}
-
-func optimum(r *factorize.SeriesResult, err error) (strategy.Strategy, error) {
-	if err != nil {
-		return nil, err
-	}
-	return r.Strategy, nil
-}
-
-func certified(r *factorize.Result, err error) (strategy.Strategy, error) {
+// found returns the strategy of a search that its context did not end.
+func found(r *factorize.Result, err error) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -8,13 +8,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"mafalda/internal/files"
 )
 
 // WriteDir writes the files and then the manifest, whose Files it fills in, to the folder dir: all of them, or, on an
 // error, none. An earlier export in dir is replaced if opts say so, atomically where the system can exchange folders
-// (Linux), by two renames elsewhere. Nobody else's file is ever removed: what has come to an earlier export while it was
-// being replaced is kept, with it, in a folder that the error names.
-func WriteDir(dir string, m *Manifest, files []File, opts WriteOptions) error {
+// (Linux), by two renames elsewhere. Nobody else's file is ever removed: what has come to an earlier export while it
+// was being replaced is kept, with it, in a folder that the error names.
+func WriteDir(dir string, m *Manifest, all []File, opts WriteOptions) error {
 	t, err := findTarget(dir, opts)
 	if err != nil {
 		return err
@@ -23,8 +26,8 @@ func WriteDir(dir string, m *Manifest, files []File, opts WriteOptions) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
-	defer made.forget()
-	tmp := made.path
+	defer made.Forget()
+	tmp := made.Path()
 	placed := false
 	defer func() { // also if a writer panics
 		if !placed {
@@ -33,24 +36,22 @@ func WriteDir(dir string, m *Manifest, files []File, opts WriteOptions) error {
 		}
 	}()
 	complete := *m
-	if complete.Files, err = fill(tmp, dir, files); err != nil {
+	if complete.Files, err = fill(tmp, dir, all); err != nil {
 		return err
 	}
-	if err := createIn(tmp, ManifestName, complete.WriteJSON); err != nil {
+	if err := files.WriteNew(filepath.Join(tmp, ManifestName), complete.WriteJSON); err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Join(dir, ManifestName), err)
 	}
-	if err := syncDir(tmp); err != nil {
+	if err := files.SyncFolder(tmp); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
 	if t, err = findTarget(dir, opts); err != nil { // again: somebody may have written in the meantime
 		return err
 	}
 	if t.state == earlierExport { // which gets the temporary's name, and must not be taken for a dead run's
-		if lock, _ := lockTemporary(t.path); lock != nil {
-			defer lock.Close()
-		}
+		defer files.Hold(t.path)()
 	}
-	if err := made.place(func() error { return replace(tmp, t) }); err != nil {
+	if err := made.Place(func() error { return replace(tmp, t) }); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
 	placed = true
@@ -60,18 +61,20 @@ func WriteDir(dir string, m *Manifest, files []File, opts WriteOptions) error {
 			return fmt.Errorf("%s is written, but the earlier export is kept in %s: %w", dir, tmp, err)
 		}
 	}
-	return syncDir(filepath.Dir(t.path))
+	return files.SyncFolder(filepath.Dir(t.path))
 }
 
 // fill writes the files to tmp and returns their SHA-256. Errors speak of dir, where the files are to be.
-func fill(tmp, dir string, files []File) (map[string]string, error) {
+func fill(tmp, dir string, all []File) (map[string]string, error) {
 	hashes := map[string]string{}
-	for _, f := range files {
+	for _, f := range all {
 		if err := checkName(f.Name); err != nil {
 			return nil, err
 		}
 		hash := sha256.New()
-		err := createIn(tmp, f.Name, func(w io.Writer) error { return f.Write(io.MultiWriter(w, hash)) })
+		err := files.WriteNew(filepath.Join(tmp, f.Name), func(w io.Writer) error {
+			return f.Write(io.MultiWriter(w, hash))
+		})
 		if err != nil {
 			return nil, fmt.Errorf("writing %s: %w", filepath.Join(dir, f.Name), err)
 		}
@@ -80,21 +83,12 @@ func fill(tmp, dir string, files []File) (map[string]string, error) {
 	return hashes, nil
 }
 
-func createIn(dir, name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return writeAndSync(f, write)
-}
-
-// replace puts the folder tmp in the place of t. An earlier export is then in tmp. It fails if t is not any more what it was
-// found to be.
+// replace puts the folder tmp in the place of t. An earlier export is then in tmp. It fails if t is not any more what
+// it was found to be.
 func replace(tmp string, t target) error {
 	switch t.state {
 	case earlierExport:
-		return exchange(tmp, t.path)
+		return files.Exchange(tmp, t.path)
 	case emptyFolder:
 		if err := os.Remove(t.path); err != nil {
 			return err
@@ -128,15 +122,28 @@ func removeExport(dir string) error {
 	return os.Remove(dir)
 }
 
-// exchangeByRenames is exchange for systems that cannot do it in one go: an interruption between its steps leaves the old
-// export in a folder named *.old.
-func exchangeByRenames(tmp, abs string) error {
-	old := tmp + ".old"
-	if err := os.Rename(abs, old); err != nil {
-		return err
+// exportNames are the files that an unfinished export may hold.
+func exportNames() []string {
+	return []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", "nodes.csv", ManifestName}
+}
+
+// removeUnfinished removes a folder that holds an export or a part of one, and nothing else.
+func removeUnfinished(path string) {
+	if _, err := readManifestFile(path); err == nil {
+		_ = removeExport(path) // refuses a folder with files of anybody else's
+		return
 	}
-	if err := os.Rename(tmp, abs); err != nil {
-		return errors.Join(err, os.Rename(old, abs))
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return
 	}
-	return os.Rename(old, tmp)
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !slices.Contains(exportNames(), e.Name()) {
+			return
+		}
+	}
+	for _, e := range entries {
+		os.Remove(filepath.Join(path, e.Name()))
+	}
+	os.Remove(path) // refuses a folder that is not empty
 }

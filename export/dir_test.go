@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"mafalda/internal/files"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -55,7 +57,8 @@ func TestForce(t *testing.T) {
 		func() error { return CheckTarget(dir, WriteOptions{}) },
 		func() error { return WriteDir(dir, changed, goodFiles, WriteOptions{}) },
 	} {
-		if err := check(); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "--force") {
+		if err := check(); !errors.Is(err, ErrExists) ||
+			!errors.As(err, new(*files.ExistsError)) || err.Error() != dir+": exists already with an export" {
 			t.Errorf("over an export: %v", err)
 		}
 	}
@@ -263,19 +266,4 @@ func TestConcurrentWritersWithoutForce(t *testing.T) {
 		}
 	}
 	only(t, filepath.Dir(dir), "out")
-}
-
-func ExampleWriteDir() {
-	base, err := os.MkdirTemp("", "mafalda")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(base)
-	dir := filepath.Join(base, "out")
-	if err := WriteDir(dir, manifest(2), goodFiles, WriteOptions{}); err != nil {
-		panic(err)
-	}
-	e, err := Load(dir)
-	fmt.Println(e.C.At(1, 0), len(e.Mismatch), err)
-	// Output: 0.1 0 <nil>
 }

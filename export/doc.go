@@ -12,21 +12,26 @@
 // # Atomicity
 //
 // WriteDir writes into a temporary folder beside the target, flushes it to the disk and renames it into place. An
-// interrupted run leaves the old export, or the new one, never half. A run that is killed may leave a folder or file named
-// .mafalda-* beside the target. The next run that writes there removes it, if it was made on the same host, nobody holds the
-// lock that its maker had, and it holds nothing but files of an export; without locks (Windows, some network file systems) it
-// stays, and can be removed by hand, as can what older versions have left. A program that a signal ends removes its own by
-// RemoveTemporaries.
+// interrupted run leaves the old export, or the new one, never half. A run that is killed may leave a folder named
+// .mafalda-* beside the target. The next one that writes an export there removes it, if it was made on the same host,
+// nobody holds the lock that its maker had, and it holds nothing but files of an export; without locks (Windows, some
+// network file systems) it stays, and can be removed by hand, as can what older versions have left. A program that a
+// signal ends removes its own by RemoveTemporaries of internal/files, which has what is atomic here.
 //
 // # Nobody else's files
 //
-// What is replaced was listed in the manifest of an earlier export, and only where the caller says so (WriteOptions.Force).
-// Anything else in the folder, a folder or link by the name of a listed file included, makes it not replaceable. CheckTarget
-// tells all of this before the work is done.
+// What is replaced was listed in the manifest of an earlier export, and only where the caller says so
+// (WriteOptions.Force). Anything else in the folder, a folder or link by the name of a listed file included, makes it
+// not replaceable. CheckTarget tells all of this before the work is done.
+//
+// # Strategies of nodes
+//
+// SharedStrategy is what all nodes run, NodeStrategy what one does; StrategiesOn finds by their labels what the nodes
+// of a network run, and refuses another network's.
 //
 // # Trust
 //
 // Load believes nothing: files are read no further than they are long, shapes must be those of the manifest, numbers
-// finite, names without a path. Whether the hashes agree is another question (Export.CheckHashes), and whether the numbers
-// are what the manifest says of them is one for those who can compute: this package cannot.
+// finite, names without a path. Whether the hashes agree is another question (Export.CheckHashes), and whether the
+// numbers are what the manifest says of them is one for those who can compute: this package cannot.
 package export

@@ -41,8 +41,8 @@ func NPY(name string, m mat.Matrix) File {
 	}}
 }
 
-// NPYStack returns a .npy file of count×steps×steps numbers, in C order, with what layer returns for 0, 1, ... one after the
-// other, so that they need not be in memory together. Writing fails if an entry is not finite.
+// NPYStack returns a .npy file of count×steps×steps numbers, in C order, with what layer returns for 0, 1, ... one
+// after the other, so that they need not be in memory together. Writing fails if an entry is not finite.
 func NPYStack(name string, count, steps int, layer func(i int) (mat.Matrix, error)) File {
 	return File{name, func(w io.Writer) error {
 		if err := npy.WriteHeader(w, []int{count, steps, steps}); err != nil {
@@ -64,8 +64,8 @@ func NPYStack(name string, count, steps int, layer func(i int) (mat.Matrix, erro
 	}}
 }
 
-// CSV returns a .csv file with a line a row of m, in 17 significant digits, which is every bit. Writing fails if an entry
-// is not finite.
+// CSV returns a .csv file with a line a row of m, in 17 significant digits, which is every bit. Writing fails if an
+// entry is not finite.
 func CSV(name string, m mat.Matrix) File {
 	return File{name, func(w io.Writer) error {
 		if err := finite(m); err != nil {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/graph"
 	"mafalda/internal/npy"
 	"mafalda/strategy"
 )
@@ -19,7 +19,7 @@ import (
 func manifest(steps int) *Manifest {
 	return &Manifest{Version: "test", Workload: "model", Steps: steps, Participation: Participation{Schema: "single", K: 1, B: steps},
 		Strategy: Strategy{Parameters: strategy.Parameters{Class: "dense"}}, SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9,
-		Gap: 0.1, Tolerance: 0.1, Status: "converged", Graph: &Graph{Source: "cycle:5", Nodes: 5, Edges: 5, Gossip: "uniform"}}
+		Gap: 0.1, Tolerance: 0.1, Status: "converged", Graph: &graph.Origin{Source: "cycle:5", Nodes: 5, Edges: 5, Gossip: "uniform"}}
 }
 
 var (
@@ -70,10 +70,6 @@ func only(t testing.TB, dir string, want ...string) {
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("%s holds %v, want %v", dir, got, want)
 	}
-}
-
-func text(s string) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 }
 
 // npyTo overwrites a file with a matrix, finite or not.

@@ -38,12 +38,13 @@ type Layer struct{ C, Inverse *mat.Dense } // T×T
 // ErrNoExport is returned for a folder without a manifest.
 var ErrNoExport = errors.New("no export here")
 
-// maxContent is the size of files beside the matrices up to which Load keeps them for Read; larger ones are only hashed.
+// maxContent is the size of files beside the matrices up to which Load keeps them for Read; larger ones are only
+// hashed.
 const maxContent = 1 << 28
 
 // Load reads the manifest of the folder dir, the matrices and the hashes of all files, each file once, so that what is
-// hashed is what is used. Its errors are files that cannot be read as what they should be; hashes that differ are listed
-// in Mismatch (see CheckHashes).
+// hashed is what is used. Its errors are files that cannot be read as what they should be; hashes that differ are
+// listed in Mismatch (see CheckHashes).
 func Load(dir string) (*Export, error) {
 	m, err := readManifestFile(dir)
 	if err != nil {
@@ -69,7 +70,8 @@ func Load(dir string) (*Export, error) {
 		return e, nil
 	}
 	if len(c) != len(inverse) || slices.Max(m.PerNode.Layers) >= len(c) {
-		return nil, fmt.Errorf("%s: %d strategies and %d inverses, but the nodes use %d", dir, len(c), len(inverse), slices.Max(m.PerNode.Layers)+1)
+		return nil, fmt.Errorf("%s: %d strategies and %d inverses, but the nodes use %d", dir, len(c), len(inverse),
+			slices.Max(m.PerNode.Layers)+1)
 	}
 	for i := range c {
 		e.Layers = append(e.Layers, Layer{c[i], inverse[i]})
@@ -77,8 +79,8 @@ func Load(dir string) (*Export, error) {
 	return e, nil
 }
 
-// Node returns the matrices that node i runs: its layer, or what all nodes share. They are nil where only parameters were
-// exported.
+// Node returns the matrices that node i runs: its layer, or what all nodes share. They are nil where only parameters
+// were exported.
 func (e *Export) Node(i int) (Layer, error) {
 	p := e.Manifest.PerNode
 	if p == nil {
@@ -87,11 +89,14 @@ func (e *Export) Node(i int) (Layer, error) {
 	if i < 0 || i >= len(p.Layers) {
 		return Layer{}, fmt.Errorf("%s: node %d is not one of %d", e.Dir, i, len(p.Layers))
 	}
+	if p.Layers[i] >= len(e.Layers) { // parameters alone, which nodes with strategies of their own have none of
+		return Layer{}, fmt.Errorf("%s: there is no matrix of node %d", e.Dir, i)
+	}
 	return e.Layers[p.Layers[i]], nil
 }
 
-// CheckHashes returns nil if the files are those of the manifest, and else one error that names every file which differs,
-// is missing, or is not listed.
+// CheckHashes returns nil if the files are those of the manifest, and else one error that names every file which
+// differs, is missing, or is not listed.
 func (e *Export) CheckHashes() error {
 	wrong := slices.Clone(e.Mismatch)
 	for _, name := range e.Extra {
@@ -189,9 +194,10 @@ func (e *Export) readFile(name string) (string, error) {
 // matrix returns what was in name.npy, or name.csv if there is no such file; if there are both, they must hold the same
 // numbers.
 func (e *Export) matrix(name string) ([]*mat.Dense, string, error) {
+	equal := func(a, b *mat.Dense) bool { return mat.Equal(a, b) }
 	binary, text := e.matrices[name+".npy"], e.matrices[name+".csv"]
 	switch {
-	case binary != nil && text != nil && !slices.EqualFunc(binary, text, func(a, b *mat.Dense) bool { return mat.Equal(a, b) }):
+	case binary != nil && text != nil && !slices.EqualFunc(binary, text, equal):
 		return nil, "", fmt.Errorf("%s: %s.npy and %s.csv hold different numbers", e.Dir, name, name)
 	case binary != nil:
 		return binary, name + ".npy", nil

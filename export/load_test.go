@@ -3,15 +3,15 @@ package export
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"mafalda/internal/npy"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"mafalda/internal/npy"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -147,21 +147,4 @@ func TestLoadParametersOnly(t *testing.T) {
 			t.Errorf("%s: %v", class, err)
 		}
 	}
-}
-
-func ExampleLoad() {
-	base, err := os.MkdirTemp("", "mafalda")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(base)
-	if err := WriteDir(filepath.Join(base, "out"), manifest(2), goodFiles, WriteOptions{}); err != nil {
-		panic(err)
-	}
-	e, err := Load(filepath.Join(base, "out"))
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(e.CFile, mat.Det(e.C), e.CheckHashes())
-	// Output: C.npy 0.3333333333333333 <nil>
 }

@@ -1,45 +1,47 @@
 package export
 
 import (
-	"fmt"
-
-	"mafalda/participation"
+	"mafalda/graph"
 	"mafalda/strategy"
 )
 
 // ManifestName is the file name of the manifest.
 const ManifestName = "manifest.json"
 
-// Manifest describes an export, or a result that is printed. What does not apply is absent: pointers are nil, and keys are
-// then left out.
+// Manifest describes an export, or a result that is printed. What does not apply is absent: pointers are nil, and keys
+// are then left out.
 type Manifest struct {
-	Version       string              `json:"version"`
-	Graph         *Graph              `json:"graph,omitempty"` // nil for the prefix workload
-	Workload      string              `json:"workload"`
-	Objective     string              `json:"objective,omitempty"`         // max or last; absent for mean, the sum over all steps
-	Weights       []float64           `json:"objective_weights,omitempty"` // of the steps, Σ = 1: their weighted mean proves LowerBound
-	Steps         int                 `json:"steps"`
-	Gram          *Gram               `json:"gram,omitempty"`
-	Participation Participation       `json:"participation"`
-	Strategy      Strategy            `json:"strategy"`
-	PerNode       *PerNode            `json:"per_node,omitempty"`
-	SensSquared   float64             `json:"sens_squared"` // of the strategy as exported, rounded up
-	SensKind      string              `json:"sens_kind"`    // "exact" or "bound"
-	SquaredError  float64             `json:"squared_error"`
-	Loss          float64             `json:"loss"`
-	RMSE          float64             `json:"rmse"`
-	SharedLoss    float64             `json:"shared_loss,omitempty"` // with PerNode: of the best strategy that all nodes share
-	LowerBound    float64             `json:"lower_bound,omitempty"` // absent for Toeplitz strategies of many steps, which have none
-	Gap           float64             `json:"gap,omitempty"`         // never exactly 0 where there is a bound
-	Tolerance     float64             `json:"tolerance"`
-	Iterations    int                 `json:"iterations"`
-	Status        string              `json:"status"`
-	History       []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
-	Baselines     map[string]Baseline `json:"baselines,omitempty"`
-	Privacy       *Privacy            `json:"privacy,omitempty"`
-	Seconds       float64             `json:"seconds"`
-	PeakBytes     int64               `json:"peak_bytes,omitempty"`
-	Files         map[string]string   `json:"files,omitempty"` // name to SHA-256, lower-case hexadecimal
+	Version  string        `json:"version"`
+	Graph    *graph.Origin `json:"graph,omitempty"` // nil for the prefix workload
+	Workload string        `json:"workload"`
+	// Objective is max or last; absent for mean, the sum over all steps.
+	Objective string `json:"objective,omitempty"`
+	// Weights are of the steps, Σ = 1: their weighted mean proves LowerBound.
+	Weights       []float64     `json:"objective_weights,omitempty"`
+	Steps         int           `json:"steps"`
+	Gram          *Gram         `json:"gram,omitempty"`
+	Participation Participation `json:"participation"`
+	Strategy      Strategy      `json:"strategy"`
+	PerNode       *PerNode      `json:"per_node,omitempty"`
+	SensSquared   float64       `json:"sens_squared"` // of the strategy as exported, rounded up
+	SensKind      string        `json:"sens_kind"`    // "exact" or "bound"
+	SquaredError  float64       `json:"squared_error"`
+	Loss          float64       `json:"loss"`
+	RMSE          float64       `json:"rmse"`
+	// SharedLoss is, with PerNode, that of the best strategy that all nodes share.
+	SharedLoss float64 `json:"shared_loss,omitempty"`
+	// LowerBound is absent for Toeplitz strategies of many steps, which have none.
+	LowerBound float64             `json:"lower_bound,omitempty"`
+	Gap        float64             `json:"gap,omitempty"` // never exactly 0 where there is a bound
+	Tolerance  float64             `json:"tolerance"`
+	Iterations int                 `json:"iterations"`
+	Status     string              `json:"status"`
+	History    []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
+	Baselines  map[string]Baseline `json:"baselines,omitempty"`
+	Privacy    *Privacy            `json:"privacy,omitempty"`
+	Seconds    float64             `json:"seconds"`
+	PeakBytes  int64               `json:"peak_bytes,omitempty"`
+	Files      map[string]string   `json:"files,omitempty"` // name to SHA-256, lower-case hexadecimal
 }
 
 // Point is an iteration of the optimizer.
@@ -48,51 +50,17 @@ type Point struct {
 	LowerBound float64 `json:"lower_bound,omitempty"` // best so far; absent before there is one
 }
 
-// Graph says what network the strategy is for.
-type Graph struct {
-	Source       string  `json:"source"`           // file name or specification
-	SHA256       string  `json:"sha256,omitempty"` // of the file
-	Seed         *uint64 `json:"seed,omitempty"`   // of a random graph
-	Nodes        int     `json:"nodes"`            // after dropping
-	Edges        int     `json:"edges"`
-	DroppedNodes int     `json:"dropped_nodes,omitempty"` // outside the largest component
-	Directed     bool    `json:"directed,omitempty"`
-	Gossip       string  `json:"gossip"`                  // scheme, or "file"
-	GossipFile   string  `json:"gossip_file,omitempty"`   // of a gossip matrix that was loaded
-	GossipSHA256 string  `json:"gossip_sha256,omitempty"` // of that file
-}
-
 // Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed.
 type Gram struct {
-	Method       string   `json:"method"` // exact or lanczos
-	Probes       int      `json:"probes,omitempty"`
-	LanczosSteps int      `json:"lanczos_steps,omitempty"`
-	Seed         uint64   `json:"seed,omitempty"`
-	Confidence   float64  `json:"confidence,omitempty"`   // of both that follow; absent: two standard errors (older manifests)
-	LossError    *float64 `json:"loss_error,omitempty"`   // relative error that the loss may have
-	ExcessBound  *float64 `json:"excess_bound,omitempty"` // how far above the optimum for the true Gram matrix the strategy may be, relatively
-}
-
-// Participation is the schema.
-type Participation struct {
-	Schema   string  `json:"schema"` // cyclic, min-sep, single or patterns
-	K        int     `json:"k"`
-	B        int     `json:"b"`
-	Source   string  `json:"source,omitempty"`   // the file of patterns
-	Patterns [][]int `json:"patterns,omitempty"` // what was in it, steps counted from 0
-}
-
-// Of returns the schema over T = steps. The error cases are those of the participation package, and a name it does not have.
-func (p Participation) Of(steps int) (participation.Schema, error) {
-	switch p.Schema {
-	case "cyclic", "single":
-		return participation.NewCyclic(steps, p.K, p.B)
-	case "min-sep":
-		return participation.NewMinSep(steps, p.K, p.B)
-	case "patterns":
-		return participation.NewPatternList(steps, p.Patterns)
-	}
-	return nil, fmt.Errorf("%w: unknown schema %q", participation.ErrSchema, p.Schema)
+	Method       string `json:"method"` // exact or lanczos
+	Probes       int    `json:"probes,omitempty"`
+	LanczosSteps int    `json:"lanczos_steps,omitempty"`
+	Seed         uint64 `json:"seed,omitempty"`
+	// Confidence is of both that follow; absent: two standard errors (older manifests).
+	Confidence float64  `json:"confidence,omitempty"`
+	LossError  *float64 `json:"loss_error,omitempty"` // relative error that the loss may have
+	// ExcessBound is how far above the optimum for the true Gram matrix the strategy may be, relatively.
+	ExcessBound *float64 `json:"excess_bound,omitempty"`
 }
 
 // Strategy names the class of the strategy, and gives its parameters where it has fewer than T² of them: scaled to
@@ -107,8 +75,8 @@ type Strategy struct {
 	FlopsPerStep int      `json:"flops_per_step"` // done by a node for each model parameter
 }
 
-// PerNode says which node runs which of several strategies: C.npy and C_inv.npy are then arrays of layers of T×T, and node i
-// (see nodes.csv) uses layer Layers[i].
+// PerNode says which node runs which of several strategies: C.npy and C_inv.npy are then arrays of layers of T×T, and
+// node i (see nodes.csv) uses layer Layers[i].
 type PerNode struct {
 	Groups     int       `json:"groups,omitempty"` // how many were asked for; absent: one a node
 	Distinct   int       `json:"distinct"`         // strategies that differ
@@ -132,5 +100,6 @@ type Privacy struct {
 	Delta     *float64 `json:"delta,omitempty"`
 	Clip      float64  `json:"clip"`
 	Adjacency string   `json:"adjacency"`
-	NoiseStd  float64  `json:"noise_std"` // of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up
+	// NoiseStd is of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up.
+	NoiseStd float64 `json:"noise_std"`
 }

@@ -23,7 +23,8 @@ var ErrManifest = errors.New("not a usable manifest")
 // MaxSteps is more steps than a T×T matrix of float64 has room for anywhere.
 const MaxSteps = 1 << 20
 
-// WriteJSON writes the manifest as indented JSON. Numbers keep every bit; NaN and infinity are errors that name the field.
+// WriteJSON writes the manifest as indented JSON. Numbers keep every bit; NaN and infinity are errors that name the
+// field.
 func (m *Manifest) WriteJSON(w io.Writer) error {
 	if err := checkFinite(reflect.ValueOf(m), ""); err != nil {
 		return err
@@ -78,9 +79,9 @@ func checkFinite(v reflect.Value, path string) error {
 // maxManifest is more bytes than the longest manifests have: those of banded strategies of thousands of steps.
 const maxManifest = 1 << 29
 
-// ReadManifest reads a manifest: JSON that all readers read alike (package strictjson), with the keys of this package alone,
-// and the fields that every export needs plausible. Keys of later versions are refused, by name: what they say could change
-// what the others mean. Keys that older versions did not write may be missing.
+// ReadManifest reads a manifest: JSON that all readers read alike (package strictjson), with the keys of this package
+// alone, and the fields that every export needs plausible. Keys of later versions are refused, by name: what they say
+// could change what the others mean. Keys that older versions did not write may be missing.
 func ReadManifest(r io.Reader) (*Manifest, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxManifest+1))
 	if err != nil {

@@ -55,8 +55,8 @@ func TestManifestJSON(t *testing.T) {
 	}
 }
 
-// A manifest that two readers may read differently is not one: with noise_std and NOISE_STD, encoding/json takes the one that
-// comes last, Python the first. Keys that nobody knows are named.
+// A manifest that two readers may read differently is not one: with noise_std and NOISE_STD, encoding/json takes the
+// one that comes last, Python the first. Keys that nobody knows are named.
 func TestAmbiguousManifest(t *testing.T) {
 	good := `{"version":"test","workload":"model","steps":3,"participation":{"schema":"cyclic","k":1,"b":3},"strategy":{"class":"dense"},
 		"loss":1,"sens_squared":1,"lower_bound":1,"privacy":{"mu":1,"sigma":1,"clip":1,"adjacency":"zero-out","noise_std":2},
@@ -85,7 +85,8 @@ func TestAmbiguousManifest(t *testing.T) {
 	}
 }
 
-// Numbers that nothing could be made of, some of which ended verify in a panic or kept it busy for ever, are errors of reading.
+// Numbers that nothing could be made of, some of which ended verify in a panic or kept it busy for ever, are errors of
+// reading.
 func TestImplausibleManifest(t *testing.T) {
 	zero := 0.0
 	for name, spoil := range map[string]func(m *Manifest){

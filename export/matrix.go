@@ -14,8 +14,8 @@ import (
 	"mafalda/internal/npy"
 )
 
-// parseNPY reads a T×T matrix of finite numbers, or several if the manifest has strategies of single nodes, to the end of
-// r, the file at path, which has size bytes.
+// parseNPY reads a T×T matrix of finite numbers, or several if the manifest has strategies of single nodes, to the end
+// of r, the file at path, which has size bytes.
 func parseNPY(path string, r io.Reader, size int64, m *Manifest) ([]*mat.Dense, error) {
 	a, err := npy.Read(r, size)
 	if err != nil {
@@ -31,7 +31,8 @@ func parseNPY(path string, r io.Reader, size int64, m *Manifest) ([]*mat.Dense, 
 	layers := make([]*mat.Dense, shape[0])
 	each := shape[1] * shape[2]
 	for i := range layers {
-		if layers[i], err = square(path, shape[1], shape[2], m.Steps, a.Data[i*each:(i+1)*each:(i+1)*each]); err != nil {
+		numbers := a.Data[i*each : (i+1)*each : (i+1)*each]
+		if layers[i], err = square(path, shape[1], shape[2], m.Steps, numbers); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mafalda/factorize"
+	"mafalda/graph"
 )
 
 // What an estimate of the Gram matrix can be made of.
@@ -47,7 +48,7 @@ func (m *Manifest) checkRange() error {
 			return err
 		}
 	}
-	return cmp.Or(m.Strategy.checkRange(m.Steps), m.PerNode.checkRange(), m.Graph.checkRange(), m.Gram.checkRange())
+	return cmp.Or(m.Strategy.checkRange(m.Steps), m.PerNode.checkRange(), checkOrigin(m.Graph), m.Gram.checkRange())
 }
 
 // checkRange refuses more parameters than T steps have room for.
@@ -75,7 +76,7 @@ func (p *PerNode) checkRange() error {
 	return nil
 }
 
-func (g *Graph) checkRange() error {
+func checkOrigin(g *graph.Origin) error {
 	switch {
 	case g == nil:
 		return nil

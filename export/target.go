@@ -6,10 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mafalda/internal/files"
 )
 
-// ErrTarget is returned for a folder that cannot be the place of an export.
-var ErrTarget = errors.New("not a place for an export")
+// Errors of folders that an export is not written to.
+var (
+	ErrTarget = errors.New("not a place for an export")
+	ErrExists = files.ErrExists // holds something; an earlier export is replaced with WriteOptions.Force
+)
 
 // WriteOptions tunes WriteDir. The zero value replaces nothing.
 type WriteOptions struct {
@@ -29,8 +34,8 @@ func CheckTarget(dir string, opts WriteOptions) error {
 		return fmt.Errorf("cannot write to %s: %w", dir, err)
 	}
 	defer undo()
-	defer tmp.forget()
-	return os.Remove(tmp.path)
+	defer tmp.Forget()
+	return os.Remove(tmp.Path())
 }
 
 // target is a place that may be written.
@@ -57,7 +62,8 @@ func findTarget(dir string, opts WriteOptions) (target, error) {
 		abs = resolved // replace what a link points to, not the link
 	}
 	if holdsCurrentFolder(abs) {
-		return target{}, fmt.Errorf("%s: %w: it is or holds the current folder, choose a folder of its own", dir, ErrTarget)
+		return target{}, fmt.Errorf("%s: %w: it is or holds the current folder, choose a folder of its own", dir,
+			ErrTarget)
 	}
 	info, err := os.Stat(abs)
 	switch {
@@ -85,16 +91,17 @@ func findTarget(dir string, opts WriteOptions) (target, error) {
 		return target{}, fmt.Errorf("%s: %w, is not empty and not an export", dir, ErrExists)
 	}
 	if name := foreign(entries, m); name != "" {
-		return target{}, fmt.Errorf("%s: %w and holds %s, which is not of an export: move it away first", dir, ErrExists, name)
+		return target{}, fmt.Errorf("%s: %w and holds %s, which is not of an export: move it away first", dir,
+			ErrExists, name)
 	}
 	if !opts.Force {
-		return target{}, fmt.Errorf("%s: %w with an export (use --force to replace it)", dir, ErrExists)
+		return target{}, &files.ExistsError{Path: dir, Holds: "an export"}
 	}
 	return target{abs, earlierExport}, nil
 }
 
-// foreign returns the name of an entry that no export with this manifest has written, or "": what is not listed, or is a
-// folder or a link by a name that is.
+// foreign returns the name of an entry that no export with this manifest has written, or "": what is not listed, or is
+// a folder or a link by a name that is.
 func foreign(entries []os.DirEntry, m *Manifest) string {
 	for _, e := range entries {
 		if _, listed := m.Files[e.Name()]; !e.Type().IsRegular() || (!listed && e.Name() != ManifestName) {
@@ -113,12 +120,13 @@ func holdsCurrentFolder(abs string) bool {
 	if resolved, err := filepath.EvalSymlinks(here); err == nil {
 		here = resolved
 	}
-	return here == abs || strings.HasPrefix(here, strings.TrimSuffix(abs, string(filepath.Separator))+string(filepath.Separator))
+	const separator = string(filepath.Separator)
+	return here == abs || strings.HasPrefix(here, strings.TrimSuffix(abs, separator)+separator)
 }
 
-// temporaryBeside creates a new folder beside abs, thus on the same file system, and the folders above it that are missing.
-// Calling undo removes these again, as far as they are empty; not the new one.
-func temporaryBeside(abs string) (tmp *temporary, undo func(), err error) {
+// temporaryBeside creates a new folder beside abs, thus on the same file system, and the folders above it that are
+// missing. Calling undo removes these again, as far as they are empty; not the new one.
+func temporaryBeside(abs string) (tmp *files.Temporary, undo func(), err error) {
 	parent := filepath.Dir(abs)
 	var made []string // deepest first
 	for p := parent; ; p = filepath.Dir(p) {
@@ -138,7 +146,7 @@ func temporaryBeside(abs string) (tmp *temporary, undo func(), err error) {
 		if err = os.MkdirAll(parent, 0o777); err != nil {
 			break
 		}
-		tmp, err = newTemporary(parent, func(name string) error { return os.Mkdir(name, 0o777) })
+		tmp, err = files.NewFolder(parent, removeUnfinished)
 		if !errors.Is(err, os.ErrNotExist) {
 			break
 		}

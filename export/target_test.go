@@ -2,7 +2,6 @@ package export
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,10 +97,4 @@ func TestCurrentFolderThroughLink(t *testing.T) {
 			t.Errorf("%s: error %v", d, err)
 		}
 	}
-}
-
-func ExampleCheckTarget() {
-	err := CheckTarget(".", WriteOptions{Force: true})
-	fmt.Println(errors.Is(err, ErrTarget), err)
-	// Output: true .: not a place for an export: it is or holds the current folder, choose a folder of its own
 }

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"mafalda/internal/files"
 )
 
 // folderWith writes empty files with these names to a new folder.
@@ -22,22 +26,23 @@ func folderWith(t *testing.T, path string, names ...string) {
 	}
 }
 
-// What killed runs have left is removed by the next one that writes there; they stayed for ever. What a living
-// process holds, is of another host or another version, or holds anything that is not of an export, stays.
+// What killed runs have left is removed by the next export that is written there. What holds anything that is not of
+// an export stays.
 func TestDeadTemporariesAreRemoved(t *testing.T) {
 	base := t.TempDir()
 	in := func(name string) string { return filepath.Join(base, name) }
-	mine := ".mafalda-" + hostTag() + "-"
-	dead := []string{mine + "AAAAAAAAAAAA", mine + "BBBBBBBBBBBB", mine + "CCCCCCCCCCCC", mine + "DDDDDDDDDDDD"}
-	kept := []string{mine + "EEEEEEEEEEEE", mine + "FFFFFFFFFFFF", mine + "GGGGGGGGGGGG", mine + "HHHHHHHHHHHH.old",
-		mine + "short",
-		".mafalda-00000000-AAAAAAAAAAAA", ".mafalda-AAAAAAAAAAAA", "thesis.tex"}
-	if err := os.WriteFile(in(dead[0]), []byte("half a file"), 0o600); err != nil {
+	one, err := files.NewFolder(t.TempDir(), removeUnfinished)
+	if err != nil {
 		t.Fatal(err)
 	}
-	folderWith(t, in(dead[1]))
-	folderWith(t, in(dead[2]), "C.npy", "nodes.csv")
-	if err := os.Rename(export(t), in(dead[3])); err != nil { // an earlier export that was being removed
+	one.Forget()
+	mine := filepath.Base(one.Path())
+	mine = mine[:strings.LastIndex(mine, "-")+1]
+	dead := []string{mine + "BBBBBBBBBBBB", mine + "CCCCCCCCCCCC", mine + "DDDDDDDDDDDD"}
+	kept := []string{mine + "EEEEEEEEEEEE", mine + "FFFFFFFFFFFF"}
+	folderWith(t, in(dead[0]))
+	folderWith(t, in(dead[1]), "C.npy", "nodes.csv")
+	if err := os.Rename(export(t), in(dead[2])); err != nil { // an earlier export that was being removed
 		t.Fatal(err)
 	}
 	folderWith(t, in(kept[0]), "C.npy", "thesis.tex")
@@ -47,36 +52,28 @@ func TestDeadTemporariesAreRemoved(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(in(kept[1]), "notes.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(base, in(kept[2])); err != nil {
-		t.Logf("no links here: %v", err)
-		kept = slices.Delete(kept, 2, 3)
-	}
-	for _, name := range kept[len(kept)-5:] {
-		if err := os.WriteFile(in(name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	living, err := newTemporary(filepath.Join(base), func(name string) error { return os.WriteFile(name, nil, 0o600) })
-	if err != nil {
+	first := names(t, base)
+	if err := WriteDir(in("out"), manifest(2), goodFiles, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	defer living.forget()
-	if living.lock == nil { // a system without locks: nothing is removed
-		kept = append(kept, dead...)
+	if slices.Equal(names(t, base), append(slices.Clone(first), "out")) {
+		t.Skip("a system without locks: nothing is removed")
 	}
-	live.Lock()
-	clear(live.swept) // as in a new process
-	live.Unlock()
-	if err := WriteFile(in("a"), text("x"), false); err != nil {
-		t.Fatal(err)
-	}
-	want := append(slices.Clone(kept), "a", filepath.Base(living.path))
-	slices.Sort(want)
-	only(t, base, want...)
+	only(t, base, append(kept, "out")...)
+	only(t, in(kept[0]), "C.npy", "thesis.tex")
 }
 
 // A program that a signal ends leaves nothing, and an export in the place it had.
 func TestRemoveTemporaries(t *testing.T) {
+	const place = "MAFALDA_TEST_EXPORT"
+	if dir := os.Getenv(place); dir != "" { // the program
+		all := append(slices.Clone(goodFiles), File{"nodes.csv", func(io.Writer) error {
+			files.RemoveTemporaries()
+			os.Exit(7)
+			return nil
+		}})
+		t.Fatal(WriteDir(dir, manifest(2), all, WriteOptions{Force: true}))
+	}
 	for name, force := range map[string]bool{"new": false, "over an earlier one": true} {
 		base := t.TempDir()
 		dir := filepath.Join(base, "out")
@@ -85,14 +82,11 @@ func TestRemoveTemporaries(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		files := append(slices.Clone(goodFiles), File{"nodes.csv", func(io.Writer) error {
-			live.Lock()
-			removeLive() // as RemoveTemporaries, but others go on
-			live.Unlock()
-			return errors.New("too late")
-		}})
-		if err := WriteDir(dir, manifest(2), files, WriteOptions{Force: force}); err == nil {
-			t.Errorf("%s: written", name)
+		program := exec.Command(os.Args[0], "-test.run=^TestRemoveTemporaries$")
+		program.Env = append(os.Environ(), place+"="+dir)
+		var exit *exec.ExitError
+		if out, err := program.CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != 7 {
+			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 		if force {
 			only(t, base, "out")

@@ -2,7 +2,6 @@ package factorize
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
@@ -32,34 +31,35 @@ func randomBanded(t *rapid.T, steps, bands int) *strategy.Banded {
 
 // The banded optimum converges to its certificate; it lies between the dense optimum and any banded strategy; it is the
 // dense optimum with T bands, and better with more bands.
-func TestOptimizeBanded(t *testing.T) {
+func TestBandedOptimize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchema(t)
 		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
 		h := randomGram(t, s.Steps())
 		opts := Options{Gap: 1e-8}
-		r, err := OptimizeBanded(context.Background(), h, s, bands, opts)
+		r, err := Banded{bands}.Optimize(context.Background(), Mean(h), s, opts)
 		if err != nil || r.Status != optim.Converged {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		best, err := Optimize(context.Background(), h, s, opts)
+		best, err := Dense{}.Optimize(context.Background(), Mean(h), s, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Loss < best.LowerBound || (bands == s.Steps() && r.Loss > best.Loss*(1+2e-8)) {
+		if !(r.ClassBound > 0) || r.Loss < best.LowerBound || (bands == s.Steps() && r.Loss > best.Loss*(1+2e-8)) {
 			t.Fatalf("loss %v with %d bands, dense [%v, %v]", r.Loss, bands, best.LowerBound, best.Loss)
 		}
 		if loss := lossByDefinition(r.Strategy, h, s.Patterns()); math.Abs(loss-r.Loss) > 1e-10*loss {
 			t.Fatalf("loss %v, by definition %v", r.Loss, loss)
 		}
 		for range 3 {
-			if other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s); err != nil || other.Loss < r.LowerBound {
-				t.Fatalf("a random strategy has the loss %v, below the bound %v (%v)", other.Loss, r.LowerBound, err)
+			other, err := Evaluate(randomBanded(t, s.Steps(), bands), Mean(h), s)
+			if err != nil || other.Loss < r.ClassBound {
+				t.Fatalf("a random strategy has the loss %v, below the bound %v (%v)", other.Loss, r.ClassBound, err)
 			}
 		}
 		if bands > 1 {
-			narrower, err := OptimizeBanded(context.Background(), h, s, bands-1, opts)
-			if err != nil || narrower.Loss < r.LowerBound {
+			narrower, err := Banded{bands - 1}.Optimize(context.Background(), Mean(h), s, opts)
+			if err != nil || narrower.Loss < r.ClassBound {
 				t.Fatalf("%d bands: %v, %d bands: %v (%v)", bands, r.Loss, bands-1, narrower.Loss, err)
 			}
 		}
@@ -87,27 +87,18 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := Evaluate(randomBanded(t, s.Steps(), bands), h, s)
+		other, err := Evaluate(randomBanded(t, s.Steps(), bands), Mean(h), s)
 		if err != nil || fast > slow*(1+1e-9) || slow > other.Loss {
 			t.Fatalf("bounds %v and %v, loss of a strategy %v (%v)", fast, slow, other.Loss, err)
 		}
 	})
 }
 
-func TestOptimizeBandedRefuses(t *testing.T) {
-	for _, bands := range []int{0, -1, 5} {
-		if _, err := OptimizeBanded(context.Background(), prefixGram(4), schema(t, 1, 4), bands, Options{}); err == nil {
+func TestBandedRefuses(t *testing.T) {
+	for _, bands := range []int{-2, -1, 5} {
+		_, err := Banded{bands}.Optimize(context.Background(), Mean(prefixGram(4)), schema(t, 1, 4), Options{})
+		if err == nil {
 			t.Errorf("%d bands of four steps accepted", bands)
 		}
 	}
-}
-
-func ExampleOptimizeBanded() {
-	r, err := OptimizeBanded(context.Background(), prefixGram(16), schema(nil, 2, 8), 4, Options{})
-	if err != nil {
-		panic(err)
-	}
-	best, err := Optimize(context.Background(), prefixGram(16), schema(nil, 2, 8), Options{})
-	fmt.Printf("%.3f of the dense optimum %v\n", r.Loss/best.Loss, err)
-	// Output: 1.196 of the dense optimum <nil>
 }

@@ -7,28 +7,31 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// LowerBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for the T×T Gram matrix h
-// under the schema. It is good if the guess x is close to an optimal X = CᵀC, but valid for every positive definite x.
+// LowerBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for the T×T Gram
+// matrix h under the schema. It is good if the guess x is close to an optimal X = CᵀC, but valid for every positive
+// definite x.
 //
-// The argument: let Λ be PSD and block diagonal over the patterns, with diagonal entries of at most y_i on block i. Then
-// ⟨Λ, CᵀC⟩ ≤ sens(C)² Σ y_i for every C, and by the Cauchy-Schwarz inequality for the nuclear norm
+// The argument: let Λ be PSD and block diagonal over the patterns, with diagonal entries of at most y_i on block i.
+// Then ⟨Λ, CᵀC⟩ ≤ sens(C)² Σ y_i for every C, and by the Cauchy-Schwarz inequality for the nuclear norm
 //
 //	loss(C) ≥ ‖R F‖_*² / Σ_i y_i,       H = RᵀR,  Λ = F Fᵀ.
 //
 // Λ is made of x⁻¹hx⁻¹, which at the optimum has that form itself, by dropping what is outside the blocks and scaling
-// each block to a constant diagonal. Its factor F is what is kept, so that rounding cannot make Λ indefinite, and each y_i
-// is the largest squared row norm in the block, rounded up. The singular values count with the error bound of their
-// computation subtracted. The cost is O(T³).
+// each block to a constant diagonal. Its factor F is what is kept, so that rounding cannot make Λ indefinite, and each
+// y_i is the largest squared row norm in the block, rounded up. The singular values count with the error bound of
+// their computation subtracted. The cost is O(T³).
 //
 // Where patterns overlap, the schema's Relaxation takes its place.
 func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
 	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
-		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(), x.SymmetricDim())
+		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(),
+			x.SymmetricDim())
 	}
 	k := denseMask(participation.Relaxation(schema))
 	full := mat.DenseCopyOf(x).RawMatrix().Data
@@ -47,13 +50,13 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 
 // dualOf returns R with h = RᵀR, and Λ = x⁻¹hx⁻¹.
 func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, error) {
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(h) {
 		return nil, nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
-	o := newObjective(h, &root, k)
+	o := newMaskedObjective(h, &root, k)
 	if math.IsInf(o.Value(x), 0) {
 		return nil, nil, fmt.Errorf("lower bound from X: %w", strategy.ErrNotPositiveDefinite)
 	}
@@ -61,8 +64,8 @@ func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, err
 	return &root, o.lambda, nil
 }
 
-// tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of the
-// bound.
+// tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of
+// the bound.
 const tightExcess = 1e-3
 
 // singularValueBound is the bound by the singular values of R F themselves: slower, and good far from the optimum.
@@ -72,7 +75,7 @@ func singularValueBound(root mat.Matrix, lambda []float64, k mask) (float64, err
 		return 0, err
 	}
 	var n mat.Dense
-	n.Mul(root, factor.dense())
+	dense.Mul(&n, root, factor.dense())
 	var svd mat.SVD
 	if !svd.Factorize(&n, mat.SVDNone) {
 		return 0, errors.New("singular values for the lower bound did not converge")

@@ -24,7 +24,7 @@ func TestLowerBoundIsABound(t *testing.T) {
 		if bound > want*(1+1e-9) || bound < want*(1-1e-6) {
 			t.Fatalf("bound %v, by definition %v", bound, want)
 		}
-		other, err := Evaluate(randomStrategy(t, s.Steps()), h, s)
+		other, err := Evaluate(randomStrategy(t, s.Steps()), Mean(h), s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,18 +9,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 )
 
 // certificate computes the bound of LowerBound again and again, near the optimum, without singular values. For N = R F
-// and every matrix U of spectral norm at most one ‖N‖_* ≥ ⟨N, U⟩, with equality for the polar factor of N. At the optimum
-// that is Q = R⁻ᵀ X F; near it Q is nearly orthogonal, E = QᵀQ - I is small, and
+// and every matrix U of spectral norm at most one ‖N‖_* ≥ ⟨N, U⟩, with equality for the polar factor of N. At the
+// optimum that is Q = R⁻ᵀ X F; near it Q is nearly orthogonal, E = QᵀQ - I is small, and
 //
 //	U = Q p(E),   p(e) = 1 - e/2 + 3e²/8 - 5e³/16
 //
 // is orthogonal up to fourth order of E, and the polar factor of N up to first order, so that the bound is tight up to
-// second order. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above that function, and not below its
-// negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever Q comes from, and the bound is a
-// bound.
+// second order. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above that function, and not
+// below its negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever Q comes from, and
+// the bound is a bound.
 type certificate struct {
 	mask       mask
 	rootSource *mat.TriDense
@@ -61,7 +62,7 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 	factor.mulTo(c.q, x)
 	dense.Transpose(c.q, steps)
 	q := blas64.General{Rows: steps, Cols: steps, Stride: steps, Data: c.q}
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, c.rootSource.RawTriangular(), q)
+	gemm.Trsm(blas.Right, blas.NoTrans, 1, c.rootSource.RawTriangular(), q)
 	c.normalize()
 	c.excessNorm = floats.Norm(c.e, 2)
 

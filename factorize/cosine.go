@@ -8,9 +8,9 @@ import (
 	"mafalda/internal/dense"
 )
 
-// cosine takes symmetric n×n matrices to the basis of the discrete cosine transform (DCT-II) and back: with the orthogonal
-// matrix U[t,j] ∝ cos(π(t+½)j/n), forward computes Uᵀ m U and backward U m Uᵀ. Both are matrix products, which are faster
-// than fast transforms up to n of a few thousand, whatever the factors of n.
+// cosine takes symmetric n×n matrices to the basis of the discrete cosine transform (DCT-II) and back: with the
+// orthogonal matrix U[t,j] ∝ cos(π(t+½)j/n), forward computes Uᵀ m U and backward U m Uᵀ. Both are matrix products,
+// which are faster than fast transforms up to n of a few thousand, whatever the factors of n.
 type cosine struct {
 	n    int
 	u    []float64 // U

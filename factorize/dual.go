@@ -16,11 +16,11 @@ type factor interface {
 	dense() *mat.Dense
 }
 
-// dualFactor makes F of lambda (T×T, row by row; symmetric with a positive diagonal) and returns it with Σ_i y_i, rounded
-// up, where y_i is what a budget can pay: the largest sum of diagonal entries of F Fᵀ over one of its groups, divided by
-// its cost. Entries of lambda that would meet entries of X that are free are dropped; what remains is scaled by congruence
-// to equal sums over the groups of each budget, and mixed with the identity until it is numerically positive definite. If
-// the patterns are a partition and there is no band, F is block diagonal over them.
+// dualFactor makes F of lambda (T×T, row by row; symmetric with a positive diagonal) and returns it with Σ_i y_i,
+// rounded up, where y_i is what a budget can pay: the largest sum of diagonal entries of F Fᵀ over one of its groups,
+// divided by its cost. Entries of lambda that would meet entries of X that are free are dropped; what remains is
+// scaled by congruence to equal sums over the groups of each budget, and mixed with the identity until it is
+// numerically positive definite. If the patterns are a partition and there is no band, F is block diagonal over them.
 func dualFactor(lambda []float64, k mask) (factor, float64, error) {
 	if k.partition() {
 		return newBlockFactor(lambda, k)
@@ -87,10 +87,10 @@ func squaredNormUp(row []float64) float64 {
 	return sum.Up()
 }
 
-// factorOf returns the Cholesky factorization of the unit-diagonal block, after shrinking its off-diagonal as much as it
-// takes to have one.
-func factorOf(block *mat.SymDense) *mat.Cholesky {
-	var chol mat.Cholesky
+// factorOf returns the Cholesky factorization of the unit-diagonal block, after shrinking its off-diagonal as much as
+// it takes to have one.
+func factorOf(block *mat.SymDense) *dense.Cholesky {
+	var chol dense.Cholesky
 	k := block.SymmetricDim()
 	for mix := 1e-14; !chol.Factorize(block); mix = math.Min(8*mix, 1) {
 		for i := range k {
@@ -187,8 +187,8 @@ func newMaskFactor(lambda []float64, k mask) (*maskFactor, float64, error) {
 	return f, total.Up(), nil
 }
 
-// groupScales returns the factors that scale the diagonal of lambda to one, and those that scale it back to diagonals of
-// equal sums over the groups of each budget.
+// groupScales returns the factors that scale the diagonal of lambda to one, and those that scale it back to diagonals
+// of equal sums over the groups of each budget.
 func groupScales(lambda []float64, k mask) (scale, back []float64, err error) {
 	steps := k.schema.Steps()
 	scale, back = make([]float64, steps), make([]float64, steps)

@@ -3,10 +3,12 @@ package factorize
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -24,34 +26,68 @@ func (q Quality) RMSE(nodes, steps int) float64 {
 	return math.Sqrt(q.Loss / (float64(nodes) * float64(steps)))
 }
 
-// Evaluate computes the sensitivity of c from its entries, and its squared error on the T×T Gram matrix h. It costs one
-// triangular inversion and one product of T×T matrices.
-func Evaluate(c strategy.Strategy, h *mat.SymDense, schema participation.Schema) (Quality, error) {
-	if h.SymmetricDim() != c.Steps() {
-		return Quality{}, fmt.Errorf("strategy of %d steps on a Gram matrix of %d", c.Steps(), h.SymmetricDim())
+// Evaluate returns what c costs by an objective: its sensitivity, from its entries, and its squared error. For Mean it
+// costs one triangular inversion and one product of T×T matrices, for Long nothing of that size: the error is then
+// ErrUnsupported for a c that is not Toeplitz.
+func Evaluate(c strategy.Strategy, o Objective, schema participation.Schema) (Quality, error) {
+	if c.Steps() != schema.Steps() {
+		return Quality{}, fmt.Errorf("strategy of %d steps under a schema of %d", c.Steps(), schema.Steps())
+	}
+	if err := o.check(schema); err != nil {
+		return Quality{}, err
+	}
+	if _, stationary := strategy.InverseSeriesOf(c); o.kind == ManySteps && !stationary {
+		return Quality{}, fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
 	}
 	sens, err := Sensitivity(c, schema)
 	if err != nil {
 		return Quality{}, err
 	}
-	var noising mat.TriDense
-	if err := c.NoisingTo(&noising); err != nil {
-		return Quality{}, fmt.Errorf("inverting the strategy: %w", err)
+	squared, err := o.squaredError(c)
+	if err != nil {
+		return Quality{}, err
 	}
-	var product mat.Dense // H C⁻¹
-	z := mat.DenseCopyOf(&noising)
-	product.Mul(mat.DenseCopyOf(h), z)
-	q := Quality{Sensitivity: sens}
-	q.SquaredError = blas64.Dot(asVector(z), asVector(&product)) // ⟨C⁻¹, H C⁻¹⟩
-	q.Loss = sens.Squared * q.SquaredError
+	q := Quality{Sensitivity: sens, SquaredError: squared, Loss: sens.Squared * squared}
 	if q.Loss-q.Loss != 0 || q.Loss <= 0 {
 		return Quality{}, fmt.Errorf("loss of the strategy is %v: its entries are out of range", q.Loss)
 	}
 	return q, nil
 }
 
-// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies of more
-// than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic participation only.
+// squaredError returns the error of c, which Evaluate has checked.
+func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
+	switch o.kind {
+	case ManySteps:
+		r, _ := strategy.InverseSeriesOf(c)
+		response, err := o.responses(c.Steps(), false)
+		if err != nil {
+			return 0, err
+		}
+		return response.Error(nil, r), nil
+	case WorstStep, LastStep:
+		y, err := inverseGram(c)
+		if err != nil {
+			return 0, err
+		}
+		errors := o.steps.StepErrors(mat.NewSymDense(c.Steps(), y))
+		if o.kind == LastStep {
+			return errors[len(errors)-1], nil
+		}
+		return slices.Max(errors), nil
+	}
+	var noising mat.TriDense
+	if err := c.NoisingTo(&noising); err != nil {
+		return 0, fmt.Errorf("inverting the strategy: %w", err)
+	}
+	var product mat.Dense // H C⁻¹
+	z := mat.DenseCopyOf(&noising)
+	dense.Mul(&product, mat.DenseCopyOf(o.gram), z)
+	return blas64.Dot(asVector(z), asVector(&product)), nil // ⟨C⁻¹, H C⁻¹⟩
+}
+
+// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies
+// of more than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic
+// participation only.
 func Sensitivity(c strategy.Strategy, schema participation.Schema) (participation.Sensitivity, error) {
 	if c.Steps() > LongSteps {
 		if series, ok := strategy.SeriesOf(c); ok {

@@ -15,7 +15,7 @@ func TestEvaluateIsDefinition(t *testing.T) {
 		s := drawSchema(t)
 		h := randomGram(t, s.Steps())
 		c := randomStrategy(t, s.Steps())
-		got, err := Evaluate(c, h, s)
+		got, err := Evaluate(c, Mean(h), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestEvaluateIsDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Evaluate(normalized, h, s)
+		again, err := Evaluate(normalized, Mean(h), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,12 +40,12 @@ func TestEvaluateIsDefinition(t *testing.T) {
 func TestBaselinesOnPrefix(t *testing.T) {
 	const steps = 12
 	s := schema(t, 3, 4)
-	independent, err := Evaluate(strategy.Identity(steps), prefixGram(steps), s)
+	independent, err := Evaluate(strategy.Identity(steps), Mean(prefixGram(steps)), s)
 	if err != nil || independent.Sensitivity.Squared != 3 || independent.SquaredError != steps*(steps+1)/2 {
 		t.Errorf("identity: %+v, %v", independent, err)
 	}
 	// A C⁻¹ = I: every step has one unit of noise. sens² = Σ_{s,t} 12 - max(s,t) over {0,4,8} = 12 + 8 + 4 + 2·(8 + 4 + 4).
-	antipgd, err := Evaluate(strategy.AntiPGD(steps), prefixGram(steps), s)
+	antipgd, err := Evaluate(strategy.AntiPGD(steps), Mean(prefixGram(steps)), s)
 	if err != nil || antipgd.Sensitivity.Squared != 56 || math.Abs(antipgd.SquaredError-steps) > 1e-12 {
 		t.Errorf("AntiPGD: %+v, %v", antipgd, err)
 	}
@@ -55,7 +55,7 @@ func TestBaselinesOnPrefix(t *testing.T) {
 }
 
 func TestEvaluateErrors(t *testing.T) {
-	if _, err := Evaluate(strategy.Identity(3), prefixGram(4), schema(t, 1, 3)); err == nil {
+	if _, err := Evaluate(strategy.Identity(3), Mean(prefixGram(4)), schema(t, 1, 3)); err == nil {
 		t.Error("three steps on a Gram matrix of four")
 	}
 	tiny, err := strategy.NewDense(mat.NewTriDense(1, mat.Lower, []float64{1e-200}))

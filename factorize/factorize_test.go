@@ -172,12 +172,12 @@ func boundByDefinition(h, x *mat.SymDense, patterns [][]int) float64 {
 func prefixGram(steps int) *mat.SymDense { return workload.PrefixGram(steps) }
 
 // objectiveOf returns the objective for h under the mask, and the root of h.
-func objectiveOf(t *rapid.T, h *mat.SymDense, k mask) (*objective, *mat.TriDense) {
+func objectiveOf(t *rapid.T, h *mat.SymDense, k mask) (*maskedObjective, *mat.TriDense) {
 	var chol mat.Cholesky
 	var root mat.TriDense
 	if !chol.Factorize(h) {
 		t.Fatal("Gram matrix is not positive definite")
 	}
 	chol.UTo(&root)
-	return newObjective(h, &root, k), &root
+	return newMaskedObjective(h, &root, k), &root
 }

@@ -21,10 +21,10 @@ const (
 	powerIterate = 50 // of the principal component
 )
 
-// grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it alternates
-// between strategies for the groups and the best strategy for every node.
+// grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it
+// alternates between strategies for the groups and the best strategy for every node.
 func (s *splitter) grouped(ctx context.Context) (*Split, error) {
-	all := make([]int, len(s.grams))
+	all := make([]int, len(s.Grams))
 	for i := range all {
 		all[i] = i
 	}
@@ -37,7 +37,7 @@ func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 	rounds := 0
 	for {
 		last := math.Inf(1)
-		for moved := true; moved && rounds < mostRounds*s.opts.Groups && ctx.Err() == nil; rounds++ {
+		for moved := true; moved && rounds < mostRounds*s.Groups && ctx.Err() == nil; rounds++ {
 			if parts, err = s.solve(ctx, groups, parts, math.Max(roundGap, s.opts.Gap)); err != nil {
 				return nil, err
 			}
@@ -47,7 +47,7 @@ func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 			last = loss
 		}
 		cut := false
-		if len(groups) < s.opts.Groups {
+		if len(groups) < s.Groups {
 			groups, parts, cut = cutWidest(groups, parts, whitened, weights)
 		}
 		if !cut || ctx.Err() != nil {
@@ -61,8 +61,8 @@ func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 	return s.split(ctx, parts, rounds, func(i int, _ *part) float64 { return bounds[i] })
 }
 
-// assign moves every node to the strategy with the smallest loss for it, drops groups that lose all nodes, and returns the
-// total loss.
+// assign moves every node to the strategy with the smallest loss for it, drops groups that lose all nodes, and returns
+// the total loss.
 func (s *splitter) assign(groups [][]int, parts []*part) ([][]int, []*part, float64, bool) {
 	next := make([][]int, len(parts))
 	var loss float64
@@ -71,7 +71,7 @@ func (s *splitter) assign(groups [][]int, parts []*part) ([][]int, []*part, floa
 		for _, i := range group {
 			best, at := math.Inf(1), g
 			for other, p := range parts {
-				if l := inner(s.grams[i], p.inverse); l < best {
+				if l := inner(s.Grams[i], p.inverse); l < best {
 					best, at = l, other
 				}
 			}
@@ -92,8 +92,8 @@ func (s *splitter) assign(groups [][]int, parts []*part) ([][]int, []*part, floa
 }
 
 // cutWidest cuts the group of the largest variance along its principal component in two, at the mean. The vectors are
-// A_i = C⁻ᵀH_iC⁻¹/tr(·) with the shared strategy C, which are all that the losses of strategies near C depend on. It reports
-// false if all groups consist of equal nodes.
+// A_i = C⁻ᵀH_iC⁻¹/tr(·) with the shared strategy C, which are all that the losses of strategies near C depend on. It
+// reports false if all groups consist of equal nodes.
 func cutWidest(groups [][]int, parts []*part, vectors [][]float64, weights []float64) ([][]int, []*part, bool) {
 	widest, largest := -1, 0.0
 	var scores []float64
@@ -133,17 +133,17 @@ func cutWidest(groups [][]int, parts []*part, vectors [][]float64, weights []flo
 
 // whitened returns A_i of every node, scaled to trace one, T×T, and the losses it was divided by.
 func (s *splitter) whitened() ([][]float64, []float64, error) {
-	n := s.shared.Steps()
+	n := s.Shared.Steps()
 	var noising mat.TriDense
-	if err := s.shared.NoisingTo(&noising); err != nil {
+	if err := s.Shared.NoisingTo(&noising); err != nil {
 		return nil, nil, err
 	}
 	transposed := mat.DenseCopyOf(noising.T()).RawMatrix().Data
-	all := make([][]float64, len(s.grams))
-	weights := make([]float64, len(s.grams))
+	all := make([][]float64, len(s.Grams))
+	weights := make([]float64, len(s.Grams))
 	half := make([]float64, n*n)
 	full := mat.NewDense(n, n, nil)
-	for i, h := range s.grams {
+	for i, h := range s.Grams {
 		full.Copy(h)
 		a := make([]float64, n*n)
 		dense.MulTo(half, transposed, full.RawMatrix().Data, n) // C⁻ᵀH
@@ -193,13 +193,13 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 
 // nodeBounds returns for every node a loss that no strategy of its own can be below.
 func (s *splitter) nodeBounds(parts []*part) []float64 {
-	bounds := make([]float64, len(s.grams))
+	bounds := make([]float64, len(s.Grams))
 	var wg sync.WaitGroup
 	next := make(chan [2]int)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for at := range next {
-				if b, err := LowerBound(s.grams[at[1]], strategy.GramOf(parts[at[0]].strategy), s.schema); err == nil {
+				if b, err := LowerBound(s.Grams[at[1]], strategy.GramOf(parts[at[0]].strategy), s.schema); err == nil {
 					bounds[at[1]] = b // else 0, which is one, too
 				}
 			}

@@ -11,10 +11,10 @@ import (
 // LongSteps is the number of steps beyond which nothing of size T×T is made for Toeplitz strategies.
 const LongSteps = 4096
 
-// majorant returns Σ_t (Σ_{i<k} |c_{t-ib}|)², which bounds sens² of a Toeplitz strategy under cyclic participation, T = kb or
-// not: rows of columns of a pattern add up to no more in magnitude, and the pattern that starts in the first step has the
-// longest columns. It is sens² itself if no coefficient is negative. With pull, the derivative by c is added to it. All terms
-// are positive, so that its relative rounding error is at most (T+k+2)·2⁻⁵³.
+// majorant returns Σ_t (Σ_{i<k} |c_{t-ib}|)², which bounds sens² of a Toeplitz strategy under cyclic participation, T
+// = kb or not: rows of columns of a pattern add up to no more in magnitude, and the pattern that starts in the first
+// step has the longest columns. It is sens² itself if no coefficient is negative. With pull, the derivative by c is
+// added to it. All terms are positive, so that its relative rounding error is at most (T+k+2)·2⁻⁵³.
 func majorant(c []float64, schema participation.Cyclic, pull []float64) float64 {
 	magnitudes := make([]float64, schema.Steps())
 	for t, v := range c {
@@ -63,11 +63,13 @@ func windows(x []float64, schema participation.Cyclic) []float64 {
 func longSensitivity(c []float64, schema participation.Schema) (participation.Sensitivity, error) {
 	cyclic, ok := schema.(participation.Cyclic)
 	if !ok {
-		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps, schema.Name(), ErrUnsupported)
+		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps,
+			schema.Name(), ErrUnsupported)
 	}
 	squared := majorant(c, cyclic, nil)
 	if !(squared > 0) || math.IsInf(squared, 1) {
-		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its coefficients are out of range", squared)
+		return participation.Sensitivity{}, fmt.Errorf(
+			"sensitivity² of the strategy is %v: its coefficients are out of range", squared)
 	}
 	exact := true
 	var pattern []int
@@ -77,7 +79,8 @@ func longSensitivity(c []float64, schema participation.Schema) (participation.Se
 	for i := range cyclic.Participations() {
 		pattern = append(pattern, i*cyclic.Separation())
 	}
-	s := participation.Sensitivity{Squared: squared * (1 + 8*float64(cyclic.Steps())*0x1p-53), Exact: exact, Pattern: pattern}
+	up := 1 + 8*float64(cyclic.Steps())*0x1p-53
+	s := participation.Sensitivity{Squared: squared * up, Exact: exact, Pattern: pattern}
 	if exact {
 		s.Attained = squared
 	}

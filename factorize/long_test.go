@@ -119,11 +119,11 @@ func TestEvaluateLong(t *testing.T) {
 			must(strategy.NewBandedInverse(s.Steps(), few)),
 			must(strategy.NewBLT(s.Steps(), 2, []strategy.Section{section, {A: 0.7, P: 0.2}})),
 			strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps())} {
-			want, err := Evaluate(c, h, s)
+			want, err := Evaluate(c, Mean(h), s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := EvaluateLong(c, responsesOf(h), s)
+			got, err := Evaluate(c, Long(responsesOf(h)), s)
 			if err != nil || math.Abs(got.Loss-want.Loss) > 1e-10*want.Loss || math.Abs(got.SquaredError-want.SquaredError) > 1e-10*want.SquaredError {
 				t.Fatalf("%T: %+v, must be %+v, %v", c, got, want, err)
 			}
@@ -184,22 +184,17 @@ func TestLongOptimaAreTheDenseOnes(t *testing.T) {
 	}
 	h := prefixLike(96)
 	responses := responsesOf(h)
-	for name, pair := range map[string][2]func() (*SeriesResult, error){
-		"blt": {func() (*SeriesResult, error) { return OptimizeBLT(ctx, h, s, 3) }, func() (*SeriesResult, error) { return OptimizeLongBLT(ctx, responses, s, 3) }},
-		"toeplitz": {func() (*SeriesResult, error) { return OptimizeToeplitz(ctx, h, s, ToeplitzOptions{Bandwidth: 16}) },
-			func() (*SeriesResult, error) { return OptimizeLongToeplitz(ctx, responses, s, 16) }},
-		"banded inverse": {func() (*SeriesResult, error) { return OptimizeBandedInverse(ctx, h, s, 4) }, func() (*SeriesResult, error) { return OptimizeLongBandedInverse(ctx, responses, s, 4) }},
-	} {
-		want, err := pair[0]()
+	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, BandedInverse{4}} {
+		want, err := c.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := pair[1]()
+		got, err := c.Optimize(ctx, Long(responses), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.Loss > want.Loss*1.003 || got.Sensitivity.Squared > 1 {
-			t.Errorf("%s: loss %v (sens² %v), with matrices %v", name, got.Loss, got.Sensitivity.Squared, want.Loss)
+			t.Errorf("%s: loss %v (sens² %v), with matrices %v", c.Name(), got.Loss, got.Sensitivity.Squared, want.Loss)
 		}
 	}
 }
@@ -260,7 +255,8 @@ func TestHorizons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OptimizeLongBLT(context.Background(), responsesOf(prefixLike(4)), s, 2); !errors.Is(err, ErrUnsupported) {
+	_, err = BLT{2}.Optimize(context.Background(), Long(responsesOf(prefixLike(4))), s, Options{})
+	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("min-sep: %v", err)
 	}
 }

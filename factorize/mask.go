@@ -6,9 +6,9 @@ import (
 	"mafalda/participation"
 )
 
-// mask is the domain of X that is optimized over, and the linear space of its directions: symmetric matrices that are zero
-// between different steps of one pattern and outside the band |s-t| < bandwidth, with a diagonal that keeps the schema's
-// budgets. Under it sens² is one.
+// mask is the domain of X that is optimized over, and the linear space of its directions: symmetric matrices that are
+// zero between different steps of one pattern and outside the band |s-t| < bandwidth, with a diagonal that keeps the
+// schema's budgets. Under it sens² is one.
 type mask struct {
 	schema    participation.Schema
 	bandwidth int // T: no band
@@ -80,8 +80,8 @@ func (k mask) mean(m []float64, group []int) float64 {
 	return sum / float64(len(group))
 }
 
-// feasible brings the positive definite x into the domain: masked entries become zero, and rows and columns are scaled to
-// a diagonal within the budgets. It is for x whose masked entries are zero anyway, or for diagonally dominant ones.
+// feasible brings the positive definite x into the domain: masked entries become zero, and rows and columns are scaled
+// to a diagonal within the budgets. It is for x whose masked entries are zero anyway, or for diagonally dominant ones.
 func (k mask) feasible(x []float64) {
 	steps := k.schema.Steps()
 	scale := make([]float64, steps)

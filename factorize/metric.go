@@ -6,10 +6,10 @@ import "gonum.org/v1/gonum/floats"
 //
 //	Λ V X⁻¹ + X⁻¹ V Λ.
 //
-// Optimal noise is nearly stationary in time, so cosines (the columns u_i of U, DCT-II) nearly diagonalize Λ and X⁻¹: with
-// the Rayleigh quotients λ_i = u_iᵀΛu_i and ξ_i = u_iᵀX⁻¹u_i, dividing by λ_i ξ_j + ξ_i λ_j in the cosine basis nearly
-// inverts the Hessian, and the projection on the mask comes last. The metric is symmetric and positive definite on the
-// mask's space.
+// Optimal noise is nearly stationary in time, so cosines (the columns u_i of U, DCT-II) nearly diagonalize Λ and X⁻¹:
+// with the Rayleigh quotients λ_i = u_iᵀΛu_i and ξ_i = u_iᵀX⁻¹u_i, dividing by λ_i ξ_j + ξ_i λ_j in the cosine basis
+// nearly inverts the Hessian, and the projection on the mask comes last. The metric is symmetric and positive definite
+// on the mask's space.
 type metric struct {
 	mask     mask
 	cosine   *cosine
@@ -35,8 +35,8 @@ func (m *metric) refresh(inverse, lambda []float64) {
 	}
 }
 
-// fit sets the gain so that the metric M maps the change of gradient y, in the mask's space, to a step as long as the step
-// s that caused it: sᵀy = yᵀMy.
+// fit sets the gain so that the metric M maps the change of gradient y, in the mask's space, to a step as long as the
+// step s that caused it: sᵀy = yᵀMy.
 func (m *metric) fit(s, y []float64) {
 	copy(m.work, y)
 	m.cosine.forward(m.work)

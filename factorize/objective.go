@@ -1,66 +1,83 @@
 package factorize
 
 import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/dense"
+	"mafalda/internal/fault"
+	"mafalda/participation"
 )
 
-// objective is f(X) = tr(H X⁻¹) over the masked X whose diagonal keeps the schema's budgets, as a function on T² numbers: X row by row. It is
-// an optim.Objective. H is given by its upper-triangular root, H = RᵀR.
-type objective struct {
-	steps   int
-	h       []float64 // T×T, all matrices row by row
-	root    []float64 // R
-	mask    mask
-	inverse *mat.SymDense // X⁻¹ of the last X, both triangles filled after a gradient
-	half    []float64     // X⁻¹ Rᵀ
-	lambda  []float64     // Λ = X⁻¹ H X⁻¹ of the last gradient
+// Kind says which errors an objective counts, and from what it knows them.
+type Kind int
+
+const (
+	// MeanError is the squared error of all steps together, by its Gram matrix.
+	MeanError Kind = iota
+	// WorstStep is the squared error of the worst step.
+	WorstStep
+	// LastStep is the squared error of the model after the last step alone.
+	LastStep
+	// ManySteps is the squared error of all steps together, by a Response: for more steps than matrices of T×T have
+	// room for.
+	ManySteps
+)
+
+// String returns the name of the kind: "mean", "max", "last", or "mean of many steps".
+func (k Kind) String() string {
+	return [...]string{"mean", "max", "last", "mean of many steps"}[k]
 }
 
-func newObjective(h *mat.SymDense, root *mat.TriDense, k mask) *objective {
-	steps := k.schema.Steps()
-	return &objective{steps: steps, h: mat.DenseCopyOf(h).RawMatrix().Data, root: mat.DenseCopyOf(root).RawMatrix().Data,
-		mask: k, inverse: mat.NewSymDense(steps, nil),
-		half: make([]float64, steps*steps), lambda: make([]float64, steps*steps)}
+// DefaultGap is the certified relative gap that searches for the objective stop at if none is asked for. Of the worst
+// and the last step the last digits take long.
+func (k Kind) DefaultGap() float64 { return [...]float64{1e-6, 1e-3, 1e-2, 1e-6}[k] }
+
+// An Objective is the error that a strategy is to make small, and all that this package sees of a workload. It is made
+// by Mean, Worst, Last or Long.
+type Objective struct {
+	kind      Kind
+	gram      *mat.SymDense // of MeanError
+	steps     StepErrors    // of WorstStep and LastStep
+	responses Responses     // of ManySteps
 }
 
-// Value returns tr(H X⁻¹), or +Inf if X is not positive definite. It reads the upper triangle of x.
-func (o *objective) Value(x []float64) float64 {
-	inverse := o.inverse.RawSymmetric().Data
-	copy(inverse, x)
-	factor, ok := lapack64.Potrf(o.inverse.RawSymmetric())
-	if !ok {
-		return math.Inf(1)
-	}
-	if _, ok := lapack64.Potri(factor); !ok {
-		return math.Inf(1)
-	}
-	var off, diagonal float64
-	for s := range o.steps {
-		row := s * o.steps
-		diagonal += o.h[row+s] * inverse[row+s]
-		off += floats.Dot(o.h[row+s+1:row+o.steps], inverse[row+s+1:row+o.steps])
-	}
-	return diagonal + 2*off
-}
+// Mean returns the objective tr(C⁻ᵀ H C⁻¹) for the T×T Gram matrix h, which is kept and not changed.
+func Mean(h *mat.SymDense) Objective { return Objective{kind: MeanError, gram: h} }
 
-// GradientTo writes the gradient -Λ, projected on the directions that keep mask and budgets, to dst.
-func (o *objective) GradientTo(dst []float64) {
-	inverse := o.inverse.RawSymmetric().Data
-	for s := range o.steps { // the lower triangle, which gonum leaves alone
-		for t := s + 1; t < o.steps; t++ {
-			inverse[t*o.steps+s] = inverse[s*o.steps+t]
+// Worst returns the objective max_t e_t for the errors e_t of single steps.
+func Worst(e StepErrors) Objective { return Objective{kind: WorstStep, steps: e} }
+
+// Last returns the objective e_(T-1), the error of the last step.
+func Last(e StepErrors) Objective { return Objective{kind: LastStep, steps: e} }
+
+// Long returns the objective of Mean as a response to the coefficients of C⁻¹, which Toeplitz strategies have. Nothing
+// of size T×T is made for it.
+func Long(r Responses) Objective { return Objective{kind: ManySteps, responses: r} }
+
+// Kind returns the kind of the objective.
+func (o Objective) Kind() Kind { return o.kind }
+
+// check refuses an objective of nothing, or of other steps than the schema's.
+func (o Objective) check(schema participation.Schema) error {
+	steps := schema.Steps()
+	switch o.kind {
+	case MeanError:
+		if o.gram == nil {
+			return fault.New("Objective", nil, "no Gram matrix")
+		}
+		if n := o.gram.SymmetricDim(); n != steps {
+			return fault.New("Objective", nil, "a Gram matrix of %d steps for a schema of %d", n, steps)
+		}
+	case WorstStep, LastStep:
+		if o.steps == nil {
+			return fault.New("Objective", nil, "no errors of steps")
+		}
+		if n := o.steps.Steps(); n != steps {
+			return fault.New("Objective", nil, "a workload of %d steps for a schema of %d", n, steps)
+		}
+	case ManySteps:
+		if o.responses == nil {
+			return fault.New("Objective", nil, "no responses")
 		}
 	}
-	dense.MulUpperTo(o.half, inverse, o.root, o.steps)
-	dense.MulSymTo(o.lambda, o.half, o.half, o.steps)
-	for i, l := range o.lambda {
-		dst[i] = -l
-	}
-	o.mask.project(dst)
+	return nil
 }

@@ -2,72 +2,17 @@ package factorize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
+	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
-
-// Options tunes Optimize. The zero value asks for the defaults named here.
-type Options struct {
-	Gap           float64         // stop at this certified relative gap; 0 means 1e-6; below MinGap is an error
-	MaxIterations int             // 0 means 2000; reaching it ends with optim.IterationLimit and the gap so far
-	Start         *mat.SymDense   // X to start from, T×T, positive definite, such as CᵀC of a similar problem; nil: a guess
-	LowerBound    float64         // where patterns overlap: a bound for the schema that is known already; 0: computed
-	Progress      func(Iteration) // if not nil, sees every iteration, on the caller's goroutine
-}
-
-// MinGap returns the smallest gap that can be asked for with T steps: twice what the certificate gives away to rounding.
-func MinGap(steps int) float64 { return 2 * certificateSlack(steps) }
-
-// Iteration is what Progress sees.
-type Iteration struct {
-	Count      int
-	Loss       float64   // of the current iterate
-	LowerBound float64   // the best so far; 0 before the first check
-	Gap        float64   // (Loss - LowerBound)/LowerBound; +Inf before the first check
-	X          []float64 // the iterate, T×T row by row: what Options.Start takes; read only, and valid during the call
-}
-
-// Result is the end of Optimize.
-type Result struct {
-	Strategy   strategy.Strategy // sens² ≤ 1, up to rounding equal
-	Quality                      // of Strategy
-	LowerBound float64           // no strategy of this class has a smaller loss
-	Gap        float64           // (Loss - LowerBound)/LowerBound, certified
-	Iterations int
-	Status     optim.Status // Converged if Gap is at most the one asked for; where patterns overlap: that within mask and budgets
-}
-
-// ErrUnsupported is wrapped by errors about a combination of strategy and schema that has no method.
-var ErrUnsupported = errors.New("not supported")
-
-// ErrGram is wrapped by errors about a Gram matrix that cannot be factorized.
-var ErrGram = errors.New("factorization of the Gram matrix")
-
-// Optimize returns the strategy of least loss for the T×T Gram matrix h under the schema, with a certificate (Bellet et
-// al., Algorithm 2, by the method of docs/mathematics.md): L-BFGS over masked X from a banded start, in the metric of the
-// cosine basis, until the certified gap is reached. For b = 1 the optimum is diagonal, for k = 1 it is the optimum under
-// single participation.
-//
-// If the schema's patterns are a partition of the steps (participation.IsPartition), this is the optimum. Under any other
-// schema Optimize first looks among the strategies whose columns are orthogonal on every pattern, with a diagonal of X within
-// the schema's Budgets, until the gap is reached among these, and then improves on their optimum without mask and budgets, by
-// the sensitivity itself (for up to OverlapSteps steps). LowerBound is then that of the schema's Relaxation, and Gap the distance to it; see OverlapBound for a
-// better one.
-// Under min-sep the strategies have 2b bands. In every case no strategy whatsoever has a smaller loss than LowerBound.
-//
-// When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error; likewise for
-// the other endings before the gap is reached. The error is ErrGram for an h that is not finite or not numerically
-// positive definite. Memory: about 35 matrices of T×T; time: O(T³) an iteration, some 30 iterations for a gap of 1e-6.
-func Optimize(ctx context.Context, h *mat.SymDense, schema participation.Schema, opts Options) (*Result, error) {
-	return optimizeMasked(ctx, h, denseMask(schema), opts)
-}
 
 // overlapBound is the lower bound for the mask's strategies that the schema's Relaxation has.
 func overlapBound(ctx context.Context, h *mat.SymDense, k mask, opts Options) (float64, error) {
@@ -81,16 +26,14 @@ func overlapBound(ctx context.Context, h *mat.SymDense, k mask, opts Options) (f
 	return r.LowerBound, nil
 }
 
+// optimizeMasked finds the X of least loss within the mask, and what Dense says of overlapping patterns.
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
 	schema := k.schema
 	if opts.Gap == 0 {
-		opts.Gap = 1e-6
+		opts.Gap = MeanError.DefaultGap()
 	}
 	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
-		return nil, fmt.Errorf("gap %v: rounding allows no less than %.1g for %d steps", opts.Gap, least, schema.Steps())
-	}
-	if h.SymmetricDim() != schema.Steps() {
-		return nil, fmt.Errorf("schema of %d steps for a Gram matrix of %d", schema.Steps(), h.SymmetricDim())
+		return nil, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
 	}
 	scaled, unit, err := scaleToUnit(h)
 	if err != nil {
@@ -114,17 +57,25 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	if err != nil || participation.IsPartition(schema) {
 		return result, err
 	}
-	improved, iterations := improveOverlap(ctx, search.objective, x)
+	return search.overlapping(ctx, h, x, result)
+}
+
+// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
+// relaxation.
+func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
+	k := s.objective.mask
+	improved, iterations := improveOverlap(ctx, s.objective, x)
 	if iterations > 0 {
-		if err := result.measure(h, improved, schema); err != nil {
+		if err := result.measure(h, improved, k.schema); err != nil {
 			return nil, err
 		}
 		result.Iterations += iterations
 	}
-	if result.LowerBound, err = overlapBound(ctx, h, k, opts); err != nil {
+	var err error
+	if result.LowerBound, err = overlapBound(ctx, h, k, s.opts); err != nil {
 		return nil, err
 	}
-	result.Gap = (result.Loss - result.LowerBound) / result.LowerBound
+	result.Gap = gapOf(result.Loss, result.LowerBound)
 	if ctx.Err() != nil {
 		result.Status = optim.Interrupted
 	}
@@ -143,9 +94,9 @@ func scaleToUnit(h *mat.SymDense) (*mat.SymDense, float64, error) {
 	return &scaled, unit, nil
 }
 
-// search is the state of one Optimize around the minimizer: metric, certificate and their schedule.
+// search is the state of one search over X around the minimizer: metric, certificate and their schedule.
 type search struct {
-	objective   *objective
+	objective   *maskedObjective
 	metric      *metric
 	certificate *certificate
 	opts        Options
@@ -158,15 +109,14 @@ type search struct {
 }
 
 func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(h) {
 		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
-	s := &search{objective: newObjective(h, &root, k), certificate: newCertificate(&root, k), opts: opts, gapFactor: 4}
-	s.metric = newMetric(k)
-	return s, nil
+	return &search{objective: newMaskedObjective(h, &root, k), metric: newMetric(k), certificate: newCertificate(&root, k),
+		opts: opts, gapFactor: 4}, nil
 }
 
 const (
@@ -188,7 +138,8 @@ func (s *search) done(it optim.Iteration) bool {
 	}
 	gap := s.gap(it.Value)
 	if s.opts.Progress != nil {
-		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap, X: it.X})
+		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap,
+			X: it.X})
 	}
 	return s.err != nil || gap <= s.opts.Gap
 }
@@ -208,14 +159,11 @@ func (s *search) check(it optim.Iteration) {
 }
 
 func (s *search) gap(value float64) float64 {
-	if s.bound == 0 {
-		return math.Inf(1)
-	}
-	return (value - s.bound) / s.bound
+	return gapOf(value, s.bound)
 }
 
-// finish turns the last X into a strategy and measures it on the unscaled h. A run that ended early gets the bound that is
-// best far from the optimum.
+// finish turns the last X into a strategy and measures it on the unscaled h. A run that ended early gets the bound
+// that is best far from the optimum.
 func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Result, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -233,7 +181,7 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 		}
 		bound = math.Max(bound, far*s.unit*(1-0x1p-50))
 	}
-	result.LowerBound, result.Gap = bound, (result.Loss-bound)/bound
+	result.LowerBound, result.Gap = bound, gapOf(result.Loss, bound)
 	if result.Gap <= s.opts.Gap {
 		result.Status = optim.Converged
 	}
@@ -249,6 +197,6 @@ func (r *Result) measure(h *mat.SymDense, x []float64, schema participation.Sche
 	if r.Strategy, err = Normalize(factor, schema); err != nil {
 		return err
 	}
-	r.Quality, err = Evaluate(r.Strategy, h, schema)
+	r.Quality, err = Evaluate(r.Strategy, Mean(h), schema)
 	return err
 }

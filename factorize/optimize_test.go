@@ -3,7 +3,6 @@ package factorize
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 
@@ -35,7 +34,7 @@ func TestEverySchema(t *testing.T) {
 }
 
 func checkOptimum(t rapid.TB, h *mat.SymDense, s participation.Cyclic, gap float64, other strategy.Strategy) {
-	r, err := Optimize(context.Background(), h, s, Options{Gap: gap})
+	r, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{Gap: gap})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +50,7 @@ func checkOptimum(t rapid.TB, h *mat.SymDense, s participation.Cyclic, gap float
 		t.Fatalf("%v: loss %v is not within %v of the bound %v (claimed: %v)", s, loss, gap, independent, r.LowerBound)
 	}
 	for _, c := range []strategy.Strategy{strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps()), other} {
-		if q, err := Evaluate(c, h, s); err != nil || q.Loss < r.LowerBound {
+		if q, err := Evaluate(c, Mean(h), s); err != nil || q.Loss < r.LowerBound {
 			t.Fatalf("%v: %T has the loss %v, below the bound %v (%v)", s, c, q.Loss, r.LowerBound, err)
 		}
 	}
@@ -73,7 +72,7 @@ func TestClosedForms(t *testing.T) {
 		s := drawSchema(t)
 		h := randomGram(t, s.Steps())
 		every := schema(t, s.Steps(), 1)
-		r, err := Optimize(context.Background(), h, every, Options{Gap: 1e-9})
+		r, err := Dense{}.Optimize(context.Background(), Mean(h), every, Options{Gap: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +87,7 @@ func TestClosedForms(t *testing.T) {
 		for i := range s.Steps() {
 			diagonal.SetSym(i, i, h.At(i, i))
 		}
-		if r, err = Optimize(context.Background(), diagonal, s, Options{Gap: 1e-9}); err != nil {
+		if r, err = (Dense{}).Optimize(context.Background(), Mean(diagonal), s, Options{Gap: 1e-9}); err != nil {
 			t.Fatal(err)
 		}
 		var want float64 // independent patterns: Σ_i (Σ_{s∈π_i} √H[s,s])²
@@ -108,7 +107,7 @@ func TestClosedForms(t *testing.T) {
 // Under single participation the optimal X solves X Λ X = H with Λ diagonal: checked by that equation.
 func TestSingleParticipationOptimality(t *testing.T) {
 	h := prefixGram(16)
-	r, err := Optimize(context.Background(), h, schema(t, 1, 16), Options{Gap: 1e-11})
+	r, err := Dense{}.Optimize(context.Background(), Mean(h), schema(t, 1, 16), Options{Gap: 1e-11})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +131,12 @@ func TestScaleInvariance(t *testing.T) {
 	s := schema(t, 3, 4)
 	for _, scale := range []float64{1e-100, 1e100} {
 		h := prefixGram(12)
-		want, err := Optimize(context.Background(), h, s, Options{})
+		want, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.ScaleSym(scale, h)
-		got, err := Optimize(context.Background(), h, s, Options{})
+		got, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || math.Abs(got.Loss/scale-want.Loss) > 1e-9*want.Loss || math.Abs(got.Gap-want.Gap) > 1e-9 {
 			t.Errorf("scale %v: %+v, %v", scale, got, err)
 		}
@@ -147,7 +146,7 @@ func TestScaleInvariance(t *testing.T) {
 func TestOptimizeEndings(t *testing.T) {
 	h, s := prefixGram(64), schema(t, 4, 16)
 	seen := 0
-	r, err := Optimize(context.Background(), h, s, Options{MaxIterations: 3, Progress: func(it Iteration) {
+	r, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{MaxIterations: 3, Progress: func(it Iteration) {
 		if it.Count != seen || !(it.Loss > it.LowerBound) || math.IsInf(it.Gap, 0) {
 			t.Errorf("iteration %+v after %d", it, seen)
 		}
@@ -157,7 +156,7 @@ func TestOptimizeEndings(t *testing.T) {
 		t.Errorf("limit: %+v, %v, %d iterations seen", r, err, seen)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err = Optimize(ctx, h, s, Options{Progress: func(it Iteration) {
+	r, err = Dense{}.Optimize(ctx, Mean(h), s, Options{Progress: func(it Iteration) {
 		if it.Count == 2 {
 			cancel()
 		}
@@ -177,30 +176,16 @@ func TestOptimizeErrors(t *testing.T) {
 		"singular":   mat.NewSymDense(2, []float64{1, 1, 1, 1}),
 		"zero":       mat.NewSymDense(2, nil),
 	} {
-		if _, err := Optimize(context.Background(), h, s, Options{}); !errors.Is(err, ErrGram) {
+		if _, err := (Dense{}).Optimize(context.Background(), Mean(h), s, Options{}); !errors.Is(err, ErrGram) {
 			t.Errorf("%s: error %v, want ErrGram", name, err)
 		}
 	}
-	if _, err := Optimize(context.Background(), prefixGram(3), s, Options{}); err == nil {
+	if _, err := (Dense{}).Optimize(context.Background(), Mean(prefixGram(3)), s, Options{}); err == nil {
 		t.Error("three steps under a schema of two")
 	}
 	for _, gap := range []float64{-1, math.NaN(), 1e-17} {
-		if _, err := Optimize(context.Background(), prefixGram(2), s, Options{Gap: gap}); err == nil {
+		if _, err := (Dense{}).Optimize(context.Background(), Mean(prefixGram(2)), s, Options{Gap: gap}); err == nil {
 			t.Errorf("gap %v accepted", gap)
 		}
 	}
-}
-
-func ExampleOptimize() {
-	h := prefixGram(4) // the centralized workload of four steps
-	r, err := Optimize(context.Background(), h, schema(nil, 2, 2), Options{})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("loss %.4f, sens² %.4f, %v\n", r.Loss, r.Sensitivity.Squared, r.Status)
-	independent, _ := Evaluate(strategy.Identity(4), h, schema(nil, 2, 2))
-	fmt.Printf("independent noise: %.4f\n", independent.Loss)
-	// Output:
-	// loss 14.5948, sens² 1.0000, converged
-	// independent noise: 20.0000
 }

@@ -21,7 +21,7 @@ const OverlapSteps = 1024
 // not smooth: the soft maximum of the sums over patterns takes its place, and √(x² + ε²) that of magnitudes. It is
 // added, not its logarithm, so that it is one at the minimum.
 type overlapObjective struct {
-	*objective
+	*maskedObjective
 	beta     float64 // of the soft maximum
 	rounding float64 // ε
 
@@ -42,7 +42,7 @@ func freeMask(schema participation.Schema, bandwidth int) mask {
 }
 
 func (o *overlapObjective) Value(x []float64) float64 {
-	o.error = o.objective.Value(x)
+	o.error = o.maskedObjective.Value(x)
 	if !(o.error > 0) || math.IsInf(o.error, 1) {
 		return math.Inf(1)
 	}
@@ -59,7 +59,7 @@ func (o *overlapObjective) Value(x []float64) float64 {
 }
 
 func (o *overlapObjective) GradientTo(dst []float64) {
-	o.objective.GradientTo(dst)
+	o.maskedObjective.GradientTo(dst)
 	floats.Scale(1/o.error, dst)
 	for i, w := range o.weights {
 		if w != 0 && o.x[i] != 0 {
@@ -69,8 +69,13 @@ func (o *overlapObjective) GradientTo(dst []float64) {
 	o.mask.project(dst)
 }
 
-// The soft maxima and roundings of magnitudes, in units of the mean diagonal entry, that follow one another.
-var overlapStages = []struct{ beta, rounding float64 }{{1000, 1e-3}, {5000, 1e-4}, {20000, 1e-5}, {80000, 1e-5}}
+// overlapStage is a soft maximum and a rounding of magnitudes, in units of the mean diagonal entry.
+type overlapStage struct{ beta, rounding float64 }
+
+// overlapStages returns what follows one another.
+func overlapStages() []overlapStage {
+	return []overlapStage{{1000, 1e-3}, {5000, 1e-4}, {20000, 1e-5}, {80000, 1e-5}}
+}
 
 const (
 	overlapIterations = 60   // a stage
@@ -82,7 +87,7 @@ const (
 // the sensitivity is known exactly; of strategies with up to b bands, where budgets are all that is lost, x itself is
 // returned, as it is if the patterns are a partition, or for more than OverlapSteps steps. The last x of the objective
 // is another one afterwards.
-func improveOverlap(ctx context.Context, o *objective, start []float64) ([]float64, int) {
+func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([]float64, int) {
 	schema := o.mask.schema
 	if participation.IsPartition(schema) || o.mask.withinSeparation() || o.steps > OverlapSteps {
 		return start, 0
@@ -113,9 +118,9 @@ func improveOverlap(ctx context.Context, o *objective, start []float64) ([]float
 			x[i] = 1e-9 * unit // so that it has a slope
 		}
 	}
-	p := &overlapObjective{objective: &free}
+	p := &overlapObjective{maskedObjective: &free}
 	iterations := 0
-	for _, stage := range overlapStages {
+	for _, stage := range overlapStages() {
 		p.beta, p.rounding = stage.beta, stage.rounding*unit
 		m := newMetric(free.mask)
 		ended := optim.Minimize(ctx, p, x, optim.Options{

@@ -45,7 +45,7 @@ func TestOverlapBoundIsNone(t *testing.T) {
 			s = drawAnySchema(t)
 		}
 		h := randomGram(t, s.Steps())
-		best, err := Optimize(ctx, h, s, Options{})
+		best, err := Dense{}.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,11 +61,11 @@ func TestOverlapBoundIsNone(t *testing.T) {
 		patterns := everyPattern(s)
 		n := s.Steps()
 		for _, c := range []strategy.Strategy{best.Strategy, other, strategy.Identity(n), strategy.AntiPGD(n), randomStrategy(t, n)} {
-			sens, err := participation.Vector(strategy.GramOf(c), patterns, participation.VectorOptions{})
+			sens, err := participation.VectorSensitivity(strategy.GramOf(c), patterns, participation.VectorOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, err := Evaluate(c, h, s)
+			q, err := Evaluate(c, Mean(h), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestOverlapBoundIsTight(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := prefixGram(24)
-	r, err := Optimize(ctx, h, s, Options{})
+	r, err := Dense{}.Optimize(ctx, Mean(h), s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestOverlapObjectiveGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := &overlapObjective{objective: search.objective, beta: 5, rounding: 1e-2}
+		o := &overlapObjective{maskedObjective: search.objective, beta: 5, rounding: 1e-2}
 		x := mat.DenseCopyOf(randomMember(t, k)).RawMatrix().Data
 		v, g := make([]float64, n*n), make([]float64, n*n)
 		rng := random(t)
@@ -62,13 +62,13 @@ func TestClassBoundWherePatternsOverlap(t *testing.T) {
 		t.Fatal(err)
 	}
 	for bands, least := range map[int]float64{8: 326.99, 24: 311.47} { // a semidefinite program has 326.93 and 311.43
-		r, err := OptimizeBanded(context.Background(), h, s, bands, Options{})
-		if err != nil || r.Loss > least || r.LowerBound > r.Loss || r.Sensitivity.Squared > 1 {
+		r, err := Banded{bands}.Optimize(context.Background(), Mean(h), s, Options{})
+		if err != nil || r.Loss > least || r.ClassBound > r.Loss || r.Sensitivity.Squared > 1 {
 			t.Errorf("%d bands: %+v (%v), want a loss of %v", bands, r, err, least)
 		}
-		bound, err := BandedBound(context.Background(), h, s, bands, Options{})
-		if err != nil || bound != r.LowerBound {
-			t.Errorf("%d bands: bound %v (%v), the result has %v", bands, bound, err, r.LowerBound)
+		bound, err := overlapBound(context.Background(), h, newMask(s, bands), Options{})
+		if err != nil || bound != r.ClassBound {
+			t.Errorf("%d bands: bound %v (%v), the result has %v", bands, bound, err, r.ClassBound)
 		}
 	}
 }
@@ -82,8 +82,8 @@ func TestWiderBandsUnderMinSep(t *testing.T) {
 	}
 	before := math.Inf(1)
 	for _, bands := range []int{4, 8, 24} {
-		r, err := OptimizeBanded(context.Background(), h, s, bands, Options{})
-		if err != nil || !r.Sensitivity.Exact || r.LowerBound > r.Loss || r.Loss > before {
+		r, err := Banded{bands}.Optimize(context.Background(), Mean(h), s, Options{})
+		if err != nil || !r.Sensitivity.Exact || r.ClassBound > r.Loss || r.Loss > before {
 			t.Errorf("%d bands: %+v (%v), and %v with fewer", bands, r, err, before)
 		}
 		before = r.Loss + 1e-9

@@ -5,20 +5,22 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/strategy"
 )
 
-// Sensitivities to the Gram matrix: what becomes of a strategy that is optimal for Ĥ where the truth is H = Ĥ + E. Relative
-// to the loss under Ĥ, its loss changes by First, exactly, and, to the gap's accuracy, it exceeds the optimum for H by at most
+// Sensitivities to the Gram matrix: what becomes of a strategy that is optimal for Ĥ where the truth is H = Ĥ + E.
+// Relative to the loss under Ĥ, its loss changes by First, exactly, and, to the gap's accuracy, it exceeds the optimum
+// for H by at most
 //
 //	(1 + First)/(1 + (First - Second)/2)² - 1 ≈ Second + First²/4,
 //
-// of second order: First = ⟨E, X⁻¹⟩/⟨Ĥ, X⁻¹⟩ and Second = tr(E Ĥ⁻¹ E X⁻¹)/⟨Ĥ, X⁻¹⟩ with X = CᵀC (docs/mathematics.md, "An
-// estimated Gram matrix").
+// of second order: First = ⟨E, X⁻¹⟩/⟨Ĥ, X⁻¹⟩ and Second = tr(E Ĥ⁻¹ E X⁻¹)/⟨Ĥ, X⁻¹⟩ with X = CᵀC (docs/mathematics.md,
+// "An estimated Gram matrix").
 type Perturbation struct{ First, Second float64 }
 
 // Excess returns the bound above.
@@ -39,10 +41,10 @@ type Perturber struct {
 	original float64       // ⟨Ĥ, X⁻¹⟩
 }
 
-// NewPerturber prepares for a strategy that is optimal, or nearly, for h (T×T). The errors are a Gram matrix that is not
-// positive definite, and a strategy without inverse.
+// NewPerturber prepares for a strategy that is optimal, or nearly, for h (T×T). The errors are a Gram matrix that is
+// not positive definite, and a strategy without inverse.
 func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(h) {
 		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
 	}
@@ -77,7 +79,8 @@ func (p *Perturber) along(e *mat.SymDense) float64 {
 // By returns what the error e of the Gram matrix does. Second is ‖R⁻ᵀEC⁻¹‖_F² over ⟨Ĥ, X⁻¹⟩.
 func (p *Perturber) By(e *mat.SymDense) Perturbation {
 	var product mat.Dense
-	product.Mul(e, p.noising)
-	blas64.Trsm(blas.Left, blas.Trans, 1, p.root.RawTriangular(), product.RawMatrix())
-	return Perturbation{p.along(e) / p.original, floats.Dot(product.RawMatrix().Data, product.RawMatrix().Data) / p.original}
+	dense.Mul(&product, e, p.noising)
+	gemm.Trsm(blas.Left, blas.Trans, 1, p.root.RawTriangular(), product.RawMatrix())
+	entries := product.RawMatrix().Data
+	return Perturbation{p.along(e) / p.original, floats.Dot(entries, entries) / p.original}
 }

@@ -16,7 +16,7 @@ func TestPerturbationBoundsExcess(t *testing.T) {
 		n := s.Steps()
 		h := randomGram(t, n)
 		const gap = 1e-9
-		best, err := Optimize(context.Background(), h, s, Options{Gap: math.Max(gap, MinGap(n))})
+		best, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{Gap: math.Max(gap, MinGap(n))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,11 +34,11 @@ func TestPerturbationBoundsExcess(t *testing.T) {
 		}
 		var truth mat.SymDense
 		truth.AddSym(h, e) // (1-size)·H + size·other: positive definite
-		got, err := Evaluate(best.Strategy, &truth, s)
+		got, err := Evaluate(best.Strategy, Mean(&truth), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		optimum, err := Optimize(context.Background(), &truth, s, Options{Gap: math.Max(gap, MinGap(n))})
+		optimum, err := Dense{}.Optimize(context.Background(), Mean(&truth), s, Options{Gap: math.Max(gap, MinGap(n))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func TestOptimizeUnderEverySchema(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAnySchema(t)
 		h := randomGram(t, s.Steps())
-		r, err := Optimize(context.Background(), h, s, Options{})
+		r, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestOptimizeUnderEverySchema(t *testing.T) {
 			participation.IsPartition(s) && !r.Sensitivity.Exact {
 			t.Fatalf("%v: %v, %+v", s, r.Status, r.Sensitivity)
 		}
-		relaxed, err := Optimize(context.Background(), h, participation.Relaxation(s), Options{})
+		relaxed, err := Dense{}.Optimize(context.Background(), Mean(h), participation.Relaxation(s), Options{})
 		if err != nil || relaxed.LowerBound > r.Loss {
 			t.Fatalf("%v: bound %v above the loss %v (%v)", s, relaxed.LowerBound, r.Loss, err)
 		}
@@ -69,7 +69,7 @@ func TestOptimizeUnderEverySchema(t *testing.T) {
 			t.Fatalf("%v: bounds %v and %v", s, relaxed.LowerBound, r.LowerBound)
 		}
 		for _, c := range []strategy.Strategy{strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps()), randomStrategy(t, s.Steps())} {
-			if q, err := Evaluate(c, h, s); err != nil || q.Loss < relaxed.LowerBound {
+			if q, err := Evaluate(c, Mean(h), s); err != nil || q.Loss < relaxed.LowerBound {
 				t.Fatalf("%v: %T has the loss %v, below the bound %v (%v)", s, c, q.Loss, relaxed.LowerBound, err)
 			}
 		}
@@ -153,23 +153,18 @@ func TestSeriesUnderMinSep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	relaxed, err := Optimize(context.Background(), h, participation.Relaxation(s), Options{})
+	relaxed, err := Dense{}.Optimize(context.Background(), Mean(h), participation.Relaxation(s), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, optimize := range map[string]func() (*SeriesResult, error){
-		"toeplitz": func() (*SeriesResult, error) {
-			return OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{Bandwidth: 6})
-		},
-		"blt":            func() (*SeriesResult, error) { return OptimizeBLT(context.Background(), h, s, 2) },
-		"banded-inverse": func() (*SeriesResult, error) { return OptimizeBandedInverse(context.Background(), h, s, 3) },
-	} {
-		r, err := optimize()
+	for _, c := range []Class{Toeplitz{Bandwidth: 6}, BLT{2}, BandedInverse{3}} {
+		r, err := c.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Sensitivity.Squared > 1 || r.Sensitivity.Squared < 1-1e-12 || r.Loss < relaxed.LowerBound {
-			t.Errorf("%s: %+v (%v), bound %v", name, r, err, relaxed.LowerBound)
+			t.Errorf("%s: %+v (%v), bound %v", c.Name(), r, err, relaxed.LowerBound)
 		}
 	}
-	if _, err := OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{ScaleColumns: true}); !errors.Is(err, ErrUnsupported) {
+	_, err = Toeplitz{ScaleColumns: true}.Optimize(context.Background(), Mean(h), s, Options{})
+	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("scaled columns under min-sep: %v", err)
 	}
 }
@@ -183,24 +178,22 @@ func TestWideSeriesUnderMinSep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	relaxed, err := Optimize(ctx, h, participation.Relaxation(s), Options{})
+	relaxed, err := Dense{}.Optimize(ctx, Mean(h), participation.Relaxation(s), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, optimize := range map[string]func(size int) (*SeriesResult, error){
-		"toeplitz": func(size int) (*SeriesResult, error) {
-			return OptimizeToeplitz(ctx, h, s, ToeplitzOptions{Bandwidth: 3 * size})
-		},
-		"blt":            func(size int) (*SeriesResult, error) { return OptimizeBLT(ctx, h, s, size) },
-		"banded-inverse": func(size int) (*SeriesResult, error) { return OptimizeBandedInverse(ctx, h, s, 2*size) },
+	for name, class := range map[string]func(size int) Class{
+		"toeplitz":       func(size int) Class { return Toeplitz{Bandwidth: 3 * size} },
+		"blt":            func(size int) Class { return BLT{size} },
+		"banded-inverse": func(size int) Class { return BandedInverse{2 * size} },
 	} {
 		before := math.Inf(1)
 		for _, size := range []int{1, 2, 4} {
-			r, err := optimize(size)
+			r, err := class(size).Optimize(ctx, Mean(h), s, Options{})
 			if err != nil || r.Loss > before*(1+1e-9) || r.Sensitivity.Squared > 1 || r.Loss < relaxed.LowerBound {
 				t.Fatalf("%s of size %d: %+v (%v), and %v for the smaller one", name, size, r, err, before)
 			}
-			brute, err := participation.Of(strategy.GramOf(r.Strategy), everyPattern(s))
+			brute, err := participation.SumBound(strategy.GramOf(r.Strategy), everyPattern(s))
 			if err != nil || brute.Squared > r.Sensitivity.Squared*(1+1e-12) {
 				t.Fatalf("%s of size %d: sens² %v, by all patterns %v (%v)", name, size, r.Sensitivity.Squared, brute.Squared, err)
 			}
@@ -243,7 +236,7 @@ func TestChainObjectiveGradient(t *testing.T) {
 			t.Fatalf("%v: slope %v, by differences %v", s, slope, want)
 		}
 		o.Value(x)
-		sens, err := participation.Of(seriesGram(o.c[:o.bands], steps), somePatterns(s))
+		sens, err := participation.SumBound(seriesGram(o.c[:o.bands], steps), somePatterns(s))
 		if err != nil || o.sens < sens.Squared*(1-1e-12) {
 			t.Fatalf("%v: soft maximum %v is below the sensitivity %v (%v)", s, o.sens, sens.Squared, err)
 		}

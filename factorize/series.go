@@ -23,16 +23,94 @@ type family interface {
 	fresh() family                // the same family, for another goroutine
 }
 
-// seriesOptimum is the best point of a family.
-type seriesOptimum struct {
-	parameters         []float64
-	strategy           *strategy.Toeplitz // not normalized
-	starts, iterations int
+// seriesSearch finds the best point of a family, with matrices or without: what classes of Toeplitz strategies share.
+type seriesSearch struct {
+	schema  participation.Schema
+	family  family
+	long    func() longFamily // the same family, with 1/c
+	starts  [][]float64
+	scaled  bool // columns, too
+	options Options
+
+	// strategy makes the strategy of a point and of the scales of columns, nil if there are none.
+	strategy func(x, columns []float64) (strategy.Strategy, error)
+
+	unit   float64 // of losses in the search
+	rounds rounds
 }
 
+// optimize returns the best strategy found, normalized and measured.
+func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, error) {
+	s.unit, s.rounds.progress = 1, s.options.Progress
+	find := s.search
+	if o.kind == ManySteps {
+		find = s.searchLong
+	}
+	best, columns, err := find(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.strategy(best.x[:s.family.dimension()], columns)
+	if err != nil {
+		return nil, fmt.Errorf("strategy of the optimum: %w", err)
+	}
+	r := &Result{Gap: math.Inf(1), Iterations: s.rounds.iterations, Status: best.status}
+	if r.Strategy, err = Normalize(c, s.schema); err != nil {
+		return nil, err
+	}
+	if r.Quality, err = Evaluate(r.Strategy, o, s.schema); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		r.Status = optim.Interrupted
+	}
+	return r, nil
+}
+
+// search minimizes the loss over the family from all starts, and returns the scales of columns, too, if they are wanted.
+func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, []float64, error) {
+	scaled, unit, err := scaleToUnit(o.gram)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.unit = unit
+	var best *seriesPoint
+	if nested, ok := s.family.(nestedFamily); ok && minSep(s.schema) && !participation.IsPartition(s.schema) {
+		best = s.underMinSep(ctx, scaled, nested)
+	} else {
+		best = s.descend(ctx, s.startingPoints(scaled), s.options.limit(2000), func() *seriesObjective {
+			return newSeriesObjective(scaled, s.schema, s.family.fresh(), s.scaled)
+		})[0]
+	}
+	at := newSeriesObjective(scaled, s.schema, s.family, s.scaled)
+	if value := at.Value(best.x); math.IsInf(value, 0) || math.IsNaN(value) {
+		return nil, nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
+	}
+	if s.scaled {
+		return best, at.d, nil
+	}
+	return best, nil, nil
+}
+
+// startingPoints returns the starts with guesses of the scales.
+func (s *seriesSearch) startingPoints(h *mat.SymDense) [][]float64 {
+	points := make([][]float64, len(s.starts))
+	for i, start := range s.starts {
+		points[i] = slices.Clone(start)
+		if s.scaled {
+			for t := range s.schema.Steps() {
+				points[i] = append(points[i], math.Log(h.At(t, t))/4)
+			}
+		}
+	}
+	return points
+}
+
+// seriesPoint is where a descent is, or has ended.
 type seriesPoint struct {
-	x     []float64
-	value float64
+	x      []float64
+	value  float64 // what the descent makes small
+	status optim.Status
 }
 
 // With more starting points than finalists each gets a few qualifying iterations, and the best ones go on.
@@ -41,105 +119,41 @@ const (
 	qualifying = 80
 )
 
-// optimizeSeries minimizes the loss over a family from several starting points.
-func optimizeSeries(ctx context.Context, h *mat.SymDense, schema participation.Schema, f family, starts [][]float64, opts ToeplitzOptions) (*seriesOptimum, error) {
-	steps := schema.Steps()
-	if h.SymmetricDim() != steps {
-		return nil, fmt.Errorf("schema of %d steps for a Gram matrix of %d", steps, h.SymmetricDim())
-	}
-	if opts.ScaleColumns && !participation.IsPartition(schema) {
-		return nil, fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported, schema.Name())
-	}
-	scaled, _, err := scaleToUnit(h)
-	if err != nil {
-		return nil, err
-	}
-	if opts.MaxIterations == 0 {
-		opts.MaxIterations = 2000
-	}
-	best := &seriesOptimum{starts: len(starts)}
-	var x []float64
-	if s, ok := schema.(participation.MinSep); ok && !participation.IsPartition(s) {
-		x, best.iterations = optimizeUnderMinSep(ctx, scaled, s, f.(nestedFamily))
-	} else {
-		points := make([][]float64, len(starts))
-		for i, start := range starts {
-			points[i] = append([]float64(nil), start...)
-			if opts.ScaleColumns {
-				for s := range steps {
-					points[i] = append(points[i], math.Log(scaled.At(s, s))/4)
-				}
-			}
-		}
-		descended, iterations := descendSeries(ctx, points, opts.MaxIterations, func() *seriesObjective {
-			return newSeriesObjective(scaled, schema, f.fresh(), opts.ScaleColumns)
-		})
-		x, best.iterations = descended[0].x, iterations
-	}
-	o := newSeriesObjective(scaled, schema, f, opts.ScaleColumns)
-	if value := o.Value(x); math.IsInf(value, 0) || math.IsNaN(value) {
-		return nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
-	}
-	best.parameters = x[:f.dimension()]
-	var columns []float64
-	if opts.ScaleColumns {
-		columns = o.d
-	}
-	if best.strategy, err = strategy.NewToeplitz(steps, o.c[:o.bands], columns); err != nil {
-		return nil, fmt.Errorf("strategy of the optimum: %w", err)
-	}
-	return best, nil
-}
-
-// descendSeries minimizes the objective from each of the points, which it changes, and returns the finalists, best
-// first, and the number of iterations over all.
-func descendSeries(ctx context.Context, starts [][]float64, limit int, objective func() *seriesObjective) ([]*seriesPoint, int) {
+// descend minimizes the objective from each of the points, which it changes, and returns the finalists, best first.
+func (s *seriesSearch) descend(
+	ctx context.Context, starts [][]float64, limit int, objective func() *seriesObjective,
+) []*seriesPoint {
 	points := make([]*seriesPoint, len(starts))
 	for i, x := range starts {
 		points[i] = &seriesPoint{x: x}
 	}
-	total := 0
-	descend := func(iterations int) {
-		made := make([]int, len(points))
-		parallel.For(len(points), func(i int) {
-			ended := objective().descend(ctx, points[i].x, iterations)
-			points[i].value, made[i] = ended.Value, ended.Iterations
+	round := func(iterations int) {
+		s.round(points, func(p *seriesPoint) (int, float64) {
+			ended := objective().descend(ctx, p.x, iterations)
+			p.value, p.status = ended.Value, ended.Status
+			return ended.Iterations, math.Exp(ended.Value)
 		})
-		for _, n := range made {
-			total += n
-		}
 		slices.SortStableFunc(points, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 	}
 	if len(points) > finalists {
-		descend(qualifying)
+		round(s.options.limit(qualifying))
 		points = points[:finalists]
 	}
-	descend(limit)
-	return points, total
+	round(limit)
+	return points
+}
+
+// round descends from all points, side by side, with a function that makes so many iterations down to some loss.
+func (s *seriesSearch) round(points []*seriesPoint, descend func(p *seriesPoint) (iterations int, loss float64)) {
+	s.rounds.begin(len(points))
+	parallel.For(len(points), func(i int) {
+		made, loss := descend(points[i])
+		s.rounds.ended(made, loss*s.unit)
+	})
 }
 
 // descend minimizes from x, and leaves the minimum there.
 func (o *seriesObjective) descend(ctx context.Context, x []float64, iterations int) optim.Result {
 	done := func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < 1e-13 }
 	return optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: iterations, Done: done})
-}
-
-// SeriesResult is the end of an optimization over Toeplitz strategies of some family.
-type SeriesResult struct {
-	Strategy strategy.Strategy // sens² ≤ 1, up to rounding equal
-	Quality
-	Starts     int // starting points tried
-	Iterations int // over all of them
-}
-
-// result normalizes and measures c, which is the strategy of the optimum.
-func (b *seriesOptimum) result(
-	c strategy.Strategy, h *mat.SymDense, schema participation.Schema,
-) (*SeriesResult, error) {
-	normalized, err := Normalize(c, schema)
-	if err != nil {
-		return nil, err
-	}
-	q, err := Evaluate(normalized, h, schema)
-	return &SeriesResult{normalized, q, b.starts, b.iterations}, err
 }

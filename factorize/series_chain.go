@@ -31,24 +31,24 @@ type chainObjective struct {
 	sens    float64
 }
 
-// refine descends from x, ever closer to the maximum, and returns the best point by the schema's own sensitivity, its
-// loss, and the number of iterations.
-func (o *chainObjective) refine(ctx context.Context, x []float64) (best []float64, least float64, iterations int) {
-	best, least = slices.Clone(x), o.trueLoss(x)
-	if len(x) == 0 || math.IsInf(least, 1) {
-		return best, least, 0
+// refine descends from x, ever closer to the maximum, and returns the best point by the schema's own sensitivity, with
+// its loss as value and the status of the last descent, and the number of iterations.
+func (o *chainObjective) refine(ctx context.Context, x []float64, limit int) (best seriesPoint, iterations int) {
+	best.x, best.value = slices.Clone(x), o.trueLoss(x)
+	if len(x) == 0 || math.IsInf(best.value, 1) {
+		return best, 0
 	}
 	x = slices.Clone(x)
-	for _, sharpness := range minSepSharpness {
+	for _, sharpness := range minSepSharpness() {
 		o.beta = sharpness / o.sens
 		done := func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < 1e-10 }
-		ended := optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: minSepIterations, Done: done})
-		iterations += ended.Iterations
-		if loss := o.trueLoss(x); loss < least {
-			best, least = slices.Clone(x), loss
+		ended := optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: limit, Done: done})
+		iterations, best.status = iterations+ended.Iterations, ended.Status
+		if loss := o.trueLoss(x); loss < best.value {
+			best.x, best.value = slices.Clone(x), loss
 		}
 	}
-	return best, least, iterations
+	return best, iterations
 }
 
 // trueLoss returns the loss of x by the schema's own bound of the sensitivity, which becomes sens, up to rounding;

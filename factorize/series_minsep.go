@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/parallel"
 	"mafalda/participation"
 )
 
@@ -28,43 +27,39 @@ var (
 
 const (
 	minSepSeeds      = 2   // of the descents that only look at patterns whose steps are exactly b apart
-	minSepIterations = 300 // of each descent
+	minSepIterations = 300 // of each descent, at most
 )
 
-// minSepSharpness are the soft maxima that follow one another, for a sensitivity of about one.
-var minSepSharpness = []float64{200, 3000, 40000}
+// minSepSharpness returns the soft maxima that follow one another, for a sensitivity of about one.
+func minSepSharpness() []float64 { return []float64{200, 3000, 40000} }
 
-// optimizeUnderMinSep minimizes the loss over a family under min-sep, where neither are the patterns few enough to
+// underMinSep minimizes the loss over a family under min-sep, where neither are the patterns few enough to
 // look at all of them, nor are those whose steps are exactly b apart the worst if coefficients from b on do not
 // decrease. Descents of chainObjective, which bounds them all, start from the optimum of the next smaller family and
 // from the best points of descents that look at steps exactly b apart. All of these are measured by the schema's own
 // sensitivity, so that a larger family is never worse than the smaller one.
-func optimizeUnderMinSep(ctx context.Context, h *mat.SymDense, schema participation.MinSep,
-	f nestedFamily) ([]float64, int) {
+func (s *seriesSearch) underMinSep(ctx context.Context, h *mat.SymDense, f nestedFamily) *seriesPoint {
+	schema := s.schema.(participation.MinSep)
+	limit := s.options.limit(minSepIterations)
 	objective := func() *seriesObjective { return newSeriesObjective(h, schema, f.fresh(), false) }
-	points, iterations := descendSeries(ctx, f.starts(schema.Separation()), minSepIterations, objective)
-	var seeds [][]float64
-	for _, p := range points[:min(len(points), minSepSeeds)] {
-		seeds = append(seeds, p.x)
-	}
+	seeds := s.descend(ctx, f.starts(schema.Separation()), limit, objective)
+	seeds = seeds[:min(len(seeds), minSepSeeds)]
 	if smaller, widen := f.narrower(schema.Separation()); smaller != nil {
-		x, made := optimizeUnderMinSep(ctx, h, schema, smaller)
-		seeds, iterations = append(seeds, widen(x)), iterations+made
+		seeds = append(seeds, &seriesPoint{x: widen(s.underMinSep(ctx, h, smaller).x)})
 	}
-	best, least := make([][]float64, len(seeds)), make([]float64, len(seeds))
-	made := make([]int, len(seeds))
-	parallel.For(len(seeds), func(i int) {
+	s.round(seeds, func(p *seriesPoint) (int, float64) {
 		o := &chainObjective{seriesObjective: objective(), schema: schema}
-		best[i], least[i], made[i] = o.refine(ctx, seeds[i])
+		var iterations int
+		*p, iterations = o.refine(ctx, p.x, limit)
+		return iterations, p.value
 	})
-	first := 0
-	for i, loss := range least {
-		iterations += made[i]
-		if loss < least[first] {
-			first = i
+	best := seeds[0]
+	for _, p := range seeds {
+		if p.value < best.value {
+			best = p
 		}
 	}
-	return best[first], iterations
+	return best
 }
 
 func (f freeSeries) starts(separation int) [][]float64 { return freeStarts(int(f), separation) }

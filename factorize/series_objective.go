@@ -46,7 +46,8 @@ func seriesPatterns(schema participation.Schema) [][]int {
 func newSeriesObjective(h *mat.SymDense, schema participation.Schema, f family, scaled bool) *seriesObjective {
 	steps := schema.Steps()
 	o := &seriesObjective{steps: steps, family: f, h: h, patterns: seriesPatterns(schema), scaled: scaled, bands: steps,
-		c: make([]float64, steps), d: make([]float64, steps), delta: make([]float64, steps), weighted: make([]float64, steps)}
+		c: make([]float64, steps), d: make([]float64, steps), delta: make([]float64, steps),
+		weighted: make([]float64, steps)}
 	if free, ok := f.(freeSeries); ok {
 		o.bands = int(free)
 	}

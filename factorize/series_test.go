@@ -2,7 +2,6 @@ package factorize
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/cmplx"
 	"testing"
@@ -80,27 +79,27 @@ func TestPolesAreStable(t *testing.T) {
 }
 
 // The optimum of one buffer is not beaten by a scan; more buffers are better; the strategy's pieces agree.
-func TestOptimizeBLT(t *testing.T) {
+func TestBLTOptimize(t *testing.T) {
 	s, h := schema(t, 2, 8), prefixGram(16)
-	one, err := OptimizeBLT(context.Background(), h, s, 1)
+	one, err := BLT{1}.Optimize(context.Background(), Mean(h), s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for pole := 0.0; pole < 1; pole += 0.05 {
 		for zero := 0.0; zero < 1; zero += 0.05 {
-			q, err := Evaluate(must(strategy.NewBLT(16, 1, []strategy.Section{{A: pole, P: zero}})), h, s)
+			q, err := Evaluate(must(strategy.NewBLT(16, 1, []strategy.Section{{A: pole, P: zero}})), Mean(h), s)
 			if err != nil || q.Loss < one.Loss*(1-1e-9) {
 				t.Fatalf("pole %v and zero %v: %v, optimum %v (%v)", pole, zero, q.Loss, one.Loss, err)
 			}
 		}
 	}
-	best, err := Optimize(context.Background(), h, s, Options{})
+	best, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := one.Loss
 	for _, d := range []int{2, 3} {
-		r, err := OptimizeBLT(context.Background(), h, s, d)
+		r, err := BLT{d}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Loss > before*(1+1e-9) || r.Loss < best.LowerBound || r.Sensitivity.Squared > 1 {
 			t.Errorf("%d buffers: %v, before %v (%v)", d, r.Loss, before, err)
 		}
@@ -118,25 +117,25 @@ func TestOptimizeBLT(t *testing.T) {
 			}
 		}
 	}
-	for _, d := range []int{0, 16} {
-		if _, err := OptimizeBLT(context.Background(), h, s, d); err == nil {
+	for _, d := range []int{-1, 16} {
+		if _, err := (BLT{d}).Optimize(context.Background(), Mean(h), s, Options{}); err == nil {
 			t.Errorf("%d buffers of 16 steps accepted", d)
 		}
 	}
 }
 
-func TestOptimizeBandedInverse(t *testing.T) {
+func TestBandedInverseOptimize(t *testing.T) {
 	s, h := schema(t, 2, 8), prefixGram(16)
 	for _, bands := range []int{1, 2, 5, 16} {
 		closed, err := strategy.BandedInverseSquareRoot(16, bands)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, err := Evaluate(closed, h, s)
+		before, err := Evaluate(closed, Mean(h), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := OptimizeBandedInverse(context.Background(), h, s, bands)
+		r, err := BandedInverse{bands}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Loss > before.Loss*(1+1e-9) || r.Sensitivity.Squared > 1 {
 			t.Fatalf("%d bands: %+v, closed form %v (%v)", bands, r, before.Loss, err)
 		}
@@ -150,15 +149,4 @@ func TestOptimizeBandedInverse(t *testing.T) {
 			}
 		}
 	}
-}
-
-func ExampleOptimizeBLT() {
-	s := schema(nil, 1, 32)
-	r, err := OptimizeBLT(context.Background(), prefixGram(32), s, 2)
-	if err != nil {
-		panic(err)
-	}
-	best, err := Optimize(context.Background(), prefixGram(32), s, Options{})
-	fmt.Printf("two buffers: %.3f of the dense optimum %v\n", r.Loss/best.Loss, err)
-	// Output: two buffers: 1.077 of the dense optimum <nil>
 }

@@ -13,21 +13,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// SplitOptions tunes OptimizeSplit. The zero value asks for a strategy a node.
-type SplitOptions struct {
-	Groups   int                   // how many strategies the nodes share; 0 means one for each
-	Gap      float64               // certified relative gap of every strategy for its nodes; 0 means 1e-6
-	Progress func(done, total int) // if not nil, sees how many strategies of the current round are done, one call at a time
+// Nodes is a network whose nodes may run strategies of their own.
+type Nodes struct {
+	Grams  []*mat.SymDense   // H_i of every node, T×T (workload.NodeGrams)
+	Shared strategy.Strategy // the best for all together, which the search starts from
+	Groups int               // how many strategies the nodes share; 0 means one for each
 }
 
-// Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of its
-// own data (local DP) is the same as with a shared one.
+// Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of
+// its own data (local DP) is the same as with a shared one.
 type Split struct {
 	Strategies []strategy.Strategy
 	Of         []int     // node i runs Strategies[Of[i]]
@@ -42,34 +43,27 @@ type Split struct {
 	Status     optim.Status
 }
 
-// OptimizeSplit returns strategies for single nodes, or for so many groups of nodes, given the T×T Gram matrices H_i of all
-// nodes (workload.NodeGrams) and the strategy that is best for all together, which is what the search starts from. Nodes
-// with equal H_i, up to 1e-12, share a strategy. Groups are found by assigning every node to the strategy that serves it
-// best and optimizing again, until nothing moves any more; that is a local optimum, but LowerBound is one for every
-// assignment. A node whose H_i is not positive definite (nobody listens to it) keeps the shared strategy.
+// Optimize returns dense strategies for single nodes, or for groups of nodes. Nodes with equal H_i, up to 1e-12, share
+// a strategy. Groups are found by assigning every node to the strategy that serves it best and optimizing again, until
+// nothing moves any more; that is a local optimum, but LowerBound is one for every assignment. A node whose H_i is not
+// positive definite (nobody listens to it) keeps the shared strategy.
 //
-// The schema's patterns must be a partition of the steps. When ctx ends first, what there is so far is returned with
-// Status optim.Interrupted. Strategies are optimized in parallel, each with some 35 matrices of T×T.
-func OptimizeSplit(ctx context.Context, grams []*mat.SymDense, shared strategy.Strategy, schema participation.Schema, opts SplitOptions) (*Split, error) {
-	if !participation.IsPartition(schema) {
-		return nil, fmt.Errorf("strategies for single nodes: %w under %s participation, whose patterns overlap", ErrUnsupported, schema.Name())
+// The gap asked for is that of every strategy for its nodes; Options.Start and Options.LowerBound are not for several
+// strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When ctx ends
+// first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel, each
+// with some 35 matrices of T×T.
+func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts Options) (*Split, error) {
+	if err := errors.Join(n.check(schema), opts.check()); err != nil {
+		return nil, err
 	}
-	if opts.Groups < 0 || opts.Groups > len(grams) {
-		return nil, fmt.Errorf("%d groups of %d nodes", opts.Groups, len(grams))
-	}
-	for i, h := range grams {
-		if h.SymmetricDim() != shared.Steps() {
-			return nil, fmt.Errorf("node %d has a Gram matrix of %d steps, the shared strategy %d", i, h.SymmetricDim(), shared.Steps())
-		}
-	}
-	s := &splitter{grams: grams, shared: shared, schema: schema, opts: opts}
+	s := &splitter{Nodes: n, schema: schema, opts: opts, rounds: rounds{progress: opts.Progress}}
 	if s.opts.Gap == 0 {
-		s.opts.Gap = 1e-6
+		s.opts.Gap = MeanError.DefaultGap()
 	}
-	if opts.Groups > 0 {
+	if n.Groups > 0 {
 		return s.grouped(ctx)
 	}
-	groups := equalGrams(grams)
+	groups := equalGrams(n.Grams)
 	parts, err := s.solve(ctx, groups, nil, s.opts.Gap)
 	if err != nil {
 		return nil, err
@@ -82,11 +76,32 @@ func OptimizeSplit(ctx context.Context, grams []*mat.SymDense, shared strategy.S
 	})
 }
 
+// check refuses schemas without a method, and nodes that do not fit together.
+func (n Nodes) check(schema participation.Schema) error {
+	if !participation.IsPartition(schema) {
+		return fmt.Errorf("strategies for single nodes: %w under %s participation, whose patterns overlap",
+			ErrUnsupported, schema.Name())
+	}
+	if n.Groups < 0 || n.Groups > len(n.Grams) {
+		return fault.New("Groups", n.Groups, "must be from 1 to %d, the number of nodes, or 0", len(n.Grams))
+	}
+	if n.Shared == nil || n.Shared.Steps() != schema.Steps() {
+		return fault.New("Shared", nil, "a strategy of %d steps", schema.Steps())
+	}
+	for i, h := range n.Grams {
+		if h.SymmetricDim() != n.Shared.Steps() {
+			return fault.New(fmt.Sprintf("Grams[%d]", i), nil, "a matrix of %d steps for a schema of %d",
+				h.SymmetricDim(), schema.Steps())
+		}
+	}
+	return nil
+}
+
 type splitter struct {
-	grams  []*mat.SymDense
-	shared strategy.Strategy
+	Nodes
 	schema participation.Schema
-	opts   SplitOptions
+	opts   Options
+	rounds rounds
 }
 
 // part is a group of nodes with its strategy.
@@ -98,9 +113,18 @@ type part struct {
 	result   *Result   // nil: the shared strategy was kept
 }
 
+// made returns the number of iterations; p may be nil.
+func (p *part) made() int {
+	if p == nil || p.result == nil {
+		return 0
+	}
+	return p.result.Iterations
+}
+
 const equalWithin = 1e-12
 
-// equalGrams returns the classes of nodes whose Gram matrices are equal up to equalWithin, relative to the largest entry.
+// equalGrams returns the classes of nodes whose Gram matrices are equal up to equalWithin, relative to the largest
+// entry.
 func equalGrams(grams []*mat.SymDense) [][]int {
 	var classes [][]int
 	for i, h := range grams {
@@ -132,22 +156,17 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 	parts := make([]*part, len(groups))
 	errs := make([]error, len(groups))
 	var wg sync.WaitGroup
-	var progress sync.Mutex
 	next := make(chan int)
-	done := 0
+	s.rounds.begin(len(groups))
 	for range min(runtime.GOMAXPROCS(0), len(groups)) {
 		wg.Go(func() {
 			for i := range next {
-				start := s.shared
+				start := s.Shared
 				if from != nil {
 					start = from[i].strategy
 				}
 				parts[i], errs[i] = s.optimize(ctx, groups[i], start, gap)
-				progress.Lock()
-				if done++; s.opts.Progress != nil {
-					s.opts.Progress(done, len(groups))
-				}
-				progress.Unlock()
+				s.rounds.ended(parts[i].made(), 0)
 			}
 		})
 	}
@@ -161,9 +180,10 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 
 func (s *splitter) optimize(ctx context.Context, members []int, start strategy.Strategy, gap float64) (*part, error) {
 	h := s.sum(members)
-	p := &part{members: members, strategy: s.shared}
+	p := &part{members: members, strategy: s.Shared}
 	if ctx.Err() == nil {
-		r, err := Optimize(ctx, h, s.schema, Options{Gap: gap, Start: strategy.GramOf(start)})
+		r, err := optimizeMasked(ctx, h, denseMask(s.schema),
+			Options{Gap: gap, MaxIterations: s.opts.MaxIterations, Start: strategy.GramOf(start)})
 		switch {
 		case errors.Is(err, ErrGram):
 		case err != nil:
@@ -177,9 +197,9 @@ func (s *splitter) optimize(ctx context.Context, members []int, start strategy.S
 		return nil, err
 	}
 	for _, i := range members {
-		p.losses = append(p.losses, inner(s.grams[i], inverse))
+		p.losses = append(p.losses, inner(s.Grams[i], inverse))
 	}
-	if s.opts.Groups > 0 {
+	if s.Groups > 0 {
 		p.inverse = inverse
 	}
 	return p, nil
@@ -188,11 +208,11 @@ func (s *splitter) optimize(ctx context.Context, members []int, start strategy.S
 // sum returns the Gram matrix of a group.
 func (s *splitter) sum(members []int) *mat.SymDense {
 	if len(members) == 1 {
-		return s.grams[members[0]]
+		return s.Grams[members[0]]
 	}
-	sum := mat.NewSymDense(s.shared.Steps(), nil)
+	sum := mat.NewSymDense(s.Shared.Steps(), nil)
 	for _, i := range members {
-		sum.AddSym(sum, s.grams[i])
+		sum.AddSym(sum, s.Grams[i])
 	}
 	return sum
 }
@@ -223,8 +243,11 @@ func inner(h *mat.SymDense, y []float64) float64 {
 }
 
 // split measures the parts, and proves the bound of all nodes from a bound for each.
-func (s *splitter) split(ctx context.Context, parts []*part, rounds int, nodeBound func(i int, p *part) float64) (*Split, error) {
-	r := &Split{Of: make([]int, len(s.grams)), Losses: make([]float64, len(s.grams)), Rounds: rounds, Status: optim.Converged}
+func (s *splitter) split(
+	ctx context.Context, parts []*part, rounds int, nodeBound func(i int, p *part) float64,
+) (*Split, error) {
+	n := len(s.Grams)
+	r := &Split{Of: make([]int, n), Losses: make([]float64, n), Rounds: rounds, Status: optim.Converged}
 	for g, p := range parts {
 		sens, err := Sensitivity(p.strategy, s.schema)
 		if err != nil {

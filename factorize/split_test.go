@@ -29,7 +29,7 @@ func nodeGrams(t *rapid.T, steps int) ([]*mat.SymDense, *mat.SymDense) {
 }
 
 func optimal(t rapid.TB, h *mat.SymDense, s participation.Schema) *Result {
-	r, err := Optimize(context.Background(), h, s, Options{Gap: 1e-7})
+	r, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{Gap: 1e-7})
 	if err != nil || r.Status != optim.Converged {
 		t.Fatalf("%v: %v, %v", s, r, err)
 	}
@@ -43,7 +43,7 @@ func TestSplitByDefinition(t *testing.T) {
 		s := drawSchema(t)
 		grams, sum := nodeGrams(t, s.Steps())
 		shared := optimal(t, sum, s)
-		single, err := OptimizeSplit(context.Background(), grams, shared.Strategy, s, SplitOptions{Gap: 1e-7})
+		single, err := Nodes{Grams: grams, Shared: shared.Strategy}.Optimize(context.Background(), s, Options{Gap: 1e-7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestSplitByDefinition(t *testing.T) {
 			t.Fatalf("single nodes have the loss %v, each alone %v", single.Loss, alone)
 		}
 		groups := rapid.IntRange(1, len(grams)).Draw(t, "groups")
-		grouped, err := OptimizeSplit(context.Background(), grams, shared.Strategy, s, SplitOptions{Groups: groups, Gap: 1e-7})
+		grouped, err := Nodes{grams, shared.Strategy, groups}.Optimize(context.Background(), s, Options{Gap: 1e-7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,8 @@ func TestSplitOfEqualNodes(t *testing.T) {
 	near.ScaleSym(1+1e-14, h)
 	nothing := mat.NewSymDense(8, nil)
 	shared := optimal(t, h, s)
-	r, err := OptimizeSplit(context.Background(), []*mat.SymDense{h, &near, nothing, h}, shared.Strategy, s, SplitOptions{})
+	nodes := Nodes{Grams: []*mat.SymDense{h, &near, nothing, h}, Shared: shared.Strategy}
+	r, err := nodes.Optimize(context.Background(), s, Options{})
 	if err != nil || len(r.Strategies) != 2 || r.Of[1] != 0 || r.Of[3] != 0 || r.Losses[2] != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -106,23 +107,25 @@ func TestSplitErrors(t *testing.T) {
 	h := prefixGram(8)
 	two := []*mat.SymDense{h, h}
 	shared := optimal(t, h, schema(t, 2, 4)).Strategy
-	if _, err := OptimizeSplit(context.Background(), two, shared, schema(t, 2, 4), SplitOptions{Groups: 3}); err == nil {
+	if _, err := (Nodes{two, shared, 3}).Optimize(context.Background(), schema(t, 2, 4), Options{}); err == nil {
 		t.Error("three groups of two nodes")
 	}
 	minsep, err := participation.NewMinSep(8, 2, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OptimizeSplit(context.Background(), two, shared, minsep, SplitOptions{}); !errors.Is(err, ErrUnsupported) {
+	_, err = Nodes{Grams: two, Shared: shared}.Optimize(context.Background(), minsep, Options{})
+	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("min-sep: %v", err)
 	}
-	if _, err := OptimizeSplit(context.Background(), []*mat.SymDense{h, prefixGram(4)}, shared, schema(t, 2, 4), SplitOptions{}); err == nil {
+	unlike := Nodes{Grams: []*mat.SymDense{h, prefixGram(4)}, Shared: shared}
+	if _, err := unlike.Optimize(context.Background(), schema(t, 2, 4), Options{}); err == nil {
 		t.Error("nodes of different steps")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, groups := range []int{0, 2} {
-		r, err := OptimizeSplit(ctx, two, shared, schema(t, 2, 4), SplitOptions{Groups: groups})
+		r, err := Nodes{two, shared, groups}.Optimize(ctx, schema(t, 2, 4), Options{})
 		if err != nil || r.Status != optim.Interrupted {
 			t.Errorf("%d groups, interrupted: %+v, %v", groups, r, err)
 		}
@@ -135,14 +138,14 @@ func TestStartFromTheOptimum(t *testing.T) {
 	s := schema(t, 4, 6)
 	h := prefixGram(24)
 	r := optimal(t, h, s)
-	again, err := Optimize(context.Background(), h, s, Options{Gap: 1e-6, Start: strategy.GramOf(r.Strategy)})
+	again, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{Gap: 1e-6, Start: strategy.GramOf(r.Strategy)})
 	if err != nil || again.Iterations != 0 || math.Abs(again.Loss-r.Loss) > 1e-6*r.Loss {
 		t.Errorf("%d iterations, loss %v (%v), want %v", again.Iterations, again.Loss, err, r.Loss)
 	}
-	if _, err := Optimize(context.Background(), h, s, Options{Start: mat.NewSymDense(3, nil)}); err == nil {
+	if _, err := (Dense{}).Optimize(context.Background(), Mean(h), s, Options{Start: mat.NewSymDense(3, nil)}); err == nil {
 		t.Error("a start of three steps")
 	}
-	if bad, err := Optimize(context.Background(), h, s, Options{Start: mat.NewSymDense(24, nil)}); err != nil || bad.Status != optim.Converged {
+	if bad, err := (Dense{}).Optimize(context.Background(), Mean(h), s, Options{Start: mat.NewSymDense(24, nil)}); err != nil || bad.Status != optim.Converged {
 		t.Errorf("start at zero: %v, %v", bad, err)
 	}
 }

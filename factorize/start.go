@@ -1,22 +1,22 @@
 package factorize
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/series"
 )
 
 // chooseStart returns the given X, brought into the domain, or else a guess, or the guess if it is better.
-func chooseStart(h *mat.SymDense, o *objective, given *mat.SymDense) ([]float64, error) {
+func chooseStart(h *mat.SymDense, o *maskedObjective, given *mat.SymDense) ([]float64, error) {
 	guess := startFor(h, o)
 	if given == nil {
 		return guess, nil
 	}
 	if given.SymmetricDim() != o.steps {
-		return nil, fmt.Errorf("a start of %d steps for %d", given.SymmetricDim(), o.steps)
+		return nil, fault.New("Start", nil, "X of %d steps for %d", given.SymmetricDim(), o.steps)
 	}
 	x := mat.DenseCopyOf(given).RawMatrix().Data
 	o.mask.feasible(x)
@@ -29,7 +29,7 @@ func chooseStart(h *mat.SymDense, o *objective, given *mat.SymDense) ([]float64,
 // startFor returns a feasible X to start from, row by row: the better of two guesses. The first is the banded square
 // root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by
 // H[s,s]^(1/4) on both sides; the second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
-func startFor(h *mat.SymDense, o *objective) []float64 {
+func startFor(h *mat.SymDense, o *maskedObjective) []float64 {
 	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
 	root := series.PrefixRoot(b)
 	banded := make([]float64, steps*steps)
@@ -39,7 +39,7 @@ func startFor(h *mat.SymDense, o *objective) []float64 {
 		weight[s] = math.Sqrt(math.Sqrt(h.At(s, s)))
 		diagonal[s*steps+s] = weight[s] * weight[s]
 	}
-	for lag := range b { // X[s, s+lag] = Σ_j root[j] root[j+lag] over the rows that both columns have, from the last step on
+	for lag := range b { // X[s, s+lag] = Σ_j root[j] root[j+lag] over rows that both columns have, from the last step on
 		var sum float64
 		for rowsLeft := 1; rowsLeft+lag <= steps; rowsLeft++ {
 			if j := rowsLeft - 1; j+lag < b {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -21,9 +22,12 @@ type StepErrors interface {
 }
 
 // EvaluateSteps returns the sensitivity of c and the squared error of every step.
-func EvaluateSteps(c strategy.Strategy, e StepErrors, schema participation.Schema) (participation.Sensitivity, []float64, error) {
+func EvaluateSteps(
+	c strategy.Strategy, e StepErrors, schema participation.Schema,
+) (participation.Sensitivity, []float64, error) {
 	if c.Steps() != e.Steps() {
-		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(), e.Steps())
+		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(),
+			e.Steps())
 	}
 	sens, err := Sensitivity(c, schema)
 	if err != nil {
@@ -36,37 +40,62 @@ func EvaluateSteps(c strategy.Strategy, e StepErrors, schema participation.Schem
 	return sens, e.StepErrors(mat.NewSymDense(c.Steps(), y)), nil
 }
 
-// WorstResult is the end of OptimizeWorst: SquaredError is the error of the worst step.
-type WorstResult struct {
-	Result
-	Weights []float64 // of the steps, Σ = 1: the weighted mean of the errors proves LowerBound
-}
-
 const (
-	worstFloor  = 1e-5 // share of the weight that is spread evenly, which keeps the weighted Gram matrix positive definite
+	worstFloor  = 1e-5 // share of the weight that is even, which keeps the weighted Gram matrix positive definite
 	worstRounds = 200
 )
 
-// OptimizeWorst returns the strategy whose worst step has the least error: it minimizes sens(C)²·max_t e_t. For weights q of
-// the steps, q ≥ 0 and Σq = 1, max_t e_t ≥ Σ q_t e_t, so the optimum for the Gram matrix Σ q_t H_t has a certificate for
-// this problem, too; and the best weights make both sides equal. They are found by q_t ← q_t e_t/Σ q e, which increases the
-// bound, since that is a concave function of q, homogeneous of degree one, whose gradient is e. Gap and status are against
-// this bound; 0 means 1e-3 here, because the last digits take long.
-func OptimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*WorstResult, error) {
+// stepSearch is a search in rounds, each of which finds the optimum of some weighted mean of the steps.
+type stepSearch struct {
+	gap      float64
+	progress Progress
+	best     *Result
+}
+
+func newStepSearch(opts Options, k Kind) *stepSearch {
 	if opts.Gap == 0 {
-		opts.Gap = 1e-3
+		opts.Gap = k.DefaultGap()
 	}
-	steps := e.Steps()
+	s := &stepSearch{opts.Gap, opts.Progress, &Result{Status: optim.IterationLimit}}
+	s.best.Loss = math.Inf(1)
+	return s
+}
+
+// ended reports whether this round, whose optimum is r, was the last.
+func (s *stepSearch) ended(round int, r *Result) bool {
+	best := s.best
+	best.Iterations += r.Iterations
+	best.Gap = gapOf(best.Loss, best.LowerBound)
+	if s.progress != nil {
+		s.progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap})
+	}
+	switch {
+	case best.Gap <= s.gap:
+		best.Status = optim.Converged
+	case r.Status == optim.Interrupted:
+		best.Status = optim.Interrupted
+	default:
+		return false
+	}
+	return true
+}
+
+// optimizeWorst minimizes sens(C)²·max_t e_t. For weights q of the steps, q ≥ 0 and Σq = 1, max_t e_t ≥ Σ q_t e_t, so
+// the optimum for the Gram matrix Σ q_t H_t has a certificate for this problem, too; and the best weights make both
+// sides equal. They are found by q_t ← q_t e_t/Σ q e, which increases the bound, since that is a concave function of
+// q, homogeneous of degree one, whose gradient is e. Gap and status are against this bound.
+func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
+	search := newStepSearch(opts, WorstStep)
+	steps, best := e.Steps(), search.best
 	q := make([]float64, steps)
 	for t := range q {
 		q[t] = 1 / float64(steps)
 	}
 	// e_t is off by about the root of the gap of the strategy
-	inner := Options{Gap: math.Max(math.Min(opts.Gap/8, opts.Gap*opts.Gap), MinGap(steps)), MaxIterations: opts.MaxIterations}
-	best := &WorstResult{Result: Result{Status: optim.IterationLimit}}
-	best.Loss = math.Inf(1)
+	gap := math.Max(math.Min(search.gap/8, search.gap*search.gap), MinGap(steps))
+	inner := Options{Gap: gap, MaxIterations: opts.MaxIterations, Start: opts.Start}
 	for round := range worstRounds {
-		r, err := Optimize(ctx, e.WeightedGram(q), schema, inner)
+		r, err := optimizeMasked(ctx, e.WeightedGram(q), denseMask(schema), inner)
 		if err != nil {
 			return nil, err
 		}
@@ -75,22 +104,12 @@ func OptimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 			return nil, err
 		}
 		if r.LowerBound > best.LowerBound {
-			best.LowerBound, best.Weights = r.LowerBound, append([]float64(nil), q...)
+			best.LowerBound, best.Weights = r.LowerBound, slices.Clone(q)
 		}
 		if worst := floats.Max(errors); sens.Squared*worst < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, Quality{sens, worst, sens.Squared * worst}
 		}
-		best.Iterations += r.Iterations
-		best.Gap = (best.Loss - best.LowerBound) / best.LowerBound
-		if opts.Progress != nil {
-			opts.Progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap})
-		}
-		if best.Gap <= opts.Gap {
-			best.Status = optim.Converged
-			break
-		}
-		if r.Status == optim.Interrupted {
-			best.Status = optim.Interrupted
+		if search.ended(round, r) {
 			break
 		}
 		mean := floats.Dot(q, errors)
@@ -102,60 +121,52 @@ func OptimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 	return best, nil
 }
 
-// lastMix is the share of the other steps in what OptimizeLast minimizes, from the first attempt to the last.
-var lastMix = []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6}
+// lastMixes are the shares of the other steps in what optimizeLast minimizes, from the first attempt to the last.
+func lastMixes() []float64 { return []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6} }
 
-// OptimizeLast returns a strategy for the model after the last step alone: it minimizes sens(C)²·e_{T-1}. The Gram matrix of
-// one step is numerically singular, so a small share of the mean error is added, less and less of it until the certified
-// gap is reached; LowerBound is one for the last step itself, from the singular values of a factor that is below its Gram
-// matrix. 0 for the gap means 0.01; much less takes long, since the problem is as ill-conditioned as the share is small.
-func OptimizeLast(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
-	if opts.Gap == 0 {
-		opts.Gap = 1e-2
+// lastGram returns the Gram matrix of the last step with such a share of the mean of all.
+func lastGram(e StepErrors, mix float64) *mat.SymDense {
+	weights := make([]float64, e.Steps())
+	for t := range weights {
+		weights[t] = mix / float64(len(weights))
 	}
-	steps := e.Steps()
-	weights := make([]float64, steps)
-	weights[steps-1] = 1
-	last := e.WeightedGram(weights)
+	weights[len(weights)-1] += 1 - mix
+	return e.WeightedGram(weights)
+}
+
+// optimizeLast minimizes sens(C)²·e_(T-1). The Gram matrix of one step is numerically singular, so a small share of
+// the mean error is added, less and less of it until the certified gap is reached; LowerBound is one for the last step
+// itself, from the singular values of a factor that is below its Gram matrix. Gaps much below the default take long,
+// since the problem is as ill-conditioned as the share is small.
+func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
+	search := newStepSearch(opts, LastStep)
+	best := search.best
+	last := lastGram(e, 0)
 	root, err := rootBelow(last)
 	if err != nil {
 		return nil, err
 	}
-	best := &Result{Status: optim.IterationLimit}
-	best.Loss = math.Inf(1)
-	inner := Options{Gap: math.Max(opts.Gap/8, MinGap(steps)), MaxIterations: opts.MaxIterations}
-	for round, mix := range lastMix {
-		for t := range weights {
-			weights[t] = mix / float64(steps)
-		}
-		weights[steps-1] += 1 - mix
-		r, err := Optimize(ctx, e.WeightedGram(weights), schema, inner)
+	gap := math.Max(search.gap/8, MinGap(e.Steps()))
+	inner := Options{Gap: gap, MaxIterations: opts.MaxIterations, Start: opts.Start}
+	for round, mix := range lastMixes() {
+		h := lastGram(e, mix)
+		r, err := optimizeMasked(ctx, h, denseMask(schema), inner)
 		if err != nil {
 			return nil, err
 		}
-		q, err := Evaluate(r.Strategy, last, schema)
+		q, err := Evaluate(r.Strategy, Mean(last), schema)
 		if err != nil {
 			return nil, err
 		}
 		if q.Loss < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, q
 		}
-		bound, err := lastBound(root, e.WeightedGram(weights), strategy.GramOf(r.Strategy), schema)
+		bound, err := lastBound(root, h, strategy.GramOf(r.Strategy), schema)
 		if err != nil {
 			return nil, err
 		}
 		best.LowerBound = math.Max(best.LowerBound, bound)
-		best.Iterations += r.Iterations
-		best.Gap = (best.Loss - best.LowerBound) / best.LowerBound
-		if opts.Progress != nil {
-			opts.Progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap})
-		}
-		if best.Gap <= opts.Gap {
-			best.Status = optim.Converged
-			break
-		}
-		if r.Status == optim.Interrupted {
-			best.Status = optim.Interrupted
+		if search.ended(round, r) {
 			break
 		}
 		inner.Start = strategy.GramOf(r.Strategy)
@@ -163,8 +174,8 @@ func OptimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 	return best, nil
 }
 
-// rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their computation can
-// have lost.
+// rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their
+// computation can have lost.
 func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(h, true) {
@@ -183,22 +194,16 @@ func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
 	return &root, nil
 }
 
-// LowerBoundLast is LowerBound for the error of the last step alone: good if x is close to an optimal CᵀC, valid for every
-// positive definite x.
+// LowerBoundLast is LowerBound for the error of the last step alone: good if x is close to an optimal CᵀC, valid for
+// every positive definite x.
 func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) (float64, error) {
-	weights := make([]float64, e.Steps())
-	weights[len(weights)-1] = 1
-	root, err := rootBelow(e.WeightedGram(weights))
+	root, err := rootBelow(lastGram(e, 0))
 	if err != nil {
 		return 0, err
 	}
 	best := 0.0
-	for _, mix := range lastMix {
-		for t := range weights {
-			weights[t] = mix / float64(len(weights))
-		}
-		weights[len(weights)-1] += 1 - mix
-		bound, err := lastBound(root, e.WeightedGram(weights), x, schema)
+	for _, mix := range lastMixes() {
+		bound, err := lastBound(root, lastGram(e, mix), x, schema)
 		if err != nil {
 			return 0, err
 		}

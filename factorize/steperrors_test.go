@@ -85,11 +85,11 @@ func TestWorstAndLast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := schema(t, rapid.IntRange(1, 3).Draw(t, "k"), rapid.IntRange(1, 4).Draw(t, "b"))
 		e := drawSteps(t, s.Steps())
-		worst, err := OptimizeWorst(context.Background(), e, s, Options{Gap: 1e-2})
+		worst, err := Dense{}.Optimize(context.Background(), Worst(e), s, Options{Gap: 1e-2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		last, err := OptimizeLast(context.Background(), e, s, Options{Gap: 1e-2})
+		last, err := Dense{}.Optimize(context.Background(), Last(e), s, Options{Gap: 1e-2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestWorstAndLast(t *testing.T) {
 		for name, tc := range map[string]struct {
 			result *Result
 			pick   func([]float64) float64
-		}{"worst": {&worst.Result, slices.Max[[]float64]}, "last": {last, final}} {
+		}{"worst": {worst, slices.Max[[]float64]}, "last": {last, final}} {
 			r := tc.result
 			loss := worstOf(t, r.Strategy, e, s, tc.pick)
 			if r.Status != optim.Converged || !(r.Gap <= 1e-2) || math.Abs(loss-r.Loss) > 1e-9*loss || r.LowerBound > loss {
@@ -120,11 +120,11 @@ func TestWorstAndLast(t *testing.T) {
 // TestWorstOfOneStep: with one step all objectives are the same.
 func TestWorstOfOneStep(t *testing.T) {
 	e := stepGrams{mat.NewSymDense(1, []float64{3})}
-	worst, err := OptimizeWorst(context.Background(), e, schema(t, 1, 1), Options{})
+	worst, err := Dense{}.Optimize(context.Background(), Worst(e), schema(t, 1, 1), Options{})
 	if err != nil || math.Abs(worst.Loss-3) > 1e-12 {
 		t.Errorf("worst: %v, %v", worst, err)
 	}
-	last, err := OptimizeLast(context.Background(), e, schema(t, 1, 1), Options{})
+	last, err := Dense{}.Optimize(context.Background(), Last(e), schema(t, 1, 1), Options{})
 	if err != nil || math.Abs(last.Loss-3) > 1e-12 {
 		t.Errorf("last: %v, %v", last, err)
 	}

@@ -2,7 +2,6 @@ package factorize
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
@@ -25,7 +24,7 @@ func TestLossOfSquareRoot(t *testing.T) {
 		sens += cj * cj
 		squared += float64(steps-j) * cj * cj
 	}
-	q, err := Evaluate(p, prefixGram(steps), schema(t, 1, steps))
+	q, err := Evaluate(p, Mean(prefixGram(steps)), schema(t, 1, steps))
 	if err != nil || math.Abs(q.Sensitivity.Squared-sens) > 1e-12 || math.Abs(q.SquaredError-squared) > 1e-11 {
 		t.Errorf("%+v, want sens² %v and squared error %v (%v)", q, sens, squared, err)
 	}
@@ -38,7 +37,7 @@ func TestLossOfSquareRoot(t *testing.T) {
 	for _, v := range banded.Coefficients() {
 		sens += 4 * v * v
 	}
-	q, err = Evaluate(banded, prefixGram(steps), schema(t, 4, 5))
+	q, err = Evaluate(banded, Mean(prefixGram(steps)), schema(t, 4, 5))
 	if err != nil || math.Abs(q.Sensitivity.Squared-sens) > 1e-12 {
 		t.Errorf("banded: sens² %v, want %v (%v)", q.Sensitivity.Squared, sens, err)
 	}
@@ -88,11 +87,11 @@ func TestToeplitzObjective(t *testing.T) {
 
 // The result is not worse than the closed forms it may start from, not better than the dense certified optimum allows, and
 // column scales only help.
-func TestOptimizeToeplitz(t *testing.T) {
+func TestToeplitzOptimize(t *testing.T) {
 	for _, k := range []int{1, 3} {
 		s := schema(t, k, 24/k)
 		h := prefixGram(24)
-		best, err := Optimize(context.Background(), h, s, Options{})
+		best, err := Dense{}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,37 +99,26 @@ func TestOptimizeToeplitz(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		closed, err := Evaluate(banded, h, s)
+		closed, err := Evaluate(banded, Mean(h), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{Bandwidth: s.Separation()})
+		plain, err := Toeplitz{Bandwidth: s.Separation()}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || plain.Loss > closed.Loss || plain.Loss < best.LowerBound || plain.Sensitivity.Squared > 1 {
 			t.Errorf("k = %d: loss %v, closed form %v, bound %v (%v)", k, plain.Loss, closed.Loss, best.LowerBound, err)
 		}
-		free, err := OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{})
+		free, err := Toeplitz{Bandwidth: s.Steps()}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || free.Loss > plain.Loss*(1+1e-9) || free.Loss < best.LowerBound {
 			t.Errorf("k = %d: free %v, banded %v (%v)", k, free.Loss, plain.Loss, err)
 		}
-		scaled, err := OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{Bandwidth: s.Separation(), ScaleColumns: true})
+		scaled, err := Toeplitz{Bandwidth: s.Separation(), ScaleColumns: true}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || scaled.Loss > plain.Loss*(1+1e-9) || scaled.Loss < best.LowerBound {
 			t.Errorf("k = %d: scaled %v, plain %v (%v)", k, scaled.Loss, plain.Loss, err)
 		}
-		diagonal, err := OptimizeToeplitz(context.Background(), h, s, ToeplitzOptions{Bandwidth: 1, ScaleColumns: true})
-		one, err2 := OptimizeBanded(context.Background(), h, s, 1, Options{Gap: 1e-9})
+		diagonal, err := Toeplitz{Bandwidth: 1, ScaleColumns: true}.Optimize(context.Background(), Mean(h), s, Options{})
+		one, err2 := Banded{1}.Optimize(context.Background(), Mean(h), s, Options{Gap: 1e-9})
 		if err != nil || err2 != nil || math.Abs(diagonal.Loss/one.Loss-1) > 1e-8 {
 			t.Errorf("k = %d: one scaled coefficient %v, one band %v (%v, %v)", k, diagonal.Loss, one.Loss, err, err2)
 		}
 	}
-}
-
-func ExampleOptimizeToeplitz() {
-	s := schema(nil, 2, 8)
-	r, err := OptimizeToeplitz(context.Background(), prefixGram(16), s, ToeplitzOptions{Bandwidth: 8})
-	if err != nil {
-		panic(err)
-	}
-	best, err := Optimize(context.Background(), prefixGram(16), s, Options{})
-	fmt.Printf("%.3f of the dense optimum %v\n", r.Loss/best.Loss, err)
-	// Output: 1.100 of the dense optimum <nil>
 }

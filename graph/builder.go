@@ -146,7 +146,8 @@ func (b *builder) graph(source string) (*Graph, error) {
 		return nil, fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
 	}
 	if b.startsWithHeader() {
-		return nil, fmt.Errorf("%s:%d: %q and %q look like the names of columns, all other nodes are integers: delete the line or start it with #",
+		return nil, fmt.Errorf("%s:%d: %q and %q look like the names of columns, all other nodes are integers: "+
+			"delete the line or start it with #",
 			source, b.first.line, b.labels[0], b.labels[1])
 	}
 	order := labelOrder(b.labels)

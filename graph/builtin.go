@@ -37,12 +37,26 @@ func Builtins() []Builtin {
 		{Form: "star:n", About: "node 0 with n-1 others", parameters: "i", make: star},
 		{Form: "grid:RxC", About: "R rows of C nodes", parameters: "ii", separator: "x", make: grid},
 		{Form: "hypercube:d", About: "2^d nodes", parameters: "i", make: hypercube},
-		{Form: "regular:n,d", About: "random, every node of degree d", parameters: "ii", make: regular, denser: "a larger d"},
-		{Form: "erdos:n,p", About: "random, every edge with probability p", parameters: "if", make: erdos, denser: "a larger p"},
-		{Form: "barabasi:n,m", About: "random, new nodes join m old ones by degree", parameters: "ii", make: barabasi, denser: "a larger m"},
-		{Form: "watts:n,k,p", About: "random, a ring of k neighbours rewired with probability p", parameters: "iif", make: watts, denser: "a larger k"},
-		{Form: "geometric:n,r", About: "random points of the unit square, nearer than r", parameters: "if", make: geometric, denser: "a larger r"},
+		{Form: "regular:n,d", About: "random, every node of degree d", parameters: "ii", make: regular,
+			denser: "a larger d"},
+		{Form: "erdos:n,p", About: "random, every edge with probability p", parameters: "if", make: erdos,
+			denser: "a larger p"},
+		{Form: "barabasi:n,m", About: "random, new nodes join m old ones by degree", parameters: "ii", make: barabasi,
+			denser: "a larger m"},
+		{Form: "watts:n,k,p", About: "random, a ring of k neighbours rewired with probability p", parameters: "iif",
+			make: watts, denser: "a larger k"},
+		{Form: "geometric:n,r", About: "random points of the unit square, nearer than r", parameters: "if",
+			make: geometric, denser: "a larger r"},
 	}
+}
+
+// BuiltinForms returns the forms of the specifications that ByName knows.
+func BuiltinForms() []string {
+	var forms []string
+	for _, b := range Builtins() {
+		forms = append(forms, b.Form)
+	}
+	return forms
 }
 
 // maxDraws limits how often a random graph is drawn again because it was not connected.
@@ -56,9 +70,9 @@ const (
 	builtinNodeBytes = 150
 )
 
-// ByName makes a built-in graph from a specification such as "florentine" or "erdos:100,0.2"; known is false if the name
-// before the colon is not one of Builtins. Random graphs depend on the seed alone, not on the machine, and are drawn again
-// until connected, at most 100 times.
+// ByName makes a built-in graph from a specification such as "florentine" or "erdos:100,0.2"; known is false if the
+// name before the colon is not one of Builtins. Random graphs depend on the seed alone, not on the machine, and are
+// drawn again until connected, at most 100 times (DrawError).
 func ByName(spec string, opts BuiltinOptions) (g *Graph, known bool, err error) {
 	name, arguments, hasArguments := strings.Cut(spec, ":")
 	for _, b := range Builtins() {
@@ -124,7 +138,17 @@ func (b Builtin) draw(p []float64, seed uint64) (*Graph, error) {
 			return g, nil
 		}
 	}
-	return nil, fmt.Errorf("not connected in %d draws: choose %s, or another --seed", draws, b.denser)
+	return nil, &DrawError{Draws: draws, Denser: b.denser}
+}
+
+// DrawError is about a random graph that was not connected however often it was drawn.
+type DrawError struct {
+	Draws  int
+	Denser string // what makes it likelier to be connected, such as "a larger p"; so may another seed
+}
+
+func (e *DrawError) Error() string {
+	return fmt.Sprintf("not connected in %d draws: choose %s", e.Draws, e.Denser)
 }
 
 // errRedraw is returned by a generator that ran into a dead end.

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -143,13 +142,4 @@ func TestBuiltinsRefuse(t *testing.T) {
 			t.Errorf("%q: known %v, %v", spec, known, err)
 		}
 	}
-}
-
-func ExampleByName() {
-	g, _, err := ByName("grid:2x3", BuiltinOptions{})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(g.Nodes(), g.Edges(), g.Diameter(100).Lower)
-	// Output: 6 7 3
 }

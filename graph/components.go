@@ -46,8 +46,8 @@ func (g *Graph) LargestComponent() (*Graph, []int) {
 	return g.Subgraph(kept), kept
 }
 
-// StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is if
-// it is connected.
+// StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is
+// if it is connected.
 func (g *Graph) StronglyConnected() bool {
 	reaches := func(a *CSR) bool {
 		for _, d := range distances(a, 0) {
@@ -58,6 +58,27 @@ func (g *Graph) StronglyConnected() bool {
 		return true
 	}
 	return reaches(g.adjacency) && (!g.directed || reaches(g.adjacency.Transpose()))
+}
+
+// RegularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other: I -
+// L/max s then swaps the halves for ever. The graph must be connected.
+func (g *Graph) RegularBipartite() bool {
+	side := make([]int, g.Nodes())
+	side[0] = 1
+	queue := []int{0}
+	bipartite := true
+	for i := 0; i < len(queue); i++ {
+		u := queue[i]
+		bipartite = bipartite && g.Degree(u) == g.Degree(0)
+		g.adjacency.DoRowNonZero(u, func(_, v int, _ float64) {
+			if side[v] == 0 {
+				side[v] = -side[u]
+				queue = append(queue, v)
+			}
+			bipartite = bipartite && side[v] == -side[u]
+		})
+	}
+	return bipartite && g.Nodes() > 1
 }
 
 // distances returns the number of edges from source to every node, -1 where there is no way.

@@ -26,10 +26,11 @@ type CSR struct {
 
 var _ mat.Matrix = (*CSR)(nil)
 
-// NewCSR makes an r×c matrix of the three slices of the layout above. The slices are kept, not copied. It panics if they
-// do not describe an r×c matrix: that is a mistake of the program, not of its input.
+// NewCSR makes an r×c matrix of the three slices of the layout above. The slices are kept, not copied. It panics if
+// they do not describe an r×c matrix: that is a mistake of the program, not of its input.
 func NewCSR(r, c int, indptr, indices []int, data []float64) *CSR {
-	if r < 0 || c < 0 || len(indptr) != r+1 || indptr[0] != 0 || indptr[r] != len(indices) || len(indices) != len(data) {
+	if r < 0 || c < 0 || len(indptr) != r+1 || indptr[0] != 0 || indptr[r] != len(indices) ||
+		len(indices) != len(data) {
 		panic(fmt.Sprintf("graph: NewCSR: %d row pointers, %d indices and %d values are not a %d×%d matrix",
 			len(indptr), len(indices), len(data), r, c))
 	}
@@ -104,8 +105,8 @@ func (m *CSR) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 	}
 }
 
-// MulVecTo writes m·src (trans false) or mᵀ·src (trans true) to dst. It overwrites dst (the library it follows adds) and
-// panics if the lengths do not fit. dst must not overlap src.
+// MulVecTo writes m·src (trans false) or mᵀ·src (trans true) to dst. It overwrites dst (the library it follows adds)
+// and panics if the lengths do not fit. dst must not overlap src.
 func (m *CSR) MulVecTo(dst []float64, trans bool, src []float64) {
 	if trans {
 		if len(dst) != m.cols || len(src) != m.rows {
@@ -172,8 +173,8 @@ func (m *CSR) Transpose() *CSR {
 	return NewCSR(m.cols, m.rows, indptr, indices, data)
 }
 
-// MulMatTo writes m·src to dst, for as many vectors as width says, on all processors: src holds cols×width numbers and dst
-// rows×width, those of a row side by side. It panics if the lengths do not fit. dst must not overlap src.
+// MulMatTo writes m·src to dst, for as many vectors as width says, on all processors: src holds cols×width numbers and
+// dst rows×width, those of a row side by side. It panics if the lengths do not fit. dst must not overlap src.
 func (m *CSR) MulMatTo(dst, src []float64, width int) {
 	if len(dst) != m.rows*width || len(src) != m.cols*width {
 		panic(mat.ErrShape)

@@ -15,9 +15,9 @@ type Diameter struct {
 // Exact reports whether the bounds meet.
 func (d Diameter) Exact() bool { return d.Lower == d.Upper }
 
-// Diameter returns the exact diameter if the graph has at most exactUpTo nodes, by a search from every node. Beyond that
-// a few searches give bounds: the distance of two far nodes, and twice the eccentricity of a central one. For directed
-// graphs distances follow the edges and the bounds come from searches in both directions.
+// Diameter returns the exact diameter if the graph has at most exactUpTo nodes, by a search from every node. Beyond
+// that a few searches give bounds: the distance of two far nodes, and twice the eccentricity of a central one. For
+// directed graphs distances follow the edges and the bounds come from searches in both directions.
 func (g *Graph) Diameter(exactUpTo int) Diameter {
 	if !g.StronglyConnected() {
 		return Diameter{}

@@ -6,8 +6,8 @@ import "math/rand/v2"
 //
 //	powers[i] = (1-p)^(2^i)
 //
-// It multiplies and compares only, which IEEE 754 rounds alike everywhere; logarithms differ between machines in their last
-// bit, and a graph would with them.
+// It multiplies and compares only, which IEEE 754 rounds alike everywhere; logarithms differ between machines in their
+// last bit, and a graph would with them.
 type gaps struct{ powers []float64 }
 
 func newGaps(p float64) gaps {

@@ -19,22 +19,23 @@ const (
 	Laplacian
 )
 
-var schemeNames = [...]string{Uniform: "uniform", Metropolis: "metropolis", MaxDegree: "max-degree", Laplacian: "laplacian"}
+// Schemes lists the names ParseScheme accepts, in the order of the schemes.
+func Schemes() []string {
+	return []string{Uniform: "uniform", Metropolis: "metropolis", MaxDegree: "max-degree", Laplacian: "laplacian"}
+}
 
-// Schemes lists the names ParseScheme accepts.
-func Schemes() []string { return schemeNames[:] }
-
-// String returns the name used in flags and manifests.
+// String returns the name used on command lines and in manifests.
 func (s Scheme) String() string {
-	if s < 0 || int(s) >= len(schemeNames) {
+	names := Schemes()
+	if s < 0 || int(s) >= len(names) {
 		return fmt.Sprintf("Scheme(%d)", int(s))
 	}
-	return schemeNames[s]
+	return names[s]
 }
 
 // ParseScheme is the inverse of String.
 func ParseScheme(name string) (Scheme, error) {
-	for s, n := range schemeNames {
+	for s, n := range Schemes() {
 		if n == name {
 			return Scheme(s), nil
 		}
@@ -43,7 +44,7 @@ func ParseScheme(name string) (Scheme, error) {
 }
 
 // ErrDirected is returned for schemes that need an undirected graph.
-var ErrDirected = errors.New("needs an undirected graph; uniform and --gossip-matrix work for directed ones")
+var ErrDirected = errors.New("needs an undirected graph")
 
 // Gossip is a row-stochastic matrix W over the nodes of a graph.
 type Gossip struct {
@@ -53,8 +54,8 @@ type Gossip struct {
 	balanced   bool
 }
 
-// NewGossip makes the gossip matrix of g. All schemes but Uniform return ErrDirected for a directed graph. Weights so far
-// apart that a share of them is no longer a positive number are an error: an edge is never dropped silently.
+// NewGossip makes the gossip matrix of g. All schemes but Uniform return ErrDirected for a directed graph. Weights so
+// far apart that a share of them is no longer a positive number are an error: an edge is never dropped silently.
 func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 	if g.Directed() && s != Uniform {
 		return nil, fmt.Errorf("gossip scheme %v %w", s, ErrDirected)
@@ -80,7 +81,8 @@ func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 			self = rest(sum, len(row))
 		}
 		if !usable || s == Uniform && self == 0 {
-			return nil, fmt.Errorf("gossip scheme %v: the edge weights around node %s are too large or too far apart", s, g.Label(u))
+			return nil, fmt.Errorf("gossip scheme %v: the edge weights around node %s are too large or too far apart",
+				s, g.Label(u))
 		}
 		entries = appendRow(entries, row, Edge{u, u, self})
 	}
@@ -149,10 +151,10 @@ func (g *Gossip) DoublyStochastic() bool {
 	return true
 }
 
-// Stationary returns the distribution π > 0 of detailed balance, π_u W[u,v] = π_v W[v,u], and whether there is one (up to
-// 1e-9): W is then similar to a symmetric matrix through diag(π)^½. Uniform gossip has π_u ∝ 1 + s_u, symmetric W the
-// uniform one. The graph of W must be connected, and π must be within the range of float64. The slice is the same at every
-// call and must not be changed.
+// Stationary returns the distribution π > 0 of detailed balance, π_u W[u,v] = π_v W[v,u], and whether there is one (up
+// to 1e-9): W is then similar to a symmetric matrix through diag(π)^½. Uniform gossip has π_u ∝ 1 + s_u, symmetric W
+// the uniform one. The graph of W must be connected, and π must be within the range of float64. The slice is the same
+// at every call and must not be changed.
 func (g *Gossip) Stationary() ([]float64, bool) {
 	g.once.Do(func() { g.stationary, g.balanced = g.detailedBalance() })
 	return g.stationary, g.balanced

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -216,23 +215,4 @@ func TestRestrict(t *testing.T) {
 	if _, err := w.Restrict([]int{1, 2}); !errors.Is(err, ErrGossip) || !strings.Contains(err.Error(), "node 2") {
 		t.Errorf("a part that averages over the rest: %v", err)
 	}
-}
-
-func ExampleNewGossip() { // the ends of a path of three average over two nodes, the middle over three
-	g, _, err := ByName("path:3", BuiltinOptions{})
-	if err != nil {
-		panic(err)
-	}
-	w, err := NewGossip(g, Uniform)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("%.3f\n", mat.Formatted(w.Matrix()))
-	pi, reversible := w.Stationary()
-	fmt.Printf("π = %.3f, detailed balance: %v, symmetric: %v\n", pi, reversible, w.Symmetric())
-	// Output:
-	// ⎡0.500  0.500  0.000⎤
-	// ⎢0.333  0.333  0.333⎥
-	// ⎣0.000  0.500  0.500⎦
-	// π = [0.286 0.429 0.286], detailed balance: true, symmetric: false
 }

@@ -17,9 +17,9 @@ import (
 // ErrGossip is wrapped by the errors about a matrix that is not a gossip matrix, or not one of the graph at hand.
 var ErrGossip = errors.New("not a gossip matrix")
 
-// LoadGossip reads a gossip matrix from a .npy, .mtx (possibly gzipped) or .csv file and validates it: square, finite, not
-// negative, rows that sum to one within 1e-9. If g is not nil, W must be of its size and W[u,v] > 0 only where v = u or
-// A[u,v] > 0. Values are kept as they are.
+// LoadGossip reads a gossip matrix from a .npy, .mtx (possibly gzipped) or .csv file and validates it: square, finite,
+// not negative, rows that sum to one within 1e-9. If g is not nil, W must be of its size and W[u,v] > 0 only where v =
+// u or A[u,v] > 0. Values are kept as they are.
 func LoadGossip(path string, g *Graph) (*Gossip, error) {
 	w, err := readMatrix(path)
 	if err != nil {
@@ -71,7 +71,8 @@ func (g *Gossip) supportedBy(on *Graph) error {
 	var bad error
 	g.w.DoNonZero(func(u, v int, w float64) {
 		if u != v && w > 0 && bad == nil && on.adjacency.At(u, v) == 0 {
-			bad = fmt.Errorf("%w: node %s averages over %s (weight %v), but the graph has no such edge", ErrGossip, on.Label(u), on.Label(v), w)
+			bad = fmt.Errorf("%w: node %s averages over %s (weight %v), but the graph has no such edge", ErrGossip,
+				on.Label(u), on.Label(v), w)
 		}
 	})
 	return bad

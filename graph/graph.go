@@ -31,8 +31,8 @@ type Edge struct {
 }
 
 // New returns the graph with these distinct labels and edges. It keeps the slice of labels, and copies the edges. The
-// errors are ErrNoNodes, repeated labels, node numbers out of range, self-loops, repeated edges (in either direction, if
-// undirected) and weights that are not positive and finite.
+// errors are ErrNoNodes, repeated labels, node numbers out of range, self-loops, repeated edges (in either direction,
+// if undirected) and weights that are not positive and finite.
 func New(labels []string, edges []Edge, directed bool) (*Graph, error) {
 	number := make(map[string]int, len(labels))
 	for i, l := range labels {
@@ -90,8 +90,8 @@ func compareEdges(a, b Edge) int {
 	return a.V - b.V
 }
 
-// sortRows returns edges of nodes below n in the order of compare, which must look at the row first: counted into rows, which
-// are then sorted on all processors.
+// sortRows returns edges of nodes below n in the order of compare, which must look at the row first: counted into rows,
+// which are then sorted on all processors.
 func sortRows[E any](edges []E, n int, row func(e *E) int, compare func(a, b E) int) []E {
 	starts := make([]int, n+1)
 	for i := range edges {

@@ -20,6 +20,10 @@ type LoadOptions struct {
 	Directed bool // an edge "u v" is A[u,v] alone
 }
 
+// ErrAsymmetric is wrapped by the errors about a matrix that is not symmetric, for a graph that is not said to be
+// directed.
+var ErrAsymmetric = errors.New("the graph is directed")
+
 // LoadReport says what was found on the way.
 type LoadReport struct {
 	Format     string // "edge list", "MatrixMarket" or "npy"
@@ -120,10 +124,11 @@ func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 			w := a.Data[u*n+v]
 			switch {
 			case w-w != 0 || w < 0:
-				return nil, report, fmt.Errorf("%s: entry (%d,%d) is %v: must be finite and not negative", path, u, v, w)
+				return nil, report, fmt.Errorf("%s: entry (%d,%d) is %v: must be finite and not negative", path, u, v,
+					w)
 			case !opts.Directed && w != a.Data[v*n+u]:
-				return nil, report, fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so the graph is directed: use --directed",
-					path, u, v, v, u)
+				return nil, report, fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so %w",
+					path, u, v, v, u, ErrAsymmetric)
 			case w == 0:
 			case u == v:
 				report.SelfLoops++
@@ -133,7 +138,8 @@ func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 		}
 	}
 	if len(edges) == 0 {
-		return nil, report, fmt.Errorf("%s: %w between different nodes (%d self-loops)", path, ErrNoEdges, report.SelfLoops)
+		return nil, report, fmt.Errorf("%s: %w between different nodes (%d self-loops)", path, ErrNoEdges,
+			report.SelfLoops)
 	}
 	g, err := newGraph(numberLabels(n), edges, opts.Directed)
 	return g, report, err

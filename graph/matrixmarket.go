@@ -25,7 +25,8 @@ type marketHeader struct {
 func parseMarketHeader(line string) (marketHeader, error) {
 	f := strings.Fields(strings.ToLower(line))
 	if len(f) != 5 || f[0] != strings.ToLower(marketBanner) || f[1] != "matrix" {
-		return marketHeader{}, errors.New(`not MatrixMarket: the first line must be like "%%MatrixMarket matrix coordinate real general"`)
+		return marketHeader{}, errors.New("not MatrixMarket: the first line must be like " +
+			`"%%MatrixMarket matrix coordinate real general"`)
 	}
 	h := marketHeader{array: f[2] == "array", pattern: f[3] == "pattern", symmetric: f[4] == "symmetric"}
 	switch {
@@ -51,7 +52,8 @@ type marketReader struct {
 }
 
 // readMarket calls size with the dimension and entry for every stored entry, once for symmetric pairs.
-func readMarket(r io.Reader, source string, size func(h marketHeader, n int) error, entry func(i, j int, value string, line int) error) (marketHeader, error) {
+func readMarket(r io.Reader, source string, size func(h marketHeader, n int) error,
+	entry func(i, j int, value string, line int) error) (marketHeader, error) {
 	m := &marketReader{n: -1, size: size, entry: entry}
 	first := true
 	count, err := lines(r, source, func(line string, number int) (err error) {
@@ -160,7 +162,8 @@ func (m *marketReader) nextOfArray() (i, j int) {
 	return i, j
 }
 
-// readMatrixGraph reads an adjacency matrix. Nodes are numbered from 1, as in the file; rows without entries are nodes too.
+// readMatrixGraph reads an adjacency matrix. Nodes are numbered from 1, as in the file; rows without entries are nodes
+// too.
 func readMatrixGraph(r io.Reader, source string, b *builder) error {
 	n := 0
 	names := func(i int) string { return strconv.Itoa(i + 1) }
@@ -200,8 +203,8 @@ func readMatrixGraph(r io.Reader, source string, b *builder) error {
 		}
 	}
 	if i, j, differ := both.asymmetric(); differ {
-		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so the graph is directed: use --directed", source,
-			i+1, j+1, j+1, i+1)
+		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so %w", source,
+			i+1, j+1, j+1, i+1, ErrAsymmetric)
 	}
 	if b.added == 0 {
 		return fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)

@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// regular draws sparse graphs by pairing and dense ones, where pairing runs into dead ends, as complements of sparse ones.
+// regular draws sparse graphs by pairing and dense ones, where pairing runs into dead ends, as complements of sparse
+// ones.
 func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 	n, d := int(p[0]), int(p[1])
 	if d >= n || n*d%2 != 0 {
@@ -29,8 +30,8 @@ func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 	return unweighted(n, complement(n, edges))
 }
 
-// pairing joins random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger & Wormald
-// 1999), which is asymptotically uniform among the graphs on n nodes of degree d.
+// pairing joins random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger &
+// Wormald 1999), which is asymptotically uniform among the graphs on n nodes of degree d.
 func pairing(n, d int, rng *rand.Rand) ([]Edge, error) {
 	stubs := make([]int, 0, n*d)
 	for u := range n {
@@ -153,8 +154,8 @@ func barabasi(p []float64, rng *rand.Rand) (*Graph, error) {
 	return unweighted(n, edges)
 }
 
-// watts starts from a ring where every node has k neighbours (k even) and moves the far end of each edge with probability
-// p to a random node (Watts & Strogatz 1998).
+// watts starts from a ring where every node has k neighbours (k even) and moves the far end of each edge with
+// probability p to a random node (Watts & Strogatz 1998).
 func watts(p []float64, rng *rand.Rand) (*Graph, error) {
 	n, k, prob := int(p[0]), int(p[1]), p[2]
 	if k%2 != 0 || k >= n || prob > 1 {
@@ -225,6 +226,6 @@ func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
 	return unweighted(n, edges)
 }
 
-// squaredDistance rounds after every operation: the conversions keep a compiler from fusing them, which would join other
-// points on other machines.
+// squaredDistance rounds after every operation: the conversions keep a compiler from fusing them, which would join
+// other points on other machines.
 func squaredDistance(dx, dy float64) float64 { return float64(dx*dx) + float64(dy*dy) }

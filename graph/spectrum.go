@@ -16,7 +16,7 @@ import (
 // spectral gap is 1 - |λ₂|.
 type SecondEigenvalue struct {
 	Modulus float64
-	Error   float64 // norm of Lanczos' residual, with rounding; 0 for dense eigenvalues, which have nothing but rounding
+	Error   float64 // norm of Lanczos' residual, with rounding; 0 for dense eigenvalues, whose only error is rounding
 	Method  string  // "dense" or "Lanczos"
 }
 
@@ -33,14 +33,14 @@ const (
 	lanczosFloats      = 5e7 // of the basis, 400 MB; with more nodes fewer steps are made
 )
 
-// SecondEigenvalue computes |λ₂| of a connected W; one node has 0. With detailed balance it takes the eigenvalues of the
-// similar symmetric matrix up to 1200 nodes, and Lanczos' method with the known first eigenvector deflated beyond. Lanczos'
-// Modulus is a Rayleigh quotient: |λ₂| is not below it (but for rounding), and some eigenvalue, nearly always λ₂ itself, is
-// within Error of it in modulus. That Error is an estimate, no bound; it stays large where the gap is
+// SecondEigenvalue computes |λ₂| of a connected W; one node has 0. With detailed balance it takes the eigenvalues of
+// the similar symmetric matrix up to 1200 nodes, and Lanczos' method with the known first eigenvector deflated beyond.
+// Lanczos' Modulus is a Rayleigh quotient: |λ₂| is not below it (but for rounding), and some eigenvalue, nearly always
+// λ₂ itself, is within Error of it in modulus. That Error is an estimate, no bound; it stays large where the gap is
 // tiny, as on long cycles.
 //
-// Without detailed balance it takes dense eigenvalues up to 400 nodes, as accurate as the eigenvalues of a matrix that is
-// not normal can be, and returns ErrSpectrum beyond.
+// Without detailed balance it takes dense eigenvalues up to 400 nodes, as accurate as the eigenvalues of a matrix that
+// is not normal can be, and returns ErrSpectrum beyond.
 func (g *Gossip) SecondEigenvalue() (SecondEigenvalue, error) {
 	n, _ := g.w.Dims()
 	if n == 1 {
@@ -56,8 +56,8 @@ func (g *Gossip) SecondEigenvalue() (SecondEigenvalue, error) {
 	return SecondEigenvalue{Modulus: math.Min(values[1], 1), Method: "dense"}, nil
 }
 
-// Eigenvalues returns the moduli of the eigenvalues of W, largest first, by dense methods: up to 1200 nodes with detailed
-// balance, up to 400 without; ErrSpectrum beyond.
+// Eigenvalues returns the moduli of the eigenvalues of W, largest first, by dense methods: up to 1200 nodes with
+// detailed balance, up to 400 without; ErrSpectrum beyond.
 func (g *Gossip) Eigenvalues() ([]float64, error) {
 	n, _ := g.w.Dims()
 	pi, reversible := g.Stationary()
@@ -94,8 +94,8 @@ func (g *Gossip) Eigenvalues() ([]float64, error) {
 
 var errEigen = errors.New("eigenvalues of the gossip matrix did not converge")
 
-// lanczos runs Lanczos' method with full orthogonalization on D^½ W D^-½, orthogonal to its first eigenvector D^½ 1, until
-// the residual of the largest Ritz value is below 1e-10.
+// lanczos runs Lanczos' method with full orthogonalization on D^½ W D^-½, orthogonal to its first eigenvector D^½ 1,
+// until the residual of the largest Ritz value is below 1e-10.
 func (g *Gossip) lanczos(pi []float64) SecondEigenvalue {
 	n := len(pi)
 	root := make([]float64, n)

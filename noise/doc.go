@@ -2,9 +2,9 @@
 //
 // # What is drawn
 //
-// A node adds row t of C⁻¹Z to the sum of its clipped gradients in step t, where Z has T rows of independent normal numbers,
-// one for each parameter of its model, with the standard deviation clip/μ, or 2·clip/μ where a record is replaced by another.
-// Structured strategies make that row from a few kept rows:
+// A node adds row t of C⁻¹Z to the sum of its clipped gradients in step t, where Z has T rows of independent normal
+// numbers, one for each parameter of its model, with the standard deviation clip/μ, or 2·clip/μ where a record is
+// replaced by another. Structured strategies make that row from a few kept rows:
 //
 //	dense           all earlier rows of Z, or none if they are made again
 //	banded, w       w-1 rows of noise
@@ -14,9 +14,10 @@
 //
 // # Randomness
 //
-// Every number of Z is a function of a secret key, its step and its coordinate: ChaCha8 seeded with SHA-256(key, step, block of
-// 4096 coordinates), then the normal quantile function in arithmetic that is the same everywhere. The key comes from the
-// operating system. A seed in its place makes noise reproducible, for tests and simulations, and protects nothing.
+// Every number of Z is a function of a secret key, its step and its coordinate: ChaCha8 seeded with SHA-256(key, step,
+// block of 4096 coordinates), then the normal quantile function in arithmetic that is the same everywhere. The key
+// comes from the operating system. A seed in its place makes noise reproducible, for tests and simulations, and
+// protects nothing.
 //
 // # Which row for which batch
 //
@@ -31,6 +32,8 @@
 // The state is written in place and locked itself, whatever it is called, and looked at before every row. What a
 // process cannot see is that a copy of the state was put back, or runs elsewhere: State.Counter finds that out, from a
 // second file that is not copied with it.
+//
+// A Drawing writes rows to a file, which appears when all of them are safe, or one by one to a stream of bytes.
 //
 // # What floating point does not give
 //

@@ -60,7 +60,7 @@ func TestDurableResumes(t *testing.T) {
 			if err := third.Close(); err != nil {
 				t.Fatal(err)
 			}
-			whole, err := newStream(c, "ann", third.key, 100, 2, opts)
+			whole, err := newStream(c, gaussian{"ann", third.key, 2}, 100, opts)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,8 @@ import (
 	"mafalda/noise"
 )
 
-// A node draws the noise of every step once; its place is on disk before a row is handed out. "out" is an export made with --mu, or
+// A node draws the noise of every step once; its place is on disk before a row is handed out. "out" is an export made
+// with --mu, or
 // --epsilon and --delta.
 func ExampleOpenDurable() {
 	at := noise.State{Path: "medici.state", New: true} // later starts of this node are without New

@@ -24,7 +24,8 @@ func FuzzRecord(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, part := range [][]byte{text, text[:len(text)-1], text[:blockSize], {}, []byte(`{"format":"mafalda noise state 1","issued":3}`),
+	for _, part := range [][]byte{text, text[:len(text)-1], text[:blockSize], {},
+		[]byte(`{"format":"mafalda noise state 1","issued":3}`),
 		append(append([]byte{}, text[:2*blockSize]...), make([]byte, blockSize)...)} {
 		f.Add(part)
 	}

@@ -15,9 +15,9 @@ const (
 	excessProbes  = 8
 )
 
-// checkInverse is ErrExport if C is so ill-conditioned that what is computed for C⁻¹ is another matrix: with E = C·C⁻¹ - I, who
-// draws noise by it has the strategy (I+E)⁻¹C, whose sensitivity is up to 1/(1-‖E‖) times that of C. The Frobenius norm of E is
-// estimated from random vectors, which nobody could know who made C.
+// checkInverse is ErrExport if C is so ill-conditioned that what is computed for C⁻¹ is another matrix: with E = C·C⁻¹
+// - I, who draws noise by it has the strategy (I+E)⁻¹C, whose sensitivity is up to 1/(1-‖E‖) times that of C. The
+// Frobenius norm of E is estimated from random vectors, which nobody could know who made C.
 func checkInverse(c strategy.Strategy) error {
 	var lower, noising mat.TriDense
 	if err := c.NoisingTo(&noising); err != nil {
@@ -37,8 +37,8 @@ func checkInverse(c strategy.Strategy) error {
 		squared += mat.Dot(back, back) / excessProbes
 	}
 	if excess := math.Sqrt(squared); !(excess <= largestExcess) {
-		return fmt.Errorf("%w: C is ill-conditioned: C·C⁻¹ is off by %.1e, so that the noise would protect less", ErrExport,
-			excess)
+		return fmt.Errorf("%w: C is ill-conditioned: C·C⁻¹ is off by %.1e, so that the noise would protect less",
+			ErrExport, excess)
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"mafalda/strategy"
 )
 
-// The computed inverse of a matrix of condition 1e15 is another matrix, by some percent, and noise by it protected less.
+// The computed inverse of a matrix of condition 1e15 is another matrix, by some percent, and noise by it protected
+// less.
 func TestInverseOfIllConditioned(t *testing.T) {
 	for growth, ill := range map[float64]bool{0.01: false, 1: true} {
 		rng := rand.New(rand.NewPCG(1, 9))

@@ -42,8 +42,9 @@ func NewKey() (Key, error) {
 
 func keyOf(secret *[keySize]byte) Key { return Key{func() *[keySize]byte { return secret }} }
 
-// SeededKey returns the key of a node for a seed: SHA-256 of "mafalda noise 1", the seed as eight bytes, least significant
-// first, and the node's label. It is for simulations and tests: everybody can make it, so it protects nothing.
+// SeededKey returns the key of a node for a seed: SHA-256 of "mafalda noise 1", the seed as eight bytes, least
+// significant first, and the node's label. It is for simulations and tests: everybody can make it, so it protects
+// nothing.
 func SeededKey(seed uint64, node string) Key {
 	message := binary.LittleEndian.AppendUint64([]byte("mafalda noise 1"), seed)
 	hash := sha256.Sum256(append(message, node...))
@@ -53,9 +54,9 @@ func SeededKey(seed uint64, node string) Key {
 // chunk is how many coordinates of a row come from one generator, so that a row can be made by several goroutines.
 const chunk = 4096
 
-// normals writes row t of Z, standard normal numbers, to dst. It depends on key, t and the coordinate alone: coordinates
-// 4096·c, 4096·c + 1, ... come from ChaCha8 (C2SP chacha8rand, as in math/rand/v2) with the seed SHA-256(key, t, c), t and c as
-// eight bytes each, least significant first.
+// normals writes row t of Z, standard normal numbers, to dst. It depends on key, t and the coordinate alone:
+// coordinates 4096·c, 4096·c + 1, ... come from ChaCha8 (C2SP chacha8rand, as in math/rand/v2) with the seed
+// SHA-256(key, t, c), t and c as eight bytes each, least significant first.
 func (k Key) normals(dst []float64, t int) {
 	chunks := (len(dst) + chunk - 1) / chunk
 	workers := min(runtime.GOMAXPROCS(0), chunks)

@@ -56,8 +56,8 @@ func TestNormalOfBits(t *testing.T) {
 	}
 }
 
-// TestNormalsAreNormal: moments, Kolmogorov-Smirnov, tails and correlations of a million numbers of one key. The limits are five
-// standard errors, for one fixed key.
+// TestNormalsAreNormal: moments, Kolmogorov-Smirnov, tails and correlations of a million numbers of one key. The limits
+// are five standard errors, for one fixed key.
 func TestNormalsAreNormal(t *testing.T) {
 	const n, rows = 1 << 18, 4
 	key := SeededKey(1, "a")
@@ -110,12 +110,13 @@ func TestNormalsAreNormal(t *testing.T) {
 	}
 }
 
-// TestGolden compares with the numpy implementation (examples/pytorch/mafalda_noise.py), bit for bit: the scheme must never change, or
-// seeded simulations would, and a state that is resumed.
+// TestGolden compares with the numpy implementation (examples/pytorch/mafalda_noise.py), bit for bit: the scheme must
+// never change, or seeded simulations would, and a state that is resumed.
 func TestGolden(t *testing.T) {
 	row := make([]float64, 5000)
 	SeededKey(1, "node").normals(row, 2)
-	for i, want := range map[int]float64{0: -0.943225042052659, 1: -0.7442983499461219, 123: 0.21334255538741906, 124: -0.11410073298090606, 4095: -0.38370247939053903, 4096: 0.5613412576575337, 4999: 0.9002613918101834} {
+	for i, want := range map[int]float64{0: -0.943225042052659, 1: -0.7442983499461219, 123: 0.21334255538741906,
+		124: -0.11410073298090606, 4095: -0.38370247939053903, 4096: 0.5613412576575337, 4999: 0.9002613918101834} {
 		if row[i] != want {
 			t.Errorf("coordinate %d is %v, want %v", i, row[i], want)
 		}

@@ -27,7 +27,7 @@ const stateFormat = "mafalda noise state 2"
 func (d *Durable) head() stateHead {
 	return stateHead{Format: stateFormat, Key: hex.EncodeToString(d.key.secret()[:]), Export: d.export, Node: d.node,
 		Dim: d.dim, Std: d.std,
-		Grid: d.grid, Seeded: d.seed}
+		Grid: d.grid, Seeded: d.seed != nil}
 }
 
 // adopt takes the key of the state, if all else is of this stream.
@@ -41,7 +41,7 @@ func (d *Durable) adopt() error {
 		return errors.New("damaged")
 	}
 	mine := d.head()
-	if d.seed && earlier.Seeded && earlier.Key != mine.Key {
+	if d.seed != nil && earlier.Seeded && earlier.Key != mine.Key {
 		return errors.New("of another seed")
 	}
 	mine.Key = earlier.Key

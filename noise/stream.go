@@ -17,8 +17,8 @@ type Options struct {
 	// how far one record can move the sum: clip/μ under zero-out adjacency, 2·clip/μ under replace-one. 0 takes the one
 	// in the manifest; a smaller one than that is refused, for the manifest promises a μ.
 	NoiseStd float64
-	// Regenerate makes earlier rows of Z again instead of keeping them, for dense strategies: one row in memory instead of T,
-	// and t rows of work in step t.
+	// Regenerate makes earlier rows of Z again instead of keeping them, for dense strategies: one row in memory instead
+	// of T, and t rows of work in step t.
 	Regenerate bool
 	// Grid, if not 0, rounds every number to a multiple of it: a power of two, at most an eighth of the standard
 	// deviation and at least 2⁻⁴⁰ of it. The gradients must be on the same grid (see the package's documentation).
@@ -34,7 +34,7 @@ type Stream struct {
 	steps  int
 	std    float64
 	grid   float64
-	seed   bool
+	seed   *uint64 // what it is made of; nil: a secret key
 	mix    *mixer
 	next   int // the next step
 	z      []float64
@@ -73,7 +73,7 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing a key: %w", err)
 	}
-	s, err := newStream(c, node, key, dim, std, opts)
+	s, err := newStream(c, gaussian{node, key, std}, dim, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,22 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	return s, nil
 }
 
-func newStream(c strategy.Strategy, node string, key Key, dim int, std float64, opts Options) (*Stream, error) {
-	s := &Stream{node: node, key: key, dim: dim, steps: c.Steps(), std: std, grid: opts.Grid, seed: opts.Seed != nil,
-		z: make([]float64, dim), row: make([]float64, dim)}
+// gaussian is Z of a node: what it is drawn with.
+type gaussian struct {
+	node string
+	key  Key
+	std  float64
+}
+
+func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
+	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), std: z.std,
+		grid: opts.Grid, z: make([]float64, dim), row: make([]float64, dim)}
+	if opts.Seed != nil {
+		seed := *opts.Seed
+		s.seed = &seed
+	}
 	var err error
-	if s.mix, err = newMixer(c, dim, key.normals, opts.Regenerate); err != nil {
+	if s.mix, err = newMixer(c, dim, z.key.normals, opts.Regenerate); err != nil {
 		return nil, fmt.Errorf("preparing the noise: %w", err)
 	}
 	return s, nil
@@ -101,7 +112,7 @@ func (s *Stream) Step() int { return s.next }
 func (s *Stream) Dim() int { return s.dim }
 
 // Private reports whether the key is secret: false for seeded streams, which protect nothing.
-func (s *Stream) Private() bool { return !s.seed }
+func (s *Stream) Private() bool { return s.seed == nil }
 
 // NoiseStd returns the standard deviation of Z.
 func (s *Stream) NoiseStd() float64 { return s.std }
@@ -113,8 +124,8 @@ func (s *Stream) Export() string { return s.export }
 func (s *Stream) Floats() int { return s.mix.floats() }
 
 // Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
-// standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and crashed
-// must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream.
+// standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and
+// crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream.
 func (s *Stream) Next(dst []float64) error {
 	if err := s.advance(len(dst)); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -38,7 +39,7 @@ var denseOptimum = sync.OnceValues(func() (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Optimize(context.Background(), workload.PrefixGram(steps), s, factorize.Options{})
+	r, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(workload.PrefixGram(steps)), s, factorize.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -55,23 +56,17 @@ func strategies(t testing.TB) map[string]strategy.Strategy {
 	ctx := context.Background()
 	all := map[string]strategy.Strategy{}
 	all["dense"] = dense(t)
-	banded, err := factorize.OptimizeBanded(ctx, h, s, 4, factorize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all["banded"] = banded.Strategy
-	for name, make := range map[string]func() (*factorize.SeriesResult, error){
-		"toeplitz": func() (*factorize.SeriesResult, error) {
-			return factorize.OptimizeToeplitz(ctx, h, s, factorize.ToeplitzOptions{Bandwidth: 5, ScaleColumns: true})
-		},
-		"blt":            func() (*factorize.SeriesResult, error) { return factorize.OptimizeBLT(ctx, h, s, 3) },
-		"banded-inverse": func() (*factorize.SeriesResult, error) { return factorize.OptimizeBandedInverse(ctx, h, s, 3) },
+	for _, class := range []factorize.Class{
+		factorize.Banded{Bandwidth: 4},
+		factorize.Toeplitz{Bandwidth: 5, ScaleColumns: true},
+		factorize.BLT{Buffers: 3},
+		factorize.BandedInverse{Bandwidth: 3},
 	} {
-		r, err := make()
+		r, err := class.Optimize(ctx, factorize.Mean(h), s, factorize.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[name] = r.Strategy
+		all[class.Name()] = r.Strategy
 	}
 	return all
 }
@@ -92,7 +87,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 		want.Mul(&noising, z)
 		for _, regenerate := range []bool{false, true} {
 			seed := uint64(7)
-			s, err := newStream(c, "node", key, dim, 3, Options{Seed: &seed, Regenerate: regenerate})
+			s, err := newStream(c, gaussian{"node", key, 3}, dim, Options{Seed: &seed, Regenerate: regenerate})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +105,8 @@ func TestStreamIsTheProduct(t *testing.T) {
 			if err := s.Next(row); err != io.EOF {
 				t.Errorf("%s: after the last step: %v", name, err)
 			}
-			if limit := map[string]int{"dense": steps, "banded": 3, "toeplitz": 4, "blt": 4, "banded-inverse": 2}[name]; s.Floats() > limit || regenerate && s.Floats() > 4 {
+			if limit := map[string]int{"dense": steps, "banded": 3, "toeplitz": 4, "blt": 4,
+				"banded-inverse": 2}[name]; s.Floats() > limit || regenerate && s.Floats() > 4 {
 				t.Errorf("%s keeps %d rows", name, s.Floats())
 			}
 		}
@@ -121,7 +117,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 func TestCovariance(t *testing.T) {
 	for name, c := range strategies(t) {
 		seed := uint64(1)
-		s, err := newStream(c, "node", SeededKey(seed, "node"), 1<<16, 1, Options{Seed: &seed})
+		s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, 1<<16, Options{Seed: &seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,9 +139,11 @@ func TestCovariance(t *testing.T) {
 					sum += v * rows[earlier][i]
 				}
 				got := sum / float64(s.Dim())
-				margin := 5 * math.Sqrt((want.At(step, step)*want.At(earlier, earlier)+math.Pow(want.At(step, earlier), 2))/float64(s.Dim()))
+				both := want.At(step, step)*want.At(earlier, earlier) + math.Pow(want.At(step, earlier), 2)
+				margin := 5 * math.Sqrt(both/float64(s.Dim()))
 				if math.Abs(got-want.At(step, earlier)) > margin {
-					t.Errorf("%s: covariance of steps %d and %d is %v, want %v ± %v", name, earlier, step, got, want.At(step, earlier), margin)
+					t.Errorf("%s: covariance of steps %d and %d is %v, want %v ± %v", name, earlier, step, got,
+						want.At(step, earlier), margin)
 				}
 			}
 		}
@@ -156,9 +154,12 @@ func TestCovariance(t *testing.T) {
 func exported(t testing.TB, c strategy.Strategy) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps, Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
-		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1, Tolerance: 0.1, Status: "converged",
-		Graph: &export.Graph{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"}, Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
+	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps,
+		Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
+		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1,
+		Tolerance: 0.1, Status: "converged",
+		Graph:   &graph.Origin{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"},
+		Privacy: &export.Privacy{Mu: 0.5, Sigma: 2, Clip: 1, Adjacency: "zero-out", NoiseStd: 2}}
 	files := []export.File{export.Bytes("nodes.csv", []byte("index,label,degree\n0,ann,1\n1,\"b,ob\",1\n"))}
 	if c.Name() == "dense" {
 		var lower, noising mat.TriDense
@@ -189,8 +190,8 @@ func read(t testing.TB, next func([]float64) error, count int) [][]float64 {
 
 func same(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal[[]float64]) }
 
-// TestOpen: seeds make noise again, nodes and keys differ, the scale is the manifest's or the caller's, single precision and grid
-// are roundings.
+// TestOpen: seeds make noise again, nodes and keys differ, the scale is the manifest's or the caller's, single
+// precision and grid are roundings.
 func TestOpen(t *testing.T) {
 	dir := exported(t, dense(t))
 	seed := uint64(3)
@@ -209,7 +210,8 @@ func TestOpen(t *testing.T) {
 		t.Error("two nodes have the same noise")
 	}
 	private := open("ann", Options{})
-	if same(ann, read(t, private.Next, steps)) || !private.Private() || same(read(t, open("ann", Options{}).Next, 1), read(t, open("ann", Options{}).Next, 1)) {
+	if same(ann, read(t, private.Next, steps)) || !private.Private() ||
+		same(read(t, open("ann", Options{}).Next, 1), read(t, open("ann", Options{}).Next, 1)) {
 		t.Error("keys of the operating system are not fresh")
 	}
 	double := read(t, open("ann", Options{Seed: &seed, NoiseStd: 4}).Next, steps)
@@ -295,7 +297,7 @@ func BenchmarkNext(b *testing.B) {
 	seed := uint64(1)
 	for name, c := range strategies(b) {
 		b.Run(name, func(b *testing.B) {
-			s, err := newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed})
+			s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large, Options{Seed: &seed})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -303,7 +305,8 @@ func BenchmarkNext(b *testing.B) {
 			b.SetBytes(8 * large)
 			for b.Loop() {
 				if err := s.Next(row); err == io.EOF {
-					if s, err = newStream(c, "node", SeededKey(seed, "node"), large, 1, Options{Seed: &seed}); err != nil {
+					if s, err = newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large,
+						Options{Seed: &seed}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -35,7 +35,7 @@ func writeBefore(t *testing.T, dir string, key Key, rows int) string {
 func TestFormatBefore(t *testing.T) {
 	dir := exported(t, dense(t))
 	key := SeededKey(5, "somebody")
-	whole, err := newStream(dense(t), "ann", key, 100, 2, Options{})
+	whole, err := newStream(dense(t), gaussian{"ann", key, 2}, 100, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ type Options struct {
 	Memory        int // pairs kept; 0 means 10. Each costs two vectors
 	MaxIterations int // 0 means 2000; reaching it ends with IterationLimit
 
-	// Precondition, if not nil, writes an approximation of (∇²f)⁻¹ g to dst: linear in g, symmetric, positive definite on
-	// the directions that gradients can have. It may change between iterations (from within Done).
+	// Precondition, if not nil, writes an approximation of (∇²f)⁻¹ g to dst: linear in g, symmetric, positive definite
+	// on the directions that gradients can have. It may change between iterations (from within Done).
 	Precondition func(dst, g []float64)
 
 	// Done, if not nil, is asked after every iteration, and once before the first, whether to stop. The slices of the
@@ -137,8 +137,8 @@ func (r *run) result(s Status) Result {
 	return Result{Value: r.value, Iterations: r.count, Evaluations: r.evaluations, Status: s}
 }
 
-// advance makes one iteration and reports whether it could. If the memory leads nowhere it is dropped once and the plain
-// (preconditioned) gradient tried.
+// advance makes one iteration and reports whether it could. If the memory leads nowhere it is dropped once and the
+// plain (preconditioned) gradient tried.
 func (r *run) advance() bool {
 	for {
 		r.pairs.solveTo(r.direction, r.gradient, r.opts.Precondition)

@@ -36,13 +36,15 @@ func TestKnownMinima(t *testing.T) {
 		start []float64
 		want  float64
 	}{
-		"Rosenbrock": {functions.ExtendedRosenbrock{}.Func, functions.ExtendedRosenbrock{}.Grad, []float64{-1.2, 1, -1.2, 1}, 0},
-		"Beale":      {functions.Beale{}.Func, functions.Beale{}.Grad, []float64{1, 1}, 0},
-		"Wood":       {functions.Wood{}.Func, functions.Wood{}.Grad, []float64{-3, -1, -3, -1}, 0},
+		"Rosenbrock": {functions.ExtendedRosenbrock{}.Func, functions.ExtendedRosenbrock{}.Grad,
+			[]float64{-1.2, 1, -1.2, 1}, 0},
+		"Beale": {functions.Beale{}.Func, functions.Beale{}.Grad, []float64{1, 1}, 0},
+		"Wood":  {functions.Wood{}.Func, functions.Wood{}.Grad, []float64{-3, -1, -3, -1}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := append([]float64(nil), tc.start...)
-			res := Minimize(context.Background(), &smooth{f: tc.f, grad: tc.grad}, x, Options{Done: smallGradient(1e-8)})
+			res := Minimize(context.Background(), &smooth{f: tc.f, grad: tc.grad}, x,
+				Options{Done: smallGradient(1e-8)})
 			if res.Status != Converged || math.Abs(res.Value-tc.want) > 1e-12 || tc.f(x) != res.Value {
 				t.Errorf("%+v at %v", res, x)
 			}
@@ -128,7 +130,8 @@ func TestExactPreconditioner(t *testing.T) {
 		t.Errorf("preconditioned: %+v", res)
 	}
 	x = make([]float64, 4)
-	if res = Minimize(context.Background(), q, x, Options{Done: smallGradient(1e-6)}); res.Status != Converged || res.Iterations < 2 {
+	if res = Minimize(context.Background(), q, x, Options{Done: smallGradient(1e-6)}); res.Status != Converged ||
+		res.Iterations < 2 {
 		t.Errorf("plain: %+v", res)
 	}
 }
@@ -137,7 +140,8 @@ func TestEndings(t *testing.T) {
 	c := []float64{1, 2, 3}
 	start := func() []float64 { return []float64{9, 9, 9} }
 	x := start()
-	if res := Minimize(context.Background(), barrier(c), x, Options{MaxIterations: 2}); res.Status != IterationLimit || res.Iterations != 2 {
+	if res := Minimize(context.Background(), barrier(c), x,
+		Options{MaxIterations: 2}); res.Status != IterationLimit || res.Iterations != 2 {
 		t.Errorf("limit: %+v", res)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,10 +150,12 @@ func TestEndings(t *testing.T) {
 		t.Errorf("cancelled: %+v", res)
 	}
 	x = start()
-	if res := Minimize(context.Background(), barrier(c), x, Options{}); res.Status != Stalled || math.Abs(x[2]*3-1) > 1e-6 {
+	if res := Minimize(context.Background(), barrier(c), x, Options{}); res.Status != Stalled ||
+		math.Abs(x[2]*3-1) > 1e-6 {
 		t.Errorf("no stopping rule: %+v at %v", res, x)
 	}
-	if res := Minimize(context.Background(), barrier(c), []float64{-1, 1, 1}, Options{}); res.Status != Stalled || res.Iterations != 0 {
+	if res := Minimize(context.Background(), barrier(c), []float64{-1, 1, 1}, Options{}); res.Status != Stalled ||
+		res.Iterations != 0 {
 		t.Errorf("start outside the domain: %+v", res)
 	}
 }
@@ -160,7 +166,8 @@ func TestDeterministic(t *testing.T) {
 	for i := range values {
 		x := []float64{-1.2, 1, 3, 4}
 		r := functions.ExtendedRosenbrock{}
-		values[i] = Minimize(context.Background(), &smooth{f: r.Func, grad: r.Grad}, x, Options{MaxIterations: 17}).Value
+		values[i] = Minimize(context.Background(), &smooth{f: r.Func, grad: r.Grad}, x,
+			Options{MaxIterations: 17}).Value
 	}
 	if values[0] != values[1] {
 		t.Errorf("two runs ended at %v", values)

@@ -12,14 +12,14 @@ import (
 // ErrSchema is wrapped by every error about steps, participations and separation that do not fit together.
 var ErrSchema = errors.New("participation does not fit")
 
-// Cyclic is (k,b)-participation over T steps: a record takes part at most k times, in steps that are exactly b apart, as
-// when data are visited in one order in every epoch. With T = k·b, or any T up to it, the patterns are the residue classes
-// modulo b; a longer run has the windows of k neighbours in each class, which overlap. The zero value is not a schema; use
-// NewCyclic.
+// Cyclic is (k,b)-participation over T steps: a record takes part at most k times, in steps that are exactly b apart,
+// as when data are visited in one order in every epoch. With T = k·b, or any T up to it, the patterns are the residue
+// classes modulo b; a longer run has the windows of k neighbours in each class, which overlap. The zero value is not a
+// schema; use NewCyclic.
 type Cyclic struct{ steps, participations, separation int }
 
-// NewCyclic returns the schema of T = steps with at most k participations b = separation steps apart. It demands k, b ≥ 1
-// and that k participations fit: (k-1)·b < T, and b ≤ T.
+// NewCyclic returns the schema of T = steps with at most k participations b = separation steps apart. It demands k, b ≥
+// 1 and that k participations fit: (k-1)·b < T, and b ≤ T.
 func NewCyclic(steps, participations, separation int) (Cyclic, error) {
 	k, b, err := checkSchema(steps, participations, separation)
 	return Cyclic{steps, k, b}, err
@@ -33,18 +33,18 @@ func checkSchema(steps, k, b int) (int, int, error) {
 	case k > steps || b > steps:
 		return 0, 0, fmt.Errorf("%w: k = %d and b = %d cannot be above T = %d", ErrSchema, k, b, steps)
 	case k-1 > (steps-1)/b:
-		return 0, 0, fmt.Errorf("%w: k = %d participations b = %d steps apart do not fit in T = %d steps: at most %d do",
-			ErrSchema, k, b, steps, (steps-1)/b+1)
+		return 0, 0, fmt.Errorf("%w: k = %d participations b = %d steps apart do not fit in T = %d steps: "+
+			"at most %d do", ErrSchema, k, b, steps, (steps-1)/b+1)
 	case k == 1:
 		return 1, steps, nil
 	}
 	return k, b, nil
 }
 
-// Choose completes a schema of which only some numbers are given; zero means not given. With T alone it takes k = 20, the
-// setting of Bellet et al. (Section 7.2), if 20 divides T, and k = 1 if T = 1, where there is no other choice. With b it
-// takes as many participations as fit. With k it takes b = T/k, which must be whole.
-func Choose(steps, participations, separation int) (Cyclic, error) {
+// Complete returns the schema of which only some numbers are given; zero means not given. With T alone it takes k = 20,
+// the setting of Bellet et al. (Section 7.2), if 20 divides T, and k = 1 if T = 1, where there is no other choice. With
+// b it takes as many participations as fit. With k it takes b = T/k, which must be whole.
+func Complete(steps, participations, separation int) (Cyclic, error) {
 	k, b := participations, separation
 	switch {
 	case steps < 1:
@@ -58,13 +58,13 @@ func Choose(steps, participations, separation int) (Cyclic, error) {
 	case k == 0 && b == 0 && steps%20 == 0:
 		k, b = 20, steps/20
 	case k == 0 && b == 0:
-		return Cyclic{}, fmt.Errorf("%w: T = %d is not a multiple of 20, so say how often a record takes part: k may be %s, or any with b",
-			ErrSchema, steps, listDivisors(steps))
+		return Cyclic{}, fmt.Errorf("%w: T = %d is not a multiple of 20, so say how often a record takes part: "+
+			"k may be %s, or any with b", ErrSchema, steps, listDivisors(steps))
 	case k == 0:
 		k = (steps-1)/b + 1
 	case b == 0 && steps%k != 0:
-		return Cyclic{}, fmt.Errorf("%w: k = %d does not divide T = %d, so say how far apart the participations are (b), or take k from %s",
-			ErrSchema, k, steps, listDivisors(steps))
+		return Cyclic{}, fmt.Errorf("%w: k = %d does not divide T = %d, so say how far apart the participations "+
+			"are (b), or take k from %s", ErrSchema, k, steps, listDivisors(steps))
 	case b == 0:
 		b = steps / k
 	}
@@ -94,9 +94,11 @@ func (c Cyclic) String() string {
 	case c.participations == 1:
 		return fmt.Sprintf("single: a record takes part in at most one of %d steps", c.steps)
 	case c.separation == 1 && c.participations == c.steps:
-		return fmt.Sprintf("cyclic: a record may take part in every one of %d steps (k = %d, b = 1)", c.steps, c.participations)
+		return fmt.Sprintf("cyclic: a record may take part in every one of %d steps (k = %d, b = 1)",
+			c.steps, c.participations)
 	}
-	return fmt.Sprintf("cyclic: a record takes part at most k = %d times, every b = %d steps", c.participations, c.separation)
+	return fmt.Sprintf("cyclic: a record takes part at most k = %d times, every b = %d steps",
+		c.participations, c.separation)
 }
 
 // Patterns returns the maximal patterns, ascending. They are a partition of the steps if T ≤ k·b or k = 1.
@@ -116,16 +118,16 @@ func (c Cyclic) Together(s, t int) bool {
 	return d%c.separation == 0 && d/c.separation < c.participations
 }
 
-// Sensitivity is Of the patterns.
+// Sensitivity is SumBound of the patterns.
 func (c Cyclic) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, c.steps); err != nil {
 		return Sensitivity{}, err
 	}
-	return Of(x, c.Patterns())
+	return SumBound(x, c.Patterns())
 }
 
-// Budgets returns a budget of singletons a pattern where the patterns are a partition. Otherwise diagonals are periodic:
-// entries k·b steps apart are equal, so that every window of a residue class has the same sum.
+// Budgets returns a budget of singletons a pattern where the patterns are a partition. Otherwise diagonals are
+// periodic: entries k·b steps apart are equal, so that every window of a residue class has the same sum.
 func (c Cyclic) Budgets() []Budget {
 	var budgets []Budget
 	if IsPartition(c) {
@@ -147,8 +149,8 @@ func (c Cyclic) Budgets() []Budget {
 // Disjoint returns the patterns, or every k-th one of each residue class if they overlap.
 func (c Cyclic) Disjoint() [][]int { return chop(c.steps, c.participations, c.separation) }
 
-// Divisors returns the divisors of T in ascending order: the numbers of participations that divide a run evenly.
-func Divisors(steps int) []int {
+// divisors returns the divisors of T in ascending order: the numbers of participations that divide a run evenly.
+func divisors(steps int) []int {
 	var low, high []int
 	for d := 1; d*d <= steps; d++ {
 		if steps%d == 0 {
@@ -165,7 +167,7 @@ func Divisors(steps int) []int {
 }
 
 func listDivisors(steps int) string {
-	divisors := Divisors(steps)
+	divisors := divisors(steps)
 	words := make([]string, len(divisors))
 	for i, d := range divisors {
 		words[i] = strconv.Itoa(d)

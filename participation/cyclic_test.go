@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestChoose(t *testing.T) {
+func TestComplete(t *testing.T) {
 	for name, tc := range map[string]struct {
 		steps, k, b  int
 		wantK, wantB int
@@ -35,7 +35,7 @@ func TestChoose(t *testing.T) {
 		"overflowing product":  {4, 1 << 62, 4, 0, 0, "above T = 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Choose(tc.steps, tc.k, tc.b)
+			s, err := Complete(tc.steps, tc.k, tc.b)
 			if tc.err != "" {
 				if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("error %v, want one with %q", err, tc.err)
@@ -43,7 +43,7 @@ func TestChoose(t *testing.T) {
 				return
 			}
 			if err != nil || s.Participations() != tc.wantK || s.Separation() != tc.wantB || s.Steps() != tc.steps {
-				t.Errorf("Choose = %v, %v", s, err)
+				t.Errorf("Complete = %v, %v", s, err)
 			}
 		})
 	}
@@ -77,10 +77,10 @@ func TestPatternsPartitionTheSteps(t *testing.T) {
 	})
 }
 
-func ExampleChoose() {
-	s, err := Choose(380, 0, 0)
+func ExampleComplete() {
+	s, err := Complete(380, 0, 0)
 	fmt.Println(s, err)
-	_, err = Choose(30, 0, 0)
+	_, err = Complete(30, 0, 0)
 	fmt.Println(err)
 	// Output:
 	// cyclic: a record takes part at most k = 20 times, every b = 19 steps <nil>

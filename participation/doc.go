@@ -15,14 +15,14 @@
 //
 // # Sensitivity
 //
-// Two neighbouring datasets differ in one record, so in the gradients of one pattern π, by rows of norm at most one each.
-// The strategy's outputs then differ, squared, by at most
+// Two neighbouring datasets differ in one record, so in the gradients of one pattern π, by rows of norm at most one
+// each. The strategy's outputs then differ, squared, by at most
 //
 //	sens² = max over π of max { ⟨Γ, X[π,π]⟩ : Γ PSD, unit diagonal }  ≤  max over π of Σ_{s,t∈π} |X[s,t]|,
 //
 // where Γ holds the inner products of the rows. The sum is attained, and so exact, when some signs ε make every
-// ε_s ε_t X[s,t] ≥ 0: always for k ≤ 2, for non-negative X, and for X that vanishes off the diagonal of the pattern, as it
-// does for optimal strategies. Otherwise it is an upper bound, and the result says so.
+// ε_s ε_t X[s,t] ≥ 0: always for k ≤ 2, for non-negative X, and for X that vanishes off the diagonal of the pattern, as
+// it does for optimal strategies. Otherwise it is an upper bound, and the result says so.
 //
 // Bellet et al. state this bound (Theorem 7, Equation 8) for sens; it holds for sens squared, which is a norm squared.
 //

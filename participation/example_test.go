@@ -27,14 +27,14 @@ func ExampleNewMinSep() {
 }
 
 // Three unit columns at 120 degrees: the sum of magnitudes is 6, but no contributions of norm one reach more than 4.5.
-func ExampleVector() {
+func ExampleVectorSensitivity() {
 	x := mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1})
-	sum, err := participation.Of(x, [][]int{{0, 1, 2}})
+	sum, err := participation.SumBound(x, [][]int{{0, 1, 2}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	exact, err := participation.Vector(x, [][]int{{0, 1, 2}}, participation.VectorOptions{})
+	exact, err := participation.VectorSensitivity(x, [][]int{{0, 1, 2}}, participation.VectorOptions{})
 	fmt.Printf("%.3f %.3f %v\n", sum.Squared, exact.Squared, err)
 	// Output: 6.000 4.500 <nil>
 }

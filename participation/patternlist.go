@@ -20,9 +20,9 @@ type PatternList struct {
 	separation int
 }
 
-// NewPatternList returns the schema over T = steps of the patterns given, which are copied and sorted. A record may take
-// part in all steps of one pattern, or in some of them. The error cases are steps outside 0..T-1, a step that is twice in a
-// pattern, an empty pattern, a pattern that is there twice, and steps that are in no pattern.
+// NewPatternList returns the schema over T = steps of the patterns given, which are copied and sorted. A record may
+// take part in all steps of one pattern, or in some of them. The error cases are steps outside 0..T-1, a step that is
+// twice in a pattern, an empty pattern, a pattern that is there twice, and steps that are in no pattern.
 func NewPatternList(steps int, patterns [][]int) (*PatternList, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("%w: T = %d must be at least 1", ErrSchema, steps)
@@ -40,7 +40,8 @@ func NewPatternList(steps int, patterns [][]int) (*PatternList, error) {
 	}
 	for s := range steps {
 		if len(l.holding[s]) == 0 {
-			return nil, fmt.Errorf("%w: step %d of 0..%d is in no pattern: nobody would ever take part in it", ErrSchema, s, steps-1)
+			return nil, fmt.Errorf("%w: step %d of 0..%d is in no pattern: nobody would ever take part in it",
+				ErrSchema, s, steps-1)
 		}
 	}
 	return l, nil
@@ -79,8 +80,8 @@ func firstTwice(patterns [][]int) []int {
 	return nil
 }
 
-// ReadPatterns reads a schema over T = steps from text: a pattern a line, steps counted from 0 and separated by blanks or
-// commas; empty lines and what follows a # are skipped. Errors name the line.
+// ReadPatterns reads a schema over T = steps from text: a pattern a line, steps counted from 0 and separated by blanks
+// or commas; empty lines and what follows a # are skipped. Errors name the line.
 func ReadPatterns(r io.Reader, steps int) (*PatternList, error) {
 	var patterns [][]int
 	lines := bufio.NewScanner(r)
@@ -136,8 +137,8 @@ func (l *PatternList) Name() string { return "patterns" }
 
 // String describes the schema in a line.
 func (l *PatternList) String() string {
-	return fmt.Sprintf("patterns: a record takes part in one of %d given sets of at most %d of %d steps, at least %d apart",
-		len(l.patterns), l.Participations(), l.steps, l.separation)
+	return fmt.Sprintf("patterns: a record takes part in one of %d given sets of at most %d of %d steps, "+
+		"at least %d apart", len(l.patterns), l.Participations(), l.steps, l.separation)
 }
 
 // Patterns returns the patterns, each ascending. They must not be changed.
@@ -159,15 +160,16 @@ func (l *PatternList) Together(s, t int) bool {
 	return false
 }
 
-// Sensitivity is Of the patterns.
+// Sensitivity is SumBound of the patterns.
 func (l *PatternList) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, l.steps); err != nil {
 		return Sensitivity{}, err
 	}
-	return Of(x, l.patterns)
+	return SumBound(x, l.patterns)
 }
 
-// Budgets returns a budget of singletons a pattern if the patterns are a partition, and columns of equal norms otherwise.
+// Budgets returns a budget of singletons a pattern if the patterns are a partition, and columns of equal norms
+// otherwise.
 func (l *PatternList) Budgets() []Budget {
 	if !isPartition(l.patterns, l.steps) {
 		return equalNorms(l.steps, l.Participations())
@@ -181,7 +183,8 @@ func (l *PatternList) Budgets() []Budget {
 
 // Disjoint takes the patterns from the largest on, each without the steps already taken.
 func (l *PatternList) Disjoint() [][]int {
-	bySize := slices.SortedStableFunc(slices.Values(l.patterns), func(p, q []int) int { return cmp.Compare(len(q), len(p)) })
+	bySize := slices.SortedStableFunc(slices.Values(l.patterns),
+		func(p, q []int) int { return cmp.Compare(len(q), len(p)) })
 	taken := make([]bool, l.steps)
 	var disjoint [][]int
 	for _, pattern := range bySize {

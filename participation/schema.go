@@ -17,8 +17,8 @@ type Schema interface {
 	// Together reports whether some pattern holds both of two different steps.
 	Together(s, t int) bool
 
-	// Sensitivity is what one record can change, given the T×T strategy Gram matrix x = CᵀC: exact, or a bound. The error
-	// cases are NaN or infinite entries and an x of other size. At of x must be safe for several goroutines.
+	// Sensitivity is what one record can change, given the T×T strategy Gram matrix x = CᵀC: exact, or a bound. The
+	// error cases are NaN or infinite entries and an x of other size. At of x must be safe for several goroutines.
 	Sensitivity(x mat.Symmetric) (Sensitivity, error)
 
 	// Budgets describes diagonals of x under which a strategy whose columns are orthogonal on every pattern has a
@@ -36,8 +36,8 @@ var (
 	_ Schema = (*PatternList)(nil)
 )
 
-// Budget is a condition on the diagonal of a strategy's Gram matrix: constant on each group of steps, with values δ_g that
-// add up to Σ_g Cost·δ_g = 1.
+// Budget is a condition on the diagonal of a strategy's Gram matrix: constant on each group of steps, with values δ_g
+// that add up to Σ_g Cost·δ_g = 1.
 type Budget struct {
 	Groups [][]int
 	Cost   float64 // how many steps of one group, at most, a pattern holds
@@ -57,7 +57,8 @@ func Relaxation(s Schema) Schema {
 }
 
 // IsPartition reports whether the maximal patterns of s are a partition of the steps. Then, and as far as is known only
-// then, nothing is lost by keeping the columns of a strategy orthogonal on every pattern (docs/mathematics.md, section 3).
+// then, nothing is lost by keeping the columns of a strategy orthogonal on every pattern (docs/mathematics.md, section
+// 3).
 func IsPartition(s Schema) bool {
 	enumerated, ok := s.(interface{ Patterns() [][]int })
 	if !ok {
@@ -81,7 +82,8 @@ func isPartition(patterns [][]int, steps int) bool {
 	return count == steps
 }
 
-// singletons is the budget of a pattern that shares no step with another: its diagonal entries are free but for their sum.
+// singletons is the budget of a pattern that shares no step with another: its diagonal entries are free but for their
+// sum.
 func singletons(pattern []int) Budget {
 	b := Budget{Cost: 1}
 	for _, s := range pattern {

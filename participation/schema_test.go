@@ -151,7 +151,8 @@ func TestSensitivityBoundsEveryPattern(t *testing.T) {
 	})
 }
 
-// TestMinSepExactForDecreasing checks Kalinin and Lampert's theorem, and that it fails for a series that is not monotone.
+// TestMinSepExactForDecreasing checks Kalinin and Lampert's theorem, and that it fails for a series that is not
+// monotone.
 func TestMinSepExactForDecreasing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.IntRange(1, 12).Draw(t, "T")
@@ -187,8 +188,9 @@ func TestMinSepExactForDecreasing(t *testing.T) {
 	}
 }
 
-// TestMinSepExactWithBandsOfTwoSeparations: with X[s,t] = 0 for |s-t| ≥ 2b only steps that follow one another in a pattern
-// meet, and the bound is the largest sum itself. The bounds by rows and by majorant alone gave up to twice as much.
+// TestMinSepExactWithBandsOfTwoSeparations: with X[s,t] = 0 for |s-t| ≥ 2b only steps that follow one another in a
+// pattern meet, and the bound is the largest sum itself. The bounds by rows and by majorant alone gave up to twice as
+// much.
 func TestMinSepExactWithBandsOfTwoSeparations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.IntRange(1, 11).Draw(t, "T")
@@ -233,8 +235,8 @@ func toeplitzGram(c []float64) *mat.SymDense {
 	return x
 }
 
-// TestBudgetsKeepTheSensitivity draws diagonals from the budgets: no pattern's sum is above one, and some pattern of every
-// schema reaches it.
+// TestBudgetsKeepTheSensitivity draws diagonals from the budgets: no pattern's sum is above one, and some pattern of
+// every schema reaches it.
 func TestBudgetsKeepTheSensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchema(t)

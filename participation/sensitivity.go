@@ -29,13 +29,14 @@ func (s Sensitivity) Kind() string {
 
 const exactWithin = 1e-12
 
-// Of returns the sensitivity of a strategy under a set of patterns, given its T×T Gram matrix x = CᵀC: the largest sum
-// of magnitudes over a pattern (Bellet et al., Equation 8, for sens²). Where entries of x were rounded away from zero, or
-// not at all, Squared is proven to be no less than the truth.
+// SumBound returns the sensitivity of a strategy under a set of patterns, given its T×T Gram matrix x = CᵀC: the
+// largest sum of magnitudes over a pattern (Bellet et al., Equation 8, for sens²), which is a bound, and sens² itself
+// where it is attained. Where entries of x were rounded away from zero, or not at all, Squared is proven to be no less
+// than the truth.
 //
-// The error cases are NaN or infinite entries, and steps outside x. The cost is O(Σ |π|²) entries of x, whose At must be
-// safe for several goroutines.
-func Of(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
+// The error cases are NaN or infinite entries, and steps outside x. The cost is O(Σ |π|²) entries of x, whose At must
+// be safe for several goroutines.
+func SumBound(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
 	steps := x.SymmetricDim()
 	worst := Sensitivity{Squared: math.Inf(-1), Attained: math.Inf(-1)}
 	for _, pattern := range patterns {

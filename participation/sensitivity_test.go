@@ -51,20 +51,21 @@ func TestSensitivity(t *testing.T) {
 		want  float64
 		exact bool
 	}{
-		"identity, k = 1":         {identity, 1, 6, 1, true},
-		"identity, k = 3":         {identity, 3, 2, 3, true},
-		"AntiPGD, single":         {prefixGram(6), 1, 6, 6, true},
-		"AntiPGD, k = 2":          {prefixGram(6), 2, 3, 6 + 3 + 2*3, true},
-		"opposite signs":          {symmetric(2, 2, -1, 1), 2, 1, 5, true}, // |c₀ - c₁|², contributions of opposite sign
+		"identity, k = 1": {identity, 1, 6, 1, true},
+		"identity, k = 3": {identity, 3, 2, 3, true},
+		"AntiPGD, single": {prefixGram(6), 1, 6, 6, true},
+		"AntiPGD, k = 2":  {prefixGram(6), 2, 3, 6 + 3 + 2*3, true},
+		// |c₀ - c₁|², contributions of opposite sign
+		"opposite signs":          {symmetric(2, 2, -1, 1), 2, 1, 5, true},
 		"signs that balance":      {symmetric(3, 1, -0.5, 0.25, 1, -0.5, 1), 3, 1, 3 + 2*1.25, true},
 		"signs that do not":       {symmetric(3, 1, -0.25, -0.25, 1, -0.25, 1), 3, 1, 3 + 2*0.75, false},
 		"largest column last":     {symmetric(2, 1, 0, 4), 1, 2, 4, true},
 		"indefinite is no matter": {symmetric(1, 3), 1, 1, 3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Of(tc.x, cyclic(t, tc.k, tc.b))
+			got, err := SumBound(tc.x, cyclic(t, tc.k, tc.b))
 			if err != nil || got.Squared != tc.want || got.Exact != tc.exact {
-				t.Errorf("Of = %+v, %v; want %v, exact %v", got, err, tc.want, tc.exact)
+				t.Errorf("SumBound = %+v, %v; want %v, exact %v", got, err, tc.want, tc.exact)
 			}
 		})
 	}
@@ -72,16 +73,16 @@ func TestSensitivity(t *testing.T) {
 
 func TestSensitivityErrors(t *testing.T) {
 	x := symmetric(2, 1, math.NaN(), 1)
-	if _, err := Of(x, cyclic(t, 2, 1)); err == nil {
+	if _, err := SumBound(x, cyclic(t, 2, 1)); err == nil {
 		t.Error("NaN accepted")
 	}
-	if _, err := Of(symmetric(2, 1, 0, 1), [][]int{{0, 2}}); err == nil {
+	if _, err := SumBound(symmetric(2, 1, 0, 1), [][]int{{0, 2}}); err == nil {
 		t.Error("a step outside the matrix accepted")
 	}
-	if _, err := Of(symmetric(2, 1, 0, 1), nil); err == nil {
+	if _, err := SumBound(symmetric(2, 1, 0, 1), nil); err == nil {
 		t.Error("no patterns accepted")
 	}
-	if _, err := Of(symmetric(2, 1, 0, 1), [][]int{{}}); err == nil {
+	if _, err := SumBound(symmetric(2, 1, 0, 1), [][]int{{}}); err == nil {
 		t.Error("an empty pattern accepted")
 	}
 }
@@ -97,7 +98,7 @@ func TestSensitivityAgainstDefinition(t *testing.T) {
 		c.Apply(func(i, j int, _ float64) float64 { return rng.NormFloat64() }, c)
 		x := mat.NewSymDense(k*b, nil)
 		x.SymOuterK(1, c.T())
-		got, err := Of(x, s.Patterns())
+		got, err := SumBound(x, s.Patterns())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,13 +135,13 @@ func TestSensitivityAgainstDefinition(t *testing.T) {
 	})
 }
 
-func ExampleOf() {
+func ExampleSumBound() {
 	x := mat.NewSymDense(2, []float64{2, 1, 0, 1}) // CᵀC of the prefix-sum strategy C = [1 0; 1 1]
 	s, err := NewCyclic(2, 2, 1)                   // both of two steps
 	if err != nil {
 		panic(err)
 	}
-	sens, err := Of(x, s.Patterns())
+	sens, err := SumBound(x, s.Patterns())
 	fmt.Println(sens.Squared, sens.Kind(), err)
 	// Output: 5 exact <nil>
 }

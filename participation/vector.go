@@ -9,26 +9,28 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
-// VectorOptions tunes Vector. The zero value asks for the defaults named here.
+// VectorOptions tunes VectorSensitivity. The zero value asks for the defaults named here.
 type VectorOptions struct {
 	Gap    float64 // stop at this relative gap between bound and attained value; 0 means 1e-6
 	Sweeps int     // give up after so many sweeps of coordinate ascent a pattern; 0 means 2000
 }
 
-// Vector returns the sensitivity for contributions that are vectors: max over the patterns of
+// VectorSensitivity returns the sensitivity for contributions that are vectors: max over the patterns of
 //
 //	max { ⟨Γ, X[π,π]⟩ : Γ PSD, unit diagonal }      ≤ Σ|X|, ≤ k·λ_max(X[π,π])
 //
-// The maximum is found by coordinate ascent over Γ = VVᵀ with few columns (the mixing method, Wang, Chang & Kolter 2017),
-// which gives Attained; Squared is proven by the dual, min Σλ subject to diag(λ) ⪰ X: λ comes from the ascent, is raised
-// until a Cholesky factorization of diag(λ) - X succeeds, and that proof includes its own rounding (Rump, "Verification of
-// positive definiteness", BIT 2006). Exact says that the two agree to the gap. Where the sum of magnitudes is attained, as
-// for X ≥ 0, it is the answer without further work.
+// The maximum is found by coordinate ascent over Γ = VVᵀ with few columns (the mixing method, Wang, Chang & Kolter
+// 2017), which gives Attained; Squared is proven by the dual, min Σλ subject to diag(λ) ⪰ X: λ comes from the ascent,
+// is raised until a Cholesky factorization of diag(λ) - X succeeds, and that proof includes its own rounding (Rump,
+// "Verification of positive definiteness", BIT 2006). Exact says that the two agree to the gap. Where the sum of
+// magnitudes is attained, as for X ≥ 0, it is the answer without further work.
 //
-// The error cases are Of's. The time is O(Σ|π|^2.5) a sweep.
-func Vector(x mat.Symmetric, patterns [][]int, opts VectorOptions) (Sensitivity, error) {
+// The error cases are SumBound's. The time is O(Σ|π|^2.5) a sweep.
+func VectorSensitivity(x mat.Symmetric, patterns [][]int, opts VectorOptions) (Sensitivity, error) {
 	if opts.Gap == 0 {
 		opts.Gap = 1e-6
 	}
@@ -61,7 +63,8 @@ func Vector(x mat.Symmetric, patterns [][]int, opts VectorOptions) (Sensitivity,
 		worst.Attained = math.Max(worst.Attained, s.Attained)
 	}
 	if worst.Squared-worst.Squared != 0 {
-		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite", len(patterns), x.SymmetricDim())
+		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite",
+			len(patterns), x.SymmetricDim())
 	}
 	return worst.settled(opts.Gap), nil
 }
@@ -108,7 +111,10 @@ type mixing struct {
 func newMixing(block *mat.SymDense) *mixing {
 	k := block.SymmetricDim()
 	rank := int(math.Sqrt(2*float64(k))) + 2
-	m := &mixing{k: k, x: mat.DenseCopyOf(block).RawMatrix().Data, v: make([][]float64, rank), field: make([]float64, rank)}
+	m := &mixing{
+		k: k, x: mat.DenseCopyOf(block).RawMatrix().Data,
+		v: make([][]float64, rank), field: make([]float64, rank),
+	}
 	for a := range m.v {
 		m.v[a] = make([]float64, k)
 	}
@@ -170,14 +176,15 @@ func (m *mixing) multipliers() []float64 {
 	return lambda
 }
 
-// dualBound returns a proven upper bound of ⟨Γ, x⟩ for Γ PSD with unit diagonal: Σλ, raised by a quarter of the gap, or more,
-// until diag(λ) ⪰ x is certain.
+// dualBound returns a proven upper bound of ⟨Γ, x⟩ for Γ PSD with unit diagonal: Σλ, raised by a quarter of the gap, or
+// more, until diag(λ) ⪰ x is certain.
 func dualBound(x *mat.SymDense, lambda []float64, gap float64) float64 {
 	k := x.SymmetricDim()
 	total := floats.Sum(lambda)
-	floor := math.Abs(total) / float64(k) // multipliers near zero, of steps that hardly matter, need as much room as others
+	// multipliers near zero, of steps that hardly matter, need as much room as others
+	floor := math.Abs(total) / float64(k)
 	shifted := mat.NewSymDense(k, nil)
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	for raise := gap / 8; raise < 1e3; raise *= 4 {
 		var sum, trace float64
 		for i := range k {
@@ -226,9 +233,9 @@ func spectralBound(block *mat.SymDense) float64 {
 	return float64(k) * (values[k-1] + 8*float64(k)*0x1p-53*largest)
 }
 
-// AllOnes returns Σ_{s,t∈π} X[s,t] of the largest pattern: what equal contributions in all steps reach, a lower bound of
-// every sensitivity.
-func AllOnes(x mat.Symmetric, patterns [][]int) (float64, error) {
+// LowerBound returns the largest Σ_{s,t∈π} X[s,t] of a pattern: what equal contributions in all steps reach, a lower
+// bound of every sensitivity.
+func LowerBound(x mat.Symmetric, patterns [][]int) (float64, error) {
 	largest := math.Inf(-1)
 	for _, pattern := range patterns {
 		block, err := restrict(x, pattern, x.SymmetricDim())

@@ -26,18 +26,18 @@ func randomPSD(t *rapid.T, n int) *mat.SymDense {
 	return x
 }
 
-// TestVectorBoundsContributions: no unit vectors reach more than Squared, Attained is reached, and the bound is no worse
-// than the sum of magnitudes or the spectral bound; the gap is closed.
+// TestVectorBoundsContributions: no unit vectors reach more than Squared, Attained is reached, and the bound is no
+// worse than the sum of magnitudes or the spectral bound; the gap is closed.
 func TestVectorBoundsContributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
 		x := randomPSD(t, n)
 		all := [][]int{upTo(n)}
-		got, err := Vector(x, all, VectorOptions{})
+		got, err := VectorSensitivity(x, all, VectorOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := Of(x, all)
+		sum, err := SumBound(x, all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestVectorBoundsContributions(t *testing.T) {
 		if got.Squared > sum.Squared || got.Squared > spectral || got.Attained > got.Squared || !got.Exact {
 			t.Fatalf("%+v, sum %v, spectral %v", got, sum.Squared, spectral)
 		}
-		ones, err := AllOnes(x, all)
+		ones, err := LowerBound(x, all)
 		if err != nil || ones > got.Squared*(1+1e-14) {
 			t.Fatalf("equal contributions reach %v (%v), above %v", ones, err, got.Squared)
 		}
@@ -83,17 +83,18 @@ func TestVectorKnownValues(t *testing.T) {
 		x    *mat.SymDense
 		want float64
 	}{
-		"one step":       {mat.NewSymDense(1, []float64{3}), 3},
-		"two steps":      {mat.NewSymDense(2, []float64{2, -1.5, -1.5, 5}), 10},
-		"mercedes":       {mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1}), 4.5},
-		"zero":           {mat.NewSymDense(3, nil), 0},
-		"orthogonal":     {mat.NewSymDense(3, []float64{1, 0, 0, 0, 2, 0, 0, 0, 3}), 6},
-		"parallel":       {mat.NewSymDense(3, []float64{1, 2, -3, 2, 4, -6, -3, -6, 9}), 36},
-		"not even PSD":   {mat.NewSymDense(3, []float64{0, -1, -1, -1, 0, -1, -1, -1, 0}), 3},
-		"widely spread":  {mat.NewSymDense(3, []float64{1, -1e-9, -1e-9, -1e-9, 1e-18, -1e-19, -1e-9, -1e-19, 1e-18}), 1 + 4e-9},
+		"one step":     {mat.NewSymDense(1, []float64{3}), 3},
+		"two steps":    {mat.NewSymDense(2, []float64{2, -1.5, -1.5, 5}), 10},
+		"mercedes":     {mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1}), 4.5},
+		"zero":         {mat.NewSymDense(3, nil), 0},
+		"orthogonal":   {mat.NewSymDense(3, []float64{1, 0, 0, 0, 2, 0, 0, 0, 3}), 6},
+		"parallel":     {mat.NewSymDense(3, []float64{1, 2, -3, 2, 4, -6, -3, -6, 9}), 36},
+		"not even PSD": {mat.NewSymDense(3, []float64{0, -1, -1, -1, 0, -1, -1, -1, 0}), 3},
+		"widely spread": {mat.NewSymDense(3, []float64{1, -1e-9, -1e-9, -1e-9, 1e-18, -1e-19, -1e-9, -1e-19, 1e-18}),
+			1 + 4e-9},
 		"a small margin": {mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, 0, -0.5, 0, 1}), 5},
 	} {
-		got, err := Vector(tc.x, [][]int{upTo(tc.x.SymmetricDim())}, VectorOptions{Gap: 1e-9})
+		got, err := VectorSensitivity(tc.x, [][]int{upTo(tc.x.SymmetricDim())}, VectorOptions{Gap: 1e-9})
 		if err != nil || math.Abs(got.Squared-tc.want) > 1e-8*tc.want || got.Squared < tc.want*(1-1e-15) {
 			t.Errorf("%s: %+v (%v), want %v", name, got, err, tc.want)
 		}
@@ -108,13 +109,13 @@ func TestVectorOfPatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := randomPSD(t, 12)
-		got, err := Vector(x, c.Patterns(), VectorOptions{})
+		got, err := VectorSensitivity(x, c.Patterns(), VectorOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var want float64
 		for _, pattern := range c.Patterns() {
-			one, err := Vector(x, [][]int{pattern}, VectorOptions{})
+			one, err := VectorSensitivity(x, [][]int{pattern}, VectorOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,11 +130,11 @@ func TestVectorOfPatterns(t *testing.T) {
 func TestVectorErrors(t *testing.T) {
 	x := mat.NewSymDense(2, []float64{1, math.NaN(), math.NaN(), 1})
 	for name, f := range map[string]func() error{
-		"NaN":      func() error { _, err := Vector(x, [][]int{{0, 1}}, VectorOptions{}); return err },
-		"outside":  func() error { _, err := Vector(x, [][]int{{2}}, VectorOptions{}); return err },
+		"NaN":      func() error { _, err := VectorSensitivity(x, [][]int{{0, 1}}, VectorOptions{}); return err },
+		"outside":  func() error { _, err := VectorSensitivity(x, [][]int{{2}}, VectorOptions{}); return err },
 		"spectral": func() error { _, err := SpectralBound(x, [][]int{{0, 1}}); return err },
-		"all ones": func() error { _, err := AllOnes(x, [][]int{{0, 1}}); return err },
-		"nothing":  func() error { _, err := Vector(x, nil, VectorOptions{}); return err },
+		"all ones": func() error { _, err := LowerBound(x, [][]int{{0, 1}}); return err },
+		"nothing":  func() error { _, err := VectorSensitivity(x, nil, VectorOptions{}); return err },
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)

@@ -13,6 +13,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/factorize"
+	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -107,7 +108,7 @@ func (c *Correlation) noiseTo(dst []float32, node int, std float64, r *rand.Rand
 	d := len(dst) / steps
 	for from := 0; from < d; from += columns {
 		part := blas32.General{Rows: steps, Cols: min(columns, d-from), Stride: d, Data: dst[from:]}
-		blas32.Trmm(blas.Left, blas.NoTrans, 1, c.layers[c.of[node]].noising, part)
+		gemm.Trmm32(blas.Left, blas.NoTrans, 1, c.layers[c.of[node]].noising, part)
 	}
 }
 

@@ -23,7 +23,7 @@ func optimum(t testing.TB, c Config, prefix bool) strategy.Strategy {
 	if prefix {
 		h = workload.PrefixGram(c.Schema.Steps())
 	}
-	r, err := factorize.Optimize(context.Background(), h, c.Schema, factorize.Options{})
+	r, err := factorize.Dense{}.Optimize(context.Background(), factorize.Mean(h), c.Schema, factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

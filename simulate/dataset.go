@@ -30,5 +30,6 @@ type Task struct {
 	Name         string
 	Model        Model
 	LearningRate float64                                 // a good one
+	Data         string                                  // stands for the data in a Study; empty: their hash does
 	Split        func(seed uint64) (train, test Dataset) // may return the same storage twice; it is not written to
 }

@@ -30,6 +30,12 @@
 // paired by seed. The number of workers changes nothing, not even the last bit. The noise is that of a simulation: it
 // protects nobody's records (package noise does).
 //
+// # Studies
+//
+// A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
+// whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise, the
+// baselines of package baselines, the certified optimum of the network, and exports.
+//
 // # Notation
 //
 //	n, T   nodes, steps

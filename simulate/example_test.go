@@ -32,7 +32,7 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	best, err := factorize.Optimize(ctx, h, schema, factorize.Options{})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

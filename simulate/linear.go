@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mafalda/internal/gemm"
 )
 
 // Linear is a linear model o = Wx + b, either with one output and the squared loss (o - y)², or with an output a class and
@@ -94,7 +96,7 @@ func (w *linearWorker) forward(theta []float32, batch Dataset) {
 	for i := range rows {
 		copy(w.out[i*w.outputs:], biases)
 	}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(rows, w.features, batch.Inputs), general(w.outputs, w.features, weights), 1,
+	gemm.Gemm32(blas.NoTrans, blas.Trans, 1, general(rows, w.features, batch.Inputs), general(w.outputs, w.features, weights), 1,
 		general(rows, w.outputs, w.out))
 }
 
@@ -177,7 +179,7 @@ func (w *linearWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip fl
 			blas32.Axpy(1, vector(delta), vector(biases))
 		}
 		rows := part.Len()
-		blas32.Gemm(blas.Trans, blas.NoTrans, 1, general(rows, w.outputs, w.out), general(rows, w.features, part.Inputs), 1,
+		gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(rows, w.outputs, w.out), general(rows, w.features, part.Inputs), 1,
 			general(w.outputs, w.features, weights))
 	}
 	return clipped

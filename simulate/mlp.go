@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mafalda/internal/gemm"
 )
 
 // MLP is a perceptron with one hidden layer of rectifiers, one output and squared loss:
@@ -66,7 +68,7 @@ func (w *mlpWorker) forward(theta []float32, batch Dataset) {
 	for i := range rows {
 		copy(w.h[i*w.hidden:], b1)
 	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(rows, w.features, batch.Inputs), general(w.features, w.hidden, w1), 1,
+	gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(rows, w.features, batch.Inputs), general(w.features, w.hidden, w1), 1,
 		general(rows, w.hidden, w.h))
 	h := w.h[:rows*w.hidden]
 	for i, v := range h { // without a branch, which would be mispredicted half of the time; NaN stays NaN
@@ -125,7 +127,7 @@ func (w *mlpWorker) addClipped(dst, theta []float32, batch Dataset, clip float64
 		gb2[0] += s32
 	}
 	rows := batch.Len()
-	blas32.Gemm(blas.Trans, blas.NoTrans, 1, general(rows, w.features, batch.Inputs), general(rows, w.hidden, w.delta), 1,
+	gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(rows, w.features, batch.Inputs), general(rows, w.hidden, w.delta), 1,
 		general(w.features, w.hidden, g1))
 	return clipped
 }

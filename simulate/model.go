@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
-
-	_ "mafalda/internal/gemm" // makes products fast
 )
 
 // A Model is a function of inputs and d parameters with a loss. Implementations are immutable.

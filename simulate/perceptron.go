@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mafalda/internal/gemm"
 )
 
 // Perceptron is a classifier of several linear layers without biases, with tanh between them, under the cross-entropy of the softmax of
@@ -92,7 +94,7 @@ func (w *PerceptronWorker) forward(theta []float32, batch Dataset) {
 	rows, below := batch.Len(), batch.Inputs
 	for l := range w.Layers() {
 		in, out := w.widths[l], w.widths[l+1]
-		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(rows, in, below), general(in, out, w.layer(theta, l)), 0, general(rows, out, w.units[l]))
+		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(rows, in, below), general(in, out, w.layer(theta, l)), 0, general(rows, out, w.units[l]))
 		below = w.units[l]
 		if l < w.Layers()-1 {
 			for i, v := range below[:rows*out] {
@@ -149,7 +151,7 @@ func (w *PerceptronWorker) ClippedSumTo(dst, theta []float32, batch Dataset, cli
 		below := part.Inputs
 		for l := range w.Layers() {
 			in, out := w.widths[l], w.widths[l+1]
-			blas32.Gemm(blas.Trans, blas.NoTrans, 1, general(part.Len(), in, below), general(part.Len(), out, w.deltas[l]), 1,
+			gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(part.Len(), in, below), general(part.Len(), out, w.deltas[l]), 1,
 				general(in, out, w.layer(dst, l)))
 			below = w.units[l]
 		}
@@ -161,7 +163,7 @@ func (w *PerceptronWorker) ClippedSumTo(dst, theta []float32, batch Dataset, cli
 func (w *PerceptronWorker) backward(theta []float32, rows int) {
 	for l := w.Layers() - 1; l > 0; l-- {
 		in, out := w.widths[l], w.widths[l+1]
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(rows, out, w.deltas[l]), general(in, out, w.layer(theta, l)), 0, general(rows, in, w.deltas[l-1]))
+		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, general(rows, out, w.deltas[l]), general(in, out, w.layer(theta, l)), 0, general(rows, in, w.deltas[l-1]))
 		for i, h := range w.units[l-1][:rows*in] {
 			w.deltas[l-1][i] *= 1 - h*h
 		}

@@ -4,32 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
-
-	"mafalda/graph"
-	"mafalda/participation"
 )
-
-// Window is the number of steps at the end of a run whose losses are averaged.
-const Window = 50
-
-// Config says what is trained where. The zero values of the numbers below Schema ask for the defaults named here.
-type Config struct {
-	Task   Task
-	Gossip *graph.CSR           // n×n, row-stochastic
-	Schema participation.Schema // of the run: T steps, and what the records must keep to
-
-	Batches      int     // of each node, visited in turn; 0 means the schema's separation b
-	Rounds       int     // K, gossip rounds a step; 0 means 1
-	LearningRate float64 // η; 0 means the task's
-	Clip         float64 // Δ; 0 means 1
-	TestRows     int     // losses are of so many first rows of the test data; 0 means 256, negative all
-	Every        int     // steps between losses before the last Window steps, where every step has one; 0 means 20
-	Workers      int     // goroutines; 0 means GOMAXPROCS. The result does not depend on it
-}
 
 // Result is a run. Losses, and the accuracy, are means over the nodes of those of their models on test data.
 type Result struct {
@@ -42,41 +20,6 @@ type Result struct {
 	Clipped  float64   // share of the gradients that were clipped
 	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
 	Seconds  float64
-}
-
-// withDefaults returns the configuration with its defaults filled in, checked.
-func (c Config) withDefaults() (Config, error) {
-	if c.Task.Model == nil || c.Task.Split == nil || c.Gossip == nil || c.Schema == nil {
-		return c, fmt.Errorf("%w: a run needs a task, a gossip matrix and a schema", ErrData)
-	}
-	setInt := func(v *int, to int) {
-		if *v == 0 {
-			*v = to
-		}
-	}
-	setInt(&c.Batches, c.Schema.Separation())
-	setInt(&c.Rounds, 1)
-	setInt(&c.TestRows, 256)
-	setInt(&c.Every, 20)
-	setInt(&c.Workers, runtime.GOMAXPROCS(0))
-	if c.LearningRate == 0 {
-		c.LearningRate = c.Task.LearningRate
-	}
-	if c.Clip == 0 {
-		c.Clip = 1
-	}
-	if c.Rounds < 0 || c.Every < 0 || c.Workers < 0 || c.Batches < 0 {
-		return c, fmt.Errorf("%w: %d batches, %d rounds, losses every %d steps and %d workers: none may be negative", ErrData, c.Batches, c.Rounds, c.Every, c.Workers)
-	}
-	for name, v := range map[string]float64{"learning rate": c.LearningRate, "clipping norm": c.Clip} {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return c, fmt.Errorf("%w: %s %v must be positive and finite", ErrData, name, v)
-		}
-	}
-	if r, cols := c.Gossip.Dims(); r != cols {
-		return c, fmt.Errorf("%w: the gossip matrix is %d×%d", ErrData, r, cols)
-	}
-	return c, CheckCycle(c.Schema, c.Batches)
 }
 
 // Run trains once. A nil noise trains without. The errors are a configuration that makes no sense (ErrData), records that

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Banded is a strategy with w bands: C[t,s] = 0 for t - s ≥ w. A node that runs it keeps the last w-1 rows of noise, and
-// needs w multiplications a step and model parameter.
+// Banded is a strategy with w bands: C[t,s] = 0 for t - s ≥ w. A node that runs it keeps the last w-1 rows of noise,
+// and needs w multiplications a step and model parameter.
 type Banded struct {
 	steps, bands int
 	diagonals    [][]float64 // diagonals[d][s] = C[s+d, s]

@@ -7,8 +7,8 @@ import (
 	"mafalda/internal/series"
 )
 
-// BandedInverse is a Toeplitz strategy whose noising matrix C⁻¹ has few bands: C⁻¹[t,s] = r[t-s], zero for t-s ≥ w. A node
-// that runs it keeps the last w-1 rows of independent noise.
+// BandedInverse is a Toeplitz strategy whose noising matrix C⁻¹ has few bands: C⁻¹[t,s] = r[t-s], zero for t-s ≥ w. A
+// node that runs it keeps the last w-1 rows of independent noise.
 type BandedInverse struct {
 	steps int
 	r     []float64 // r[0] > 0
@@ -22,8 +22,8 @@ func NewBandedInverse(steps int, coefficients []float64) (*BandedInverse, error)
 	return &BandedInverse{steps, append([]float64(nil), coefficients...)}, nil
 }
 
-// BandedInverseSquareRoot returns BISR (Kalinin, McKenna, Pradhan & Lampert 2025): the noising matrix has the first bands
-// coefficients of (1-x)^(1/2).
+// BandedInverseSquareRoot returns BISR (Kalinin, McKenna, Pradhan & Lampert 2025): the noising matrix has the first
+// bands coefficients of (1-x)^(1/2).
 func BandedInverseSquareRoot(steps, bands int) (*BandedInverse, error) {
 	if err := CheckBandwidth(bands, steps); err != nil {
 		return nil, err

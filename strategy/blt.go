@@ -10,13 +10,13 @@ import (
 	"mafalda/internal/series"
 )
 
-// BLT is a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024): its coefficients are
-// those of a rational function with d poles,
+// BLT is a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024): its coefficients
+// are those of a rational function with d poles,
 //
 //	c(x) = scale · Π_i (1 - p_i x + q_i x²)/(1 - a_i x + b_i x²),
 //
-// two poles a section, real or complex conjugate, and one section of one pole (b = q = 0) if d is odd. A node that runs it
-// keeps d vectors, whatever T.
+// two poles a section, real or complex conjugate, and one section of one pole (b = q = 0) if d is odd. A node that runs
+// it keeps d vectors, whatever T.
 type BLT struct {
 	steps    int
 	scale    float64

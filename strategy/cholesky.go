@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // ErrNotPositiveDefinite is returned where a matrix has no Cholesky factor in floating point.
@@ -11,8 +13,8 @@ var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
 // FromGram returns the lower-triangular C with positive diagonal and CᵀC = x.
 //
-// The textbook factor M of x = M Mᵀ is not it, although M is lower triangular too: MᵀM ≠ x. With the flip P of the order
-// of rows, P x P = M Mᵀ gives C = P Mᵀ P. An error is ErrNotPositiveDefinite.
+// The textbook factor M of x = M Mᵀ is not it, although M is lower triangular too: MᵀM ≠ x. With the flip P of the
+// order of rows, P x P = M Mᵀ gives C = P Mᵀ P. An error is ErrNotPositiveDefinite.
 func FromGram(x *mat.SymDense) (*Dense, error) {
 	n := x.SymmetricDim()
 	flipped := mat.NewSymDense(n, nil)
@@ -21,7 +23,7 @@ func FromGram(x *mat.SymDense) (*Dense, error) {
 			flipped.SetSym(i, j, x.At(n-1-i, n-1-j))
 		}
 	}
-	var chol mat.Cholesky
+	var chol dense.Cholesky
 	if !chol.Factorize(flipped) {
 		return nil, ErrNotPositiveDefinite
 	}

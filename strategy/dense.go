@@ -5,13 +5,15 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // Dense is a strategy stored entry by entry. A node that runs it keeps all rows of independent noise.
 type Dense struct{ c *mat.TriDense }
 
-// NewDense returns the strategy with the T×T lower-triangular matrix c, which is copied. The error cases are entries that
-// are NaN or infinite, an entry above the diagonal, and a diagonal that is not positive.
+// NewDense returns the strategy with the T×T lower-triangular matrix c, which is copied. The error cases are entries
+// that are NaN or infinite, an entry above the diagonal, and a diagonal that is not positive.
 func NewDense(c mat.Matrix) (*Dense, error) {
 	steps, cols := c.Dims()
 	if steps != cols || steps == 0 {
@@ -25,7 +27,8 @@ func NewDense(c mat.Matrix) (*Dense, error) {
 			case math.IsNaN(v) || math.IsInf(v, 0):
 				return nil, fmt.Errorf("strategy entry (%d,%d) is %v", t, s, v)
 			case s > t && v != 0:
-				return nil, fmt.Errorf("strategy entry (%d,%d) above the diagonal is %v: C must be lower triangular", t, s, v)
+				return nil, fmt.Errorf("strategy entry (%d,%d) above the diagonal is %v: C must be lower triangular",
+					t, s, v)
 			case s == t && v <= 0:
 				return nil, fmt.Errorf("strategy diagonal entry %d is %v: must be positive", t, v)
 			case s <= t:
@@ -51,7 +54,7 @@ func (d *Dense) StrategyTo(dst *mat.TriDense) {
 // NoisingTo writes C⁻¹ to dst, by a triangular inversion.
 func (d *Dense) NoisingTo(dst *mat.TriDense) error {
 	resizeLower(dst, d.Steps())
-	return dst.InverseTri(d.c)
+	return dense.InverseTri(dst, d.c)
 }
 
 // Scaled returns by·C.

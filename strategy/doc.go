@@ -38,9 +38,9 @@
 //	dense             ξ_t = Σ_s C⁻¹[t,s] z_s                           keeps all z, or has them made again (Recombiner)
 //
 // Products and sums are rounded one after the other, so that the same Z and coefficients make the same noise on every
-// machine. Package noise runs a filter on the rows of a model; package threat runs it on unit vectors, and reads off how the
-// noise of a step is combined. It is the same code: what is accounted for is what is drawn. (Of strategies that keep
-// many rows threat takes C⁻¹ itself.)
+// machine. Package noise runs a filter on the rows of a model; package threat runs it on unit vectors, and reads off
+// how the noise of a step is combined. It is the same code: what is accounted for is what is drawn. (Of strategies that
+// keep many rows threat takes C⁻¹ itself.)
 //
 // # Parameters and the registry
 //

@@ -9,13 +9,16 @@ type Parameters struct {
 	Bandwidth int    `json:"bandwidth,omitempty"` // w of banded, toeplitz and banded-inverse
 	Buffers   int    `json:"buffers,omitempty"`   // d of blt
 
-	Diagonals    [][]float64  `json:"diagonals,omitempty"`     // banded: diagonals[d][s] = C[s+d, s]
-	Coefficients []float64    `json:"coefficients,omitempty"`  // toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹
-	Columns      []float64    `json:"column_scales,omitempty"` // toeplitz
-	Scale        float64      `json:"scale,omitempty"`         // blt: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
-	Sections     [][4]float64 `json:"sections,omitempty"`      // blt: p, q, a, b
-	Theta        [][2]float64 `json:"theta,omitempty"`         // blt: poles, real and imaginary part
-	Omega        [][2]float64 `json:"omega,omitempty"`         // blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
+	Diagonals [][]float64 `json:"diagonals,omitempty"` // banded: diagonals[d][s] = C[s+d, s]
+	// toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹
+	Coefficients []float64 `json:"coefficients,omitempty"`
+	Columns      []float64 `json:"column_scales,omitempty"` // toeplitz
+	// blt: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
+	Scale    float64      `json:"scale,omitempty"`
+	Sections [][4]float64 `json:"sections,omitempty"` // blt: p, q, a, b
+	Theta    [][2]float64 `json:"theta,omitempty"`    // blt: poles, real and imaginary part
+	// blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
+	Omega [][2]float64 `json:"omega,omitempty"`
 }
 
 // class is an entry of the registry.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // A Strategy is a lower-triangular T×T matrix C with a positive diagonal. Implementations are immutable.
@@ -39,7 +41,7 @@ func GramOf(c Strategy) *mat.SymDense {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
 	x := mat.NewSymDense(c.Steps(), nil)
-	x.SymOuterK(1, lower.T())
+	dense.SymOuterK(x, 1, lower.T())
 	return x
 }
 

@@ -18,9 +18,9 @@ type Toeplitz struct {
 	column []float64 // d, T positive numbers, or nil for ones
 }
 
-// NewToeplitz returns the strategy of T = steps with these coefficients, and column scales if columns is not nil. Both are
-// copied. The error cases are no coefficient or more than T, numbers that are not finite, a first coefficient or a scale
-// that is not positive.
+// NewToeplitz returns the strategy of T = steps with these coefficients, and column scales if columns is not nil. Both
+// are copied. The error cases are no coefficient or more than T, numbers that are not finite, a first coefficient or a
+// scale that is not positive.
 func NewToeplitz(steps int, coefficients, columns []float64) (*Toeplitz, error) {
 	if err := CheckBandwidth(len(coefficients), steps); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func NewToeplitz(steps int, coefficients, columns []float64) (*Toeplitz, error) 
 	return &Toeplitz{steps, append([]float64(nil), coefficients...), append([]float64(nil), columns...)}, nil
 }
 
-// SquareRoot returns the Toeplitz square root of the prefix workload (Fichtenberger, Henzinger & Upadhyay 2023), banded to
-// its first bands coefficients (Kalinin & Lampert 2024); bands = T is the full square root.
+// SquareRoot returns the Toeplitz square root of the prefix workload (Fichtenberger, Henzinger & Upadhyay 2023), banded
+// to its first bands coefficients (Kalinin & Lampert 2024); bands = T is the full square root.
 func SquareRoot(steps, bands int) (*Toeplitz, error) {
 	if err := CheckBandwidth(bands, steps); err != nil {
 		return nil, err

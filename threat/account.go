@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/graph"
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/strategy"
 )
 
@@ -18,41 +20,34 @@ import (
 type Exposure struct {
 	Victim int
 	// M is the T×T matrix of what the attacker learns: gradients that change by ΔG, with rows of the T steps, move the
-	// attacker's best statistic by √tr(ΔGᵀ M ΔG) standard deviations. It is the victim's block of CᵀB⁺BC in Bellet et al.,
-	// Theorem 7; participation turns it into a sensitivity, squared. Nil if Infinite.
+	// attacker's best statistic by √tr(ΔGᵀ M ΔG) standard deviations. It is the victim's block of CᵀB⁺BC in Bellet et
+	// al., Theorem 7; participation turns it into a sensitivity, squared. Nil if Infinite.
 	M *mat.SymDense
 	// Infinite: some combination of the victim's gradients is seen without any noise. Attackers themselves are.
 	Infinite bool
 }
 
-// Account computes what an attacker learns of every victim in T = steps, and hands it to visit, one victim at a time, in any
-// order; attackers are no victims. w is the n×n gossip matrix. For noise that is independent over the steps, or correlated
-// by a strategy of small memory, it costs O(T m³ + T^1.5 m²) operations a victim and O(T m²) memory, with m the nodes the
-// attacker does not see (times one plus the memory of the noise). Nothing of size nT is formed.
+// Account computes what an attacker learns of every victim in T steps, and hands it to visit, one victim at a time, in
+// any order; attackers are no victims. For noise that is independent over the steps, or correlated by a strategy of
+// small memory, it costs O(T m³ + T^1.5 m²) operations a victim and O(T m²) memory, with m the nodes the attacker does
+// not see (times one plus the memory of the noise). Nothing of size nT is formed.
 //
 // A dense strategy under PNDP goes by a direct method of O((pT)²) memory, with p the messages seen in a round, up to
 // MaxDirect; ErrTooLarge beyond.
 //
-// Errors: an attacker that does not exist (ErrAttacker), a strategy of other length (ErrStrategy), the context's, those of
-// visit, and views whose rank floating point cannot decide, which the caller must treat as LDP.
-func Account(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int, visit func(Exposure) error) error {
-	if err := a.fits(steps); err != nil {
+// Errors: an attacker that does not exist (ErrAttacker), a strategy of other length (ErrStrategy), the context's, those
+// of visit, and views whose rank floating point cannot decide (ErrUnclear), which the caller must treat as LDP.
+func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error {
+	if err := s.check(); err != nil {
 		return err
 	}
-	n, _ := w.Dims()
-	if err := attacker.check(n); err != nil {
-		return err
-	}
-	if len(a.each) > 0 && len(a.each) != n {
-		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, len(a.each), n)
-	}
-	if len(attacker.Nodes) == n {
+	if len(s.Attacker.Nodes) == s.nodes() {
 		return nil // nobody is left
 	}
-	if a.dense != nil {
-		return direct(ctx, w, a, attacker, steps, visit)
+	if s.Algorithm.dense != nil {
+		return s.direct(ctx, visit)
 	}
-	sys, err := build(w, a, attacker, steps)
+	sys, err := s.build()
 	if err != nil {
 		return err
 	}
@@ -64,10 +59,6 @@ func Account(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, 
 		return visit(Exposure{Victim: sys.victims[i], M: m, Infinite: m == nil})
 	})
 }
-
-// IsUnclear reports whether an error of Account means that the rank of the view cannot be decided: the attacker may learn
-// anything that all messages together say.
-func IsUnclear(err error) bool { return errors.Is(err, errUnclear) }
 
 func (a Algorithm) fits(steps int) error {
 	length := steps
@@ -94,41 +85,26 @@ const MaxDirect = 5000
 // ErrTooLarge is returned for views beyond MaxDirect.
 var ErrTooLarge = errors.New("view is too large for a dense strategy: use a structured one")
 
-// direct works with the covariance of everything the attacker sees: with responses h_j of what is seen to messages j rounds
-// earlier, noise B = h(C⁻¹ ⊗ I), M = hᵀ(BBᵀ)⁻¹h.
-func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int, visit func(Exposure) error) error {
-	n, _ := w.Dims()
-	if attacker.Trust != PNDP { // all messages: every node's own noise is all there is
-		return public(a, attacker, n, visit)
+// direct works with the covariance of everything the attacker sees: with responses h_j of what is seen to messages j
+// rounds earlier, noise B = h(C⁻¹ ⊗ I), M = hᵀ(BBᵀ)⁻¹h.
+func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error {
+	if s.Attacker.Trust != PNDP { // all messages: every node's own noise is all there is
+		return s.public(visit)
 	}
-	p := plainView(w, attacker)
-	if attacker.SecureSummation {
-		p = summedView(w, attacker)
-	}
+	steps, p := s.steps(), s.pieces()
 	if p.h == nil {
 		return nothing(p.victims, steps, visit)
 	}
 	seen, _ := p.h.Dims()
 	size := seen * steps
 	if size > MaxDirect {
-		return fmt.Errorf("%w (%d messages in %d steps make %d, more than %d)", ErrTooLarge, seen, steps, size, MaxDirect)
+		return fmt.Errorf("%w (%d messages in %d steps make %d, more than %d)", ErrTooLarge, seen, steps, size,
+			MaxDirect)
 	}
 	responses := p.impulses(steps)
-	s := blas64.Symmetric{N: size, Stride: size, Data: make([]float64, size*size), Uplo: blas.Upper}
-	for i, v := range p.nodes {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		z, err := noisingOf(a.dense(v))
-		if err != nil {
-			return err
-		}
-		b := mul(toeplitz(responses, i, steps), z)
-		blas64.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, s)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(size, s.Data)) {
-		return errUnclear
+	chol, err := s.seenNoise(ctx, p.nodes, responses, size)
+	if err != nil {
+		return err
 	}
 	column := map[int]int{}
 	for i, v := range p.nodes {
@@ -141,7 +117,7 @@ func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, s
 		h := toeplitz(responses, column[victim], steps)
 		var solved mat.Dense
 		if err := chol.SolveTo(&solved, h); err != nil {
-			return errUnclear
+			return ErrUnclear
 		}
 		if err := visit(Exposure{Victim: victim, M: symmetric(mul(h.T(), &solved))}); err != nil {
 			return err
@@ -150,17 +126,35 @@ func direct(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, s
 	return nil
 }
 
-// public is the view of all messages under noise that every node correlates for itself: M = CᵀC.
-func public(a Algorithm, attacker Attacker, n int, visit func(Exposure) error) error {
-	known := map[int]bool{}
-	for _, v := range attacker.Nodes {
-		known[v] = true
+// seenNoise returns the factor of BBᵀ, the covariance of the noise in all that is seen: size numbers.
+func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.Dense,
+	size int) (*dense.Cholesky, error) {
+	covariance := blas64.Symmetric{N: size, Stride: size, Data: make([]float64, size*size), Uplo: blas.Upper}
+	for i, v := range nodes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		z, err := noisingOf(s.Algorithm.dense(v))
+		if err != nil {
+			return nil, err
+		}
+		b := mul(toeplitz(responses, i, s.steps()), z)
+		gemm.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, covariance)
 	}
-	for v := range n {
-		if known[v] {
+	var chol dense.Cholesky
+	if !chol.Factorize(mat.NewSymDense(size, covariance.Data)) {
+		return nil, ErrUnclear
+	}
+	return &chol, nil
+}
+
+// public is the view of all messages under noise that every node correlates for itself: M = CᵀC.
+func (s Scenario) public(visit func(Exposure) error) error {
+	for v := range s.nodes() {
+		if slices.Contains(s.Attacker.Nodes, v) {
 			continue
 		}
-		if err := visit(Exposure{Victim: v, M: strategy.GramOf(a.dense(v))}); err != nil {
+		if err := visit(Exposure{Victim: v, M: strategy.GramOf(s.Algorithm.dense(v))}); err != nil {
 			return err
 		}
 	}
@@ -206,9 +200,10 @@ func toeplitz(responses []*mat.Dense, node, steps int) *mat.Dense {
 	return h
 }
 
-// LDPSquared returns the squared sensitivity bound that holds whatever the attacker sees, for noise that every node draws
-// for itself: see Exposure.M with M = CᵀC of a node. It is nil where there is no such noise.
-func (a Algorithm) LDPSquared(node, steps int) (*mat.SymDense, error) {
+// LocalMatrix returns the T×T matrix of local DP, which stands for what is learned of a node whatever the attacker
+// sees: the M of an Exposure to all messages, CᵀC over the variance of the noise that the node draws for itself. It is
+// nil where there is no such noise. ErrStrategy for another number of steps.
+func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 	if err := a.fits(steps); err != nil {
 		return nil, err
 	}
@@ -228,7 +223,7 @@ func (a Algorithm) LDPSquared(node, steps int) (*mat.SymDense, error) {
 		}
 	}
 	c.CloneFrom(inverse.T())
-	m.SymOuterK(1/(a.alone*a.alone), &c)
+	dense.SymOuterK(m, 1/(a.alone*a.alone), &c)
 	return m, nil
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // Algorithm is a decentralized learning algorithm: what noise its messages carry, and how often they are averaged. The
-// standard deviation of the noise is the unit that sensitivities are measured in: 1 for the noise that every node draws for
-// itself.
+// standard deviation of the noise is the unit that sensitivities are measured in: 1 for the noise that every node draws
+// for itself.
 type Algorithm struct {
 	name   string
 	filter strategy.Filter                  // correlation over time, nil for none
@@ -20,17 +20,18 @@ type Algorithm struct {
 	shared float64                          // standard deviation of the noise that cancels between neighbours
 	alone  float64                          // standard deviation of a node's own noise
 	zip    bool                             // noise of single messages
+	of     *origin                          // of the strategies
 }
 
 // Name returns the algorithm's name.
 func (a Algorithm) Name() string { return a.name }
 
-// DPDSGD is DP-D-SGD: independent noise in every gradient, one gossip round a step. Gossip averaging with independent noise
-// (Koskela & Kulkarni) is the same algorithm for given data instead of gradients.
+// DPDSGD is DP-D-SGD: independent noise in every gradient, one gossip round a step. Gossip averaging with independent
+// noise (Koskela & Kulkarni) is the same algorithm for given data instead of gradients.
 func DPDSGD() Algorithm { return Algorithm{name: "dp-d-sgd", rounds: 1, alone: 1} }
 
-// Muffliato is Muffliato-SGD(K) (Cyffers et al. 2022): K ≥ 1 gossip rounds after every noisy gradient; K = 1 is DP-D-SGD.
-// A step is a gradient; the attacker sees K messages of every neighbour in it.
+// Muffliato is Muffliato-SGD(K) (Cyffers et al. 2022): K ≥ 1 gossip rounds after every noisy gradient; K = 1 is
+// DP-D-SGD. A step is a gradient; the attacker sees K messages of every neighbour in it.
 func Muffliato(rounds int) (Algorithm, error) {
 	if rounds < 1 {
 		return Algorithm{}, fmt.Errorf("Muffliato-SGD with %d gossip rounds a step: must be at least 1", rounds)
@@ -42,14 +43,15 @@ func Muffliato(rounds int) (Algorithm, error) {
 // opposite signs: ±shared·z_e for every edge e, fresh in every step. Orientations change nothing.
 func DECOR(own, shared float64) (Algorithm, error) {
 	if !(own >= 0) || !(shared >= 0) || own+shared == 0 || own-own != 0 || shared-shared != 0 {
-		return Algorithm{}, fmt.Errorf("DECOR with own noise %v and shared noise %v: must be finite, not negative, and not both zero", own, shared)
+		return Algorithm{}, fmt.Errorf("DECOR with own noise %v and shared noise %v: must be finite, not negative, and not both zero",
+			own, shared)
 	}
 	return Algorithm{name: "decor", rounds: 1, alone: own, shared: shared}, nil
 }
 
-// ZipDL (Biswas et al. 2025) adds different noise to the messages of a node to its neighbours: unit Gaussian noise for each,
-// minus their mean, so that it sums to zero and cancels where messages are averaged. What a node keeps for itself carries
-// none.
+// ZipDL (Biswas et al. 2025) adds different noise to the messages of a node to its neighbours: unit Gaussian noise for
+// each, minus their mean, so that it sums to zero and cancels where messages are averaged. What a node keeps for itself
+// carries none.
 func ZipDL() Algorithm { return Algorithm{name: "zip-dl", rounds: 1, zip: true} }
 
 // AntiPGD is the algorithm of that name (Koloskova et al. 2023): noise z_t - z_{t-1}.
@@ -62,10 +64,10 @@ func AntiPGD() Algorithm {
 var ErrStrategy = errors.New("strategy does not fit the run")
 
 // MFDSGD is MF-D-SGD with the strategy C at every node: noise C⁻¹Z. A strategy whose filter keeps at most 32 rows, and
-// fewer than T, has a fast path whatever T; any other, such as a dense one, needs the direct method of Account, which has
-// a size limit.
+// fewer than T, has a fast path whatever T; any other, such as a dense one, needs the direct method of Account, which
+// has a size limit.
 func MFDSGD(c strategy.Strategy) Algorithm {
-	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1}
+	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, of: &origin{strategies: []strategy.Strategy{c}}}
 	if _, independent := c.(strategy.Identity); independent {
 		return a
 	}
@@ -75,9 +77,10 @@ func MFDSGD(c strategy.Strategy) Algorithm {
 	return a
 }
 
-// MFDSGDPerNode is MF-D-SGD with the strategy strategies[v] at node v, all of the same number of steps; it goes by the direct
-// method. Local DP is that of the worst of them.
+// MFDSGDPerNode is MF-D-SGD with the strategy strategies[v] at node v, all of the same number of steps; it goes by the
+// direct method. Local DP is that of the worst of them.
 func MFDSGDPerNode(strategies []strategy.Strategy) Algorithm {
 	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, steps: strategies[0].Steps(), each: strategies,
+		of:    &origin{strategies: strategies},
 		dense: func(node int) strategy.Strategy { return strategies[node] }}
 }

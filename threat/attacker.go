@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mafalda/graph"
 )
@@ -17,8 +18,9 @@ const (
 	// PNDP, pairwise network DP: the attacker is a node, or a coalition of nodes. It sees the messages they receive and
 	// send, and knows their gradients and their noise (Cyffers et al. 2022; Bellet et al., Section 4.2).
 	PNDP
-	// SecLDP, secret-based local DP: all messages are public, and some nodes' secrets are known, too: their gradients, their
-	// noise, and the noise they share with neighbours (Allouah et al. 2024, with all messages public as the safe reading).
+	// SecLDP, secret-based local DP: all messages are public, and some nodes' secrets are known, too: their gradients,
+	// their noise, and the noise they share with neighbours (Allouah et al. 2024, with all messages public as the safe
+	// reading).
 	SecLDP
 )
 
@@ -50,15 +52,43 @@ type Attacker struct {
 	Trust Trust
 	Nodes []int // who colludes: at least one under PNDP, any number under SecLDP, none under LDP
 
-	// SecureSummation: under PNDP the nodes do not see single messages but only the weighted sums they compute from them,
-	// Σ_w W[a,w] m_w.
+	// SecureSummation: under PNDP the nodes do not see single messages but only the weighted sums they compute from
+	// them, Σ_w W[a,w] m_w.
 	SecureSummation bool
 
-	// ForgetOwnNoise: the nodes' own noise counts as protection (Koskela & Kulkarni's default). Under secure summation they
-	// then see only their own messages: the sums, with their own noise added (S = e_a). With single messages it changes
-	// nothing, because a node that sees its own message and all those it was made of can compute the noise in it; what it
-	// shares with neighbours is taken as known, too, which is the safe reading.
+	// ForgetOwnNoise: the nodes' own noise counts as protection (Koskela & Kulkarni's default). Under secure summation
+	// they then see only their own messages: the sums, with their own noise added (S = e_a). With single messages it
+	// changes nothing, because a node that sees its own message and all those it was made of can compute the noise in
+	// it; what it shares with neighbours is taken as known, too, which is the safe reading.
 	ForgetOwnNoise bool
+}
+
+// Name returns the labels of the attackers, with commas between them, and "everybody" where they are nobody in
+// particular.
+func (a Attacker) Name(g *graph.Graph) string {
+	if len(a.Nodes) == 0 {
+		return "everybody"
+	}
+	var labels []string
+	for _, v := range a.Nodes {
+		labels = append(labels, g.Label(v))
+	}
+	return strings.Join(labels, ",")
+}
+
+// Sees says in a few words what the attacker sees and knows.
+func (a Attacker) Sees() string {
+	switch {
+	case a.SecureSummation && a.ForgetOwnNoise:
+		return "weighted sums of messages under their own noise"
+	case a.SecureSummation:
+		return "weighted sums of messages, and know their own noise"
+	case a.Trust == PNDP:
+		return "the messages they receive and send, and know their own noise"
+	case a.Trust == SecLDP:
+		return "all messages, and know their own noise"
+	}
+	return "all messages"
 }
 
 // ErrAttacker is wrapped by errors about an attacker that does not exist.
@@ -86,8 +116,8 @@ func (a Attacker) check(nodes int) error {
 	return nil
 }
 
-// view splits the nodes: those whose single messages the attacker sees, without the attackers, and those it knows nothing
-// of directly. Under LDP and SecLDP nothing is unseen.
+// view splits the nodes: those whose single messages the attacker sees, without the attackers, and those it knows
+// nothing of directly. Under LDP and SecLDP nothing is unseen.
 func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
 	n, _ := w.Dims()
 	visible := make([]bool, n)

@@ -12,78 +12,116 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/internal/limits"
+	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
 
-// AuditOptions tunes RunAudit. The zero value of a field asks for the default named here; Random is needed.
+// AuditOptions tunes Audit. The zero value of a field asks for the default named here; Random is needed.
 type AuditOptions struct {
 	Random     rand.Source // of the simulated noise
 	Runs       int         // of the protocol, without and with the victim's record each; 0 means 4000
 	Confidence float64     // of the interval, two-sided; 0 means 0.999
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
-	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm
+	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
 }
 
-// MaxAudit is the largest number of messages in the view, and of nodes times steps, that RunAudit takes: the view is written
-// out.
+// MaxAudit is the largest number of messages in the view, and of nodes times steps, that Audit takes: the view is
+// written out.
 const MaxAudit = 3000
 
 // AuditResult is what an attack found, against what is claimed.
 type AuditResult struct {
-	Claimed   float64 // μ of the claimed Gaussian DP, for gradients of norm 1 and unit noise
-	Empirical float64 // μ of the attack: the distance of its statistic's two means, in standard deviations
-	Low, High float64 // confidence interval of Empirical
-	Reachable float64 // μ that this attack has if the algebra is right: Claimed, or less where that is a bound
-	Runs      int
-	Passed    bool // Low is not above Claimed
+	Claimed   float64 `json:"claimed_mu"`   // μ of the claimed Gaussian DP, for gradients of norm 1 and unit noise
+	Empirical float64 `json:"empirical_mu"` // μ of the attack: distance of its statistic's two means, in standard deviations
+	Low       float64 `json:"ci_low"`       // confidence interval of Empirical
+	High      float64 `json:"ci_high"`
+	Reachable float64 `json:"reachable_mu"` // μ of this attack if the algebra is right: Claimed, or less if that is a bound
+	Runs      int     `json:"runs"`
+	Passed    bool    `json:"passed"` // Low is not above Claimed
 }
 
 // ErrAudit is wrapped by errors about what cannot be audited.
 var ErrAudit = errors.New("cannot be audited")
 
-// RunAudit attacks the real protocol: it runs it with random noise, with and without a record of the victim, gives the
+// Audit attacks the real protocol: it runs it with random noise, with and without a record of the victim, gives the
 // attacker what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is that of
 // Account and Best for the schema. The attack is on the simulated messages; only its direction is computed from the
 // view (Explicit, so n and T must be small), and a wrong direction can only make it weaker. A claim that is too small
 // shows as a lower confidence limit above it. The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
-// what memory does not hold, and the context's: an audit that is stopped has not passed.
-func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema, opts AuditOptions) (AuditResult, error) {
-	if opts.Runs == 0 {
-		opts.Runs = 4000
+// what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
+// ended: an audit that is stopped has not passed.
+func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (AuditResult, error) {
+	opts = opts.withDefaults()
+	if err := opts.check(); err != nil {
+		return AuditResult{}, err
 	}
-	if opts.Confidence == 0 {
-		opts.Confidence = 0.999
+	return parallel.Abandonable(ctx, func(ctx context.Context) (AuditResult, error) {
+		return s.audit(ctx, victim, opts)
+	})
+}
+
+func (o AuditOptions) withDefaults() AuditOptions {
+	if o.Runs == 0 {
+		o.Runs = 4000
 	}
-	if opts.NoiseScale == 0 {
-		opts.NoiseScale = 1
+	if o.Confidence == 0 {
+		o.Confidence = 0.999
 	}
-	p, err := auditable(ctx, w, a, attacker, schema.Steps(), opts)
+	if o.NoiseScale == 0 {
+		o.NoiseScale = 1
+	}
+	return o
+}
+
+// minRuns is how many runs it takes for a confidence interval to mean something.
+const minRuns = 10
+
+func (o AuditOptions) check() error {
+	switch {
+	case o.Random == nil:
+		return fault.New("Random", nil, "is needed")
+	case o.Runs < minRuns:
+		return fault.New("Runs", o.Runs, "must be at least %d", minRuns)
+	case !(o.Confidence > 0 && o.Confidence < 1):
+		return fault.New("Confidence", o.Confidence, "must be between 0 and 1")
+	case !(o.NoiseScale > 0) || math.IsInf(o.NoiseScale, 1):
+		return fault.New("NoiseScale", o.NoiseScale, "must be positive and finite")
+	}
+	return nil
+}
+
+func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (AuditResult, error) {
+	p, err := s.auditable(ctx, opts)
 	if err != nil {
 		return AuditResult{}, err
 	}
-	exposure, claimed, err := claim(ctx, w, a, attacker, victim, schema)
+	exposure, claimed, err := s.claim(ctx, victim)
 	if err != nil {
 		return AuditResult{}, err
 	}
 	if exposure.Infinite || math.IsInf(claimed, 1) {
-		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed", ErrAudit)
+		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed",
+			ErrAudit)
 	}
-	view, err := Explicit(w, a, attacker, schema.Steps())
+	view, err := Explicit(s)
 	if err != nil {
 		return AuditResult{}, err
 	}
-	change := worstChange(exposure.M, schema)
+	change := worstChange(exposure.M, s.Schema)
 	out := AuditResult{Claimed: claimed, Runs: opts.Runs, Reachable: math.Sqrt(mat.Inner(change, exposure.M, change))}
 	if out.Reachable == 0 {
 		out.Passed = true // nothing of the victim reaches the attacker
 		return out, nil
 	}
+	if opts.Noising == nil && s.Algorithm.of != nil {
+		opts.Noising = s.Algorithm.of.inverse
+	}
 	if opts.Noising != nil {
-		if r, c := opts.Noising.Dims(); r != schema.Steps() || c != r {
-			return AuditResult{}, fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, schema.Steps())
+		if r, c := opts.Noising.Dims(); r != s.steps() || c != r {
+			return AuditResult{}, fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, s.steps())
 		}
 		p.noising = func(int) mat.Matrix { return opts.Noising }
 	}
@@ -91,12 +129,13 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 	if err != nil {
 		return AuditResult{}, err
 	}
-	rng := rand.New(opts.Random)
-	without, err := p.attack(ctx, rng, opts, victim, nil, test)
+	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.NoiseScale, victim: victim}
+	without, err := p.attack(ctx, drawn, test)
 	if err != nil {
 		return AuditResult{}, err
 	}
-	with, err := p.attack(ctx, rng, opts, victim, change, test)
+	drawn.change = change
+	with, err := p.attack(ctx, drawn, test)
 	if err != nil {
 		return AuditResult{}, err
 	}
@@ -106,14 +145,13 @@ func RunAudit(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker,
 }
 
 // auditable returns the protocol of an audit that is neither too large to write out nor for the memory.
-func auditable(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, steps int,
-	opts AuditOptions) (*protocol, error) {
-	n, _ := w.Dims()
-	if n > MaxAudit || steps > MaxAudit/n || a.rounds > MaxAudit/steps {
+func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, error) {
+	n, steps, rounds := s.nodes(), s.steps(), s.Algorithm.rounds
+	if n > MaxAudit || steps > MaxAudit/n || rounds > MaxAudit/steps {
 		return nil, fmt.Errorf("%w: %d nodes in %d steps of %d rounds are more than %d messages; take fewer steps",
-			ErrAudit, n, steps, a.rounds, MaxAudit)
+			ErrAudit, n, steps, rounds, MaxAudit)
 	}
-	p, err := newProtocol(w, a, attacker, steps)
+	p, err := s.protocol()
 	if err != nil {
 		return nil, err
 	}
@@ -134,22 +172,22 @@ func auditable(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker
 	return p, limits.Fits(fmt.Sprintf("an audit of %d runs", opts.Runs), 8*drawn*float64(opts.Runs))
 }
 
-// claim returns what Account says of the victim, and μ by Best. Where the rank of the view is unclear, the exposure is that of
-// local DP.
-func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, victim int, schema participation.Schema) (Exposure, float64, error) {
-	local, err := a.Local(schema)
+// claim returns what Account says of the victim, and μ by Best. Where the rank of the view is unclear, the exposure is
+// that of local DP.
+func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, error) {
+	local, err := s.Algorithm.Local(s.Schema)
 	if err != nil {
 		return Exposure{}, 0, err
 	}
 	var found *Exposure
-	err = Account(ctx, w, a, attacker, schema.Steps(), func(e Exposure) error {
+	err = Account(ctx, s, func(e Exposure) error {
 		if e.Victim == victim {
 			found = &e
 		}
 		return nil
 	})
-	if IsUnclear(err) {
-		m, err := a.LDPSquared(victim, schema.Steps())
+	if errors.Is(err, ErrUnclear) {
+		m, err := s.Algorithm.LocalMatrix(victim, s.steps())
 		return Exposure{Victim: victim, M: m, Infinite: m == nil}, rounding.SqrtUp(local), err
 	}
 	if err != nil {
@@ -158,12 +196,12 @@ func claim(ctx context.Context, w *graph.CSR, a Algorithm, attacker Attacker, vi
 	if found == nil {
 		return Exposure{}, 0, fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
 	}
-	squared, err := Best.Squared(*found, schema, local)
+	squared, err := Best.Squared(*found, s.Schema, local)
 	return *found, rounding.SqrtUp(math.Max(squared, 0)), err
 }
 
-// worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can be
-// listed.
+// worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can
+// be listed.
 func worstChange(m *mat.SymDense, schema participation.Schema) *mat.VecDense {
 	patterns, _ := patternsOf(schema)
 	best, most := mat.NewVecDense(schema.Steps(), nil), math.Inf(-1)
@@ -191,8 +229,8 @@ func worstChange(m *mat.SymDense, schema participation.Schema) *mat.VecDense {
 	return best
 }
 
-// test returns the weights of the best linear statistic of what the attacker knows, for a change of the victim's gradients:
-// (BBᵀ)⁻¹ A_u ΔG, with a little added to the diagonal, since rows can depend on each other.
+// test returns the weights of the best linear statistic of what the attacker knows, for a change of the victim's
+// gradients: (BBᵀ)⁻¹ A_u ΔG, with a little added to the diagonal, since rows can depend on each other.
 func (v *View) test(victim int, change *mat.VecDense) (*mat.VecDense, error) {
 	reduced := v.Reduce()
 	rows, _ := reduced.A.Dims()
@@ -207,7 +245,7 @@ func (v *View) test(victim int, change *mat.VecDense) (*mat.VecDense, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(covariance) {
-		return nil, errUnclear
+		return nil, ErrUnclear
 	}
 	var weights mat.VecDense
 	err := chol.SolveVecTo(&weights, moved)
@@ -218,26 +256,13 @@ func (v *View) test(victim int, change *mat.VecDense) (*mat.VecDense, error) {
 	return &weights, err
 }
 
-// nobody is a source of one zero a row.
-type nobody struct{}
-
-var nothingAtAll = []float64{0}
-
-func (nobody) width() int                  { return 1 }
-func (nobody) gradient(int, int) []float64 { return nothingAtAll }
-func (nobody) own(int, int) []float64      { return nothingAtAll }
-func (nobody) edge(int, int) []float64     { return nothingAtAll }
-func (nobody) message(int, int) []float64  { return nothingAtAll }
-
-// attack runs the protocol, all runs side by side, and returns the statistic of each.
-func (p *protocol) attack(ctx context.Context, rng *rand.Rand, opts AuditOptions, victim int, change *mat.VecDense,
-	test *mat.VecDense) ([]float64, error) {
-	err := p.run(ctx, &samples{rng: rng, runs: opts.Runs, scale: opts.NoiseScale, victim: victim, change: change,
-		drawn: map[[3]int][]float64{}})
-	if err != nil {
+// attack runs the protocol, all runs side by side with fresh noise, and returns the statistic of each.
+func (p *protocol) attack(ctx context.Context, s samples, test *mat.VecDense) ([]float64, error) {
+	s.drawn = map[[3]int][]float64{}
+	if err := p.run(ctx, &s); err != nil {
 		return nil, err
 	}
-	out := make([]float64, opts.Runs)
+	out := make([]float64, s.runs)
 	for i, row := range p.rows {
 		floats.AddScaled(out, test.AtVec(i), row)
 	}
@@ -245,48 +270,8 @@ func (p *protocol) attack(ctx context.Context, rng *rand.Rand, opts AuditOptions
 	return out, nil
 }
 
-// samples are random rows: a column a run.
-type samples struct {
-	rng    *rand.Rand
-	runs   int
-	scale  float64
-	victim int
-	change *mat.VecDense // nil: the record takes no part
-	drawn  map[[3]int][]float64
-}
-
-func (s *samples) width() int { return s.runs }
-
-func (s *samples) gradient(t, v int) []float64 {
-	row := make([]float64, s.runs)
-	if v == s.victim && s.change != nil {
-		for i := range row {
-			row[i] = s.change.AtVec(t)
-		}
-	}
-	return row
-}
-
-// normal returns the same row whenever it is asked for the same noise.
-func (s *samples) normal(kind, t, i int) []float64 {
-	key := [3]int{kind, t, i}
-	row, ok := s.drawn[key]
-	if !ok {
-		row = make([]float64, s.runs)
-		for j := range row {
-			row[j] = s.scale * s.rng.NormFloat64()
-		}
-		s.drawn[key] = row
-	}
-	return row
-}
-
-func (s *samples) own(t, v int) []float64     { return s.normal(0, t, v) }
-func (s *samples) edge(t, e int) []float64    { return s.normal(1, t, e) }
-func (s *samples) message(t, m int) []float64 { return s.normal(2, t, m) }
-
-// separation returns the distance of two means in standard deviations, with its confidence interval: for normal samples of N
-// each its variance is (2 + d²/4)/N, up to O(1/N²).
+// separation returns the distance of two means in standard deviations, with its confidence interval: for normal samples
+// of N each its variance is (2 + d²/4)/N, up to O(1/N²).
 func separation(without, with []float64, confidence float64) (distance, low, high float64) {
 	mean0, variance0 := stat.MeanVariance(without, nil)
 	mean1, variance1 := stat.MeanVariance(with, nil)

@@ -14,16 +14,18 @@ import (
 	"mafalda/workload"
 )
 
-// audited are algorithms and attackers on the path 0 - 1 - 2 - 3 with an edge 0 - 2, all with a finite claim for node 2.
+// audited are algorithms and attackers on the path 0 - 1 - 2 - 3 with an edge 0 - 2, all with a finite claim for node
+// 2.
 func audited(t *testing.T) map[string]struct {
 	algorithm Algorithm
 	attacker  Attacker
 } {
-	optimum, err := factorize.OptimizeBanded(context.Background(), workload.PrefixGram(8), mustCyclic(t, 8, 2), 3, factorize.Options{})
+	ctx, schema, prefix := context.Background(), mustCyclic(t, 8, 2), factorize.Mean(workload.PrefixGram(8))
+	optimum, err := factorize.Banded{Bandwidth: 3}.Optimize(ctx, prefix, schema, factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := factorize.Optimize(context.Background(), workload.PrefixGram(8), mustCyclic(t, 8, 2), factorize.Options{})
+	dense, err := factorize.Dense{}.Optimize(ctx, prefix, schema, factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,14 +82,14 @@ func kite(t *testing.T) *graph.CSR {
 	return w.Matrix()
 }
 
-// TestAudit attacks every algorithm: honest noise passes, and the attack is as strong as the claim says where that is exact;
-// halved noise is found.
+// TestAudit attacks every algorithm: honest noise passes, and the attack is as strong as the claim says where that is
+// exact; halved noise is found.
 func TestAudit(t *testing.T) {
 	w := kite(t)
 	for name, tc := range audited(t) {
 		t.Run(name, func(t *testing.T) {
 			run := func(scale float64) AuditResult {
-				r, err := RunAudit(context.Background(), w, tc.algorithm, tc.attacker, 2, mustCyclic(t, 8, 2),
+				r, err := Audit(context.Background(), Scenario{w, tc.algorithm, tc.attacker, mustCyclic(t, 8, 2)}, 2,
 					AuditOptions{Random: rand.NewPCG(1, 2), Runs: 3000, NoiseScale: scale})
 				if err != nil {
 					t.Fatal(err)
@@ -111,25 +113,31 @@ func TestAudit(t *testing.T) {
 func TestAuditErrors(t *testing.T) {
 	w := kite(t)
 	options := AuditOptions{Random: rand.NewPCG(1, 2), Runs: 10}
-	if _, err := RunAudit(context.Background(), w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{2}}, 2, mustCyclic(t, 4, 2), options); !errors.Is(err, ErrAudit) {
+	of := func(a Algorithm, attacker Attacker, steps, k int) Scenario {
+		return Scenario{w, a, attacker, mustCyclic(t, steps, k)}
+	}
+	itself := Attacker{Trust: PNDP, Nodes: []int{2}}
+	if _, err := Audit(context.Background(), of(DPDSGD(), itself, 4, 2), 2, options); !errors.Is(err, ErrAudit) {
 		t.Errorf("the attacker as victim: %v", err)
 	}
-	if _, err := RunAudit(context.Background(), w, ZipDL(), Attacker{}, 2, mustCyclic(t, 4, 2), options); !errors.Is(err, ErrAudit) {
+	if _, err := Audit(context.Background(), of(ZipDL(), Attacker{}, 4, 2), 2, options); !errors.Is(err, ErrAudit) {
 		t.Errorf("messages without noise: %v", err)
 	}
-	if _, err := RunAudit(context.Background(), w, DPDSGD(), Attacker{Trust: PNDP}, 2, mustCyclic(t, 4, 2), options); !errors.Is(err, ErrAttacker) {
+	if _, err := Audit(context.Background(), of(DPDSGD(), Attacker{Trust: PNDP}, 4, 2), 2,
+		options); !errors.Is(err, ErrAttacker) {
 		t.Errorf("no attacker: %v", err)
 	}
-	if _, err := RunAudit(context.Background(), w, DPDSGD(), Attacker{}, 2, mustCyclic(t, 2000, 1), options); !errors.Is(err, ErrAudit) {
+	if _, err := Audit(context.Background(), of(DPDSGD(), Attacker{}, 2000, 1), 2, options); !errors.Is(err, ErrAudit) {
 		t.Errorf("too many steps: %v", err)
 	}
 	wrong := options
 	wrong.Noising = eye(3)
-	if _, err := RunAudit(context.Background(), w, DPDSGD(), Attacker{}, 2, mustCyclic(t, 4, 2), wrong); !errors.Is(err, ErrStrategy) {
+	if _, err := Audit(context.Background(), of(DPDSGD(), Attacker{}, 4, 2), 2, wrong); !errors.Is(err, ErrStrategy) {
 		t.Errorf("a noising matrix of other size: %v", err)
 	}
 	separate := graph.NewCSRFromDense(eye(3))
-	r, err := RunAudit(context.Background(), separate, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, 2, mustCyclic(t, 4, 2), options)
+	r, err := Audit(context.Background(), Scenario{separate, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, mustCyclic(t, 4, 2)},
+		2, options)
 	if err != nil || !r.Passed || r.Claimed != 0 {
 		t.Errorf("no path: %+v, %v", r, err)
 	}
@@ -142,7 +150,7 @@ func TestAuditStops(t *testing.T) {
 	node := Attacker{Trust: PNDP, Nodes: []int{0}}
 	run := func(ctx context.Context, runs int) (AuditResult, error) {
 		options := AuditOptions{Random: rand.NewPCG(1, 2), Runs: runs}
-		return RunAudit(ctx, kite(t), DPDSGD(), node, 2, mustCyclic(t, 4, 2), options)
+		return Audit(ctx, Scenario{kite(t), DPDSGD(), node, mustCyclic(t, 4, 2)}, 2, options)
 	}
 	if r, err := run(ctx, 10); !errors.Is(err, context.Canceled) || r.Passed {
 		t.Errorf("%+v, %v", r, err)
@@ -150,7 +158,8 @@ func TestAuditStops(t *testing.T) {
 	if r, err := run(context.Background(), 1e15); !errors.Is(err, limits.ErrMemory) || r.Passed {
 		t.Errorf("%+v, %v", r, err)
 	}
-	p, err := auditable(context.Background(), kite(t), DPDSGD(), node, 4, AuditOptions{Runs: 10})
+	s := Scenario{kite(t), DPDSGD(), node, mustCyclic(t, 4, 2)}
+	p, err := s.auditable(context.Background(), AuditOptions{Runs: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

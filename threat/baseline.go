@@ -9,14 +9,15 @@ import (
 	"mafalda/graph"
 )
 
-// CyffersSquared returns, for every node, the squared sensitivity that the accounting of Cyffers et al. (2022, Theorem 1 for
-// Muffliato, one gossip round a step) gives for DP-D-SGD under PNDP, when a record takes part in all T steps:
+// CyffersSquared returns, for every node, the squared sensitivity that the accounting of Cyffers et al. (2022, Theorem
+// 1 for Muffliato, one gossip round a step) gives for DP-D-SGD under PNDP, when a record takes part in all T steps:
 //
 //	Σ_{s<T} (T-s) Σ_{w seen} (W^s)[u,w] / ‖(W^s)[:,w]‖²,
 //
-// and T, local DP, where that is less. It is what Bellet et al. compare with in Figure 2. Their analysis is for undirected
-// graphs; on directed ones, where messages do not flow both ways, this is no bound. Entries are not squared: with squares it
-// is no bound if W is not symmetric; in this form no violation is known, which is no proof. Attackers have T.
+// and T, local DP, where that is less. It is what Bellet et al. compare with in Figure 2. Their analysis is for
+// undirected graphs; on directed ones, where messages do not flow both ways, this is no bound. Entries are not squared:
+// with squares it is no bound if W is not symmetric; in this form no violation is known, which is no proof. Attackers
+// have T.
 func CyffersSquared(w *graph.CSR, attackers []int, steps int) []float64 {
 	n, _ := w.Dims()
 	seen := slices.Clone(attackers)
@@ -49,22 +50,13 @@ func CyffersSquared(w *graph.CSR, attackers []int, steps int) []float64 {
 	return total
 }
 
-// AsymptoteSquared returns the squared sensitivity that m observers of n nodes approach as T grows, under secure summation
-// with a symmetric, doubly stochastic and primitive W and a record in all T steps (Koskela & Kulkarni, Theorems 13 and 15):
-// mT/n, or mT/(n-m) if the observers' own noise does not count (Theorem 16). For m = 1 it is a limit, else an upper bound of
-// one.
+// AsymptoteSquared returns the squared sensitivity that m observers of n nodes approach as T grows, under secure
+// summation with a symmetric, doubly stochastic and primitive W and a record in all T steps (Koskela & Kulkarni,
+// Theorems 13 and 15): mT/n, or mT/(n-m) if the observers' own noise does not count (Theorem 16). For m = 1 it is a
+// limit, else an upper bound of one.
 func AsymptoteSquared(observers, nodes, steps int, ownNoiseCounts bool) float64 {
 	if ownNoiseCounts {
 		return float64(observers) * float64(steps) / float64(nodes)
 	}
 	return float64(observers) * float64(steps) / float64(nodes-observers)
-}
-
-// FiniteBoundSquared is the bound for finite T of Koskela & Kulkarni, Theorem 15, without the stray factor T of its display
-// (which would make it quadratic in T): mT/n + 2√(mT/n)/(1-ρ)² + 2/(1-ρ)⁴, with ρ the second largest modulus of W's
-// eigenvalues. It is loose, and often above local DP.
-func FiniteBoundSquared(observers, nodes, steps int, rho float64) float64 {
-	first := float64(observers) * float64(steps) / float64(nodes)
-	gap := (1 - rho) * (1 - rho)
-	return first + 2*math.Sqrt(first)/gap + 2/(gap*gap)
 }

@@ -12,18 +12,16 @@ import (
 
 // build returns the system of an attacker's view, reduced by what it knows: the attackers' gradients and noise, and
 // messages it sees, are no part of the state (docs/threat-models.md derives it).
-func build(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*system, error) {
+func (s Scenario) build() (*system, error) {
+	a, steps := s.Algorithm, s.steps()
 	if steps < 1 {
 		return nil, fmt.Errorf("an attacker's view of %d steps", steps)
 	}
 	if a.zip {
-		return buildZip(w, attacker, steps)
+		return buildZip(s.Gossip, s.Attacker, steps), nil
 	}
-	p := plainView(w, attacker)
-	if attacker.SecureSummation {
-		p = summedView(w, attacker)
-	}
-	p.covariance = a.covariance(w, p.nodes)
+	p := s.pieces()
+	p.covariance = a.covariance(s.Gossip, p.nodes)
 	sys := &system{steps: steps, rounds: steps * a.rounds, victims: p.victims, degenerate: a.rounds > 1 || a.alone == 0}
 	if a.filter != nil {
 		sys.stage = func(i int) *stage { return p.stage(a.filter, i) }
@@ -51,6 +49,14 @@ type pieces struct {
 	covariance *mat.SymDense // of the noise in m, nodes×nodes
 }
 
+// pieces returns those of the attacker's view, without the covariance.
+func (s Scenario) pieces() *pieces {
+	if s.Attacker.SecureSummation {
+		return summedView(s.Gossip, s.Attacker)
+	}
+	return plainView(s.Gossip, s.Attacker)
+}
+
 // plainView is the view of single messages: state is the last message of unseen nodes.
 func plainView(w *graph.CSR, a Attacker) *pieces {
 	seen, unseen := a.view(w)
@@ -69,7 +75,8 @@ func plainView(w *graph.CSR, a Attacker) *pieces {
 }
 
 // summedView is the view under secure summation: state is the average that a node starts a step from. If the attackers
-// forget their own noise they are nodes as the others, but for their gradients, and see the averages in their own messages.
+// forget their own noise they are nodes as the others, but for their gradients, and see the averages in their own
+// messages.
 func summedView(w *graph.CSR, a Attacker) *pieces {
 	n, _ := w.Dims()
 	p := &pieces{}
@@ -98,7 +105,8 @@ func summedView(w *graph.CSR, a Attacker) *pieces {
 	return p
 }
 
-// independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same from it.
+// independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same
+// from it.
 func independentRows(a *mat.Dense) *mat.Dense {
 	if a == nil {
 		return nil
@@ -127,8 +135,8 @@ func independentRows(a *mat.Dense) *mat.Dense {
 	return mat.NewDense(count, cols, basis)
 }
 
-// covariance returns that of one step's fresh noise in the messages of the nodes. Of the noise that neighbours share, what
-// is on an edge to another node is known to the attacker.
+// covariance returns that of one step's fresh noise in the messages of the nodes. Of the noise that neighbours share,
+// what is on an edge to another node is known to the attacker.
 func (a Algorithm) covariance(w *graph.CSR, nodes []int) *mat.SymDense {
 	if len(nodes) == 0 {
 		return nil

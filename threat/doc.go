@@ -1,5 +1,5 @@
-// Package threat says what an attacker learns: every decentralized algorithm and trust model as a linear view with Gaussian
-// noise, and the matrix M that turns it into a sensitivity.
+// Package threat says what an attacker learns: every decentralized algorithm and trust model as a linear view with
+// Gaussian noise, and the matrix M that turns it into a sensitivity.
 //
 // # Views
 //
@@ -7,20 +7,27 @@
 //
 //	O = A G + B Z,
 //
-// once the gradients that it knows itself have been taken out (Lemma 11). If A_u are the columns of one victim, its gradients
-// are protected as by a Gaussian mechanism of squared sensitivity ⟨ΔG ΔGᵀ, M⟩,
+// once the gradients that it knows itself have been taken out (Lemma 11). If A_u are the columns of one victim, its
+// gradients are protected as by a Gaussian mechanism of squared sensitivity ⟨ΔG ΔGᵀ, M⟩,
 //
 //	M = A_uᵀ (B Bᵀ)⁺ A_u,        T×T,
 //
-// which is (CᵀB⁺BC)_u of Theorem 7. Package participation bounds it for a schema. With independent noise of unit variance M ≤ I:
-// no attacker learns more than from all messages together (LDP).
+// which is (CᵀB⁺BC)_u of Theorem 7. Package participation bounds it for a schema. With independent noise of unit
+// variance M ≤ I: no attacker learns more than from all messages together (LDP).
 //
 // # Two ways to M
 //
-// Explicit runs the algorithm on symbols, writes A and B out and takes the pseudo-inverse. It is the definition, and needs
-// (nT)² numbers. Account never forms anything of that size: the attacker's best statistic is the innovation of a Kalman filter, so
-// that M follows from the filter's gains (forward), the energy of later innovations (backward), and how a gradient's trace runs
-// through both (respond). docs/threat-models.md derives it.
+// Explicit runs the algorithm on symbols, writes A and B out and takes the pseudo-inverse. It is the definition, and
+// needs (nT)² numbers. Account never forms anything of that size: the attacker's best statistic is the innovation of a
+// Kalman filter, so that M follows from the filter's gains (forward), the energy of later innovations (backward), and
+// how a gradient's trace runs through both (respond). docs/threat-models.md derives it.
+//
+// # From M to a report
+//
+// Measure turns M into a squared sensitivity: a proven bound, or what is certainly lost. Assess does so for every pair
+// of one attacker with a node, and adds μ, ε and the Rényi divergence, all rounded up; Growth for many numbers of
+// steps. Study has both as cells of package study: plain data, for several processes. Audit attacks the simulated
+// protocol, to prove what Account says wrong.
 //
 // # Notation
 //

@@ -9,8 +9,8 @@ import (
 	"mafalda/threat"
 )
 
-// What the Medici learn of the Pazzi, who are two hops away, when a record takes part in each of ten steps: a quarter of what all
-// messages together say.
+// What the Medici learn of the Pazzi, who are two hops away, when a record takes part in each of ten steps: a quarter
+// of what all messages together say.
 func ExampleAccount() {
 	families, _, err := graph.ByName("florentine", graph.BuiltinOptions{})
 	if err != nil {
@@ -27,13 +27,16 @@ func ExampleAccount() {
 		fmt.Println(err)
 		return
 	}
-	medici := threat.Attacker{Trust: threat.PNDP, Nodes: []int{8}}
-	local, err := threat.DPDSGD().Local(schema)
+	s := threat.Scenario{
+		Gossip: gossip.Matrix(), Algorithm: threat.DPDSGD(), Schema: schema,
+		Attacker: threat.Attacker{Trust: threat.PNDP, Nodes: []int{8}}, // the Medici
+	}
+	local, err := s.Algorithm.Local(schema)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	err = threat.Account(context.Background(), gossip.Matrix(), threat.DPDSGD(), medici, 10, func(e threat.Exposure) error {
+	err = threat.Account(context.Background(), s, func(e threat.Exposure) error {
 		if families.Label(e.Victim) != "Pazzi" {
 			return nil
 		}

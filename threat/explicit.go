@@ -8,12 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/graph"
+	"mafalda/internal/dense"
 )
 
-// View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows, columns
-// of A the gradients "time, then node" (nT), columns of B all noise of unit variance. It is the definition that Account is
-// tested against, for small n and T: it has (pT + ...)·nT entries.
+// View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows,
+// columns of A the gradients "time, then node" (nT), columns of B all noise of unit variance. It is the definition that
+// Account is tested against, for small n and T: it has (pT + ...)·nT entries.
 type View struct {
 	Nodes, Steps int
 	A, B         *mat.Dense
@@ -22,8 +22,10 @@ type View struct {
 }
 
 // Explicit writes the view out by running the protocol on symbols: every message is a row of coefficients.
-func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, error) {
-	p, err := newProtocol(w, a, attacker, steps)
+// Errors: ErrAttacker, ErrStrategy.
+func Explicit(s Scenario) (*View, error) {
+	steps := s.steps()
+	p, err := s.protocol()
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +42,7 @@ func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, e
 		v.A.SetRow(i, row[:gradients])
 		v.B.SetRow(i, row[gradients:])
 	}
-	for _, a := range attacker.Nodes {
+	for _, a := range s.Attacker.Nodes {
 		for t := range steps {
 			v.Known = append(v.Known, t*p.n+a)
 		}
@@ -48,8 +50,8 @@ func Explicit(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*View, e
 	return v, nil
 }
 
-// symbols are unit rows: gradients "time, then node", then the nodes' own noise in the same order, then that of edges or
-// messages.
+// symbols are unit rows: gradients "time, then node", then the nodes' own noise in the same order, then that of edges
+// or messages.
 type symbols struct{ p *protocol }
 
 func (s symbols) width() int {
@@ -84,8 +86,8 @@ func (v *View) Reduce() *View {
 	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
 }
 
-// SelectRows returns the view without rows whose noise is a combination of that of earlier rows (Algorithm 3): B then has
-// full row rank.
+// SelectRows returns the view without rows whose noise is a combination of that of earlier rows (Algorithm 3): B then
+// has full row rank.
 func (v *View) SelectRows() *View {
 	rows, cols := v.B.Dims()
 	var basis []*mat.VecDense
@@ -113,8 +115,8 @@ func (v *View) SelectRows() *View {
 	return out
 }
 
-// Echelon reports whether A is a column-echelon matrix by steps: what is learned in a step depends on gradients up to that
-// step only, as Theorem 7 asks for gradients that depend on what was learned before.
+// Echelon reports whether A is a column-echelon matrix by steps: what is learned in a step depends on gradients up to
+// that step only, as Theorem 7 asks for gradients that depend on what was learned before.
 func (v *View) Echelon() bool {
 	for i, learned := range v.Learned {
 		for j, x := range v.A.RawRowView(i) {
@@ -142,7 +144,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		a.SetCol(t, mat.Col(nil, t*v.Nodes+victim, reduced.A))
 	}
 	var scaled mat.Dense
-	scaled.Mul(u.T(), a)
+	dense.Mul(&scaled, u.T(), a)
 	rest := mat.DenseCopyOf(a)
 	for i, s := range values {
 		row := scaled.RawRowView(i)
@@ -161,7 +163,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		return Exposure{Victim: victim, Infinite: true}, nil
 	}
 	m := mat.NewSymDense(v.Steps, nil)
-	m.SymOuterK(1, scaled.T())
+	dense.SymOuterK(m, 1, scaled.T())
 	return Exposure{Victim: victim, M: m}, nil
 }
 

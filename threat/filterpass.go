@@ -20,8 +20,8 @@ type gains struct {
 	statistics *mat.Dense // a, p×victims
 }
 
-// entry returns E - K D, or some of its columns; nil if there is no state or no gradient. It is made anew every time: kept for
-// all rounds it would be the largest thing in memory.
+// entry returns E - K D, or some of its columns; nil if there is no state or no gradient. It is made anew every time:
+// kept for all rounds it would be the largest thing in memory.
 func (g *gains) entry(columns ...int) *mat.Dense {
 	if g.e == nil {
 		return nil
@@ -124,8 +124,8 @@ func maxDiagonal(p *mat.SymDense) float64 {
 	return largest
 }
 
-// statistics is what the backward pass adds: the response d of the state to an earlier gradient of a victim meets a gradient
-// of the same victim in this round with M[k,l] = d·c; two in this round make diagonal.
+// statistics is what the backward pass adds: the response d of the state to an earlier gradient of a victim meets a
+// gradient of the same victim in this round with M[k,l] = d·c; two in this round make diagonal.
 type statistics struct {
 	c        *mat.Dense // m×victims; nil: no state, or no gradient in this round
 	diagonal []float64  // of every victim

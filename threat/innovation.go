@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // innovation is the inverse of an innovation covariance S, or its pseudo-inverse where S is singular.
@@ -20,15 +22,16 @@ const (
 	clearAbove = 1e-9
 )
 
-// errUnclear is returned where rounding does not allow to tell whether the attacker sees something without noise.
-var errUnclear = errors.New("the rank of the attacker's view cannot be decided in floating point")
+// ErrUnclear is returned where rounding does not allow to tell whether the attacker sees something without noise: it
+// may learn anything that all messages together say.
+var ErrUnclear = errors.New("the rank of the attacker's view cannot be decided in floating point")
 
 // invert decomposes S, whose entries come from numbers of up to scale.
 func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error) {
 	if !degenerate {
-		var chol mat.Cholesky
+		var chol dense.Cholesky
 		if !chol.Factorize(s) {
-			return nil, errUnclear
+			return nil, ErrUnclear
 		}
 		inverse := mat.NewSymDense(s.SymmetricDim(), nil)
 		_ = chol.InverseTo(inverse) // S is at least the noise of the messages, so its condition is harmless
@@ -36,7 +39,7 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(s, true) {
-		return nil, errUnclear
+		return nil, ErrUnclear
 	}
 	n := s.SymmetricDim()
 	var vectors mat.Dense
@@ -48,7 +51,7 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 		case relative < freeBelow:
 			free = append(free, i)
 		case v < 0 || relative < clearAbove:
-			return nil, errUnclear
+			return nil, ErrUnclear
 		default:
 			inverse.SymRankOne(inverse, 1/v, vectors.ColView(i))
 		}

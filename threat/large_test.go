@@ -8,8 +8,8 @@ import (
 	"mafalda/graph"
 )
 
-// Views of more than 128 rows go through gonum's blocked reflections, which can be wrong for sparse matrices (gemm.Triangularize): the
-// definition must still agree with the filter.
+// Views of more than 128 rows go through gonum's blocked reflections, which can be wrong for sparse matrices
+// (gemm.Triangularize): the definition must still agree with the filter.
 func TestLargeViewsAgree(t *testing.T) {
 	g, _, err := graph.ByName("florentine", graph.BuiltinOptions{})
 	if err != nil {
@@ -21,14 +21,15 @@ func TestLargeViewsAgree(t *testing.T) {
 	}
 	const steps = 24
 	attacker := Attacker{Trust: PNDP, Nodes: []int{8}}
-	view, err := Explicit(w.Matrix(), DPDSGD(), attacker, steps)
+	s := Scenario{w.Matrix(), DPDSGD(), attacker, every(t, steps)}
+	view, err := Explicit(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if rows, _ := view.B.Dims(); rows <= 128 {
 		t.Fatalf("a view of %d rows is no test", rows)
 	}
-	err = Account(context.Background(), w.Matrix(), DPDSGD(), attacker, steps, func(e Exposure) error {
+	err = Account(context.Background(), s, func(e Exposure) error {
 		want, err := view.Exposure(e.Victim)
 		if err != nil {
 			return err

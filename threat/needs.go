@@ -3,19 +3,15 @@ package threat
 import (
 	"math"
 	"runtime"
-
-	"mafalda/graph"
-	"mafalda/participation"
 )
 
-// Needs returns about how many bytes Account takes for one attacker, with Local before it and the bounds of as many
+// Needs returns about how many bytes Account takes, with Local before it and the bounds of as many
 // victims at a time as there are processors. It is found without allocating anything, for a run to be refused that does
 // not fit.
-func (a Algorithm) Needs(w *graph.CSR, schema participation.Schema) float64 {
-	n, _ := w.Dims()
-	nodes, steps := float64(n), float64(schema.Steps())
-	pattern := math.Min(float64(schema.Participations()), steps)
-	if _, listed := schema.(interface{ Patterns() [][]int }); !listed {
+func (s Scenario) Needs() float64 {
+	a, nodes, steps := s.Algorithm, float64(s.nodes()), float64(s.steps())
+	pattern := math.Min(float64(s.Schema.Participations()), steps)
+	if _, listed := s.Schema.(interface{ Patterns() [][]int }); !listed {
 		pattern = steps // the bounds are of the whole matrix
 	}
 	side := math.Min(float64(runtime.GOMAXPROCS(0)), nodes)
@@ -24,7 +20,7 @@ func (a Algorithm) Needs(w *graph.CSR, schema participation.Schema) float64 {
 	case a.dense != nil:
 		floats += 3 * math.Pow(math.Min(nodes*steps, MaxDirect), 2)
 	case a.zip:
-		floats += 5*nodes*nodes*steps + 3*math.Pow(float64(w.NNZ()), 2)
+		floats += 5*nodes*nodes*steps + 3*math.Pow(float64(s.Gossip.NNZ()), 2)
 	default:
 		state := nodes
 		if a.filter != nil {

@@ -6,12 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"mafalda/graph"
 )
 
-// source is what goes into a protocol run: gradients and noise, as rows of one length. Explicit puts in symbols, an audit
-// random numbers. Rows must not be changed.
+// source is what goes into a protocol run: gradients and noise, as rows of one length. Explicit puts in symbols, an
+// audit random numbers. Rows must not be changed.
 type source interface {
 	width() int
 	gradient(t, v int) []float64
@@ -35,15 +33,13 @@ type protocol struct {
 	learned []int // the step of every row
 }
 
-func newProtocol(w *graph.CSR, a Algorithm, attacker Attacker, steps int) (*protocol, error) {
-	n, _ := w.Dims()
-	if err := attacker.check(n); err != nil {
+// protocol returns the run of a scenario, without a source. Errors: ErrAttacker, ErrStrategy.
+func (s Scenario) protocol() (*protocol, error) {
+	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if err := a.fits(steps); err != nil {
-		return nil, err
-	}
-	p := &protocol{w: w.ToDense(), algorithm: a, attacker: attacker, n: n, steps: steps}
+	w, a, steps := s.Gossip, s.Algorithm, s.steps()
+	p := &protocol{w: w.ToDense(), algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps}
 	if a.shared > 0 {
 		p.edges = edges(w)
 	}

@@ -9,13 +9,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/gemm"
 )
 
 // batchFloats bounds the matrices M and the responses that are in memory together.
 const batchFloats = 1 << 22
 
-// respond calls visit with the T×T matrix M of every victim, by its position in sys.victims: nil if it is infinite, because
-// a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in any order.
+// respond calls visit with the T×T matrix M of every victim, by its position in sys.victims: nil if it is infinite,
+// because a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in
+// any order.
 func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics, visit func(i int, m *mat.SymDense) error) error {
 	exposed := sys.exposed(all)
 	var finite []int
@@ -95,9 +98,10 @@ func beside(a, b *mat.Dense) *mat.Dense {
 	return &both
 }
 
-// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices. Rounds are
-// cut into blocks of about √(T/2): within a block statistics are pulled back to its start step by step, and earlier responses
-// are pushed over the whole block by one product. That needs O(T^1.5 m²) operations a victim instead of O(T² m²).
+// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices.
+// Rounds are cut into blocks of about √(T/2): within a block statistics are pulled back to its start step by step, and
+// earlier responses are pushed over the whole block by one product. That needs O(T^1.5 m²) operations a victim instead
+// of O(T² m²).
 type batch struct {
 	steps     int
 	state     int
@@ -170,7 +174,7 @@ func (b *batch) block(from, to int) {
 			live := pulled[(first-from)*n*b.state:]
 			count := (to - first) * n
 			transposed := mat.DenseCopyOf(g.closed.T()) // a·bᵀ is what gonum does fastest
-			blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(live, count), general(transposed), 0, b.rows(work, count))
+			gemm.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(live, count), general(transposed), 0, b.rows(work, count))
 			copy(live[:count*b.state], work)
 		}
 		first = i
@@ -223,7 +227,7 @@ func (b *batch) meetEarlier(pulled []float64, from, to int) {
 			earlier := blas64.General{Rows: b.done, Cols: b.state, Stride: n * b.state, Data: b.responses[j*b.state:]}
 			late := blas64.General{Rows: to - from, Cols: b.state, Stride: n * b.state, Data: pulled[j*b.state:]}
 			product := blas64.General{Rows: b.done, Cols: to - from, Stride: to - from, Data: make([]float64, b.done*(to-from))}
-			blas64.Gemm(blas.NoTrans, blas.Trans, 1, earlier, late, 0, product)
+			gemm.Gemm(blas.NoTrans, blas.Trans, 1, earlier, late, 0, product)
 			for k := range b.done {
 				for l := from; l < to; l++ {
 					if b.step[l] >= 0 {
@@ -246,7 +250,7 @@ func (b *batch) push(from, to int) {
 			over = general(mul(b.all[i].closed, denseOf(over)))
 		}
 		moved := make([]float64, b.done*row)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(b.responses, b.done*n), over, 0, b.rows(moved, b.done*n))
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(b.responses, b.done*n), over, 0, b.rows(moved, b.done*n))
 		copy(b.responses, moved)
 	}
 	before := b.done
@@ -254,7 +258,7 @@ func (b *batch) push(from, to int) {
 	for i := from; i < to; i++ {
 		if count := (b.done - before) * n; count > 0 {
 			fresh := b.responses[before*row:]
-			blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(fresh, count), general(b.all[i].closed), 0, b.rows(work, count))
+			gemm.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(fresh, count), general(b.all[i].closed), 0, b.rows(work, count))
 			copy(fresh[:count*b.state], work)
 		}
 		if b.step[i] >= 0 {

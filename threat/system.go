@@ -2,10 +2,10 @@ package threat
 
 import (
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	_ "mafalda/internal/gemm" // makes products fast
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 )
 
 // stage is one round of communication as the attacker sees it: a linear system with Gaussian noise,
@@ -54,7 +54,7 @@ func mul(a, b mat.Matrix) *mat.Dense {
 		return mat.NewDense(r, c, nil)
 	}
 	var p mat.Dense
-	p.Mul(a, b)
+	dense.Mul(&p, a, b)
 	return &p
 }
 
@@ -63,7 +63,7 @@ func mulT(a, b *mat.Dense) *mat.Dense {
 	r, _ := a.Dims()
 	c, _ := b.Dims()
 	p := mat.NewDense(r, c, nil)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, a.RawMatrix(), b.RawMatrix(), 0, p.RawMatrix())
+	gemm.Gemm(blas.NoTrans, blas.Trans, 1, a.RawMatrix(), b.RawMatrix(), 0, p.RawMatrix())
 	return p
 }
 

@@ -2,6 +2,7 @@ package threat
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"math"
 	"math/rand/v2"
@@ -24,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// drawGossip draws a row-stochastic matrix of up to 7 nodes, directed or with a symmetric support, some of them without a
-// weight for themselves.
+// drawGossip draws a row-stochastic matrix of up to 7 nodes, directed or with a symmetric support, some of them without
+// a weight for themselves.
 func drawGossip(t *rapid.T) *graph.CSR {
 	n := rapid.IntRange(1, 7).Draw(t, "n")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -154,7 +155,7 @@ func drawAlgorithm(t *rapid.T, nodes, steps int) Algorithm {
 // account collects the exposures of all victims.
 func account(t rapid.TB, w *graph.CSR, a Algorithm, attacker Attacker, steps int) (map[int]Exposure, error) {
 	found := map[int]Exposure{}
-	err := Account(context.Background(), w, a, attacker, steps, func(e Exposure) error {
+	err := Account(context.Background(), Scenario{w, a, attacker, every(t, steps)}, func(e Exposure) error {
 		if _, twice := found[e.Victim]; twice {
 			t.Fatalf("victim %d twice", e.Victim)
 		}
@@ -164,8 +165,8 @@ func account(t rapid.TB, w *graph.CSR, a Algorithm, attacker Attacker, steps int
 	return found, err
 }
 
-// TestAccountIsDefinition compares with the view written out and its pseudo-inverse: all algorithms, trust models, coalitions,
-// directed and undirected graphs, nodes without a weight for themselves.
+// TestAccountIsDefinition compares with the view written out and its pseudo-inverse: all algorithms, trust models,
+// coalitions, directed and undirected graphs, nodes without a weight for themselves.
 func TestAccountIsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawGossip(t)
@@ -174,13 +175,13 @@ func TestAccountIsDefinition(t *testing.T) {
 		a := drawAlgorithm(t, n, steps)
 		attacker := drawAttacker(t, n)
 		found, err := account(t, w, a, attacker, steps)
-		if IsUnclear(err) {
+		if errors.Is(err, ErrUnclear) {
 			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		view, err := Explicit(w, a, attacker, steps)
+		view, err := Explicit(Scenario{w, a, attacker, every(t, steps)})
 		if err != nil {
 			t.Fatal(err)
 		}

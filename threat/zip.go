@@ -8,14 +8,52 @@ import (
 	"mafalda/graph"
 )
 
-// buildZip is build for ZipDL. A node j sends θ_j + g_j + ξ_ji to every neighbour i ≠ j that averages over it, with Σ_i ξ_ji = 0,
-// and keeps θ_j + g_j. State is θ of the nodes that are not attackers.
-func buildZip(w *graph.CSR, a Attacker, steps int) (*system, error) {
+// buildZip is build for ZipDL. A node j sends θ_j + g_j + ξ_ji to every neighbour i ≠ j that averages over it, with Σ_i
+// ξ_ji = 0, and keeps θ_j + g_j. State is θ of the nodes that are not attackers.
+func buildZip(w *graph.CSR, a Attacker, steps int) *system {
+	z := newZipped(w, a)
+	nodes := len(z.nodes)
+	s := &stage{f: part(w, z.nodes, z.nodes), e: part(w, z.nodes, z.nodes)}
+	into := z.into(w)
+	if nodes > 0 {
+		s.q = mat.NewSymDense(nodes, nil)
+		if into != nil {
+			s.q = symmetric(mul(mul(into, z.covariance), into.T()))
+		}
+	}
+	var pick *mat.Dense // seen×messages: how noise is seen
+	if a.SecureSummation {
+		s.c, pick = z.sums(w, a)
+	} else {
+		s.c, pick = z.single(a)
+	}
+	if pick != nil {
+		if into == nil {
+			into = mat.NewDense(max(nodes, 1), max(len(z.messages), 1), nil)
+		}
+		s.d = s.c
+		s.r = symmetric(mul(mul(pick, z.covariance), pick.T()))
+		s.x = mul(mul(into, z.covariance), pick.T())
+	}
+	same := func(int) *stage { return s }
+	return &system{steps: steps, rounds: steps, victims: z.nodes, stage: same, degenerate: true}
+}
+
+// zipped are the messages of Zip-DL that nodes other than the attackers send in a step.
+type zipped struct {
+	nodes      []int         // that are not attackers
+	at         map[int]int   // their positions
+	messages   [][2]int      // sender, recipient; those of a sender lie together
+	covariance *mat.SymDense // of the noise in the messages
+}
+
+func newZipped(w *graph.CSR, a Attacker) *zipped {
 	n, _ := w.Dims()
-	var nodes []int
+	z := &zipped{at: map[int]int{}}
 	for v := range n {
 		if !slices.Contains(a.Nodes, v) {
-			nodes = append(nodes, v)
+			z.at[v] = len(z.nodes)
+			z.nodes = append(z.nodes, v)
 		}
 	}
 	recipients := make([][]int, n) // of every sender
@@ -24,81 +62,61 @@ func buildZip(w *graph.CSR, a Attacker, steps int) (*system, error) {
 			recipients[j] = append(recipients[j], i)
 		}
 	})
-	var messages [][2]int // sender, recipient
-	for _, j := range nodes {
+	for _, j := range z.nodes {
 		for _, i := range recipients[j] {
-			messages = append(messages, [2]int{j, i})
+			z.messages = append(z.messages, [2]int{j, i})
 		}
 	}
-	cov := mat.NewSymDense(max(len(messages), 1), nil)
-	for x, m := range messages {
-		for y := x; y < len(messages) && messages[y][0] == m[0]; y++ {
+	z.covariance = mat.NewSymDense(max(len(z.messages), 1), nil)
+	for x, m := range z.messages {
+		for y := x; y < len(z.messages) && z.messages[y][0] == m[0]; y++ {
 			v := -1 / float64(len(recipients[m[0]]))
 			if x == y {
 				v++
 			}
-			cov.SetSym(x, y, v)
+			z.covariance.SetSym(x, y, v)
 		}
 	}
-	at := map[int]int{}
-	for i, v := range nodes {
-		at[v] = i
+	return z
+}
+
+// into returns how the messages' noise enters the next θ, nodes×messages.
+func (z *zipped) into(w *graph.CSR) *mat.Dense {
+	into := zeros(len(z.nodes), len(z.messages))
+	for x, m := range z.messages {
+		if i, ok := z.at[m[1]]; ok {
+			into.Set(i, x, w.At(m[1], m[0]))
+		}
 	}
-	var seen []int // messages
-	for x, m := range messages {
+	return into
+}
+
+// single returns how θ and noise are seen in single messages: those to attackers, or all where messages are public.
+func (z *zipped) single(a Attacker) (state, noise *mat.Dense) {
+	var seen []int
+	for x, m := range z.messages {
 		if a.Trust != PNDP || slices.Contains(a.Nodes, m[1]) {
 			seen = append(seen, x)
 		}
 	}
-	into := zeros(len(nodes), len(messages)) // noise of messages into the next θ
-	for x, m := range messages {
-		if i, ok := at[m[1]]; ok {
-			into.Set(i, x, w.At(m[1], m[0]))
-		}
+	state, noise = zeros(len(seen), len(z.nodes)), zeros(len(seen), len(z.messages))
+	for y, x := range seen {
+		noise.Set(y, x, 1)
+		state.Set(y, z.at[z.messages[x][0]], 1)
 	}
-	s := &stage{f: part(w, nodes, nodes), e: part(w, nodes, nodes)}
-	if len(nodes) > 0 {
-		s.q = mat.NewSymDense(len(nodes), nil)
-		if into != nil {
-			s.q = symmetric(mul(mul(into, cov), into.T()))
-		}
-	}
-	if a.SecureSummation {
-		zipSums(s, w, a, nodes, messages, cov, into)
-	} else if len(seen) > 0 {
-		pick := zeros(len(seen), len(messages))
-		s.c = zeros(len(seen), len(nodes))
-		for y, x := range seen {
-			pick.Set(y, x, 1)
-			s.c.Set(y, at[messages[x][0]], 1)
-		}
-		s.d = s.c
-		s.r = symmetric(mul(mul(pick, cov), pick.T()))
-		s.x = mul(mul(into0(into, len(nodes), len(messages)), cov), pick.T())
-	}
-	return &system{steps: steps, rounds: steps, victims: nodes, stage: func(int) *stage { return s }, degenerate: true}, nil
+	return state, noise
 }
 
-// zipSums lets the attackers see their weighted sums of messages only.
-func zipSums(s *stage, w *graph.CSR, a Attacker, nodes []int, messages [][2]int, cov *mat.SymDense, into *mat.Dense) {
-	if len(messages) == 0 {
-		return
+// sums returns how they are seen in the attackers' weighted sums of messages.
+func (z *zipped) sums(w *graph.CSR, a Attacker) (state, noise *mat.Dense) {
+	if len(z.messages) == 0 {
+		return nil, nil
 	}
-	pick := zeros(len(a.Nodes), len(messages))
-	for x, m := range messages {
+	noise = zeros(len(a.Nodes), len(z.messages))
+	for x, m := range z.messages {
 		if i := slices.Index(a.Nodes, m[1]); i >= 0 {
-			pick.Set(i, x, w.At(m[1], m[0]))
+			noise.Set(i, x, w.At(m[1], m[0]))
 		}
 	}
-	s.c = part(w, a.Nodes, nodes)
-	s.d = s.c
-	s.r = symmetric(mul(mul(pick, cov), pick.T()))
-	s.x = mul(mul(into0(into, len(nodes), len(messages)), cov), pick.T())
-}
-
-func into0(into *mat.Dense, rows, cols int) *mat.Dense {
-	if into == nil {
-		return mat.NewDense(max(rows, 1), max(cols, 1), nil)
-	}
-	return into
+	return part(w, a.Nodes, z.nodes), noise
 }

@@ -2,12 +2,12 @@ package workload
 
 import "mafalda/graph"
 
-// CommutationIndex returns the permutation p behind the commutation matrix K^(r,c): (K^(r,c) v)[i] = v[p[i]], for
+// commutationIndex returns the permutation p behind the commutation matrix K^(r,c): (K^(r,c) v)[i] = v[p[i]], for
 // vectors v of length rc. By definition K^(r,c) vec(Z) = vec(Zᵀ) for every r×c matrix Z, where vec stacks columns.
 //
-// CommutationIndex(T, n) takes a vector sorted "node, then time" to one sorted "time, then node"; as a factor on the
+// commutationIndex(T, n) takes a vector sorted "node, then time" to one sorted "time, then node"; as a factor on the
 // right, A K^(T,n) sorts the columns of A the other way round, by node.
-func CommutationIndex(r, c int) []int {
+func commutationIndex(r, c int) []int {
 	p := make([]int, r*c)
 	for i := range r {
 		for j := range c {
@@ -17,14 +17,14 @@ func CommutationIndex(r, c int) []int {
 	return p
 }
 
-// Commutation returns K^(r,c) as an rc×rc sparse permutation matrix. Its transpose and inverse is K^(c,r), and
+// commutation returns K^(r,c) as an rc×rc sparse permutation matrix. Its transpose and inverse is K^(c,r), and
 //
 //	K^(p,m) (X ⊗ Y) = (Y ⊗ X) K^(q,n)      for X of m×n and Y of p×q.
 //
 // Appendix D of Bellet et al. prints K^(n,T) (X ⊗ Y) = (Y ⊗ X) K^(T,n): that holds for X of T×n and Y of n×T. For the
 // square X (n×n) and Y (T×T) named there the same matrix K^(T,n) stands on both sides.
-func Commutation(r, c int) *graph.CSR {
-	indices := CommutationIndex(r, c)
+func commutation(r, c int) *graph.CSR {
+	indices := commutationIndex(r, c)
 	indptr := make([]int, r*c+1)
 	data := make([]float64, r*c)
 	for i := range data {

@@ -29,7 +29,8 @@ func TestCommutationSwapsKroneckerFactors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 4)
 		m, n, p, q := size.Draw(t, "m"), size.Draw(t, "n"), size.Draw(t, "p"), size.Draw(t, "q")
-		left, right := commuted(Commutation(p, m), Commutation(q, n), randomDense(t, "X", m, n), randomDense(t, "Y", p, q))
+		left, right := commuted(commutation(p, m), commutation(q, n), randomDense(t, "X", m, n),
+			randomDense(t, "Y", p, q))
 		if !mat.Equal(left, right) {
 			t.Fatalf("K(%d,%d)(X⊗Y) differs from (Y⊗X)K(%d,%d)", p, m, q, n)
 		}
@@ -41,18 +42,18 @@ func TestCommutationSwapsKroneckerFactors(t *testing.T) {
 func TestPrintedCommutationIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, steps := rapid.IntRange(1, 4).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "T")
-		left, right := commuted(Commutation(n, steps), Commutation(steps, n),
+		left, right := commuted(commutation(n, steps), commutation(steps, n),
 			randomDense(t, "X", steps, n), randomDense(t, "Y", n, steps))
 		if !mat.Equal(left, right) {
 			t.Fatal("the printed identity fails for X of T×n and Y of n×T")
 		}
 		x, y := randomDense(t, "square X", n, n), randomDense(t, "square Y", steps, steps)
-		left, right = commuted(Commutation(steps, n), Commutation(steps, n), x, y)
+		left, right = commuted(commutation(steps, n), commutation(steps, n), x, y)
 		if !mat.Equal(left, right) {
 			t.Fatal("K(T,n)(X⊗Y) differs from (Y⊗X)K(T,n) for square X and Y")
 		}
 		if n > 1 && steps > 1 && n != steps {
-			if left, right = commuted(Commutation(n, steps), Commutation(steps, n), x, y); mat.Equal(left, right) {
+			if left, right = commuted(commutation(n, steps), commutation(steps, n), x, y); mat.Equal(left, right) {
 				t.Fatal("the printed identity holds for square X and Y after all")
 			}
 		}
@@ -73,18 +74,18 @@ func TestCommutationIsVecOfTranspose(t *testing.T) {
 			}
 			return v
 		}
-		k := Commutation(r, c)
+		k := commutation(r, c)
 		var got, back mat.VecDense
 		got.MulVec(k, vec(z))
 		if !mat.Equal(&got, vec(z.T())) {
 			t.Fatal("K(r,c) vec(Z) is not vec(Zᵀ)")
 		}
-		back.MulVec(Commutation(c, r), &got)
+		back.MulVec(commutation(c, r), &got)
 		if !mat.Equal(&back, vec(z)) {
 			t.Fatal("K(c,r) is not the inverse of K(r,c)")
 		}
 		v := make([]float64, r*c)
-		for i, from := range CommutationIndex(r, c) {
+		for i, from := range commutationIndex(r, c) {
 			v[i] = vec(z).AtVec(from)
 		}
 		if !mat.Equal(mat.NewVecDense(r*c, v), &got) {

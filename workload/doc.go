@@ -14,12 +14,13 @@
 //
 // # Why T×T is enough
 //
-// All nodes correlate their noise with the same T×T strategy C. The squared error of the models is then tr(C⁻ᵀ H C⁻¹) with
+// All nodes correlate their noise with the same T×T strategy C. The squared error of the models is then tr(C⁻ᵀ H C⁻¹)
+// with
 //
 //	H = Σ_i A_iᵀ A_i,   A_i = the columns of node i of (I ⊗ W) W_T K^(T,n),
 //
-// and the commutation matrix K^(T,n) re-sorts the columns as "node, then time" (Bellet et al., Lemma 10). H is all that a
-// factorization has to know of the network.
+// and the commutation matrix K^(T,n) re-sorts the columns as "node, then time" (Bellet et al., Lemma 10). H is all that
+// a factorization has to know of the network.
 //
 // # Two ways to H
 //

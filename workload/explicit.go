@@ -9,18 +9,18 @@ import (
 	"mafalda/graph"
 )
 
-// MaxExplicit is the largest n·T the explicit construction accepts: its matrices have (nT)² entries, 128 MB each here.
-const MaxExplicit = 4096
+// maxExplicit is the largest n·T the explicit construction accepts: its matrices have (nT)² entries, 128 MB each here.
+const maxExplicit = 4096
 
-// ErrTooLarge is returned by the explicit construction beyond MaxExplicit; Gram has no such limit.
+// ErrTooLarge is returned by the explicit construction beyond maxExplicit; Gram has no such limit.
 var ErrTooLarge = errors.New("too large for the explicit construction")
 
-// Block returns the nT×nT message workload W_T: lower block-triangular Toeplitz, block (t, s) = W^(t-s), rows and columns
-// sorted "time, then node". This is the definition; the error is ErrTooLarge beyond MaxExplicit.
-func Block(w *graph.CSR, steps int) (*mat.Dense, error) {
+// messages returns the nT×nT message workload W_T: lower block-triangular Toeplitz, block (t, s) = W^(t-s), rows and
+// columns sorted "time, then node". This is the definition; the error is ErrTooLarge beyond maxExplicit.
+func messages(w *graph.CSR, steps int) (*mat.Dense, error) {
 	n, _ := w.Dims()
-	if n*steps > MaxExplicit {
-		return nil, fmt.Errorf("workload of n·T = %d·%d rows: %w (at most %d)", n, steps, ErrTooLarge, MaxExplicit)
+	if n*steps > maxExplicit {
+		return nil, fmt.Errorf("workload of n·T = %d·%d rows: %w (at most %d)", n, steps, ErrTooLarge, maxExplicit)
 	}
 	gossip := w.ToDense()
 	block := mat.NewDense(n*steps, n*steps, nil)
@@ -37,10 +37,10 @@ func Block(w *graph.CSR, steps int) (*mat.Dense, error) {
 	return block, nil
 }
 
-// Explicit returns the nT×nT workload of the given kind with rows and columns sorted "time, then node": W_T for Message,
-// (I ⊗ W) W_T for Model. Prefix has no network and is refused.
-func Explicit(w *graph.CSR, steps int, kind Kind) (*mat.Dense, error) {
-	block, err := Block(w, steps)
+// explicit returns the nT×nT workload of the given kind with rows and columns sorted "time, then node": W_T for
+// Message, (I ⊗ W) W_T for Model. Prefix has no network and is refused.
+func explicit(w *graph.CSR, steps int, kind Kind) (*mat.Dense, error) {
+	block, err := messages(w, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +56,16 @@ func Explicit(w *graph.CSR, steps int, kind Kind) (*mat.Dense, error) {
 	return nil, fmt.Errorf("the %v workload has no explicit network form", kind)
 }
 
-// ExplicitNodeGrams returns H_i = A_iᵀ A_i (T×T) for every node i by the definition: the explicit workload times
+// explicitNodeGrams returns H_i = A_iᵀ A_i (T×T) for every node i by the definition: the explicit workload times
 // K^(T,n), cut into the column blocks of the nodes.
-func ExplicitNodeGrams(w *graph.CSR, steps int, kind Kind) ([]*mat.SymDense, error) {
-	a, err := Explicit(w, steps, kind)
+func explicitNodeGrams(w *graph.CSR, steps int, kind Kind) ([]*mat.SymDense, error) {
+	a, err := explicit(w, steps, kind)
 	if err != nil {
 		return nil, err
 	}
 	n, _ := w.Dims()
 	var byNode mat.Dense
-	byNode.Mul(a, Commutation(steps, n))
+	byNode.Mul(a, commutation(steps, n))
 	grams := make([]*mat.SymDense, n)
 	for i := range grams {
 		ai := byNode.Slice(0, n*steps, i*steps, (i+1)*steps)
@@ -75,9 +75,10 @@ func ExplicitNodeGrams(w *graph.CSR, steps int, kind Kind) ([]*mat.SymDense, err
 	return grams, nil
 }
 
-// ExplicitGram returns H = Σ_i H_i (T×T) by the definition (Bellet et al., Equation 10).
+// ExplicitGram returns H = Σ_i H_i (T×T) by the definition (Bellet et al., Equation 10), for reading and for testing
+// Gram. It needs (nT)² numbers; the errors are ErrTooLarge for n·T > 4096, and the Prefix kind, which has no network.
 func ExplicitGram(w *graph.CSR, steps int, kind Kind) (*mat.SymDense, error) {
-	grams, err := ExplicitNodeGrams(w, steps, kind)
+	grams, err := explicitNodeGrams(w, steps, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -86,17 +87,6 @@ func ExplicitGram(w *graph.CSR, steps int, kind Kind) (*mat.SymDense, error) {
 		h.AddSym(h, hi)
 	}
 	return h, nil
-}
-
-// PrefixMatrix returns the T×T lower-triangular matrix of ones, the centralized workload.
-func PrefixMatrix(steps int) *mat.TriDense {
-	a := mat.NewTriDense(steps, mat.Lower, nil)
-	for t := range steps {
-		for s := 0; s <= t; s++ {
-			a.SetTri(t, s, 1)
-		}
-	}
-	return a
 }
 
 func identity(n int) *mat.Dense {

@@ -68,7 +68,7 @@ func TestNodeGramsAreDefinition(t *testing.T) {
 		n, steps := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 7).Draw(t, "T")
 		opts := Options{Kind: drawKind(t)}
 		w := randomGossip(t, n, false)
-		want, err := ExplicitNodeGrams(w, steps, opts.Kind)
+		want, err := explicitNodeGrams(w, steps, opts.Kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,6 +95,17 @@ func TestNodeGramsAreDefinition(t *testing.T) {
 	})
 }
 
+// prefixMatrix returns the T×T lower-triangular matrix of ones, the centralized workload.
+func prefixMatrix(steps int) *mat.TriDense {
+	a := mat.NewTriDense(steps, mat.Lower, nil)
+	for t := range steps {
+		for s := 0; s <= t; s++ {
+			a.SetTri(t, s, 1)
+		}
+	}
+	return a
+}
+
 // One node, and the complete graph with uniform gossip, are the centralized problem.
 func TestCentralizedSpecialCases(t *testing.T) {
 	const steps = 12
@@ -102,7 +113,7 @@ func TestCentralizedSpecialCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := PrefixMatrix(steps)
+	a := prefixMatrix(steps)
 	var byDefinition mat.Dense
 	byDefinition.Mul(a.T(), a)
 	if !mat.Equal(prefix, &byDefinition) {

@@ -11,9 +11,9 @@ import (
 	"mafalda/graph"
 )
 
-// Kernel holds the inner products of powers of the gossip matrix, all that errors depend on: k[p,q] = ⟨W^(p+e), W^(q+e)⟩_F
-// with e the workload's first power. The squared error of step t alone, under noise of covariance Y = C⁻¹C⁻ᵀ over the
-// steps, is
+// Kernel holds the inner products of powers of the gossip matrix, all that errors depend on: k[p,q] = ⟨W^(p+e),
+// W^(q+e)⟩_F with e the workload's first power. The squared error of step t alone, under noise of covariance Y = C⁻¹C⁻ᵀ
+// over the steps, is
 //
 //	e_t = Σ_{s,s'≤t} k[t-s, t-s'] Y[s,s'] = ⟨H_t, Y⟩,       and H = Σ_t H_t.
 type Kernel struct {
@@ -59,8 +59,8 @@ func (k *Kernel) Gram() *mat.SymDense {
 	return h
 }
 
-// WeightedGram returns Σ_t weights[t]·H_t, the Gram matrix of a weighted sum of the steps' errors; with weights of one it is
-// Gram. O(T³/6).
+// WeightedGram returns Σ_t weights[t]·H_t, the Gram matrix of a weighted sum of the steps' errors; with weights of one
+// it is Gram. O(T³/6).
 func (k *Kernel) WeightedGram(weights []float64) *mat.SymDense {
 	if len(weights) != k.steps {
 		panic(mat.ErrShape)

@@ -26,7 +26,7 @@ func TestStepErrorsAreDefinition(t *testing.T) {
 			n = 1
 		} else {
 			var err error
-			if a, err = Explicit(w, steps, kind); err != nil {
+			if a, err = explicit(w, steps, kind); err != nil {
 				t.Fatal(err)
 			}
 		}

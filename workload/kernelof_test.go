@@ -32,17 +32,19 @@ func TestKernelOfNodes(t *testing.T) {
 		}
 	}
 	sum := make([]float64, steps)
-	err = NodeGrams(context.Background(), w.Matrix(), steps, Options{Kind: Message}, func(_ int, h *mat.SymDense) error {
-		for t, e := range KernelOf(h).StepErrors(y) {
-			sum[t] += e
-		}
-		return nil
-	})
+	err = NodeGrams(context.Background(), w.Matrix(), steps, Options{Kind: Message},
+		func(_ int, h *mat.SymDense) error {
+			for t, e := range KernelOf(h).StepErrors(y) {
+				sum[t] += e
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for s, e := range want.StepErrors(y) {
-		if again := KernelOf(want.Gram()).StepErrors(y)[s]; math.Abs(sum[s]-e) > 1e-12*e || math.Abs(again-e) > 1e-12*e {
+		if again := KernelOf(want.Gram()).StepErrors(y)[s]; math.Abs(sum[s]-e) > 1e-12*e ||
+			math.Abs(again-e) > 1e-12*e {
 			t.Errorf("step %d: %v, nodes together %v, from the Gram matrix %v", s, e, sum[s], again)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
-	_ "mafalda/internal/gemm" // makes products fast
+	"mafalda/internal/gemm"
 )
 
 // panelFloats is the size a panel of several nodes is filled up to: 8 MB. One node's panel, T·n, may be larger.
@@ -72,12 +72,13 @@ func (p *panel) fillNode(node, slot int) {
 func (p *panel) addKernel(kernel []float64, count int) {
 	const rows = 128 // tiles above the diagonal are skipped
 	all := func(from, to, cols int) blas64.General {
-		return blas64.General{Rows: to - from, Cols: cols, Stride: p.width * p.nodes, Data: p.data[from*p.width*p.nodes:]}
+		return blas64.General{Rows: to - from, Cols: cols, Stride: p.width * p.nodes,
+			Data: p.data[from*p.width*p.nodes:]}
 	}
 	for from := 0; from < p.steps; from += rows {
 		to := min(from+rows, p.steps)
 		c := blas64.General{Rows: to - from, Cols: to, Stride: p.steps, Data: kernel[from*p.steps:]}
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, all(from, to, count*p.nodes), all(0, to, count*p.nodes), 1, c)
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, all(from, to, count*p.nodes), all(0, to, count*p.nodes), 1, c)
 	}
 }
 
@@ -101,7 +102,8 @@ func (k *Kernel) addSequences(ctx context.Context, w *graph.CSR, opts Options) e
 
 // NodeGrams calls visit with the Gram matrix H_i = A_iᵀ A_i (T×T) of every node i in order; Σ_i H_i is Gram's result.
 // visit owns the matrix it is given. An error of visit ends the walk and is returned.
-func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options, visit func(i int, h *mat.SymDense) error) error {
+func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options,
+	visit func(i int, h *mat.SymDense) error) error {
 	if steps < 1 {
 		return fmt.Errorf("steps T = %d: must be at least 1", steps)
 	}

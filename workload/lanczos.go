@@ -7,10 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
 )
 
-// lanczos runs Lanczos' method on S = D^½WD^(-½), without the known eigenvector D^½1, which is taken out of every vector.
+// lanczos runs Lanczos' method on S = D^½WD^(-½), without the known eigenvector D^½1, which is taken out of every
+// vector.
 type lanczos struct {
 	w         *graph.CSR
 	nodes     int
@@ -73,80 +75,94 @@ func (l *lanczos) signs(r *rand.Rand, width int) []float64 {
 	return y
 }
 
-// runs makes m steps, or as many as there are dimensions, from as many starting vectors as width says, which it overwrites.
-// With left, what is kept of the basis Q is Qᵀleft, and otherwise QᵀD⁻¹Q.
+// runs makes m steps, or as many as there are dimensions, from as many starting vectors as width says, which it
+// overwrites. With left, what is kept of the basis Q is Qᵀleft, and otherwise QᵀD⁻¹Q.
 func (l *lanczos) runs(start []float64, width, m int, left []float64, tick func(width int) error) ([]*run, error) {
-	runs := make([]*run, width)
-	x := start
-	l.deflate(x, width)
-	norms := l.dots(x, x, width)
-	size := norms[0]
-	for c := range runs {
-		runs[c] = &run{scale: norms[c]}
-		if left != nil {
-			runs[c].scale = math.Sqrt(norms[c])
-		}
-		norms[c] = math.Sqrt(norms[c])
-		size = math.Max(size, norms[c]*norms[c])
-	}
-	before, next, scratch := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
-	alive := make([]bool, width)
-	for c := range alive {
-		alive[c] = norms[c]*norms[c] > 1e-28*float64(l.nodes)
-	}
-	l.divide(x, norms, alive, width)
+	s := l.begin(start, width, left != nil)
 	var basis [][]float64
-	for step := 0; step < min(m, max(l.nodes-1, 1)); step++ {
+	for step := range min(m, max(l.nodes-1, 1)) {
 		if left == nil && !l.symmetric {
-			basis = append(basis, append([]float64(nil), x...))
+			basis = append(basis, append([]float64(nil), s.x...))
 		}
 		if left != nil {
-			for c, v := range l.dotsWith(left, x, width) {
-				runs[c].left = append(runs[c].left, v)
+			for c, v := range l.dotsWith(left, s.x, width) {
+				s.runs[c].left = append(s.runs[c].left, v)
 			}
 		}
-		l.apply(next, x, scratch, width)
-		l.deflate(next, width)
-		alpha := l.dots(next, x, width)
-		for c, r := range runs {
-			if !alive[c] {
-				alpha[c] = 0
-			}
-			r.alpha = append(r.alpha, alpha[c])
-		}
-		last := make([]float64, width)
-		if step > 0 {
-			for c, r := range runs {
-				last[c] = r.beta[step-1]
-			}
-		}
-		parallel.Chunks(l.nodes, func(_, from, to int) {
-			for i := from * width; i < to*width; i++ {
-				c := i % width
-				next[i] -= alpha[c]*x[i] + last[c]*before[i]
-			}
-		})
-		l.deflate(next, width)
-		beta := l.dots(next, next, width)
-		for c, r := range runs {
-			beta[c] = math.Sqrt(beta[c])
-			if beta[c] < 1e-13 { // all dimensions that the start has
-				alive[c], beta[c] = false, 0
-			}
-			r.beta = append(r.beta, beta[c])
-		}
-		l.divide(next, beta, alive, width)
-		before, x, next = x, next, before
+		s.step(step)
 		if err := tick(width); err != nil {
 			return nil, err
 		}
 	}
 	if basis != nil {
-		for c, r := range runs {
+		for c, r := range s.runs {
 			r.metric = l.metric(basis, c, width)
 		}
 	}
-	return runs, nil
+	return s.runs, nil
+}
+
+// recurrence is where runs side by side are: the last vectors of their bases, and the ones before.
+type recurrence struct {
+	*lanczos
+	width                    int
+	before, x, next, scratch []float64
+	alive                    []bool // the others have seen all dimensions that their start has
+	runs                     []*run
+}
+
+// begin makes unit vectors of the starting ones, and takes note of their norms: squared, for quadratic forms.
+func (l *lanczos) begin(start []float64, width int, linear bool) *recurrence {
+	s := &recurrence{lanczos: l, width: width, x: start, alive: make([]bool, width), runs: make([]*run, width)}
+	l.deflate(s.x, width)
+	norms := l.dots(s.x, s.x, width)
+	for c := range s.runs {
+		s.runs[c] = &run{scale: norms[c]}
+		if linear {
+			s.runs[c].scale = math.Sqrt(norms[c])
+		}
+		norms[c] = math.Sqrt(norms[c])
+		s.alive[c] = norms[c]*norms[c] > 1e-28*float64(l.nodes)
+	}
+	s.before, s.next = make([]float64, len(start)), make([]float64, len(start))
+	s.scratch = make([]float64, len(start))
+	l.divide(s.x, norms, s.alive, width)
+	return s
+}
+
+// step adds a vector to every basis: β next = S·x - α x - β_before before.
+func (s *recurrence) step(step int) {
+	width, next, x, before := s.width, s.next, s.x, s.before
+	s.apply(next, x, s.scratch, width)
+	s.deflate(next, width)
+	alpha := s.dots(next, x, width)
+	last := make([]float64, width)
+	for c, r := range s.runs {
+		if !s.alive[c] {
+			alpha[c] = 0
+		}
+		r.alpha = append(r.alpha, alpha[c])
+		if step > 0 {
+			last[c] = r.beta[step-1]
+		}
+	}
+	parallel.Chunks(s.nodes, func(_, from, to int) {
+		for i := from * width; i < to*width; i++ {
+			c := i % width
+			next[i] -= alpha[c]*x[i] + last[c]*before[i]
+		}
+	})
+	s.deflate(next, width)
+	beta := s.dots(next, next, width)
+	for c, r := range s.runs {
+		beta[c] = math.Sqrt(beta[c])
+		if beta[c] < 1e-13 { // all dimensions that the start has
+			s.alive[c], beta[c] = false, 0
+		}
+		r.beta = append(r.beta, beta[c])
+	}
+	s.divide(next, beta, s.alive, width)
+	s.before, s.x, s.next = x, next, before
 }
 
 // apply writes S·x to dst.
@@ -234,7 +250,7 @@ func (l *lanczos) metric(basis [][]float64, c, width int) *mat.SymDense {
 				}
 			}
 			parts[p] = mat.NewSymDense(m, nil)
-			parts[p].SymOuterK(1, block)
+			dense.SymOuterK(parts[p], 1, block)
 		})
 		for _, part := range parts {
 			g.AddSym(g, part)

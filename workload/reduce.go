@@ -6,34 +6,52 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // reducedModes is how many modes a reduced response has.
 const reducedModes = 48
 
-// Reduced returns nearly the same response with at most 48 modes in one group, for searches: all groups side by side are one
-// system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 47 see, exactly. A
-// response with fewer modes is returned as it is.
+// Reduced returns nearly the same response with at most 48 modes in one group, for searches: all groups side by side
+// are one system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 47 see,
+// exactly. A response with fewer modes is returned as it is.
 func (r *Response) Reduced() (*Response, error) {
-	size := 0
-	for _, g := range r.groups {
-		size += len(g.theta)
-	}
-	if size <= reducedModes {
-		return r, nil
-	}
 	var theta, v []float64
 	for _, g := range r.groups {
 		theta, v = append(theta, g.theta...), append(v, g.input...)
 	}
+	if len(theta) <= reducedModes {
+		return r, nil
+	}
 	norm := floats.Norm(v, 2)
 	floats.Scale(1/norm, v)
-	var basis [][]float64
+	basis, t := krylovBasis(theta, v)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(t, true) {
+		return nil, errors.New("eigenvalues of a reduced response did not converge")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	out := &modes{theta: eigen.Values(nil), input: make([]float64, len(basis)), weight: 1}
+	for j := range out.input {
+		out.input[j] = norm * vectors.At(0, j)
+	}
+	out.metric = r.metricOf(basis, &vectors)
+	if math.IsNaN(mat.Sum(out.metric)) {
+		return nil, errors.New("a reduced response is not finite")
+	}
+	return &Response{steps: r.steps, stationary: r.stationary, cross: r.cross, groups: []*modes{out}}, nil
+}
+
+// krylovBasis returns an orthonormal basis q_0 = v, q_1, … of the Krylov space of a unit vector v under Θ =
+// diag(theta), of at most reducedModes vectors, and the tridiagonal QᵀΘQ.
+func krylovBasis(theta, v []float64) (basis [][]float64, projected *mat.SymDense) {
 	x := v
 	t := mat.NewSymDense(reducedModes, nil)
 	for j := range reducedModes {
 		basis = append(basis, x)
-		next := make([]float64, size)
+		next := make([]float64, len(theta))
 		floats.MulTo(next, theta, x)
 		t.SetSym(j, j, floats.Dot(next, x))
 		for range 2 { // orthogonal to all before, whatever rounding does
@@ -49,19 +67,15 @@ func (r *Response) Reduced() (*Response, error) {
 		floats.Scale(1/beta, next)
 		x = next
 	}
+	return basis, t.SliceSym(0, len(basis)).(*mat.SymDense)
+}
+
+// metricOf returns Σ weight·(QV)ᵀM(QV) over the groups, for a basis Q of all of them side by side.
+func (r *Response) metricOf(basis [][]float64, vectors *mat.Dense) *mat.Dense {
 	m := len(basis)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(t.SliceSym(0, m).(*mat.SymDense), true) {
-		return nil, errors.New("eigenvalues of a reduced response did not converge")
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: 1, metric: mat.NewDense(m, m, nil)}
-	for j := range out.input {
-		out.input[j] = norm * vectors.At(0, j)
-	}
+	sum := mat.NewDense(m, m, nil)
 	from := 0
-	for _, g := range r.groups { // Σ weight·(QV)ᵀM(QV), group by group
+	for _, g := range r.groups {
 		rows := len(g.theta)
 		part := mat.NewDense(rows, m, nil)
 		for j, q := range basis {
@@ -69,18 +83,15 @@ func (r *Response) Reduced() (*Response, error) {
 		}
 		from += rows
 		var turned, product mat.Dense
-		turned.Mul(part, &vectors)
+		dense.Mul(&turned, part, vectors)
 		left := &turned
 		if g.metric != nil {
 			left = &mat.Dense{}
-			left.Mul(g.metric, &turned)
+			dense.Mul(left, g.metric, &turned)
 		}
-		product.Mul(turned.T(), left)
+		dense.Mul(&product, turned.T(), left)
 		product.Scale(g.weight, &product)
-		out.metric.Add(out.metric, &product)
+		sum.Add(sum, &product)
 	}
-	if math.IsNaN(mat.Sum(out.metric)) {
-		return nil, errors.New("a reduced response is not finite")
-	}
-	return &Response{steps: r.steps, stationary: r.stationary, cross: r.cross, groups: []*modes{out}}, nil
+	return sum
 }

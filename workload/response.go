@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
 )
 
@@ -14,8 +15,8 @@ import (
 //
 //	tr(C⁻ᵀHC⁻¹) = Σ_l (T-l) ‖F_l‖²_F.
 //
-// W is known by modes: numbers θ, one-dimensional filters x_l = θ·x_{l-1} + r_l·θ^e·v, of which ‖F_l‖² is a quadratic form.
-// O(T·modes) a pass, besides T·m² multiplications in matrix products where the quadratic forms are not diagonal.
+// W is known by modes: numbers θ, one-dimensional filters x_l = θ·x_{l-1} + r_l·θ^e·v, of which ‖F_l‖² is a quadratic
+// form. O(T·modes) a pass, besides T·m² multiplications in matrix products where the quadratic forms are not diagonal.
 type Response struct {
 	steps      int
 	stationary float64 // of the mode θ = 1
@@ -94,8 +95,8 @@ func (s *Sketch) response(steps int, probes []*run) (*Response, error) {
 // Steps returns T.
 func (r *Response) Steps() int { return r.steps }
 
-// Error returns the squared error of the Toeplitz strategy whose inverse has the coefficients rs, the first T of them, and
-// writes its derivative by them to grad unless that is nil. It panics if there are not T numbers.
+// Error returns the squared error of the Toeplitz strategy whose inverse has the coefficients rs, the first T of them,
+// and writes its derivative by them to grad unless that is nil. It panics if there are not T numbers.
 func (r *Response) Error(grad, rs []float64) float64 {
 	if len(rs) != r.steps || grad != nil && len(grad) != r.steps {
 		panic(mat.ErrShape)
@@ -209,7 +210,7 @@ func (m *modes) energy(x []float64, left int) float64 {
 	y := x
 	if m.metric != nil {
 		y = make([]float64, rows*size)
-		mat.NewDense(rows, size, y).Mul(mat.NewDense(rows, size, x), m.metric)
+		dense.Mul(mat.NewDense(rows, size, y), mat.NewDense(rows, size, x), m.metric)
 	}
 	var total float64
 	for l := range rows {
@@ -224,8 +225,8 @@ func (m *modes) energy(x []float64, left int) float64 {
 	return total
 }
 
-// linear returns 2Σ_l (T-l) sums_l·weight·left·x_l, adds half its derivative by sums to force, and writes that by the other
-// way of rs to grad unless it is nil.
+// linear returns 2Σ_l (T-l) sums_l·weight·left·x_l, adds half its derivative by sums to force, and writes that by the
+// other way of rs to grad unless it is nil.
 func (m *modes) linear(grad, rs, sums, force []float64) float64 {
 	steps, size := len(rs), len(m.theta)
 	state := make([]float64, size)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 )
 
 // balance is how much D^½WD^(-½) may differ from its transpose, relative to its largest entry, to be symmetric but
@@ -89,7 +90,7 @@ func (m *modes) diagonalize(s *mat.SymDense, pi []float64) error {
 		var scaled mat.Dense
 		scaled.Apply(func(i, _ int, v float64) float64 { return v * math.Pow(float64(n)*pi[i], power) }, &u)
 		var product mat.Dense
-		product.Mul(u.T(), &scaled)
+		dense.Mul(&product, u.T(), &scaled)
 		return &product
 	}
 	m.metric = &mat.Dense{}

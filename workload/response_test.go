@@ -99,7 +99,8 @@ func TestSketchResponse(t *testing.T) {
 		for i := 1; i < steps; i++ {
 			r[i] = -0.5 * r[i-1]
 		}
-		if got, want := response.Error(nil, r), toeplitzError(s.Kernel(steps).Gram(), r); math.Abs(got-want) > 1e-10*want {
+		got, want := response.Error(nil, r), toeplitzError(s.Kernel(steps).Gram(), r)
+		if math.Abs(got-want) > 1e-10*want {
 			t.Fatalf("error %v, must be %v", got, want)
 		}
 		standard, truncation, err := s.LossError(context.Background(), steps, r)
@@ -109,7 +110,8 @@ func TestSketchResponse(t *testing.T) {
 	})
 }
 
-// A reduced response is good enough for a search: an error of 2e-4 in the objective moves the optimum's loss by its square.
+// A reduced response is good enough for a search: an error of 2e-4 in the objective moves the optimum's loss by its
+// square.
 func TestReducedResponse(t *testing.T) {
 	for _, spec := range []string{"barabasi:400,3", "cycle:300", "grid:15x20", "star:200"} {
 		g, _, err := graph.ByName(spec, graph.BuiltinOptions{})

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // run is what is left of a Lanczos run: e₁ᵀ T^p M T^q e₁ or lᵀT^q e₁, times scale.
@@ -66,10 +68,10 @@ func (r *run) addQuadratic(k []float64, count, first int, weight float64) {
 	right := left
 	if r.metric != nil {
 		right = &mat.Dense{}
-		right.Mul(left, r.metric)
+		dense.Mul(right, left, r.metric)
 	}
 	var product mat.Dense
-	product.Mul(left, right.T())
+	dense.Mul(&product, left, right.T())
 	for i, v := range product.RawMatrix().Data {
 		k[i] += weight * r.scale * v
 	}
@@ -97,9 +99,9 @@ func (r *run) modes(first int, weight float64) (*modes, error) {
 	}
 	if r.metric != nil {
 		var half mat.Dense
-		half.Mul(v.T(), r.metric)
+		dense.Mul(&half, v.T(), r.metric)
 		out.metric = &mat.Dense{}
-		out.metric.Mul(&half, &v)
+		dense.Mul(out.metric, &half, &v)
 	}
 	if r.left != nil {
 		out.left = make([]float64, m)

@@ -11,14 +11,14 @@ import (
 	"mafalda/graph"
 )
 
-// Sketch estimates the kernel of a large network from a few random vectors, for gossip matrices W in detailed balance with
-// a distribution π. With W = 1πᵀ + R, D = n·diag(π) and the symmetric S = D^½WD^(-½),
+// Sketch estimates the kernel of a large network from a few random vectors, for gossip matrices W in detailed balance
+// with a distribution π. With W = 1πᵀ + R, D = n·diag(π) and the symmetric S = D^½WD^(-½),
 //
 //	⟨W^p, W^q⟩ = n‖π‖² + c_p + c_q + tr(R_pᵀR_q),   c_q = 1ᵀR_qπ,   R_q = W^q - 1πᵀ.
 //
-// The first terms are known: n‖π‖² exactly, c_q (0 for symmetric W) by one Lanczos run. The trace is the mean of R_p z·R_q z
-// over vectors z of random signs (Hutchinson), and R_q z = D^(-½) S^q y for y = D^½z without its component along D^½1. A
-// Lanczos run of m steps from y, S ≈ QTQᵀ, makes that
+// The first terms are known: n‖π‖² exactly, c_q (0 for symmetric W) by one Lanczos run. The trace is the mean of R_p
+// z·R_q z over vectors z of random signs (Hutchinson), and R_q z = D^(-½) S^q y for y = D^½z without its component
+// along D^½1. A Lanczos run of m steps from y, S ≈ QTQᵀ, makes that
 //
 //	R_p z·R_q z = ‖y‖² e₁ᵀ T^p M T^q e₁,   M = QᵀD⁻¹Q   (m×m, the identity for symmetric W).
 //
@@ -41,7 +41,8 @@ type SketchOptions struct {
 	Probes       int // random vectors, at least 4; all unit vectors, n, if this is n or more
 	LanczosSteps int // m, at least 2; fewer are made where the network has fewer dimensions
 	Seed         uint64
-	Progress     func(done, total int) // if not nil, called from the caller's goroutine; the unit is matrix-vector products
+	// if not nil, called from the caller's goroutine; the unit is matrix-vector products
+	Progress func(done, total int)
 
 	// Independent asks for independent random signs, at least 2 vectors however few nodes there are, as they were
 	// made before errors had a confidence.
@@ -67,7 +68,8 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	case n != cols || len(pi) != n || n == 0:
 		return nil, fmt.Errorf("a %d×%d gossip matrix with a distribution over %d nodes", n, cols, len(pi))
 	case opts.Probes < 2 || opts.LanczosSteps < 2:
-		return nil, fmt.Errorf("%d probes and %d Lanczos steps: at least 2 of both are needed", opts.Probes, opts.LanczosSteps)
+		return nil, fmt.Errorf("%d probes and %d Lanczos steps: at least 2 of both are needed", opts.Probes,
+			opts.LanczosSteps)
 	case opts.Probes < min(LeastProbes, n) && !opts.Independent:
 		return nil, fmt.Errorf("%d probes: at least %d are needed to know how far off they are",
 			opts.Probes, LeastProbes)

@@ -15,7 +15,8 @@ import (
 
 // reversible draws a small connected graph with a gossip matrix in detailed balance.
 func reversible(t *rapid.T) (*graph.CSR, []float64) {
-	spec := rapid.SampledFrom([]string{"florentine", "path:2", "path:7", "star:5", "cycle:6", "complete:4", "grid:3x4"}).Draw(t, "graph")
+	spec := rapid.SampledFrom([]string{"florentine", "path:2", "path:7", "star:5", "cycle:6", "complete:4",
+		"grid:3x4"}).Draw(t, "graph")
 	if rapid.Bool().Draw(t, "random") {
 		spec = fmt.Sprintf("watts:%d,2,0.3", rapid.IntRange(5, 20).Draw(t, "n"))
 	}
@@ -24,7 +25,8 @@ func reversible(t *rapid.T) (*graph.CSR, []float64) {
 		t.Fatal(err)
 	}
 	largest, _ := g.LargestComponent()
-	w, err := graph.NewGossip(largest, rapid.SampledFrom([]graph.Scheme{graph.Uniform, graph.Metropolis, graph.Laplacian}).Draw(t, "scheme"))
+	w, err := graph.NewGossip(largest, rapid.SampledFrom([]graph.Scheme{graph.Uniform, graph.Metropolis,
+		graph.Laplacian}).Draw(t, "scheme"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,8 @@ func TestSketchErrors(t *testing.T) {
 		var ratio float64
 		const seeds, probes = 10, 10
 		for seed := range uint64(seeds) {
-			s, err := NewSketch(context.Background(), w.Matrix(), pi, SketchOptions{Probes: probes, LanczosSteps: 30, Seed: seed})
+			s, err := NewSketch(context.Background(), w.Matrix(), pi,
+				SketchOptions{Probes: probes, LanczosSteps: 30, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}

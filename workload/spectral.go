@@ -11,7 +11,8 @@ import (
 // MaxSpectralNodes bounds dense eigenvalue problems: 32 MB and some ten seconds.
 const MaxSpectralNodes = 2048
 
-// addSpectral fills the kernel of a symmetric w: k[p,q] = tr(W^(p+q+2e)) = Σ_i λ_i^(p+q+2e) depends on the 2T moments alone.
+// addSpectral fills the kernel of a symmetric w: k[p,q] = tr(W^(p+q+2e)) = Σ_i λ_i^(p+q+2e) depends on the 2T moments
+// alone.
 func (k *Kernel) addSpectral(w *graph.CSR, kind Kind) error {
 	values, err := eigenvalues(w)
 	if err != nil {

@@ -2,41 +2,29 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math"
-	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/accounting"
-	"mafalda/graph"
-	"mafalda/internal/limits"
-	"mafalda/internal/rounding"
-	"mafalda/internal/study"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/threat"
 )
 
 type accountFlags struct {
-	network            networkFlags
-	schema             schemaFlags
-	threat             threatFlags
+	network            cli.NetworkFlags
+	schema             cli.SchemaFlags
+	threat             cli.ThreatFlags
 	attacker, bound    string
 	sigma, delta       float64
 	alpha              float64
 	growth             string
 	out                string
 	force, json, quiet bool
-
-	lengths []int // of growth
 }
 
 func newAccountCmd() *cobra.Command {
@@ -59,363 +47,145 @@ at once, and an interrupted command goes on where it stopped.`,
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
   mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
-	f.schema.bindEvery(cmd)
-	f.threat.bind(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.BindEvery(cmd)
+	f.threat.Bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
-		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\nlabels with commas in quotes, as in CSV")
-	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Bounds(), ", "))
+		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
+			"labels with commas in quotes, as in CSV")
+	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
-	fl.StringVar(&f.growth, "growth", "", "instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
+	fl.StringVar(&f.growth, "growth", "",
+		"instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
 	fl.StringVarP(&f.out, "output", "o", "", "write pairs and figure to this `folder`")
 	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	completeWith(cmd, "bound", threat.Bounds())
+	cli.CompleteWith(cmd, "bound", threat.Measures())
 	return cmd
-}
-
-// pair is what an attacker learns of a victim.
-type pair struct {
-	Victim      string   `json:"victim"`
-	Distance    *int     `json:"distance,omitempty"` // hops; absent without a path
-	SensSquared *float64 `json:"sens_squared,omitempty"`
-	Bound       string   `json:"bound"`
-	Infinite    bool     `json:"infinite,omitempty"` // a gradient is seen without noise
-	Mu          *float64 `json:"mu,omitempty"`
-	RDP         *float64 `json:"rdp,omitempty"`
-	Epsilon     *float64 `json:"epsilon,omitempty"`
-	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"`
-}
-
-// accountOf is what one attacker learns.
-type accountOf struct {
-	Attacker  string  `json:"attacker"`
-	Trust     string  `json:"trust"`
-	Algorithm string  `json:"algorithm"`
-	Local     float64 `json:"ldp_sens_squared,omitempty"`
-	Pairs     []pair  `json:"pairs"`
 }
 
 // ledger is an account command whose flags and input have been checked.
 type ledger struct {
-	flags     *accountFlags
-	network   *network
-	schema    participation.Schema
-	algorithm threat.Algorithm
-	attackers []threat.Attacker
-	bound     threat.Bound
-	local     float64                    // squared sensitivity of local DP
-	byName    map[string]threat.Attacker // by the names of their cells
-	progress  *progress
-	notes     io.Writer
+	*cli.Accounts
+	flags    *accountFlags
+	progress *cli.Progress
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
-	l, err := f.prepare(cmd)
+	lengths, err := f.lengths(cmd)
 	if err != nil {
 		return err
 	}
-	if f.growth != "" {
-		return l.runGrowth(cmd)
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long: do not let as much garbage pile up beside them
-	store, err := study.Open[accountCell, accountOf](f.out, l.spec())
-	if err != nil {
-		return studyError(err)
-	}
-	l.progress.at = "attackers"
-	options := study.Options{Workers: l.sideBySide(), Progress: l.progress.showAt}
-	err = study.Run(cmd.Context(), store, l.cells(), l.account, options)
-	l.progress.clear()
-	if err != nil {
-		err = stoppedError(err, f.out, "attacker")
-	}
-	if err := summarize(cmd.Context(), store, err, l.files); err != nil {
-		return err
-	}
-	accounts, err := l.accounts(store)
+	l, err := f.prepare(cmd, lengths)
 	if err != nil {
 		return err
 	}
-	return l.print(cmd.OutOrStdout(), accounts)
+	if lengths != nil {
+		return l.runGrowth(cmd, lengths)
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long, and much garbage beside them
+	l.progress.At = "attackers"
+	all := cli.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
+		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers()}
+	reports, err := all.Run(cmd.Context(), l.progress)
+	if err != nil {
+		return err
+	}
+	for i, a := range l.Attackers {
+		reports[i].Attacker = a.Name(l.Network.Graph) // a coalition may have been named in another order
+	}
+	return l.print(cmd.OutOrStdout(), reports)
 }
 
-func (f *accountFlags) prepare(cmd *cobra.Command) (*ledger, error) {
-	l := &ledger{flags: f, progress: newProgress(cmd.ErrOrStderr(), f.quiet || f.json), notes: cmd.ErrOrStderr()}
-	fl := cmd.Flags()
-	var err error
-	if f.growth != "" {
-		if fl.Changed("T") || fl.Changed("participations") || fl.Changed("separation") || fl.Changed("schema") {
-			return nil, usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
-		}
-		if f.lengths, err = parseGrowth(f.growth); err != nil {
-			return nil, err
-		}
-		f.schema.steps = slices.Max(f.lengths)
-		if err := fl.Set("T", strconv.Itoa(f.schema.steps)); err != nil {
-			return nil, usage(err)
-		}
-	}
-	if l.schema, err = f.schema.chooseEvery(cmd); err != nil {
+// prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
+func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, error) {
+	schema, err := f.chooseSchema(cmd, lengths)
+	if err != nil {
 		return nil, err
 	}
-	if l.bound, err = threat.ParseBound(f.bound); err != nil {
-		return nil, usage(err)
+	o := threat.AssessOptions{Sigma: f.sigma, Alpha: f.alpha, Delta: f.delta}
+	if o.Measure, err = threat.ParseMeasure(f.bound); err != nil {
+		return nil, cli.Usage(err)
 	}
-	switch {
-	case !(f.sigma > 0) || math.IsInf(f.sigma, 1):
-		return nil, usagef("--sigma %v: must be positive and finite", f.sigma)
-	case fl.Changed("delta") && !(f.delta > 0 && f.delta < 1):
-		return nil, usagef("--delta %v: must be between 0 and 1", f.delta)
-	case !(f.alpha > 1) || math.IsInf(f.alpha, 1):
-		return nil, usagef("--alpha %v: must be above 1 and finite", f.alpha)
+	if cmd.Flags().Changed("delta") && f.delta == 0 {
+		return nil, cli.Usagef("--delta 0: must be between 0 and 1")
 	}
-	if l.algorithm, err = f.threat.choose(cmd, l.schema); err != nil {
+	algorithm, err := f.threat.Algorithm(cmd, schema.Steps())
+	if err != nil {
 		return nil, err
 	}
-	if l.network, err = f.network.load(); err != nil {
-		return nil, err
-	}
-	if err := f.threat.checkNodes(l.network.graph); err != nil {
+	n, err := f.network.Load()
+	if err != nil {
 		return nil, err
 	}
 	if !f.quiet {
-		for _, n := range l.network.notes {
-			fmt.Fprintln(l.notes, n)
+		for _, note := range n.Notes {
+			fmt.Fprintln(cmd.ErrOrStderr(), note)
 		}
 	}
-	if l.attackers, err = f.threat.attackers(f.attacker, l.network.graph); err != nil {
+	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
+	if err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", l.network.graph.Nodes(), l.schema.Steps())
-	if err := checkMemory(what, l.viewBytes()); err != nil {
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	s.Attacker.Nodes, o.Graph = nil, n.Graph
+	all, err := threat.NewStudy(cmd.Context(), s, o)
+	if err != nil {
 		return nil, err
 	}
-	err = await(cmd.Context(), func() (err error) {
-		l.local, err = l.algorithm.Local(l.schema)
-		return err
-	})
-	if err != nil && cmd.Context().Err() == nil {
-		err = usage(err)
-	}
-	return l, err
+	accounts := &cli.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
+		Replace: f.force}
+	return &ledger{accounts, f, cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)}, nil
 }
 
-// sideBySide returns how many attackers are computed at a time: as many as there are cores, and as have room in a quarter of
-// the memory.
-func (l *ledger) sideBySide() int {
-	have, _ := limits.Memory()
-	return max(1, int(min(float64(have)/4/l.viewBytes(), float64(runtime.GOMAXPROCS(0)))))
+func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {
+	if lengths == nil {
+		return f.schema.ChooseEvery(cmd)
+	}
+	longest := slices.Max(lengths)
+	s, err := participation.NewCyclic(longest, longest, 1)
+	return s, cli.Usage(err)
 }
 
-// viewBytes is about what one attacker's view takes.
-func (l *ledger) viewBytes() float64 { return l.algorithm.Needs(l.network.gossip.Matrix(), l.schema) }
-
-// name returns the attacker's labels.
-func (l *ledger) name(a threat.Attacker) string {
-	if len(a.Nodes) == 0 {
-		return "everybody"
-	}
-	var labels []string
-	for _, v := range a.Nodes {
-		labels = append(labels, l.network.graph.Label(v))
-	}
-	return strings.Join(labels, ",")
-}
-
-// account computes all pairs of one attacker, by distance and then by label.
-func (l *ledger) account(ctx context.Context, c accountCell) (accountOf, error) {
-	a := l.byName[c.name()]
-	out := accountOf{Attacker: l.name(a), Trust: a.Trust.String(), Algorithm: l.algorithm.Name()}
-	if !math.IsInf(l.local, 1) {
-		out.Local = l.local
-	}
-	w := l.network.gossip.Matrix()
-	hops := hopsFrom(w, a.Nodes)
-	var cyffers []float64
-	every := l.schema.Participations() == l.schema.Steps()
-	if a.Trust == threat.PNDP && every && l.algorithm.Name() == "dp-d-sgd" && !a.SecureSummation && !l.network.graph.Directed() {
-		cyffers = threat.CyffersSquared(w, a.Nodes, l.schema.Steps())
-	}
-	var together sync.Mutex
-	add := func(e threat.Exposure, bound threat.Bound) error {
-		squared, err := bound.Squared(e, l.schema, l.local)
-		if err != nil {
-			return err
+// assess computes a cell, and says on w where local DP is reported instead.
+func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.Report, error) {
+	return func(ctx context.Context, c threat.Cell) (threat.Report, error) {
+		r, err := l.Study.Assess(ctx, c)
+		if r.Unclear {
+			fmt.Fprintf(w, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n",
+				r.Attacker)
 		}
-		p, err := l.pair(e.Victim, squared)
-		if err != nil {
-			return err
-		}
-		if hops[e.Victim] >= 0 && len(a.Nodes) > 0 {
-			p.Distance = &hops[e.Victim]
-		}
-		if cyffers != nil {
-			p.Cyffers = &cyffers[e.Victim]
-		}
-		together.Lock()
-		defer together.Unlock()
-		out.Pairs = append(out.Pairs, p)
-		return nil
+		return r, err
 	}
-	parallel := newPool(ctx)
-	err := await(ctx, func() error {
-		return threat.Account(ctx, w, l.algorithm, a, l.schema.Steps(), func(e threat.Exposure) error {
-			return parallel.do(func() error { return add(e, l.bound) })
-		})
-	})
-	if ctx.Err() != nil {
-		return accountOf{}, context.Cause(ctx) // something may still be computing
-	}
-	if failed := parallel.wait(); failed != nil {
-		err = failed
-	}
-	if threat.IsUnclear(err) {
-		fmt.Fprintf(l.notes, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n", out.Attacker)
-		out.Pairs, err = nil, l.fallBack(a, &out)
-	}
-	if err != nil {
-		if errors.Is(err, threat.ErrTooLarge) || errors.Is(err, threat.ErrStrategy) {
-			return out, usage(err)
-		}
-		return out, fmt.Errorf("accounting for %s: %w", out.Attacker, err)
-	}
-	for _, v := range a.Nodes { // attackers know their own gradients
-		if err := add(threat.Exposure{Victim: v, Infinite: true}, threat.Absolute); err != nil {
-			return out, err
-		}
-	}
-	slices.SortStableFunc(out.Pairs, func(p, q pair) int {
-		if d := distanceOf(p) - distanceOf(q); d != 0 {
-			return d
-		}
-		return slices.Index(l.network.graph.Labels(), p.Victim) - slices.Index(l.network.graph.Labels(), q.Victim)
-	})
-	return out, nil
-}
-
-// fallBack reports local DP for everybody.
-func (l *ledger) fallBack(a threat.Attacker, out *accountOf) error {
-	for v := range l.network.graph.Nodes() {
-		if slices.Contains(a.Nodes, v) {
-			continue
-		}
-		p, err := l.pair(v, l.local)
-		if err != nil {
-			return err
-		}
-		out.Pairs = append(out.Pairs, p)
-	}
-	return nil
-}
-
-func distanceOf(p pair) int {
-	if p.Distance == nil {
-		return math.MaxInt32
-	}
-	return *p.Distance
-}
-
-// pair converts a squared sensitivity.
-func (l *ledger) pair(victim int, squared float64) (pair, error) {
-	p := pair{Victim: l.network.graph.Label(victim), Bound: l.bound.String()}
-	if math.IsInf(squared, 1) {
-		p.Infinite = true
-		return p, nil
-	}
-	squared = math.Max(squared, 0)
-	mu, err := l.muOf(squared)
-	if err != nil {
-		return p, err
-	}
-	rdp := 0.0
-	if mu > 0 {
-		if rdp, err = accounting.RDP(mu, l.flags.alpha); err != nil {
-			return p, err
-		}
-	}
-	p.SensSquared, p.Mu, p.RDP = &squared, &mu, &rdp
-	if l.flags.delta > 0 {
-		epsilon := 0.0
-		if mu > 0 {
-			if epsilon, err = accounting.Epsilon(mu, l.flags.delta); err != nil {
-				return p, err
-			}
-		}
-		p.Epsilon = &epsilon
-	}
-	return p, nil
-}
-
-// muOf returns the μ of a squared sensitivity, rounded up: what --sigma gives for gradients of norm 1.
-func (l *ledger) muOf(squared float64) (float64, error) {
-	return accounting.MuFromNoise(l.flags.sigma, rounding.SqrtUp(squared), 1)
-}
-
-// hopsFrom returns the number of hops that messages take from every node to the nearest of the given ones, -1 without a path.
-func hopsFrom(w *graph.CSR, to []int) []int {
-	n, _ := w.Dims()
-	hops := slices.Repeat([]int{-1}, n)
-	for _, v := range to {
-		hops[v] = 0
-	}
-	for queue := slices.Clone(to); len(queue) > 0; queue = queue[1:] {
-		w.DoRowNonZero(queue[0], func(_, u int, x float64) {
-			if x != 0 && hops[u] < 0 {
-				hops[u] = hops[queue[0]] + 1
-				queue = append(queue, u)
-			}
-		})
-	}
-	return hops
 }
 
 // print writes the table by distance, or JSON.
-func (l *ledger) print(w io.Writer, accounts []accountOf) error {
-	if l.flags.json {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		if len(accounts) == 1 {
-			return e.Encode(accounts[0])
-		}
-		return e.Encode(map[string]any{"attackers": accounts})
-	}
-	if l.flags.quiet {
+func (l *ledger) print(w io.Writer, reports []threat.Report) error {
+	switch {
+	case l.flags.json && len(reports) == 1:
+		return cli.WriteJSON(w, reports[0])
+	case l.flags.json:
+		return cli.WriteJSON(w, map[string]any{"attackers": reports})
+	case l.flags.quiet:
 		return nil
 	}
-	fmt.Fprintf(w, "graph          %s\n", l.network.line())
-	fmt.Fprintf(w, "gossip         %s\n", gossipLine(&l.network.origin))
-	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.algorithm.Name(), l.schema.Steps())
-	fmt.Fprintf(w, "participation  %v\n", l.schema)
-	fmt.Fprintf(w, "attackers      %s\n", l.attackersLine())
-	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n", l.bound, l.flags.sigma)
-	if err := l.table(w, accounts); err != nil || l.flags.out == "" {
+	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
+	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Scenario.Schema.Steps())
+	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
+	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n",
+		l.Options.Measure, l.Options.Sigma)
+	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}
-	return l.written(w, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
-}
-
-func (l *ledger) attackersLine() string {
-	a := l.attackers[0]
-	what := map[threat.Trust]string{threat.LDP: "see all messages", threat.PNDP: "see the messages they receive and send, and know their own noise",
-		threat.SecLDP: "see all messages, and know their own noise"}[a.Trust]
-	if a.SecureSummation {
-		what = "see weighted sums of messages, and know their own noise"
-		if a.ForgetOwnNoise {
-			what = "see weighted sums of messages under their own noise"
-		}
-	}
-	who := l.name(a)
-	if len(l.attackers) > 1 {
-		who = fmt.Sprintf("each of %d nodes", len(l.attackers))
-	}
-	return who + ": " + what
+	return cli.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
 }

@@ -7,19 +7,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mafalda/threat"
 )
 
-func accountJSON(t *testing.T, args ...string) accountOf {
+func accountJSON(t *testing.T, args ...string) threat.Report {
 	t.Helper()
 	code, out, errs := mafalda(append([]string{"account", "--json", "--graph", "florentine"}, args...)...)
-	var a accountOf
+	var a threat.Report
 	if err := json.Unmarshal([]byte(out), &a); code != 0 || err != nil {
 		t.Fatalf("%v: code %d, %v, %s", args, code, err, errs)
 	}
 	return a
 }
 
-func pairOf(t *testing.T, a accountOf, victim string) pair {
+func pairOf(t *testing.T, a threat.Report, victim string) threat.Pair {
 	t.Helper()
 	for _, p := range a.Pairs {
 		if p.Victim == victim {
@@ -27,7 +29,7 @@ func pairOf(t *testing.T, a accountOf, victim string) pair {
 		}
 	}
 	t.Fatalf("no pair of %s with %s", a.Attacker, victim)
-	return pair{}
+	return threat.Pair{}
 }
 
 func TestAccount(t *testing.T) {
@@ -153,7 +155,7 @@ func TestAccountGrowth(t *testing.T) {
 	args := []string{"account", "--graph", "cycle:5", "--gossip", "metropolis", "--attacker", "0", "--secure-summation", "--forget-own-noise", "--growth", "60, 20"}
 	code, out, errs := mafalda(append(args, "--json")...)
 	var r struct {
-		Rows []growthRow `json:"rows"`
+		Rows []threat.GrowthRow `json:"rows"`
 	}
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || len(r.Rows) != 2 || r.Rows[0].Steps != 20 {
 		t.Fatalf("code %d, %v, %s%s", code, err, out, errs)

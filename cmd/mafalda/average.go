@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/parallel"
+	"mafalda/internal/simulated"
 	"mafalda/protocols/ppac"
 )
 
 type averageFlags struct {
-	network            networkFlags
+	network            cli.NetworkFlags
 	protocol           string
 	compare, papers    bool
 	valueStd, noiseStd float64
@@ -34,14 +38,14 @@ type averageFlags struct {
 
 // averaging is what a protocol does, ready to be shown.
 type averaging interface {
-	data() any                                                         // for JSON
-	print(w io.Writer) error                                           // for people
-	figures(ctx context.Context, bar *progress) ([]namedFigure, error) // for -o
+	data() any                                                               // for JSON
+	print(w io.Writer) error                                                 // for people
+	figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) // for -o
 }
 
 // averageRun is what all JSON of consensus starts with.
 type averageRun struct {
-	simulated
+	simulated.Mark
 	Protocol string    `json:"protocol"`
 	Graph    string    `json:"graph"`
 	Nodes    int       `json:"nodes"`
@@ -57,10 +61,10 @@ type averageRun struct {
 }
 
 // newAverageRun describes a run with these errors in its rounds.
-func (f *averageFlags) newAverageRun(protocol string, n *network, noise, mean float64, errors []float64) averageRun {
-	r := averageRun{simulated: isRevealing, Protocol: protocol, Graph: n.origin.Source, Nodes: n.graph.Nodes(),
-		Edges: n.graph.Edges(), Gossip: n.origin.Gossip, ValueStd: f.valueStd,
-		NoiseStd: noise, Seed: f.network.seed, Mean: mean, Rounds: len(errors) - 1, Errors: errors}
+func (f *averageFlags) newAverageRun(protocol string, n *graph.Network, noise, mean float64, errors []float64) averageRun {
+	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.Origin.Source, Nodes: n.Graph.Nodes(),
+		Edges: n.Graph.Edges(), Gossip: n.Origin.Gossip, ValueStd: f.valueStd,
+		NoiseStd: noise, Seed: f.network.Seed, Mean: mean, Rounds: len(errors) - 1, Errors: errors}
 	if f.fixed {
 		r.UpTo = &f.rounds
 	}
@@ -94,15 +98,15 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
   mafalda average --protocol gossip --graph florentine --noise-std 10
   mafalda average --compare --graph florentine -o compare
   mafalda average --papers -o figures`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.protocol, "protocol", "ppac", "protocol: "+strings.Join(averagingProtocols, ", "))
 	fl.BoolVar(&f.compare, "compare", false, "all protocols side by side")
 	fl.BoolVar(&f.papers, "papers", false, "draw the figures of the papers that have averaging into --output")
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl.Lookup("gossip").DefValue = "" // depends on the protocol
 	fl.Lookup("gossip").Usage = "consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is I - (D-A)/d_max;\nmetropolis where that reaches no consensus, and for dpps)"
 	fl.Lookup("seed").Usage = "seed of random graphs, values, chosen neighbours and noise"
@@ -110,7 +114,7 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.Float64Var(&f.noiseStd, "noise-std", 0, "standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
 	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
 	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments (lines \"node neighbour\"; default: random)")
-	fl.VarP((*wholeNumber)(&f.rounds), "rounds", "t",
+	fl.VarP((*cli.WholeNumber)(&f.rounds), "rounds", "t",
 		"rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\n"+
 			"included; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6 of the average,\n"+
 			"with leakage for ever; dpps 10)")
@@ -123,7 +127,7 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	completeWith(cmd, "protocol", averagingProtocols)
+	cli.CompleteWith(cmd, "protocol", averagingProtocols)
 	return cmd
 }
 
@@ -131,33 +135,33 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 	f.given = cmd.Flags().Changed
 	f.fixed = f.given("rounds")
 	if err := f.check(); err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if f.papers {
 		return f.drawPapers(cmd)
 	}
-	if err := checkFolder(f.out, averageName, f.force); err != nil {
+	if err := cli.CheckFolder(f.out, averageName, f.force); err != nil {
 		return err
 	}
-	defer func() { removeIfEmpty(f.out, err) }()
+	defer func() { cli.RemoveIfEmpty(f.out, err) }()
 	notes := cmd.ErrOrStderr()
-	bar := newProgress(notes, f.quiet)
+	bar := cli.NewProgress(notes, f.quiet)
 	note := func(format string, args ...any) {
 		if !f.quiet {
 			fmt.Fprintf(notes, format+"\n", args...)
 		}
 	}
-	a, err := abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
+	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
 		return f.choose(ctx, bar,
 			note)
 	})
-	bar.clear()
+	bar.Clear()
 	if err != nil {
 		return averageError(err)
 	}
 	if f.out != "" {
 		err := f.write(cmd.Context(), a, bar)
-		bar.clear()
+		bar.Clear()
 		if err != nil {
 			return averageError(err)
 		}
@@ -165,7 +169,7 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 	w := cmd.OutOrStdout()
 	switch {
 	case f.json:
-		return writeJSON(w, a.data())
+		return cli.WriteJSON(w, a.data())
 	case f.quiet:
 		return nil
 	}
@@ -181,15 +185,9 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 // averageError marks errors about the input.
 func averageError(err error) error {
 	if errors.Is(err, ppac.ErrNetwork) || errors.Is(err, ppac.ErrTooLarge) { // those of all protocols
-		return usage(err)
+		return cli.Usage(err)
 	}
 	return err
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 func (f *averageFlags) check() error {
@@ -230,7 +228,7 @@ func (f *averageFlags) check() error {
 }
 
 // choose makes and runs what was asked for.
-func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(string, ...any)) (averaging, error) {
+func (f *averageFlags) choose(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (averaging, error) {
 	switch {
 	case f.compare:
 		return f.runCompare(ctx, note, bar)
@@ -251,10 +249,10 @@ func (f *averageFlags) choose(ctx context.Context, bar *progress, note func(stri
 }
 
 // write draws the figures, and then writes them with the result to the folder.
-func (f *averageFlags) write(ctx context.Context, a averaging, bar *progress) error {
-	figures, err := abandonable(ctx, func(ctx context.Context) ([]namedFigure, error) { return a.figures(ctx, bar) })
+func (f *averageFlags) write(ctx context.Context, a averaging, bar *cli.Progress) error {
+	figures, err := parallel.Abandonable(ctx, func(ctx context.Context) ([]figures.Named, error) { return a.figures(ctx, bar) })
 	if err != nil {
 		return fmt.Errorf("drawing: %w", err)
 	}
-	return writeResult(f.out, averageName, a.data(), figures, f.force)
+	return cli.WriteResult(f.out, averageName, a.data(), figures, f.force)
 }

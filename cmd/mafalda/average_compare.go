@@ -8,7 +8,9 @@ import (
 	"math"
 
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/simulated"
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/gossip"
 )
@@ -26,7 +28,7 @@ type compared struct {
 
 // comparison is the JSON of --compare.
 type comparison struct {
-	simulated
+	simulated.Mark
 	Graph     string     `json:"graph"`
 	Nodes     int        `json:"nodes"`
 	Edges     int        `json:"edges"`
@@ -36,19 +38,19 @@ type comparison struct {
 	Rounds    int        `json:"rounds"`
 	Protocols []compared `json:"protocols"`
 
-	network *network
+	network *graph.Network
 }
 
 // comparedRounds is how many rounds are compared by default.
 const comparedRounds = 50
 
-func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any), bar *progress) (averaging, error) {
+func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any), bar *cli.Progress) (averaging, error) {
 	n, u, err := f.start(note)
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{simulated: isRevealing, Graph: n.origin.Source, Nodes: n.graph.Nodes(), Edges: n.graph.Edges(),
-		Seed: f.network.seed, ValueStd: f.valueStd, Rounds: comparedRounds, network: n}
+	c := &comparison{Mark: simulated.Revealing(), Graph: n.Origin.Source, Nodes: n.Graph.Nodes(), Edges: n.Graph.Edges(),
+		Seed: f.network.Seed, ValueStd: f.valueStd, Rounds: comparedRounds, network: n}
 	if f.fixed {
 		c.Rounds = f.rounds
 	}
@@ -71,7 +73,7 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 
 // addPlain is consensus on the values themselves.
 func (c *comparison) addPlain(ctx context.Context, f *averageFlags, u []float64) error {
-	g, err := gossip.New(c.network.graph, c.network.gossip)
+	g, err := gossip.New(c.network.Graph, c.network.Gossip)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (c *comparison) addPlain(ctx context.Context, f *averageFlags, u []float64)
 func (c *comparison) addGossip(a *gossipAveraging) {
 	r := a.result
 	c.Protocols = append(c.Protocols, compared{Protocol: "gossip", Noise: fmt.Sprintf("Gaussian, std %g, once", r.NoiseStd), Errors: r.Errors,
-		Promise: fmt.Sprintf("mu = %s (epsilon %s, delta %g) for values %g apart", decimalUp(r.Mu, 3), decimalUp(r.Epsilon, 3), r.Delta, r.Difference),
+		Promise: fmt.Sprintf("mu = %s (epsilon %s, delta %g) for values %g apart", cli.DecimalUp(r.Mu, 3), cli.DecimalUp(r.Epsilon, 3), r.Delta, r.Difference),
 		Against: "everybody, with all messages, for ever", Not: "an exact average",
 		Details: map[string]float64{"mu": r.Mu, "epsilon": r.Epsilon, "delta": r.Delta, "difference": r.Difference, "worst_pair_mu": r.WorstMu}})
 }
@@ -101,21 +103,21 @@ func (c *comparison) addPPAC(a *ppacAveraging) {
 			worst = max(worst, float64(p.Leakage))
 		}
 	}
-	promise := fmt.Sprintf("at most %s nats of a Gaussian value", numberUp(worst))
+	promise := fmt.Sprintf("at most %s nats of a Gaussian value", cli.NumberUp(worst))
 	if r.Infinite > 0 {
-		promise = fmt.Sprintf("%s of %d get a value outright; the others at most %s nats of a Gaussian value", count(r.Infinite, "pair"), len(r.Pairs), numberUp(worst))
+		promise = fmt.Sprintf("%s of %d get a value outright; the others at most %s nats of a Gaussian value", cli.Count(r.Infinite, "pair"), len(r.Pairs), cli.NumberUp(worst))
 	}
 	c.Protocols = append(c.Protocols, compared{Protocol: "ppac", Noise: fmt.Sprintf("fragments, std %g, once", r.NoiseStd), Errors: r.Errors, Promise: promise,
 		Against: fmt.Sprintf("each single node, in the rounds 0 to %d", c.Rounds), Not: "an observer of all messages learns every value",
 		Details: map[string]any{"worst_finite_leakage": worst, "infinite_pairs": r.Infinite, "floor": r.Floor}})
 }
 
-func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, note func(string, ...any), bar *progress) error {
-	w, err := graph.NewGossip(c.network.graph, graph.Metropolis)
+func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, note func(string, ...any), bar *cli.Progress) error {
+	w, err := graph.NewGossip(c.network.Graph, graph.Metropolis)
 	if err != nil {
 		return err
 	}
-	s, err := dpps.Static(c.network.graph.Labels(), w)
+	s, err := dpps.Static(c.network.Graph.Labels(), w)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, 
 	}
 	r := a.result
 	c.Protocols = append(c.Protocols, compared{Protocol: "dpps", Noise: fmt.Sprintf("Laplace of scale %g·S/%g, every message", r.NoiseRate, r.B), Errors: r.Errors,
-		Promise: fmt.Sprintf("epsilon = %s in a single round, given S, for whose message it is", decimalUp(r.Epsilon, 4)),
+		Promise: fmt.Sprintf("epsilon = %s in a single round, given S, for whose message it is", cli.DecimalUp(r.Epsilon, 4)),
 		Against: "who receives the message, and hears no later S", Not: "several rounds; the broadcast numbers; how large a value is",
 		Details: map[string]float64{"epsilon_per_round": r.Epsilon, "epsilon_basic": r.Basic, "epsilon_advanced": r.Advanced, "delta": r.Delta}})
 	return nil
@@ -138,7 +140,7 @@ func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, 
 func (c *comparison) data() any { return c }
 
 func (c *comparison) print(w io.Writer) error {
-	fmt.Fprintf(w, "graph          %s\n", c.network.line())
+	fmt.Fprintf(w, "graph          %s\n", c.network.Line())
 	fmt.Fprintf(w, "values         standard deviation %g (seed %d), average %.10g\n", c.ValueStd, c.Seed, c.Mean)
 	fmt.Fprintf(w, "error          ‖v(t) - average‖₂ over all nodes\n\n")
 	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}
@@ -159,18 +161,18 @@ func (c *comparison) print(w io.Writer) error {
 		errors = append(errors, row)
 		promises = append(promises, []string{p.Protocol, p.Promise, p.Against, p.Not})
 	}
-	if err := table(w, header, errors); err != nil {
+	if err := cli.Table(w, header, errors); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "\nThe promises are of different kinds: their numbers do not compare.")
 	fmt.Fprintln(w)
-	return textTable(w, []string{"protocol", "promised", "against", "not promised"}, promises)
+	return cli.TextTable(w, []string{"protocol", "promised", "against", "not promised"}, promises)
 }
 
-func (c *comparison) figures(context.Context, *progress) ([]namedFigure, error) {
-	var curves []figure.Curve
+func (c *comparison) figures(context.Context, *cli.Progress) ([]figures.Named, error) {
+	var curves []figures.Curve
 	for _, p := range c.Protocols {
-		curve := figure.Curve{Name: p.Protocol, Dashed: p.Protocol == "no protection"}
+		curve := figures.Curve{Name: p.Protocol, Dashed: p.Protocol == "no protection"}
 		for t, v := range p.Errors {
 			if v > 0 {
 				curve.X, curve.Y = append(curve.X, float64(t)), append(curve.Y, v)
@@ -178,6 +180,6 @@ func (c *comparison) figures(context.Context, *progress) ([]namedFigure, error) 
 		}
 		curves = append(curves, curve)
 	}
-	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("Averaging on %s: error", c.Graph), X: "round", Y: "‖v(t) - average‖₂", LogY: true}, curves)
-	return []namedFigure{{"error", f}}, err
+	f, err := figures.Lines(figures.Axes{Title: fmt.Sprintf("Averaging on %s: error", c.Graph), X: "round", Y: "‖v(t) - average‖₂", LogY: true}, curves)
+	return []figures.Named{{Name: "error", Figure: f}}, err
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"mafalda/accounting"
+	"mafalda/internal/cli"
+	"mafalda/internal/simulated"
 	"mafalda/protocols/dpps"
 )
 
@@ -20,7 +22,7 @@ type pushRound struct {
 
 // dppsResult is the JSON of --protocol dpps.
 type dppsResult struct {
-	simulated
+	simulated.Mark
 	Protocol   string      `json:"protocol"`
 	Graph      string      `json:"graph"`
 	Nodes      int         `json:"nodes"`
@@ -57,7 +59,7 @@ type dppsAveraging struct {
 
 const pushRounds = 10
 
-func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any), bar *progress) (averaging, error) {
+func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any), bar *cli.Progress) (averaging, error) {
 	s, name, err := f.directedGraphs(note)
 	if err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any), b
 }
 
 // pushSum runs DPPS from the values u.
-func (f *averageFlags) pushSum(ctx context.Context, s *dpps.Sequence, name string, u []float64, note func(string, ...any), bar *progress) (*dppsAveraging, error) {
+func (f *averageFlags) pushSum(ctx context.Context, s *dpps.Sequence, name string, u []float64, note func(string, ...any), bar *cli.Progress) (*dppsAveraging, error) {
 	var err error
 	a := &dppsAveraging{}
 	if a.calibration, a.source, err = f.push.calibrate(ctx, s, bar); err != nil {
@@ -87,8 +89,8 @@ func (f *averageFlags) pushSum(ctx context.Context, s *dpps.Sequence, name strin
 		}
 	}
 	r := &a.result
-	*r = dppsResult{simulated: isRevealing, Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(),
-		Seed: f.network.seed, B: f.push.b, NoiseRate: f.push.gammaN,
+	*r = dppsResult{Mark: simulated.Revealing(), Protocol: "dpps", Graph: name, Nodes: s.Nodes(), Period: s.Period(),
+		Seed: f.network.Seed, B: f.push.b, NoiseRate: f.push.gammaN,
 		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda,
 		Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,
 		Delta: f.delta}
@@ -107,7 +109,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *dpps.Sequence, name strin
 	options := f.push.options(a.calibration)
 	p, err := dpps.NewPushSum(s, dpps.Scalars(u), options, f.random(forNoise))
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	run, err := p.Average(ctx, rounds)
 	if err != nil {
@@ -115,11 +117,11 @@ func (f *averageFlags) pushSum(ctx context.Context, s *dpps.Sequence, name strin
 	}
 	r.Mean, r.Errors = run.Mean, run.Errors
 	r.addRounds(run.Rounds)
-	return a, usage(r.account(options.Epsilon(), rounds))
+	return a, cli.Usage(r.account(options.Epsilon(), rounds))
 }
 
 // judge says whether constants are sound.
-func (r *dppsResult) judge(ctx context.Context, s *dpps.Sequence, c dpps.Constants, push *pushFlags, bar *progress) error {
+func (r *dppsResult) judge(ctx context.Context, s *dpps.Sequence, c dpps.Constants, push *pushFlags, bar *cli.Progress) error {
 	necessary, enough, err := s.SoundConstant(ctx, c.Lambda, push.horizon(bar))
 	switch {
 	case errors.Is(err, dpps.ErrTooLarge):
@@ -127,7 +129,7 @@ func (r *dppsResult) judge(ctx context.Context, s *dpps.Sequence, c dpps.Constan
 	case ctx.Err() != nil:
 		return err
 	case err != nil:
-		return usage(err)
+		return cli.Usage(err)
 	}
 	sound := c.C >= enough
 	if r.Needed = necessary; sound || c.C < necessary*(1-1e-9) {
@@ -185,7 +187,7 @@ func (a *dppsAveraging) data() any { return a.result }
 
 func (a *dppsAveraging) print(w io.Writer) error {
 	r := &a.result
-	fmt.Fprintf(w, "graph          %s: %d nodes, the weights repeat after %s\n", r.Graph, r.Nodes, count(r.Period, "round"))
+	fmt.Fprintf(w, "graph          %s: %d nodes, the weights repeat after %s\n", r.Graph, r.Nodes, cli.Count(r.Period, "round"))
 	fmt.Fprintf(w, "protocol       dpps: push-sum, Laplace noise of scale %g·S/%g in every message", r.NoiseRate, r.B)
 	if r.Sync > 0 {
 		fmt.Fprintf(w, ", synchronized after every %d rounds", r.Sync)
@@ -193,9 +195,9 @@ func (a *dppsAveraging) print(w io.Writer) error {
 	fmt.Fprintln(w)
 	a.printConstants(w)
 	fmt.Fprintf(w, "broadcast      max-consensus takes %s%s of %s, before every round\n", r.atMost(),
-		count(r.Broadcast, "round"), count(r.numbers(), "number"))
-	fmt.Fprintf(w, "average        %.10g; after %s the nodes are %s from it (‖·‖₂), %s at the start\n\n", r.Mean, count(len(r.Rounds), "round"),
-		number(r.Errors[len(r.Errors)-1]), number(r.Errors[0]))
+		cli.Count(r.Broadcast, "round"), cli.Count(r.numbers(), "number"))
+	fmt.Fprintf(w, "average        %.10g; after %s the nodes are %s from it (‖·‖₂), %s at the start\n\n", r.Mean, cli.Count(len(r.Rounds), "round"),
+		cli.Number(r.Errors[len(r.Errors)-1]), cli.Number(r.Errors[0]))
 	var rows [][]string
 	for i, p := range r.Rounds {
 		if i >= shownPairs && i < len(r.Rounds)-1 {
@@ -209,18 +211,18 @@ func (a *dppsAveraging) print(w io.Writer) error {
 		if p.Synchronized {
 			mark = "yes"
 		}
-		rows = append(rows, []string{strconv.Itoa(p.Round), numberUp(p.Estimated), numberUp(p.Real), ratio, mark, number(r.Errors[i+1])})
+		rows = append(rows, []string{strconv.Itoa(p.Round), cli.NumberUp(p.Estimated), cli.NumberUp(p.Real), ratio, mark, cli.Number(r.Errors[i+1])})
 	}
-	if err := table(w, []string{"round", "estimated S", "real", "real/estimated", "synchronized", "error after it"}, rows); err != nil {
+	if err := cli.Table(w, []string{"round", "estimated S", "real", "real/estimated", "synchronized", "error after it"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %s at most\n", r.MeanRatio, decimalUp(r.MostRatio, 3))
-	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %s. It hides, given S, whose message an answer is (the paper's Definition 4)\n", decimalUp(r.Epsilon, 6))
+	fmt.Fprintf(w, "\nsensitivity    real/estimated %.3f on average, %s at most\n", r.MeanRatio, cli.DecimalUp(r.MostRatio, 3))
+	fmt.Fprintf(w, "privacy        a round: epsilon = b/gamma-n = %s. It hides, given S, whose message an answer is (the paper's Definition 4)\n", cli.DecimalUp(r.Epsilon, 6))
 	if r.Epsilon > 10 {
 		fmt.Fprintln(w, "               so large an epsilon hides next to nothing; under a small one noise drowns the average (--b)")
 	}
 	fmt.Fprintf(w, "               %s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n",
-		count(len(r.Rounds), "round"), decimalUp(r.Basic, 6), decimalUp(r.Advanced, 6), r.Delta)
+		cli.Count(len(r.Rounds), "round"), cli.DecimalUp(r.Basic, 6), cli.DecimalUp(r.Advanced, 6), r.Delta)
 	fmt.Fprintf(w, "               their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n")
 	fmt.Fprintf(w, "               not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)\n")
 	return nil
@@ -232,12 +234,12 @@ func (a *dppsAveraging) printConstants(w io.Writer) {
 		fmt.Fprintf(w, "sensitivity    the real one, which no node knows: for comparison only\n")
 		return
 	}
-	fmt.Fprintf(w, "sensitivity    recursion with C' = %s, lambda = %s (%s)\n", decimalUp(r.C, 6), decimalUp(r.Lambda, 6), a.source)
+	fmt.Fprintf(w, "sensitivity    recursion with C' = %s, lambda = %s (%s)\n", cli.DecimalUp(r.C, 6), cli.DecimalUp(r.Lambda, 6), a.source)
 	if len(r.Ergodicity) > 0 {
 		fmt.Fprintf(w, "               or 2·Σ tau_s·(the largest addition s rounds ago), if that is less: tau_1 = %s, tau_%d = %s\n",
-			decimalUp(r.Ergodicity[1], 4), len(r.Ergodicity)-1, decimalUp(r.Ergodicity[len(r.Ergodicity)-1], 2))
+			cli.DecimalUp(r.Ergodicity[1], 4), len(r.Ergodicity)-1, cli.DecimalUp(r.Ergodicity[len(r.Ergodicity)-1], 2))
 	}
 	if r.Sound != nil && !*r.Sound {
-		fmt.Fprintf(w, "               NOT sound on this network: with this lambda C' must be %s or more\n", decimalUp(r.Needed, 6))
+		fmt.Fprintf(w, "               NOT sound on this network: with this lambda C' must be %s or more\n", cli.DecimalUp(r.Needed, 6))
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"mafalda/accounting"
-	"mafalda/internal/figure"
+	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/internal/rounding"
 	"mafalda/protocols/gossip"
 )
@@ -35,20 +37,20 @@ type gossipResult struct {
 
 // gossipAveraging is a run of gossip with Gaussian noise.
 type gossipAveraging struct {
-	network *network
+	network *graph.Network
 	result  gossipResult
 }
 
-func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, bar *progress) (*gossipAveraging, error) {
+func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []float64, bar *cli.Progress) (*gossipAveraging, error) {
 	noise := f.noise(f.difference)
 	if math.IsInf(f.difference/noise, 1) {
-		return nil, usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
+		return nil, cli.Usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
 	}
-	g, err := gossip.New(n.graph, n.gossip)
+	g, err := gossip.New(n.Graph, n.Gossip)
 	if err != nil {
 		return nil, err
 	}
-	coalitions, victims, err := f.observers(n.graph)
+	coalitions, victims, err := f.observers(n.Graph)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 	}
 	mu, err := accounting.MuFromNoise(noise, 1, f.difference)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	a := &gossipAveraging{network: n}
 	r := &a.result
@@ -66,7 +68,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 		Noisy: run.Noisy(),
 		Mu:    mu, Delta: f.delta, Pairs: []gossipPair{}}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	namer := &ppacAveraging{network: n}
 	for i, coalition := range coalitions {
@@ -79,11 +81,11 @@ func (f *averageFlags) runGossip(ctx context.Context, n *network, u []float64, b
 				continue
 			}
 			seen := min(r.Mu, rounding.MulUp(r.Mu, rounding.SqrtUp(exposure.Seen)))
-			p := gossipPair{namer.label(coalition), n.graph.Label(v), seen, nats(gossip.Leakage(exposure, f.valueStd, noise))}
+			p := gossipPair{namer.label(coalition), n.Graph.Label(v), seen, nats(gossip.Leakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
-		bar.show(float64(i+1)/float64(len(coalitions)), "observers")
+		bar.Show(float64(i+1)/float64(len(coalitions)), "observers")
 	}
 	return a, nil
 }
@@ -101,30 +103,30 @@ func (a *gossipAveraging) data() any { return a.result }
 
 func (a *gossipAveraging) print(w io.Writer) error {
 	r := &a.result
-	fmt.Fprintf(w, "graph          %s\n", a.network.line())
+	fmt.Fprintf(w, "graph          %s\n", a.network.Line())
 	fmt.Fprintf(w, "protocol       gossip: Gaussian noise of standard deviation %g on every value, once; %s weights\n", r.NoiseStd, r.Gossip)
 	fmt.Fprintf(w, "values         standard deviation %g (seed %d)\n", r.ValueStd, r.Seed)
 	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))
 	fmt.Fprintf(w, "               they agree on %.10g, which is off by N(0, noise²/n), here by a standard deviation of %s\n", r.Noisy,
-		numberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
-	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\n", r.Difference, numberUp(r.Mu),
-		numberUp(r.Epsilon), r.Delta)
+		cli.NumberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
+	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\n", r.Difference, cli.NumberUp(r.Mu),
+		cli.NumberUp(r.Epsilon), r.Delta)
 	fmt.Fprintf(w, "               against single nodes (what reaches them): mu of the worst pairs\n\n")
 	pairs := slices.Clone(r.Pairs)
 	slices.SortStableFunc(pairs, func(a, b gossipPair) int { return cmp.Compare(b.Mu, a.Mu) })
 	var rows [][]string
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		rows = append(rows, []string{p.Observer, p.Victim, numberUp(p.Mu), p.Leakage.String()})
+		rows = append(rows, []string{p.Observer, p.Victim, cli.NumberUp(p.Mu), p.Leakage.String()})
 	}
-	return table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
+	return cli.Table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
 }
 
-func (a *gossipAveraging) figures(context.Context, *progress) ([]namedFigure, error) {
+func (a *gossipAveraging) figures(context.Context, *cli.Progress) ([]figures.Named, error) {
 	r := &a.result
-	c := figure.Curve{Name: "error"}
+	c := figures.Curve{Name: "error"}
 	for t, v := range r.Errors[:min(len(r.Errors), 200)] {
 		c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
 	}
-	f, err := figure.Lines(figure.Axes{Title: fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd), X: "round", Y: "‖v(t) - average‖₂"}, []figure.Curve{c})
-	return []namedFigure{{"error", f}}, err
+	f, err := figures.Lines(figures.Axes{Title: fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd), X: "round", Y: "‖v(t) - average‖₂"}, []figures.Curve{c})
+	return []figures.Named{{Name: "error", Figure: f}}, err
 }

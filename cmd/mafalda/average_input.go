@@ -11,66 +11,44 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/files"
 )
 
 // consensus loads a connected graph with a consensus matrix.
-func (f *averageFlags) consensus(note func(string, ...any)) (*network, error) {
-	if name, _, _ := strings.Cut(f.network.source, ":"); name == "exp" || name == "d-out" {
-		return nil, usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.source)
+func (f *averageFlags) consensus(note func(string, ...any)) (*graph.Network, error) {
+	if name, _, _ := strings.Cut(f.network.Source, ":"); name == "exp" || name == "d-out" {
+		return nil, cli.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.Source)
 	}
-	byDefault := !f.network.gossipGiven() && f.network.gossipFile == ""
-	if byDefault {
-		f.network.gossip = graph.Laplacian.String()
-	}
-	n, err := f.network.load()
+	byDefault := !f.network.GossipGiven() && f.network.GossipFile == ""
+	n, err := f.network.LoadBy(graph.Laplacian)
 	if err != nil {
 		return nil, err
 	}
-	if n.graph.Directed() {
-		return nil, usagef("the graph is directed: %s needs an undirected one", f.protocol)
+	if n.Graph.Directed() {
+		return nil, cli.Usagef("the graph is directed: %s needs an undirected one", f.protocol)
 	}
-	if byDefault && regularBipartite(n.graph) {
-		n.note("note: I - (D-A)/d_max swaps two halves of this graph for ever: taking metropolis weights")
-		n.origin.Gossip = graph.Metropolis.String()
-		if n.gossip, err = graph.NewGossip(n.graph, graph.Metropolis); err != nil {
-			return nil, usage(err)
+	if byDefault && n.Graph.RegularBipartite() {
+		n.Note("note: I - (D-A)/d_max swaps two halves of this graph for ever: taking metropolis weights")
+		n.Origin.Gossip = graph.Metropolis.String()
+		if n.Gossip, err = graph.NewGossip(n.Graph, graph.Metropolis); err != nil {
+			return nil, cli.Usage(err)
 		}
 	}
-	for _, text := range n.notes {
+	for _, text := range n.Notes {
 		note("%s", text)
 	}
 	return n, nil
 }
 
 // start returns a network for consensus, and its nodes' values.
-func (f *averageFlags) start(note func(string, ...any)) (*network, []float64, error) {
+func (f *averageFlags) start(note func(string, ...any)) (*graph.Network, []float64, error) {
 	n, err := f.consensus(note)
 	if err != nil {
 		return nil, nil, err
 	}
-	u, err := f.startValues(n.graph.Labels())
+	u, err := f.startValues(n.Graph.Labels())
 	return n, u, err
-}
-
-// regularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other.
-func regularBipartite(g *graph.Graph) bool {
-	side := make([]int, g.Nodes())
-	side[0] = 1
-	queue := []int{0}
-	bipartite := true
-	for i := 0; i < len(queue); i++ {
-		u := queue[i]
-		bipartite = bipartite && g.Degree(u) == g.Degree(0)
-		g.Adjacency().DoRowNonZero(u, func(_, v int, _ float64) {
-			if side[v] == 0 {
-				side[v] = -side[u]
-				queue = append(queue, v)
-			}
-			bipartite = bipartite && side[v] == -side[u]
-		})
-	}
-	return bipartite && g.Nodes() > 1
 }
 
 // The purposes of random numbers.
@@ -82,7 +60,7 @@ const (
 )
 
 func (f *averageFlags) random(purpose uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(f.network.seed, 0x6176657261676500+purpose))
+	return rand.New(rand.NewPCG(f.network.Seed, 0x6176657261676500+purpose))
 }
 
 // largestValue is that of values and standard deviations: sums and squares of more would not be numbers.
@@ -112,7 +90,7 @@ func (f *averageFlags) startValues(labels []string) ([]float64, error) {
 func readPairs(path string, labels []string, set func(node int, text string) error) error {
 	file, _, err := files.Open(path)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	defer file.Close()
 	number := make(map[string]int, len(labels))
@@ -128,24 +106,24 @@ func readPairs(path string, labels []string, set func(node int, text string) err
 		}
 		fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
 		if len(fields) != 2 {
-			return usagef("%s:%d: %q is not a label and what belongs to it", path, line, text)
+			return cli.Usagef("%s:%d: %q is not a label and what belongs to it", path, line, text)
 		}
 		i, ok := number[fields[0]]
 		if !ok || seen[i] {
-			return usagef("%s:%d: node %q is not in the graph, or comes twice", path, line, fields[0])
+			return cli.Usagef("%s:%d: node %q is not in the graph, or comes twice", path, line, fields[0])
 		}
 		if seen[i], err = true, set(i, fields[1]); err != nil {
-			return usagef("%s:%d: %w", path, line, err)
+			return cli.Usagef("%s:%d: %w", path, line, err)
 		}
 	}
 	if err := scanner.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
 			err = errors.New("a line is too long")
 		}
-		return usagef("%s: %w", path, err)
+		return cli.Usagef("%s: %w", path, err)
 	}
 	if i := slices.Index(seen, false); i >= 0 {
-		return usagef("%s: nothing for node %s", path, labels[i])
+		return cli.Usagef("%s: nothing for node %s", path, labels[i])
 	}
 	return nil
 }
@@ -155,7 +133,7 @@ func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []
 	find := func(flag, label string) (int, error) {
 		v := slices.Index(g.Labels(), strings.TrimSpace(label))
 		if v < 0 {
-			return 0, usagef("--%s %s: the graph has no such node", flag, strings.TrimSpace(label))
+			return 0, cli.Usagef("--%s %s: the graph has no such node", flag, strings.TrimSpace(label))
 		}
 		return v, nil
 	}
@@ -171,12 +149,12 @@ func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []
 				return nil, nil, err
 			}
 			if slices.Contains(coalition, v) {
-				return nil, nil, usagef("--observer %s is named twice", label)
+				return nil, nil, cli.Usagef("--observer %s is named twice", label)
 			}
 			coalition = append(coalition, v)
 		}
 		if len(coalition) == g.Nodes() {
-			return nil, nil, usagef("--observer names all nodes: there is no victim")
+			return nil, nil, cli.Usagef("--observer names all nodes: there is no victim")
 		}
 		coalitions = [][]int{coalition}
 	}
@@ -186,7 +164,7 @@ func (f *averageFlags) observers(g *graph.Graph) (coalitions [][]int, victims []
 			return nil, nil, err
 		}
 		if f.observer != "" && slices.Contains(coalitions[0], v) {
-			return nil, nil, usagef("--victim %s is an observer: it knows its own value", f.victim)
+			return nil, nil, cli.Usagef("--victim %s is an observer: it knows its own value", f.victim)
 		}
 		victims = []int{v}
 	}
@@ -203,7 +181,7 @@ func checkPairs(nodes int, coalitions [][]int, victims []int) error {
 		heads = float64(len(victims))
 	}
 	pairs := float64(len(coalitions)) * heads
-	return checkMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)",
+	return cli.CheckMemory(fmt.Sprintf("saying what %d observers learn of %.0f nodes (--observer and --victim name some)",
 		len(coalitions), heads), pairs*bytesOfPair)
 }
 
@@ -224,7 +202,7 @@ const (
 func (f *averageFlags) limit(nodes int) (rounds int, tolerance float64, err error) {
 	if f.fixed {
 		if float64(f.rounds)*float64(nodes) > 10*mostNumbers {
-			return 0, 0, usagef("--rounds %d: %d nodes would keep %.3g GB of values", f.rounds, nodes, float64(f.rounds)*float64(nodes)*8e-9)
+			return 0, 0, cli.Usagef("--rounds %d: %d nodes would keep %.3g GB of values", f.rounds, nodes, float64(f.rounds)*float64(nodes)*8e-9)
 		}
 		return f.rounds, 0, nil
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mafalda/internal/cli"
 )
 
 // average --graph cycle:1000000 went on for minutes after SIGTERM; dpps ran out of memory.
@@ -25,7 +27,7 @@ func TestAverageEndsWhenInterrupted(t *testing.T) {
 		var out, errs bytes.Buffer
 		before := time.Now()
 		code := run(ctx, append([]string{"average", "--graph", "cycle:100000", "-o", dir}, args...), &out, &errs)
-		if code != exitInterrupted || !strings.Contains(errs.String(), "interrupted") ||
+		if code != cli.ExitInterrupted || !strings.Contains(errs.String(), "interrupted") ||
 			time.Since(before) > 5*time.Second {
 			t.Errorf("%v: code %d after %v: %s", args, code, time.Since(before), errs.String())
 		}
@@ -41,7 +43,7 @@ func TestPartPSPEndsWhenInterrupted(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, cancel)
 	var out, errs bytes.Buffer
 	before := time.Now()
-	if code := run(ctx, []string{"partpsp"}, &out, &errs); code != exitInterrupted ||
+	if code := run(ctx, []string{"partpsp"}, &out, &errs); code != cli.ExitInterrupted ||
 		time.Since(before) > 5*time.Second {
 		t.Errorf("code %d after %v: %s", code, time.Since(before), errs.String())
 	}

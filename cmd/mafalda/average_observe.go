@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/ppac"
 )
@@ -17,7 +18,7 @@ type observed struct {
 }
 
 // observe computes what every coalition learns of the victims (nil: all), on all processors.
-func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims []int, bar *progress) ([]observed, error) {
+func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims []int, bar *cli.Progress) ([]observed, error) {
 	all := make([]observed, len(coalitions))
 	ctx, cancel := context.WithCancelCause(ctx) // the first that fails ends the others
 	defer cancel(nil)
@@ -47,7 +48,7 @@ func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims
 		mu.Lock()
 		defer mu.Unlock()
 		done++
-		bar.show(float64(done)/float64(len(coalitions)), "observers")
+		bar.Show(float64(done)/float64(len(coalitions)), "observers")
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

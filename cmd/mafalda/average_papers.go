@@ -9,14 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/protocols/ppac"
 )
 
 // drawPapers draws Figures 3, 4, 5 and 7 of Fereydounian et al., and the sensitivity of DPPS on averaging, after Figure 2 of Zhou et
 // al., on the graphs of their experiments.
 func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
-	if err := checkFolder(f.out, "ppac-figure-3.png", f.force); err != nil {
+	if err := cli.CheckFolder(f.out, "ppac-figure-3.png", f.force); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -29,13 +30,13 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 		return err
 	}
 	for i := range list {
-		list[i].name = "ppac-" + map[string]string{"values": "figure-3", "error": "figure-4", "leakage": "figure-5", "time": "time"}[list[i].name]
+		list[i].Name = "ppac-" + map[string]string{"values": "figure-3", "error": "figure-4", "leakage": "figure-5", "time": "time"}[list[i].Name]
 	}
 	cycles, err := cyclesFigure(ctx)
 	if err != nil {
 		return err
 	}
-	list = append(list, namedFigure{"ppac-figure-7", cycles})
+	list = append(list, figures.Named{Name: "ppac-figure-7", Figure: cycles})
 	for _, spec := range []string{"d-out:10,2", "exp:10"} {
 		s, _, err := circulant(spec)
 		if err != nil {
@@ -55,14 +56,14 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, namedFigure{"dpps-" + strings.NewReplacer(":", "-", ",", "-").Replace(spec), both[0].figure})
+		list = append(list, figures.Named{Name: "dpps-" + strings.NewReplacer(":", "-", ",", "-").Replace(spec), Figure: both[0].Figure})
 	}
 	for _, g := range list {
 		w := cmd.OutOrStdout()
 		if f.quiet {
 			w = io.Discard
 		}
-		if err := writeFigure(w, f.out, g.name, g.figure, f.force); err != nil {
+		if err := cli.WriteFigure(w, f.out, g.Name, g.Figure, f.force); err != nil {
 			return err
 		}
 	}
@@ -89,8 +90,7 @@ func (f *averageFlags) appendixExample(ctx context.Context) (*ppacAveraging, err
 		return nil, err
 	}
 	f.valueStd = 10
-	n := &network{graph: g, gossip: w}
-	n.origin.Source = "the 6-node example"
+	n := &graph.Network{Graph: g, Gossip: w, Origin: graph.Origin{Source: "the 6-node example"}}
 	a := &ppacAveraging{flags: f, network: n, protocol: p, noise: 15, values: []float64{2.30, 4.40, -6.17, 2.75, 6.01, 0.92}}
 	a.run = ppac.NewRun(a.values, []float64{-12.57, 16.49, -20.11, 20.78, -23.08, 28.70})
 	if err := p.Average(ctx, a.run, 60, 0); err != nil {
@@ -105,8 +105,8 @@ func (f *averageFlags) appendixExample(ctx context.Context) (*ppacAveraging, err
 }
 
 // cyclesFigure is Figure 7: what node 1 learns of node 2 on a cycle, by noise, with what the average alone says.
-func cyclesFigure(ctx context.Context) (*figure.Figure, error) {
-	var curves []figure.Curve
+func cyclesFigure(ctx context.Context) (*figures.Figure, error) {
+	var curves []figures.Curve
 	const value = 10
 	for _, n := range []int{10, 20, 30, 40} {
 		g, _, err := graph.ByName(fmt.Sprintf("cycle:%d", n), graph.BuiltinOptions{})
@@ -130,7 +130,7 @@ func cyclesFigure(ctx context.Context) (*figure.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		leak, floor := figure.Curve{Name: fmt.Sprintf("cycle of %d", n)}, figure.Curve{Name: fmt.Sprintf("the average of %d", n), Dashed: true}
+		leak, floor := figures.Curve{Name: fmt.Sprintf("cycle of %d", n)}, figures.Curve{Name: fmt.Sprintf("the average of %d", n), Dashed: true}
 		for _, scale := range decades {
 			leaks, err := view.Leakages(ctx, ppac.Uniform(value, scale*value))
 			if err != nil {
@@ -141,6 +141,6 @@ func cyclesFigure(ctx context.Context) (*figure.Figure, error) {
 		}
 		curves = append(curves, leak, floor)
 	}
-	return figure.Lines(figure.Axes{Title: "PPAC on cycles: leakage of a neighbour, values of standard deviation 10", X: "standard deviation of the noise",
+	return figures.Lines(figures.Axes{Title: "PPAC on cycles: leakage of a neighbour, values of standard deviation 10", X: "standard deviation of the noise",
 		Y: "leakage (nats)", LogX: true, Marks: true}, curves)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/protocols/ppac"
 )
 
@@ -28,7 +29,7 @@ func (v nats) String() string {
 	if math.IsInf(float64(v), 1) {
 		return "inf"
 	}
-	return numberUp(float64(v))
+	return cli.NumberUp(float64(v))
 }
 
 type leakagePair struct {
@@ -72,7 +73,7 @@ type chosenPair struct {
 // ppacAveraging is a run of PPAC with what it leaks.
 type ppacAveraging struct {
 	flags    *averageFlags
-	network  *network
+	network  *graph.Network
 	protocol *ppac.Protocol
 	values   []float64
 	noise    float64 // standard deviation
@@ -81,26 +82,26 @@ type ppacAveraging struct {
 	observed []observed
 }
 
-func (f *averageFlags) runPPAC(ctx context.Context, n *network, u []float64, bar *progress) (*ppacAveraging, error) {
-	chosen, err := f.chooseNeighbours(n.graph)
+func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float64, bar *cli.Progress) (*ppacAveraging, error) {
+	chosen, err := f.chooseNeighbours(n.Graph)
 	if err != nil {
 		return nil, err
 	}
-	p, err := ppac.New(n.graph, n.gossip, chosen)
+	p, err := ppac.New(n.Graph, n.Gossip, chosen)
 	if err != nil {
 		return nil, err
 	}
-	coalitions, victims, err := f.observers(n.graph)
+	coalitions, victims, err := f.observers(n.Graph)
 	if err != nil {
 		return nil, err
 	}
-	rounds, tolerance, err := f.limit(n.graph.Nodes())
+	rounds, tolerance, err := f.limit(n.Graph.Nodes())
 	if err != nil {
 		return nil, err
 	}
 	a := &ppacAveraging{flags: f, network: n, protocol: p, values: u, noise: f.noise(15 * f.valueStd)}
 	if a.run, err = p.Prepare(u, ppac.Uniform(f.valueStd, a.noise), f.random(forNoise)); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if err := p.Average(ctx, a.run, rounds, tolerance); err != nil {
 		return nil, err
@@ -139,14 +140,14 @@ func (f *averageFlags) upTo() int {
 func (a *ppacAveraging) label(coalition []int) string {
 	var labels []string
 	for _, v := range coalition {
-		labels = append(labels, a.network.graph.Label(v))
+		labels = append(labels, a.network.Graph.Label(v))
 	}
 	return strings.Join(labels, ",")
 }
 
 // summarize fills in the result.
 func (a *ppacAveraging) summarize(victims []int) {
-	g, f := a.network.graph, a.flags
+	g, f := a.network.Graph, a.flags
 	r := &a.result
 	*r = ppacResult{averageRun: f.newAverageRun("ppac", a.network, a.noise, a.run.Mean, a.run.Errors()), Floor: floorOf(g.Nodes()), Pairs: []leakagePair{},
 		Leaves: []leafPair{}, Recovered: []recoveredValue{}}
@@ -191,7 +192,7 @@ const shownPairs = 10
 
 func (a *ppacAveraging) print(w io.Writer) error {
 	r := &a.result
-	fmt.Fprintf(w, "graph          %s\n", a.network.line())
+	fmt.Fprintf(w, "graph          %s\n", a.network.Line())
 	fmt.Fprintf(w, "protocol       ppac: fragments with noise, then consensus with %s weights\n", r.Gossip)
 	fmt.Fprintf(w, "values         standard deviation %g; noise %g (seed %d)\n", r.ValueStd, r.NoiseStd, r.Seed)
 	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Rounds, r.Errors))
@@ -200,7 +201,7 @@ func (a *ppacAveraging) print(w io.Writer) error {
 		upTo = fmt.Sprintf("in the rounds 0 to %d", *r.UpTo)
 	}
 	fmt.Fprintf(w, "leakage        I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\n", upTo)
-	fmt.Fprintf(w, "               the average alone says %s of a value\n", numberUp(r.Floor))
+	fmt.Fprintf(w, "               the average alone says %s of a value\n", cli.NumberUp(r.Floor))
 	if len(a.observed[0].coalition) > 1 {
 		fmt.Fprintf(w, "               the observers collude, which goes beyond the paper\n")
 	}
@@ -211,10 +212,10 @@ func (a *ppacAveraging) print(w io.Writer) error {
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
 		rows = append(rows, []string{p.Observer, p.Victim, p.Leakage.String(), p.Limit.String()})
 	}
-	if err := table(w, []string{"observer", "victim", "leakage", "noise → ∞, at most"}, rows); err != nil {
+	if err := cli.Table(w, []string{"observer", "victim", "leakage", "noise → ∞, at most"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, numberUp(r.MeanLeak))
+	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs), len(rows), r.Infinite, cli.NumberUp(r.MeanLeak))
 	if r.Ceilings > 0 {
 		fmt.Fprintf(w, "               upper bounds for %d observers: following what they learn would take too much precision\n", r.Ceilings)
 	}
@@ -229,7 +230,7 @@ func (a *ppacAveraging) printRisks(w io.Writer) {
 		fmt.Fprintln(w, "structure      no generalized leaf: no single node recovers a value")
 		return
 	}
-	g := a.network.graph
+	g := a.network.Graph
 	inLeaf := map[ppac.Pair]bool{}
 	for _, l := range ppac.GeneralizedLeaves(g) {
 		inLeaf[l] = true
@@ -253,5 +254,5 @@ func (a *ppacAveraging) printRisks(w io.Writer) {
 }
 
 func roundsText(rounds int, errors []float64) string {
-	return fmt.Sprintf("after %s the nodes are %s from it (‖·‖₂), %s at the start", count(rounds, "round"), number(errors[len(errors)-1]), number(errors[0]))
+	return fmt.Sprintf("after %s the nodes are %s from it (‖·‖₂), %s at the start", cli.Count(rounds, "round"), cli.Number(errors[len(errors)-1]), cli.Number(errors[0]))
 }

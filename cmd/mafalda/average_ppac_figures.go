@@ -9,29 +9,30 @@ import (
 	"slices"
 	"sync"
 
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/ppac"
 )
 
 // figures are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for this graph.
-func (a *ppacAveraging) figures(ctx context.Context, bar *progress) ([]namedFigure, error) {
-	var list []namedFigure
+func (a *ppacAveraging) figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) {
+	var list []figures.Named
 	for _, f := range []struct {
 		name string
-		draw func() (*figure.Figure, error)
+		draw func() (*figures.Figure, error)
 	}{
 		{"values", a.valuesFigure},
-		{"error", func() (*figure.Figure, error) { return a.errorFigure(ctx) }},
-		{"time", func() (*figure.Figure, error) { return a.timeFigure(ctx) }},
-		{"leakage", func() (*figure.Figure, error) { return a.leakageFigure(ctx, bar) }},
+		{"error", func() (*figures.Figure, error) { return a.errorFigure(ctx) }},
+		{"time", func() (*figures.Figure, error) { return a.timeFigure(ctx) }},
+		{"leakage", func() (*figures.Figure, error) { return a.leakageFigure(ctx, bar) }},
 	} {
 		drawn, err := f.draw()
 		if err != nil {
 			return nil, err
 		}
 		if drawn != nil {
-			list = append(list, namedFigure{f.name, drawn})
+			list = append(list, figures.Named{Name: f.name, Figure: drawn})
 		}
 	}
 	return list, nil
@@ -41,8 +42,8 @@ func (a *ppacAveraging) figures(ctx context.Context, bar *progress) ([]namedFigu
 const shownNodes = 7
 
 // valuesFigure is Figure 3: the values of the first nodes over the rounds.
-func (a *ppacAveraging) valuesFigure() (*figure.Figure, error) {
-	nodes, rounds := a.network.graph.Nodes(), 1
+func (a *ppacAveraging) valuesFigure() (*figures.Figure, error) {
+	nodes, rounds := a.network.Graph.Nodes(), 1
 	for rounds < len(a.run.Values) && a.result.Errors[rounds-1] > 0.01*a.result.Errors[0] {
 		rounds++
 	}
@@ -50,10 +51,10 @@ func (a *ppacAveraging) valuesFigure() (*figure.Figure, error) {
 	if nodes > shownNodes {
 		title = fmt.Sprintf("PPAC on %s, noise %g: values of %d of %d nodes", a.result.Graph, a.noise, shownNodes, nodes)
 	}
-	var curves []figure.Curve
-	mean := figure.Curve{Name: "average", Dashed: true}
+	var curves []figures.Curve
+	mean := figures.Curve{Name: "average", Dashed: true}
 	for i := range min(nodes, shownNodes) {
-		c := figure.Curve{Name: a.network.graph.Label(i)}
+		c := figures.Curve{Name: a.network.Graph.Label(i)}
 		for t := range rounds {
 			c.X, c.Y = append(c.X, float64(t)), append(c.Y, a.run.Values[t][i])
 		}
@@ -63,7 +64,7 @@ func (a *ppacAveraging) valuesFigure() (*figure.Figure, error) {
 	for range mean.X {
 		mean.Y = append(mean.Y, a.result.Mean)
 	}
-	return figure.Lines(figure.Axes{Title: title, X: "round t", Y: "v(t)"}, append(curves, mean))
+	return figures.Lines(figures.Axes{Title: title, X: "round t", Y: "v(t)"}, append(curves, mean))
 }
 
 // decades are the noises of the figures, in units of the values' standard deviation.
@@ -87,9 +88,9 @@ func (a *ppacAveraging) prepare(noise float64, r *rand.Rand) (*ppac.Run, error) 
 }
 
 // errorFigure is Figure 4: the mean error over the rounds, for every noise.
-func (a *ppacAveraging) errorFigure(ctx context.Context) (*figure.Figure, error) {
+func (a *ppacAveraging) errorFigure(ctx context.Context) (*figures.Figure, error) {
 	rounds := min(len(a.run.Values)-1, 200)
-	curves := make([]figure.Curve, len(decades))
+	curves := make([]figures.Curve, len(decades))
 	err := a.forNoises(func(i int, noise float64, r *rand.Rand) error {
 		sums := make([]float64, rounds+1)
 		for range realizations {
@@ -104,7 +105,7 @@ func (a *ppacAveraging) errorFigure(ctx context.Context) (*figure.Figure, error)
 				sums[t] += v / realizations
 			}
 		}
-		c := figure.Curve{Name: fmt.Sprintf("noise %g", noise)}
+		c := figures.Curve{Name: fmt.Sprintf("noise %g", noise)}
 		for t, v := range sums {
 			if v > 0 {
 				c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
@@ -116,7 +117,7 @@ func (a *ppacAveraging) errorFigure(ctx context.Context) (*figure.Figure, error)
 	if err != nil {
 		return nil, err
 	}
-	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.result.Graph, realizations), X: "round t",
+	return figures.Lines(figures.Axes{Title: fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.result.Graph, realizations), X: "round t",
 		Y: "‖v(t) - average‖₂", LogY: true}, curves)
 }
 
@@ -127,12 +128,12 @@ const (
 )
 
 // timeFigure shows the rounds until the error is below a thousandth, for every noise: they grow with its logarithm (Theorem 7.2).
-func (a *ppacAveraging) timeFigure(ctx context.Context) (*figure.Figure, error) {
-	second, err := a.network.gossip.SecondEigenvalue()
+func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error) {
+	second, err := a.network.Gossip.SecondEigenvalue()
 	if err != nil {
 		return nil, err
 	}
-	limit := max(int(mostNumbers)/a.network.graph.Nodes(), 1)
+	limit := max(int(mostNumbers)/a.network.Graph.Nodes(), 1)
 	noises, rounds, bounds := make([]float64, len(decades)), make([]float64, len(decades)), make([]float64, len(decades))
 	err = a.forNoises(func(i int, noise float64, r *rand.Rand) error {
 		noises[i] = noise
@@ -153,23 +154,23 @@ func (a *ppacAveraging) timeFigure(ctx context.Context) (*figure.Figure, error) 
 	if err != nil {
 		return nil, err
 	}
-	curves := []figure.Curve{{Name: fmt.Sprintf("mean of %d runs", timedRuns), X: noises, Y: rounds}}
-	if a.network.gossip.Symmetric() && second.Modulus > 0 {
-		curves = append(curves, figure.Curve{Name: "bound of Lemma B.5", X: noises, Y: bounds, Dashed: true})
+	curves := []figures.Curve{{Name: fmt.Sprintf("mean of %d runs", timedRuns), X: noises, Y: rounds}}
+	if a.network.Gossip.Symmetric() && second.Modulus > 0 {
+		curves = append(curves, figures.Curve{Name: "bound of Lemma B.5", X: noises, Y: bounds, Dashed: true})
 	}
-	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.result.Graph, timedAt),
+	return figures.Lines(figures.Axes{Title: fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.result.Graph, timedAt),
 		X: "standard deviation of the noise", Y: "rounds", LogX: true, Marks: true}, curves)
 }
 
 // leakageFigure is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is nil if all
 // leakages are infinite.
-func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *progress) (*figure.Figure, error) {
-	worst, mean := figure.Curve{Name: "worst finite pair"}, figure.Curve{Name: "mean of finite pairs"}
-	floor := figure.Curve{Name: "the average alone", Dashed: true}
+func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *cli.Progress) (*figures.Figure, error) {
+	worst, mean := figures.Curve{Name: "worst finite pair"}, figures.Curve{Name: "mean of finite pairs"}
+	floor := figures.Curve{Name: "the average alone", Dashed: true}
 	for i, scale := range decades {
 		noise := scale * a.flags.valueStd
 		leaks, err := a.leakages(ctx, noise, func(done float64) {
-			bar.show((float64(i)+done)/float64(len(decades)), "leakage by noise")
+			bar.Show((float64(i)+done)/float64(len(decades)), "leakage by noise")
 		})
 		if err != nil {
 			return nil, err
@@ -187,12 +188,12 @@ func (a *ppacAveraging) leakageFigure(ctx context.Context, bar *progress) (*figu
 		mean.X, mean.Y = append(mean.X, noise), append(mean.Y, sum/float64(finite))
 		floor.X, floor.Y = append(floor.X, noise), append(floor.Y, a.result.Floor)
 	}
-	curves := []figure.Curve{worst, mean, floor}
+	curves := []figures.Curve{worst, mean, floor}
 	if len(a.result.Pairs) == 1 {
 		worst.Name = fmt.Sprintf("what %s learns of %s", a.result.Pairs[0].Observer, a.result.Pairs[0].Victim)
-		curves = []figure.Curve{worst, floor}
+		curves = []figures.Curve{worst, floor}
 	}
-	return figure.Lines(figure.Axes{Title: fmt.Sprintf("PPAC on %s: leakage for values of standard deviation %g", a.result.Graph, a.flags.valueStd),
+	return figures.Lines(figures.Axes{Title: fmt.Sprintf("PPAC on %s: leakage for values of standard deviation %g", a.result.Graph, a.flags.valueStd),
 		X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, LogY: slices.Max(worst.Y) > 20*a.result.Floor, Marks: true}, curves)
 }
 

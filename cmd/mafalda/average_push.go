@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/internal/files"
 	"mafalda/protocols/dpps"
 )
@@ -33,11 +34,11 @@ func (f *pushFlags) bind(cmd *cobra.Command) {
 		"epsilon = b/gamma-n of a round that hides next to nothing; under --b 5 errors grow on most networks")
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
-	fl.Var((*wholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
+	fl.Var((*cli.WholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
 	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: estimates that are proved to be enough for this network\npaper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
 	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
 	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
-	completeWith(cmd, "estimate", estimates)
+	cli.CompleteWith(cmd, "estimate", estimates)
 }
 
 func (f *pushFlags) check(a *averageFlags) error {
@@ -50,7 +51,7 @@ func (f *pushFlags) check(a *averageFlags) error {
 	switch {
 	case f.sequence != "" && a.compare:
 		return errors.New("--sequence: --compare runs all protocols on one graph, from --graph")
-	case f.sequence != "" && a.network.source != "":
+	case f.sequence != "" && a.network.Source != "":
 		return errors.New("--graph and --sequence: only one of them")
 	case a.given("c-prime") != a.given("lambda"):
 		return errors.New("--c-prime and --lambda: both or none")
@@ -84,7 +85,7 @@ func circulant(spec string) (s *dpps.Sequence, known bool, err error) {
 	name, arguments, _ := strings.Cut(spec, ":")
 	var p []int
 	for _, field := range strings.Split(arguments, ",") {
-		v, err := parseWhole(strings.TrimSpace(field))
+		v, err := cli.ParseWhole(strings.TrimSpace(field))
 		if err != nil {
 			v = -1
 		}
@@ -100,51 +101,48 @@ func circulant(spec string) (s *dpps.Sequence, known bool, err error) {
 	default:
 		return nil, false, nil
 	}
-	return s, true, usage(err)
+	return s, true, cli.Usage(err)
 }
 
 // directedGraphs returns the sequence of graphs, and what to call it.
 func (f *averageFlags) directedGraphs(note func(string, ...any)) (*dpps.Sequence, string, error) {
-	if s, known, err := circulant(f.network.source); known {
-		if err == nil && (f.network.gossipGiven() || f.network.gossipFile != "") {
-			err = usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.source)
+	if s, known, err := circulant(f.network.Source); known {
+		if err == nil && (f.network.GossipGiven() || f.network.GossipFile != "") {
+			err = cli.Usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.Source)
 		}
-		return s, f.network.source, err
+		return s, f.network.Source, err
 	}
 	if f.push.sequence != "" {
 		weighting := dpps.OutDegree
 		switch {
-		case f.network.gossipFile != "":
-			return nil, "", usagef("--sequence and --gossip-matrix: only one of them")
-		case f.network.gossipGiven() && f.network.gossip == graph.Metropolis.String():
+		case f.network.GossipFile != "":
+			return nil, "", cli.Usagef("--sequence and --gossip-matrix: only one of them")
+		case f.network.GossipGiven() && f.network.Gossip == graph.Metropolis.String():
 			weighting = dpps.MetropolisWeights
-		case f.network.gossipGiven():
-			return nil, "", usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
+		case f.network.GossipGiven():
+			return nil, "", cli.Usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
 		}
 		file, _, err := files.Open(f.push.sequence)
 		if err != nil {
-			return nil, "", usage(err)
+			return nil, "", cli.Usage(err)
 		}
 		defer file.Close()
 		s, err := dpps.ReadSequence(file, f.push.sequence, weighting)
 		return s, filepath.Base(f.push.sequence), err
 	}
-	if !f.network.gossipGiven() && f.network.gossipFile == "" {
-		f.network.gossip = graph.Metropolis.String()
-	}
-	n, err := f.network.load()
+	n, err := f.network.LoadBy(graph.Metropolis)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, text := range n.notes {
+	for _, text := range n.Notes {
 		note("%s", text)
 	}
-	s, err := dpps.Static(n.graph.Labels(), n.gossip)
-	return s, fmt.Sprintf("%s with %s weights", n.origin.Source, n.origin.Gossip), err
+	s, err := dpps.Static(n.Graph.Labels(), n.Gossip)
+	return s, fmt.Sprintf("%s with %s weights", n.Origin.Source, n.Origin.Gossip), err
 }
 
 // calibrate returns what the estimate takes, and says where it is from.
-func (f *pushFlags) calibrate(ctx context.Context, s *dpps.Sequence, bar *progress) (dpps.Calibration, string, error) {
+func (f *pushFlags) calibrate(ctx context.Context, s *dpps.Sequence, bar *cli.Progress) (dpps.Calibration, string, error) {
 	switch {
 	case f.own():
 		return dpps.Calibration{Constants: dpps.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
@@ -170,8 +168,8 @@ func withoutCalibration(err error) error {
 }
 
 // horizon says for what constants are wanted.
-func (f *pushFlags) horizon(bar *progress) dpps.CalibrateOptions {
-	return dpps.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.show(done, "calibrating") }}
+func (f *pushFlags) horizon(bar *cli.Progress) dpps.CalibrateOptions {
+	return dpps.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.Show(done, "calibrating") }}
 }
 
 // own reports whether the constants are the user's.

@@ -2,30 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"mafalda/benchmarks"
-	"mafalda/internal/study"
-	"mafalda/participation"
-	"mafalda/workload"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 )
 
 type benchmarkFlags struct {
-	graphs                []string
-	only                  bool
-	steps, participations int
-	network               networkFlags
-	out                   string
-	force, json, quiet    bool
-}
-
-// suite is what is measured by default.
-func suite() (graphs []string, schemas [][2]int) {
-	return []string{"florentine", "erdos:100,0.2", "cycle:100", "grid:12x12", "hypercube:7", "barabasi:148,12"}, [][2]int{{4, 16}, {20, 19}}
+	study              cli.BenchmarkFlags
+	out                string
+	force, json, quiet bool
 }
 
 func newBenchmarkCmd() *cobra.Command {
@@ -41,126 +30,43 @@ and --directed have to be the same.`,
 		Example: `  mafalda benchmark -o bench
   mafalda benchmark --graph ego.edges --only --T 380 -k 20
   mafalda benchmark --graph ego.edges -o bench --json`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGossip(cmd)
+	f.study.Bind(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.graphs, "graph", "g", nil, "a graph besides the suite: a file or "+builtinForms()+"; may be repeated")
-	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
-	fl.VarP((*wholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
-	fl.VarP((*wholeNumber)(&f.participations), "participations", "k", "participations for --T (default 20 if 20 divides T)")
 	fl.StringVarP(&f.out, "output", "o", "", "write table and figures to this `folder`, and go on with what is there")
 	fl.BoolVar(&f.force, "force", false, "replace rows of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	if err := cmd.RegisterFlagCompletionFunc("graph", completeGraph); err != nil {
-		panic(err)
-	}
 	return cmd
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
-	cases, err := f.cases(cmd)
-	if err != nil {
-		return usage(err)
-	}
-	cells := benchmarks.Cells(cases)
-	store, err := study.Open[benchmarks.Cell, benchmarks.Row](f.out, f.spec(cells))
-	if err != nil {
-		return studyError(err)
-	}
-	m := benchmarks.NewMeasurer(cases)
-	for _, c := range cells {
-		if r, there, err := store.Get(c); err != nil {
-			return studyError(err)
-		} else if there {
-			m.Know(c, r)
+	s, err := f.study.Study(cmd, func(text string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), text)
 		}
-	}
-	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
-	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
-		bar.at = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
-		return m.Measure(ctx, c)
-	}
-	err = study.Run(cmd.Context(), store, cells, measure, study.Options{Progress: bar.showAt})
-	bar.clear()
+	})
 	if err != nil {
-		err = stoppedError(err, f.out, "row")
-	}
-	if err := summarize(cmd.Context(), store, err, f.files(cells)); err != nil {
 		return err
 	}
-	all := f.rows()
-	for _, c := range cells {
-		r, _, err := store.Get(c)
-		if err != nil {
-			return err
-		}
-		all.Rows = append(all.Rows, r)
+	spec := figures.BenchmarkSpec(s)
+	spec.Replace = f.force
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
+		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
+		return s.Do(ctx, c)
 	}
-	switch w := cmd.OutOrStdout(); {
+	rows, err := cli.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
+		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row"}.Run(cmd.Context(), bar)
+	switch {
+	case err != nil:
+		return err
 	case f.json:
-		return writeJSON(w, all)
+		return cli.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
 	case f.quiet:
 		return nil
-	default:
-		return f.print(w, all.Rows)
 	}
-}
-
-// cases returns the graphs and schemas to measure, checked: every graph is loaded once now, and again when its turn comes.
-func (f *benchmarkFlags) cases(cmd *cobra.Command) ([]benchmarks.Case, error) {
-	graphs, schemas := suite()
-	if f.only {
-		graphs = nil
-	}
-	if graphs = append(graphs, f.graphs...); len(graphs) == 0 {
-		return nil, errors.New("--only without --graph leaves nothing to measure")
-	}
-	if f.network.gossipFile != "" {
-		return nil, errors.New("--gossip-matrix fits one graph only: use mafalda optimize")
-	}
-	var chosen []participation.Cyclic
-	if cmd.Flags().Changed("T") || cmd.Flags().Changed("participations") {
-		s, err := participation.Choose(f.steps, f.participations, 0)
-		if err != nil {
-			return nil, err
-		}
-		chosen = append(chosen, s)
-	} else {
-		for _, kb := range schemas {
-			s, err := participation.NewCyclic(kb[0]*kb[1], kb[0], kb[1])
-			if err != nil {
-				return nil, err
-			}
-			chosen = append(chosen, s)
-		}
-	}
-	var cases []benchmarks.Case
-	for _, spec := range graphs {
-		network := f.network
-		network.source = spec
-		n, err := network.load()
-		if err != nil {
-			return nil, err
-		}
-		for _, note := range n.notes {
-			if !f.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", spec, note)
-			}
-		}
-		digest := networkDigest(n)
-		for _, s := range chosen {
-			if err := checkMemory(fmt.Sprintf("T = %d", s.Steps()), 60*8*float64(s.Steps())*float64(s.Steps())); err != nil {
-				return nil, err
-			}
-			gram := func(ctx context.Context) (*mat.SymDense, error) {
-				return workload.Gram(ctx, n.gossip.Matrix(), s.Steps(), workload.Options{})
-			}
-			c := benchmarks.Case{Graph: n.origin.Source, SHA256: n.origin.SHA256, Digest: digest, Schema: s, Gram: gram}
-			cases = append(cases, c)
-		}
-	}
-	return cases, nil
+	return cli.WriteBenchmark(cmd.OutOrStdout(), rows, f.out)
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/cli"
 )
 
 // A benchmark leaves table, CSV, JSON and figures, and goes on with what it finds.
@@ -37,7 +37,7 @@ func TestBenchmarkCommand(t *testing.T) {
 	}
 	before := modified(t, cells[1])
 	code, out, errs = mafalda(append(args, "--json")...)
-	var again benchmarkRows
+	var again benchmarks.Table
 	if err := json.Unmarshal([]byte(out), &again); code != 0 || err != nil || len(again.Rows) != len(rows) ||
 		modified(t, cells[1]) != before {
 		t.Errorf("code %d, %v, %s", code, err, errs)
@@ -74,7 +74,7 @@ func TestBenchmarkCommand(t *testing.T) {
 
 func benchmarkOf(t *testing.T, path string) []benchmarks.Row {
 	t.Helper()
-	var rows benchmarkRows
+	var rows benchmarks.Table
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(text, &rows)
@@ -121,7 +121,7 @@ func TestNothingElseInAnExport(t *testing.T) {
 	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--no-baselines", "-o", dir)
 	t.Chdir(dir)
 	for _, args := range []string{"plot .", "plot . --force", "average --graph cycle:5 -o .", "partpsp -o .", "graph cycle:5 -o . --force"} {
-		if code, _, errs := mafalda(strings.Fields(args)...); code != exitUsage || !strings.Contains(errs, "is an export") {
+		if code, _, errs := mafalda(strings.Fields(args)...); code != cli.ExitUsage || !strings.Contains(errs, "is an export") {
 			t.Errorf("%s: code %d, %s", args, code, errs)
 		}
 	}
@@ -142,21 +142,5 @@ func TestPlotCommand(t *testing.T) {
 	}
 	if code, _, errs = mafalda("plot", pictures); code != 2 || !strings.Contains(errs, "no export here") {
 		t.Errorf("of no export: code %d, %s", code, errs)
-	}
-}
-
-// A benchmark that was interrupted when a schema had the optimum only panicked: there was nothing to draw yet.
-func TestFigureOfHardlyBegunBenchmark(t *testing.T) {
-	rows := []benchmarks.Row{{Graph: "path:3", K: 2, B: 4, Strategy: benchmarks.Dense, Ratio: 1}}
-	if picture, err := ratioFigure(rows, [2]int{2, 4}); picture != nil || err != nil {
-		t.Error(picture, err)
-	}
-	rows = append(rows, benchmarks.Row{Graph: "cycle:4", K: 2, B: 4, Strategy: benchmarks.Strategies()[1], Ratio: 1.5})
-	picture, err := ratioFigure(rows, [2]int{2, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := picture.WriteAs(io.Discard, "x.svg"); err != nil {
-		t.Error(err)
 	}
 }

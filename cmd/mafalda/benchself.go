@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,9 +16,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/files"
 	"mafalda/internal/gemm"
+	"mafalda/internal/version"
 )
 
 type benchSelfFlags struct {
@@ -27,31 +30,28 @@ type benchSelfFlags struct {
 	large, json, quiet bool
 }
 
-// selfProblem is what the program measures itself with.
-type selfProblem struct {
-	name  string
-	args  []string
-	graph string // made first, as a file
-	large bool
+// selfArgs are the arguments that have this program solve a problem.
+func selfArgs(p benchmarks.SelfProblem) []string {
+	source := p.Graph
+	if p.FromFile {
+		source = selfGraph
+	}
+	args := []string{"optimize", "--graph", source, "--json", "-o", "out", "--quiet", "--force",
+		"--T", strconv.Itoa(p.Steps)}
+	if p.Participations > 0 {
+		args = append(args, "-k", strconv.Itoa(p.Participations))
+	}
+	if p.Class != "" {
+		args = append(args, "--strategy", p.Class)
+	}
+	if !p.Baselines {
+		args = append(args, "--no-baselines")
+	}
+	return args
 }
 
-func selfProblems() []selfProblem {
-	const ego, million = "barabasi:148,12", "barabasi:1000000,5"
-	optimize := func(graph string, args ...string) []string {
-		return append([]string{"optimize", "--graph", graph, "--json", "-o", "out"}, args...)
-	}
-	return []selfProblem{
-		{"florentine, T = 380", optimize("florentine", "--T", "380", "--no-baselines"), "", false},
-		{"148 nodes, T = 380", optimize(ego, "--T", "380", "--no-baselines"), "", false},
-		{"148 nodes, T = 380, with baselines", optimize(ego, "--T", "380"), "", false},
-		{"148 nodes, T = 380, BLT of 4 buffers", optimize(ego, "--T", "380", "--strategy", "blt", "--no-baselines"), "", false},
-		{"4,039 nodes, T = 380", optimize("barabasi:4039,22", "--T", "380", "--no-baselines"), "", false},
-		{"florentine, T = 1024", optimize("florentine", "--T", "1024", "-k", "16", "--no-baselines"), "", true},
-		{"florentine, T = 2048", optimize("florentine", "--T", "2048", "-k", "32", "--no-baselines"), "", true},
-		{"10⁶ nodes, 5·10⁶ edges, T = 1024", optimize("graph.edges", "--T", "1024", "-k", "16", "--no-baselines"), million, true},
-		{"10⁶ nodes, T = 10⁵, BLT of 4 buffers", optimize("graph.edges", "--T", "100000", "-k", "100", "--strategy", "blt"), million, true},
-	}
-}
+// selfGraph is the file of a graph that is made first.
+const selfGraph = "graph.edges"
 
 func newBenchSelfCmd() *cobra.Command {
 	f := benchSelfFlags{runs: 5}
@@ -63,72 +63,47 @@ that of the whole program: reading or making the graph, Gram matrix, optimum, ce
 		Example: `  mafalda bench-self              # a minute
   mafalda bench-self --large      # T = 2048, a million nodes, a hundred thousand steps, too: a quarter of an hour, 2 GB
   go test ./benchmarks ./internal/gemm ./simulate ./noise -run xxx -bench . -count 6 > new.txt     # and: benchstat old.txt new.txt`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
-	fl.Var((*wholeNumber)(&f.runs), "runs", "runs of each problem, of which the median counts (large ones: 1)")
+	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of each problem, of which the median counts (large ones: 1)")
 	fl.BoolVar(&f.large, "large", false, "the large problems, too")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	return cmd
 }
 
-// selfRow is a measured problem.
-type selfRow struct {
-	Problem   string   `json:"problem"`
-	Runs      int      `json:"runs"`
-	Seconds   float64  `json:"seconds"` // median
-	PeakBytes int64    `json:"peak_bytes"`
-	Gap       *float64 `json:"gap,omitempty"`
-	Excess    *float64 `json:"excess_bound,omitempty"`
-	LossError *float64 `json:"loss_error,omitempty"`
-}
-
 func (f *benchSelfFlags) run(cmd *cobra.Command) error {
 	if f.runs < 1 {
-		return usagef("--runs %d: must be at least 1", f.runs)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("finding this program: %w", err)
+		return cli.Usagef("--runs %d: must be at least 1", f.runs)
 	}
 	dir, err := os.MkdirTemp("", "mafalda-bench-self")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	problems := slices.DeleteFunc(selfProblems(), func(p selfProblem) bool { return p.large && !f.large })
-	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
-	var rows []selfRow
+	tooLarge := func(p benchmarks.SelfProblem) bool { return p.Large && !f.large }
+	problems := slices.DeleteFunc(benchmarks.SelfProblems(), tooLarge)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	var rows []benchmarks.SelfRow
 	made := ""
 	for i, p := range problems {
-		if p.graph != "" && p.graph != made {
-			bar.show(float64(i)/float64(len(problems)), "making "+p.graph)
-			if err := writeGraph(filepath.Join(dir, "graph.edges"), p.graph); err != nil {
+		at := func(part float64) float64 { return (float64(i) + part) / float64(len(problems)) }
+		if p.FromFile && p.Graph != made {
+			bar.Show(at(0), "making "+p.Graph)
+			if err := writeGraph(filepath.Join(dir, selfGraph), p.Graph); err != nil {
 				return err
 			}
-			made = p.graph
+			made = p.Graph
 		}
-		runs := f.runs
-		if p.large {
-			runs = 1
+		row, err := f.measure(cmd.Context(), p, dir, func(part float64) { bar.Show(at(part), p.Name) })
+		if err != nil {
+			return err
 		}
-		var times []float64
-		row := selfRow{Problem: p.name, Runs: runs}
-		for run := range runs {
-			bar.show((float64(i)+float64(run)/float64(runs))/float64(len(problems)), p.name)
-			seconds, err := p.measure(cmd.Context(), self, dir, &row)
-			if err != nil {
-				return err
-			}
-			times = append(times, seconds)
-		}
-		slices.Sort(times)
-		row.Seconds = times[len(times)/2]
 		rows = append(rows, row)
 	}
-	bar.clear()
+	bar.Clear()
 	return f.print(cmd.OutOrStdout(), rows)
 }
 
@@ -138,43 +113,60 @@ func writeGraph(path, spec string) error {
 	if err != nil {
 		return err
 	}
-	return export.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
+	return files.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
 }
 
-// measure runs the program once.
-func (p selfProblem) measure(ctx context.Context, self, dir string, row *selfRow) (float64, error) {
-	c := exec.CommandContext(ctx, self, append(slices.Clone(p.args), "--quiet", "--force")...)
+// measure solves a problem as often as is asked for, and hands the part of that which is done to progress.
+func (f *benchSelfFlags) measure(ctx context.Context, p benchmarks.SelfProblem, dir string,
+	progress func(part float64)) (benchmarks.SelfRow, error) {
+	row := benchmarks.SelfRow{Problem: p.Name, Runs: f.runs}
+	if p.Large {
+		row.Runs = 1
+	}
+	var times []float64
+	for run := range row.Runs {
+		progress(float64(run) / float64(row.Runs))
+		m, seconds, err := runSelf(ctx, dir, selfArgs(p))
+		if err == nil {
+			err = row.Note(m)
+		}
+		if ctx.Err() != nil {
+			return row, context.Cause(ctx)
+		}
+		if err != nil {
+			return row, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		times = append(times, seconds)
+	}
+	slices.Sort(times)
+	row.Seconds = times[len(times)/2]
+	return row, nil
+}
+
+// runSelf runs this program in a folder, and returns the manifest it prints and how long it took.
+func runSelf(ctx context.Context, dir string, args []string) (*export.Manifest, float64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, 0, fmt.Errorf("finding this program: %w", err)
+	}
+	c := exec.CommandContext(ctx, self, args...)
 	c.Dir = dir
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	started := time.Now()
 	if err := c.Run(); err != nil {
-		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		return 0, fmt.Errorf("%s: %w: %s", p.name, err, bytes.TrimSpace(errs.Bytes()))
+		return nil, 0, fmt.Errorf("%w: %s", err, bytes.TrimSpace(errs.Bytes()))
 	}
 	seconds := time.Since(started).Seconds()
 	var m export.Manifest
-	if err := json.Unmarshal(out.Bytes(), &m); err != nil {
-		return 0, fmt.Errorf("%s: %w", p.name, err)
-	}
-	row.PeakBytes = max(row.PeakBytes, m.PeakBytes)
-	if m.LowerBound > 0 {
-		row.Gap = &m.Gap
-	}
-	if m.Gram == nil {
-		return 0, errors.New("no word of the Gram matrix")
-	}
-	row.Excess, row.LossError = m.Gram.ExcessBound, m.Gram.LossError
-	return seconds, nil
+	err = json.Unmarshal(out.Bytes(), &m)
+	return &m, seconds, err
 }
 
-func (f *benchSelfFlags) print(w io.Writer, rows []selfRow) error {
+func (f *benchSelfFlags) print(w io.Writer, rows []benchmarks.SelfRow) error {
 	if f.json {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"version": version(), "kernels": gemm.Name(), "processors": runtime.GOMAXPROCS(0), "rows": rows})
+		return cli.WriteJSON(w, map[string]any{"version": version.String(), "kernels": gemm.Name(),
+			"processors": runtime.GOMAXPROCS(0), "rows": rows})
 	}
 	if f.quiet {
 		return nil
@@ -184,11 +176,12 @@ func (f *benchSelfFlags) print(w io.Writer, rows []selfRow) error {
 		if v == nil {
 			return "-"
 		}
-		return decimalUp(*v, 2)
+		return cli.DecimalUp(*v, 2)
 	}
 	for _, r := range rows {
-		lines = append(lines, []string{r.Problem, strconv.Itoa(r.Runs), fmt.Sprintf("%.2f s", r.Seconds), bytesText(float64(r.PeakBytes)), short(r.Gap), short(r.Excess)})
+		lines = append(lines, []string{r.Problem, strconv.Itoa(r.Runs), fmt.Sprintf("%.2f s", r.Seconds),
+			cli.BytesText(float64(r.PeakBytes)), short(r.Gap), short(r.Excess)})
 	}
 	fmt.Fprintf(w, "%s kernels, %d processors, %s/%s\n", gemm.Name(), runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH)
-	return table(w, []string{"problem", "runs", "time", "memory", "gap", "excess bound"}, lines)
+	return cli.Table(w, []string{"problem", "runs", "time", "memory", "gap", "excess bound"}, lines)
 }

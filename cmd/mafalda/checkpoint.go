@@ -17,8 +17,10 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/internal/files"
 	"mafalda/internal/npy"
+	"mafalda/internal/version"
 	"mafalda/strategy"
 )
 
@@ -42,15 +44,15 @@ func (f *startFlags) bind(cmd *cobra.Command) {
 func (f *startFlags) check(j *job) error {
 	switch {
 	case f.resume && f.checkpoint == "":
-		return usagef("--resume needs --checkpoint FILE")
+		return cli.Usagef("--resume needs --checkpoint FILE")
 	case f.resume && f.dir != "":
-		return usagef("--start and --resume: only one of them")
+		return cli.Usagef("--start and --resume: only one of them")
 	case (f.checkpoint != "" || f.dir != "") && !j.objective.isMean():
-		return usagef("--checkpoint and --start are for --objective mean")
+		return cli.Usagef("--checkpoint and --start are for --objective mean")
 	}
 	if f.checkpoint != "" && !f.resume {
 		if _, err := os.Lstat(f.checkpoint); err == nil {
-			return usagef("%s exists already: --resume goes on with it, or remove it", f.checkpoint)
+			return cli.Usagef("%s exists already: --resume goes on with it, or remove it", f.checkpoint)
 		}
 	}
 	return f.checkPlace()
@@ -62,7 +64,7 @@ func (f *startFlags) checkPlace() error {
 		return nil
 	}
 	if info, err := os.Stat(f.checkpoint); err == nil && !info.Mode().IsRegular() {
-		return usagef("--checkpoint %s is not a regular file", f.checkpoint)
+		return cli.Usagef("--checkpoint %s is not a regular file", f.checkpoint)
 	}
 	probe, err := os.CreateTemp(filepath.Dir(f.checkpoint), ".mafalda-*")
 	if err != nil {
@@ -83,10 +85,10 @@ type checkpointHeader struct {
 func (j *job) settings() string {
 	network := "none"
 	if j.network != nil {
-		o, _ := json.Marshal(j.network.origin)
+		o, _ := json.Marshal(j.network.Origin)
 		network = string(o)
 	}
-	schema, _ := json.Marshal(j.flags.schema.describe(j.schema))
+	schema, _ := json.Marshal(j.flags.schema.Describe(j.schema))
 	return fmt.Sprintf("%v, T = %d, %s, network %s", j.kind, j.schema.Steps(), schema, network)
 }
 
@@ -104,7 +106,7 @@ func (j *job) start() (*mat.SymDense, error) {
 		if err == nil && !j.flags.quiet {
 			fmt.Fprintf(j.stderr, "going on after %d iterations, from %s\n", iterations, f.checkpoint)
 		}
-		return x, usage(err)
+		return x, cli.Usage(err)
 	}
 	return nil, nil
 }
@@ -113,17 +115,17 @@ func (j *job) start() (*mat.SymDense, error) {
 func (f *startFlags) ofExport(steps int) (*mat.SymDense, error) {
 	e, err := export.Load(f.dir)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if err := e.CheckHashes(); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if e.Manifest.Steps != steps {
-		return nil, usagef("--start %s has T = %d steps, not %d", f.dir, e.Manifest.Steps, steps)
+		return nil, cli.Usagef("--start %s has T = %d steps, not %d", f.dir, e.Manifest.Steps, steps)
 	}
-	c, err := nodeStrategy(e, 0)
+	c, err := e.NodeStrategy(0)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	return strategy.GramOf(c), nil
 }
@@ -178,11 +180,11 @@ func writeCheckpoint(path, settings string, iterations int, x []float64, steps i
 	if err := npy.WriteNumbers(h, x); err != nil {
 		return err
 	}
-	header, err := json.Marshal(checkpointHeader{version(), settings, iterations, hex.EncodeToString(h.Sum(nil))})
+	header, err := json.Marshal(checkpointHeader{version.String(), settings, iterations, hex.EncodeToString(h.Sum(nil))})
 	if err != nil {
 		return err
 	}
-	return export.WriteFile(path, func(w io.Writer) error {
+	return files.WriteFile(path, func(w io.Writer) error {
 		if _, err := w.Write(append(header, '\n')); err != nil {
 			return err
 		}
@@ -203,7 +205,7 @@ func readCheckpoint(path, settings string, steps int) (*mat.SymDense, int, error
 	if err != nil || json.Unmarshal(line, &header) != nil || header.Settings == "" {
 		return nil, 0, fmt.Errorf("%s is not a checkpoint", path)
 	}
-	if header.Settings != settings || header.Version != version() {
+	if header.Settings != settings || header.Version != version.String() {
 		return nil, 0, fmt.Errorf("%s is of another problem: %q", path, header.Settings)
 	}
 	a, err := npy.Read(r, 8*int64(steps)*int64(steps))

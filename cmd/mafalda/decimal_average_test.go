@@ -49,14 +49,3 @@ func TestPrintedAverageIsOnTheSafeSide(t *testing.T) {
 		least("advanced composition", printed(t, out, "basic composition, "), d.Advanced)
 	}
 }
-
-// The levels of simulate: μ is printed up where it was given, and down where it was computed for an ε.
-func TestPrintedLevelsAreOnTheSafeSide(t *testing.T) {
-	mu := 1.5315451175661
-	if s := (&simulateFlags{}).levelText(mu); s != "1.53155" {
-		t.Errorf("given: %s", s)
-	}
-	if s := (&simulateFlags{epsilons: []float64{8}}).levelText(mu); s != "1.53154" {
-		t.Errorf("for an ε: %s", s)
-	}
-}

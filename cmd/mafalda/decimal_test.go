@@ -11,40 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"mafalda/accounting"
 	"mafalda/export"
+	"mafalda/threat"
 )
-
-func TestNumberStaysOnItsSide(t *testing.T) {
-	for v, want := range map[float64][3]string{
-		0:                 {"0", "0", "0"},
-		1:                 {"1", "1", "1"},
-		0.1:               {"0.1", "0.1", "0.1"},
-		4.886554117462457: {"4.886555", "4.886554", "4.886554"},
-		0.012345678:       {"0.012346", "0.012345", "0.012346"},
-		9.99999999:        {"10", "9.999999", "10"},
-		0.9999999999:      {"1", "0.999999", "1"},
-		999999999.5:       {"1000000000", "999999999", "1000000000"},
-		123456789.1:       {"123456790", "123456789", "123456789"},
-		1e9:               {"1.000000e+09", "1.000000e+09", "1.000000e+09"},
-		0.000999999999:    {"1.000000e-03", "9.999999e-04", "1.000000e-03"},
-		math.Inf(1):       {"+Inf", "+Inf", "+Inf"},
-	} {
-		if have := [3]string{numberUp(v), numberDown(v), number(v)}; have != want {
-			t.Errorf("%v: %q, want %q", v, have, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		v := math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log v"))
-		up, err1 := strconv.ParseFloat(numberUp(v), 64)
-		down, err2 := strconv.ParseFloat(numberDown(v), 64)
-		if err1 != nil || err2 != nil || up < v || down > v || up-down > 1.001e-3*v || len(numberUp(v)) > 12 {
-			t.Fatalf("%v is printed as %s and %s", v, numberUp(v), numberDown(v))
-		}
-	})
-}
 
 // printed returns the number behind a word at the start of a line.
 func printed(t *testing.T, out, pattern string) float64 {
@@ -100,7 +70,7 @@ func TestPrintedEpsilonIsOnTheSafeSide(t *testing.T) {
 		for j := range 10 {
 			delta := math.Pow(10, -1-1.37*float64(j))
 			args := command(flag("mu", mu), flag("delta", delta), flag("alpha", 1.5+float64(j)))
-			out, c := both[conversion](t, args...)
+			out, c := both[accounting.Conversion](t, args...)
 			if printed(t, out, "^mu +") != mu || printed(t, out, "^delta +") != delta {
 				t.Errorf("%v: what was given has changed:\n%s", args, out)
 			}
@@ -111,19 +81,19 @@ func TestPrintedEpsilonIsOnTheSafeSide(t *testing.T) {
 		for j := range 5 {
 			epsilon, delta := math.Exp(float64(i)/2-3), math.Pow(10, -1.1-2.3*float64(j))
 			args := command(flag("epsilon", epsilon), flag("delta", delta))
-			out, c := both[conversion](t, args...)
+			out, c := both[accounting.Conversion](t, args...)
 			if v := printed(t, out, "^mu +"); v > c.Mu || v < c.Mu*(1-2e-11) {
 				t.Errorf("%v prints μ %v for %v", args, v, c.Mu)
 			}
 			args = command(flag("mu", mu), flag("epsilon", epsilon*math.Pow(3, float64(j))))
-			out, c = both[conversion](t, args...)
+			out, c = both[accounting.Conversion](t, args...)
 			want := *c.Delta
 			if strings.Contains(out, "exp(") {
 				want = *c.LogDelta
 			}
 			least(args, "δ", printed(t, out, `^delta +`), want)
 			args = command(flag("alpha", 1.1+float64(j)), flag("rdp", epsilon), flag("delta", delta))
-			out, c = both[conversion](t, args...)
+			out, c = both[accounting.Conversion](t, args...)
 			least(args, "μ", printed(t, out, "^mu +"), c.Mu)
 		}
 	}
@@ -133,7 +103,7 @@ func TestPrintedEpsilonIsOnTheSafeSide(t *testing.T) {
 func TestEpsilonJSONHasNoZeroDelta(t *testing.T) {
 	for _, args := range [][]string{{"--mu", "0.01", "--epsilon", "1"}, {"--mu", "1", "--epsilon", "1e6"},
 		{"--mu", "1e-200", "--epsilon", "1e200"}} {
-		_, c := both[conversion](t, append([]string{"epsilon"}, args...)...)
+		_, c := both[accounting.Conversion](t, append([]string{"epsilon"}, args...)...)
 		if c.Delta == nil || *c.Delta != math.SmallestNonzeroFloat64 || c.LogDelta == nil || *c.LogDelta > -744 {
 			t.Errorf("%v: δ = %v", args, *c.Delta)
 		}
@@ -222,7 +192,7 @@ func TestAccountIsRoundedUp(t *testing.T) {
 	for _, sigma := range []float64{0.3, 0.7, 1.1, 3, 7} {
 		args := append([]string{"account", "--graph", "florentine", "--T", "6", "--attacker", "Medici",
 			"--alpha", "3", "--delta", "1e-6"}, flag("sigma", sigma)...)
-		out, a := both[accountOf](t, args...)
+		out, a := both[threat.Report](t, args...)
 		most := 0.0
 		for _, p := range a.Pairs {
 			if p.Infinite {

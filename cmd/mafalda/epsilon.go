@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
+	"mafalda/internal/cli"
+	"mafalda/internal/fault"
 )
 
 type epsilonFlags struct {
@@ -29,7 +32,7 @@ and the third is computed, exactly and rounded to the safe side; --alpha adds th
   mafalda epsilon --mu 1 --epsilon 4.88            # delta
   mafalda epsilon --mu 1 --delta 1e-6 --alpha 8    # the Renyi divergence of order 8, too
   mafalda epsilon --alpha 8 --rdp 4 --delta 1e-6   # from Renyi DP of a Gaussian mechanism`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
@@ -42,42 +45,54 @@ and the third is computed, exactly and rounded to the safe side; --alpha adds th
 	return cmd
 }
 
-// conversion is what epsilon prints; absent is what was neither given nor computed.
-type conversion struct {
-	Mu           float64  `json:"mu"`
-	Epsilon      *float64 `json:"epsilon,omitempty"`
-	Delta        *float64 `json:"delta,omitempty"` // the smallest positive number where it underflows
-	LogDelta     *float64 `json:"log_delta,omitempty"`
-	Alpha        *float64 `json:"alpha,omitempty"`
-	RDP          *float64 `json:"rdp,omitempty"`
-	EpsilonByRDP *float64 `json:"epsilon_by_rdp,omitempty"` // what an accountant that only knows Renyi DP reports
-}
-
 func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	c, err := f.convert(given)
+	value := func(name string, v float64) *float64 {
+		if !given(name) {
+			return nil
+		}
+		return &v
+	}
+	c, err := accounting.Convert(accounting.Known{Mu: value("mu", f.mu), Epsilon: value("epsilon", f.epsilon),
+		Delta: value("delta", f.delta), Alpha: value("alpha", f.alpha), RDP: value("rdp", f.rdp)})
 	if err != nil {
-		return usage(err)
+		return cli.Usage(conversionError(err))
 	}
 	w := cmd.OutOrStdout()
 	if f.json {
 		return json.NewEncoder(w).Encode(c)
 	}
-	c.print(w, given)
+	printConversion(w, c, given)
 	return nil
 }
 
-// print writes given numbers as they are, and the others on the safe side: a μ for an (ε, δ) down, all else up.
-func (c *conversion) print(w io.Writer, given func(string) bool) {
+// conversionError says which flags are missing or too many.
+func conversionError(err error) error {
+	var a *fault.Argument
+	if !errors.As(err, &a) {
+		return err
+	}
+	switch a.Field {
+	case "RDP":
+		return errors.New("--rdp needs --alpha, and stands for --mu")
+	case "Delta":
+		return errors.New(a.Reason)
+	}
+	return errors.New("give two of --mu, --epsilon and --delta, or --mu and --alpha")
+}
+
+// printConversion writes given numbers as they are, and the others on the safe side: a μ for an (ε, δ) down, all else
+// up.
+func printConversion(w io.Writer, c *accounting.Conversion, given func(string) bool) {
 	const digits = accounting.MuDigits
 	text := func(name string, v float64) string {
 		switch {
 		case given(name):
-			return asGiven(v)
+			return cli.AsGiven(v)
 		case name == "mu" && given("epsilon") && given("delta"):
-			return decimalDown(v, digits)
+			return cli.DecimalDown(v, digits)
 		}
-		return decimalUp(v, digits)
+		return cli.DecimalUp(v, digits)
 	}
 	fmt.Fprintf(w, "mu       %s\n", text("mu", c.Mu))
 	if c.Epsilon != nil {
@@ -85,7 +100,7 @@ func (c *conversion) print(w io.Writer, given func(string) bool) {
 	}
 	switch {
 	case c.LogDelta != nil && *c.Delta == math.SmallestNonzeroFloat64:
-		fmt.Fprintf(w, "delta    exp(%s)\n", decimalUp(*c.LogDelta, digits))
+		fmt.Fprintf(w, "delta    exp(%s)\n", cli.DecimalUp(*c.LogDelta, digits))
 	case c.Delta != nil:
 		fmt.Fprintf(w, "delta    %s\n", text("delta", *c.Delta))
 	}
@@ -93,61 +108,6 @@ func (c *conversion) print(w io.Writer, given func(string) bool) {
 		fmt.Fprintf(w, "rdp      %s of order %g\n", text("rdp", *c.RDP), *c.Alpha)
 	}
 	if c.EpsilonByRDP != nil {
-		fmt.Fprintf(w, "         (by Renyi DP alone: epsilon %s)\n", decimalUp(*c.EpsilonByRDP, digits))
+		fmt.Fprintf(w, "         (by Renyi DP alone: epsilon %s)\n", cli.DecimalUp(*c.EpsilonByRDP, digits))
 	}
-}
-
-func (f *epsilonFlags) convert(given func(string) bool) (*conversion, error) {
-	c := &conversion{Mu: f.mu}
-	var err error
-	hasMu := given("mu")
-	if given("rdp") {
-		if hasMu || !given("alpha") {
-			return nil, fmt.Errorf("--rdp needs --alpha, and stands for --mu")
-		}
-		if c.Mu, err = accounting.MuFromRDP(f.alpha, f.rdp); err != nil {
-			return nil, err
-		}
-		hasMu = true
-	}
-	switch hasEpsilon, hasDelta := given("epsilon"), given("delta"); {
-	case hasMu && hasEpsilon && hasDelta:
-		return nil, fmt.Errorf("give two of mu, epsilon and delta, not three")
-	case hasMu && hasDelta:
-		err = c.fromMuDelta(f.delta)
-	case hasMu && hasEpsilon:
-		err = c.fromMuEpsilon(f.epsilon)
-	case hasEpsilon && hasDelta:
-		c.Epsilon, c.Delta = &f.epsilon, &f.delta
-		c.Mu, err = accounting.MuFromDP(f.epsilon, f.delta)
-	case !hasMu || !given("alpha"):
-		return nil, fmt.Errorf("give two of --mu, --epsilon and --delta, or --mu and --alpha")
-	}
-	if err == nil && given("alpha") {
-		c.Alpha, c.RDP = &f.alpha, &f.rdp
-		if !given("rdp") {
-			f.rdp, err = accounting.RDP(c.Mu, f.alpha)
-		}
-	}
-	return c, err
-}
-
-func (c *conversion) fromMuDelta(delta float64) error {
-	epsilon, err := accounting.Epsilon(c.Mu, delta)
-	if err != nil {
-		return err
-	}
-	byRDP, _, err := accounting.EpsilonByRDP(c.Mu, delta)
-	c.Epsilon, c.Delta, c.EpsilonByRDP = &epsilon, &delta, &byRDP
-	return err
-}
-
-func (c *conversion) fromMuEpsilon(epsilon float64) error {
-	logDelta, err := accounting.LogDelta(c.Mu, epsilon)
-	if err != nil {
-		return err
-	}
-	delta, err := accounting.Delta(c.Mu, epsilon)
-	c.Epsilon, c.Delta, c.LogDelta = &epsilon, &delta, &logDelta
-	return err
 }

@@ -12,6 +12,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -27,11 +28,11 @@ var gramMethods = []string{"auto", "exact", "lanczos"}
 func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "gram", "auto", "Gram matrix: exact, lanczos (estimated from random vectors, with an error bound), or\nauto: exact unless that takes minutes")
-	fl.Var((*wholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes,\n"+
+	fl.Var((*cli.WholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes,\n"+
 		"a multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes or for\n128 and fewer")
 	f.lanczosSteps = 40
-	fl.Var((*wholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
-	completeWith(cmd, "gram", gramMethods)
+	fl.Var((*cli.WholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
+	cli.CompleteWith(cmd, "gram", gramMethods)
 }
 
 const (
@@ -43,20 +44,20 @@ const (
 )
 
 // choose returns the method for a network; exactOnly says why an estimate would not do, if it would not.
-func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint64, exactOnly string, long bool) (*export.Gram, error) {
+func (f *gramFlags) choose(cmd *cobra.Command, n *graph.Network, steps int, seed uint64, exactOnly string, long bool) (*export.Gram, error) {
 	given := cmd.Flags().Changed
 	switch f.method {
 	case "auto", "exact", "lanczos":
 	default:
-		return nil, usagef("--gram %q: must be exact, lanczos or auto", f.method)
+		return nil, cli.Usagef("--gram %q: must be exact, lanczos or auto", f.method)
 	}
 	if f.method != "lanczos" && (given("probes") || given("lanczos-steps")) && f.method == "exact" {
-		return nil, usagef("--probes and --lanczos-steps are for --gram lanczos")
+		return nil, cli.Usagef("--probes and --lanczos-steps are for --gram lanczos")
 	}
 	exact := &export.Gram{Method: "exact"}
 	if n == nil {
 		if f.method == "lanczos" {
-			return nil, usagef("the prefix workload has no network to estimate: leave out --gram lanczos")
+			return nil, cli.Usagef("the prefix workload has no network to estimate: leave out --gram lanczos")
 		}
 		return exact, nil
 	}
@@ -64,38 +65,38 @@ func (f *gramFlags) choose(cmd *cobra.Command, n *network, steps int, seed uint6
 	if long {
 		cost = exactResponseCost
 	}
-	_, reversible := n.gossip.Stationary()
-	switch impossible := long && math.IsInf(cost(n.gossip, steps), 1); {
+	_, reversible := n.Gossip.Stationary()
+	switch impossible := long && math.IsInf(cost(n.Gossip, steps), 1); {
 	case impossible && !reversible:
-		return nil, usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs",
+		return nil, cli.Usagef("more than %d steps: only gossip matrices in detailed balance, such as those of undirected graphs",
 			factorize.LongSteps)
 	case impossible && f.method == "exact":
-		return nil, usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos",
+		return nil, cli.Usagef("more than %d steps: --gram exact is for at most %d nodes: use --gram lanczos",
 			factorize.LongSteps, workload.MaxSpectralNodes)
 	}
-	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || cost(n.gossip, steps) <= exactOperations) {
+	if f.method == "exact" || f.method == "auto" && (exactOnly != "" || cost(n.Gossip, steps) <= exactOperations) {
 		return exact, nil
 	}
 	if exactOnly != "" {
-		return nil, usagef("--gram lanczos: %s", exactOnly)
+		return nil, cli.Usagef("--gram lanczos: %s", exactOnly)
 	}
 	switch {
 	case given("probes") && f.probes < workload.LeastProbes:
-		return nil, usagef("--probes %d: at least %d random vectors are needed", f.probes, workload.LeastProbes)
+		return nil, cli.Usagef("--probes %d: at least %d random vectors are needed", f.probes, workload.LeastProbes)
 	case f.lanczosSteps < 2:
-		return nil, usagef("--lanczos-steps %d: at least 2 are needed", f.lanczosSteps)
+		return nil, cli.Usagef("--lanczos-steps %d: at least 2 are needed", f.lanczosSteps)
 	}
 	if f.probes > export.MaxProbes || f.lanczosSteps > export.MaxLanczosSteps {
-		return nil, usagef("--probes %d and --lanczos-steps %d: at most %d and %d are made", f.probes, f.lanczosSteps,
+		return nil, cli.Usagef("--probes %d and --lanczos-steps %d: at most %d and %d are made", f.probes, f.lanczosSteps,
 			export.MaxProbes, export.MaxLanczosSteps)
 	}
 	if !reversible {
 		if f.method == "auto" {
 			return exact, nil
 		}
-		return nil, usagef("--gram lanczos: %v: use --gram exact", workload.ErrReversible)
+		return nil, cli.Usagef("--gram lanczos: %v: use --gram exact", workload.ErrReversible)
 	}
-	f.fill(n.graph.Nodes())
+	f.fill(n.Graph.Nodes())
 	return &export.Gram{Method: "lanczos", Probes: f.probes, LanczosSteps: f.lanczosSteps, Seed: seed,
 		Confidence: confidence(f.probes, n)}, nil
 }
@@ -112,8 +113,8 @@ func (f *gramFlags) fill(nodes int) {
 }
 
 // confidence returns that of the errors of an estimate from so many probes.
-func confidence(probes int, n *network) float64 {
-	if probes == n.graph.Nodes() {
+func confidence(probes int, n *graph.Network) float64 {
+	if probes == n.Graph.Nodes() {
 		return 1
 	}
 	return workload.Confidence
@@ -144,10 +145,10 @@ func exactResponseCost(w *graph.Gossip, steps int) float64 {
 }
 
 // kernelBy computes what errors on a network (nil: of the prefix workload) depend on, and the sketch that it comes from, if any.
-func kernelBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, steps int, progress func(done, total int)) (*workload.Kernel, *workload.Sketch, error) {
+func kernelBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, steps int, progress func(done, total int)) (*workload.Kernel, *workload.Sketch, error) {
 	var w *graph.CSR
 	if n != nil {
-		w = n.gossip.Matrix()
+		w = n.Gossip.Matrix()
 	}
 	if g == nil || g.Method == "exact" || n == nil {
 		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Kind: kind, Progress: progress})
@@ -160,15 +161,15 @@ func kernelBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kin
 	return s.Kernel(steps), s, nil
 }
 
-func sketchBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, progress func(done, total int)) (*workload.Sketch, error) {
+func sketchBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, progress func(done, total int)) (*workload.Sketch, error) {
 	if g.Method != "lanczos" {
 		return nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
 	}
-	pi, reversible := n.gossip.Stationary()
+	pi, reversible := n.Gossip.Stationary()
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, n.gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes,
+	return workload.NewSketch(ctx, n.Gossip.Matrix(), pi, workload.SketchOptions{Kind: kind, Probes: g.Probes,
 		LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Independent: g.Confidence == 0, Progress: progress})
 }
@@ -262,9 +263,9 @@ func gramText(g *export.Gram) string {
 		vectors, sure = "unit", "nothing is left to chance,"
 	}
 	text := fmt.Sprintf("estimated from %d %s vectors, %d steps each: %s the loss is known within %s", g.Probes, vectors,
-		g.LanczosSteps, sure, decimalUp(*g.LossError, 2))
+		g.LanczosSteps, sure, cli.DecimalUp(*g.LossError, 2))
 	if g.ExcessBound != nil {
-		text += fmt.Sprintf(", and C at most %s above the true optimum", decimalUp(*g.ExcessBound, 2))
+		text += fmt.Sprintf(", and C at most %s above the true optimum", cli.DecimalUp(*g.ExcessBound, 2))
 	}
 	return text
 }

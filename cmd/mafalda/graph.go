@@ -2,21 +2,18 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
-	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 )
 
 type graphFlags struct {
-	network     networkFlags
+	network     cli.NetworkFlags
 	out         string
 	force, json bool
 }
@@ -30,62 +27,43 @@ func newGraphCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph SPEC",
 		Short: "Inspect or make a graph and its gossip matrix",
-		Long: "Inspect a graph, from a file or made, and its gossip matrix; with -o, write edges.tsv, gossip.mtx and nodes.csv.\n\n" +
-			forms,
+		Long: "Inspect a graph, from a file or made, and its gossip matrix; with -o, write edges.tsv, gossip.mtx and " +
+			"nodes.csv.\n\n" + forms,
 		Example: `  mafalda graph florentine
   mafalda graph ego.edges --gossip metropolis --json
   mafalda graph geometric:200,0.15 --seed 3 -o geo`,
-		Args:              exactArgs(1, "one graph"),
-		ValidArgsFunction: completeGraph,
+		Args:              cli.ExactArgs(1, "one graph"),
+		ValidArgsFunction: cli.CompleteGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.network.source = args[0]
+			f.network.Source = args[0]
 			return f.run(cmd)
 		},
 	}
-	f.network.bindGossip(cmd)
+	f.network.BindGossip(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the graph to this `folder`")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that are there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-// exactDiameter is the size up to which the diameter is computed by a search from every node.
-const exactDiameter = 5000
-
-// graphReport is what the graph command finds.
-type graphReport struct {
-	export.Graph
-	Components        int      `json:"components"`
-	MinDegree         int      `json:"min_degree"`
-	MeanDegree        float64  `json:"mean_degree"`
-	MaxDegree         int      `json:"max_degree"`
-	Weighted          bool     `json:"weighted"`
-	StronglyConnected bool     `json:"strongly_connected"`
-	Diameter          *int     `json:"diameter,omitempty"` // exact, or
-	DiameterLower     *int     `json:"diameter_lower,omitempty"`
-	DiameterUpper     *int     `json:"diameter_upper,omitempty"`
-	Symmetric         bool     `json:"symmetric"`
-	DoublyStochastic  bool     `json:"doubly_stochastic"`
-	Lambda2           *float64 `json:"second_eigenvalue,omitempty"`
-	Lambda2Error      *float64 `json:"second_eigenvalue_error,omitempty"`
-	SpectralGap       *float64 `json:"spectral_gap,omitempty"`
-}
-
 func (f *graphFlags) run(cmd *cobra.Command) error {
-	n, err := f.network.load()
+	n, err := f.network.Load()
 	if err != nil {
 		return err
 	}
-	r, err := inspect(n)
+	r, err := graph.Inspect(cmd.Context(), n, graph.InspectOptions{})
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		if err := f.write(n); err != nil {
+		if err := cli.RefuseExport(f.out); err != nil {
 			return err
 		}
+		if err := n.WriteFiles(f.out, f.force); err != nil {
+			return cli.UsageIfExists(err)
+		}
 	}
-	for _, note := range n.notes {
+	for _, note := range slices.Concat(n.Notes, r.Notes) {
 		fmt.Fprintln(cmd.ErrOrStderr(), note)
 	}
 	if f.json {
@@ -93,70 +71,42 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	r.print(cmd.OutOrStdout(), n)
+	printInspection(cmd.OutOrStdout(), n, &r)
 	if f.out != "" {
 		fmt.Fprintf(cmd.OutOrStdout(), "written            %s\n", f.out)
 	}
 	return nil
 }
 
-func inspect(n *network) (*graphReport, error) {
-	g := n.graph
-	r := &graphReport{Graph: n.origin, Components: n.components, MinDegree: math.MaxInt, Weighted: g.Weighted(),
-		StronglyConnected: g.StronglyConnected(), Symmetric: n.gossip.Symmetric(), DoublyStochastic: n.gossip.DoublyStochastic()}
-	for i := range g.Nodes() {
-		d := g.Degree(i)
-		r.MinDegree, r.MaxDegree = min(r.MinDegree, d), max(r.MaxDegree, d)
-		r.MeanDegree += float64(d) / float64(g.Nodes())
-	}
-	switch d := g.Diameter(exactDiameter); {
-	case !d.Connected:
-	case d.Exact():
-		r.Diameter = &d.Lower
-	default:
-		r.DiameterLower, r.DiameterUpper = &d.Lower, &d.Upper
-	}
-	second, err := n.gossip.SecondEigenvalue()
-	if errors.Is(err, graph.ErrSpectrum) {
-		n.warn("%v", err)
-		return r, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	gap := second.Gap()
-	r.Lambda2, r.SpectralGap = &second.Modulus, &gap
-	if second.Method != "dense" {
-		r.Lambda2Error = &second.Error
-	}
-	return r, nil
-}
-
-func (r *graphReport) print(w io.Writer, n *network) {
+func printInspection(w io.Writer, n *graph.Network, r *graph.Inspection) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-18s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("graph", "%s", n.line())
+	line("graph", "%s", n.Line())
 	if r.Components > 1 {
 		line("components", "%d; everything below is about the largest", r.Components)
 	} else {
 		line("components", "1")
 	}
-	line("degrees", "%d to %d, %.4g on average%s", r.MinDegree, r.MaxDegree, r.MeanDegree, map[bool]string{true: "; weighted edges"}[r.Weighted])
+	line("degrees", "%d to %d, %.4g on average%s", r.MinDegree, r.MaxDegree, r.MeanDegree,
+		map[bool]string{true: "; weighted edges"}[r.Weighted])
 	switch {
 	case r.Diameter != nil:
 		line("diameter", "%d (exact)", *r.Diameter)
 	case r.DiameterLower != nil:
-		line("diameter", "%d to %d (bounds; exact up to %d nodes)", *r.DiameterLower, *r.DiameterUpper, exactDiameter)
+		line("diameter", "%d to %d (bounds; exact up to %d nodes)", *r.DiameterLower, *r.DiameterUpper,
+			graph.DefaultExactDiameter)
 	default:
 		line("diameter", "none: not strongly connected")
 	}
-	line("gossip", "%s: %s, %s", gossipLine(&r.Graph), not(r.Symmetric, "symmetric"), not(r.DoublyStochastic, "doubly stochastic"))
+	line("gossip", "%s: %s, %s", r.GossipLine(), not(r.Symmetric, "symmetric"),
+		not(r.DoublyStochastic, "doubly stochastic"))
 	switch {
 	case r.Lambda2 == nil:
 		line("second eigenvalue", "not computed for large directed graphs")
 	case r.Lambda2Error != nil:
-		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2, decimalUp(*r.Lambda2Error, 1))
+		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2,
+			cli.DecimalUp(*r.Lambda2Error, 1))
 	default:
 		line("second eigenvalue", "%.8g in modulus", *r.Lambda2)
 	}
@@ -170,29 +120,4 @@ func not(holds bool, what string) string {
 		return what
 	}
 	return "not " + what
-}
-
-// write makes the three files, each atomically.
-func (f *graphFlags) write(n *network) error {
-	files := []export.File{
-		{Name: "edges.tsv", Write: func(w io.Writer) error { return graph.WriteEdges(w, n.graph) }},
-		{Name: "gossip.mtx", Write: func(w io.Writer) error { return graph.WriteMatrixMarket(w, n.gossip.Matrix()) }},
-		{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.graph) }},
-	}
-	if err := refuseExport(f.out); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(f.out, 0o777); err != nil {
-		return fmt.Errorf("cannot write to %s: %w", f.out, err)
-	}
-	for _, file := range files {
-		if err := export.WriteFile(filepath.Join(f.out, file.Name), file.Write, f.force); err != nil {
-			_ = os.Remove(f.out) // only if it is empty
-			if errors.Is(err, export.ErrExists) {
-				return usage(err)
-			}
-			return err
-		}
-	}
-	return nil
 }

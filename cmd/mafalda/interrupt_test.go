@@ -3,10 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"mafalda/internal/cli"
 )
 
 // stopAfter runs a command line, ends its context after a while, and returns how long it took from there.
@@ -33,27 +34,10 @@ func TestInterruptedComputations(t *testing.T) {
 		"simulate --rounds 1e9 --methods none --seeds 1",
 	} {
 		code, stdout, stderr, took := stopAfter(50*time.Millisecond, strings.Fields(args)...)
-		if code != exitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") ||
+		if code != cli.ExitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") ||
 			took > 10*time.Second {
 			t.Errorf("%s: code %d after %v, %s%s", args, code, took, stdout, stderr)
 		}
-	}
-}
-
-func TestAwait(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	wrong := errors.New("wrong")
-	if err := await(ctx, func() error { return wrong }); err != wrong {
-		t.Error(err)
-	}
-	block := make(chan struct{})
-	defer close(block)
-	time.AfterFunc(time.Millisecond, cancel)
-	if err := await(ctx, func() error { <-block; return nil }); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := await(context.Background(), func() error { return nil }); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -69,7 +53,7 @@ func TestBeyondTheMemory(t *testing.T) {
 	} {
 		started := time.Now()
 		code, stdout, stderr := mafalda(strings.Fields(args)...)
-		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "of memory, ") ||
+		if code != cli.ExitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "of memory, ") ||
 			stdout != "" {
 			t.Errorf("%s: code %d, %s%s", args, code, stdout, stderr)
 		}
@@ -82,7 +66,7 @@ func TestBeyondTheMemory(t *testing.T) {
 		"audit --graph florentine --T 10 --algorithm muffliato --rounds 1e12 --attacker Medici",
 		"audit --graph florentine --T 1e7 --attacker Medici"} {
 		code, stdout, stderr := mafalda(strings.Fields(args)...)
-		if code != exitUsage || strings.Count(stderr, "\n") != 1 {
+		if code != cli.ExitUsage || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: code %d, %s%s", args, code, stdout, stderr)
 		}
 	}

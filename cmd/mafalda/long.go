@@ -7,6 +7,8 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -16,34 +18,36 @@ import (
 // responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
 
 // isLong reports whether the run is one of those.
-func (j *job) isLong() bool { return j.schema.Steps() > factorize.LongSteps && j.class.long != nil }
+func (j *job) isLong() bool {
+	return j.schema.Steps() > factorize.LongSteps && j.class.Traits().Has(factorize.ManySteps)
+}
 
 // checkLong finds what long runs do not have.
 func (f *optimizeFlags) checkLong(j *job) error {
 	_, cyclic := j.schema.(participation.Cyclic)
 	switch {
 	case j.schema.Steps() > export.MaxSteps:
-		return usagef("--T %d: at most %d", j.schema.Steps(), export.MaxSteps)
+		return cli.Usagef("--T %d: at most %d", j.schema.Steps(), export.MaxSteps)
 	case !cyclic:
-		return usagef("more than %d steps: only --schema cyclic and single", factorize.LongSteps)
+		return cli.Usagef("more than %d steps: only --schema cyclic and single", factorize.LongSteps)
 	case !j.objective.isMean() || f.split.wanted():
-		return usagef("more than %d steps: only --objective mean, and one strategy for all nodes", factorize.LongSteps)
+		return cli.Usagef("more than %d steps: only --objective mean, and one strategy for all nodes", factorize.LongSteps)
 	case f.start.dir != "" || f.start.checkpoint != "":
-		return usagef("more than %d steps: --start and --checkpoint are for the dense optimum", factorize.LongSteps)
+		return cli.Usagef("more than %d steps: --start and --checkpoint are for the dense optimum", factorize.LongSteps)
 	case f.strategy.scaleColumns:
-		return usagef("more than %d steps: no --scale-columns", factorize.LongSteps)
+		return cli.Usagef("more than %d steps: no --scale-columns", factorize.LongSteps)
 	}
 	return nil
 }
 
 // responsesBy returns how a network (nil: of the prefix workload) responds, and the sketch that this comes from, if any.
-func responsesBy(ctx context.Context, g *export.Gram, n *network, kind workload.Kind, progress func(done, total int)) (factorize.Responses, *workload.Sketch, error) {
+func responsesBy(ctx context.Context, g *export.Gram, n *graph.Network, kind workload.Kind, progress func(done, total int)) (factorize.Responses, *workload.Sketch, error) {
 	if n == nil {
 		return func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil, nil
 	}
 	if g.Method == "exact" {
-		pi, _ := n.gossip.Stationary()
-		whole, ok, err := workload.ExactResponse(n.gossip.Matrix(), pi, kind, 1)
+		pi, _ := n.Gossip.Stationary()
+		whole, ok, err := workload.ExactResponse(n.Gossip.Matrix(), pi, kind, 1)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -98,21 +102,21 @@ func judgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c strate
 
 // long optimizes a strategy of many steps.
 func (j *job) long(ctx context.Context) (*outcome, error) {
-	responses, sketch, err := responsesBy(ctx, j.gram, j.network, j.kind, func(done, total int) { j.progress.show(float64(done)/float64(total), "network") })
+	responses, sketch, err := responsesBy(ctx, j.gram, j.network, j.kind, func(done, total int) { j.progress.Show(float64(done)/float64(total), "network") })
 	if err != nil {
 		return nil, fmt.Errorf("computing the response of the network: %w", err)
 	}
-	j.progress.clear()
-	j.progress.show(0, j.class.name+" strategy")
-	series, err := j.class.long(ctx, responses, j.schema, &j.flags.strategy)
-	j.progress.clear()
+	j.progress.Clear()
+	j.progress.Show(0, j.class.Name()+" strategy")
+	result, err := j.class.Optimize(ctx, factorize.Long(responses), j.schema, factorize.Options{})
+	j.progress.Clear()
 	if err != nil {
-		return nil, fmt.Errorf("optimizing the %s strategy: %w", j.class.name, err)
+		return nil, fmt.Errorf("optimizing the %s strategy: %w", j.class.Name(), err)
 	}
-	if err := judgeLong(ctx, j.gram, sketch, series.Strategy); err != nil {
+	if err := judgeLong(ctx, j.gram, sketch, result.Strategy); err != nil {
 		return nil, err
 	}
-	o := &outcome{special: &structured{strategy: series.Strategy, quality: series.Quality, iterations: series.Iterations}}
+	o := &outcome{special: result}
 	if j.flags.noBaselines {
 		return o, nil
 	}
@@ -121,7 +125,7 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 		name string
 		c    strategy.Strategy
 	}{{"dp-d-sgd", strategy.Identity(steps)}, {"antipgd", strategy.AntiPGD(steps)}} {
-		q, err := factorize.EvaluateLong(b.c, responses, j.schema)
+		q, err := factorize.Evaluate(b.c, factorize.Long(responses), j.schema)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)
 		}
@@ -131,7 +135,7 @@ func (j *job) long(ctx context.Context) (*outcome, error) {
 }
 
 // longLoss checks squared error and loss of a strategy of many steps, and the baselines.
-func (v *verification) longLoss(ctx context.Context, n *network, c strategy.Strategy) error {
+func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
@@ -148,7 +152,7 @@ func (v *verification) longLoss(ctx context.Context, n *network, c strategy.Stra
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	q, err := factorize.EvaluateLong(c, responses, v.schema)
+	q, err := factorize.Evaluate(c, factorize.Long(responses), v.schema)
 	if err != nil {
 		return v.computing("loss", err)
 	}
@@ -161,16 +165,14 @@ func (v *verification) longLoss(ctx context.Context, n *network, c strategy.Stra
 		if err := judgeLong(ctx, &again, sketch, c); err != nil {
 			return v.computing("estimate", err)
 		}
-		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", decimalUp(*again.LossError, 2)),
+		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", cli.DecimalUp(*again.LossError, 2)),
 			v.estimateClaims(sketch, again)...)
 	}
 	if len(m.Baselines) == 0 {
 		v.skip("baselines")
 		return nil
 	}
-	is, err := plainBaselines(m.Steps, func(c strategy.Strategy) (factorize.Quality, error) {
-		return factorize.EvaluateLong(c, responses, v.schema)
-	})
+	is, err := plainBaselines(m.Steps, benchmarks.On(factorize.Long(responses), v.schema))
 	if err != nil {
 		return v.computing("baselines", err)
 	}

@@ -6,9 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/spf13/cobra"
-
+	"mafalda/internal/cli"
 	"mafalda/internal/limits"
+	"mafalda/optim"
 )
 
 func main() {
@@ -16,16 +16,7 @@ func main() {
 		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
 	}
 	limits.Soften()
-	go endOnSignals()
+	optim.UseKernels()
+	go cli.EndOnSignals()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// untilInterrupted runs a command without arguments under an interruptible context.
-func untilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) error {
-		ctx, stop := interruptible(cmd.Context())
-		defer stop()
-		cmd.SetContext(ctx)
-		return run(cmd)
-	}
 }

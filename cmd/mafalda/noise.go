@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mafalda/internal/cli"
+	"mafalda/internal/files"
 	"mafalda/noise"
 )
 
@@ -20,7 +23,6 @@ type noiseFlags struct {
 	seed                              uint64
 	std, grid                         float64
 	regenerate, force, fresh          bool
-	seeded, counted, expected         bool // --seed, --steps and --row are given
 }
 
 func newNoiseCmd() *cobra.Command {
@@ -49,15 +51,15 @@ without that it does harm: the digits of the sum below the grid go out without n
   mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
   mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
-		Args: exactArgs(1, "one folder"),
+		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
-	fl.Var((*wholeNumber)(&f.dim), "dim", "parameters of the model (required)")
-	fl.Var((*wholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
-	fl.Var((*wholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
-	fl.Var((*seedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
+	fl.Var((*cli.WholeNumber)(&f.dim), "dim", "parameters of the model (required)")
+	fl.Var((*cli.WholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
+	fl.Var((*cli.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
+	fl.Var((*cli.SeedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
 	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
 	fl.BoolVar(&f.fresh, "new", false,
 		"start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
@@ -70,90 +72,104 @@ without that it does harm: the digits of the sum below the grid go out without n
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
-	completeWith(cmd, "format", []string{"npy", "raw64", "raw32"})
+	cli.CompleteWith(cmd, "format", noise.Formats())
 	return cmd
 }
 
 func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
-	if err := f.check(cmd, dir); err != nil {
-		return err
-	}
-	if err := f.probe(); err != nil {
-		return err
-	}
-	rows, err := f.open(dir)
+	format, err := f.check(cmd, dir)
 	if err != nil {
 		return err
 	}
-	count, err := f.count(rows)
-	if err != nil {
-		return errors.Join(err, rows.close())
-	}
-	if f.seeded {
-		fmt.Fprintln(cmd.ErrOrStderr(), "warning: noise from a seed is reproducible by everybody: it is NOT private")
-	}
-	d := drawing{noiseFlags: f, rows: rows, first: rows.Step(), count: count}
 	if f.out != "" {
-		err = d.toFile(cmd.Context())
+		if err := f.fileError(noise.CheckFile(f.out, f.force)); err != nil {
+			return err
+		}
+	}
+	rows, err := f.open(cmd, dir)
+	if err != nil {
+		return err
+	}
+	d, err := noise.Draw(rows, f.steps, format)
+	if err != nil {
+		if cmd.Flags().Changed("steps") {
+			err = fmt.Errorf("--steps %d: %w", f.steps, err)
+		}
+		return errors.Join(cli.Usage(err), rows.Close())
+	}
+	notes := cmd.ErrOrStderr()
+	if cmd.Flags().Changed("seed") {
+		fmt.Fprintln(notes, "warning: noise from a seed is reproducible by everybody: it is NOT private")
+	}
+	if f.out != "" {
+		err = f.toFile(cmd, d)
 	}
 	if err == nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), d.text())
+		text := d.String()
+		if f.out != "" {
+			text += ": " + f.out
+		}
+		fmt.Fprintln(notes, text)
 	}
 	if f.out == "" {
-		err = d.toStream(cmd.OutOrStdout())
+		err = d.ToStream(cmd.OutOrStdout())
 	}
-	return errors.Join(d.explain(err), rows.close())
+	return errors.Join(err, rows.Close())
 }
 
 // check finds wrong flags before anything is opened.
-func (f *noiseFlags) check(cmd *cobra.Command, dir string) error {
+func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error) {
 	given := cmd.Flags().Changed
-	f.seeded, f.counted, f.expected = given("seed"), given("steps"), given("row")
 	switch {
 	case !given("dim"):
-		return usagef("how many parameters has the model? Use --dim")
+		return "", cli.Usagef("how many parameters has the model? Use --dim")
 	case f.dim < 1:
-		return usagef("--dim %d: must be at least 1", f.dim)
-	case f.counted && f.steps < 1:
-		return usagef("--steps %d: must be at least 1", f.steps)
+		return "", cli.Usagef("--dim %d: must be at least 1", f.dim)
+	case given("steps") && f.steps < 1:
+		return "", cli.Usagef("--steps %d: must be at least 1", f.steps)
 	case f.row < 0:
-		return usagef("--row %d: rows are counted from 0", f.row)
+		return "", cli.Usagef("--row %d: rows are counted from 0", f.row)
 	case given("noise-std") && (!(f.std > 0) || math.IsInf(f.std, 1)):
-		return usagef("--noise-std %v: must be positive and finite", f.std)
+		return "", cli.Usagef("--noise-std %v: must be positive and finite", f.std)
 	case given("grid") && (!(f.grid > 0) || math.IsInf(f.grid, 1)):
-		return usagef("--grid %v: must be positive and finite", f.grid)
-	case !f.seeded && f.state == "":
-		return usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a simulation")
+		return "", cli.Usagef("--grid %v: must be positive and finite", f.grid)
+	case !given("seed") && f.state == "":
+		return "", cli.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
+			"simulation")
 	case f.state == "" && (f.fresh || f.counter != ""):
-		return usagef("--new and --counter are for a --state")
+		return "", cli.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
-		return usagef("--row %d: without --state row 0 is next", f.row)
+		return "", cli.Usagef("--row %d: without --state row 0 is next", f.row)
 	}
-	if err := f.checkFormat(cmd); err != nil {
-		return err
+	format, err := f.chooseFormat(cmd)
+	if err == nil {
+		err = f.checkPlaces(dir)
 	}
-	if err := f.checkPlaces(dir); err != nil {
-		return err
+	if err == nil {
+		err = cli.CheckMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
 	}
-	return checkMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
+	return format, err
 }
 
-func (f *noiseFlags) checkFormat(cmd *cobra.Command) error {
-	if f.format == "" {
-		f.format = "raw64"
-		if f.out != "" {
-			f.format = "npy"
+// chooseFormat returns how rows are written: as .npy to a file, and raw to standard output, unless --format says
+// otherwise.
+func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
+	format := noise.Raw64
+	if f.out != "" {
+		format = noise.NPY
+	}
+	if f.format != "" {
+		var err error
+		if format, err = noise.ParseFormat(f.format); err != nil {
+			return "", cli.Usagef("--%w", err)
 		}
 	}
-	if f.format != "npy" && f.format != "raw64" && f.format != "raw32" {
-		return usagef("--format %q: must be npy, raw64 or raw32", f.format)
-	}
-	if file, ok := cmd.OutOrStdout().(*checkedWriter); ok && f.out == "" {
-		if terminal, ok := file.w.(*os.File); ok && term.IsTerminal(int(terminal.Fd())) {
-			return usagef("numbers are not for a terminal: use -o FILE, or a pipe")
+	if file, ok := cmd.OutOrStdout().(*cli.CheckedWriter); ok && f.out == "" {
+		if terminal, ok := file.W.(*os.File); ok && term.IsTerminal(int(terminal.Fd())) {
+			return "", cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 		}
 	}
-	return nil
+	return format, nil
 }
 
 // checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest
@@ -161,18 +177,18 @@ func (f *noiseFlags) checkFormat(cmd *cobra.Command) error {
 func (f *noiseFlags) checkPlaces(dir string) error {
 	named := map[string]string{"--state": f.state, "--counter": f.counter, "-o": f.out}
 	if f.out != "" {
-		named["the .json of -o"] = f.out + ".json"
+		named["the .json of -o"] = noise.AboutPath(f.out)
 	}
 	for flag, path := range named {
 		if path == "" {
 			continue
 		}
-		if samePlace(filepath.Dir(path), dir) {
-			return usagef("%s %s: the export's folder is for its own files", flag, path)
+		if files.Same(filepath.Dir(path), dir) {
+			return cli.Usagef("%s %s: the export's folder is for its own files", flag, path)
 		}
 		for other, twin := range named {
-			if other != flag && twin != "" && samePlace(path, twin) {
-				return usagef("%s and %s are one file", min(flag, other), max(flag, other))
+			if other != flag && twin != "" && files.Same(path, twin) {
+				return cli.Usagef("%s and %s are one file", min(flag, other), max(flag, other))
 			}
 		}
 	}
@@ -182,62 +198,65 @@ func (f *noiseFlags) checkPlaces(dir string) error {
 	_, err := os.Stat(f.state)
 	switch {
 	case f.fresh && err == nil:
-		return usagef("%s: there is a state already; without --new it goes on", f.state)
+		return cli.Usagef("%s: there is a state already; without --new it goes on", f.state)
 	case !f.fresh && errors.Is(err, fs.ErrNotExist):
-		return usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
+		return cli.Usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
 			"noise yet", f.state)
 	}
 	return nil
 }
 
-// samePlace reports whether two paths lead to one file, or would.
-func samePlace(a, b string) bool {
-	i, err := os.Stat(a)
-	j, err2 := os.Stat(b)
-	if err == nil && err2 == nil {
-		return os.SameFile(i, j)
-	}
-	p, err := filepath.Abs(a)
-	q, err2 := filepath.Abs(b)
-	return err == nil && err2 == nil && p == q
-}
-
 // open returns the rows. All its errors are of flags or input.
-func (f *noiseFlags) open(dir string) (rows, error) {
+func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) {
 	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
-	if f.seeded {
+	if cmd.Flags().Changed("seed") {
 		opts.Seed = &f.seed
 	}
 	if f.state == "" {
 		s, err := noise.Open(dir, f.node, f.dim, opts)
-		return rows{Stream: s}, usage(err)
+		if err != nil {
+			return nil, cli.Usage(err)
+		}
+		return s, nil
 	}
 	at := noise.State{Path: f.state, New: f.fresh, Counter: f.counter}
-	if f.expected {
+	expected := cmd.Flags().Changed("row")
+	if expected {
 		at.Row = &f.row
 	}
 	d, err := noise.OpenDurable(dir, f.node, f.dim, at, opts)
 	if err != nil {
-		return rows{}, usage(err)
+		return nil, cli.Usage(err)
 	}
-	if d.CutOff() && !f.expected {
-		err := usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+
+	if d.CutOff() && !expected {
+		err := cli.Usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+
 			"out; --row %d goes on with the next (docs/noise.md)", f.state, d.Step()-1, d.Step())
-		return rows{}, errors.Join(err, d.Close())
+		return nil, errors.Join(err, d.Close())
 	}
-	return rows{d.Stream, d}, nil
+	return d, nil
 }
 
-// count returns how many rows to draw.
-func (f *noiseFlags) count(r rows) (int, error) {
-	left := r.Steps() - r.Step()
-	switch {
-	case f.counted && f.steps > left:
-		return 0, usagef("--steps %d: %d of %d rows are left", f.steps, left, r.Steps())
-	case left == 0:
-		return 0, usagef("0 of %d rows are left", r.Steps())
-	case f.counted:
-		return f.steps, nil
+// toFile writes the rows; an interruption leaves no file.
+func (f *noiseFlags) toFile(cmd *cobra.Command, d *noise.Drawing) error {
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	err := d.ToFile(ctx, f.out, f.force)
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w; no row has gone out", f.out, cli.ErrInterrupted)
 	}
-	return left, nil
+	if errors.Is(err, noise.ErrLost) {
+		return err
+	}
+	return f.fileError(err)
+}
+
+// fileError makes errors about a file that cannot be written ones of usage.
+func (f *noiseFlags) fileError(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return cli.Usagef("%w (use --force to replace it)", err)
+	case errors.Is(err, files.ErrIrregular):
+		return cli.Usage(err)
+	}
+	return err
 }

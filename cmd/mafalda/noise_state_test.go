@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"mafalda/internal/cli"
 	"mafalda/internal/npy"
+	"mafalda/noise"
 )
 
 // TestNoiseProcess is no test: it is the program, in a process of its own, for those that start it.
@@ -41,7 +43,7 @@ func lone(dir, state string, args ...string) []string {
 func TestNoiseRowsAreNumbered(t *testing.T) {
 	dir, work := noisy(t), t.TempDir()
 	state, out := filepath.Join(work, "state"), filepath.Join(work, "row.npy")
-	var last about
+	var last noise.About
 	for row, args := range [][]string{{"--new", "--row", "0"}, {"--row", "1", "--force"}, {"--force"}} {
 		code, stdout, errs := mafalda(lone(dir, state, append(args, "-o", out)...)...)
 		if code != 0 || stdout != "" || !strings.HasPrefix(errs,
@@ -152,7 +154,7 @@ func TestNoiseInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitInterrupted {
 		t.Error(err)
 	}
 	if names := left(); len(names) != 1 || names[0] != "state" {

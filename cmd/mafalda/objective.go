@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -19,54 +19,39 @@ import (
 
 // objective says which steps' errors count.
 type objective struct {
-	name      string
-	about     string
-	tolerance float64                                                                                                                // default of --tolerance
-	of        func(errors []float64) float64                                                                                         // nil for mean, which has a Gram matrix
-	optimize  func(context.Context, *workload.Kernel, participation.Schema, factorize.Options) (*factorize.Result, []float64, error) // the weights, if they prove the bound
+	kind  factorize.Kind
+	about string
 }
 
 var objectives = []objective{
-	{"mean", "the squared error of all steps together", 1e-6, nil, nil},
-	{"max", "of the worst step", 1e-3, slices.Max[[]float64],
-		func(ctx context.Context, k *workload.Kernel, s participation.Schema, opts factorize.Options) (*factorize.Result, []float64, error) {
-			r, err := factorize.OptimizeWorst(ctx, k, s, opts)
-			if err != nil {
-				return nil, nil, err
-			}
-			return &r.Result, r.Weights, nil
-		}},
-	{"last", "of the model after the last step", 1e-2, func(e []float64) float64 { return e[len(e)-1] },
-		func(ctx context.Context, k *workload.Kernel, s participation.Schema, opts factorize.Options) (*factorize.Result, []float64, error) {
-			r, err := factorize.OptimizeLast(ctx, k, s, opts)
-			return r, nil, err
-		}},
+	{factorize.MeanError, "the squared error of all steps together"},
+	{factorize.WorstStep, "of the worst step"},
+	{factorize.LastStep, "of the model after the last step"},
 }
 
 func parseObjective(name string) (objective, error) {
 	var names []string
 	for _, o := range objectives {
-		if o.name == name {
+		if o.kind.String() == name {
 			return o, nil
 		}
-		names = append(names, o.name)
+		names = append(names, o.kind.String())
 	}
 	return objective{}, fmt.Errorf("unknown objective %q: choose %s", name, strings.Join(names, ", "))
 }
 
 // isMean reports whether the objective has a Gram matrix of its own.
-func (o objective) isMean() bool { return o.of == nil }
+func (o objective) isMean() bool { return o.kind == factorize.MeanError }
 
-// measure returns what a strategy costs by the objective.
-func (o objective) measure(k *workload.Kernel, s participation.Schema) benchmarks.Measure {
-	return func(c strategy.Strategy) (factorize.Quality, error) {
-		sens, errors, err := factorize.EvaluateSteps(c, k, s)
-		if err != nil {
-			return factorize.Quality{}, err
-		}
-		e := o.of(errors)
-		return factorize.Quality{Sensitivity: sens, SquaredError: e, Loss: sens.Squared * e}, nil
+// on returns the objective of a workload.
+func (o objective) on(k *workload.Kernel) factorize.Objective {
+	switch o.kind {
+	case factorize.WorstStep:
+		return factorize.Worst(k)
+	case factorize.LastStep:
+		return factorize.Last(k)
 	}
+	return factorize.Mean(k.Gram())
 }
 
 // steps returns how many steps' errors the squared error sums.
@@ -81,22 +66,23 @@ func bindObjective(cmd *cobra.Command, name *string) {
 	about := "what is to be small:"
 	var names []string
 	for _, o := range objectives {
-		names = append(names, o.name)
-		about += fmt.Sprintf("\n%s: %s", o.name, o.about)
+		names = append(names, o.kind.String())
+		about += fmt.Sprintf("\n%v: %s", o.kind, o.about)
 	}
 	cmd.Flags().StringVar(name, "objective", "mean", about)
-	completeWith(cmd, "objective", names)
+	cli.CompleteWith(cmd, "objective", names)
 }
 
 // checkObjective refuses what only the mean can do.
-func (f *optimizeFlags) checkObjective(o objective, s participation.Schema) error {
+func (j *job) checkObjective() error {
+	o, s := j.objective, j.schema
 	switch {
 	case o.isMean():
 		return nil
-	case f.strategy.class != "dense" || f.split.wanted():
-		return usagef("--objective %s is for one dense strategy", o.name)
+	case !j.isDense() || j.flags.split.wanted():
+		return cli.Usagef("--objective %v is for one dense strategy", o.kind)
 	case !participation.IsPartition(s):
-		return usagef("--objective %s is not for %s participation, whose patterns overlap", o.name, s.Name())
+		return cli.Usagef("--objective %v is not for %s participation, whose patterns overlap", o.kind, s.Name())
 	}
 	return nil
 }
@@ -104,9 +90,9 @@ func (f *optimizeFlags) checkObjective(o objective, s participation.Schema) erro
 // kernel computes what errors depend on, and the sketch that it comes from, if it is an estimate.
 func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, error) {
 	k, sketch, err := kernelBy(ctx, j.gram, j.network, j.kind, j.schema.Steps(), func(done, total int) {
-		j.progress.show(float64(done)/float64(total), "Gram matrix")
+		j.progress.Show(float64(done)/float64(total), "Gram matrix")
 	})
-	j.progress.clear()
+	j.progress.Clear()
 	if err != nil {
 		return nil, nil, fmt.Errorf("computing the Gram matrix: %w", err)
 	}
@@ -115,20 +101,22 @@ func (j *job) kernel(ctx context.Context) (*workload.Kernel, *workload.Sketch, e
 
 // byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
 func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) error {
-	result, weights, err := j.objective.optimize(ctx, k, j.schema, factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
-	j.progress.clear()
+	objective := j.objective.on(k)
+	result, err := j.class.Optimize(ctx, objective, j.schema,
+		factorize.Options{Gap: j.flags.tolerance, Progress: j.iteration})
+	j.progress.Clear()
 	if err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
-	o.best, o.weights = result, weights
+	o.best = result
 	if j.flags.noBaselines || ctx.Err() != nil {
 		return nil
 	}
-	mean, err := factorize.Optimize(ctx, k.Gram(), j.schema, factorize.Options{})
+	mean, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(k.Gram()), j.schema, factorize.Options{})
 	if err != nil {
 		return err
 	}
-	q, err := j.objective.measure(k, j.schema)(mean.Strategy)
+	q, err := factorize.Evaluate(mean.Strategy, objective, j.schema)
 	o.baselines = append(o.baselines, benchmarks.Baseline{Name: "mean-optimal", Quality: q})
 	return err
 }
@@ -136,16 +124,16 @@ func (j *job) byObjective(ctx context.Context, k *workload.Kernel, o *outcome) e
 // stepErrors checks squared error and loss of an objective other than the mean, and its lower bound.
 func (v *verification) stepErrors(ctx context.Context, o objective, c strategy.Strategy, k *workload.Kernel) error {
 	m := v.export.Manifest
-	if !participation.IsPartition(v.schema) || m.Strategy.Class != "dense" {
-		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o.name)
+	if !participation.IsPartition(v.schema) || !isDense(m.Strategy) {
+		v.add("objective", false, "%v is for one dense strategy under patterns that do not overlap", o.kind)
 		return nil
 	}
-	q, err := o.measure(k, v.schema)(c)
+	q, err := factorize.Evaluate(c, o.on(k), v.schema)
 	if err != nil {
 		return err
 	}
 	v.lossIs(q, o)
-	if o.name == "last" {
+	if o.kind == factorize.LastStep {
 		return v.lastBound(ctx, c, k)
 	}
 	best, err := worstBound(ctx, k, v.schema, m.Weights)
@@ -168,7 +156,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		return err
 	}
 	if m.LowerBound > bound {
-		best, err := factorize.OptimizeLast(ctx, k, v.schema, factorize.Options{Gap: m.Tolerance})
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Last(k), v.schema, factorize.Options{Gap: m.Tolerance})
 		if err != nil {
 			return err
 		}
@@ -178,7 +166,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		v.add("lower bound", false, "%v is proven for lower_bound; the manifest says %v", bound, m.LowerBound)
 		return nil
 	}
-	v.add("lower bound", true, "%s is proven; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
+	v.add("lower bound", true, "%s is proven; the manifest says %s", cli.DecimalDown(bound, 12), cli.DecimalDown(m.LowerBound, 12))
 	return nil
 }
 
@@ -199,5 +187,5 @@ func worstBound(ctx context.Context, k *workload.Kernel, s participation.Schema,
 	}
 	var h mat.SymDense
 	h.ScaleSym(1/sum*(1-1e-14), k.WeightedGram(weights))
-	return factorize.Optimize(ctx, &h, s, factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
+	return factorize.Dense{}.Optimize(ctx, factorize.Mean(&h), s, factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
 }

@@ -15,8 +15,13 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/files"
+	"mafalda/internal/limits"
 	"mafalda/internal/rounding"
+	"mafalda/internal/version"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -24,16 +29,16 @@ import (
 )
 
 type optimizeFlags struct {
-	network                         networkFlags
+	network                         cli.NetworkFlags
 	workload, objective             string
-	schema                          schemaFlags
+	schema                          cli.SchemaFlags
 	tolerance                       float64
 	gram                            gramFlags
 	start                           startFlags
 	strategy                        strategyFlags
 	split                           splitFlags
 	noDense                         bool
-	privacy                         privacyFlags
+	privacy                         cli.PrivacyFlags
 	out, format                     string
 	force, keepPartial, noBaselines bool
 	json, quiet, verbose            bool
@@ -61,21 +66,21 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
   mafalda optimize --workload prefix --T 380          # centralized: no network`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
-	f.network.bindGraph(cmd)
-	f.network.bindGossip(cmd)
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), prefix (centralized)")
 	bindObjective(cmd, &f.objective)
-	f.schema.bind(cmd)
+	f.schema.Bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", 1e-6, "certified relative gap to stop at (default 1e-3 for --objective max, 1e-2 for last)")
 	f.gram.bind(cmd)
 	f.start.bind(cmd)
 	f.strategy.bind(cmd)
 	f.split.bind(cmd)
-	f.privacy.bind(cmd)
+	f.privacy.Bind(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
 	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
 	fl.BoolVar(&f.noDense, "no-dense", false, "export the parameters of a structured strategy only, not its matrices (the default for T > 4096)")
@@ -85,25 +90,31 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
-	completeWith(cmd, "workload", workload.Kinds())
-	completeWith(cmd, "format", []string{"npy", "csv", "both"})
+	cli.CompleteWith(cmd, "workload", workload.Kinds())
+	cli.CompleteWith(cmd, "format", []string{"npy", "csv", "both"})
 	return cmd
 }
 
 // job is an optimize command whose flags and input have been checked.
 type job struct {
 	flags     *optimizeFlags
-	network   *network // nil for the prefix workload
+	network   *graph.Network // nil for the prefix workload
 	kind      workload.Kind
 	gram      *export.Gram
 	objective objective
 	schema    participation.Schema
-	class     strategyClass
+	class     factorize.Class
 	stderr    io.Writer
-	progress  *progress
+	progress  *cli.Progress
 	history   []export.Point
 	started   time.Time
 }
+
+// isDense reports whether the class is that of all strategies.
+func (j *job) isDense() bool { return j.class == factorize.Class(factorize.Dense{}) }
+
+// isDense reports whether an exported strategy is of that class: its matrix is all there is of it.
+func isDense(s export.Strategy) bool { return s.Class == factorize.Dense{}.Name() }
 
 func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	j, err := f.prepare(cmd)
@@ -118,7 +129,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 		return j.finish(cmd, o)
 	}
-	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return benchmarks.DMF(ctx, j.schema) })
+	dmf := sync.OnceValues(func() (strategy.Strategy, error) { return baselines.New(ctx, baselines.DMF, j.schema) })
 	if !f.noBaselines {
 		go dmf() // beside all else
 	}
@@ -126,30 +137,30 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	r := &outcome{}
+	r := &outcome{certified: j.class.Traits().Certified}
 	h := k.Gram()
-	measure := benchmarks.On(h, j.schema)
+	objective := factorize.Mean(h)
 	if j.objective.isMean() {
 		r.best, err = j.optimize(ctx, h)
 	} else {
-		measure = j.objective.measure(k, j.schema)
+		objective = j.objective.on(k)
 		err = j.byObjective(ctx, k, r)
 	}
 	if err != nil {
 		return err
 	}
-	if (j.class.name != "dense" || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
-		j.progress.show(0, j.class.name+" strategy")
+	if (!j.isDense() || !participation.IsPartition(j.schema)) && ctx.Err() == nil {
+		j.progress.Show(0, j.class.Name()+" strategy")
 		opts := factorize.Options{Gap: f.tolerance}
-		if j.class.name == "dense" {
+		if j.isDense() {
 			opts.LowerBound = r.best.LowerBound
 		}
-		r.special, err = j.class.run(ctx, h, j.schema, &f.strategy, opts)
+		r.special, err = j.class.Optimize(ctx, objective, j.schema, opts)
 		if err != nil {
-			return err
+			return fmt.Errorf("optimizing the %s strategy: %w", j.class.Name(), err)
 		}
 		if !participation.IsPartition(j.schema) {
-			j.progress.show(0, "lower bound")
+			j.progress.Show(0, "lower bound")
 			if r.bound, err = factorize.OverlapBound(ctx, h, strategy.GramOf(r.chosen()), j.schema); err != nil {
 				return fmt.Errorf("bounding the loss: %w", err)
 			}
@@ -161,14 +172,14 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if !f.noBaselines && ctx.Err() == nil {
-		j.progress.show(0, "baselines")
+		j.progress.Show(0, "baselines")
 		c, err := dmf()
 		switch {
 		case errors.Is(err, context.Canceled):
 		case err != nil:
 			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
 		default:
-			baselines, err := benchmarks.Baselines(c, measure)
+			baselines, err := benchmarks.Baselines(c, benchmarks.On(objective, j.schema))
 			if err != nil {
 				return err
 			}
@@ -176,12 +187,12 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if sketch != nil && ctx.Err() == nil {
-		j.progress.show(0, "error of the estimate")
+		j.progress.Show(0, "error of the estimate")
 		if err := judge(j.gram, sketch, h, r.chosen(), r.special == nil, r.best.Gap); err != nil {
 			return err
 		}
 	}
-	j.progress.clear()
+	j.progress.Clear()
 	return j.finish(cmd, r)
 }
 
@@ -207,14 +218,14 @@ func (j *job) finish(cmd *cobra.Command, r *outcome) error {
 // prepare checks flags and input, cheapest first, before anything is computed.
 func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	j := &job{flags: f, stderr: cmd.ErrOrStderr(), started: time.Now()}
-	j.progress = newProgress(j.stderr, f.quiet || f.verbose)
+	j.progress = cli.NewProgress(j.stderr, f.quiet || f.verbose)
 	var err error
-	if j.schema, err = f.schema.choose(cmd); err != nil {
+	if j.schema, err = f.schema.Choose(cmd); err != nil {
 		return nil, err
 	}
 	steps := j.schema.Steps()
 	if j.kind, err = workload.ParseKind(f.workload); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	if j.class, err = f.strategy.choose(cmd, j.schema); err != nil {
 		return nil, err
@@ -223,19 +234,19 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.isLong() {
 		matrices = 0
 	}
-	if err := checkMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.name), matrices); err != nil {
+	if err := cli.CheckMemory(fmt.Sprintf("T = %d with a %s strategy", steps, j.class.Name()), matrices); err != nil {
 		return nil, err
 	}
 	if cmd.Flags().Changed("output") && f.out == "" {
-		return nil, usagef("--output is empty: name a folder")
+		return nil, cli.Usagef("--output is empty: name a folder")
 	}
-	if f.noDense && f.strategy.class == "dense" {
-		return nil, usagef("--no-dense leaves nothing to export of --strategy dense")
+	if f.noDense && j.isDense() {
+		return nil, cli.Usagef("--no-dense leaves nothing to export of --strategy dense")
 	}
 	if j.objective, err = parseObjective(f.objective); err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
-	if err := f.checkObjective(j.objective, j.schema); err != nil {
+	if err := j.checkObjective(); err != nil {
 		return nil, err
 	}
 	if err := f.start.check(j); err != nil {
@@ -247,21 +258,21 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 		}
 	}
 	if !cmd.Flags().Changed("tolerance") {
-		f.tolerance = j.objective.tolerance
+		f.tolerance = j.objective.kind.DefaultGap()
 	}
 	if !(f.tolerance > 0) || math.IsInf(f.tolerance, 1) {
-		return nil, usagef("--tolerance %v: must be positive and finite", f.tolerance)
+		return nil, cli.Usagef("--tolerance %v: must be positive and finite", f.tolerance)
 	}
 	if least := factorize.MinGap(steps); f.tolerance < least && !j.isLong() {
-		return nil, usagef("--tolerance %v: rounding allows no less than %s for T = %d", f.tolerance, decimalUp(least, 1), steps)
+		return nil, cli.Usagef("--tolerance %v: rounding allows no less than %s for T = %d", f.tolerance, cli.DecimalUp(least, 1), steps)
 	}
 	if f.format != "npy" && f.format != "csv" && f.format != "both" {
-		return nil, usagef("--format %q: must be npy, csv or both", f.format)
+		return nil, cli.Usagef("--format %q: must be npy, csv or both", f.format)
 	}
-	if err := f.split.check(cmd, f, j.kind, j.schema); err != nil {
+	if err := f.split.check(cmd, j); err != nil {
 		return nil, err
 	}
-	if err := f.privacy.check(cmd); err != nil {
+	if err := f.privacy.Check(cmd); err != nil {
 		return nil, err
 	}
 	if err := f.checkOutput(); err != nil {
@@ -270,19 +281,19 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.kind == workload.Prefix {
 		for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed"} {
 			if cmd.Flags().Changed(name) {
-				return nil, usagef("the prefix workload has no network: leave out --%s", name)
+				return nil, cli.Usagef("the prefix workload has no network: leave out --%s", name)
 			}
 		}
 		j.gram, err = f.gram.choose(cmd, nil, steps, 0, "", j.isLong())
 		return j, err
 	}
-	if j.network, err = f.network.load(); err != nil {
+	if j.network, err = f.network.Load(); err != nil {
 		return nil, err
 	}
-	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.seed, f.exactOnly(j), j.isLong()); err != nil {
+	if j.gram, err = f.gram.choose(cmd, j.network, steps, f.network.Seed, f.exactOnly(j), j.isLong()); err != nil {
 		return nil, err
 	}
-	n := float64(j.network.graph.Nodes())
+	n := float64(j.network.Graph.Nodes())
 	panel := math.Max(n*float64(steps), 1e6)
 	if j.gram.Method == "lanczos" {
 		panel = n * float64(f.gram.lanczosSteps+6)
@@ -292,10 +303,10 @@ func (f *optimizeFlags) prepare(cmd *cobra.Command) (*job, error) {
 	if j.isLong() {
 		panel += float64(steps) * (2*float64(f.gram.lanczosSteps) + 100)
 	}
-	if err := checkMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*panel+matrices); err != nil {
+	if err := cli.CheckMemory(fmt.Sprintf("T = %d on %.0f nodes", steps, n), 8*panel+matrices); err != nil {
 		return nil, err
 	}
-	if err := f.split.checkRoom(j.network.graph.Nodes(), steps, f.out); err != nil {
+	if err := f.split.checkRoom(j.network.Graph.Nodes(), steps, f.out); err != nil {
 		return nil, err
 	}
 	j.tell()
@@ -319,8 +330,8 @@ func (f *optimizeFlags) checkOutput() error {
 		return nil
 	}
 	err := export.CheckTarget(f.out, export.WriteOptions{Force: f.force})
-	if errors.Is(err, export.ErrExists) || errors.Is(err, export.ErrTarget) {
-		return usage(err)
+	if errors.Is(err, files.ErrExists) || errors.Is(err, export.ErrTarget) {
+		return cli.Usage(err)
 	}
 	return err
 }
@@ -330,7 +341,7 @@ func (j *job) tell() {
 	if j.flags.quiet {
 		return
 	}
-	for _, n := range j.network.notes {
+	for _, n := range j.network.Notes {
 		fmt.Fprintln(j.stderr, n)
 	}
 }
@@ -344,12 +355,12 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 	}
 	checkpoints := j.checkpoints()
 	defer checkpoints.end()
-	result, err := factorize.Optimize(ctx, h, participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
+	result, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(j.schema), factorize.Options{Gap: j.flags.tolerance, Start: start,
 		Progress: func(it factorize.Iteration) {
 			j.iteration(it)
 			checkpoints.keep(it)
 		}})
-	j.progress.clear()
+	j.progress.Clear()
 	if err != nil {
 		return nil, fmt.Errorf("optimizing: %w", err)
 	}
@@ -360,9 +371,9 @@ func (j *job) optimize(ctx context.Context, h *mat.SymDense) (*factorize.Result,
 func (j *job) iteration(it factorize.Iteration) {
 	j.history = append(j.history, export.Point{Loss: it.Loss, LowerBound: it.LowerBound})
 	if j.flags.verbose {
-		fmt.Fprintf(j.stderr, "iteration %3d  loss %s  bound %s  gap %s\n", it.Count, decimalUp(it.Loss, 10), decimalDown(it.LowerBound, 10), decimalUp(it.Gap, 3))
+		fmt.Fprintf(j.stderr, "iteration %3d  loss %s  bound %s  gap %s\n", it.Count, cli.DecimalUp(it.Loss, 10), cli.DecimalDown(it.LowerBound, 10), cli.DecimalUp(it.Gap, 3))
 	}
-	j.progress.show(gapFraction(it.Gap, j.flags.tolerance), fmt.Sprintf("iteration %d, loss %s, gap %s", it.Count, decimalUp(it.Loss, 6), decimalUp(it.Gap, 2)))
+	j.progress.Show(cli.GapFraction(it.Gap, j.flags.tolerance), fmt.Sprintf("iteration %d, loss %s, gap %s", it.Count, cli.DecimalUp(it.Loss, 6), cli.DecimalUp(it.Gap, 2)))
 }
 
 // incomplete returns the error of a run that did not reach its tolerance, or nil.
@@ -377,9 +388,9 @@ func (j *job) incomplete(ctx context.Context, o *outcome) error {
 	}
 	switch {
 	case r.Status == optim.Interrupted || ctx.Err() != nil:
-		return fmt.Errorf("%w after %d iterations with a gap of %s%s", errInterrupted, r.Iterations, decimalUp(r.Gap, 2), hint)
+		return fmt.Errorf("%w after %d iterations with a gap of %s%s", cli.ErrInterrupted, r.Iterations, cli.DecimalUp(r.Gap, 2), hint)
 	case r.Status != optim.Converged:
-		return fmt.Errorf("%v after %d iterations with a gap of %s, above the tolerance %g%s", r.Status, r.Iterations, decimalUp(r.Gap, 2),
+		return fmt.Errorf("%v after %d iterations with a gap of %s, above the tolerance %g%s", r.Status, r.Iterations, cli.DecimalUp(r.Gap, 2),
 			j.flags.tolerance, hint)
 	}
 	return nil
@@ -396,11 +407,11 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 	q, iterations, bound := r.Quality, r.Iterations, math.Max(r.LowerBound, o.bound)
 	strategy := export.Describe(o.chosen())
 	if special := o.special; special != nil {
-		q, iterations = special.quality, special.iterations
+		q, iterations = special.Quality, special.Iterations
 		if participation.IsPartition(j.schema) && r.Loss > 0 {
 			strategy.Ratio = q.Loss / r.Loss
 		}
-		if b := math.Max(special.bound, bound); special.bound > 0 {
+		if b := math.Max(special.ClassBound, bound); special.ClassBound > 0 {
 			gap := (q.Loss - b) / b
 			strategy.ClassBound, strategy.ClassGap = b, &gap
 		}
@@ -409,8 +420,8 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		q, iterations, bound = split.Quality, split.Iterations, split.LowerBound
 		strategy.Ratio = q.Loss / r.Loss
 	}
-	m := &export.Manifest{Version: version(), Workload: j.kind.String(), Steps: j.schema.Steps(),
-		Participation: j.flags.schema.describe(j.schema), Gram: j.gram,
+	m := &export.Manifest{Version: version.String(), Workload: j.kind.String(), Steps: j.schema.Steps(),
+		Participation: j.flags.schema.Describe(j.schema), Gram: j.gram,
 		Strategy: strategy, SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(),
 		SquaredError: q.SquaredError, Loss: q.Loss, LowerBound: bound,
 		Tolerance: j.flags.tolerance, Iterations: iterations, Status: r.Status.String(), History: j.history}
@@ -418,14 +429,14 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		m.Gap = rounding.DivUp(q.Loss-bound, bound)
 	}
 	if j.network != nil {
-		m.Graph = &j.network.origin
-		nodes = j.network.graph.Nodes()
+		m.Graph = &j.network.Origin
+		nodes = j.network.Graph.Nodes()
 	}
 	if o.split != nil && o.split.LowerBound > 0 {
 		m.PerNode, m.SharedLoss = j.flags.split.describe(o.split), r.Loss
 	}
 	if !j.objective.isMean() {
-		m.Objective, m.Weights = j.objective.name, o.weights
+		m.Objective, m.Weights = j.objective.kind.String(), r.Weights
 	}
 	m.RMSE = q.RMSE(nodes, j.objective.steps(j.schema.Steps()))
 	for _, b := range o.baselines {
@@ -435,11 +446,11 @@ func (j *job) manifest(o *outcome) (*export.Manifest, error) {
 		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
 	}
 	var err error
-	if m.Privacy, err = j.flags.privacy.calibrate(rounding.SqrtUp(q.Sensitivity.Squared)); err != nil {
-		return nil, usage(err)
+	if m.Privacy, err = j.flags.privacy.Calibrate(rounding.SqrtUp(q.Sensitivity.Squared)); err != nil {
+		return nil, cli.Usage(err)
 	}
 	m.Seconds = time.Since(j.started).Seconds()
-	m.PeakBytes = peakBytes()
+	m.PeakBytes = limits.PeakBytes()
 	return m, nil
 }
 
@@ -451,7 +462,7 @@ func (j *job) export(m *export.Manifest, o *outcome) error {
 	s := o.chosen()
 	if m.PerNode != nil {
 		files = j.flags.split.files(o.split)
-	} else if m.Strategy.Class == "dense" || (!j.flags.noDense && m.Steps <= maxDense) {
+	} else if j.isDense() || (!j.flags.noDense && m.Steps <= maxDense) {
 		var c, inverse mat.TriDense
 		s.StrategyTo(&c)
 		if err := s.NoisingTo(&inverse); err != nil {
@@ -465,7 +476,7 @@ func (j *job) export(m *export.Manifest, o *outcome) error {
 		}
 	}
 	if j.network != nil {
-		files = append(files, export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, j.network.graph) }})
+		files = append(files, export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, j.network.Graph) }})
 	}
 	return export.WriteDir(j.flags.out, m, files, export.WriteOptions{Force: j.flags.force})
 }

@@ -10,17 +10,17 @@ import (
 // outcome is what optimize has computed.
 type outcome struct {
 	best      *factorize.Result // the dense optimum, under the schema or its relaxation
-	special   *structured       // nil: best itself is wanted
+	special   *factorize.Result // of the class; nil: best itself is wanted
+	certified bool              // special's search proves how close it came
 	split     *factorize.Split  // strategies of single nodes or groups, if they are wanted
 	bound     float64           // where patterns overlap: what OverlapBound proves; 0: nothing
-	weights   []float64         // of the steps, if the bound is that of their weighted mean
 	baselines []benchmarks.Baseline
 }
 
 // chosen returns the strategy to export, if it is only one.
 func (o *outcome) chosen() strategy.Strategy {
 	if o.special != nil {
-		return o.special.strategy
+		return o.special.Strategy
 	}
 	return o.best.Strategy
 }
@@ -29,8 +29,8 @@ func (o *outcome) chosen() strategy.Strategy {
 func (o *outcome) unfinished() *factorize.Result {
 	switch {
 	case o.best.Status != optim.Converged:
-	case o.special != nil && o.special.search != nil:
-		return o.special.search
+	case o.special != nil && o.certified:
+		return o.special
 	case o.split != nil:
 		return &factorize.Result{Status: o.split.Status, Iterations: o.split.Iterations, Gap: o.split.Gap}
 	}

@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/parallel"
+	"mafalda/internal/simulated"
 	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
@@ -52,41 +56,41 @@ synthetic needs no data; mnist a folder with four IDX files.`,
   mafalda partpsp --networks exp,d-out:2 --estimate sound --gamma-n 1e-4 -o partpsp
   mafalda partpsp --task mnist --data mnist --batch 100 --seeds 1 -o table2
   mafalda partpsp --features 784 --shared 1 --b 1 --json`,
-		Args: noArgs,
-		RunE: untilInterrupted(f.run),
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.task, "task", "synthetic", "what is learned: synthetic or mnist")
 	fl.StringVar(&f.data, "data", "", "`folder` with the data of mnist")
-	fl.Var((*wholeNumber)(&f.records), "records", "records of the synthetic task")
-	fl.Var((*wholeNumber)(&f.features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
-	fl.Var((*wholeNumber)(&f.nodes), "nodes", "nodes of the network")
+	fl.Var((*cli.WholeNumber)(&f.records), "records", "records of the synthetic task")
+	fl.Var((*cli.WholeNumber)(&f.features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
+	fl.Var((*cli.WholeNumber)(&f.nodes), "nodes", "nodes of the network")
 	fl.StringSliceVar(&f.networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"}, "directed networks: exp, and d-out:d for several d")
 	fl.Float64SliceVar(&f.bs, "b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
 	f.shared = []int{1, 2, 3}
-	fl.Var(&wholeNumbers{list: &f.shared}, "shared", "how many of the three layers are shared, from the first")
+	fl.Var(&cli.WholeNumbers{List: &f.shared}, "shared", "how many of the three layers are shared, from the first")
 	fl.Float64Var(&f.push.gammaN, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
-	fl.Var((*wholeNumber)(&f.push.sync), "sync", "all nodes average exactly after so many rounds (0: never)")
+	fl.Var((*cli.WholeNumber)(&f.push.sync), "sync", "all nodes average exactly after so many rounds (0: never)")
 	fl.StringVar(&f.push.estimate, "estimate", "real", "sensitivity of the rounds: real, sound or paper (see mafalda average)")
-	fl.Var((*wholeNumber)(&f.epochs), "epochs", "passes over the records")
-	fl.Var((*wholeNumber)(&f.batch), "batch", "records of a node in a round")
+	fl.Var((*cli.WholeNumber)(&f.epochs), "epochs", "passes over the records")
+	fl.Var((*cli.WholeNumber)(&f.batch), "batch", "records of a node in a round")
 	fl.Float64Var(&f.rate, "learning-rate", 0.3, "of shared and local layers")
 	fl.Float64Var(&f.clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
-	fl.Var((*wholeNumber)(&f.seeds), "seeds", "runs of every cell")
+	fl.Var((*cli.WholeNumber)(&f.seeds), "seeds", "runs of every cell")
 	fl.StringVarP(&f.out, "output", "o", "",
 		"write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
 			"every --b and --shared (with --estimate real in runs of their own, with sound estimates)")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	completeWith(cmd, "task", []string{"synthetic", "mnist"})
-	completeWith(cmd, "estimate", estimates)
+	cli.CompleteWith(cmd, "task", []string{"synthetic", "mnist"})
+	cli.CompleteWith(cmd, "estimate", estimates)
 	return cmd
 }
 
 // partResult is the JSON.
 type partResult struct {
-	simulated
+	simulated.Mark
 	Task     string                 `json:"task"`
 	Widths   []int                  `json:"widths"`
 	Nodes    int                    `json:"nodes"`
@@ -105,39 +109,39 @@ type partTraining struct {
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
-	t, err := abandonable(cmd.Context(), f.prepare)
+	t, err := parallel.Abandonable(cmd.Context(), f.prepare)
 	if err != nil {
 		return usageUnlessInterrupted(err)
 	}
-	if err := checkFolder(f.out, partName, f.force); err != nil {
+	if err := cli.CheckFolder(f.out, partName, f.force); err != nil {
 		return err
 	}
-	defer func() { removeIfEmpty(f.out, err) }()
-	bar := newProgress(cmd.ErrOrStderr(), f.quiet)
-	figures, err := abandonable(cmd.Context(), func(ctx context.Context) ([]namedFigure, error) {
+	defer func() { cli.RemoveIfEmpty(f.out, err) }()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	figures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
 		var err error
-		t.grid.Progress = func(done float64) { bar.show(done, "runs") }
+		t.grid.Progress = func(done float64) { bar.Show(done, "runs") }
 		if t.result.Cells, err = t.grid.Train(ctx); err != nil || f.out == "" {
 			return nil, err
 		}
 		return t.figures(ctx, bar)
 	})
-	bar.clear()
+	bar.Clear()
 	if errors.Is(err, simulate.ErrData) {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		if err := writeResult(f.out, partName, t.result, figures, f.force); err != nil {
+		if err := cli.WriteResult(f.out, partName, t.result, figures, f.force); err != nil {
 			return err
 		}
 	}
 	w := cmd.OutOrStdout()
 	switch {
 	case f.json:
-		return writeJSON(w, t.result)
+		return cli.WriteJSON(w, t.result)
 	case f.quiet:
 		return nil
 	}
@@ -148,7 +152,7 @@ func usageUnlessInterrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return usage(err)
+	return cli.Usage(err)
 }
 
 func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
@@ -166,7 +170,7 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 	features := g.Task.Model.Features()
 	widths := []int{features, hiddenUnits, features, classes}
 	g.Model = simulate.NewPerceptron(widths...)
-	t.result = partResult{simulated: isSimulated, Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
+	t.result = partResult{Mark: simulated.Noise(), Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
 		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
 	if g.Networks, err = f.chooseNetworks(ctx); err != nil {
 		return nil, err

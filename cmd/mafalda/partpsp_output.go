@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
 	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
@@ -18,12 +19,12 @@ func (t *partTraining) print(w io.Writer) error {
 	for _, v := range t.result.Widths {
 		widths = append(widths, strconv.Itoa(v))
 	}
-	fmt.Fprintf(w, "task           %s, model %s (tanh), %d nodes, %s\n", f.task, strings.Join(widths, "-"), f.nodes, count(t.result.Cells[0].Rounds, "round"))
+	fmt.Fprintf(w, "task           %s, model %s (tanh), %d nodes, %s\n", f.task, strings.Join(widths, "-"), f.nodes, cli.Count(t.result.Cells[0].Rounds, "round"))
 	fmt.Fprintf(w, "noise          Laplace of scale %g·S/b in every shared parameter; synchronized every %d rounds\n", f.push.gammaN, f.push.sync)
 	source := map[string]string{"real": "the real one, which no node knows: the best that can be expected", "sound": "estimated with constants that are enough for the network",
 		"paper": "estimated with the paper's constants, which can be too small"}[f.push.estimate]
 	fmt.Fprintf(w, "sensitivity S  %s\n", source)
-	fmt.Fprintf(w, "accuracy       in %%, mean of %s\n\n", count(f.seeds, "run"))
+	fmt.Fprintf(w, "accuracy       in %%, mean of %s\n\n", cli.Count(f.seeds, "run"))
 	header := []string{"method", "b", "epsilon of a round"}
 	for _, n := range t.grid.Networks {
 		header = append(header, n.Name)
@@ -33,7 +34,7 @@ func (t *partTraining) print(w io.Writer) error {
 		first := t.result.Cells[at]
 		row := []string{t.grid.MethodOf(first.Shared), "no noise", "–"}
 		if first.B != nil {
-			row[1], row[2] = fmt.Sprintf("%g", *first.B), decimalUp(*first.Epsilon, 6)
+			row[1], row[2] = fmt.Sprintf("%g", *first.B), cli.DecimalUp(*first.Epsilon, 6)
 		}
 		for _, c := range t.result.Cells[at : at+len(t.grid.Networks)] {
 			text := fmt.Sprintf("%.2f", 100*c.Accuracy)
@@ -47,18 +48,18 @@ func (t *partTraining) print(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	return table(w, header, rows)
+	return cli.Table(w, header, rows)
 }
 
 // figureRounds is how many rounds are drawn, as in Figure 2 of Zhou et al.
 const figureRounds = 40
 
 // figures are a picture for every network and b.
-func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigure, error) {
-	var list []namedFigure
+func (t *partTraining) figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) {
+	var list []figures.Named
 	for i, n := range t.grid.Networks {
 		for j, b := range t.flags.bs {
-			bar.show(float64(i*len(t.flags.bs)+j)/float64(len(t.grid.Networks)*len(t.flags.bs)), "figures")
+			bar.Show(float64(i*len(t.flags.bs)+j)/float64(len(t.grid.Networks)*len(t.flags.bs)), "figures")
 			g, err := t.sensitivityFigure(ctx, n, b)
 			if err != nil {
 				return nil, fmt.Errorf("drawing: %w", err)
@@ -68,7 +69,7 @@ func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigur
 				name += fmt.Sprintf("-b-%g", b)
 			}
 			if g != nil {
-				list = append(list, namedFigure{name, g})
+				list = append(list, figures.Named{Name: name, Figure: g})
 			}
 		}
 	}
@@ -77,7 +78,7 @@ func (t *partTraining) figures(ctx context.Context, bar *progress) ([]namedFigur
 
 // sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as
 // estimated in the table, but soundly where that takes the real one. It is nil if no round has come to an end.
-func (t *partTraining) sensitivityFigure(ctx context.Context, n simulate.PartPSPNetwork, b float64) (*figure.Figure, error) {
+func (t *partTraining) sensitivityFigure(ctx context.Context, n simulate.PartPSPNetwork, b float64) (*figures.Figure, error) {
 	push := t.flags.push
 	if push.estimate == "real" {
 		push.estimate = "sound"
@@ -88,14 +89,14 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n simulate.PartPSP
 	}
 	grid := t.grid
 	grid.PushSum = push.options(dpps.Calibration{})
-	var curves []figure.Curve
+	var curves []figures.Curve
 	for _, shared := range grid.Shared {
 		reports, err := grid.Sensitivities(ctx, n, shared, b, figureRounds)
 		if err != nil {
 			return nil, err
 		}
-		real := figure.Curve{Name: fmt.Sprintf("real, %s", t.grid.MethodOf(shared))}
-		estimated := figure.Curve{Name: fmt.Sprintf("estimated, %s", t.grid.MethodOf(shared)), Dashed: true}
+		real := figures.Curve{Name: fmt.Sprintf("real, %s", t.grid.MethodOf(shared))}
+		estimated := figures.Curve{Name: fmt.Sprintf("estimated, %s", t.grid.MethodOf(shared)), Dashed: true}
 		for _, round := range reports {
 			if round.Real > 0 && round.Estimated > 0 {
 				real.X, real.Y = append(real.X, float64(round.Round)), append(real.Y, round.Real)
@@ -111,6 +112,6 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n simulate.PartPSP
 	}
 	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.Name, b, push.gammaN,
 		push.estimate)
-	return figure.Lines(figure.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true},
+	return figures.Lines(figures.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true},
 		curves)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"mafalda/internal/cli"
 	"mafalda/simulate"
 )
 
@@ -38,7 +39,7 @@ func TestPipesAreRefused(t *testing.T) {
 		done := make(chan string, 1)
 		go func() {
 			code, _, stderr := mafalda(args...)
-			if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "pipe") {
+			if code != cli.ExitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "pipe") {
 				done <- stderr
 			}
 			close(done)
@@ -69,7 +70,7 @@ func TestIgnoredSignal(t *testing.T) {
 	}
 	sent := time.Now()
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted || time.Since(sent) > 10*time.Second {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitInterrupted || time.Since(sent) > 10*time.Second {
 		t.Errorf("%v after %v", err, time.Since(sent))
 	}
 }

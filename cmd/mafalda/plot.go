@@ -14,7 +14,9 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/figure"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/files"
 	"mafalda/strategy"
 )
 
@@ -43,41 +45,41 @@ each with its own. Errors and spectrum need the network. Built-in graphs are mad
 from a file, name it. Nothing is written before everything is drawn.`,
 		Example: `  mafalda plot out                 # into the current folder
   mafalda plot out --graph ego.edges -o figures`,
-		Args: exactArgs(1, "one folder"),
+		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.network.bindNetwork(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "write the pictures to this `folder`")
-	cmd.Flags().Var((*wholeNumber)(&f.node), "node",
+	cmd.Flags().Var((*cli.WholeNumber)(&f.node), "node",
 		"whose strategy to draw, by its index in nodes.csv, if nodes have their own")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace pictures that are there")
 	return cmd
 }
 
 func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
-	ctx, stop := interruptible(cmd.Context())
+	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
 	e, err := export.Load(dir)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if steps := e.Manifest.Steps; steps > factorize.LongSteps {
-		return usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
+		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
 	}
-	c, err := nodeStrategy(e, f.node)
+	c, err := e.NodeStrategy(f.node)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	v := &verification{flags: &f.network, export: e}
 	if v.schema, err = e.Manifest.Participation.Of(e.Manifest.Steps); err != nil {
-		return usage(fmt.Errorf("%s: %w", dir, err))
+		return cli.Usage(fmt.Errorf("%s: %w", dir, err))
 	}
 	n, known, err := v.networkOf()
 	if err != nil {
 		return err
 	}
 	if failed := v.failures(); len(failed) > 0 {
-		return usagef("%s: %s: %s", dir, failed[0].Name, failed[0].Detail)
+		return cli.Usagef("%s: %s: %s", dir, failed[0].Name, failed[0].Detail)
 	}
 	for _, note := range v.notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "errors and spectrum are not drawn: "+note)
@@ -98,7 +100,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 		figures = append(figures, of...)
 	}
 	for _, g := range figures { // all are made before the first is written
-		if err := writeFigure(w, f.out, g.name, g.figure, f.force); err != nil {
+		if err := cli.WriteFigure(w, f.out, g.Name, g.Figure, f.force); err != nil {
 			return err
 		}
 	}
@@ -107,7 +109,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 
 // checkPlaces finds out, before anything is drawn, whether there are pictures already.
 func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
-	if err := refuseExport(f.out); err != nil {
+	if err := cli.RefuseExport(f.out); err != nil {
 		return err
 	}
 	names := []string{"matrices"}
@@ -118,10 +120,10 @@ func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
 		names = append(names, "errors", "spectrum")
 	}
 	for _, name := range names {
-		for _, ext := range figure.Formats() {
+		for _, ext := range figures.Formats() {
 			path := filepath.Join(f.out, name+ext)
 			if _, err := os.Lstat(path); err == nil && !f.force {
-				return usagef("%s: %v (use --force to replace it)", path, export.ErrExists)
+				return cli.Usage(&files.ExistsError{Path: path})
 			}
 		}
 	}
@@ -129,7 +131,7 @@ func (f *plotFlags) checkPlaces(m *export.Manifest, network bool) error {
 }
 
 // exportFigures draws what the export alone has.
-func (f *plotFlags) exportFigures(e *export.Export, c strategy.Strategy) ([]namedFigure, error) {
+func (f *plotFlags) exportFigures(e *export.Export, c strategy.Strategy) ([]figures.Named, error) {
 	whose := ""
 	if e.Manifest.PerNode != nil {
 		whose = fmt.Sprintf(" of node %d", f.node)
@@ -138,70 +140,50 @@ func (f *plotFlags) exportFigures(e *export.Export, c strategy.Strategy) ([]name
 	if err != nil {
 		return nil, err
 	}
-	figures := []namedFigure{{"matrices", matrices}}
+	pictures := []figures.Named{{Name: "matrices", Figure: matrices}}
 	if len(e.Manifest.History) > 1 {
 		convergence, err := convergenceFigure(e.Manifest)
 		if err != nil {
 			return nil, err
 		}
-		figures = append(figures, namedFigure{"convergence", convergence})
+		pictures = append(pictures, figures.Named{Name: "convergence", Figure: convergence})
 	}
-	return figures, nil
+	return pictures, nil
 }
 
 // networkFigures draws what needs the network.
-func networkFigures(ctx context.Context, w io.Writer, v *verification, n *network,
-	c strategy.Strategy) ([]namedFigure, error) {
+func networkFigures(ctx context.Context, w io.Writer, v *verification, n *graph.Network,
+	c strategy.Strategy) ([]figures.Named, error) {
 	errs, err := errorsFigure(ctx, v, n, c)
 	if err != nil {
 		return nil, err
 	}
-	figures := []namedFigure{{"errors", errs}}
-	values, err := n.gossip.Eigenvalues()
+	pictures := []figures.Named{{Name: "errors", Figure: errs}}
+	values, err := n.Gossip.Eigenvalues()
 	if errors.Is(err, graph.ErrSpectrum) {
 		fmt.Fprintf(w, "spectrum is not drawn: %v\n", err)
-		return figures, nil
+		return pictures, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	spectrum, err := spectrumFigure(values)
-	return append(figures, namedFigure{"spectrum", spectrum}), err
+	return append(pictures, figures.Named{Name: "spectrum", Figure: spectrum}), err
 }
 
-// nodeStrategy returns the strategy that a node of an export runs, made from its parameters if need be.
-func nodeStrategy(e *export.Export, node int) (strategy.Strategy, error) {
-	layer, err := e.Node(node)
-	if err != nil {
-		return nil, err
-	}
-	if layer.C == nil {
-		s, err := e.Manifest.Strategy.Build(e.Manifest.Steps)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Dir, err)
-		}
-		return s, nil
-	}
-	s, err := strategy.NewDense(layer.C)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.Dir, err)
-	}
-	return s, nil
-}
-
-func matricesFigure(c strategy.Strategy, whose string) (*figure.Figure, error) {
+func matricesFigure(c strategy.Strategy, whose string) (*figures.Figure, error) {
 	var lower, noising mat.TriDense
 	c.StrategyTo(&lower)
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
-	return figure.Heatmaps(figure.Matrix{Name: "strategy C" + whose, Values: &lower},
-		figure.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
+	return figures.Heatmaps(figures.Matrix{Name: "strategy C" + whose, Values: &lower},
+		figures.Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
 }
 
 // convergenceFigure shows how far loss and bound were from their ends, iteration by iteration.
-func convergenceFigure(m *export.Manifest) (*figure.Figure, error) {
-	loss, bound := figure.Curve{Name: "loss above the final bound"}, figure.Curve{Name: "bound below the final loss"}
+func convergenceFigure(m *export.Manifest) (*figures.Figure, error) {
+	loss, bound := figures.Curve{Name: "loss above the final bound"}, figures.Curve{Name: "bound below the final loss"}
 	end := m.History[len(m.History)-1]
 	before := 0.0
 	for i, h := range m.History {
@@ -213,31 +195,16 @@ func convergenceFigure(m *export.Manifest) (*figure.Figure, error) {
 			bound.X, bound.Y = append(bound.X, float64(i)), append(bound.Y, below)
 		}
 	}
-	return figure.Lines(figure.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance",
-		LogY: true}, []figure.Curve{loss, bound})
+	return figures.Lines(figures.Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance",
+		LogY: true}, []figures.Curve{loss, bound})
 }
 
 // spectrumFigure shows the moduli of the eigenvalues, largest first.
-func spectrumFigure(values []float64) (*figure.Figure, error) {
-	curve := figure.Curve{Name: "eigenvalues"}
+func spectrumFigure(values []float64) (*figures.Figure, error) {
+	curve := figures.Curve{Name: "eigenvalues"}
 	for i, v := range values {
 		curve.X, curve.Y = append(curve.X, float64(i+1)), append(curve.Y, v)
 	}
-	return figure.Lines(figure.Axes{Title: "Spectrum of the gossip matrix", X: "index",
-		Y: "modulus of the eigenvalue", Dots: true}, []figure.Curve{curve})
-}
-
-// writeFigure writes a figure in every format to the folder and says where.
-func writeFigure(w io.Writer, dir, name string, f *figure.Figure, force bool) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("making the folder of the figures: %w", err)
-	}
-	for _, ext := range figure.Formats() {
-		path := filepath.Join(dir, name+ext)
-		if err := export.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
-			return usageIfExists(err)
-		}
-		fmt.Fprintf(w, "written  %s\n", path)
-	}
-	return nil
+	return figures.Lines(figures.Axes{Title: "Spectrum of the gossip matrix", X: "index",
+		Y: "modulus of the eigenvalue", Dots: true}, []figures.Curve{curve})
 }

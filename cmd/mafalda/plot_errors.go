@@ -8,18 +8,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
-	"mafalda/internal/figure"
+	"mafalda/graph"
+	"mafalda/internal/figures"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // errorsFigure shows the error of every step, for unit noise and sens = 1, as root mean square over the nodes.
-func errorsFigure(ctx context.Context, v *verification, n *network, c strategy.Strategy) (*figure.Figure, error) {
+func errorsFigure(ctx context.Context, v *verification, n *graph.Network, c strategy.Strategy) (*figures.Figure, error) {
 	k, err := v.kernel(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	dmf, err := factorize.Optimize(ctx, workload.PrefixGram(k.Steps()), v.schema, factorize.Options{})
+	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(workload.PrefixGram(k.Steps())), v.schema, factorize.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +45,11 @@ func errorsFigure(ctx context.Context, v *verification, n *network, c strategy.S
 		}
 		all = append(all, stepCurve{x.name, e})
 	}
-	var curves []figure.Curve
+	var curves []figures.Curve
 	for _, c := range all {
-		curves = append(curves, c.curve(n.graph.Nodes()))
+		curves = append(curves, c.curve(n.Graph.Nodes()))
 	}
-	return figure.Lines(figure.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
+	return figures.Lines(figures.Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
 		Y: "root mean square over the nodes", LogY: true}, curves)
 }
 
@@ -59,8 +60,8 @@ type stepCurve struct {
 }
 
 // curve takes the root of the mean over the nodes.
-func (c stepCurve) curve(nodes int) figure.Curve {
-	out := figure.Curve{Name: c.name}
+func (c stepCurve) curve(nodes int) figures.Curve {
+	out := figures.Curve{Name: c.name}
 	for t, e := range c.errors {
 		out.X, out.Y = append(out.X, float64(t)), append(out.Y, math.Sqrt(e/float64(nodes)))
 	}
@@ -77,18 +78,18 @@ func scaledErrors(c strategy.Strategy, k *workload.Kernel, v *verification) ([]f
 }
 
 // layerErrors is scaledErrors where every node runs its own layer.
-func layerErrors(ctx context.Context, v *verification, n *network) ([]float64, error) {
+func layerErrors(ctx context.Context, v *verification, n *graph.Network) ([]float64, error) {
 	m := v.export.Manifest
-	if n.graph.Nodes() != len(m.PerNode.Layers) {
+	if n.Graph.Nodes() != len(m.PerNode.Layers) {
 		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers),
-			n.graph.Nodes())
+			n.Graph.Nodes())
 	}
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
 		return nil, err
 	}
 	sums := make([]*mat.SymDense, len(v.export.Layers))
-	err = workload.NodeGrams(ctx, n.gossip.Matrix(), m.Steps, workload.Options{Kind: kind}, func(i int,
+	err = workload.NodeGrams(ctx, n.Gossip.Matrix(), m.Steps, workload.Options{Kind: kind}, func(i int,
 		h *mat.SymDense) error {
 		layer := m.PerNode.Layers[i]
 		if sums[layer] == nil {

@@ -33,7 +33,7 @@ func TestPlotErrorsOfSplits(t *testing.T) {
 		if split != nil {
 			errors, err = layerErrors(t.Context(), v, n)
 		} else {
-			c, errC := nodeStrategy(e, 0)
+			c, errC := e.NodeStrategy(0)
 			k, errK := v.kernel(t.Context(), n)
 			if errC != nil || errK != nil {
 				t.Fatal(errC, errK)
@@ -44,7 +44,7 @@ func TestPlotErrorsOfSplits(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sum float64
-		for _, y := range (stepCurve{"", errors}).curve(n.graph.Nodes()).Y {
+		for _, y := range (stepCurve{"", errors}).curve(n.Graph.Nodes()).Y {
 			sum += y * y
 		}
 		if got := math.Sqrt(sum / float64(m.Steps)); !near(got, m.RMSE, 1e-10) {

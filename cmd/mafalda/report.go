@@ -6,12 +6,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/tw"
-
-	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
 )
@@ -20,23 +17,23 @@ import (
 func (j *job) report(w io.Writer, m *export.Manifest) error {
 	nodes := 1
 	if j.network != nil {
-		nodes = j.network.graph.Nodes()
-		fmt.Fprintf(w, "graph          %s\n", j.network.line())
-		fmt.Fprintf(w, "gossip         %s\n", gossipLine(&j.network.origin))
+		nodes = j.network.Graph.Nodes()
+		fmt.Fprintf(w, "graph          %s\n", j.network.Line())
+		fmt.Fprintf(w, "gossip         %s\n", j.network.Origin.GossipLine())
 	}
 	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
 	if !j.objective.isMean() {
-		fmt.Fprintf(w, "objective      %s: squared error %s\n", j.objective.name, j.objective.about)
+		fmt.Fprintf(w, "objective      %v: squared error %s\n", j.objective.kind, j.objective.about)
 	}
 	fmt.Fprintf(w, "participation  %v\n", j.schema)
-	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.adjacencyLine())
+	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.AdjacencyLine())
 	optimum := m.Loss
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio
 	}
 	row := func(name string, sens, squared, loss float64) []string {
-		return []string{name, numberUp(sens), numberUp(squared), numberUp(loss),
-			numberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
+		return []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss),
+			cli.NumberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
 	}
 	rows := [][]string{row(j.strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
@@ -51,7 +48,7 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}
 	}
-	if err := table(w, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows); err != nil {
+	if err := cli.Table(w, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows); err != nil {
 		return err
 	}
 	nobody := "no strategy has"
@@ -63,18 +60,18 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 	}
 	fmt.Fprintln(w)
 	if m.LowerBound > 0 {
-		fmt.Fprintf(w, "lower bound    %s: %s a smaller loss\n", decimalDown(m.LowerBound, 10), nobody)
+		fmt.Fprintf(w, "lower bound    %s: %s a smaller loss\n", cli.DecimalDown(m.LowerBound, 10), nobody)
 		fmt.Fprintf(w, "               (attackers may know when a record takes part: secret sampling is another matter, and not covered)\n")
 	}
 	j.reportGap(w, m)
 	if p := m.Privacy; p != nil {
-		fmt.Fprintf(w, "privacy        %s\n", privacyLine(p))
-		fmt.Fprintf(w, "noise          standard deviation %s per coordinate of Z (%s/mu), in sums of gradients clipped to %g\n", decimalUp(p.NoiseStd, 6),
-			j.flags.privacy.contribution(), p.Clip)
+		fmt.Fprintf(w, "privacy        %s\n", cli.PrivacyLine(p))
+		fmt.Fprintf(w, "noise          standard deviation %s per coordinate of Z (%s/mu), in sums of gradients clipped to %g\n", cli.DecimalUp(p.NoiseStd, 6),
+			j.flags.privacy.Contribution(), p.Clip)
 	} else {
-		fmt.Fprintf(w, "noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed\n", j.flags.privacy.contribution())
+		fmt.Fprintf(w, "noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed\n", j.flags.privacy.Contribution())
 	}
-	fmt.Fprintf(w, "cost           %s, %s of memory\n", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond), bytesText(float64(m.PeakBytes)))
+	fmt.Fprintf(w, "cost           %s, %s of memory\n", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond), cli.BytesText(float64(m.PeakBytes)))
 	if m.Files != nil {
 		fmt.Fprintf(w, "written        %s (check it with: mafalda verify %s%s)\n", j.flags.out, j.flags.out, j.networkFiles())
 	} else if j.flags.out == "" {
@@ -92,9 +89,9 @@ func (j *job) strategyName(m *export.Manifest) string {
 		return fmt.Sprintf("mafalda, %d groups", m.PerNode.Distinct)
 	case s.Buffers > 0:
 		return fmt.Sprintf("%s, %d buffers", s.Class, s.Buffers)
-	case s.Class == "dense" && !participation.IsPartition(j.schema):
+	case isDense(s) && !participation.IsPartition(j.schema):
 		return "mafalda"
-	case s.Class != "dense":
+	case !isDense(s):
 		return fmt.Sprintf("%s, w = %d", s.Class, s.Bandwidth)
 	case m.Status != optim.Converged.String():
 		return "mafalda (so far)"
@@ -109,19 +106,19 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	case m.LowerBound == 0:
 		fmt.Fprintf(w, "lower bound    none for more than %d steps\n", factorize.LongSteps)
 	case m.PerNode != nil:
-		fmt.Fprintf(w, "gap            %s to one strategy a node; the loss is %.4f of the best shared one's\n", decimalUp(m.Gap, 2), s.Ratio)
-		fmt.Fprintf(w, "group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)\n", decimalDown(m.PerNode.GroupBound, 10),
-			decimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound, 2))
+		fmt.Fprintf(w, "gap            %s to one strategy a node; the loss is %.4f of the best shared one's\n", cli.DecimalUp(m.Gap, 2), s.Ratio)
+		fmt.Fprintf(w, "group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)\n", cli.DecimalDown(m.PerNode.GroupBound, 10),
+			cli.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound, 2))
 	case s.Ratio != 0:
-		fmt.Fprintf(w, "gap            %s: the loss is %.4f of the dense optimum's\n", decimalUp(m.Gap, 4), s.Ratio)
+		fmt.Fprintf(w, "gap            %s: the loss is %.4f of the dense optimum's\n", cli.DecimalUp(m.Gap, 4), s.Ratio)
 	case !participation.IsPartition(j.schema):
-		fmt.Fprintf(w, "gap            %s: patterns overlap, and no strategy need reach the bound\n", decimalUp(m.Gap, 4))
+		fmt.Fprintf(w, "gap            %s: patterns overlap, and no strategy need reach the bound\n", cli.DecimalUp(m.Gap, 4))
 	default:
-		fmt.Fprintf(w, "gap            %s certified (tolerance %g), %s after %d iterations\n", decimalUp(m.Gap, 2), m.Tolerance, m.Status, m.Iterations)
+		fmt.Fprintf(w, "gap            %s certified (tolerance %g), %s after %d iterations\n", cli.DecimalUp(m.Gap, 2), m.Tolerance, m.Status, m.Iterations)
 	}
 	if s.ClassGap != nil {
-		fmt.Fprintf(w, "class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)\n", decimalDown(s.ClassBound, 10), s.Class,
-			s.Bandwidth, decimalUp(*s.ClassGap, 2))
+		fmt.Fprintf(w, "class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)\n", cli.DecimalDown(s.ClassBound, 10), s.Class,
+			s.Bandwidth, cli.DecimalUp(*s.ClassGap, 2))
 	}
 	fmt.Fprintf(w, "sensitivity    %s\n", map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}[m.SensKind])
 	if m.Gram != nil && m.Gram.Method != "exact" {
@@ -130,75 +127,14 @@ func (j *job) reportGap(w io.Writer, m *export.Manifest) {
 	fmt.Fprintf(w, "node           keeps %d numbers and does %d operations a step, for each model parameter\n", s.MemoryFloats, s.FlopsPerStep)
 }
 
-func gossipLine(g *export.Graph) string {
-	if g.GossipFile != "" {
-		return g.GossipFile
-	}
-	return g.Gossip
-}
-
-func (f *privacyFlags) adjacencyLine() string {
-	a, err := accounting.ParseAdjacency(f.adjacency)
-	if err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, f.contribution())
-}
-
-// contribution says how far one record can move a sum of gradients, by accounting.Adjacency.Contribution.
-func (f *privacyFlags) contribution() string {
-	if a, err := accounting.ParseAdjacency(f.adjacency); err == nil && a.Contribution(1) == 1 {
-		return "clip"
-	}
-	return "2·clip"
-}
-
-// privacyLine states a guarantee. A μ that was computed for an (ε, δ) has no more digits than are printed here.
-func privacyLine(p *export.Privacy) string {
-	s := "mu = " + decimalUp(p.Mu, accounting.MuDigits)
-	if p.Epsilon != nil {
-		s += fmt.Sprintf(", that is (%s, %g)-DP", decimalUp(*p.Epsilon, 6), *p.Delta)
-	}
-	return s + " against everybody who sees all messages (local DP)"
-}
-
-// table renders rows with the first column left-aligned and the others, which hold numbers, to the right.
-func table(w io.Writer, header []string, rows [][]string) error {
-	return renderTable(w, header, rows, tw.AlignRight)
-}
-
-// textTable renders rows of words.
-func textTable(w io.Writer, header []string, rows [][]string) error {
-	return renderTable(w, header, rows, tw.AlignLeft)
-}
-
-func renderTable(w io.Writer, header []string, rows [][]string, others tw.Align) error {
-	align := make([]tw.Align, len(header))
-	for i := range align {
-		align[i] = others
-	}
-	align[0] = tw.AlignLeft
-	t := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
-		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
-		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleLight)))
-	t.Header(header)
-	for _, r := range rows {
-		if err := t.Append(r); err != nil {
-			return err
-		}
-	}
-	return t.Render()
-}
-
 // networkFiles returns the flags by which verify and plot are told of the files of the network.
 func (j *job) networkFiles() string {
 	var flags string
-	if j.network != nil && j.network.origin.SHA256 != "" {
-		flags = " --graph " + j.flags.network.source
+	if j.network != nil && j.network.Origin.SHA256 != "" {
+		flags = " --graph " + j.flags.network.Source
 	}
-	if j.network != nil && j.network.origin.GossipFile != "" {
-		flags += " --gossip-matrix " + j.flags.network.gossipFile
+	if j.network != nil && j.network.Origin.GossipFile != "" {
+		flags += " --gossip-matrix " + j.flags.network.GossipFile
 	}
 	return flags
 }

@@ -5,55 +5,33 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"math"
+	"fmt"
+	"mafalda/simulate"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
-
-	"mafalda/export"
-	"mafalda/graph"
-	"mafalda/internal/npy"
-	"mafalda/strategy"
 )
 
 // simulateJSON runs a simulation and returns its rows by method and mu.
-func simulateJSON(t *testing.T, args ...string) map[cell]simulatedRow {
+func simulateJSON(t *testing.T, args ...string) map[simulate.Cell]simulate.Row {
 	t.Helper()
 	code, out, errs := mafalda(append([]string{"simulate", "--json"}, args...)...)
-	var got struct{ Rows []simulatedRow }
+	var got struct{ Rows []simulate.Row }
 	if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil {
 		t.Fatalf("%v: code %d, %v, %s", args, code, err, errs)
 	}
-	rows := map[cell]simulatedRow{}
+	rows := map[simulate.Cell]simulate.Row{}
 	for _, r := range got.Rows {
-		c := cell{Method: r.Method}
+		c := simulate.Cell{Method: r.Method}
 		if r.Mu != nil {
 			c.Mu = *r.Mu
 		}
 		rows[c] = r
 	}
 	return rows
-}
-
-// MAFALDA is below D-MF, D-MF below DP-D-SGD, and all above no noise, where there is privacy worth the name.
-func TestSimulateOrder(t *testing.T) {
-	rows := simulateJSON(t, "--T", "160", "-k", "10", "--mu", "0.3", "--seeds", "8")
-	none, dmf, mafalda := rows[cell{Method: "none"}], rows[cell{Method: "d-mf", Mu: 0.3}], rows[cell{Method: "mafalda", Mu: 0.3}]
-	if len(rows) != 5 || !(*none.Mean < *mafalda.Mean && *mafalda.Mean < *dmf.Mean && *dmf.Mean < *rows[cell{Method: "dp-d-sgd", Mu: 0.3}].Mean) {
-		t.Errorf("%+v", rows)
-	}
-	if none.Mu != nil || none.Epsilon != nil || none.Excess != nil || dmf.Improvement != nil || mafalda.Improvement.Over != "d-mf" || mafalda.Seeds != 8 {
-		t.Errorf("%+v\n%+v\n%+v", none, dmf, mafalda)
-	}
-	if want := 100 * (*dmf.Mean - *mafalda.Mean) / *dmf.Mean; !near(mafalda.Improvement.Percent, want, 1e-9) || !near(mafalda.Excess.Difference, *mafalda.Mean-*none.Mean, 1e-9) {
-		t.Errorf("%+v, must be %v %%", mafalda.Improvement, want)
-	}
 }
 
 // A simulation leaves runs, table and figures; what is there is not run again, and levels and seeds can be added.
@@ -78,7 +56,7 @@ func TestSimulateGoesOn(t *testing.T) {
 	if lines, err := csv.NewReader(f).ReadAll(); err != nil || len(lines) != 1+1+2*2 {
 		t.Errorf("%d lines, %v", len(lines), err)
 	}
-	var kept keptGrid
+	var kept struct{ Runs []simulate.Kept }
 	text, err := os.ReadFile(filepath.Join(dir, "runs.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
@@ -96,7 +74,7 @@ func TestSimulateGoesOn(t *testing.T) {
 	}
 	args = append(args, "--seeds", "3", "--mu", "0.5,3")
 	rows := simulateJSON(t, args[1:]...)
-	if len(rows) != 1+2*2 || modified(t, cells[1]) != before || rows[cell{Method: "none"}].Seeds != 3 {
+	if len(rows) != 1+2*2 || modified(t, cells[1]) != before || rows[simulate.Cell{Method: "none"}].Seeds != 3 {
 		t.Errorf("%+v", rows)
 	}
 	if lines := linesOf(t, filepath.Join(dir, "simulate.csv")); lines != 1+1+3*2 { // mu = 1 stays
@@ -147,34 +125,10 @@ func TestSimulatePerNodeNetworks(t *testing.T) {
 	for _, split := range [][]string{{"--per-node"}, {"--groups", "2"}} {
 		dir := filepath.Join(t.TempDir(), "nodes")
 		optimizeJSON(t, append([]string{"--graph", edges, "--T", "12", "-k", "3", "--no-baselines", "-o", dir}, split...)...)
-		key := cell{Method: dir, Mu: 0.5}
+		key := simulate.Cell{Method: dir, Mu: 0.5}
 		same := simulateJSON(t, append([]string{"--graph", edges}, append(run, dir)...)...)[key]
 		if same.Mean == nil {
 			t.Fatalf("%v: no row", split)
-		}
-		s := &simulation{flags: &simulateFlags{}}
-		var err error
-		if s.network, err = (&networkFlags{source: edges, gossip: "uniform"}).load(); err != nil {
-			t.Fatal(err)
-		}
-		turned := []graph.Edge{{U: 0, V: 1, Weight: 1}, {U: 1, V: 2, Weight: 1}, {U: 2, V: 3, Weight: 1}, {U: 3,
-			V: 4, Weight: 1}}
-		if s.network.graph, err = graph.New([]string{"e", "d", "c", "b", "a"}, turned, false); err != nil {
-			t.Fatal(err)
-		}
-		e, err := export.Load(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		strategies, err := s.strategiesOf(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for u, got := range strategies {
-			want, err := nodeStrategy(e, 4-u)
-			if err != nil || !mat.Equal(strategy.GramOf(got), strategy.GramOf(want)) {
-				t.Errorf("%v: node %s has the strategy of another", split, s.network.graph.Label(u))
-			}
 		}
 		for other, say := range map[string]string{star: "degree", renamed: "no node", "path:5": "no node"} {
 			code, _, errs := mafalda(append([]string{"simulate", "--graph", other}, append(run, dir)...)...)
@@ -201,10 +155,10 @@ func TestSimulateExports(t *testing.T) {
 	optimizeJSON(t, "--graph", "path:4", "--T", "12", "-k", "1", "--no-baselines", "-o", single)
 	args := append([]string{"--records", "200", "--mu", "0.5", "--seeds", "2"}, network...)
 	rows := simulateJSON(t, append(args, "--methods", strings.Join([]string{"mafalda", dense, perNode}, ","))...)
-	if a, b := rows[cell{Method: "mafalda", Mu: 0.5}], rows[cell{Method: dense, Mu: 0.5}]; !near(*a.Mean, *b.Mean, 1e-5) {
+	if a, b := rows[simulate.Cell{Method: "mafalda", Mu: 0.5}], rows[simulate.Cell{Method: dense, Mu: 0.5}]; !near(*a.Mean, *b.Mean, 1e-5) {
 		t.Errorf("%v, from the export %v", *a.Mean, *b.Mean)
 	}
-	if a, b := rows[cell{Method: "mafalda", Mu: 0.5}], rows[cell{Method: perNode, Mu: 0.5}]; near(*a.Mean, *b.Mean, 1e-9) {
+	if a, b := rows[simulate.Cell{Method: "mafalda", Mu: 0.5}], rows[simulate.Cell{Method: perNode, Mu: 0.5}]; near(*a.Mean, *b.Mean, 1e-9) {
 		t.Errorf("strategies of single nodes do what the shared one does: %v", *b.Mean)
 	}
 	damaged := filepath.Join(t.TempDir(), "damaged")
@@ -276,30 +230,9 @@ func TestSimulateDiverges(t *testing.T) {
 		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
 	again := simulateJSON(t, args[1:]...)
-	r := again[cell{Method: "mafalda", Mu: 1e-41}]
+	r := again[simulate.Cell{Method: "mafalda", Mu: 1e-41}]
 	if r.Diverged != 2 || r.Mean != nil || r.Improvement != nil {
 		t.Errorf("%+v", r)
-	}
-}
-
-// Rounds of gossip are those of the strategy's workload: with enough of them the network is a complete graph.
-func TestSimulateRounds(t *testing.T) {
-	w := filepath.Join(t.TempDir(), "w.npy")
-	f, err := os.Create(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cycle := []float64{1. / 3, 1. / 3, 0, 1. / 3, 1. / 3, 1. / 3, 1. / 3, 0, 0, 1. / 3, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 3, 1. / 3}
-	if err := errors.Join(npy.WriteHeader(f, []int{4, 4}), npy.WriteNumbers(f, cycle), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"--T", "12", "-k", "3", "--records", "200", "--methods", "mafalda", "--mu", "1", "--seeds", "2"}
-	key := cell{Method: "mafalda", Mu: 1}
-	many := simulateJSON(t, append(args, "--gossip-matrix", w, "--rounds", "40")...)[key]
-	complete := simulateJSON(t, append(args, "--graph", "complete:4")...)[key]
-	once := simulateJSON(t, append(args, "--gossip-matrix", w)...)[key]
-	if !near(*many.Mean, *complete.Mean, 1e-4) || math.Abs(*once.Mean-*complete.Mean) < 1e-4 {
-		t.Errorf("40 rounds %v, complete graph %v, one round %v", *many.Mean, *complete.Mean, *once.Mean)
 	}
 }
 
@@ -317,14 +250,14 @@ func TestSimulateAccuracy(t *testing.T) {
 		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
 	_, again, _ := mafalda(append(args, "--json")...) // from what is kept
-	var result struct{ Rows []simulatedRow }
+	var result struct{ Rows []simulate.Row }
 	if err := json.Unmarshal([]byte(again), &result); err != nil || len(result.Rows) != 2 {
 		t.Fatal(err, again)
 	}
 	table, err := os.ReadFile(filepath.Join(dir, "simulate.csv"))
 	for _, r := range result.Rows {
 		if r.Accuracy == nil || *r.Accuracy < 0.3 || *r.Accuracy > 0.95 || // four classes
-			!strings.Contains(out, percentText(r.Accuracy)) ||
+			!strings.Contains(out, fmt.Sprintf("%.1f %%", 100**r.Accuracy)) ||
 			err != nil || !strings.Contains(string(table), strconv.FormatFloat(*r.Accuracy, 'g', 17, 64)+`,"simulated`) {
 			t.Errorf("%s: accuracy %v, %v in\n%s%s", r.Method, r.Accuracy, err, out, table)
 		}

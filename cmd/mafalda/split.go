@@ -11,6 +11,8 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
+	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -24,28 +26,28 @@ type splitFlags struct {
 
 func (f *splitFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.perNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
-	cmd.Flags().Var((*wholeNumber)(&f.groups), "groups", "so many dense strategies that the nodes share, found by assigning and optimizing in turn")
+	cmd.Flags().Var((*cli.WholeNumber)(&f.groups), "groups", "so many dense strategies that the nodes share, found by assigning and optimizing in turn")
 }
 
 func (f *splitFlags) wanted() bool { return f.perNode || f.groups > 0 }
 
 // check refuses what does not go together with several strategies.
-func (f *splitFlags) check(cmd *cobra.Command, o *optimizeFlags, kind workload.Kind, s participation.Schema) error {
+func (f *splitFlags) check(cmd *cobra.Command, j *job) error {
 	switch {
 	case cmd.Flags().Changed("groups") && f.groups < 1:
-		return usagef("--groups %d: must be at least 1", f.groups)
+		return cli.Usagef("--groups %d: must be at least 1", f.groups)
 	case !f.wanted():
 		return nil
 	case f.perNode && f.groups > 0:
-		return usagef("--per-node or --groups, not both")
-	case o.strategy.class != "dense":
-		return usagef("--per-node and --groups are for --strategy dense")
-	case kind == workload.Prefix:
-		return usagef("the prefix workload has no nodes for --per-node or --groups")
-	case !participation.IsPartition(s):
-		return usagef("--per-node and --groups are not for %s participation, whose patterns overlap", s.Name())
-	case o.format != "npy":
-		return usagef("several strategies are one array, which --format %s cannot hold: use npy", o.format)
+		return cli.Usagef("--per-node or --groups, not both")
+	case !j.isDense():
+		return cli.Usagef("--per-node and --groups are for --strategy dense")
+	case j.kind == workload.Prefix:
+		return cli.Usagef("the prefix workload has no nodes for --per-node or --groups")
+	case !participation.IsPartition(j.schema):
+		return cli.Usagef("--per-node and --groups are not for %s participation, whose patterns overlap", j.schema.Name())
+	case j.flags.format != "npy":
+		return cli.Usagef("several strategies are one array, which --format %s cannot hold: use npy", j.flags.format)
 	}
 	return nil
 }
@@ -56,11 +58,11 @@ func (f *splitFlags) checkRoom(nodes, steps int, out string) error {
 		return nil
 	}
 	if f.groups > nodes {
-		return usagef("--groups %d: the graph has %d nodes", f.groups, nodes)
+		return cli.Usagef("--groups %d: the graph has %d nodes", f.groups, nodes)
 	}
 	matrix := 8 * float64(steps) * float64(steps)
 	what := fmt.Sprintf("strategies for %d nodes with T = %d", nodes, steps)
-	if err := checkMemory(what, matrix*(3*float64(nodes)+35*float64(runtime.GOMAXPROCS(0))+60)); err != nil {
+	if err := cli.CheckMemory(what, matrix*(3*float64(nodes)+35*float64(runtime.GOMAXPROCS(0))+60)); err != nil {
 		return err
 	}
 	if out == "" {
@@ -71,8 +73,8 @@ func (f *splitFlags) checkRoom(nodes, steps int, out string) error {
 		layers = nodes
 	}
 	need := 2 * matrix * float64(layers)
-	if have, known := freeBytes(filepath.Dir(filepath.Clean(out))); known && need > have {
-		return usagef("C.npy and C_inv.npy of %s take %s, the disk of %s has %s", what, bytesText(need), out, bytesText(have))
+	if have, known := limits.FreeBytes(filepath.Dir(filepath.Clean(out))); known && need > have {
+		return cli.Usagef("C.npy and C_inv.npy of %s take %s, the disk of %s has %s", what, cli.BytesText(need), out, cli.BytesText(have))
 	}
 	return nil
 }
@@ -80,8 +82,8 @@ func (f *splitFlags) checkRoom(nodes, steps int, out string) error {
 // split computes the strategies, starting from the shared one.
 func (j *job) split(ctx context.Context, shared strategy.Strategy) (*factorize.Split, error) {
 	var grams []*mat.SymDense
-	err := workload.NodeGrams(ctx, j.network.gossip.Matrix(), j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
-		j.progress.show(float64(done)/float64(total), "Gram matrices of the nodes")
+	err := workload.NodeGrams(ctx, j.network.Gossip.Matrix(), j.schema.Steps(), workload.Options{Kind: j.kind, Progress: func(done, total int) {
+		j.progress.Show(float64(done)/float64(total), "Gram matrices of the nodes")
 	}}, func(_ int, h *mat.SymDense) error {
 		grams = append(grams, h)
 		return nil
@@ -89,12 +91,12 @@ func (j *job) split(ctx context.Context, shared strategy.Strategy) (*factorize.S
 	if err != nil {
 		return nil, fmt.Errorf("computing the Gram matrices of the nodes: %w", err)
 	}
-	j.progress.clear()
-	s, err := factorize.OptimizeSplit(ctx, grams, shared, j.schema, factorize.SplitOptions{Groups: j.flags.split.groups, Gap: j.flags.tolerance,
-		Progress: func(done, total int) {
-			j.progress.show(float64(done)/float64(total), "strategies")
-		}})
-	j.progress.clear()
+	j.progress.Clear()
+	nodes := factorize.Nodes{Grams: grams, Shared: shared, Groups: j.flags.split.groups}
+	s, err := nodes.Optimize(ctx, j.schema, factorize.Options{Gap: j.flags.tolerance, Progress: func(it factorize.Iteration) {
+		j.progress.Show(float64(it.Done)/float64(it.Total), "strategies")
+	}})
+	j.progress.Clear()
 	if err != nil {
 		return nil, fmt.Errorf("optimizing for single nodes: %w", err)
 	}

@@ -10,13 +10,29 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"mafalda/benchmarks"
+	"mafalda/internal/cli"
+	"mafalda/optim"
+	"mafalda/simulate"
 )
 
-// TestMain lets processes of the tests be the program: see TestFourAtOnce.
+// imported is what gonum uses once all rooms are imported.
+var imported = blas64.Implementation()
+
+func TestImportChangesNothing(t *testing.T) {
+	if _, ok := imported.(gonum.Implementation); !ok {
+		t.Errorf("importing the rooms made gonum use %T", imported)
+	}
+}
+
+// TestMain lets processes of the tests be the program (see TestFourAtOnce), with its kernels.
 func TestMain(m *testing.M) {
+	optim.UseKernels()
 	if args := os.Getenv("MAFALDA_ARGS"); args != "" {
-		go endOnSignals()
+		go cli.EndOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
@@ -213,7 +229,7 @@ func TestSimulateLeavesNothing(t *testing.T) {
 func TestSimulateOfAReplacedExport(t *testing.T) {
 	dir, out := filepath.Join(t.TempDir(), "sim"), filepath.Join(t.TempDir(), "out")
 	args := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--mu", "1", "--seeds", "1", "--methods", out}
-	key := cell{Method: out, Mu: 1}
+	key := simulate.Cell{Method: out, Mu: 1}
 	for i, strategy := range []string{"banded", "toeplitz"} {
 		optimizeJSON(t, "--graph", "cycle:4", "--T", "12", "-k", "3", "--strategy", strategy, "--no-baselines", "-o", out, "--force")
 		kept, fresh := simulateJSON(t, append(args, "-o", dir)...)[key], simulateJSON(t, args...)[key]

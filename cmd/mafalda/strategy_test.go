@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"mafalda/export"
-	"mafalda/strategy"
 )
 
 // Every class is optimized, exported with its parameters, and verified from them; with matrices or without.
@@ -121,16 +119,5 @@ func TestLostOutput(t *testing.T) {
 		if code := run(t.Context(), args, full, &errs); code != 1 || !strings.Contains(errs.String(), "mafalda: ") {
 			t.Errorf("%v: code %d, %s", args, code, errs.String())
 		}
-	}
-}
-
-// What --strategy offers is what there is: every class of the registry, by its name, and no other.
-func TestEveryClassIsOffered(t *testing.T) {
-	var offered []string
-	for _, c := range strategyClasses() {
-		offered = append(offered, c.name)
-	}
-	if !slices.Equal(offered, strategy.Classes()) {
-		t.Errorf("--strategy offers %v, the classes are %v", offered, strategy.Classes())
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -38,7 +39,7 @@ be recomputed is listed as not checked: how the run went and, without the networ
 Exit codes: 0 everything checked holds, 1 something does not, 2 this is not an export.`,
 		Example: `  mafalda verify out
   mafalda verify out --graph ego.edges`,
-		Args: exactArgs(1, "one folder"),
+		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.bindNetwork(cmd)
@@ -89,18 +90,18 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 func (f *verifyFlags) verify(ctx context.Context, dir string) (*verification, error) {
 	e, err := export.Load(dir)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	v := &verification{flags: f, export: e}
 	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
-		if err := checkMemory(fmt.Sprintf("T = %v", steps), matrices); err != nil {
+		if err := cli.CheckMemory(fmt.Sprintf("T = %v", steps), matrices); err != nil {
 			return nil, err
 		}
 	}
 	if v.schema, err = e.Manifest.Participation.Of(e.Manifest.Steps); err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", dir, err))
+		return nil, cli.Usage(fmt.Errorf("%s: %w", dir, err))
 	}
 	return v, v.all(ctx)
 }
@@ -225,12 +226,8 @@ func isLongExport(e *export.Export) bool {
 	if m.Steps <= factorize.LongSteps || e.C != nil || m.PerNode != nil {
 		return false
 	}
-	for _, c := range strategyClasses() {
-		if c.name == m.Strategy.Class {
-			return c.long != nil && m.Strategy.Columns == nil
-		}
-	}
-	return false
+	c, err := factorize.ClassOf(m.Strategy.Class)
+	return err == nil && c.Traits().Has(factorize.ManySteps) && m.Strategy.Columns == nil
 }
 
 func (v *verification) print(w io.Writer) error {

@@ -10,6 +10,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -20,14 +21,16 @@ import (
 func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDense, k *workload.Kernel) error {
 	m := v.export.Manifest
 	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
-	measure := benchmarks.On(h, v.schema)
+	mean := factorize.Mean(h)
+	objective := mean
 	if !o.isMean() {
 		names = append(names, "mean-optimal")
-		measure = o.measure(k, v.schema)
+		objective = o.on(k)
 	}
+	measure := benchmarks.On(objective, v.schema)
 	var is []benchmarks.Baseline
 	if _, ok := m.Baselines["d-mf"]; ok {
-		dmf, err := benchmarks.DMF(ctx, v.schema)
+		dmf, err := baselines.New(ctx, baselines.DMF, v.schema)
 		if err != nil {
 			return err
 		}
@@ -41,11 +44,11 @@ func (v *verification) baselines(ctx context.Context, o objective, h *mat.SymDen
 		}
 	}
 	if _, ok := m.Baselines["mean-optimal"]; ok && !o.isMean() {
-		mean, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{})
+		best, err := factorize.Dense{}.Optimize(ctx, mean, v.schema, factorize.Options{})
 		if err != nil {
 			return err
 		}
-		q, err := measure(mean.Strategy)
+		q, err := measure(best.Strategy)
 		if err != nil {
 			return err
 		}

@@ -122,12 +122,12 @@ func TestVerifyManySteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := factorize.EvaluateLong(c, responses, schema)
+	q, err := factorize.Evaluate(c, factorize.Long(responses), schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &export.Manifest{Workload: "prefix", Steps: steps, Gram: gram,
-		Participation: (&schemaFlags{}).describe(schema), Strategy: export.Describe(c),
+		Participation: export.DescribeSchema("", schema), Strategy: export.Describe(c),
 		SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(), SquaredError: q.SquaredError,
 		Loss: q.Loss, RMSE: q.RMSE(1, steps),
 		Status: "converged"}

@@ -9,6 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -18,7 +19,7 @@ import (
 // loss checks squared error and loss, and proves the lower bounds anew.
 func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
-	q, err := factorize.Evaluate(c, h, v.schema)
+	q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
 	if err != nil {
 		return err
 	}
@@ -27,10 +28,10 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 	if m.Weights != nil {
 		v.add("objective", false, "objective_weights are for the objective max; the manifest names none")
 	}
-	if m.Strategy.Class == "dense" && participation.IsPartition(v.schema) {
+	if isDense(m.Strategy) && participation.IsPartition(v.schema) {
 		return v.denseBound(ctx, c, h)
 	}
-	best, err := factorize.Optimize(ctx, h, participation.Relaxation(v.schema), factorize.Options{Gap: v.fineGap()})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(v.schema), factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
@@ -62,8 +63,8 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", decimalDown(best.LowerBound, 12), decimalUp(best.Loss, 12),
-		decimalDown(says, 12))
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", cli.DecimalDown(best.Bound(), 12), cli.DecimalUp(best.Loss, 12),
+		cli.DecimalDown(says, 12))
 }
 
 // searched is how far apart the bounds are that searches on different processors prove.
@@ -82,7 +83,7 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 		return err
 	}
 	proven = math.Max(proven, best.LowerBound)
-	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", decimalDown(proven, 12), decimalDown(says, 12))
+	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", cli.DecimalDown(proven, 12), cli.DecimalDown(says, 12))
 	return nil
 }
 
@@ -98,10 +99,10 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 		return err
 	}
 	if m.LowerBound <= bound {
-		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", decimalDown(bound, 12), decimalDown(m.LowerBound, 12))
+		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", cli.DecimalDown(bound, 12), cli.DecimalDown(m.LowerBound, 12))
 		return nil
 	}
-	best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(), Start: x})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(), Start: x})
 	if err != nil {
 		return err
 	}
@@ -113,20 +114,22 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	m := v.export.Manifest
 	says, gap := m.Strategy.ClassBound, m.Strategy.ClassGap
-	var best *factorize.Result
-	var err error
-	options := factorize.Options{Gap: v.fineGap()}
-	switch m.Strategy.Class {
-	case "dense":
-		best, err = factorize.Optimize(ctx, h, v.schema, options)
-	case "banded":
-		best, err = factorize.OptimizeBanded(ctx, h, v.schema, m.Strategy.Bandwidth, options)
-	default:
+	class, err := factorize.ClassOf(m.Strategy.Class)
+	if err != nil || !class.Traits().Certified {
 		if says != 0 || gap != nil {
 			v.add("class bound", false, "there is none for class %s; the manifest says %v", m.Strategy.Class, says)
 		}
 		return nil
 	}
+	if class.Traits().Bandwidth != nil {
+		if err := strategy.CheckBandwidth(m.Strategy.Bandwidth, m.Steps); err != nil {
+			return err
+		}
+		if class, err = class.With(factorize.Parameters{Bandwidth: m.Strategy.Bandwidth}); err != nil {
+			return err
+		}
+	}
+	best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
@@ -139,7 +142,7 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 		v.skip("strategy.class_gap")
 		return nil
 	}
-	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", decimalUp(*gap, 2)),
+	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", cli.DecimalUp(*gap, 2)),
 		claim{"strategy.class_gap", *gap, (m.Loss - says) / says, sameFormula})
 	return nil
 }
@@ -152,15 +155,15 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	}
 	m := v.export.Manifest
 	again := *claimed
-	optimum := m.Strategy.Class == "dense" && participation.IsPartition(v.schema)
+	optimum := isDense(m.Strategy) && participation.IsPartition(v.schema)
 	if err := judge(&again, v.sketch, h, c, optimum, m.Gap); err != nil {
 		v.add("estimate", false, "%v", err)
 		return
 	}
 	claims := v.estimateClaims(v.sketch, again)
-	text := fmt.Sprintf("of the Gram matrix: the loss within %s", decimalUp(*again.LossError, 2))
+	text := fmt.Sprintf("of the Gram matrix: the loss within %s", cli.DecimalUp(*again.LossError, 2))
 	if again.ExcessBound != nil {
-		text += fmt.Sprintf(", C within %s of the optimum", decimalUp(*again.ExcessBound, 2))
+		text += fmt.Sprintf(", C within %s of the optimum", cli.DecimalUp(*again.ExcessBound, 2))
 	}
 	v.compare("estimate", text, claims...)
 }
@@ -192,7 +195,7 @@ func optional(key string, says, is *float64) []claim {
 // lossIs compares what was computed with the manifest.
 func (v *verification) lossIs(q factorize.Quality, o objective) {
 	m := v.export.Manifest
-	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", decimalUp(q.Loss, 12), decimalUp(q.SquaredError, 12)),
+	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", cli.DecimalUp(q.Loss, 12), cli.DecimalUp(q.SquaredError, 12)),
 		claim{"squared_error", m.SquaredError, q.SquaredError, sameMatrix}, claim{"loss", m.Loss, q.Loss, sameMatrix})
 }
 
@@ -237,7 +240,7 @@ func (v *verification) ending() {
 		return
 	}
 	converged := m.Status == optim.Converged.String()
-	optimal := m.Strategy.Class == "dense" && m.PerNode == nil && participation.IsPartition(v.schema)
+	optimal := isDense(m.Strategy) && m.PerNode == nil && participation.IsPartition(v.schema)
 	if converged && optimal && m.Gap > m.Tolerance {
 		v.add("ending", false, "the gap is %v, above the tolerance; the manifest says %s with a tolerance of %v",
 			m.Gap, m.Status, m.Tolerance)

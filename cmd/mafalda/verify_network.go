@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/workload"
 )
 
 // networkOf makes the network of the manifest's workload again; nil for the prefix workload, which has none. It is
 // not known if the manifest does not say what it was, or its files are not at hand; then a check or a note says so.
-func (v *verification) networkOf() (n *network, known bool, err error) {
+func (v *verification) networkOf() (n *graph.Network, known bool, err error) {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
 	switch {
@@ -24,7 +25,7 @@ func (v *verification) networkOf() (n *network, known bool, err error) {
 		return nil, false, nil
 	case kind == workload.Prefix && (v.flags.graph != "" || v.flags.gossipMatrix != ""):
 		return nil, false,
-			usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix",
+			cli.Usagef("%s is for the prefix workload, which has no network: leave out --graph and --gossip-matrix",
 				v.export.Dir)
 	case kind == workload.Prefix:
 		return nil, true, nil
@@ -36,14 +37,14 @@ func (v *verification) networkOf() (n *network, known bool, err error) {
 	if !known {
 		return nil, false, nil
 	}
-	if n, err = f.load(); err != nil {
+	if n, err = f.Load(); err != nil {
 		return nil, false, err
 	}
 	return n, true, v.compareNetwork(n)
 }
 
 // kernel computes again what errors on the network depend on.
-func (v *verification) kernel(ctx context.Context, n *network) (*workload.Kernel, error) {
+func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.Kernel, error) {
 	m := v.export.Manifest
 	kind, err := workload.ParseKind(m.Workload)
 	if err != nil {
@@ -58,7 +59,7 @@ func (v *verification) kernel(ctx context.Context, n *network) (*workload.Kernel
 }
 
 // checkSketch refuses estimates that the machine has no room for, and notes what of them has no effect.
-func (v *verification) checkSketch(n *network) error {
+func (v *verification) checkSketch(n *graph.Network) error {
 	g := v.export.Manifest.Gram
 	switch {
 	case g == nil:
@@ -71,35 +72,35 @@ func (v *verification) checkSketch(n *network) error {
 		}
 		return nil
 	}
-	nodes := n.graph.Nodes()
+	nodes := n.Graph.Nodes()
 	if g.LanczosSteps >= min(nodes, v.export.Manifest.Steps) { // exact for all powers that there are
 		v.skip("gram.lanczos_steps")
 	}
 	m := float64(min(g.LanczosSteps, nodes))
-	return checkMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps),
+	return cli.CheckMemory(fmt.Sprintf("an estimate from %d probes of %d Lanczos steps", g.Probes, g.LanczosSteps),
 		8*float64(g.Probes)*m*(m+2))
 }
 
 // networkFlags says how to load the manifest's network, and whether that is possible.
-func (v *verification) networkFlags() (networkFlags, bool) {
+func (v *verification) networkFlags() (cli.NetworkFlags, bool) {
 	g := v.export.Manifest.Graph
-	f := networkFlags{source: v.flags.graph, gossip: g.Gossip, gossipFile: v.flags.gossipMatrix, directed: g.Directed}
+	f := cli.NetworkFlags{Source: v.flags.graph, Gossip: g.Gossip, GossipFile: v.flags.gossipMatrix, Directed: g.Directed}
 	if g.Seed != nil {
-		f.seed = *g.Seed
+		f.Seed = *g.Seed
 	}
-	if f.source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
-		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.seed}); !known || err != nil {
+	if f.Source == "" && g.SHA256 == "" && g.Source != g.GossipFile {
+		if _, known, err := graph.ByName(g.Source, graph.BuiltinOptions{Seed: f.Seed}); !known || err != nil {
 			v.add("network", false,
 				"%q is no built-in graph that can be made, and the manifest has no hash of a file", g.Source)
 			return f, false
 		}
-		f.source = g.Source
+		f.Source = g.Source
 	}
 	hint := ""
-	if g.SHA256 != "" && f.source == "" {
+	if g.SHA256 != "" && f.Source == "" {
 		hint = fmt.Sprintf(" --graph FILE (it was %s)", g.Source)
 	}
-	if g.GossipFile != "" && f.gossipFile == "" {
+	if g.GossipFile != "" && f.GossipFile == "" {
 		hint += fmt.Sprintf(" --gossip-matrix FILE (it was %s)", g.GossipFile)
 	}
 	if hint != "" {
@@ -108,7 +109,7 @@ func (v *verification) networkFlags() (networkFlags, bool) {
 		return f, false
 	}
 	if g.Source == g.GossipFile {
-		f.directed = false // it follows from the matrix
+		f.Directed = false // it follows from the matrix
 	}
 	return f, true
 }
@@ -134,15 +135,15 @@ func (v *verification) skipNetwork() {
 }
 
 // compareNetwork compares the network with what the manifest says of it.
-func (v *verification) compareNetwork(n *network) error {
-	g, o := v.export.Manifest.Graph, n.origin
+func (v *verification) compareNetwork(n *graph.Network) error {
+	g, o := v.export.Manifest.Graph, n.Origin
 	if listed, err := v.export.Read("nodes.csv"); err == nil {
 		var want bytes.Buffer
-		if err := graph.WriteNodes(&want, n.graph); err != nil {
+		if err := graph.WriteNodes(&want, n.Graph); err != nil {
 			return err
 		}
 		if bytes.Equal(listed, want.Bytes()) {
-			v.add("nodes", true, "nodes.csv numbers %d nodes as the network does", n.graph.Nodes())
+			v.add("nodes", true, "nodes.csv numbers %d nodes as the network does", n.Graph.Nodes())
 		} else {
 			v.add("nodes", false, "nodes.csv has other nodes, labels or degrees than the network")
 		}
@@ -173,22 +174,22 @@ func (v *verification) compareNetwork(n *network) error {
 		v.skip("graph.gossip_file")
 	}
 	if len(wrong) > 0 {
-		v.add("network", false, "%s: %s", n.line(), strings.Join(wrong, "; "))
+		v.add("network", false, "%s: %s", n.Line(), strings.Join(wrong, "; "))
 		return nil
 	}
-	v.add("network", true, "%s, as the manifest says", n.line())
+	v.add("network", true, "%s, as the manifest says", n.Line())
 	return nil
 }
 
 // seedOf notes a seed that is missing, or that the graph does not depend on.
-func (v *verification) seedOf(n *network) {
+func (v *verification) seedOf(n *graph.Network) {
 	says := v.export.Manifest.Graph.Seed
-	if n.origin.Seed == nil && says == nil {
+	if n.Origin.Seed == nil && says == nil {
 		return
 	}
 	if says != nil {
-		other, known, err := graph.ByName(n.origin.Source, graph.BuiltinOptions{Seed: *says + 1})
-		if known && (err != nil || !sameEdges(other, n.graph)) {
+		other, known, err := graph.ByName(n.Origin.Source, graph.BuiltinOptions{Seed: *says + 1})
+		if known && (err != nil || !sameEdges(other, n.Graph)) {
 			return
 		}
 	}

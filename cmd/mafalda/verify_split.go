@@ -11,6 +11,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -19,7 +20,7 @@ import (
 // layers checks an export of several strategies: each of them, who uses it, and the sums over the nodes.
 func (v *verification) layers(ctx context.Context) error {
 	m := v.export.Manifest
-	if m.Strategy.Class != "dense" || !participation.IsPartition(v.schema) || m.Objective != "" ||
+	if !isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" ||
 		len(v.export.Layers) == 0 {
 		v.add("strategy", false,
 			"several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
@@ -59,7 +60,7 @@ func (v *verification) layers(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	if n == nil || n.graph.Nodes() != len(m.PerNode.Layers) {
+	if n == nil || n.Graph.Nodes() != len(m.PerNode.Layers) {
 		v.add("nodes", false, "the manifest gives strategies to %d nodes, the network has another number",
 			len(m.PerNode.Layers))
 		return nil
@@ -71,7 +72,7 @@ func (v *verification) layers(ctx context.Context) error {
 		v.add("gram", false, "strategies of single nodes need exact Gram matrices; the manifest says %s", m.Gram.Method)
 		return nil
 	}
-	return v.computing("loss", v.nodeLosses(ctx, n.gossip.Matrix(), strategies))
+	return v.computing("loss", v.nodeLosses(ctx, n.Gossip.Matrix(), strategies))
 }
 
 // grouping checks who uses which layer: every node its own, or every layer by some node.
@@ -138,7 +139,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	err = workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
 		layer := m.PerNode.Layers[i]
 		c := strategies[layer]
-		q, err := factorize.Evaluate(c, h, v.schema)
+		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
 		if err != nil {
 			return fmt.Errorf("node %d: %w", i, err)
 		}
@@ -161,18 +162,18 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	}
 	squared := floats.Sum(losses)
 	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix}, claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
-	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", decimalUp(m.Loss, 12), len(losses)), claims...)
+	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", cli.DecimalUp(m.Loss, 12), len(losses)), claims...)
 	if err := v.nodeBound(ctx, w, kind, strategies, bound); err != nil {
 		return err
 	}
 	if err := v.groupBound(ctx, strategies, sums); err != nil {
 		return err
 	}
-	shared, err := factorize.Optimize(ctx, all, v.schema, factorize.Options{Gap: v.fineGap()})
+	shared, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(all), v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
 	}
-	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", decimalUp(shared.Loss, 12), decimalUp(m.SharedLoss, 12)),
+	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", cli.DecimalUp(shared.Loss, 12), cli.DecimalUp(m.SharedLoss, 12)),
 		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
 	return v.baselines(ctx, objectives[0], all, nil)
 }
@@ -183,19 +184,19 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 	strategies []strategy.Strategy, proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
-		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", decimalDown(proven, 12), decimalDown(m.LowerBound, 12))
+		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", cli.DecimalDown(proven, 12), cli.DecimalDown(m.LowerBound, 12))
 		return nil
 	}
 	var reached float64
 	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
 		c := strategies[m.PerNode.Layers[i]]
-		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
 			Start: strategy.GramOf(c)})
 		if err == nil {
 			reached += best.Loss
 			return nil
 		}
-		q, err := factorize.Evaluate(c, h, v.schema) // nobody listens to the node
+		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema) // nobody listens to the node
 		reached += q.Loss
 		return err
 	})
@@ -222,10 +223,10 @@ func (v *verification) groupBound(ctx context.Context, strategies []strategy.Str
 		if h == nil {
 			continue
 		}
-		best, err := factorize.Optimize(ctx, h, v.schema, factorize.Options{Gap: v.fineGap(),
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
 			Start: strategy.GramOf(strategies[i])})
 		if err != nil { // not positive definite: nobody listens to these nodes
-			q, err := factorize.Evaluate(strategies[i], h, v.schema)
+			q, err := factorize.Evaluate(strategies[i], factorize.Mean(h), v.schema)
 			if err != nil {
 				return err
 			}

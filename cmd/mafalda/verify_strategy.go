@@ -10,6 +10,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -31,7 +32,7 @@ func (v *verification) files() {
 // participation checks that the schema is written as it would be: another k or b for the same one is a contradiction.
 func (v *verification) participation() {
 	says := v.export.Manifest.Participation
-	is := (&schemaFlags{}).describe(v.schema)
+	is := export.DescribeSchema("", v.schema)
 	ok := says.Schema == is.Schema && says.K == is.K && says.B == is.B && reflect.DeepEqual(says.Patterns, is.Patterns)
 	if says.Schema == "patterns" {
 		v.skip("participation.source")
@@ -210,7 +211,7 @@ func (v *verification) sensitivityIs(sens participation.Sensitivity) {
 	tight := m.SensSquared <= sens.Squared*(1+1e-11) && sens.Kind() == m.SensKind || m.SensKind == "bound" &&
 		m.SensSquared > sens.Squared*(1+1e-11)
 	if enough && tight {
-		v.add("sensitivity", true, "sens² = %s (%s) for %v", decimalUp(m.SensSquared, 15), m.SensKind, v.schema)
+		v.add("sensitivity", true, "sens² = %s (%s) for %v", cli.DecimalUp(m.SensSquared, 15), m.SensKind, v.schema)
 		return
 	}
 	v.add("sensitivity", false, "sens² is %v (%s) for %v; the manifest says %v (%s)", sens.Squared, sens.Kind(),
@@ -229,5 +230,5 @@ func (v *verification) privacy() {
 		v.skip("privacy")
 		return
 	}
-	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says", privacyLine(p), p.NoiseStd)
+	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says", cli.PrivacyLine(p), p.NoiseStd)
 }

@@ -1,34 +1,41 @@
-// Package dense multiplies square row-major matrices where half of the work can be saved: triangular factors and
-// symmetric results. The products themselves are gonum's, tile by tile; matrices are []float64 of n·n numbers, row by
-// row.
+// Package dense is what the rooms multiply, factor and invert dense matrices with: the kernels of internal/gemm, called
+// directly, whatever BLAS the program has gonum use.
+//
+// Of square row-major matrices ([]float64 of n·n numbers, row by row) there are products where half of the work can be
+// saved: triangular factors and symmetric results. For gonum's matrices there are products, Cholesky factors and
+// inverses with the signatures and the results that gonum's own have under these kernels.
 package dense
 
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	_ "mafalda/internal/gemm" // makes them fast
+	"mafalda/internal/gemm"
 )
 
 // tile is the number of rows that are multiplied at once; what lies beyond the diagonal within a tile is wasted.
 const tile = 128
 
-func block(m []float64, n, row, rows, col, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: m[row*n+col:]}
+// rect is what of an n×n matrix is multiplied: rows by cols from (row, col) on.
+type rect struct{ row, rows, col, cols int }
+
+func (r rect) of(m []float64, n int) blas64.General {
+	return blas64.General{Rows: r.rows, Cols: r.cols, Stride: n, Data: m[r.row*n+r.col:]}
 }
 
-// MulTo writes a·bᵀ to dst, which must not overlap the factors. Products of rows are what gonum does fastest.
+// MulTo writes a·bᵀ to dst, which must not overlap the factors. Products of rows are the fastest ones.
 func MulTo(dst, a, b []float64, n int) {
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, block(a, n, 0, n, 0, n), block(b, n, 0, n, 0, n), 0, block(dst, n, 0, n, 0, n))
+	all := rect{0, n, 0, n}
+	gemm.Gemm(blas.NoTrans, blas.Trans, 1, all.of(a, n), all.of(b, n), 0, all.of(dst, n))
 }
 
-// MulUpperTo writes a·rᵀ to dst for an upper-triangular r. The lower triangle of r is not used, except within tiles, where
-// it must be zero. dst must not overlap the factors.
+// MulUpperTo writes a·rᵀ to dst for an upper-triangular r. The lower triangle of r is not used, except within tiles,
+// where it must be zero. dst must not overlap the factors.
 func MulUpperTo(dst, a, r []float64, n int) {
 	for from := 0; from < n; from += tile {
 		size := min(tile, n-from)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, block(a, n, 0, n, from, n-from), block(r, n, from, size, from, n-from),
-			0, block(dst, n, 0, n, from, size))
+		left, right, to := rect{0, n, from, n - from}, rect{from, size, from, n - from}, rect{0, n, from, size}
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, left.of(a, n), right.of(r, n), 0, to.of(dst, n))
 	}
 }
 
@@ -37,8 +44,8 @@ func MulUpperTo(dst, a, r []float64, n int) {
 func MulSymTo(dst, a, b []float64, n int) {
 	for from := 0; from < n; from += tile {
 		size := min(tile, n-from)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, block(a, n, from, size, 0, n), block(b, n, 0, from+size, 0, n),
-			0, block(dst, n, from, size, 0, from+size))
+		left, right, to := rect{from, size, 0, n}, rect{0, from + size, 0, n}, rect{from, size, 0, from + size}
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, left.of(a, n), right.of(b, n), 0, to.of(dst, n))
 	}
 	Mirror(dst, n)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -14,8 +15,8 @@ var (
 	ErrTooLarge  = errors.New("too large")
 )
 
-// Open opens a regular file for reading, and returns its size in bytes. Links are followed. It never waits: pipes, sockets,
-// devices and folders are ErrIrregular, with the path in the message.
+// Open opens a regular file for reading, and returns its size in bytes. Links are followed. It never waits: pipes,
+// sockets, devices and folders are ErrIrregular, with the path in the message.
 func Open(path string) (*os.File, int64, error) { return open(path, os.O_RDONLY) }
 
 // Update is Open for a file that is read and written in place.
@@ -24,7 +25,8 @@ func Update(path string) (*os.File, int64, error) { return open(path, os.O_RDWR)
 func open(path string, flag int) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0) // a pipe without a writer would wait
 	if err != nil {
-		if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() { // a socket cannot be opened at all
+		// a socket cannot be opened at all
+		if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
 			return nil, 0, irregular(path, info)
 		}
 		return nil, 0, err
@@ -64,4 +66,16 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: more than %d bytes", path, ErrTooLarge, limit)
 	}
 	return content, nil
+}
+
+// Same reports whether two paths lead to one file or folder, or would if they were made.
+func Same(a, b string) bool {
+	i, err := os.Stat(a)
+	j, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return os.SameFile(i, j)
+	}
+	p, err := filepath.Abs(a)
+	q, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && p == q
 }

@@ -48,3 +48,26 @@ func TestRead(t *testing.T) {
 		})
 	}
 }
+
+func TestSame(t *testing.T) {
+	dir := t.TempDir()
+	one, link := filepath.Join(dir, "one"), filepath.Join(dir, "link")
+	if err := os.WriteFile(one, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	linked := os.Symlink(one, link) == nil // where there are links
+	for name, tc := range map[string]struct {
+		a, b string
+		want bool
+	}{
+		"itself":        {one, filepath.Join(dir, ".", "one"), true},
+		"another":       {one, dir, false},
+		"a link":        {one, link, linked},
+		"missing":       {filepath.Join(dir, "x"), filepath.Join(dir, "y", "..", "x"), true},
+		"other missing": {filepath.Join(dir, "x"), filepath.Join(dir, "y"), false},
+	} {
+		if got := files.Same(tc.a, tc.b); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -61,17 +61,22 @@ func product[T number](e *engine[T], m, n, k int, alpha T, a, b operand[T], beta
 }
 
 // Dgemm computes C = alpha·op(A)·op(B) + beta·C.
-func (BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	product(doubles, m, n, k, alpha, operand[float64]{a, lda, transposed(tA)}, operand[float64]{b, ldb, transposed(tB)}, beta, c, ldc)
+func (BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
+	product(doubles, m, n, k, alpha, operand[float64]{a, lda, transposed(tA)},
+		operand[float64]{b, ldb, transposed(tB)}, beta, c, ldc)
 }
 
 // Sgemm computes C = alpha·op(A)·op(B) + beta·C.
-func (BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
-	product(singles, m, n, k, alpha, operand[float32]{a, lda, transposed(tA)}, operand[float32]{b, ldb, transposed(tB)}, beta, c, ldc)
+func (BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
+	product(singles, m, n, k, alpha, operand[float32]{a, lda, transposed(tA)},
+		operand[float32]{b, ldb, transposed(tB)}, beta, c, ldc)
 }
 
 // Dsyrk computes one triangle of C = alpha·op(A)·op(A)ᵀ + beta·C.
-func (BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+func (BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
+	c []float64, ldc int) {
 	o := operand[float64]{a, lda, transposed(tA)}
 	checkOperand(n, k, o)
 	check(n, n, c, ldc)
@@ -88,7 +93,8 @@ func (BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []
 }
 
 // Dsymm computes C = alpha·A·B + beta·C or alpha·B·A + beta·C for a symmetric A of which one triangle is used.
-func (BLAS) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (BLAS) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
 	order := m
 	if s == blas.Right {
 		order = n
@@ -119,7 +125,8 @@ func (BLAS) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float6
 }
 
 // triangularOn is Dtrsm, Dtrmm or Strmm: B = alpha·f(op(A))·B, or from the right.
-func triangularOn[T number](l level3[T], f triangular[T], s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int) {
+func triangularOn[T number](l level3[T], f triangular[T], s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag,
+	m, n int, alpha T, a []T, lda int, b []T, ldb int) {
 	order := m
 	if s == blas.Right {
 		order = n
@@ -139,19 +146,22 @@ func triangularOn[T number](l level3[T], f triangular[T], s blas.Side, ul blas.U
 }
 
 // Dtrsm solves op(A)·X = alpha·B or X·op(A) = alpha·B for a triangular A, with X in the place of B.
-func (BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	l := double()
 	triangularOn(l, l.solve, s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }
 
 // Dtrmm computes B = alpha·op(A)·B or alpha·B·op(A) for a triangular A.
-func (BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	l := double()
 	triangularOn(l, l.multiply, s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }
 
 // Strmm computes B = alpha·op(A)·B or alpha·B·op(A) for a triangular A.
-func (BLAS) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+func (BLAS) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
+	lda int, b []float32, ldb int) {
 	l := single()
 	triangularOn(l, l.multiply, s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }

@@ -91,7 +91,8 @@ func square(l level3[float64], lower bool, n int, a []float64, stride int) {
 	} else {
 		off := a[h:]
 		l.symmetric(false, h, n-h, 1, operand[float64]{off, stride, false}, a, stride)
-		l.right(l.multiply, triangle[float64]{operand: operand[float64]{corner, stride, true}, lower: true}, h, n-h, off, stride)
+		l.right(l.multiply, triangle[float64]{operand: operand[float64]{corner, stride, true}, lower: true}, h, n-h,
+			off, stride)
 	}
 	square(l, lower, n-h, corner, stride)
 }

@@ -14,7 +14,8 @@ type engine[T number] struct {
 	kernel     func(k int, a, b, c *T, stride int)
 }
 
-// The sizes of what is packed at a time: a block of A stays in the second cache, a sliver of B (blockK×NR) in the first.
+// The sizes of what is packed at a time: a block of A stays in the second cache, a sliver of B (blockK×NR) in the
+// first.
 const (
 	blockM = 192 // a multiple of every MR
 	blockK = 256

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"pgregory.net/rapid"
@@ -17,7 +16,8 @@ import (
 
 // sizes are those where blocks, tiles and triangles begin and end, and any others.
 func drawSize(t *rapid.T, name string) int {
-	return rapid.OneOf(rapid.SampledFrom([]int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 24, 25, 47, 48, 49, 95, 96, 97, 191, 192, 193, 255, 256, 257}), rapid.IntRange(0, 60),
+	return rapid.OneOf(rapid.SampledFrom([]int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 24, 25, 47, 48, 49, 95, 96, 97,
+		191, 192, 193, 255, 256, 257}), rapid.IntRange(0, 60),
 		rapid.IntRange(0, 300)).Draw(t, name)
 }
 
@@ -80,7 +80,8 @@ func checkProduct[T number](t *rapid.T, engines []*engine[T]) {
 	a, b := randomOperand[T](t, "A", m, k, r), randomOperand[T](t, "B", k, n, r)
 	stride := max(1, n) + rapid.IntRange(0, 3).Draw(t, "C more")
 	c := random[T](m, n, stride, r)
-	alpha, beta := rapid.SampledFrom([]T{1, -1, 0, 0.3}).Draw(t, "alpha"), rapid.SampledFrom([]T{1, 0, -2}).Draw(t, "beta")
+	alpha, beta := rapid.SampledFrom([]T{1, -1, 0, 0.3}).Draw(t, "alpha"),
+		rapid.SampledFrom([]T{1, 0, -2}).Draw(t, "beta")
 	want := slices.Clone(c)
 	for i := range m {
 		for j := range n {
@@ -126,7 +127,8 @@ func engines() []level3[float64] {
 // triangleFor returns a triangular matrix whose inverse is small, with NaN in the other triangle.
 func triangleFor(t *rapid.T, n int, r *rand.Rand) (a []float64, lda int, ul blas.Uplo, d blas.Diag) {
 	lda = max(1, n) + rapid.IntRange(0, 3).Draw(t, "A more")
-	ul, d = rapid.SampledFrom([]blas.Uplo{blas.Lower, blas.Upper}).Draw(t, "triangle"), rapid.SampledFrom([]blas.Diag{blas.Unit, blas.NonUnit}).Draw(t, "diagonal")
+	ul, d = rapid.SampledFrom([]blas.Uplo{blas.Lower, blas.Upper}).Draw(t, "triangle"),
+		rapid.SampledFrom([]blas.Diag{blas.Unit, blas.NonUnit}).Draw(t, "diagonal")
 	a = random[float64](n, n, lda, r)
 	for i := range n {
 		for j := range n {
@@ -150,7 +152,8 @@ func TestTriangles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		m, n := drawSize(t, "m"), drawSize(t, "n")
-		s, tA := rapid.SampledFrom([]blas.Side{blas.Left, blas.Right}).Draw(t, "side"), rapid.SampledFrom([]blas.Transpose{blas.NoTrans, blas.Trans}).Draw(t, "transposed")
+		s, tA := rapid.SampledFrom([]blas.Side{blas.Left, blas.Right}).Draw(t, "side"),
+			rapid.SampledFrom([]blas.Transpose{blas.NoTrans, blas.Trans}).Draw(t, "transposed")
 		order := m
 		if s == blas.Right {
 			order = n
@@ -196,7 +199,8 @@ func TestSymmetric(t *testing.T) {
 		ul := rapid.SampledFrom([]blas.Uplo{blas.Lower, blas.Upper}).Draw(t, "triangle")
 		ldc := max(1, n) + rapid.IntRange(0, 3).Draw(t, "C more")
 		c := random[float64](n, n, ldc, r)
-		alpha, beta := rapid.SampledFrom([]float64{1, -0.5}).Draw(t, "alpha"), rapid.SampledFrom([]float64{1, 0, -2}).Draw(t, "beta")
+		alpha, beta := rapid.SampledFrom([]float64{1, -0.5}).Draw(t, "alpha"),
+			rapid.SampledFrom([]float64{1, 0, -2}).Draw(t, "beta")
 		tA := blas.NoTrans
 		if a.trans {
 			tA = blas.Trans
@@ -384,11 +388,26 @@ func TestProcessorsChangeNothing(t *testing.T) {
 func TestWrongDimensions(t *testing.T) {
 	x := make([]float64, 12)
 	for name, f := range map[string]func(){
-		"short A":     func() { BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 4, 3, 4, 1, x, 4, x, 3, 0, make([]float64, 12), 3) },
-		"short B":     func() { BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 3, 4, 4, 1, x, 4, x, 4, 0, make([]float64, 12), 4) },
-		"short C":     func() { BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 3, 3, 4, 1, x, 4, x, 3, 0, make([]float64, 8), 3) },
-		"narrow C":    func() { BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 3, 3, 4, 1, x, 4, x, 3, 0, make([]float64, 12), 2) },
-		"negative":    func() { BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, -1, 3, 4, 1, x, 4, x, 3, 0, make([]float64, 12), 3) },
+		"short A": func() {
+			BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 4, 3, 4, 1, x, 4, x, 3, 0,
+				make([]float64, 12), 3)
+		},
+		"short B": func() {
+			BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 3, 4, 4, 1, x, 4, x, 4, 0,
+				make([]float64, 12), 4)
+		},
+		"short C": func() {
+			BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 3, 3, 4, 1, x, 4, x, 3, 0,
+				make([]float64, 8), 3)
+		},
+		"narrow C": func() {
+			BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, 3, 3, 4, 1, x, 4, x, 3, 0,
+				make([]float64, 12), 2)
+		},
+		"negative": func() {
+			BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, -1, 3, 4, 1, x, 4, x, 3, 0,
+				make([]float64, 12), 3)
+		},
 		"not square":  func() { LAPACK{}.Dpotrf(blas.Lower, 4, x, 4) },
 		"short solve": func() { BLAS{}.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.Unit, 3, 5, 1, x, 3, x, 5) },
 	} {
@@ -411,10 +430,6 @@ func benchmark(b *testing.B, flops func(n float64) float64, make func(n int) (fa
 			run  func()
 		}{{Name(), fast}, {"gonum", slow}} {
 			b.Run(fmt.Sprintf("n=%d/%s", n, v.name), func(b *testing.B) {
-				if v.name == "gonum" { // its LAPACK calls what BLAS there is
-					blas64.Use(blasgonum.Implementation{})
-					defer blas64.Use(BLAS{})
-				}
 				for b.Loop() {
 					v.run()
 				}
@@ -446,7 +461,8 @@ func benchmarkFactor(b *testing.B, flops func(n float64) float64, fast, slow fun
 }
 
 func BenchmarkCholesky(b *testing.B) {
-	benchmarkFactor(b, func(n float64) float64 { return n * n * n / 3 }, func(n int, a []float64) { LAPACK{}.Dpotrf(blas.Upper, n, a, n) },
+	benchmarkFactor(b, func(n float64) float64 { return n * n * n / 3 },
+		func(n int, a []float64) { LAPACK{}.Dpotrf(blas.Upper, n, a, n) },
 		func(n int, a []float64) { lapackgonum.Implementation{}.Dpotrf(blas.Upper, n, a, n) })
 }
 
@@ -471,7 +487,8 @@ func BenchmarkSolve(b *testing.B) {
 		}
 		return func() { BLAS{}.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, 1, x, n, y, n) },
 			func() {
-				blasgonum.Implementation{}.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, 1, x, n, y, n)
+				blasgonum.Implementation{}.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit,
+					n, n, 1, x, n, y, n)
 			}
 	})
 }

@@ -1,7 +1,7 @@
 package gemm
 
-// packA copies alpha times a height×depth block of op(A) to slivers of MR rows, each stored column by column, the last one
-// filled up with zeros.
+// packA copies alpha times a height×depth block of op(A) to slivers of MR rows, each stored column by column, the last
+// one filled up with zeros.
 func packA[T number](dst []T, a operand[T], height, depth, mr int, alpha T) {
 	for i := 0; i < height; i += mr {
 		rows := min(mr, height-i)
@@ -9,8 +9,8 @@ func packA[T number](dst []T, a operand[T], height, depth, mr int, alpha T) {
 	}
 }
 
-// packB copies a depth×width block of op(B) to slivers of NR columns, each stored row by row, the last one filled up with
-// zeros. It is packA of the transposed.
+// packB copies a depth×width block of op(B) to slivers of NR columns, each stored row by row, the last one filled up
+// with zeros. It is packA of the transposed.
 func packB[T number](dst []T, b operand[T], depth, width, nr int) {
 	for j := 0; j < width; j += nr {
 		cols := min(nr, width-j)
@@ -18,8 +18,8 @@ func packB[T number](dst []T, b operand[T], depth, width, nr int) {
 	}
 }
 
-// packSliver writes count rows of X from row first on, each of depth numbers, to dst[p·unit+i]; with across, rows of X are
-// columns of data.
+// packSliver writes count rows of X from row first on, each of depth numbers, to dst[p·unit+i]; with across, rows of X
+// are columns of data.
 func packSliver[T number](dst, data []T, stride int, across bool, first, count, depth, unit int, alpha T) {
 	if count < unit {
 		clear(dst)

@@ -43,7 +43,8 @@ func portable[T number](k int, a, b, c *T, stride int) {
 		s33 += a3 * b3
 		left, right = left[4:], right[4:]
 	}
-	s = [portableRows][portableColumns]T{{s00, s01, s02, s03}, {s10, s11, s12, s13}, {s20, s21, s22, s23}, {s30, s31, s32, s33}}
+	s = [portableRows][portableColumns]T{{s00, s01, s02, s03}, {s10, s11, s12, s13}, {s20, s21, s22, s23},
+		{s30, s31, s32, s33}}
 	tile := unsafe.Slice(c, (portableRows-1)*stride+portableColumns)
 	for i, row := range s {
 		for j, v := range row {

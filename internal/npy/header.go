@@ -13,8 +13,8 @@ import (
 // growth is the room, in digits, that NumPy leaves for the first length of a shape, so that a file can grow in place.
 const growth = 21
 
-// header returns the header of format version 1.0: magic, version, length, a Python dictionary, room for growth, spaces up
-// to a multiple of 64 bytes and a line feed.
+// header returns the header of format version 1.0: magic, version, length, a Python dictionary, room for growth, spaces
+// up to a multiple of 64 bytes and a line feed.
 func header(shape []int) []byte {
 	var dims strings.Builder
 	for i, d := range shape {
@@ -95,7 +95,8 @@ const maxDims = 64
 
 var (
 	entry      = `'descr'\s*:\s*('[^']*'|\[.*\])|'fortran_order'\s*:\s*(True|False)|'shape'\s*:\s*\(([0-9,\sL]*)\)`
-	dictionary = regexp.MustCompile(`^\{\s*(?:` + entry + `)\s*,\s*(?:` + entry + `)\s*,\s*(?:` + entry + `)\s*,?\s*\}\s*$`)
+	dictionary = regexp.MustCompile(`^\{\s*(?:` + entry + `)\s*,\s*(?:` + entry + `)\s*,\s*(?:` + entry +
+		`)\s*,?\s*\}\s*$`)
 )
 
 // parseHeader accepts the three entries of the format in any order, once each, and nothing else.
@@ -131,7 +132,8 @@ func parseHeader(dict string) (arrayHeader, error) {
 	return h, nil
 }
 
-// parseShape parses what stands between the parentheses of a Python tuple: "", "3," or "2, 3", with or without a last comma.
+// parseShape parses what stands between the parentheses of a Python tuple: "", "3," or "2, 3", with or without a last
+// comma.
 func parseShape(s string) ([]int, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil // a scalar

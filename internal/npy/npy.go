@@ -43,8 +43,8 @@ func Read(r io.Reader, maxBytes int64) (Array, error) {
 		count *= int64(d)
 	}
 	if count*int64(h.dtype.size) > maxBytes {
-		return Array{}, fmt.Errorf("%w: truncated: shape %v needs %d bytes of numbers, there are at most %d", ErrFormat, h.shape,
-			count*int64(h.dtype.size), maxBytes)
+		return Array{}, fmt.Errorf("%w: truncated: shape %v needs %d bytes of numbers, there are at most %d",
+			ErrFormat, h.shape, count*int64(h.dtype.size), maxBytes)
 	}
 	need := 8 * float64(count)
 	if h.fortran {
@@ -77,8 +77,8 @@ func readNumbers(r io.Reader, h arrayHeader, data []float64) error {
 		n := min(chunk, len(data)-done)
 		got, err := io.ReadFull(r, buf[:n*size])
 		if cut(err) {
-			return fmt.Errorf("%w: truncated: shape %v promises %d numbers, only %d are there", ErrFormat, h.shape, len(data),
-				done+got/size)
+			return fmt.Errorf("%w: truncated: shape %v promises %d numbers, only %d are there",
+				ErrFormat, h.shape, len(data), done+got/size)
 		}
 		if err != nil {
 			return err

@@ -108,7 +108,8 @@ func TestTruncation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := len(magic) + 2; n < buf.Len(); n++ {
-		if _, err := Read(bytes.NewReader(buf.Bytes()[:n]), 32); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "truncated") {
+		if _, err := Read(bytes.NewReader(buf.Bytes()[:n]), 32); !errors.Is(err, ErrFormat) ||
+			!strings.Contains(err.Error(), "truncated") {
 			t.Errorf("%d bytes: error %v", n, err)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package parallel divides work between processors in ways that do not change results.
+// Package parallel divides work between processors in ways that do not change results, and leaves behind what cannot be
+// stopped.
 package parallel
 
 import (

@@ -57,7 +57,8 @@ func TestDecimals(t *testing.T) {
 func anyNumber(t *rapid.T, name string) float64 {
 	v := math.Float64frombits(rapid.Uint64().Draw(t, name))
 	if rapid.Bool().Draw(t, name+" is short") {
-		mantissa, exponent := rapid.IntRange(-99999, 99999).Draw(t, "mantissa"), rapid.IntRange(-330, 300).Draw(t, "exponent")
+		mantissa, exponent := rapid.IntRange(-99999, 99999).Draw(t, "mantissa"),
+			rapid.IntRange(-330, 300).Draw(t, "exponent")
 		v, _ = strconv.ParseFloat(fmt.Sprintf("%de%d", mantissa, exponent), 64)
 	}
 	if v-v != 0 {
@@ -115,8 +116,8 @@ func TestDecimalsAreMonotone(t *testing.T) {
 			a, b = b, a
 		}
 		if Up(a, digits) > Up(b, digits) || Down(a, digits) > Down(b, digits) {
-			t.Fatalf("%v < %v, but with %d digits up %v, %v and down %v, %v", a, b, digits, Up(a, digits), Up(b, digits),
-				Down(a, digits), Down(b, digits))
+			t.Fatalf("%v < %v, but with %d digits up %v, %v and down %v, %v", a, b, digits,
+				Up(a, digits), Up(b, digits), Down(a, digits), Down(b, digits))
 		}
 	})
 }

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"mafalda/export"
+	"mafalda/internal/files"
 )
 
 // replaceFile writes a file and puts it in its place as a whole, on the disk. Nobody ever sees a part of it, and what a
 // killed process leaves goes with the next one that writes to the folder.
 func replaceFile(path string, write func(io.Writer) error) error {
-	return export.WriteFile(path, func(w io.Writer) error {
+	return files.WriteFile(path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
 		if err := write(b); err != nil {
 			return err

@@ -21,24 +21,6 @@ const (
 	lockName   = ".lock"
 )
 
-// Spec says whose a folder is.
-type Spec struct {
-	Study  string // its name
-	Inputs Inputs
-
-	// Summaries are the names of those that are known before there are results: files of somebody else that bear
-	// them are found before anything is computed.
-	Summaries []string
-
-	// Former reports whether a folder without study.json, but with these files, has the results of a program that
-	// knew no studies. Such results are of other inputs. Nil stands for no.
-	Former func(dir string, names []string) bool
-
-	// Replace removes the results of other inputs, their cells and summaries, when there is a first one of these.
-	// Files of anybody else's are never removed.
-	Replace bool
-}
-
 // record is the content of study.json.
 type record struct {
 	Study  string   `json:"study"`
@@ -140,7 +122,8 @@ func (f *folder) read() (*record, error) {
 	}
 	odd := func(name string) bool { return !isSummary(name) }
 	if r.Key != r.Inputs.key(r.Study).String() || slices.ContainsFunc(r.Files, odd) {
-		return nil, fmt.Errorf("%s is %w: it is not what was written (remove the folder, or name another)", path, ErrDamaged)
+		return nil, fmt.Errorf("%s is %w: it is not what was written (remove the folder, or name another)", path,
+			ErrDamaged)
 	}
 	return &r, nil
 }

@@ -25,14 +25,17 @@ func FuzzCell(f *testing.F) {
 	})
 }
 
-// Whatever study.json holds: it is the record of a study whose inputs make its key and whose files are in the folder, or damaged.
+// Whatever study.json holds: it is the record of a study whose inputs make its key and whose files are in the folder,
+// or damaged.
 func FuzzRecord(f *testing.F) {
-	for _, text := range []string{`{}`, `null`, `[]`, `{"study":"a","key":"0","files":["../x"]}`, "{\"study\":1}", "\x00"} {
+	for _, text := range []string{`{}`, `null`, `[]`, `{"study":"a","key":"0","files":["../x"]}`, "{\"study\":1}",
+		"\x00"} {
 		f.Add([]byte(text))
 	}
 	made := &folder{dir: f.TempDir(), spec: Spec{Study: "account"}}
 	made.spec.Inputs.Add("graph", "florentine")
-	r := &record{Study: "account", Key: made.spec.Inputs.key("account").String(), Inputs: made.spec.Inputs, Files: []string{"pairs.csv"}}
+	r := &record{Study: "account", Key: made.spec.Inputs.key("account").String(), Inputs: made.spec.Inputs,
+		Files: []string{"pairs.csv"}}
 	if err := made.write(r); err != nil {
 		f.Fatal(err)
 	}

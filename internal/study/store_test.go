@@ -20,7 +20,8 @@ func TestResume(t *testing.T) {
 	if err := Run(ctx, s, append(places("a", 5), places("a", 2)...), count, Options{}); err != nil || computed != 2 {
 		t.Errorf("%d cells computed, want 2; %v", computed, err)
 	}
-	if err := s.Summarize(ctx, summary); err != nil || strings.Count(read(t, filepath.Join(dir, "table.csv")), "\n") != 8 {
+	if err := s.Summarize(ctx, summary); err != nil ||
+		strings.Count(read(t, filepath.Join(dir, "table.csv")), "\n") != 8 {
 		t.Errorf("%v, %s", err, read(t, filepath.Join(dir, "table.csv")))
 	}
 	r, there, err := open(t, dir, specOf("x")).Get(place{"a", 4. / 3})
@@ -71,7 +72,8 @@ func TestOtherInputs(t *testing.T) {
 		"another study": {Spec{Study: "b", Inputs: specOf("x", "y").Inputs}, "they are of a test, not of b"},
 	} {
 		var other *InputsError
-		if _, err := Open[place, value](dir, tc.spec); !errors.As(err, &other) || !strings.Contains(err.Error(), tc.say) {
+		if _, err := Open[place, value](dir, tc.spec); !errors.As(err, &other) ||
+			!strings.Contains(err.Error(), tc.say) {
 			t.Errorf("%s: %v, want %q", name, err, tc.say)
 		}
 	}
@@ -142,7 +144,8 @@ func TestForeign(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "table.csv")); err != nil {
 				t.Fatal(err)
 			}
-			r := `{"study":"a test","inputs":[{"name":"input 0","value":"x"}],"key":"` + specOf("x").Inputs.key("a test").String() + `","files":[]}`
+			r := `{"study":"a test","inputs":[{"name":"input 0","value":"x"}],"key":"` +
+				specOf("x").Inputs.key("a test").String() + `","files":[]}`
 			write(t, filepath.Join(dir, "study.json"), r)
 			write(t, filepath.Join(dir, "table.csv"), "mine")
 			return dir
@@ -237,7 +240,8 @@ func TestTemporariesOfKilledProcesses(t *testing.T) {
 func TestUnwritable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")
-	if _, err := Open[place, value](filepath.Join(file, "a", "b"), specOf("x")); err == nil || errors.Is(err, ErrForeign) {
+	if _, err := Open[place, value](filepath.Join(file, "a", "b"), specOf("x")); err == nil ||
+		errors.Is(err, ErrForeign) {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	"mafalda/participation"
 	"mafalda/protocols/internal/protocoltest"
 	"mafalda/protocols/internal/span"
 	"mafalda/threat"
@@ -37,7 +38,12 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		view, err := threat.Explicit(w.Matrix(), muffliato, threat.Attacker{Trust: threat.PNDP, Nodes: coalition}, 1)
+		once, err := participation.NewCyclic(1, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		attacker := threat.Attacker{Trust: threat.PNDP, Nodes: coalition}
+		view, err := threat.Explicit(threat.Scenario{Gossip: w.Matrix(), Algorithm: muffliato, Attacker: attacker, Schema: once})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"mafalda/internal/gemm"
 )
@@ -139,7 +138,7 @@ func (k *knowledge) factorize() error {
 		}
 		clear(k.inverse.Data[i*rank : i*rank+i])
 	}
-	if !lapack64.Trtri(k.inverse) || !k.sound() {
+	if !gemm.Trtri(k.inverse) || !k.sound() {
 		return errSingular
 	}
 	for i, x := range k.inverse.Data {

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
 )
 
 // Recover computes the value of a node from what a coalition has seen in a run, if it can: the attack behind Case 2
@@ -94,7 +96,7 @@ func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) 
 		}
 		driven = next
 		var product mat.Dense
-		product.Mul(power, within)
+		dense.Mul(&product, power, within)
 		power.Copy(&product)
 	}
 	return 0, fmt.Errorf("%w: %d rounds are too few to recover the value of node %s", ErrNetwork, len(run.Values),

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 )
 
@@ -137,11 +138,11 @@ func (s *shares) pick(columns []int) *shares {
 func (s *shares) takeOut() blas64.General {
 	k, columns := s.knowledge, s.rest.Cols
 	y := newGeneral(k.columns.Cols, columns)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.columns, s.rest, 0, y)
-	blas64.Trsm(blas.Left, blas.Trans, 1, k.upper, y)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, k.upper, y)
+	gemm.Gemm(blas.Trans, blas.NoTrans, 1, k.columns, s.rest, 0, y)
+	gemm.Trsm(blas.Left, blas.Trans, 1, k.upper, y)
+	gemm.Trsm(blas.Left, blas.NoTrans, 1, k.upper, y)
 	taken := newGeneral(k.columns.Rows, columns)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, k.columns, y, 0, taken)
+	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, k.columns, y, 0, taken)
 	sum, most := make([]float64, columns), make([]float64, columns) // of |y|
 	for i, x := range y.Data {
 		sum[i%columns] += math.Abs(x)
@@ -174,17 +175,17 @@ func (s *shares) seen(x blas64.General, row func(c int) int) []float64 {
 			lost.Data[at] += k.vague[row(c)]
 		}
 	}
-	blas64.Trsm(blas.Left, blas.Trans, 1, k.upper, product)
+	gemm.Trsm(blas.Left, blas.Trans, 1, k.upper, product)
 	sizes, solving := make([]float64, x.Cols), newGeneral(product.Rows, x.Cols) // |R|ᵀ|w| for w = R⁻ᵀ(Cᵀx - b)
 	for at, v := range product.Data {
 		product.Data[at] = math.Abs(v)
 		solving.Data[at] = math.Abs(v)
 	}
-	blas64.Trmm(blas.Left, blas.Trans, 1, k.magnitude, solving)
+	gemm.Trmm(blas.Left, blas.Trans, 1, k.magnitude, solving)
 	for at, v := range solving.Data {
 		lost.Data[at] += float64(product.Rows+4) * unit * v
 	}
-	blas64.Trmm(blas.Left, blas.Trans, 1, k.inverse, lost)
+	gemm.Trmm(blas.Left, blas.Trans, 1, k.inverse, lost)
 	for at, v := range lost.Data {
 		product.Data[at] += v
 	}
@@ -219,14 +220,14 @@ func (s *shares) residuals(x blas64.General, row func(c int) int) (product, lost
 	if row != nil {
 		own = blas64.General{Rows: rank, Cols: x.Cols, Stride: x.Cols, Data: slices.Clone(product.Data)}
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.absolute, positive, 0, lost)
+	gemm.Gemm(blas.Trans, blas.NoTrans, 1, k.absolute, positive, 0, lost)
 	for at, v := range own.Data {
 		lost.Data[at] = relative*(lost.Data[at]+math.Abs(v)) + terms*0x1p-1022
 	}
 	if k.wide {
 		addCompensated(product, k.columns, x)
 	} else {
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, k.columns, x, 1, product)
+		gemm.Gemm(blas.Trans, blas.NoTrans, 1, k.columns, x, 1, product)
 	}
 	for at, v := range product.Data {
 		lost.Data[at] += 4 * unit * math.Abs(v)

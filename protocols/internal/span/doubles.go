@@ -5,7 +5,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"mafalda/graph"
-	_ "mafalda/internal/gemm" // makes products fast
 	"mafalda/protocols/internal/consensus"
 )
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 	"mafalda/protocols/internal/doubledouble"
 )
@@ -123,8 +124,8 @@ func (s *Span) leave(nodes []int, hidden map[int]float64) {
 		rest.Data[at*rest.Stride+c] = 1
 	}
 	for range 2 {
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, basis, rest, 0, along)
-		blas64.Gemm(blas.Trans, blas.NoTrans, -1, basis, along, 1, rest)
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, basis, rest, 0, along)
+		gemm.Gemm(blas.Trans, blas.NoTrans, -1, basis, along, 1, rest)
 	}
 	for c, at := range nodes {
 		hidden[at] = blas64.Nrm2(blas64.Vector{N: width, Inc: rest.Stride, Data: rest.Data[c:]})

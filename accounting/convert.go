@@ -1,0 +1,96 @@
+package accounting
+
+import "mafalda/internal/fault"
+
+// Known are the parameters of a Gaussian mechanism that are given to Convert; nil ones are not.
+type Known struct {
+	Mu, Epsilon, Delta *float64
+	Alpha, RDP         *float64 // Rényi divergence of order Alpha, which stands for Mu
+}
+
+// Conversion is what is known of a Gaussian mechanism; absent is what was neither given nor computed.
+type Conversion struct {
+	Mu           float64  `json:"mu"`
+	Epsilon      *float64 `json:"epsilon,omitempty"`
+	Delta        *float64 `json:"delta,omitempty"` // the smallest positive number where it underflows
+	LogDelta     *float64 `json:"log_delta,omitempty"`
+	Alpha        *float64 `json:"alpha,omitempty"`
+	RDP          *float64 `json:"rdp,omitempty"`
+	EpsilonByRDP *float64 `json:"epsilon_by_rdp,omitempty"` // what an accountant that only knows Renyi DP reports
+}
+
+// Convert computes the third of μ, ε and δ from two, rounded to the safe side: a μ for an (ε, δ) down, all else up.
+// With Alpha it adds the Rényi divergence. The errors are a fault.Argument of the field RDP without Alpha or beside Mu, of
+// Delta if μ, ε and δ are all known, and of Mu if too little is; and those of the conversions.
+func Convert(k Known) (*Conversion, error) {
+	c := &Conversion{}
+	mu, err := k.mu()
+	if err != nil {
+		return nil, err
+	}
+	if mu != nil {
+		c.Mu = *mu
+	}
+	switch {
+	case mu != nil && k.Epsilon != nil && k.Delta != nil:
+		return nil, fault.New("Delta", nil, "give two of mu, epsilon and delta, not three")
+	case mu != nil && k.Delta != nil:
+		err = c.fromMuDelta(*k.Delta)
+	case mu != nil && k.Epsilon != nil:
+		err = c.fromMuEpsilon(*k.Epsilon)
+	case k.Epsilon != nil && k.Delta != nil:
+		epsilon, delta := *k.Epsilon, *k.Delta
+		c.Epsilon, c.Delta = &epsilon, &delta
+		c.Mu, err = MuFromDP(epsilon, delta)
+	case mu == nil || k.Alpha == nil:
+		return nil, fault.New("Mu", nil, "give two of mu, epsilon and delta, or mu and alpha")
+	}
+	if err != nil || k.Alpha == nil {
+		return c, err
+	}
+	return c, c.addRDP(k)
+}
+
+// mu returns μ if it is known, directly or from the Rényi divergence.
+func (k Known) mu() (*float64, error) {
+	if k.RDP == nil {
+		return k.Mu, nil
+	}
+	if k.Mu != nil || k.Alpha == nil {
+		return nil, fault.New("RDP", nil, "needs alpha, and stands for mu")
+	}
+	mu, err := MuFromRDP(*k.Alpha, *k.RDP)
+	return &mu, err
+}
+
+func (c *Conversion) addRDP(k Known) error {
+	alpha := *k.Alpha
+	rdp, err := 0.0, error(nil)
+	if k.RDP != nil {
+		rdp = *k.RDP
+	} else {
+		rdp, err = RDP(c.Mu, alpha)
+	}
+	c.Alpha, c.RDP = &alpha, &rdp
+	return err
+}
+
+func (c *Conversion) fromMuDelta(delta float64) error {
+	epsilon, err := Epsilon(c.Mu, delta)
+	if err != nil {
+		return err
+	}
+	byRDP, _, err := EpsilonByRDP(c.Mu, delta)
+	c.Epsilon, c.Delta, c.EpsilonByRDP = &epsilon, &delta, &byRDP
+	return err
+}
+
+func (c *Conversion) fromMuEpsilon(epsilon float64) error {
+	logDelta, err := LogDelta(c.Mu, epsilon)
+	if err != nil {
+		return err
+	}
+	delta, err := Delta(c.Mu, epsilon)
+	c.Epsilon, c.Delta, c.LogDelta = &epsilon, &delta, &logDelta
+	return err
+}

@@ -1,0 +1,134 @@
+package benchmarks
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/internal/limits"
+	"mafalda/internal/study"
+	"mafalda/participation"
+)
+
+// A study measures the cells of its networks, from JSON too, and writes rows of others behind its own.
+func TestStudy(t *testing.T) {
+	n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "cycle:5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := participation.NewCyclic(6, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := Cases(n, []participation.Cyclic{schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, other := NewStudy(cases, graph.NetworkOptions{}), NewStudy(cases, graph.NetworkOptions{Directed: true})
+	if slices.Equal(one.Spec().Inputs, other.Spec().Inputs) {
+		t.Error("directed is no input")
+	}
+	another := Cell{Graph: "another", K: 1, B: 6, Strategy: Dense}
+	entries := []study.Entry[Cell, Row]{{Cell: another, Result: Row{Graph: "another"}}}
+	for _, c := range slices.Backward(one.Cells()) {
+		text, _ := json.Marshal(c)
+		var sent Cell
+		if err := json.Unmarshal(text, &sent); err != nil {
+			t.Fatal(err)
+		}
+		row, err := one.Do(t.Context(), sent)
+		if err != nil || row.Graph != "cycle:5" || row.KB() != (KB{2, 3}) {
+			t.Fatalf("%+v, %v", row, err)
+		}
+		entries = append(entries, study.Entry[Cell, Row]{Cell: c, Result: row})
+	}
+	rows := one.Rows(entries)
+	if len(rows) != len(Strategies())+1 || rows[len(rows)-1].Graph != "another" {
+		t.Fatalf("%+v", rows)
+	}
+	for i, name := range Strategies() {
+		if rows[i].Strategy != name {
+			t.Errorf("row %d is of %s, want %s", i, rows[i].Strategy, name)
+		}
+	}
+	files, err := one.Files(entries)
+	if err != nil || len(files) != 2 || files[0].Name != "benchmark.json" || files[1].Name != "benchmark.csv" {
+		t.Fatalf("%v, %v", files, err)
+	}
+	var asJSON, asCSV bytes.Buffer
+	if err := errors.Join(files[0].Write(&asJSON), files[1].Write(&asCSV)); err != nil {
+		t.Fatal(err)
+	}
+	var table Table
+	lines, err := csv.NewReader(&asCSV).ReadAll()
+	if err := json.Unmarshal(asJSON.Bytes(), &table); err != nil || !slices.Equal(table.Rows, rows) ||
+		table.Gossip != "uniform" {
+		t.Errorf("%+v, %v", table, err)
+	}
+	if err != nil || len(lines) != len(rows)+1 || lines[1][3] != Dense {
+		t.Errorf("%v, %v", lines, err)
+	}
+	long, err := participation.NewCyclic(1e8, 1, 1e8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Cases(n, []participation.Cyclic{long}); !errors.Is(err, limits.ErrMemory) {
+		t.Errorf("T = 1e8: %v", err)
+	}
+}
+
+func TestSuite(t *testing.T) {
+	graphs, schemas := Suite()
+	for _, source := range graphs {
+		if _, known, err := graph.ByName(source, graph.BuiltinOptions{}); !known || err != nil {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+	if len(schemas) != 2 || schemas[0].Steps() != 64 || schemas[1].Steps() != 380 {
+		t.Errorf("%v", schemas)
+	}
+}
+
+// Graphs of one name are told apart by their hashes, and only these.
+func TestGraphNames(t *testing.T) {
+	rows := []Row{{Graph: "a", SHA256: "0123456789", K: 2, B: 3}, {Graph: "a", SHA256: "89", K: 2, B: 3},
+		{Graph: "b", SHA256: "7", K: 1, B: 6}}
+	names := NamesOf(rows)
+	for i, want := range []string{"a#01234567", "a#89", "b"} {
+		if got := names.Of(&rows[i]); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if got := Participations(rows); !slices.Equal(got, []KB{{2, 3}, {1, 6}}) || got[0].Steps() != 6 {
+		t.Errorf("%v", got)
+	}
+}
+
+// What a program measures itself with is made of graphs that there are, and a row keeps the worst of its runs.
+func TestSelf(t *testing.T) {
+	for _, p := range SelfProblems() {
+		if p.Large {
+			continue
+		}
+		if _, known, err := graph.ByName(p.Graph, graph.BuiltinOptions{}); !known || err != nil || p.Steps < 1 {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	var r SelfRow
+	for _, bytes := range []int64{3, 5, 4} {
+		if err := r.Note(&export.Manifest{PeakBytes: bytes, Gram: &export.Gram{}, LowerBound: 1, Gap: 0.5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.PeakBytes != 5 || *r.Gap != 0.5 {
+		t.Errorf("%+v", r)
+	}
+	if err := r.Note(&export.Manifest{}); err == nil {
+		t.Error("a run without a Gram matrix is one")
+	}
+}

@@ -1,0 +1,111 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"mafalda/graph"
+	"mafalda/strategy"
+)
+
+// StrategiesOn returns the strategy of every node of a network: what all nodes share, or, where nodes have their own,
+// that of the node with the same label (ErrOtherNetwork if there is none). Where they share one matrix it is taken, not
+// the parameters.
+func (e *Export) StrategiesOn(n *graph.Network) ([]strategy.Strategy, error) {
+	on := make([]strategy.Strategy, n.Graph.Nodes())
+	if e.Manifest.PerNode == nil {
+		shared, err := e.NodeStrategy(0)
+		for u := range on {
+			on[u] = shared
+		}
+		return on, err
+	}
+	at, err := e.sameNodes(n)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := e.NodeStrategies()
+	if err != nil {
+		return nil, err
+	}
+	for u, v := range at {
+		on[u] = nodes[v]
+	}
+	return on, nil
+}
+
+// ErrOtherNetwork is wrapped by the errors of StrategiesOn about strategies of the nodes of another network.
+var ErrOtherNetwork = errors.New("its nodes have strategies of their own, for another network")
+
+// sameNodes returns for every node of the network the index of the one with its label in the export. The networks
+// must be the same: gossip, labels, degrees, and for graphs that are made what they are made of. The order of the
+// nodes may be another, as it is if the lines of a graph's file are, unless the gossip matrix is a file, whose
+// rows have no labels.
+func (e *Export) sameNodes(on *graph.Network) ([]int, error) {
+	g, o := e.Manifest.Graph, on.Origin
+	if g == nil || g.Gossip != o.Gossip || g.GossipSHA256 != o.GossipSHA256 || g.Directed != o.Directed {
+		return nil, fmt.Errorf("%w: it has other gossip", ErrOtherNetwork)
+	}
+	sameSeed := g.Seed == nil && o.Seed == nil || g.Seed != nil && o.Seed != nil && *g.Seed == *o.Seed
+	if g.SHA256 == "" && o.SHA256 == "" && (g.Source != o.Source || !sameSeed) {
+		return nil, fmt.Errorf("%w: %s", ErrOtherNetwork, g.Source)
+	}
+	nodes, err := e.nodes()
+	if err != nil {
+		return nil, err
+	}
+	if len(nodes) != on.Graph.Nodes() {
+		return nil, fmt.Errorf("%w: %d nodes, not %d", ErrOtherNetwork, len(nodes), on.Graph.Nodes())
+	}
+	at := make([]int, on.Graph.Nodes())
+	for u := range at {
+		n, there := nodes[on.Graph.Label(u)]
+		switch {
+		case !there:
+			return nil, fmt.Errorf("%w: it has no node %q", ErrOtherNetwork, on.Graph.Label(u))
+		case n.degree != on.Graph.Degree(u):
+			return nil, fmt.Errorf("%w: node %q has degree %d there and %d here", ErrOtherNetwork, on.Graph.Label(u),
+				n.degree, on.Graph.Degree(u))
+		case n.index != u && g.GossipSHA256 != "":
+			return nil, fmt.Errorf("%w: node %q is another row of the gossip matrix", ErrOtherNetwork,
+				on.Graph.Label(u))
+		}
+		at[u] = n.index
+	}
+	return at, nil
+}
+
+// exportedNode is a line of nodes.csv.
+type exportedNode struct{ index, degree int }
+
+// nodes returns the nodes of an export whose nodes have strategies of their own, by their labels.
+func (e *Export) nodes() (map[string]exportedNode, error) {
+	text, err := e.Read("nodes.csv")
+	if err != nil {
+		return nil, err
+	}
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("nodes.csv: %w", err)
+	}
+	nodes := map[string]exportedNode{}
+	for i, line := range lines[min(1, len(lines)):] {
+		index, noIndex := strconv.Atoi(line[0])
+		if len(line) != 3 || noIndex != nil || index != i || i >= len(e.Manifest.PerNode.Layers) {
+			return nil, fmt.Errorf("nodes.csv: line %d is none of a node", i+2)
+		}
+		degree, noDegree := strconv.Atoi(line[2])
+		if _, twice := nodes[line[1]]; twice || noDegree != nil {
+			return nil, fmt.Errorf("nodes.csv: line %d is none of a node", i+2)
+		}
+		nodes[line[1]] = exportedNode{index, degree}
+	}
+	if len(nodes) != len(e.Manifest.PerNode.Layers) {
+		return nil, fmt.Errorf("nodes.csv: %d nodes, where %d have strategies", len(nodes),
+			len(e.Manifest.PerNode.Layers))
+	}
+	return nodes, nil
+}

@@ -1,0 +1,52 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"mafalda/internal/study"
+	"mafalda/participation"
+)
+
+// Participation is the schema.
+type Participation struct {
+	Schema   string  `json:"schema"` // cyclic, min-sep, single or patterns
+	K        int     `json:"k"`
+	B        int     `json:"b"`
+	Source   string  `json:"source,omitempty"`   // the file of patterns
+	Patterns [][]int `json:"patterns,omitempty"` // what was in it, steps counted from 0
+}
+
+// Of returns the schema over T = steps. The error cases are those of the participation package, and a name it does not
+// have.
+func (p Participation) Of(steps int) (participation.Schema, error) {
+	switch p.Schema {
+	case "cyclic", "single":
+		return participation.NewCyclic(steps, p.K, p.B)
+	case "min-sep":
+		return participation.NewMinSep(steps, p.K, p.B)
+	case "patterns":
+		return participation.NewPatternList(steps, p.Patterns)
+	}
+	return nil, fmt.Errorf("%w: unknown schema %q", participation.ErrSchema, p.Schema)
+}
+
+// DescribeSchema returns what a manifest says of a schema; source is the path of the file that patterns came from, of
+// which the name is kept.
+func DescribeSchema(source string, s participation.Schema) Participation {
+	p := Participation{Schema: s.Name(), K: s.Participations(), B: s.Separation()}
+	if list, ok := s.(*participation.PatternList); ok {
+		p.Source, p.Patterns = filepath.Base(source), list.Patterns()
+	}
+	return p
+}
+
+// AddTo adds who takes part when, over so many steps, to the inputs of a study: of patterns themselves, not the name of
+// their file.
+func (p Participation) AddTo(in *study.Inputs, steps int) {
+	p.Source = ""
+	text, _ := json.Marshal(p) // numbers and a name
+	in.Add("T", steps)
+	in.Add("participation", string(text))
+}

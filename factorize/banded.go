@@ -1,0 +1,84 @@
+package factorize
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// Banded is the class of strategies of w bands with general entries.
+type Banded struct {
+	// Bandwidth is w; 0 means 2b, or T if that is less, and b under min-sep, where more cost less error and take
+	// longer to find.
+	Bandwidth int
+}
+
+// Name returns "banded".
+func (Banded) Name() string { return (*strategy.Banded)(nil).Name() }
+
+// Traits says that there are bands, and a certificate for them.
+func (Banded) Traits() Traits {
+	return Traits{
+		About:     "w bands, w-1 rows kept (default 2b; b under min-sep, where it is the default)",
+		Bandwidth: defaultBands,
+		Kinds:     []Kind{MeanError},
+		Certified: true,
+	}
+}
+
+func defaultBands(s participation.Schema) int {
+	if minSep(s) {
+		return s.Separation()
+	}
+	return min(2*s.Separation(), s.Steps())
+}
+
+// With returns the class of another bandwidth.
+func (c Banded) With(p Parameters) (Class, error) { return Banded{p.Bandwidth}, refuse(c, p) }
+
+// Supports refuses all but MeanError.
+func (c Banded) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
+
+// Optimize returns the strategy of least loss among those with w bands, with ClassBound as certificate. It is Dense
+// with one more condition, X[s,t] = 0 for |s-t| ≥ w, whose multipliers are free in the dual: Λ may be anything outside
+// the band, but must then be positive semidefinite as a whole. The mask stays lossless by the same argument. Where
+// patterns overlap, ClassBound is that of the schema's Relaxation. The error cases are those of Dense, and a bandwidth
+// outside 1..T.
+func (c Banded) Optimize(
+	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+) (*Result, error) {
+	if err := accepts(c, o, schema, opts); err != nil {
+		return nil, err
+	}
+	bands, err := bandwidth(c, c.Bandwidth, schema)
+	if err != nil {
+		return nil, err
+	}
+	r, err := optimizeMasked(ctx, o.gram, newMask(schema, bands), opts)
+	if err != nil {
+		return nil, err
+	}
+	r.LowerBound, r.ClassBound = 0, r.LowerBound
+	var lower mat.TriDense
+	r.Strategy.StrategyTo(&lower)
+	if r.Strategy, err = strategy.NewBanded(&lower, bands); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// bandwidth returns the one that was asked for, or the default of the class for 0, or an error if it is not from 1 to
+// T.
+func bandwidth(c Class, asked int, schema participation.Schema) (int, error) {
+	if asked == 0 {
+		asked = c.Traits().Bandwidth(schema)
+	}
+	if asked < 1 || asked > schema.Steps() {
+		return 0, fault.New("Bandwidth", asked, "must be from 1 to T = %d", schema.Steps())
+	}
+	return asked, nil
+}

@@ -1,0 +1,52 @@
+package baselines
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/factorize"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Names of the strategies.
+const (
+	DPDSGD  = "dp-d-sgd"
+	AntiPGD = "antipgd"
+	DMF     = "d-mf"
+)
+
+// Names returns the names of all of them, in the order of tables.
+func Names() []string { return []string{DPDSGD, AntiPGD, DMF} }
+
+// New makes the strategy of this name for the schema's T steps; only DMF takes time and depends on the rest of the
+// schema. DMF is optimized to the smallest gap that rounding leaves provable, because its error on another workload is
+// not stationary in it. The errors are an unknown name, those of the optimization, and the context's if it ends first.
+func New(ctx context.Context, name string, schema participation.Schema) (strategy.Strategy, error) {
+	steps := schema.Steps()
+	switch name {
+	case DPDSGD:
+		return strategy.Identity(steps), nil
+	case AntiPGD:
+		return strategy.AntiPGD(steps), nil
+	case DMF:
+		return prefixOptimum(ctx, schema)
+	}
+	return nil, fmt.Errorf("no baseline is called %q", name)
+}
+
+// prefixOptimum is the certified optimum of centralized learning.
+func prefixOptimum(ctx context.Context, schema participation.Schema) (strategy.Strategy, error) {
+	steps := schema.Steps()
+	prefix := factorize.Mean(workload.PrefixGram(steps))
+	r, err := factorize.Dense{}.Optimize(ctx, prefix, schema, factorize.Options{Gap: factorize.MinGap(steps)})
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Status == optim.Interrupted:
+		return nil, context.Canceled
+	}
+	return r.Strategy, nil
+}

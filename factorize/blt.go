@@ -1,0 +1,180 @@
+package factorize
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/series"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// BLT is the class of buffered linear Toeplitz strategies.
+type BLT struct {
+	Buffers int // poles d; 0 means 4, or T-1 if that is less
+}
+
+const defaultBuffers = 4
+
+// Name returns "blt".
+func (BLT) Name() string { return (*strategy.BLT)(nil).Name() }
+
+// Traits says that there are buffers.
+func (BLT) Traits() Traits {
+	return Traits{
+		About:   "a rational function, d buffers kept (default 4)",
+		Buffers: defaultBuffers,
+		Kinds:   []Kind{MeanError, ManySteps},
+	}
+}
+
+// With returns the class of another number of buffers.
+func (c BLT) With(p Parameters) (Class, error) { return BLT{p.Buffers}, refuse(c, p) }
+
+// Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
+func (c BLT) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
+
+// Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them
+// for k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. The
+// errors are those of Supports, fewer than one buffer or more than T-1, and ErrGram.
+func (c BLT) Optimize(
+	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+) (*Result, error) {
+	if err := accepts(c, o, schema, opts); err != nil {
+		return nil, err
+	}
+	buffers, least := c.Buffers, max(schema.Steps(), 2)
+	if buffers == 0 {
+		buffers = min(defaultBuffers, least-1)
+	}
+	if buffers < 1 || buffers >= least {
+		return nil, fault.New("Buffers", buffers, "must be at least 1 and less than T = %d", schema.Steps())
+	}
+	f := &rationalSeries{buffers: buffers}
+	s := &seriesSearch{
+		schema:  schema,
+		family:  f,
+		long:    func() longFamily { return &longRational{rational: rationalSeries{buffers: buffers}} },
+		starts:  f.starts(schema.Separation()),
+		options: opts,
+		strategy: func(x, _ []float64) (strategy.Strategy, error) {
+			return strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(x))
+		},
+	}
+	return s.optimize(ctx, o)
+}
+
+// rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and a =
+// (1+b) tanh v, the triangle of stability; the zeros p, q likewise. Parameters are (u, v) of poles and zeros for each
+// pair, and v of pole and zero for a single one.
+type rationalSeries struct {
+	buffers int
+	x, c    []float64
+}
+
+func (f *rationalSeries) dimension() int { return 2 * f.buffers }
+
+func (f *rationalSeries) fresh() family { return &rationalSeries{buffers: f.buffers} }
+
+func (f *rationalSeries) sectionsOf(x []float64) []strategy.Section {
+	var sections []strategy.Section
+	for i := 0; i+1 < f.buffers; i += 2 {
+		b, q := math.Tanh(x[0]), math.Tanh(x[2])
+		a, p := (1+b)*math.Tanh(x[1]), (1+q)*math.Tanh(x[3])
+		sections = append(sections, strategy.Section{A: a, B: b, P: p, Q: q})
+		x = x[4:]
+	}
+	if f.buffers%2 == 1 {
+		sections = append(sections, strategy.Section{A: math.Tanh(x[0]), P: math.Tanh(x[1])})
+	}
+	return sections
+}
+
+func (f *rationalSeries) seriesTo(c, x []float64) bool {
+	clear(c)
+	c[0] = 1
+	for _, s := range f.sectionsOf(x) {
+		s.Multiply(c)
+	}
+	f.x = append(f.x[:0], x...)
+	f.c = append(f.c[:0], c...)
+	return allFinite(c)
+}
+
+// pullTo: with y = c/den_i, ∂c/∂a_i = x·y and ∂c/∂b_i = -x²·y, and for y = c/num_i, ∂c/∂p_i = -x·y and ∂c/∂q_i = x²·y.
+func (f *rationalSeries) pullTo(dst, gc []float64) {
+	shifted := func(a, b float64) (one, two float64) { // Σ gc_{j+1} y_j, Σ gc_{j+2} y_j
+		y := append([]float64(nil), f.c...)
+		series.Divide(y, a, b)
+		for j := range y {
+			if j+1 < len(gc) {
+				one += gc[j+1] * y[j]
+			}
+			if j+2 < len(gc) {
+				two += gc[j+2] * y[j]
+			}
+		}
+		return one, two
+	}
+	sech2 := func(v float64) float64 { t := math.Tanh(v); return 1 - t*t }
+	sections := f.sectionsOf(f.x)
+	x := f.x
+	for i, s := range sections {
+		ga, gb := shifted(s.A, s.B)
+		gp, gq := shifted(s.P, s.Q)
+		gb, gp = -gb, -gp
+		if i == len(sections)-1 && f.buffers%2 == 1 {
+			dst[0], dst[1] = ga*sech2(x[0]), gp*sech2(x[1])
+			break
+		}
+		dst[0] = (gb + ga*math.Tanh(x[1])) * sech2(x[0])
+		dst[1] = ga * (1 + s.B) * sech2(x[1])
+		dst[2] = (gq + gp*math.Tanh(x[3])) * sech2(x[2])
+		dst[3] = gp * (1 + s.Q) * sech2(x[3])
+		dst, x = dst[4:], x[4:]
+	}
+}
+
+// starts draws points with the poles where optima have them.
+func (f *rationalSeries) starts(separation int) [][]float64 {
+	rng := rand.New(rand.NewPCG(20, 19))
+	var points [][]float64
+	for draw := range 48 {
+		var x []float64
+		spread := 0.02 + 0.1*rng.Float64()
+		pair := func(radius, angle float64) { // of poles, with zeros a little inside
+			if draw%4 >= 2 {
+				angle *= 0.7 + 0.6*rng.Float64()
+			}
+			for _, r := range []float64{radius, radius * (1 - spread*(0.5+rng.Float64()))} {
+				b := r * r
+				x = append(x, math.Atanh(b), math.Atanh(2*r*math.Cos(angle)/(1+b)))
+			}
+		}
+		harmonic := 1
+		realPair := draw%2 == 0 && f.buffers%2 == 0
+		for i := 0; i+1 < f.buffers; i += 2 {
+			if realPair {
+				realPair = false
+				x = append(x, pairOf(0.99-0.1*rng.Float64(), 0.5*rng.Float64())...)
+				x = append(x, pairOf(0.85-0.2*rng.Float64(), 0.3*rng.Float64())...)
+				continue
+			}
+			pair(0.99-0.1*rng.Float64(), 2*math.Pi*float64(harmonic)/float64(max(separation, 3)))
+			harmonic++
+		}
+		if f.buffers%2 == 1 {
+			x = append(x, math.Atanh(0.99-0.2*rng.Float64()), math.Atanh(0.7-0.4*rng.Float64()))
+		}
+		points = append(points, x)
+	}
+	return points
+}
+
+// pairOf returns the parameters of two real roots.
+func pairOf(r1, r2 float64) []float64 {
+	b := r1 * r2
+	return []float64{math.Atanh(b), math.Atanh((r1 + r2) / (1 + b))}
+}

@@ -1,0 +1,130 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mafalda/participation"
+)
+
+// A Class is a set of strategies with a search for its best. Its value holds the parameters of the class; those that
+// are zero have the defaults of Traits. Values are immutable, and equal (==) if class and parameters are.
+type Class interface {
+	Name() string   // that of its strategies
+	Traits() Traits // the same for all parameters
+
+	// With returns the class with other parameters. The error is ErrUnsupported for parameters that it does not have.
+	With(p Parameters) (Class, error)
+
+	// Supports says, before anything is computed, whether there is a search for such an objective under the schema:
+	// nil, or ErrUnsupported with the reason.
+	Supports(k Kind, schema participation.Schema) error
+
+	// Optimize returns the strategy of the class of least loss for the objective under the schema, or the best that
+	// was found, with sens² ≤ 1. The errors are those of Supports, parameters out of range, a Gap below MinGap where
+	// the search has a certificate, and ErrGram.
+	//
+	// When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error, as it
+	// is with the other endings of searches. Of ManySteps there is none then, and the error is that of the context.
+	Optimize(ctx context.Context, o Objective, schema participation.Schema, opts Options) (*Result, error)
+}
+
+var (
+	_ Class = Dense{}
+	_ Class = Banded{}
+	_ Class = Toeplitz{}
+	_ Class = BLT{}
+	_ Class = BandedInverse{}
+)
+
+// Parameters are those that classes may have. Zero asks for the default of the class.
+type Parameters struct {
+	Bandwidth    int  // bands or coefficients w, 1 to T
+	Buffers      int  // poles d, 1 to T-1
+	ScaleColumns bool // fit a scale for every column
+}
+
+// Traits is what can be known of a class beforehand.
+type Traits struct {
+	About        string                           // strategies, what a node keeps, defaults: a line for help texts
+	Bandwidth    func(s participation.Schema) int // the default; nil if the class has none
+	Buffers      int                              // the default; 0 if the class has none
+	ScaleColumns bool                             // columns can have scales
+	Kinds        []Kind                           // objectives that it has a search for
+	Certified    bool                             // searches prove how close they came, and stop on that
+}
+
+// Has reports whether the class has a search for such an objective.
+func (t Traits) Has(k Kind) bool { return slices.Contains(t.Kinds, k) }
+
+// Classes returns all classes, with their defaults: this is the registry.
+func Classes() []Class { return []Class{Dense{}, Banded{}, Toeplitz{}, BLT{}, BandedInverse{}} }
+
+// ClassOf returns the class of this name, with its defaults.
+func ClassOf(name string) (Class, error) {
+	var names []string
+	for _, c := range Classes() {
+		if c.Name() == name {
+			return c, nil
+		}
+		names = append(names, c.Name())
+	}
+	return nil, fmt.Errorf("unknown strategy %q: choose %s", name, strings.Join(names, ", "))
+}
+
+// DefaultClass returns the class to take if none is asked for: under min-sep, where the optimum is not known,
+// strategies of few bands, whose sensitivity is.
+func DefaultClass(s participation.Schema) Class {
+	if minSep(s) {
+		return Banded{}
+	}
+	return Dense{}
+}
+
+func minSep(s participation.Schema) bool {
+	_, ok := s.(participation.MinSep)
+	return ok
+}
+
+// supports is Supports as far as Traits and the schema decide.
+func supports(c Class, k Kind, schema participation.Schema) error {
+	switch {
+	case !c.Traits().Has(k):
+		return fmt.Errorf("the objective %v for %s strategies: %w", k, c.Name(), ErrUnsupported)
+	case (k == WorstStep || k == LastStep) && !participation.IsPartition(schema):
+		return fmt.Errorf("the objective %v: %w under %s participation, whose patterns overlap", k, ErrUnsupported,
+			schema.Name())
+	}
+	if _, cyclic := schema.(participation.Cyclic); k == ManySteps && !cyclic {
+		return fmt.Errorf("more than %d steps under %s participation: %w", LongSteps, schema.Name(), ErrUnsupported)
+	}
+	return nil
+}
+
+// accepts refuses objectives that the class does not support or that do not fit the schema, and options that nothing
+// allows.
+func accepts(c Class, o Objective, schema participation.Schema, opts Options) error {
+	if err := c.Supports(o.kind, schema); err != nil {
+		return err
+	}
+	if err := opts.check(); err != nil {
+		return err
+	}
+	return o.check(schema)
+}
+
+// refuse returns the error of With if p has parameters that the class does not.
+func refuse(c Class, p Parameters) error {
+	t := c.Traits()
+	switch {
+	case p.Bandwidth != 0 && t.Bandwidth == nil:
+		return fmt.Errorf("a bandwidth of %s strategies: %w", c.Name(), ErrUnsupported)
+	case p.Buffers != 0 && t.Buffers == 0:
+		return fmt.Errorf("buffers of %s strategies: %w", c.Name(), ErrUnsupported)
+	case p.ScaleColumns && !t.ScaleColumns:
+		return fmt.Errorf("column scaling of %s strategies: %w", c.Name(), ErrUnsupported)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mafalda/internal/series"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// Toeplitz is the class of Toeplitz strategies of few coefficients, and with a scale for every column if that is asked
+// for.
+type Toeplitz struct {
+	Bandwidth    int  // coefficients w; 0 means b
+	ScaleColumns bool // fit the scale of each column, too
+}
+
+// Name returns "toeplitz".
+func (Toeplitz) Name() string { return (*strategy.Toeplitz)(nil).Name() }
+
+// Traits says that there are coefficients and scales.
+func (Toeplitz) Traits() Traits {
+	return Traits{
+		About:        "w coefficients, w-1 rows kept (default b)",
+		Bandwidth:    participation.Schema.Separation,
+		ScaleColumns: true,
+		Kinds:        []Kind{MeanError, ManySteps},
+	}
+}
+
+// With returns the class of another bandwidth, with scaled columns or not.
+func (c Toeplitz) With(p Parameters) (Class, error) {
+	return Toeplitz{p.Bandwidth, p.ScaleColumns}, refuse(c, p)
+}
+
+// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, and scaled columns for
+// ManySteps and where patterns overlap.
+func (c Toeplitz) Supports(k Kind, schema participation.Schema) error {
+	switch {
+	case c.ScaleColumns && k == ManySteps:
+		return fmt.Errorf("column scaling: %w for many steps", ErrUnsupported)
+	case c.ScaleColumns && !participation.IsPartition(schema):
+		return fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported,
+			schema.Name())
+	}
+	return supports(c, k, schema)
+}
+
+// Optimize minimizes the loss by L-BFGS from several starts, since the problem is not convex; there is no certificate.
+// The loss is that of the true sensitivity where it is exact, and of the sum of |X| over a pattern, an upper bound,
+// otherwise: for coefficients with changing signs no formula for monotone ones is used. An evaluation costs O(T² +
+// k²w) and allocates nothing of size T². Under min-sep a wider strategy is measured against the patterns that are
+// worst for it, at a cost of O(T²) memory and O(T² + Tbk) time an evaluation, and with b, 2b, 4b, ... coefficients no
+// worse than with fewer.
+//
+// For Long the loss is that of the majorant of the sensitivity, which is exact where no coefficient of C is negative,
+// at O(Tw) an evaluation. The errors are those of Supports, a bandwidth outside 1..T, and ErrGram.
+func (c Toeplitz) Optimize(
+	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+) (*Result, error) {
+	if err := accepts(c, o, schema, opts); err != nil {
+		return nil, err
+	}
+	bands, err := bandwidth(c, c.Bandwidth, schema)
+	if err != nil {
+		return nil, err
+	}
+	s := &seriesSearch{
+		schema:  schema,
+		family:  freeSeries(bands),
+		long:    func() longFamily { return &longFree{bands: bands} },
+		starts:  freeStarts(bands, schema.Separation()),
+		scaled:  c.ScaleColumns,
+		options: opts,
+		strategy: func(x, columns []float64) (strategy.Strategy, error) {
+			return strategy.NewToeplitz(schema.Steps(), append([]float64{1}, x...), columns)
+		},
+	}
+	return s.optimize(ctx, o)
+}
+
+// freeSeries is the family of all series of so many coefficients, c_0 = 1.
+type freeSeries int
+
+func (f freeSeries) dimension() int { return int(f) - 1 }
+
+func (f freeSeries) fresh() family { return f }
+
+func (f freeSeries) seriesTo(c, x []float64) bool {
+	clear(c)
+	c[0] = 1
+	copy(c[1:], x)
+	return true
+}
+
+func (f freeSeries) pullTo(dst, gc []float64) { copy(dst, gc[1:f]) }
+
+// freeStarts returns square roots of several bandwidths, with some decay.
+func freeStarts(bands, separation int) [][]float64 {
+	var points [][]float64
+	add := func(width int, decay float64) {
+		x := make([]float64, bands-1)
+		for i, v := range series.PrefixRoot(width)[1:] {
+			x[i] = v * math.Pow(decay, float64(i+1))
+		}
+		points = append(points, x)
+	}
+	add(min(bands, separation), 1)
+	add(min(bands, max(1, separation/2)), 0.95)
+	if bands > separation {
+		add(bands, 1-1/float64(separation+1))
+		add(min(bands, 2*separation), 0.98)
+	}
+	return points
+}

@@ -1,0 +1,162 @@
+package graph
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/files"
+)
+
+// Network is a connected graph with its gossip matrix, and where they came from.
+type Network struct {
+	Graph  *Graph
+	Gossip *Gossip
+	Origin Origin
+	Notes  []string // what a user should know of it, a sentence each
+
+	Components int // of the graph before all but the largest were dropped
+}
+
+// NetworkOptions says which network LoadNetwork loads.
+type NetworkOptions struct {
+	Source     string // path of a file, or a specification as of ByName; empty: the graph of the gossip matrix
+	Scheme     Scheme // makes the gossip matrix, unless GossipFile is given
+	GossipFile string // path of a gossip matrix; empty: Scheme makes it
+	Directed   bool   // the edges of a file have a direction
+	Strict     bool   // refuse a disconnected graph, instead of keeping its largest component
+	Seed       uint64 // of random graphs
+}
+
+// DisconnectedError is about a graph that was to be connected.
+type DisconnectedError struct {
+	Largest, Nodes int // nodes of the largest component, and of the graph
+}
+
+func (e *DisconnectedError) Error() string {
+	return fmt.Sprintf("the graph is not connected: its largest component has %d of %d nodes", e.Largest, e.Nodes)
+}
+
+// LoadNetwork reads or makes a graph and its gossip matrix, and keeps the largest component. Options that do not fit
+// together are a fault.Argument that names the field; a disconnected graph is a DisconnectedError if Strict. Errors of
+// Load, ByName, LoadGossip and NewGossip come as they are. It looks at ctx between these steps.
+func LoadNetwork(ctx context.Context, o NetworkOptions) (*Network, error) {
+	if o.Source == "" && o.GossipFile == "" {
+		return nil, fault.New("Source", nil, "which network? Give a graph or a gossip matrix")
+	}
+	n := &Network{Origin: Origin{Gossip: o.Scheme.String()}}
+	for _, step := range []func(NetworkOptions) error{n.loadGraph, n.loadGossip, n.connect} {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		if err := step(o); err != nil {
+			return nil, err
+		}
+	}
+	n.Origin.Nodes, n.Origin.Edges, n.Origin.Directed = n.Graph.Nodes(), n.Graph.Edges(), n.Graph.Directed()
+	if n.Graph.Nodes() == 1 {
+		n.Note("warning: the graph has one node: this is centralized learning")
+	}
+	return n, nil
+}
+
+// Note adds a sentence for the user.
+func (n *Network) Note(format string, args ...any) {
+	n.Notes = append(n.Notes, fmt.Sprintf(format, args...))
+}
+
+func (n *Network) loadGraph(o NetworkOptions) error {
+	if o.Source == "" {
+		return nil // it follows from the gossip matrix
+	}
+	n.Origin.Source = o.Source
+	g, known, err := ByName(o.Source, BuiltinOptions{Seed: o.Seed})
+	if known {
+		if err == nil && strings.Contains(o.Source, ":") {
+			n.Origin.Seed = &o.Seed
+		}
+		n.Graph = g
+		if err == nil && o.Directed {
+			return fault.New("Directed", nil, "is for graphs from files: built-in graphs are undirected")
+		}
+		return err
+	}
+	if _, err := os.Stat(o.Source); errors.Is(err, os.ErrNotExist) {
+		return fault.New("Source", o.Source, "is neither a file nor one of %s", strings.Join(BuiltinForms(), " "))
+	}
+	if n.Origin.SHA256, err = hashFile(o.Source); err != nil {
+		return err
+	}
+	g, report, err := Load(o.Source, LoadOptions{Directed: o.Directed})
+	if err != nil {
+		return err
+	}
+	n.Graph = g
+	n.Origin.Source = filepath.Base(o.Source)
+	if report.Duplicates > 0 || report.SelfLoops > 0 {
+		n.Note("ignored %d repeated edges and %d self-loops", report.Duplicates, report.SelfLoops)
+	}
+	return nil
+}
+
+func (n *Network) loadGossip(o NetworkOptions) (err error) {
+	if o.GossipFile == "" {
+		n.Gossip, err = NewGossip(n.Graph, o.Scheme)
+		return err
+	}
+	n.Origin.Gossip, n.Origin.GossipFile = "file", filepath.Base(o.GossipFile)
+	if n.Origin.GossipSHA256, err = hashFile(o.GossipFile); err != nil {
+		return err
+	}
+	if n.Gossip, err = LoadGossip(o.GossipFile, n.Graph); err != nil || n.Graph != nil {
+		return err
+	}
+	n.Origin.Source = n.Origin.GossipFile
+	n.Graph, err = n.Gossip.Support()
+	return err
+}
+
+// connect keeps the largest component.
+func (n *Network) connect(o NetworkOptions) error {
+	n.Components = len(n.Graph.Components())
+	largest, kept := n.Graph.LargestComponent()
+	dropped := n.Graph.Nodes() - len(kept)
+	switch {
+	case dropped == 0:
+	case o.Strict:
+		return &DisconnectedError{Largest: len(kept), Nodes: n.Graph.Nodes()}
+	default:
+		gossip, err := n.Gossip.Restrict(kept)
+		if err != nil {
+			return err
+		}
+		n.Note("warning: the graph is not connected: keeping the largest component, %d of %d nodes", len(kept),
+			n.Graph.Nodes())
+		n.Graph, n.Gossip, n.Origin.DroppedNodes = largest, gossip, dropped
+	}
+	if n.Graph.Directed() && !n.Graph.StronglyConnected() {
+		n.Note("warning: the directed graph is not strongly connected: the nodes will not reach consensus")
+	}
+	return nil
+}
+
+// hashFile returns the SHA-256 of a regular file. Pipes and devices are refused: they cannot be read twice, or end.
+func hashFile(path string) (string, error) {
+	file, _, err := files.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,33 @@
+package graph
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"mafalda/internal/files"
+)
+
+// WriteFiles writes a network to the folder dir, which is made if it is missing: the edges (edges.tsv), the gossip
+// matrix (gossip.mtx), and number, label and degree of every node (nodes.csv). Each file is written atomically, and
+// replaces one that is there with force only; else that is files.ErrExists.
+func (n *Network) WriteFiles(dir string, force bool) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
+	}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"edges.tsv", func(w io.Writer) error { return WriteEdges(w, n.Graph) }},
+		{"gossip.mtx", func(w io.Writer) error { return WriteMatrixMarket(w, n.Gossip.Matrix()) }},
+		{"nodes.csv", func(w io.Writer) error { return WriteNodes(w, n.Graph) }},
+	} {
+		if err := files.WriteFile(filepath.Join(dir, file.name), file.write, force); err != nil {
+			_ = os.Remove(dir) // only if it is empty
+			return err
+		}
+	}
+	return nil
+}

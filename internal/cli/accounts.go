@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"mafalda/graph"
+	"mafalda/internal/figures"
+	"mafalda/internal/study"
+	"mafalda/internal/version"
+	"mafalda/threat"
+)
+
+// Accounts are what attackers learn in one network: the studies of pairs and of growth, which another program can run,
+// too, and their tables.
+type Accounts struct {
+	Study     *threat.Study
+	Network   *graph.Network
+	Scenario  threat.Scenario // without attackers
+	Options   threat.AssessOptions
+	Attackers []threat.Attacker // that were asked for; at least one
+	Replace   bool              // results of other inputs
+}
+
+// Spec says whose the folder of the pairs is.
+func (a *Accounts) Spec() study.Spec {
+	s := study.Of("account")
+	a.Network.AddTo(&s.Inputs)
+	a.Study.AddTo(&s.Inputs)
+	a.Study.AddPairsTo(&s.Inputs)
+	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv"}, "exposure")
+	s.Former = study.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
+		return slices.Contains(figures.WithFiles(slices.Clone(s.Summaries), "growth"), name)
+	})
+	s.Replace = a.Replace
+	return s
+}
+
+// storedAccounts is the content of account.json.
+type storedAccounts struct {
+	Version   string          `json:"version"`
+	Settings  study.Inputs    `json:"settings"` // all that values depend on
+	Attackers []threat.Report `json:"attackers"`
+}
+
+// Cells returns those of the attackers that were asked for.
+func (a *Accounts) Cells() []threat.Cell {
+	var cells []threat.Cell
+	for _, attacker := range a.Attackers {
+		cells = append(cells, a.Study.Cell(attacker.Nodes))
+	}
+	return cells
+}
+
+// Files makes the summaries of all accounts in the folder, in the order of the graph's nodes.
+func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]study.File, error) {
+	a.Study.Sort(entries)
+	stored := storedAccounts{Version: version.String(), Settings: a.Spec().Inputs}
+	for _, e := range entries {
+		stored.Attackers = append(stored.Attackers, e.Result)
+	}
+	f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{
+		Algorithm: a.Scenario.Algorithm.Name(), Steps: a.Scenario.Schema.Steps(),
+		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
+	})
+	if err != nil {
+		return nil, err
+	}
+	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
+	return append(figures.Files("exposure", f), study.JSONFile("account.json", stored),
+		study.File{Name: "pairs.csv", Write: pairs}), nil
+}
+
+// GrowthSpec says whose the folder of growth is: of one attacker, the first.
+func (a *Accounts) GrowthSpec() study.Spec {
+	s := study.Of("account --growth")
+	a.Network.AddTo(&s.Inputs)
+	a.Study.AddTo(&s.Inputs)
+	s.Inputs.Add("attacker", fmt.Sprintf("%q", a.Cells()[0].Attacker))
+	s.Summaries = figures.WithFiles([]string{"growth.json"}, "growth")
+	s.Replace = a.Replace
+	return s
+}
+
+// GrowthFiles makes the summaries of all numbers of steps in the folder.
+func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.GrowthRow]) ([]study.File, error) {
+	var rows []threat.GrowthRow
+	for _, e := range entries {
+		rows = append(rows, e.Result)
+	}
+	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
+	f, err := figures.Growth(rows)
+	return append(figures.Files("growth", f), study.JSONFile("growth.json", a.GrowthData(rows))), err
+}
+
+// GrowthData is the JSON of growth.
+func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
+	return map[string]any{"attacker": a.Attackers[0].Name(a.Network.Graph), "rows": rows}
+}
+
+// AttackersLine says who attacks, and what they see.
+func (a *Accounts) AttackersLine() string {
+	who := a.Attackers[0].Name(a.Network.Graph)
+	if len(a.Attackers) > 1 {
+		who = fmt.Sprintf("each of %d nodes", len(a.Attackers))
+	}
+	return who + ": see " + a.Attackers[0].Sees()
+}
+
+// Table renders the pairs by distance.
+func (a *Accounts) Table(w io.Writer, reports []threat.Report) error {
+	number := func(v float64, there bool) string {
+		if !there {
+			return "infinite"
+		}
+		return NumberUp(v)
+	}
+	header := []string{"distance", "pairs", "least", "mean", "most", "mu (most)"}
+	if a.Options.Delta > 0 {
+		header = append(header, "epsilon (most)")
+	}
+	var rows [][]string
+	for _, r := range threat.ByDistance(reports) {
+		distance, finite := strconv.Itoa(r.Distance), r.Infinite == 0
+		switch {
+		case r.Distance == threat.NoPath && len(a.Attackers[0].Nodes) > 0:
+			distance = "no path"
+		case r.Distance == threat.NoPath:
+			distance = "any"
+		}
+		row := []string{distance, strconv.Itoa(r.Pairs), number(r.Least, r.Pairs > r.Infinite), number(r.Mean, finite),
+			number(r.Most, finite), number(r.Mu, finite)}
+		if a.Options.Delta > 0 {
+			row = append(row, number(r.Epsilon, finite))
+		}
+		local := a.Study.Local()
+		rows = append(rows, append(row, numberOrDash(r.Cyffers), number(local, !math.IsInf(local, 1))))
+	}
+	return Table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
+}
+
+// GrowthTable renders growth.
+func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
+	var lines [][]string
+	for _, r := range rows {
+		lines = append(lines, []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others),
+			numberOrDash(r.Asymptote)})
+	}
+	return Table(w, []string{"T", "neighbours", "others", "asymptote"}, lines)
+}
+
+// numberOrDash rounds up what is there.
+func numberOrDash(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return NumberUp(*v)
+}

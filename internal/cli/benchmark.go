@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/benchmarks"
+	"mafalda/graph"
+	"mafalda/participation"
+)
+
+// BenchmarkFlags say which graphs and schemas strategies are compared on: benchmarks.Study.
+type BenchmarkFlags struct {
+	graphs                []string
+	only                  bool
+	steps, participations int
+	network               NetworkFlags
+}
+
+// Bind binds the flags to a command.
+func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
+	f.network.BindGossip(cmd)
+	fl := cmd.Flags()
+	fl.StringArrayVarP(&f.graphs, "graph", "g", nil,
+		"a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
+	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
+	fl.VarP((*WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
+	fl.VarP((*WholeNumber)(&f.participations), "participations", "k",
+		"participations for --T (default 20 if 20 divides T)")
+	if err := cmd.RegisterFlagCompletionFunc("graph", CompleteGraph); err != nil {
+		panic(err)
+	}
+}
+
+// Study loads all graphs and returns the study. What a user should know of them is handed to note. Its errors are ones
+// of usage.
+func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmarks.Study, error) {
+	graphs, schemas := benchmarks.Suite()
+	if f.only {
+		graphs = nil
+	}
+	if graphs = append(graphs, f.graphs...); len(graphs) == 0 {
+		return nil, Usagef("--only without --graph leaves nothing to measure")
+	}
+	if f.network.GossipFile != "" {
+		return nil, Usagef("--gossip-matrix fits one graph only: use mafalda optimize")
+	}
+	if cmd.Flags().Changed("T") || cmd.Flags().Changed("participations") {
+		s, err := participation.Complete(f.steps, f.participations, 0)
+		if err != nil {
+			return nil, Usage(err)
+		}
+		schemas = []participation.Cyclic{s}
+	}
+	var all []benchmarks.Case
+	for _, source := range graphs {
+		network := f.network
+		network.Source = source
+		n, err := network.Load()
+		if err != nil {
+			return nil, Usage(err)
+		}
+		for _, text := range n.Notes {
+			note(source + ": " + text)
+		}
+		cases, err := benchmarks.Cases(n, schemas)
+		if err != nil {
+			return nil, Usage(err)
+		}
+		all = append(all, cases...)
+	}
+	o, err := f.network.options(graph.Uniform)
+	return benchmarks.NewStudy(all, o), Usage(err)
+}
+
+// WriteBenchmark writes a table for every schema: a line a strategy, a column a graph; dir is where the rows are kept,
+// if anywhere.
+func WriteBenchmark(w io.Writer, rows []benchmarks.Row, dir string) error {
+	names := benchmarks.NamesOf(rows)
+	for _, kb := range benchmarks.Participations(rows) {
+		fmt.Fprintf(w, "T = %d, k = %d, b = %d: loss / certified optimum\n", kb.Steps(), kb.K, kb.B)
+		header := []string{"strategy", "a node keeps"}
+		lines := map[string][]string{}
+		for _, r := range rows {
+			if r.KB() != kb {
+				continue
+			}
+			if r.Strategy == benchmarks.Dense {
+				header = append(header, names.Of(&r))
+			}
+			if lines[r.Strategy] == nil {
+				lines[r.Strategy] = []string{r.Strategy, strconv.Itoa(r.MemoryFloats)}
+			}
+			lines[r.Strategy] = append(lines[r.Strategy], fmt.Sprintf("%.4f", r.Ratio))
+		}
+		var ordered [][]string
+		for _, name := range benchmarks.Strategies() {
+			ordered = append(ordered, lines[name])
+		}
+		if err := Table(w, header, ordered); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	if dir != "" {
+		fmt.Fprintf(w, "written  %s\n", dir)
+	}
+	return nil
+}

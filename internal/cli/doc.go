@@ -1,0 +1,16 @@
+// Package cli is what the commands of this module's programs share: how errors become exit codes, how numbers, tables and
+// progress are printed, how Ctrl-C ends a command, where results are written, and groups of flags that several commands have.
+//
+// A command reads flags, calls one function of a library room, and prints what comes back:
+//
+//	errors    Usage and Usagef mark what the user has to change; Run prints one line and returns the exit code:
+//	          0 done, 1 not computed, not written or not passed, 2 flags or input, 130 interrupted
+//	numbers   what claims something is rounded to the safe side: NumberUp, NumberDown, DecimalUp, DecimalDown;
+//	          flags take whole numbers as 1e6, too: WholeNumber, WholeNumbers, SeedNumber
+//	work      Progress draws a bar on a terminal; UntilInterrupted gives a command a context that Ctrl-C ends
+//	results   WriteResult and the functions around studies write into folders, and say what is kept of what was stopped
+//	accounts  Accounts has the studies of account, for every program that runs them, and their tables
+//	flags     SchemaFlags, PrivacyFlags, ThreatFlags: flags to values of the library, checked
+//
+// Nothing here computes, and nothing below this room knows a flag.
+package cli

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/limits"
+	"mafalda/threat"
+)
+
+// Exit codes.
+const (
+	exitFailed      = 1   // the computation or the writing failed, or a check did not hold
+	ExitUsage       = 2   // flags or input
+	ExitInterrupted = 130 // Ctrl-C
+)
+
+// usageError is an error of flags or input; everything else is a failure to compute or to write.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Usage marks err, if it is one, as an error of flags or input.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// ErrInterrupted ends a command that Ctrl-C stopped.
+var ErrInterrupted = errors.New("interrupted")
+
+// Run runs a program's root command and returns the exit code. Errors go to stderr as one line.
+func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return Usagef("%s (see '%s --help')", flagText(err), cmd.CommandPath())
+	})
+	var profiles profiling
+	profiles.bind(root)
+	root.SetArgs(args)
+	out := &CheckedWriter{W: stdout}
+	root.SetOut(out)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = errors.Join(err, profiles.stop())
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("writing the output: %w", out.err)
+	}
+	if err == nil {
+		return 0
+	}
+	if errors.Is(err, context.Canceled) && !errors.Is(err, ErrInterrupted) {
+		err = ErrInterrupted // who has something to say of what is kept has said it
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(hinted(cmd, err), "\n", "; "))
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		return ExitInterrupted
+	case ofUsage(err):
+		return ExitUsage
+	}
+	return exitFailed
+}
+
+// ofUsage reports whether an error is one that the user can mend.
+func ofUsage(err error) bool {
+	var marked usageError
+	var argument *fault.Argument
+	if errors.As(err, &marked) || errors.As(err, &argument) {
+		return true
+	}
+	of := []error{limits.ErrMemory, threat.ErrAttacker, threat.ErrAudit, threat.ErrStrategy, threat.ErrTooLarge}
+	return slices.ContainsFunc(of, func(target error) bool { return errors.Is(err, target) })
+}
+
+// CheckedWriter remembers that something could not be written, so that nobody takes half an output for a whole one.
+type CheckedWriter struct {
+	W   io.Writer
+	err error
+}
+
+func (c *CheckedWriter) Write(b []byte) (int, error) {
+	n, err := c.W.Write(b)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}

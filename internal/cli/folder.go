@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"mafalda/export"
+	"mafalda/internal/figures"
+	"mafalda/internal/files"
+)
+
+// CheckFolder finds out, before anything is computed, whether a result can be written to the folder. An empty name of a folder is none.
+func CheckFolder(dir, name string, force bool) error {
+	if dir == "" {
+		return nil
+	}
+	if err := RefuseExport(dir); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !force {
+		return Usagef("%s is there already: use --force to replace it", filepath.Join(dir, name))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
+	}
+	probe, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// RefuseExport keeps other files out of an export: it would not verify any more, and no noise be drawn from it.
+func RefuseExport(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, export.ManifestName)); err == nil {
+		return Usagef("%s is an export, which has no other files: choose another folder with -o", dir)
+	}
+	return nil
+}
+
+// RemoveIfEmpty takes back a folder that checkFolder has made, if nothing came of it.
+func RemoveIfEmpty(dir string, err error) {
+	if err != nil && dir != "" {
+		_ = os.Remove(dir) // refuses a folder with something in it
+	}
+}
+
+// WriteResult writes a result, as JSON, and its pictures.
+func WriteResult(dir, name string, result any, pictures []figures.Named, force bool) error {
+	err := files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return WriteJSON(w, result) }, force)
+	if err != nil {
+		return UsageIfExists(err)
+	}
+	for _, g := range pictures {
+		if err := WriteFigure(io.Discard, dir, g.Name, g.Figure, force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UsageIfExists makes an error about existing files one of usage.
+func UsageIfExists(err error) error {
+	if errors.Is(err, files.ErrExists) {
+		return Usage(err)
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/internal/files"
+	"mafalda/noise"
+	"mafalda/simulate"
+)
+
+// hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
+// it is about: the libraries name no flags. A bad argument is named as the flag of the command that fills the field,
+// where there is one.
+func hinted(cmd *cobra.Command, err error) string {
+	text := err.Error()
+	hint := func(about error, what string) { text = strings.Replace(text, about.Error(), about.Error()+what, 1) }
+	if errors.Is(err, graph.ErrDirected) {
+		hint(graph.ErrDirected, "; uniform and --gossip-matrix work for directed ones")
+	}
+	if errors.Is(err, graph.ErrAsymmetric) {
+		hint(graph.ErrAsymmetric, ": use --directed")
+	}
+	var argument *fault.Argument
+	if errors.As(err, &argument) && cmd != nil && cmd.Flags().Lookup(flagOf(argument.Field)) != nil {
+		named := "--" + flagOf(argument.Field) + strings.TrimPrefix(argument.Error(), argument.Field)
+		text = strings.Replace(text, argument.Error(), named, 1)
+	}
+	var (
+		exists       *files.ExistsError
+		draw         *graph.DrawError
+		disconnected *graph.DisconnectedError
+		steps        *simulate.StepsError
+		lost         *noise.LostError
+	)
+	if errors.As(err, &exists) {
+		hint(exists, " (use --force to replace it)")
+	}
+	if errors.As(err, &draw) {
+		hint(draw, ", or another --seed")
+	}
+	if errors.As(err, &disconnected) {
+		hint(disconnected, " (leave out --strict to use it)")
+	}
+	if errors.As(err, &steps) {
+		hint(steps, fmt.Sprintf(" (use --T %d)", steps.Steps))
+	}
+	if errors.As(err, &lost) {
+		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
+	}
+	return text
+}
+
+// flagOf returns the name of the flag for a field: noise-scale for NoiseScale.
+func flagOf(field string) string {
+	var name strings.Builder
+	for i, r := range field {
+		if i > 0 && unicode.IsUpper(r) {
+			name.WriteByte('-')
+		}
+		name.WriteRune(unicode.ToLower(r))
+	}
+	return name.String()
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"encoding/csv"
+	"slices"
+	"strings"
+
+	"mafalda/graph"
+)
+
+// NodesNamed returns the nodes that a flag names: one label, as it is, or several with commas between them. A label
+// that has commas itself is quoted as in CSV: '"Smith, J",b'. Nobody may be named twice.
+func NodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
+	number := make(map[string]int, g.Nodes())
+	for i, l := range g.Labels() {
+		number[l] = i
+	}
+	if v, ok := number[text]; ok {
+		return []int{v}, nil
+	}
+	labels := strings.Split(text, ",")
+	unknown := func(l string) bool { _, ok := number[strings.TrimSpace(l)]; return !ok }
+	if slices.ContainsFunc(labels, unknown) {
+		r := csv.NewReader(strings.NewReader(strings.TrimSpace(text)))
+		r.LazyQuotes, r.TrimLeadingSpace = true, true
+		if quoted, err := r.ReadAll(); err == nil && len(quoted) == 1 && strings.Contains(text, `"`) {
+			labels = quoted[0]
+		}
+	}
+	var nodes []int
+	for _, l := range labels {
+		l = strings.TrimSpace(l)
+		v, ok := number[l]
+		switch {
+		case !ok:
+			return nil, Usagef("--%s %s: the graph has no such node", flag, l)
+		case slices.Contains(nodes, v):
+			return nil, Usagef("--%s %s is named twice", flag, l)
+		}
+		nodes = append(nodes, v)
+	}
+	return nodes, nil
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mafalda/internal/figures"
+	"mafalda/internal/files"
+)
+
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// WriteFigure writes a figure in every format to the folder and says where.
+func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("making the folder of the figures: %w", err)
+	}
+	for _, ext := range figures.Formats() {
+		path := filepath.Join(dir, name+ext)
+		if err := files.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
+			return UsageIfExists(err)
+		}
+		fmt.Fprintf(w, "written  %s\n", path)
+	}
+	return nil
+}
+
+// Written says which of the files are in the folder.
+func Written(w io.Writer, dir string, names ...string) error {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err != nil // no figure without anything to draw
+	})
+	_, err := fmt.Fprintf(w, "\nwritten        %s: %s\n", dir, strings.Join(names, ", "))
+	return err
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"io"
+	"math"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// Progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
+type Progress struct {
+	mu       sync.Mutex // work that was left behind may still report
+	out      io.Writer  // nil: draw nothing
+	since    time.Time
+	bar      *progressbar.ProgressBar
+	furthest int
+	At       string // what showAt says is being done
+}
+
+const (
+	progressDelay = 2 * time.Second
+	progressParts = 1000
+)
+
+// NewProgress draws on w if that is a terminal.
+func NewProgress(w io.Writer, quiet bool) *Progress {
+	p := &Progress{since: time.Now()}
+	if f, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+		p.out = w
+	}
+	return p
+}
+
+// Show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
+func (p *Progress) Show(fraction float64, description string) {
+	if p == nil || p.out == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.since) < progressDelay {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetWidth(24), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	p.bar.Describe(description)
+	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
+		p.furthest = at
+	}
+	_ = p.bar.Set(p.furthest)
+}
+
+// ShowAt moves the bar to so many of all, and says what p.at says.
+func (p *Progress) ShowAt(done, total int) { p.Show(float64(done)/float64(max(total, 1)), p.At) }
+
+// Clear takes the bar away, for another phase or for the result.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	p.bar, p.furthest, p.since = nil, 0, time.Now()
+}
+
+// GapFraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
+func GapFraction(gap, tolerance float64) float64 {
+	return math.Min(math.Max(math.Log(gap)/math.Log(tolerance), 0), 1)
+}

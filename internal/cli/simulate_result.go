@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"mafalda/internal/simulated"
+	"mafalda/simulate"
+)
+
+// Simulating is the study's Do: bar says where it is, and note hears of runs that diverged.
+func Simulating(s *simulate.Study, bar *Progress,
+	note func(string)) func(context.Context, simulate.Cell) (simulate.Kept, error) {
+	return func(ctx context.Context, c simulate.Cell) (simulate.Kept, error) {
+		at := fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
+		bar.At = at
+		r, err := s.Do(ctx, c)
+		if errors.Is(err, simulate.ErrParticipation) || errors.Is(err, simulate.ErrData) {
+			err = Usage(err)
+		}
+		if err == nil && r.Diverged > 0 {
+			bar.Clear()
+			note(fmt.Sprintf("%s: the loss is not finite after step %d; the run is kept, and not in the means", at, r.Diverged))
+		}
+		return r, err
+	}
+}
+
+// WriteSimulationJSON writes the rows of a study as one JSON object.
+func WriteSimulationJSON(w io.Writer, rows []simulate.Row) error {
+	return WriteJSON(w, map[string]any{"simulated": true, "note": simulated.Note, "rows": rows})
+}
+
+// WriteSimulation writes what was run, and a table of its rows; dir is where it is kept, if anywhere.
+func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []simulate.Row, dir string) error {
+	c, o, n := s.Config(), s.Options(), s.Network()
+	fmt.Fprintf(w, "graph          %s\n", n.Line())
+	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(c.Rounds, "round"))
+	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(),
+		c.LearningRate)
+	fmt.Fprintf(w, "participation  %v\n", c.Schema)
+	fmt.Fprintf(w, "privacy        local DP: against everybody who sees all messages; %v neighbours, clipped to %g, "+
+		"delta %g\n", o.Adjacency, c.Clip, o.Delta)
+	rowsOf := "all test records"
+	if c.TestRows > 0 {
+		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)
+	}
+	fmt.Fprintf(w, "loss           mean over the nodes and the last %d steps, %s; %s\n\n", simulate.Window, rowsOf,
+		g.Count())
+	if err := simulationTable(w, rows, len(o.Epsilons) > 0); err != nil {
+		return err
+	}
+	var seconds []float64
+	for _, r := range rows {
+		seconds = append(seconds, r.Seconds)
+	}
+	fmt.Fprintf(w, "\ncost           %.3g s a run\n", slices.Max(seconds))
+	if dir != "" {
+		fmt.Fprintf(w, "written        %s\n", dir)
+	} else {
+		fmt.Fprintf(w, "written        nothing: use -o FOLDER to keep runs, table and figures\n")
+	}
+	return nil
+}
+
+// simulationTable writes a line a row; classifications have their accuracy beside the loss. byEpsilon is whether levels
+// were asked for as ε.
+func simulationTable(w io.Writer, rows []simulate.Row, byEpsilon bool) error {
+	classes := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Accuracy != nil })
+	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
+	if classes {
+		header = append(header, "accuracy")
+	}
+	var lines [][]string
+	for _, r := range rows {
+		level, epsilon := "-", "-"
+		if r.Mu != nil {
+			level, epsilon = levelText(*r.Mu, byEpsilon), DecimalUp(*r.Epsilon, 4)
+		}
+		line := []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), excessText(r.Excess), lossText(r.Full)}
+		if classes {
+			line = append(line, percentText(r.Accuracy))
+		}
+		lines = append(lines, append(line, remark(&r)))
+	}
+	return Table(w, append(header, ""), lines)
+}
+
+func percentText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100**v)
+}
+
+// levelText prints a μ that was asked for: what the noise gives, or what was calibrated for if an ε was.
+func levelText(mu float64, byEpsilon bool) string {
+	if byEpsilon {
+		return DecimalDown(mu, 6)
+	}
+	return DecimalUp(mu, 6)
+}
+
+func lossText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.5g", *v)
+}
+
+// excessText is what the noise costs, with its standard error.
+func excessText(p *simulate.Paired) string {
+	if p == nil {
+		return "-"
+	}
+	if p.StdErr == nil {
+		return fmt.Sprintf("%.3g", p.Difference)
+	}
+	digits := max(0, 1-int(math.Floor(math.Log10(math.Max(*p.StdErr, 1e-12)))))
+	return fmt.Sprintf("%.*f ± %.*f", digits, p.Difference, digits, *p.StdErr)
+}
+
+// remark says how a method compares with those of others.
+func remark(r *simulate.Row) string {
+	text := ""
+	if i := r.Improvement; i != nil {
+		text = fmt.Sprintf("%.1f %% below %s", i.Percent, i.Over)
+		if i.Percent < 0 {
+			text = fmt.Sprintf("%.1f %% above %s", -i.Percent, i.Over)
+		}
+		if i.StdErr != nil && math.Abs(i.Difference) < 2**i.StdErr {
+			text += " (within noise)"
+		}
+	}
+	if r.Diverged > 0 {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("%s diverged", Count(r.Diverged, "run"))
+	}
+	return text
+}

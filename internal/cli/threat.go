@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/threat"
+)
+
+// ThreatFlags say which algorithm runs, and what those who attack it see and know.
+type ThreatFlags struct {
+	algorithm, strategy, trust string
+	rounds                     int
+	own, shared                float64
+	secure, forget             bool
+}
+
+var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
+
+// Bind adds the flags to a command.
+func (f *ThreatFlags) Bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
+	fl.StringVar(&f.strategy, "strategy", "", "the export `folder` whose strategy mf-d-sgd runs")
+	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\n"+
+		"pndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
+	f.rounds = 1
+	fl.Var((*WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
+	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
+	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
+	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
+	fl.BoolVar(&f.forget, "forget-own-noise", false, "the attacker's own noise counts as protection")
+	CompleteWith(cmd, "algorithm", algorithmNames[:])
+	CompleteWith(cmd, "trust", threat.Trusts())
+}
+
+// Algorithm returns the algorithm, over so many steps.
+func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
+	given := cmd.Flags().Changed
+	switch {
+	case given("rounds") && f.algorithm != "muffliato":
+		return threat.Algorithm{}, Usagef("--rounds is for --algorithm muffliato")
+	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
+		return threat.Algorithm{}, Usagef("--own-noise and --shared-noise are for --algorithm decor")
+	case f.strategy != "" && f.algorithm != "mf-d-sgd":
+		return threat.Algorithm{}, Usagef("--strategy is for --algorithm mf-d-sgd")
+	case f.strategy == "" && f.algorithm == "mf-d-sgd":
+		return threat.Algorithm{}, Usagef("which strategy does mf-d-sgd run? Use --strategy DIR with an export")
+	}
+	var a threat.Algorithm
+	var err error
+	switch f.algorithm {
+	case "dp-d-sgd":
+		a = threat.DPDSGD()
+	case "antipgd":
+		a = threat.AntiPGD()
+	case "muffliato":
+		a, err = threat.Muffliato(f.rounds)
+	case "decor":
+		a, err = threat.DECOR(f.own, f.shared)
+	case "zip-dl":
+		a = threat.ZipDL()
+	case "mf-d-sgd":
+		a, err = f.load(steps)
+	default:
+		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames[:], ", "))
+	}
+	return a, Usage(err)
+}
+
+func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
+	e, err := export.Load(f.strategy)
+	if err != nil {
+		return threat.Algorithm{}, err
+	}
+	return threat.MFDSGDOf(e, steps)
+}
+
+// Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
+// There is at least one.
+func (f *ThreatFlags) Attackers(names string, g *graph.Graph) ([]threat.Attacker, error) {
+	trust, err := threat.ParseTrust(f.trust)
+	if err != nil {
+		return nil, Usage(err)
+	}
+	base := threat.Attacker{Trust: trust, SecureSummation: f.secure, ForgetOwnNoise: f.forget}
+	if (f.secure || f.forget) && trust != threat.PNDP {
+		return nil, Usagef("--secure-summation and --forget-own-noise are for --trust pndp")
+	}
+	switch {
+	case trust == threat.LDP && names != "":
+		return nil, Usagef("under --trust ldp everybody sees everything: leave out --attacker")
+	case names == "" && trust == threat.PNDP:
+		return nil, Usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
+	case names == "":
+		return []threat.Attacker{base}, nil
+	case names == "all":
+		var list []threat.Attacker
+		for v := range g.Nodes() {
+			a := base
+			a.Nodes = []int{v}
+			list = append(list, a)
+		}
+		return list, nil
+	}
+	base.Nodes, err = NodesNamed("attacker", names, g)
+	return []threat.Attacker{base}, err
+}

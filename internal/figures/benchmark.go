@@ -1,0 +1,74 @@
+package figures
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mafalda/benchmarks"
+	"mafalda/internal/study"
+)
+
+const excessPrefix = "excess-k"
+
+func excessName(kb benchmarks.KB) string { return fmt.Sprintf("%s%d-b%d", excessPrefix, kb.K, kb.B) }
+
+// BenchmarkSpec is the study's, with its figures among the summaries. A folder of the versions that kept all rows in
+// one file is known, too.
+func BenchmarkSpec(s *benchmarks.Study) study.Spec {
+	spec := s.Spec()
+	for _, c := range s.Cells() {
+		if name := excessName(benchmarks.KB{K: c.K, B: c.B}); !slices.Contains(spec.Summaries, name+".png") {
+			spec.Summaries = WithFiles(spec.Summaries, name)
+		}
+	}
+	spec.Former = study.Formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
+		base := strings.TrimSuffix(name, filepath.Ext(name))
+		ours := strings.HasPrefix(base, excessPrefix)
+		return name == "benchmark.csv" || ours && slices.Contains(WithFiles(nil, base), name)
+	})
+	return spec
+}
+
+// BenchmarkFiles returns what makes the summaries of all rows in a folder, with figures.
+func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
+	return func(entries []study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
+		files, err := s.Files(entries)
+		if err != nil {
+			return nil, err
+		}
+		rows := s.Rows(entries)
+		for _, kb := range benchmarks.Participations(rows) {
+			f, err := Excess(rows, kb)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, Files(excessName(kb), f)...)
+		}
+		return files, nil
+	}
+}
+
+// Excess shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a graph; nil
+// if there is nothing to compare yet.
+func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
+	var series []Series
+	at, names := map[string]int{}, benchmarks.NamesOf(rows)
+	for _, r := range rows {
+		if r.KB() != kb || r.Strategy == benchmarks.Dense || r.Ratio <= 1 {
+			continue
+		}
+		graph := names.Of(&r)
+		if _, ok := at[graph]; !ok {
+			at[graph] = len(series)
+			series = append(series, Series{Name: graph, Values: map[string]float64{}})
+		}
+		series[at[graph]].Values[r.Strategy] = 100 * (r.Ratio - 1)
+	}
+	if len(series) == 0 {
+		return nil, nil
+	}
+	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
+	return Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)
+}

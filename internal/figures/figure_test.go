@@ -1,0 +1,122 @@
+package figures
+
+import (
+	"bytes"
+	"image/color"
+	"image/png"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestFiguresAreWritten(t *testing.T) {
+	dots, err := Dots("title", "axis", []string{"a", "b"},
+		[]Series{{"x", map[string]float64{"a": 1, "b": 3}}, {"y", map[string]float64{"b": 40}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	falling, err := Lines(Axes{Title: "title", LogY: true},
+		[]Curve{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, 1e-5, 1e-9}},
+			{Name: "b", X: []float64{0, 2}, Y: []float64{3, 0.1}, Dashed: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	band, err := Lines(Axes{LogX: true}, []Curve{{Name: "a", X: []float64{0.1, 1, 20}, Y: []float64{1, 2, 3},
+		Low: []float64{0.5, 1, 2}, High: []float64{3, 4, 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud, err := Lines(Axes{X: "x", Dots: true}, []Curve{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, -5, 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]*Figure{"falling": falling, "band": band.Beside(falling), "cloud": cloud,
+		"dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
+		var picture, svg bytes.Buffer
+		if err := f.WriteAs(&picture, "x.png"); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		decoded, err := png.Decode(&picture)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		colours := map[color.Color]bool{}
+		for y := range decoded.Bounds().Dy() {
+			for x := range decoded.Bounds().Dx() {
+				colours[decoded.At(x, y)] = true
+			}
+		}
+		if len(colours) < 10 {
+			t.Errorf("%s: %d colours", name, len(colours))
+		}
+		if err := f.WriteAs(&svg, "x.svg"); err != nil || !strings.Contains(svg.String(), "<svg") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := f.WriteAs(&svg, "x.pdf"); err == nil {
+			t.Errorf("%s: an unknown format was written", name)
+		}
+	}
+}
+
+func TestSignedColours(t *testing.T) {
+	for v, want := range map[float64]color.RGBA{0: {255, 255, 255, 255}, 1: {178, 24, 43, 255},
+		-1: {33, 102, 172, 255}} {
+		if got := signedColour(v); got != want {
+			t.Errorf("%v is %v, want %v", v, got, want)
+		}
+	}
+}
+
+func TestLinesRefuse(t *testing.T) {
+	for name, curve := range map[string]Curve{
+		"beyond the top": {X: []float64{1}, Y: []float64{9}},
+		"half a band":    {X: []float64{1}, Y: []float64{1}, Low: []float64{1}},
+		"nothing":        {},
+		"a place more":   {X: []float64{1, 2}, Y: []float64{1}},
+		"zero on a log":  {X: []float64{1}, Y: []float64{0}},
+		"not a number":   {X: []float64{1}, Y: []float64{math.NaN()}},
+		"beyond numbers": {X: []float64{1}, Y: []float64{math.Inf(1)}},
+	} {
+		if _, err := Lines(Axes{LogY: true, MaxY: 8}, []Curve{curve}); err == nil {
+			t.Errorf("%s was drawn", name)
+		}
+	}
+}
+
+func TestRoundTicks(t *testing.T) {
+	for _, tc := range []struct {
+		low, high float64
+		first     float64
+		count     int
+	}{{0, 29, 0, 6}, {0, 380, 0, 4}, {0, 1, 0, 6}, {1, 15, 5, 3}, {-0.3, 0.9, -0.2, 6}} {
+		ticks := roundTicks(tc.low, tc.high)
+		if len(ticks) != tc.count || math.Abs(ticks[0].Value-tc.first) > 1e-12 {
+			t.Errorf("from %v to %v: %v", tc.low, tc.high, ticks)
+		}
+	}
+}
+
+func TestDotsRefuse(t *testing.T) {
+	if _, err := Dots("", "", nil, nil); err == nil {
+		t.Error("an empty figure was drawn")
+	}
+	if _, err := Dots("", "", []string{"a"}, []Series{{"x", nil}}); err == nil {
+		t.Error("a figure without a value was drawn") // and panicked when it was written
+	}
+	if _, err := Dots("", "", []string{"a"}, []Series{{"x", map[string]float64{"a": 0}}}); err == nil {
+		t.Error("zero was drawn on a logarithmic axis")
+	}
+}
+
+// Room above curves near the largest number made an axis without an end, and ticks for ever.
+func TestLogarithmicAxesEnd(t *testing.T) {
+	curves := make([]Curve, 6)
+	for i := range curves {
+		curves[i] = Curve{Name: "huge", X: []float64{0, 1}, Y: []float64{1e305, 1e-5}}
+	}
+	if _, err := Lines(Axes{LogY: true}, curves); err != nil {
+		t.Error(err)
+	}
+}

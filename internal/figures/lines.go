@@ -1,0 +1,186 @@
+package figures
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Curve is a named line through (X[i], Y[i]), with a band from Low[i] to High[i] if they are there.
+type Curve struct {
+	Name      string
+	X, Y      []float64
+	Low, High []float64
+	Dashed    bool
+}
+
+// Axes says what Lines draws on.
+type Axes struct {
+	Title, X, Y string
+	LogX, LogY  bool    // values must be positive
+	Dots        bool    // mark the points, without a line between them
+	Marks       bool    // mark the points on the line
+	MaxY        float64 // 0: that of the highest curve; what is above is cut off
+}
+
+// Lines draws curves in one plot. A curve without points is left out, and leaves its colour unused.
+func Lines(axes Axes, curves []Curve) (*Figure, error) {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
+	p.Title.Padding = vg.Points(8)
+	p.Add(plotter.NewGrid())
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
+	low, high := math.Inf(1), math.Inf(-1)
+	drawn := 0
+	for i, c := range curves {
+		if len(c.X) == 0 && len(c.Y) == 0 {
+			continue
+		}
+		drawn++
+		points, err := c.points(axes, c.Y)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range points {
+			low, high = math.Min(low, v.Y), math.Max(high, axes.cut(v.Y))
+		}
+		if c.Low != nil {
+			b, err := newBand(c, i, axes)
+			if err != nil {
+				return nil, err
+			}
+			p.Add(b)
+		}
+		thumbs, err := c.addTo(p, axes, points, i)
+		if err != nil {
+			return nil, err
+		}
+		if len(curves) > 1 {
+			p.Legend.Add(c.Name, thumbs...)
+		}
+	}
+	if low > high {
+		return nil, errors.New("nothing to draw")
+	}
+	if axes.MaxY > 0 && low >= axes.MaxY {
+		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
+	}
+	axes.scale(p, low, high, drawn)
+	p.Legend.Top = true
+	p.Legend.Padding = vg.Points(2)
+	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
+	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
+}
+
+// scale sets the ranges and the ticks of both axes, for so many curves with values from low to high.
+func (a Axes) scale(p *plot.Plot, low, high float64, drawn int) {
+	room := 0.05 // above the highest curve, for the legend
+	if drawn > 1 {
+		room += 0.06 * float64(drawn)
+	}
+	if a.LogY {
+		low /= 1.2
+		high = math.Min(high*math.Pow(math.Max(high/low, 1.5), room), math.MaxFloat64)
+		p.Y.Scale = plot.LogScale{}
+		p.Y.Tick.Marker = plot.ConstantTicks(decades(low, high))
+	} else {
+		low = math.Min(low, 0)
+		high += room * (high - low)
+	}
+	p.Y.Min, p.Y.Max = low, high
+	if a.LogX {
+		p.X.Scale = plot.LogScale{}
+		p.X.Tick.Marker = plot.ConstantTicks(logTicks(p.X.Min, p.X.Max))
+	}
+}
+
+// cut returns y, or the largest value that there is room for.
+func (a Axes) cut(y float64) float64 {
+	if a.MaxY > 0 {
+		return math.Min(y, a.MaxY)
+	}
+	return y
+}
+
+// points are the curve's places with the values.
+func (c Curve) points(axes Axes, values []float64) (plotter.XYs, error) {
+	if len(c.X) != len(values) {
+		return nil, fmt.Errorf("%d values at %d places", len(values), len(c.X))
+	}
+	var points plotter.XYs
+	for i, y := range values {
+		x := c.X[i]
+		if x-x != 0 || y-y != 0 || axes.LogX && x <= 0 || axes.LogY && y <= 0 {
+			return nil, fmt.Errorf("value %v at %v of %s cannot be drawn", y, x, c.Name)
+		}
+		points = append(points, plotter.XY{X: x, Y: y})
+	}
+	return points, nil
+}
+
+// addTo adds the curve, the index-th one, to the plot, and returns what a legend shows of it.
+func (c Curve) addTo(p *plot.Plot, axes Axes, points plotter.XYs, index int) ([]plot.Thumbnailer, error) {
+	line, scatter, err := plotter.NewLinePoints(points)
+	if err != nil {
+		return nil, fmt.Errorf("drawing %s: %w", c.Name, err)
+	}
+	line.Color = palette[index%len(palette)]
+	line.Width = vg.Points(1.5)
+	scatter.Color, scatter.Radius, scatter.Shape = palette[index%len(palette)], vg.Points(2), shapes[index%len(shapes)]
+	if c.Dashed {
+		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	var thumbs []plot.Thumbnailer
+	if !axes.Dots {
+		p.Add(line)
+		thumbs = append(thumbs, line)
+	}
+	if axes.Dots || axes.Marks {
+		p.Add(scatter)
+		thumbs = append(thumbs, scatter)
+	}
+	return thumbs, nil
+}
+
+// roundTicks labels multiples of 1, 2 or 5 times a power of ten, about six of them.
+func roundTicks(low, high float64) []plot.Tick {
+	rough := (high - low) / 6
+	unit := math.Pow(10, math.Floor(math.Log10(rough)))
+	step := unit
+	for _, factor := range []float64{2, 5, 10} {
+		if step < rough {
+			step = factor * unit
+		}
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
+		v := i*step + 0 // no negative zero
+		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
+	}
+	return ticks
+}
+
+// decades is logTicks for any range: beyond eight decades it labels some of them only.
+func decades(low, high float64) []plot.Tick {
+	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
+	if last-first < 4 && low >= 1e-3 && high <= 1e6 {
+		return logTicks(low, high)
+	}
+	step := math.Ceil((last - first) / 8)
+	var ticks []plot.Tick
+	for e := first; e <= last; e++ {
+		if v := math.Pow(10, e); v >= low && v <= high {
+			t := plot.Tick{Value: v}
+			if math.Mod(e-first, step) == 0 {
+				t.Label = fmt.Sprintf("1e%d", int(e))
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}

@@ -1,0 +1,180 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mafalda/internal/study"
+	"mafalda/simulate"
+)
+
+const simulationFigure = "privacy-utility"
+
+func lossName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
+
+// SimulationSpec is the study's, with its figures among the summaries. A folder of the versions that kept all results
+// in one file is known, too.
+func SimulationSpec(s *simulate.Study) study.Spec {
+	spec := s.Spec()
+	spec.Summaries = WithFiles(spec.Summaries, simulationFigure)
+	for _, mu := range s.Levels() {
+		spec.Summaries = WithFiles(spec.Summaries, lossName(mu))
+	}
+	spec.Former = study.Formerly("runs.json", []string{"version", "settings", "runs"}, func(name string) bool {
+		base := strings.TrimSuffix(name, filepath.Ext(name))
+		ours := base == simulationFigure || strings.HasPrefix(base, "loss-mu")
+		return name == "simulate.csv" || ours && slices.Contains(WithFiles(nil, base), name)
+	})
+	return spec
+}
+
+// SimulationFiles returns what makes the summaries of all runs in a folder, with figures.
+func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
+	return func(entries []study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
+		files, err := s.Files(entries)
+		if err != nil {
+			return nil, err
+		}
+		g := s.Grid(entries)
+		for _, mu := range g.Levels {
+			f, err := Losses(s, g, mu)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, Files(lossName(mu), f)...)
+		}
+		f, err := PrivacyUtility(s, g)
+		return append(files, Files(simulationFigure, f)...), err
+	}
+}
+
+// Losses is the left of Figure 3 of Bellet et al.: mean test losses over the steps at a level μ of privacy, with their
+// standard errors. Diverged runs are left out; nil if nothing is left.
+func Losses(s *simulate.Study, g *simulate.Grid, mu float64) (*Figure, error) {
+	var curves []Curve
+	for _, v := range g.Methods {
+		if c := lossCurve(g.Name(v), g.Runs(v, mu)); len(c.X) > 0 {
+			curves = append(curves, c)
+		}
+	}
+	if len(curves) == 0 {
+		return nil, nil
+	}
+	title := fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.Config().Task.Name,
+		s.Network().Origin.Source, mu, g.Count())
+	return linesWithLowest(Axes{Title: title, X: "step", Y: "test loss"}, curves)
+}
+
+// linesWithLowest draws curves on a logarithmic axis, and beside them once more what is near the lowest, if not all of
+// them are: the losses of the worst methods are thousands of times those of the best.
+func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
+	const near = 4
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	for _, c := range curves {
+		lowest, highest = math.Min(lowest, slices.Min(c.Y)), math.Max(highest, slices.Max(c.Y))
+	}
+	axes.LogY = lowest > 0
+	all, err := Lines(axes, curves)
+	if err != nil || !axes.LogY || highest <= near*near*lowest {
+		return all, err
+	}
+	low := make([]Curve, len(curves)) // in their colours
+	for i, c := range curves {
+		if slices.Min(c.Y) < near*lowest {
+			low[i] = c
+		}
+	}
+	axes.Title, axes.MaxY = fmt.Sprintf("up to %d times the lowest loss", near), near*lowest
+	part, err := Lines(axes, low)
+	if err != nil {
+		return nil, err
+	}
+	return all.Beside(part), nil
+}
+
+// lossCurve averages the losses of the runs that did not diverge, step by step.
+func lossCurve(name string, runs []*simulate.Result) Curve {
+	c := Curve{Name: name, Dashed: name == simulate.None}
+	runs = slices.DeleteFunc(runs, func(r *simulate.Result) bool { return r.Diverged > 0 })
+	if len(runs) == 0 {
+		return c
+	}
+	n := float64(len(runs))
+	for i, step := range runs[0].Steps {
+		var sum, squares float64
+		least := math.Inf(1)
+		for _, r := range runs {
+			sum += r.Losses[i]
+			least = math.Min(least, r.Losses[i])
+		}
+		mean := sum / n
+		for _, r := range runs {
+			squares += (r.Losses[i] - mean) * (r.Losses[i] - mean)
+		}
+		half := 0.0
+		if n > 1 {
+			half = math.Sqrt(squares / (n - 1) / n)
+		}
+		c.X, c.Y = append(c.X, float64(step)), append(c.Y, mean)
+		c.Low, c.High = append(c.Low, math.Max(mean-half, least)), append(c.High, mean+half)
+	}
+	return c
+}
+
+// PrivacyUtility is the right of Figure 3 of Bellet et al., and Figure 4: the loss in the last steps by ε. It is nil
+// for fewer than two levels.
+func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
+	delta := s.Options().Delta
+	rows, err := g.Rows(delta)
+	if err != nil {
+		return nil, err
+	}
+	var epsilons []float64
+	for _, r := range rows {
+		if r.Epsilon != nil && *r.Epsilon > 0 && !slices.Contains(epsilons, *r.Epsilon) {
+			epsilons = append(epsilons, *r.Epsilon)
+		}
+	}
+	if len(epsilons) < 2 {
+		return nil, nil
+	}
+	var curves []Curve
+	for _, v := range g.Methods {
+		if c := utilityCurve(g.Name(v), rows, epsilons); len(c.X) > 0 {
+			curves = append(curves, c)
+		}
+	}
+	if len(curves) == 0 {
+		return nil, nil
+	}
+	title := fmt.Sprintf("%s on %s: loss in the last %d steps, mean of %s ± standard error", s.Config().Task.Name,
+		s.Network().Origin.Source, simulate.Window, g.Count())
+	return linesWithLowest(Axes{Title: title, X: fmt.Sprintf("epsilon of local DP, for delta = %g", delta),
+		Y: "test loss", LogX: true, Marks: true}, curves)
+}
+
+// utilityCurve is the losses of a method by ε, at all of them if it has no noise.
+func utilityCurve(name string, rows []simulate.Row, epsilons []float64) Curve {
+	c := Curve{Name: name, Dashed: name == simulate.None}
+	for _, r := range rows {
+		if r.Method != name || r.Mean == nil || r.Epsilon != nil && *r.Epsilon == 0 {
+			continue
+		}
+		half := 0.0
+		if r.Std != nil {
+			half = *r.Std / math.Sqrt(float64(r.Seeds-r.Diverged))
+		}
+		at := epsilons // of none
+		if r.Epsilon != nil {
+			at = []float64{*r.Epsilon}
+		}
+		for _, x := range at {
+			c.X, c.Y = append(c.X, x), append(c.Y, *r.Mean)
+			c.Low, c.High = append(c.Low, math.Max(*r.Mean-half, *r.Least)), append(c.High, *r.Mean+half)
+		}
+	}
+	return c
+}

@@ -1,0 +1,70 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/threat"
+)
+
+// ExposureOptions say what an exposure is of.
+type ExposureOptions struct {
+	Algorithm    string
+	Steps        int     // T
+	Local        float64 // squared sensitivity of local DP
+	Sigma, Alpha float64 // as of threat.AssessOptions
+}
+
+// Exposure draws what attackers learn by distance, as in Figure 2 of Bellet et al.: the Rényi divergence. It is nil if
+// no distance has finite pairs only.
+func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
+	scale := o.Alpha / 2 / (o.Sigma * o.Sigma)
+	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
+		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
+	put := func(i, distance int, v float64) {
+		if v *= scale; v > 0 && !math.IsInf(v, 0) {
+			curves[i].X, curves[i].Y = append(curves[i].X, float64(distance)), append(curves[i].Y, v)
+		}
+	}
+	for _, r := range threat.ByDistance(reports) {
+		if r.Distance == threat.NoPath || r.Infinite > 0 {
+			continue
+		}
+		put(0, r.Distance, r.Mean)
+		put(1, r.Distance, r.Most)
+		put(2, r.Distance, r.Least)
+		if r.Cyffers != nil {
+			put(3, r.Distance, *r.Cyffers)
+		}
+		put(4, r.Distance, o.Local)
+	}
+	return linesOf(Axes{
+		Title: fmt.Sprintf("%s, T = %d: privacy lost by distance", o.Algorithm, o.Steps), X: "distance from the attacker",
+		Y: fmt.Sprintf("Renyi divergence of order %g", o.Alpha), LogY: true, Marks: true,
+	}, curves)
+}
+
+// Growth draws what an attacker learns a step against the number of steps, as in Figure 1 of Koskela & Kulkarni. It is
+// nil if there is nothing to draw.
+func Growth(rows []threat.GrowthRow) (*Figure, error) {
+	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
+	for _, r := range rows {
+		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote} {
+			if v != nil && *v > 0 {
+				curves[i].X, curves[i].Y = append(curves[i].X, float64(r.Steps)), append(curves[i].Y, *v)
+			}
+		}
+	}
+	axes := Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
+	return linesOf(axes, curves)
+}
+
+// linesOf draws the curves that have points; nil if none has.
+func linesOf(axes Axes, curves []Curve) (*Figure, error) {
+	curves = slices.DeleteFunc(curves, func(c Curve) bool { return len(c.X) == 0 })
+	if len(curves) == 0 {
+		return nil, nil
+	}
+	return Lines(axes, curves)
+}

@@ -1,0 +1,19 @@
+// Package simulated marks the results of simulations, so that nobody takes their noise for protection.
+package simulated
+
+// Note is in everything that a simulation writes: its noise is made of seeds, and protects nobody.
+const Note = "simulated, not private"
+
+// Mark is what the JSON of simulations starts with.
+type Mark struct {
+	Simulated bool   `json:"simulated"`
+	Text      string `json:"note"`
+}
+
+// Noise is the mark where noise comes from a seed.
+func Noise() Mark { return Mark{true, Note} }
+
+// Revealing is that of results that also hold secrets of nodes.
+func Revealing() Mark {
+	return Mark{true, Note + ": noise comes from a seed, and here is what nodes keep to themselves"}
+}

@@ -1,0 +1,50 @@
+// Package version says which version of mafalda runs: what exports and the folders of studies carry.
+package version
+
+import (
+	"runtime/debug"
+)
+
+// String returns the version of this module in the program that runs, or the revision it was built from.
+func String() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if info.Main.Path != module {
+		return ofDependency(info)
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	v := "devel"
+	if r := settings["vcs.revision"]; r != "" {
+		v += "-" + r[:min(12, len(r))]
+	}
+	if settings["vcs.modified"] == "true" {
+		v += "+dirty"
+	}
+	return v
+}
+
+const module = "mafalda"
+
+// ofDependency returns the version that another program was built with.
+func ofDependency(info *debug.BuildInfo) string {
+	for _, d := range info.Deps {
+		if d.Path != module {
+			continue
+		}
+		for d.Replace != nil {
+			d = d.Replace
+		}
+		if d.Version != "" && d.Version != "(devel)" {
+			return d.Version
+		}
+	}
+	return "devel"
+}

@@ -1,0 +1,236 @@
+package noise
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"mafalda/internal/files"
+	"mafalda/internal/simulated"
+)
+
+// Source is a Stream, or a Durable one.
+type Source interface {
+	Steps() int // T
+	Step() int  // the next row
+
+	// Batch hands out rows together, and only when they are safe: see Durable.Batch.
+	Batch(count int, prepare func(next func(dst []float64) error) error, publish func() error) error
+	// Close lets go of the state, if there is one.
+	Close() error
+
+	stream() *Stream
+}
+
+func (s *Stream) stream() *Stream { return s }
+
+// Batch is Durable's, without a state: what publish does not get out is lost.
+func (s *Stream) Batch(_ int, prepare func(next func(dst []float64) error) error, publish func() error) error {
+	if err := prepare(s.Next); err != nil {
+		return err
+	}
+	return publish()
+}
+
+// Close does nothing: there is no state.
+func (s *Stream) Close() error { return nil }
+
+// A Drawing is the next rows of a source, on their way to a file or a stream of bytes.
+type Drawing struct {
+	source       Source
+	format       Format
+	first, count int
+}
+
+// LeftError is about more rows than there are.
+type LeftError struct{ Left, Steps int }
+
+func (e *LeftError) Error() string { return fmt.Sprintf("%d of %d rows are left", e.Left, e.Steps) }
+
+// Draw returns the next count rows of a source, all that are left if count is 0. Nothing is drawn yet. The error is a
+// LeftError.
+func Draw(s Source, count int, f Format) (*Drawing, error) {
+	left := s.Steps() - s.Step()
+	if count > left || left == 0 {
+		return nil, &LeftError{left, s.Steps()}
+	}
+	if count == 0 {
+		count = left
+	}
+	return &Drawing{source: s, format: f, first: s.Step(), count: count}, nil
+}
+
+// String names the rows, and of what they are.
+func (d *Drawing) String() string {
+	text := fmt.Sprintf("%s of 0..%d", rowsText("row", d.first, d.first+d.count-1), d.source.Steps()-1)
+	if node := d.source.stream().node; node != "" {
+		text += fmt.Sprintf(" of %q", node)
+	}
+	return text
+}
+
+func rowsText(what string, first, last int) string {
+	if first == last {
+		return fmt.Sprintf("%s %d", what, first)
+	}
+	return fmt.Sprintf("%ss %d..%d", what, first, last)
+}
+
+// LostError is about rows that are used up and may not have come out: the next row is Last+1, for step Last+1. It wraps
+// ErrLost and what has gone wrong.
+type LostError struct {
+	First, Last int
+	err         error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%v: %s may not have come out and cannot come again; leave %s out", e.err,
+		rowsText("row", e.First, e.Last), rowsText("step", e.First, e.Last))
+}
+
+// Unwrap returns what has gone wrong.
+func (e *LostError) Unwrap() error { return e.err }
+
+// lost says which rows an error has cost, from first on.
+func (d *Drawing) lost(first int, err error) error {
+	if !errors.Is(err, ErrLost) {
+		return err
+	}
+	return &LostError{first, d.source.Step() - 1, err}
+}
+
+// About is what a file of rows holds.
+type About struct {
+	File     string  `json:"file"`
+	SHA256   string  `json:"sha256"`
+	Format   Format  `json:"format"`
+	Node     string  `json:"node,omitempty"`
+	FirstRow int     `json:"first_row"` // for the message of this step, the next one for the next
+	Rows     int     `json:"rows"`
+	Steps    int     `json:"steps"`
+	Dim      int     `json:"dim"`
+	NoiseStd float64 `json:"noise_std"`
+	Grid     float64 `json:"grid,omitempty"`
+	Export   string  `json:"export"` // SHA-256 of the manifest
+	Private  bool    `json:"private"`
+	Seed     *uint64 `json:"seed,omitempty"`
+	Note     string  `json:"note,omitempty"`
+}
+
+func (d *Drawing) about(path string, sum hash.Hash) About {
+	s := d.source.stream()
+	a := About{File: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: s.node, FirstRow: d.first,
+		Rows: d.count, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private()}
+	if !a.Private {
+		a.Seed, a.Note = s.seed, simulated.Note+": everybody can make this noise from its seed"
+	}
+	return a
+}
+
+// rowFiles are the file of rows in the making, and the one that says what is in it.
+type rowFiles struct{ rows, about *files.Private }
+
+func newRowFiles(path string, replace bool) (r rowFiles, err error) {
+	if r.rows, err = files.NewPrivate(path, replace); err == nil {
+		r.about, err = files.NewPrivate(AboutPath(path), replace)
+	}
+	return r, err
+}
+
+// discard takes away what was not published.
+func (r rowFiles) discard() {
+	for _, p := range []*files.Private{r.rows, r.about} {
+		if p != nil {
+			_ = p.Discard()
+		}
+	}
+}
+
+// AboutPath returns the path of the file that says what is in a file of rows.
+func AboutPath(path string) string { return path + ".json" }
+
+// CheckFile finds out, before there are rows, whether ToFile can write its two files. The errors are fs.ErrExist
+// without replace, files.ErrIrregular, and those of the file system.
+func CheckFile(path string, replace bool) error {
+	r, err := newRowFiles(path, replace)
+	r.discard()
+	return err
+}
+
+// ToFile writes the rows to a file that only its owner can read, and About it to AboutPath, and only then lets them be
+// used: when both are on disk, and the state says that they are out. An interruption before that, or an error other
+// than a LostError, leaves no file, and the rows for another time. The errors are those of CheckFile, of Next, the
+// cause of the context, and a LostError.
+func (d *Drawing) ToFile(ctx context.Context, path string, replace bool) error {
+	out, err := newRowFiles(path, replace)
+	defer out.discard()
+	if err != nil {
+		return err
+	}
+	keep := context.AfterFunc(ctx, out.discard)
+	prepare := func(next func(dst []float64) error) error {
+		err := d.fill(ctx, path, out, next)
+		if !keep() || ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w; no row has gone out", path, err)
+		}
+		return nil
+	}
+	return d.lost(d.first, d.source.Batch(d.count, prepare, func() error {
+		if err := out.about.Publish(); err != nil {
+			return err
+		}
+		return out.rows.Publish()
+	}))
+}
+
+// fill draws the rows into both files and brings them to the disk.
+func (d *Drawing) fill(ctx context.Context, path string, out rowFiles, next func(dst []float64) error) error {
+	sum := sha256.New()
+	w := bufio.NewWriterSize(io.MultiWriter(out.rows, sum), 1<<16)
+	s := d.source.stream()
+	if err := d.format.header(w, d.count, s.dim); err != nil {
+		return err
+	}
+	row := newRow(s, d.format)
+	for i := 0; i < d.count && ctx.Err() == nil; i++ {
+		if err := row.draw(next); err != nil {
+			return fmt.Errorf("drawing row %d: %w", d.first+i, err)
+		}
+		if err := row.write(w); err != nil {
+			return err
+		}
+	}
+	about := json.NewEncoder(out.about)
+	about.SetIndent("", "  ")
+	if err := errors.Join(w.Flush(), about.Encode(d.about(path, sum))); err != nil {
+		return err
+	}
+	return errors.Join(out.rows.Finish(), out.about.Finish())
+}
+
+// ToStream writes one row after the other, each when the state says that it is out. The errors are those of Next, of
+// writing, and a LostError.
+func (d *Drawing) ToStream(out io.Writer) error {
+	w := bufio.NewWriterSize(out, 1<<16)
+	s := d.source.stream()
+	if err := d.format.header(w, d.count, s.dim); err != nil {
+		return err
+	}
+	row := newRow(s, d.format)
+	for range d.count {
+		err := d.source.Batch(1, row.draw, func() error { return errors.Join(row.write(w), w.Flush()) })
+		if err != nil {
+			return d.lost(d.source.Step()-1, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package simulate
+
+import "math"
+
+// Cell is a place in the grid of a Study: one run.
+type Cell struct {
+	Method string  `json:"method"`           // as of StudyOptions.Methods
+	Export string  `json:"export,omitempty"` // digest of the export, if the method is one
+	Mu     float64 `json:"mu,omitempty"`     // 0: without noise
+	Seed   uint64  `json:"seed"`
+}
+
+// Kept is a Result as plain data. Numbers that a diverged run does not have are absent.
+type Kept struct {
+	Steps    []int     `json:"steps"`
+	Losses   []float64 `json:"losses"`
+	Mean     *float64  `json:"mean_last50,omitempty"`
+	Final    *float64  `json:"final,omitempty"`
+	Full     *float64  `json:"final_full_test,omitempty"`
+	Accuracy *float64  `json:"accuracy,omitempty"` // on all test records, of classifications
+	Clipped  float64   `json:"clipped_fraction"`
+	Diverged int       `json:"diverged_at,omitempty"`
+	Seconds  float64   `json:"seconds"`
+}
+
+func keep(r *Result) Kept {
+	k := Kept{Steps: r.Steps, Losses: r.Losses, Accuracy: r.Accuracy, Clipped: r.Clipped, Diverged: r.Diverged,
+		Seconds: r.Seconds}
+	if r.Diverged == 0 {
+		k.Mean, k.Final, k.Full = &r.Mean, &r.Final, &r.Full
+	}
+	return k
+}
+
+func (k Kept) result() *Result {
+	value := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	return &Result{Steps: k.Steps, Losses: k.Losses, Mean: value(k.Mean), Final: value(k.Final), Full: value(k.Full),
+		Accuracy: k.Accuracy, Clipped: k.Clipped, Diverged: k.Diverged, Seconds: k.Seconds}
+}

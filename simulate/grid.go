@@ -1,0 +1,136 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/factorize/baselines"
+)
+
+// Variant is a method as runs know it: exports of one name may be several.
+type Variant struct{ Method, Export string }
+
+// Grid is runs, and the methods, levels and seeds that they are of.
+type Grid struct {
+	Methods []Variant // in the order of their first runs
+	Levels  []float64 // of methods with noise, ascending
+
+	runs map[Cell]*Result
+}
+
+// NewGrid returns the grid of runs of these cells, which has as many.
+func NewGrid(cells []Cell, runs []Kept) *Grid {
+	g := &Grid{runs: map[Cell]*Result{}}
+	for i, c := range cells {
+		if v := (Variant{c.Method, c.Export}); !slices.Contains(g.Methods, v) {
+			g.Methods = append(g.Methods, v)
+		}
+		if c.Method != None && !slices.Contains(g.Levels, c.Mu) {
+			g.Levels = append(g.Levels, c.Mu)
+		}
+		g.runs[c] = runs[i].result()
+	}
+	slices.Sort(g.Levels)
+	return g
+}
+
+// bySeed returns the runs of a method at a level by their seeds.
+func (g *Grid) bySeed(v Variant, mu float64) map[uint64]*Result {
+	if v.Method == None {
+		mu = 0
+	}
+	runs := map[uint64]*Result{}
+	for c, r := range g.runs {
+		if c.Method == v.Method && c.Export == v.Export && c.Mu == mu {
+			runs[c.Seed] = r
+		}
+	}
+	return runs
+}
+
+// Runs returns the runs of a method at a level in the order of their seeds; those without noise are of every level.
+func (g *Grid) Runs(v Variant, mu float64) []*Result {
+	runs := g.bySeed(v, mu)
+	var all []*Result
+	for _, seed := range seedsOf(runs) {
+		all = append(all, runs[seed])
+	}
+	return all
+}
+
+func seedsOf(runs map[uint64]*Result) []uint64 {
+	var seeds []uint64
+	for seed := range runs {
+		seeds = append(seeds, seed)
+	}
+	slices.Sort(seeds)
+	return seeds
+}
+
+// inPairs returns the runs of the seeds that both have.
+func inPairs(a, b map[uint64]*Result) (of, and []*Result) {
+	for _, seed := range seedsOf(a) {
+		if other, both := b[seed]; both {
+			of, and = append(of, a[seed]), append(and, other)
+		}
+	}
+	return of, and
+}
+
+// Name of a method in tables and figures: with the start of its digest where exports of the same name were others.
+func (g *Grid) Name(v Variant) string {
+	for _, other := range g.Methods {
+		if other.Method == v.Method && other.Export != v.Export {
+			return v.Method + "#" + v.Export[:min(8, len(v.Export))]
+		}
+	}
+	return v.Method
+}
+
+// none returns the method without noise, if there is one.
+func (g *Grid) none() (Variant, bool) {
+	v := Variant{Method: None}
+	return v, slices.Contains(g.Methods, v)
+}
+
+// Count says how many runs there are of every method at every level: "10 runs", or "3 to 10 runs".
+func (g *Grid) Count() string {
+	least, most := math.MaxInt, 0
+	for _, v := range g.Methods {
+		for _, mu := range g.Levels {
+			if n := len(g.bySeed(v, mu)); n > 0 {
+				least, most = min(least, n), max(most, n)
+			}
+		}
+	}
+	if v, ok := g.none(); ok && len(g.Levels) == 0 {
+		least, most = len(g.bySeed(v, 0)), len(g.bySeed(v, 0))
+	}
+	text := fmt.Sprintf("%d runs", most)
+	if most == 1 {
+		text = "1 run"
+	}
+	if least < most {
+		return fmt.Sprintf("%d to %s", least, text)
+	}
+	return text
+}
+
+// bestBaseline returns the method of others with the smallest mean loss, of those with the fewest diverged runs,
+// if there is one.
+func (g *Grid) bestBaseline(mu float64) (best Variant, found bool) {
+	var least Summary
+	for _, v := range g.Methods {
+		if !slices.Contains(baselines.Names(), v.Method) {
+			continue
+		}
+		sum := Summarize(g.Runs(v, mu))
+		better := cmp.Or(sum.Diverged-least.Diverged, cmp.Compare(sum.Mean, least.Mean)) < 0
+		if sum.Diverged < sum.Runs && (!found || better) {
+			best, least, found = v, sum, true
+		}
+	}
+	return best, found
+}

@@ -1,0 +1,135 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/factorize/baselines"
+	"mafalda/graph"
+	"mafalda/internal/rounding"
+	"mafalda/optim"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Methods that are neither baselines nor exports.
+const (
+	None    = "none"    // no noise
+	Mafalda = "mafalda" // the certified optimum of the network
+)
+
+// MethodNames are the methods that are no folders of exports.
+func MethodNames() []string { return append(append([]string{None}, baselines.Names()...), Mafalda) }
+
+// method is a row of the comparison.
+type method struct {
+	name        string       // as of StudyOptions.Methods
+	export      string       // digest of its files, if it is a folder
+	correlation *Correlation // nil until it is needed, but of exports
+}
+
+// checkMethods finds names that are neither known nor those of folders.
+func checkMethods(names []string) error {
+	for _, name := range names {
+		if slices.Contains(MethodNames(), name) {
+			continue
+		}
+		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("method %q is none of %s, nor a folder", name, strings.Join(MethodNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// chooseMethods reads exports, and knows the others by their names.
+func (s *Study) chooseMethods() error {
+	for _, name := range s.options.Methods {
+		if slices.ContainsFunc(s.methods, func(m *method) bool { return m.name == name }) {
+			continue
+		}
+		m := method{name: name}
+		if !slices.Contains(MethodNames(), name) {
+			var note string
+			var err error
+			if m, note, err = exported(name, s.network, s.config.Schema); err != nil {
+				return err
+			}
+			if note != "" {
+				s.notes = append(s.notes, note)
+			}
+		}
+		s.methods = append(s.methods, &m)
+	}
+	return nil
+}
+
+// methodOf returns the index of the method of a cell, -1 if it is not of this study.
+func (s *Study) methodOf(c Cell) int {
+	return slices.IndexFunc(s.methods, func(m *method) bool { return m.name == c.Method && m.export == c.Export })
+}
+
+// noiseOf returns the noise of a cell; nil for none. The strategy of a method is made when it is needed first.
+func (s *Study) noiseOf(ctx context.Context, c Cell) (*Noise, error) {
+	at := s.methodOf(c)
+	if at < 0 {
+		return nil, fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
+	}
+	if c.Method == None {
+		return nil, nil
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	m := s.methods[at]
+	if m.correlation == nil {
+		made, err := s.strategy(ctx, m.name)
+		if err == nil {
+			m.correlation, err = NewCorrelation(s.network.Graph.Nodes(), Shared(made), s.config.Schema)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("strategy of %s: %w", m.name, err)
+		}
+	}
+	return &Noise{Correlation: m.correlation, Adjacency: s.options.Adjacency, Mu: c.Mu}, nil
+}
+
+// strategy makes the strategy of one of MethodNames.
+func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, error) {
+	schema := s.config.Schema
+	if name != Mafalda {
+		return baselines.New(ctx, name, schema)
+	}
+	h, err := s.gram(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Status == optim.Interrupted:
+		return nil, context.Canceled
+	case r.Status != optim.Converged:
+		gap := strconv.FormatFloat(rounding.Up(r.Gap, 2), 'g', 2, 64)
+		return nil, fmt.Errorf("%v with a gap of %s", r.Status, gap)
+	}
+	return r.Strategy, nil
+}
+
+// gram returns the Gram matrix of the run's workload.
+func (s *Study) gram(ctx context.Context) (*mat.SymDense, error) {
+	w := s.config.Gossip
+	if s.config.Rounds > 1 {
+		var power mat.Dense
+		power.Pow(w.ToDense(), s.config.Rounds)
+		w = graph.NewCSRFromDense(&power)
+	}
+	return workload.Gram(ctx, w, s.config.Schema.Steps(), workload.Options{})
+}

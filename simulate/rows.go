@@ -1,0 +1,137 @@
+package simulate
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+
+	"mafalda/accounting"
+	"mafalda/factorize/baselines"
+	"mafalda/internal/simulated"
+)
+
+// Row sums up the runs of a method at a level. Numbers that do not exist are absent.
+type Row struct {
+	Method      string       `json:"method"`
+	Mu          *float64     `json:"mu,omitempty"`
+	Epsilon     *float64     `json:"epsilon,omitempty"`
+	Seeds       int          `json:"seeds"`
+	Diverged    int          `json:"diverged,omitempty"`
+	Mean        *float64     `json:"mean_last50,omitempty"`
+	Std         *float64     `json:"std_last50,omitempty"`
+	Median      *float64     `json:"median_last50,omitempty"`
+	Least       *float64     `json:"least_last50,omitempty"`
+	Final       *float64     `json:"final,omitempty"`
+	Full        *float64     `json:"final_full_test,omitempty"`
+	Accuracy    *float64     `json:"accuracy,omitempty"` // of classifications, at the end, on all test records
+	Clipped     float64      `json:"clipped_fraction"`
+	Excess      *Paired      `json:"above_none,omitempty"`  // what the noise costs
+	Improvement *Improvement `json:"improvement,omitempty"` // over the best method of others
+	Seconds     float64      `json:"seconds_per_run"`
+}
+
+// Paired is a difference of losses, run by run.
+type Paired struct {
+	Difference float64  `json:"difference"`
+	StdErr     *float64 `json:"standard_error,omitempty"`
+}
+
+// Improvement is how far the loss is below that of another method.
+type Improvement struct {
+	Over    string  `json:"over"`
+	Percent float64 `json:"percent"` // of its mean loss
+	Paired
+}
+
+func finite(v float64) *float64 {
+	if v-v != 0 {
+		return nil
+	}
+	return &v
+}
+
+// paired compares runs; nil if there are none of the same seed that both did not diverge.
+func paired(a, b []*Result) *Paired {
+	c := Compare(a, b)
+	if c.Runs == 0 {
+		return nil
+	}
+	return &Paired{c.Difference, finite(c.StdErr)}
+}
+
+// Rows sums up runs, level by level, with the ε of δ: what there is without noise first. The errors are those of
+// accounting.Epsilon.
+func (g *Grid) Rows(delta float64) ([]Row, error) {
+	var rows []Row
+	none, there := g.none()
+	if there {
+		rows = append(rows, g.row(none, 0))
+	}
+	for _, mu := range g.Levels {
+		epsilon, err := accounting.Epsilon(mu, delta)
+		if err != nil {
+			return nil, err
+		}
+		best, compared := g.bestBaseline(mu)
+		for _, v := range g.Methods {
+			runs := g.bySeed(v, mu)
+			if v == none || len(runs) == 0 {
+				continue
+			}
+			r := g.row(v, mu)
+			r.Mu, r.Epsilon = &mu, &epsilon
+			if there {
+				r.Excess = paired(inPairs(g.bySeed(none, 0), runs))
+			}
+			if compared && !slices.Contains(baselines.Names(), v.Method) {
+				r.Improvement = g.improvement(v, best, mu)
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows, nil
+}
+
+func (g *Grid) row(v Variant, mu float64) Row {
+	sum := Summarize(g.Runs(v, mu))
+	return Row{Method: g.Name(v), Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean),
+		Std: finite(sum.Std), Median: finite(sum.Median), Least: finite(sum.Least), Final: finite(sum.Final),
+		Full: finite(sum.Full), Accuracy: finite(sum.Accuracy), Clipped: sum.Clipped, Seconds: sum.Seconds}
+}
+
+// improvement compares a method with another at a level; nil if no run can be compared.
+func (g *Grid) improvement(v, other Variant, mu float64) *Improvement {
+	mine, others := inPairs(g.bySeed(v, mu), g.bySeed(other, mu))
+	p := paired(mine, others)
+	if p == nil {
+		return nil
+	}
+	return &Improvement{g.Name(other), 100 * p.Difference / Summarize(others).Mean, *p}
+}
+
+// WriteRows writes a line of CSV a row, with a header and all digits.
+func WriteRows(w io.Writer, rows []Row) error {
+	text := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*v, 'g', 17, 64)
+	}
+	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
+		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
+		"improvement_over", "improvement_percent", "seconds_per_run", "accuracy", "note"}}
+	for _, r := range rows {
+		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged),
+			text(r.Mean), text(r.Std), text(r.Median), text(r.Least), text(r.Final), text(r.Full), text(&r.Clipped),
+			"", "", "", "", text(&r.Seconds), text(r.Accuracy), simulated.Note}
+		if r.Excess != nil {
+			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
+		}
+		if r.Improvement != nil {
+			line[14], line[15] = r.Improvement.Over, text(&r.Improvement.Percent)
+		}
+		lines = append(lines, line)
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}

@@ -1,0 +1,185 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"mafalda/accounting"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/internal/limits"
+)
+
+// Study is Run for every method at every level of privacy from every seed, as cells of package study: every process
+// that makes the same study computes the same cells, which are plain data. Its methods may be called from several
+// goroutines at once.
+type Study struct {
+	network *graph.Network
+	config  Config
+	options StudyOptions
+	levels  []float64 // μ, ascending, each once
+	notes   []string
+
+	making  sync.Mutex // of a strategy
+	methods []*method
+}
+
+// StudyOptions says what a Study compares.
+type StudyOptions struct {
+	Methods   []string             // names as of MethodNames, and folders of exports; repeated ones count once
+	Mus       []float64            // levels of privacy, of Gaussian differential privacy
+	Epsilons  []float64            // more levels, as ε of (ε, Delta)-differential privacy
+	Delta     float64              // for which ε is reported
+	Adjacency accounting.Adjacency // which datasets are neighbours: zero-out unless set
+	Seeds     int                  // runs of every method at every level, from the seeds 0, 1, …
+}
+
+// Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that
+// names the field, or a method that is neither known nor a folder.
+func (o StudyOptions) Check() error {
+	switch {
+	case o.Seeds < 1:
+		return fault.New("Seeds", o.Seeds, "must be at least 1")
+	case !(o.Delta > 0 && o.Delta < 1):
+		return fault.New("Delta", o.Delta, "must be between 0 and 1")
+	case len(o.Methods) == 0:
+		return fault.New("Methods", nil, "is empty")
+	}
+	if _, err := o.levels(); err != nil {
+		return err
+	}
+	return checkMethods(o.Methods)
+}
+
+// levels returns the μ's, each once, ascending.
+func (o StudyOptions) levels() ([]float64, error) {
+	mus := slices.Clone(o.Mus)
+	for _, epsilon := range o.Epsilons {
+		mu, err := accounting.MuFromDP(epsilon, o.Delta)
+		if err != nil {
+			return nil, fault.New("Epsilons", epsilon, "%v", err)
+		}
+		mus = append(mus, mu)
+	}
+	for _, mu := range mus {
+		if !(mu > 0) || math.IsInf(mu, 1) {
+			return nil, fault.New("Mus", mu, "must be positive and finite")
+		}
+	}
+	slices.Sort(mus)
+	return slices.Compact(mus), nil
+}
+
+// Runs returns how many there are at most.
+func (o StudyOptions) Runs() float64 {
+	return float64(o.Seeds) * float64(len(o.Methods)) * float64(max(len(o.Mus)+len(o.Epsilons), 1))
+}
+
+// Needs returns about how many bytes the results of all runs take: losses and their steps; more if they are written,
+// as text in a buffer that grows.
+func (o StudyOptions) Needs(steps int, written bool) float64 {
+	run := 500 + 16*float64(min(steps, 128+Window))
+	if written {
+		run *= 4
+	}
+	return run * o.Runs()
+}
+
+// StrategyNeeds returns about how many bytes a strategy of so many steps takes while it is made: 60 matrices of T×T.
+func StrategyNeeds(steps int) float64 { return 60 * 8 * float64(steps) * float64(steps) }
+
+// NewStudy returns the study of a configuration on a network, whose gossip matrix it takes. Fields of the configuration
+// that are 0 have their defaults, but for Every: losses are measured about 64 times before the last Window steps.
+// Exports are read. The errors are those of Check, those of exports (StepsError, ErrParticipation,
+// export.ErrOtherNetwork, and of reading them), that of limits for what memory does not hold, a configuration that makes no sense (ErrData), and
+// records that would take part more often than the schema allows (ErrParticipation).
+func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	levels, err := o.levels()
+	if err != nil {
+		return nil, err
+	}
+	c.Gossip = n.Gossip.Matrix()
+	if c.Schema != nil && c.Every == 0 {
+		c.Every = max(c.Schema.Steps()/64, 1)
+	}
+	if c, err = c.filled(); err != nil {
+		return nil, err
+	}
+	s := &Study{network: n, config: c, options: o, levels: levels}
+	if err := s.chooseMethods(); err != nil {
+		return nil, err
+	}
+	if c.Task.Data == "" {
+		s.config.Task.Data = c.Task.digest()
+	}
+	steps, nodes := c.Schema.Steps(), n.Graph.Nodes()
+	what := fmt.Sprintf("T = %d on %d nodes with %d parameters", steps, nodes, c.Task.Model.Size())
+	if err := limits.Fits(what, s.needs()); err != nil {
+		return nil, err
+	}
+	if err := CheckCycle(c.Schema, c.Batches); err != nil {
+		return nil, fmt.Errorf("%w: T must be at most k·b", err)
+	}
+	return s, nil
+}
+
+// needs returns about how many bytes one run takes, and the making of its strategy.
+func (s *Study) needs() float64 {
+	steps, nodes := float64(s.config.Schema.Steps()), float64(s.network.Graph.Nodes())
+	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + StrategyNeeds(s.config.Schema.Steps())
+	if s.config.Rounds > 1 {
+		need += 3 * 8 * nodes * nodes
+	}
+	return need
+}
+
+// Network returns the network that is trained on.
+func (s *Study) Network() *graph.Network { return s.network }
+
+// Config returns what is trained, with its defaults filled in.
+func (s *Study) Config() Config { return s.config }
+
+// Options returns what is compared.
+func (s *Study) Options() StudyOptions { return s.options }
+
+// Levels returns the levels of privacy, μ of Gaussian differential privacy, ascending.
+func (s *Study) Levels() []float64 { return slices.Clone(s.levels) }
+
+// Notes returns what a user should know of the methods, a sentence each.
+func (s *Study) Notes() []string { return s.notes }
+
+// Cells are the runs of the study: seed by seed, so that comparisons can be made early.
+func (s *Study) Cells() []Cell {
+	var cells []Cell
+	for seed := range uint64(s.options.Seeds) {
+		for _, m := range s.methods {
+			levels := s.levels
+			if m.name == None {
+				levels = []float64{0}
+			}
+			for _, mu := range levels {
+				cells = append(cells, Cell{m.name, m.export, mu, seed})
+			}
+		}
+	}
+	return cells
+}
+
+// Do computes a cell. The errors are a cell of another study, those of making its strategy, and those of Run.
+func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
+	noise, err := s.noiseOf(ctx, c)
+	if err != nil {
+		return Kept{}, err
+	}
+	r, err := Run(ctx, s.config, noise, c.Seed)
+	if err != nil {
+		return Kept{}, err
+	}
+	return keep(r), nil
+}

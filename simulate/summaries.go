@@ -1,0 +1,98 @@
+package simulate
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"mafalda/internal/simulated"
+	"mafalda/internal/study"
+	"mafalda/internal/version"
+)
+
+// Spec says whose the folder of the study is. Its summaries are those of Files.
+func (s *Study) Spec() study.Spec {
+	c := s.config
+	spec := study.Of("simulate")
+	in := &spec.Inputs
+	in.Add("task", c.Task.Name)
+	in.Add("data", c.Task.Data)
+	s.network.AddTo(in)
+	in.Add("participation", c.Schema)
+	in.Add("batches", c.Batches)
+	in.Add("rounds", c.Rounds)
+	in.Add("learning rate", c.LearningRate)
+	in.Add("clip", c.Clip)
+	in.Add("adjacency", s.options.Adjacency)
+	in.Add("delta", s.options.Delta)
+	in.Add("test rows", c.TestRows)
+	in.Add("steps between losses", c.Every)
+	spec.Summaries = []string{"runs.json", "simulate.csv"}
+	return spec
+}
+
+// keptGrid is the content of runs.json.
+type keptGrid struct {
+	simulated.Mark
+	Version  string       `json:"version"`
+	Settings study.Inputs `json:"settings"` // all that runs depend on besides their cell
+	Runs     []listedRun  `json:"runs"`
+}
+
+type listedRun struct {
+	Method string  `json:"method"` // for an export its folder, and the start of the digest of its files
+	Mu     float64 `json:"mu,omitempty"`
+	Seed   uint64  `json:"seed"`
+	Kept
+}
+
+// Files are the summaries of all runs in a folder, those of other methods, levels and seeds among them: runs.json and
+// simulate.csv.
+func (s *Study) Files(entries []study.Entry[Cell, Kept]) ([]study.File, error) {
+	kept := keptGrid{Mark: simulated.Noise(), Version: version.String(), Settings: s.Spec().Inputs}
+	for _, e := range s.sorted(entries) {
+		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}
+		if e.Cell.Export != "" {
+			run.Method += "#" + e.Cell.Export[:min(16, len(e.Cell.Export))]
+		}
+		kept.Runs = append(kept.Runs, run)
+	}
+	rows, err := s.Grid(entries).Rows(s.options.Delta)
+	if err != nil {
+		return nil, err
+	}
+	return []study.File{
+		{Name: "runs.json", Write: func(w io.Writer) error { return json.NewEncoder(w).Encode(kept) }},
+		{Name: "simulate.csv", Write: func(w io.Writer) error { return WriteRows(w, rows) }},
+	}, nil
+}
+
+// Grid returns all runs in a folder: methods of this study first.
+func (s *Study) Grid(entries []study.Entry[Cell, Kept]) *Grid {
+	var cells []Cell
+	var runs []Kept
+	for _, e := range s.sorted(entries) {
+		cells, runs = append(cells, e.Cell), append(runs, e.Result)
+	}
+	return NewGrid(cells, runs)
+}
+
+// sorted returns the runs of a folder in the order of methods, those of this study first, levels and seeds.
+func (s *Study) sorted(entries []study.Entry[Cell, Kept]) []study.Entry[Cell, Kept] {
+	names := MethodNames()
+	place := func(c Cell) int {
+		if at := s.methodOf(c); at >= 0 {
+			return at
+		}
+		if at := slices.Index(names, c.Method); at >= 0 {
+			return len(s.methods) + at
+		}
+		return len(s.methods) + len(names)
+	}
+	return slices.SortedFunc(slices.Values(entries), func(a, b study.Entry[Cell, Kept]) int {
+		x, y := a.Cell, b.Cell
+		return cmp.Or(place(x)-place(y), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Export, y.Export),
+			cmp.Compare(x.Mu, y.Mu), cmp.Compare(x.Seed, y.Seed))
+	})
+}

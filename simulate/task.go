@@ -1,0 +1,88 @@
+package simulate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"mafalda/internal/fault"
+)
+
+// The synthetic tasks of LoadTask.
+const (
+	taskFeatures = 20
+	taskClasses  = 4
+	taskRecords  = 4000
+)
+
+// TaskOptions says what is learned.
+type TaskOptions struct {
+	Name    string // one of TaskNames
+	Data    string // path of the data: a file of housing, a folder of mnist
+	Records int    // of a synthetic task; 0 means 4000
+}
+
+// TaskNames are the tasks that LoadTask knows.
+func TaskNames() []string { return []string{"linear", "logistic", "housing", "mnist"} }
+
+// synthetic reports whether the task makes its own data.
+func (o TaskOptions) synthetic() bool { return o.Name == "linear" || o.Name == "logistic" }
+
+// Check finds options that do not make a task, without reading anything: a fault.Argument that names the field.
+func (o TaskOptions) Check() error {
+	switch {
+	case !slices.Contains(TaskNames(), o.Name):
+		return fault.New("Name", strconv.Quote(o.Name), "must be linear, logistic, housing or mnist")
+	case o.synthetic() && o.Data != "":
+		return fault.New("Data", nil, "task %s makes its own data", o.Name)
+	case !o.synthetic() && o.Records != 0:
+		return fault.New("Records", nil, "task %s has its own records", o.Name)
+	case o.Records != 0 && o.Records < 10:
+		return fault.New("Records", o.Records, "must be at least 10")
+	}
+	return nil
+}
+
+// Needs returns about how many bytes the records of a synthetic task take: made, dealt, and in the order they are
+// visited.
+func (o TaskOptions) Needs() float64 { return 3 * 4 * float64(taskFeatures+1) * float64(o.Records) }
+
+// LoadTask makes a synthetic task, of 20 features and, if it is logistic, 4 classes, or reads the data of another one.
+// The errors are those of Check, Housing and MNIST.
+func LoadTask(o TaskOptions) (Task, error) {
+	if err := o.Check(); err != nil {
+		return Task{}, err
+	}
+	records := o.Records
+	if records == 0 {
+		records = taskRecords
+	}
+	var task Task
+	switch o.Name {
+	case "housing":
+		return Housing(o.Data)
+	case "mnist":
+		return MNIST(o.Data)
+	case "linear":
+		task = LinearTask(records, taskFeatures)
+	default:
+		task = LogisticTask(records, taskFeatures, taskClasses)
+	}
+	task.Data = fmt.Sprint(records)
+	return task, nil
+}
+
+// digest is of everything that a task splits into training and test data.
+func (t Task) digest() string {
+	h := sha256.New()
+	train, test := t.Split(0)
+	for _, numbers := range [][]float32{train.Inputs, train.Targets, test.Inputs, test.Targets} {
+		if binary.Write(h, binary.LittleEndian, numbers) != nil {
+			panic("simulate: a hash refused numbers")
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,221 @@
+package threat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"mafalda/accounting"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/internal/parallel"
+	"mafalda/internal/rounding"
+)
+
+// AssessOptions says what Assess reports.
+type AssessOptions struct {
+	Graph   *graph.Graph // names the nodes, and says whether edges have directions; needed
+	Measure Measure      // of the squared sensitivities; the zero value is Best
+	Sigma   float64      // standard deviation of the noise over the clip; needed
+	Alpha   float64      // order of the Rényi divergence, above 1; needed
+	Delta   float64      // report the ε of this δ, too; 0: none
+	Local   float64      // what Algorithm.Local says of the scenario, if the caller has it already; 0: it is computed
+}
+
+func (o AssessOptions) check(s Scenario) error {
+	switch {
+	case o.Graph == nil:
+		return fault.New("Graph", nil, "which nodes are these?")
+	case o.Graph.Nodes() != s.nodes():
+		return fault.New("Graph", nil, "it has %d nodes, the gossip matrix %d", o.Graph.Nodes(), s.nodes())
+	case o.Measure < Best || o.Measure > Certain:
+		return fault.New("Measure", o.Measure, "choose %s", strings.Join(Measures(), ", "))
+	case !(o.Sigma > 0) || math.IsInf(o.Sigma, 1):
+		return fault.New("Sigma", o.Sigma, "must be positive and finite")
+	case !(o.Alpha > 1) || math.IsInf(o.Alpha, 1):
+		return fault.New("Alpha", o.Alpha, "must be above 1 and finite")
+	case !(o.Delta >= 0 && o.Delta < 1):
+		return fault.New("Delta", o.Delta, "must be between 0 and 1")
+	case !(o.Local >= 0):
+		return fault.New("Local", o.Local, "must be what Algorithm.Local returns")
+	}
+	return nil
+}
+
+// Assess says what one attacker learns of every node, under the schema: the squared sensitivity of its view of each
+// victim, and the privacy that follows, with the accounting of Cyffers et al. beside it where that applies. All numbers
+// are rounded up, so that none promises more privacy than there is (but for Certain, which promises none). Attackers
+// know their own gradients: their pairs are infinite. Where the rank of the view is unclear, everybody has local DP.
+//
+// Errors: a fault.Argument that names the field of the options; those of Account but for ErrUnclear; and the cause of
+// the context, soon after it has ended.
+func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
+	if err := s.check(); err != nil {
+		return Report{}, err
+	}
+	if err := o.check(s); err != nil {
+		return Report{}, err
+	}
+	if o.Local == 0 {
+		err := parallel.Await(ctx, func() (err error) {
+			o.Local, err = s.Algorithm.Local(s.Schema)
+			return err
+		})
+		if err != nil {
+			return Report{}, err
+		}
+	}
+	a := &assessment{scenario: s, options: o, hops: graph.Hops(s.Gossip, s.Attacker.Nodes)}
+	if a.comparable() {
+		a.cyffers = CyffersSquared(s.Gossip, s.Attacker.Nodes, s.steps())
+	}
+	err := a.victims(ctx)
+	unclear := errors.Is(err, ErrUnclear)
+	if unclear {
+		err = a.fallBack()
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	for _, v := range s.Attacker.Nodes {
+		if err := a.add(v, math.Inf(1)); err != nil {
+			return Report{}, err
+		}
+	}
+	r := a.report()
+	r.Unclear = unclear
+	return r, nil
+}
+
+// assessment is what Assess has found so far.
+type assessment struct {
+	scenario Scenario
+	options  AssessOptions
+	hops     []int
+	cyffers  []float64 // of every node; nil where their accounting does not apply
+
+	mu    sync.Mutex
+	found []finding
+}
+
+// finding is a pair, with the number of its victim.
+type finding struct {
+	victim int
+	pair   Pair
+}
+
+// comparable reports whether the accounting of Cyffers et al. is of this scenario.
+func (a *assessment) comparable() bool {
+	s := a.scenario
+	return s.Attacker.Trust == PNDP && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
+		s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
+}
+
+// victims adds the pairs of all nodes that do not attack.
+func (a *assessment) victims(ctx context.Context) error {
+	pool := parallel.NewPool(ctx)
+	err := parallel.Await(ctx, func() error {
+		return Account(ctx, a.scenario, func(e Exposure) error {
+			return pool.Do(func() error {
+				squared, err := a.options.Measure.Squared(e, a.scenario.Schema, a.options.Local)
+				if err != nil {
+					return err
+				}
+				return a.add(e.Victim, squared)
+			})
+		})
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // something may still be computing
+	}
+	if failed := pool.Wait(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// add adds the pair of a victim.
+func (a *assessment) add(victim int, squared float64) error {
+	p, err := a.pair(victim, squared)
+	if err != nil {
+		return err
+	}
+	if h := a.hops[victim]; h >= 0 && len(a.scenario.Attacker.Nodes) > 0 {
+		p.Distance = &h
+	}
+	if a.cyffers != nil {
+		p.Cyffers = &a.cyffers[victim]
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.found = append(a.found, finding{victim, p})
+	return nil
+}
+
+// fallBack forgets what was found, and gives every node that does not attack local DP.
+func (a *assessment) fallBack() error {
+	a.found = nil
+	for v := range a.scenario.nodes() {
+		if slices.Contains(a.scenario.Attacker.Nodes, v) {
+			continue
+		}
+		p, err := a.pair(v, a.options.Local)
+		if err != nil {
+			return err
+		}
+		a.found = append(a.found, finding{v, p})
+	}
+	return nil
+}
+
+// pair converts a squared sensitivity.
+func (a *assessment) pair(victim int, squared float64) (Pair, error) {
+	p := Pair{Victim: a.options.Graph.Label(victim), Bound: a.options.Measure.String()}
+	if math.IsInf(squared, 1) {
+		p.Infinite = true
+		return p, nil
+	}
+	squared = math.Max(squared, 0)
+	mu, err := accounting.MuFromNoise(a.options.Sigma, rounding.SqrtUp(squared), 1)
+	if err != nil {
+		return p, err
+	}
+	rdp, epsilon := 0.0, 0.0
+	if mu > 0 {
+		if rdp, err = accounting.RDP(mu, a.options.Alpha); err != nil {
+			return p, err
+		}
+	}
+	p.SensSquared, p.Mu, p.RDP = &squared, &mu, &rdp
+	if a.options.Delta == 0 {
+		return p, nil
+	}
+	if mu > 0 {
+		if epsilon, err = accounting.Epsilon(mu, a.options.Delta); err != nil {
+			return p, err
+		}
+	}
+	p.Epsilon = &epsilon
+	return p, nil
+}
+
+// report returns what was found, in order.
+func (a *assessment) report() Report {
+	s := a.scenario
+	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(),
+		Algorithm: s.Algorithm.Name()}
+	if !math.IsInf(a.options.Local, 1) {
+		r.Local = a.options.Local
+	}
+	slices.SortFunc(a.found, func(p, q finding) int {
+		return cmp.Or(cmp.Compare(p.pair.hops(), q.pair.hops()), cmp.Compare(p.victim, q.victim))
+	})
+	for _, f := range a.found {
+		r.Pairs = append(r.Pairs, f.pair)
+	}
+	return r
+}

@@ -1,0 +1,123 @@
+package threat
+
+import (
+	"bytes"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/internal/study"
+	"mafalda/strategy"
+)
+
+// origin is where the strategies of MF-D-SGD come from.
+type origin struct {
+	strategies []strategy.Strategy // of all nodes, or the one they share
+	dir        string              // of an export; what follows is empty without one
+	digest     string
+	inverse    mat.Matrix // C⁻¹ that all nodes share, nil if the export has parameters only
+	nodes      []byte     // nodes.csv, if nodes have their own strategies
+}
+
+// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps (ErrStrategy) and have
+// the files of its manifest.
+func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
+	if err := e.CheckHashes(); err != nil {
+		return Algorithm{}, err
+	}
+	m := e.Manifest
+	if m.Steps != steps {
+		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}
+	}
+	digest, err := e.Digest()
+	if err != nil {
+		return Algorithm{}, err
+	}
+	var a Algorithm
+	var inverse mat.Matrix
+	if m.PerNode == nil {
+		var c strategy.Strategy
+		if c, err = e.SharedStrategy(); err == nil {
+			a = MFDSGD(c)
+		}
+		if e.Inverse != nil {
+			inverse = e.Inverse
+		}
+	} else {
+		a, err = perNode(e)
+	}
+	if err != nil {
+		return Algorithm{}, err
+	}
+	a.of.dir, a.of.digest, a.of.inverse = e.Dir, digest, inverse
+	return a, nil
+}
+
+func perNode(e *export.Export) (Algorithm, error) {
+	nodes, err := e.Read("nodes.csv")
+	if err != nil {
+		return Algorithm{}, err
+	}
+	each, err := e.NodeStrategies()
+	if err != nil {
+		return Algorithm{}, err
+	}
+	a := MFDSGDPerNode(each)
+	a.of.nodes = nodes
+	return a, nil
+}
+
+// CheckNodes refuses an export whose nodes have their own strategies, if they are not those of the graph (ErrStrategy).
+func (a Algorithm) CheckNodes(g *graph.Graph) error {
+	if a.of == nil || a.of.nodes == nil {
+		return nil
+	}
+	var want bytes.Buffer
+	if err := graph.WriteNodes(&want, g); err != nil {
+		return err
+	}
+	if !bytes.Equal(a.of.nodes, want.Bytes()) {
+		return &misfit{a.of.dir + " has strategies for the nodes of another graph"}
+	}
+	return nil
+}
+
+// misfit is about an export of another run.
+type misfit struct{ text string }
+
+func (e *misfit) Error() string { return e.text }
+
+func (e *misfit) Unwrap() error { return ErrStrategy }
+
+// digest stands for every number of the strategies; it is empty without any.
+func (a Algorithm) digest() string {
+	switch {
+	case a.of == nil:
+		return ""
+	case a.of.digest != "":
+		return a.of.digest
+	}
+	d := study.NewDigest()
+	seen := map[strategy.Strategy]int{}
+	for _, c := range a.of.strategies {
+		at, there := seen[c]
+		if !there {
+			at = len(seen)
+			seen[c] = at
+		}
+		d.Int(at)
+		if there {
+			continue
+		}
+		var lower mat.TriDense
+		c.StrategyTo(&lower)
+		for i := range c.Steps() {
+			for j := range i + 1 {
+				d.Float(lower.At(i, j))
+			}
+		}
+	}
+	return d.Sum()
+}

@@ -1,0 +1,61 @@
+package threat
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mafalda/graph"
+)
+
+// TestGrowthIsAssess: means of what Assess says for a record in every step, over the neighbours and over all others.
+func TestGrowthIsAssess(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g, w := gossip(t, rapid.SampledFrom([]string{"path:4", "star:5", "florentine"}).Draw(t, "graph"), graph.Metropolis)
+		steps := rapid.IntRange(1, 6).Draw(t, "T")
+		s := Scenario{Gossip: w, Algorithm: DPDSGD(), Attacker: Attacker{Trust: PNDP, Nodes: []int{0}}}
+		s.Attacker.SecureSummation = rapid.Bool().Draw(t, "secure")
+		row, err := Growth(context.Background(), s, steps, Absolute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Schema = every(t, steps)
+		r, err := Assess(context.Background(), s, AssessOptions{Graph: g, Measure: Absolute, Sigma: 1, Alpha: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var neighbours, others mean
+		for _, p := range r.Pairs[1:] {
+			if *p.Distance == 1 {
+				neighbours.add(*p.SensSquared / float64(steps))
+			} else {
+				others.add(*p.SensSquared / float64(steps))
+			}
+		}
+		if !near(row.Neighbours, neighbours.value()) || !near(row.Others, others.value()) || row.Steps != steps {
+			t.Fatalf("%+v, means %+v, %+v", row, neighbours, others)
+		}
+		if limit := 1 / float64(g.Nodes()-1); s.Attacker.SecureSummation != near(row.Asymptote, &limit) {
+			t.Fatalf("asymptote %v, want %v", row.Asymptote, limit)
+		}
+	})
+}
+
+// near reports whether both are there and equal up to the order of their sums.
+func near(a, b *float64) bool {
+	return a == b || a != nil && b != nil && math.Abs(*a-*b) <= 1e-12*(1+math.Abs(*b))
+}
+
+func TestGrowthErrors(t *testing.T) {
+	_, w := gossip(t, "cycle:4", graph.Uniform)
+	s := Scenario{Gossip: w, Algorithm: MFDSGD(mustBanded(t, 5)), Attacker: Attacker{Trust: PNDP, Nodes: []int{0}}}
+	if _, err := Growth(context.Background(), s, 4, Best); !errors.Is(err, ErrStrategy) {
+		t.Errorf("a strategy of other length: %v", err)
+	}
+	if _, err := Growth(context.Background(), s, 0, Best); err == nil {
+		t.Error("no steps")
+	}
+}

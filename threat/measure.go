@@ -1,0 +1,141 @@
+package threat
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// Measure is what is said of how much is learned, made of M: a proven bound of the squared sensitivity, or, Certain,
+// the part of it that is certainly lost.
+type Measure int
+
+const (
+	// Best is the smallest proven bound: Exact within 1e-4, and never more than what all messages together say.
+	Best Measure = iota
+	// Absolute is the largest sum of |M| over a pattern (Bellet et al., Theorem 7, for sens²). It can exceed local DP.
+	Absolute
+	// Spectral is k·λ_max of M on a pattern (Koskela & Kulkarni, Section 3.4).
+	Spectral
+	// Exact is the value for vector gradients, proven from above within a gap (participation.VectorSensitivity). For
+	// schemas whose patterns cannot be listed it is the smaller of Absolute and Spectral.
+	Exact
+	// Certain is what equal gradients in all steps of a pattern reach: a record can lose more.
+	Certain
+)
+
+var measureNames = [...]string{Best: "best", Absolute: "abs", Spectral: "spectral", Exact: "exact", Certain: "lower"}
+
+// Measures lists the names ParseMeasure accepts.
+func Measures() []string { return measureNames[:] }
+
+// String returns the name used in flags and files.
+func (m Measure) String() string {
+	if m < 0 || int(m) >= len(measureNames) {
+		return fmt.Sprintf("Measure(%d)", int(m))
+	}
+	return measureNames[m]
+}
+
+// ParseMeasure is the inverse of String.
+func ParseMeasure(name string) (Measure, error) {
+	for m, n := range measureNames {
+		if n == name {
+			return Measure(m), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown bound %q: choose %s", name, strings.Join(Measures(), ", "))
+}
+
+// Squared returns the squared sensitivity of an exposure under the schema. local is that of local DP, +Inf if there is
+// none; it limits Best only. The error cases are those of participation.
+func (m Measure) Squared(e Exposure, schema participation.Schema, local float64) (float64, error) {
+	if e.Infinite {
+		return math.Inf(1), nil
+	}
+	patterns, listed := patternsOf(schema)
+	switch m {
+	case Absolute:
+		return squared(schema.Sensitivity(e.M))
+	case Spectral:
+		return spectral(e.M, schema, patterns, listed)
+	case Certain:
+		return participation.LowerBound(e.M, patterns)
+	}
+	if m == Exact {
+		return exact(e.M, schema, patterns, listed, 1e-6)
+	}
+	value, err := exact(e.M, schema, patterns, listed, bestGap)
+	return math.Min(value, local), err
+}
+
+// bestGap is how far Best may be above the exact value: less takes several times as long.
+const bestGap = 1e-4
+
+func exact(m *mat.SymDense, schema participation.Schema, patterns [][]int, listed bool, gap float64) (float64, error) {
+	if listed {
+		return squared(participation.VectorSensitivity(m, patterns, participation.VectorOptions{Gap: gap}))
+	}
+	sum, err := squared(schema.Sensitivity(m))
+	if err != nil {
+		return 0, err
+	}
+	top, err := spectral(m, schema, patterns, listed)
+	return math.Min(sum, top), err
+}
+
+// spectral returns k·λ_max over the patterns, or, if they are not listed, of the whole of M.
+func spectral(m *mat.SymDense, schema participation.Schema, patterns [][]int, listed bool) (float64, error) {
+	if listed {
+		return participation.SpectralBound(m, patterns)
+	}
+	all := make([]int, schema.Steps())
+	for s := range all {
+		all[s] = s
+	}
+	top, err := participation.SpectralBound(m, [][]int{all})
+	return top / float64(schema.Steps()) * float64(schema.Participations()) * (1 + 1e-15), err
+}
+
+func squared(s participation.Sensitivity, err error) (float64, error) { return s.Squared, err }
+
+// patternsOf returns the patterns of a schema, or, if they cannot be listed, some of them.
+func patternsOf(schema participation.Schema) ([][]int, bool) {
+	if s, ok := schema.(interface{ Patterns() [][]int }); ok {
+		return s.Patterns(), true
+	}
+	return schema.Disjoint(), false
+}
+
+// Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: that of the worst node, and
+// +Inf where no noise of its own protects a node.
+func (a Algorithm) Local(schema participation.Schema) (float64, error) {
+	worst := math.Inf(-1)
+	seen := map[strategy.Strategy]bool{}
+	for node := range max(len(a.each), 1) {
+		if a.each != nil {
+			if seen[a.each[node]] {
+				continue
+			}
+			seen[a.each[node]] = true
+		}
+		m, err := a.LocalMatrix(node, schema.Steps())
+		if err != nil {
+			return 0, err
+		}
+		if m == nil {
+			return math.Inf(1), nil
+		}
+		squared, err := Exact.Squared(Exposure{M: m}, schema, math.Inf(1))
+		if err != nil {
+			return 0, err
+		}
+		worst = math.Max(worst, squared)
+	}
+	return worst, nil
+}

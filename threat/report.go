@@ -1,0 +1,127 @@
+package threat
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Pair is what an attacker learns of a victim. Numbers are rounded up: none claims less than was computed. Absent ones
+// do not apply.
+type Pair struct {
+	Victim      string   `json:"victim"`                         // its label
+	Distance    *int     `json:"distance,omitempty"`             // hops of its messages to the attacker; absent without a path
+	SensSquared *float64 `json:"sens_squared,omitempty"`         // for gradients of norm 1 and unit noise
+	Bound       string   `json:"bound"`                          // the Measure of SensSquared
+	Infinite    bool     `json:"infinite,omitempty"`             // a gradient is seen without noise
+	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP
+	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence of the order that was asked for
+	Epsilon     *float64 `json:"epsilon,omitempty"`              // of the δ that was asked for
+	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared
+}
+
+// Report is what one attacker learns of every node: pairs by distance, then in the order of the graph.
+type Report struct {
+	Attacker  string  `json:"attacker"` // its labels, with commas between them, or "everybody"
+	Trust     string  `json:"trust"`
+	Algorithm string  `json:"algorithm"`
+	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
+	Pairs     []Pair  `json:"pairs"`
+
+	// Unclear: what is seen without noise cannot be told from rounding, and every pair has local DP (ErrUnclear).
+	Unclear bool `json:"-"`
+}
+
+// NoPath is the distance of pairs without a path.
+const NoPath = math.MaxInt32
+
+// hops returns the distance of a pair.
+func (p *Pair) hops() int {
+	if p.Distance == nil {
+		return NoPath
+	}
+	return *p.Distance
+}
+
+// DistanceRow sums up the pairs of one distance.
+type DistanceRow struct {
+	Distance          int // hops, or NoPath
+	Pairs, Infinite   int
+	Least, Mean, Most float64  // squared sensitivities, of the finite ones; Least is +Inf if there are none
+	Mu, Epsilon       float64  // the largest of the finite ones; Epsilon is 0 if nobody asked for it
+	Cyffers           *float64 // mean of Cyffers et al., nil without it
+}
+
+// ByDistance sums up the pairs of reports, without those of attackers with themselves, from near to far.
+func ByDistance(reports []Report) []DistanceRow {
+	pairs := map[int][]*Pair{}
+	for i := range reports {
+		for j := range reports[i].Pairs {
+			if p := &reports[i].Pairs[j]; p.hops() > 0 {
+				pairs[p.hops()] = append(pairs[p.hops()], p)
+			}
+		}
+	}
+	var rows []DistanceRow
+	for distance, of := range pairs {
+		rows = append(rows, sumUp(distance, of))
+	}
+	slices.SortFunc(rows, func(a, b DistanceRow) int { return a.Distance - b.Distance })
+	return rows
+}
+
+func sumUp(distance int, pairs []*Pair) DistanceRow {
+	r := DistanceRow{Distance: distance, Pairs: len(pairs), Least: math.Inf(1)}
+	var sum, cyffers float64
+	compared := 0
+	for _, p := range pairs {
+		if p.Cyffers != nil {
+			cyffers += *p.Cyffers
+			compared++
+		}
+		if p.SensSquared == nil {
+			r.Infinite++
+			continue
+		}
+		sum += *p.SensSquared
+		r.Least, r.Most = math.Min(r.Least, *p.SensSquared), math.Max(r.Most, *p.SensSquared)
+		r.Mu = math.Max(r.Mu, *p.Mu)
+		if p.Epsilon != nil {
+			r.Epsilon = math.Max(r.Epsilon, *p.Epsilon)
+		}
+	}
+	r.Mean = sum / float64(max(r.Pairs-r.Infinite, 1))
+	if compared > 0 {
+		mean := cyffers / float64(compared)
+		r.Cyffers = &mean
+	}
+	return r
+}
+
+// WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf.
+func WritePairs(w io.Writer, reports []Report) error {
+	text := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*v, 'g', 17, 64)
+	}
+	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon",
+		"cyffers_sens_squared"}}
+	for _, r := range reports {
+		for _, p := range r.Pairs {
+			distance, squared := "", text(p.SensSquared)
+			if p.Distance != nil {
+				distance = strconv.Itoa(*p.Distance)
+			}
+			if p.Infinite {
+				squared = "inf"
+			}
+			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
+				text(p.Epsilon), text(p.Cyffers)})
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}

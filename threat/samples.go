@@ -1,0 +1,58 @@
+package threat
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// nobody is a source of one zero a row.
+type nobody struct{}
+
+var nothingAtAll = []float64{0}
+
+func (nobody) width() int                  { return 1 }
+func (nobody) gradient(int, int) []float64 { return nothingAtAll }
+func (nobody) own(int, int) []float64      { return nothingAtAll }
+func (nobody) edge(int, int) []float64     { return nothingAtAll }
+func (nobody) message(int, int) []float64  { return nothingAtAll }
+
+// samples are random rows: a column a run.
+type samples struct {
+	rng    *rand.Rand
+	runs   int
+	scale  float64
+	victim int
+	change *mat.VecDense // nil: the record takes no part
+	drawn  map[[3]int][]float64
+}
+
+func (s *samples) width() int { return s.runs }
+
+func (s *samples) gradient(t, v int) []float64 {
+	row := make([]float64, s.runs)
+	if v == s.victim && s.change != nil {
+		for i := range row {
+			row[i] = s.change.AtVec(t)
+		}
+	}
+	return row
+}
+
+// normal returns the same row whenever it is asked for the same noise.
+func (s *samples) normal(kind, t, i int) []float64 {
+	key := [3]int{kind, t, i}
+	row, ok := s.drawn[key]
+	if !ok {
+		row = make([]float64, s.runs)
+		for j := range row {
+			row[j] = s.scale * s.rng.NormFloat64()
+		}
+		s.drawn[key] = row
+	}
+	return row
+}
+
+func (s *samples) own(t, v int) []float64     { return s.normal(0, t, v) }
+func (s *samples) edge(t, e int) []float64    { return s.normal(1, t, e) }
+func (s *samples) message(t, m int) []float64 { return s.normal(2, t, m) }
