@@ -16,7 +16,7 @@ import (
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
 	"mafalda/internal/simulated"
-	"mafalda/protocols"
+	"mafalda/protocols/ppac"
 )
 
 type averageFlags struct {
@@ -60,14 +60,11 @@ type averageRun struct {
 	UpTo     *int      `json:"leakage_rounds"` // observers see the messages of the rounds 0 to this one; null: for ever
 }
 
-// newAverageRun describes a run whose nodes held these values in its rounds.
-func (f *averageFlags) newAverageRun(protocol string, n *graph.Network, noise float64, u []float64, values [][]float64) averageRun {
+// newAverageRun describes a run with these errors in its rounds.
+func (f *averageFlags) newAverageRun(protocol string, n *graph.Network, noise, mean float64, errors []float64) averageRun {
 	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.Origin.Source, Nodes: n.Graph.Nodes(),
 		Edges: n.Graph.Edges(), Gossip: n.Origin.Gossip, ValueStd: f.valueStd,
-		NoiseStd: noise, Seed: f.network.Seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
-	for _, v := range values {
-		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
-	}
+		NoiseStd: noise, Seed: f.network.Seed, Mean: mean, Rounds: len(errors) - 1, Errors: errors}
 	if f.fixed {
 		r.UpTo = &f.rounds
 	}
@@ -187,7 +184,7 @@ func (f *averageFlags) run(cmd *cobra.Command) (err error) {
 
 // averageError marks errors about the input.
 func averageError(err error) error {
-	if errors.Is(err, protocols.ErrNetwork) || errors.Is(err, protocols.ErrTooLarge) {
+	if errors.Is(err, ppac.ErrNetwork) || errors.Is(err, ppac.ErrTooLarge) { // those of all protocols
 		return cli.Usage(err)
 	}
 	return err

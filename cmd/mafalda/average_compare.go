@@ -11,7 +11,8 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/simulated"
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
+	"mafalda/protocols/gossip"
 )
 
 // compared is a protocol beside the others. Its promise is words and numbers of its own kind.
@@ -49,8 +50,7 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 		return nil, err
 	}
 	c := &comparison{Mark: simulated.Revealing(), Graph: n.Origin.Source, Nodes: n.Graph.Nodes(), Edges: n.Graph.Edges(),
-		Seed: f.network.Seed, ValueStd: f.valueStd, Mean: protocols.Mean(u),
-		Rounds: comparedRounds, network: n}
+		Seed: f.network.Seed, ValueStd: f.valueStd, Rounds: comparedRounds, network: n}
 	if f.fixed {
 		c.Rounds = f.rounds
 	}
@@ -73,17 +73,18 @@ func (f *averageFlags) runCompare(ctx context.Context, note func(string, ...any)
 
 // addPlain is consensus on the values themselves.
 func (c *comparison) addPlain(ctx context.Context, f *averageFlags, u []float64) error {
-	g, err := protocols.NewGossip(c.network.Graph, c.network.Gossip)
+	g, err := gossip.New(c.network.Graph, c.network.Gossip)
 	if err != nil {
 		return err
 	}
-	values, err := g.Run(ctx, u, protocols.GossipOptions{Rounds: c.Rounds}, f.random(forNoise))
-	var errors []float64
-	for _, v := range values {
-		errors = append(errors, protocols.Distance(v, c.Mean))
+	run, err := g.Run(ctx, u, gossip.Options{Rounds: c.Rounds}, f.random(forNoise))
+	if err != nil {
+		return err
 	}
-	c.Protocols = append(c.Protocols, compared{Protocol: "no protection", Noise: "none", Errors: errors, Promise: "nothing", Against: "–", Not: "neighbours receive the values"})
-	return err
+	c.Mean = run.Mean
+	c.Protocols = append(c.Protocols, compared{Protocol: "no protection", Noise: "none", Errors: run.Errors(), Promise: "nothing",
+		Against: "–", Not: "neighbours receive the values"})
+	return nil
 }
 
 func (c *comparison) addGossip(a *gossipAveraging) {
@@ -116,12 +117,12 @@ func (c *comparison) addDPPS(ctx context.Context, f *averageFlags, u []float64, 
 	if err != nil {
 		return err
 	}
-	s, err := protocols.Static(c.network.Graph.Labels(), w)
+	s, err := dpps.Static(c.network.Graph.Labels(), w)
 	if err != nil {
 		return err
 	}
 	a, err := f.pushSum(ctx, s, c.Graph, u, note, bar)
-	if errors.Is(err, protocols.ErrDiverged) || errors.Is(err, protocols.ErrSensitivity) {
+	if errors.Is(err, dpps.ErrDiverged) || errors.Is(err, dpps.ErrSensitivity) {
 		c.Protocols = append(c.Protocols, compared{Protocol: "dpps", Noise: "Laplace, every message", Promise: "none: " + err.Error(), Against: "–", Not: "–"})
 		return nil
 	}

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strconv"
 
 	"mafalda/accounting"
 	"mafalda/internal/cli"
 	"mafalda/internal/simulated"
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
 )
 
 type pushRound struct {
@@ -53,7 +52,7 @@ type dppsResult struct {
 
 // dppsAveraging is a run of DPPS.
 type dppsAveraging struct {
-	calibration protocols.Calibration
+	calibration dpps.Calibration
 	source      string // of the constants
 	result      dppsResult
 }
@@ -73,7 +72,7 @@ func (f *averageFlags) runDPPS(ctx context.Context, note func(string, ...any), b
 }
 
 // pushSum runs DPPS from the values u.
-func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name string, u []float64, note func(string, ...any), bar *cli.Progress) (*dppsAveraging, error) {
+func (f *averageFlags) pushSum(ctx context.Context, s *dpps.Sequence, name string, u []float64, note func(string, ...any), bar *cli.Progress) (*dppsAveraging, error) {
 	var err error
 	a := &dppsAveraging{}
 	if a.calibration, a.source, err = f.push.calibrate(ctx, s, bar); err != nil {
@@ -94,7 +93,7 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 		Seed: f.network.Seed, B: f.push.b, NoiseRate: f.push.gammaN,
 		Sync: f.push.sync, Estimate: f.push.estimate, C: a.calibration.C, Lambda: a.calibration.Lambda,
 		Ergodicity: a.calibration.Ergodicity, Broadcast: broadcast,
-		Mean: protocols.Mean(u), Delta: f.delta}
+		Delta: f.delta}
 	switch {
 	case f.push.estimate == "sound" && !f.push.own():
 		sound := true
@@ -108,20 +107,24 @@ func (f *averageFlags) pushSum(ctx context.Context, s *protocols.Sequence, name 
 		}
 	}
 	options := f.push.options(a.calibration)
-	reports, errors, err := pushAverage(ctx, s, u, options, rounds, f.random(forNoise))
+	p, err := dpps.NewPushSum(s, dpps.Scalars(u), options, f.random(forNoise))
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	run, err := p.Average(ctx, rounds)
 	if err != nil {
 		return nil, err
 	}
-	r.Errors = errors
-	r.addRounds(reports)
+	r.Mean, r.Errors = run.Mean, run.Errors
+	r.addRounds(run.Rounds)
 	return a, cli.Usage(r.account(options.Epsilon(), rounds))
 }
 
 // judge says whether constants are sound.
-func (r *dppsResult) judge(ctx context.Context, s *protocols.Sequence, c protocols.Constants, push *pushFlags, bar *cli.Progress) error {
+func (r *dppsResult) judge(ctx context.Context, s *dpps.Sequence, c dpps.Constants, push *pushFlags, bar *cli.Progress) error {
 	necessary, enough, err := s.SoundConstant(ctx, c.Lambda, push.horizon(bar))
 	switch {
-	case errors.Is(err, protocols.ErrTooLarge):
+	case errors.Is(err, dpps.ErrTooLarge):
 		return nil // nobody can say
 	case ctx.Err() != nil:
 		return err
@@ -135,41 +138,10 @@ func (r *dppsResult) judge(ctx context.Context, s *protocols.Sequence, c protoco
 	return nil
 }
 
-// pushAverage runs DPPS on single values.
-func pushAverage(ctx context.Context, s *protocols.Sequence, u []float64, o protocols.PushSumOptions, rounds int, random *rand.Rand) ([]protocols.RoundReport, []float64, error) {
-	values := make([][]float64, len(u))
-	for i, v := range u {
-		values[i] = []float64{v}
-	}
-	p, err := protocols.NewPushSum(s, values, o, random)
-	if err != nil {
-		return nil, nil, cli.Usage(err)
-	}
-	mean := protocols.Mean(u)
-	distances := []float64{protocols.Distance(u, mean)}
-	var reports []protocols.RoundReport
-	now := make([]float64, len(u))
-	for range rounds {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-		report, err := p.Round(nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		reports = append(reports, report)
-		for i := range now {
-			now[i] = p.Corrected(i)[0]
-		}
-		distances = append(distances, protocols.Distance(now, mean))
-	}
-	return reports, distances, nil
-}
-
 // still is the share of the first sensitivity below which a round does nothing but rounding.
 const still = 1e-9
 
-func (r *dppsResult) addRounds(reports []protocols.RoundReport) {
+func (r *dppsResult) addRounds(reports []dpps.Report) {
 	counted := 0
 	for _, report := range reports {
 		r.Rounds = append(r.Rounds, pushRound{report.Round, report.Estimated, report.Real, report.Synchronized})
@@ -197,7 +169,7 @@ func (r *dppsResult) account(epsilon float64, rounds int) (err error) {
 
 // atMost says that the rounds of a broadcast are only bounded, as they are in large networks.
 func (r *dppsResult) atMost() string {
-	if r.Nodes > protocols.MostFlooded {
+	if r.Nodes > dpps.MostFlooded {
 		return "at most "
 	}
 	return ""

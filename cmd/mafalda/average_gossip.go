@@ -13,7 +13,7 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/rounding"
-	"mafalda/protocols"
+	"mafalda/protocols/gossip"
 )
 
 type gossipPair struct {
@@ -46,7 +46,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []floa
 	if math.IsInf(f.difference/noise, 1) {
 		return nil, cli.Usagef("--noise-std %g for values %g apart: mu is beyond all numbers", noise, f.difference)
 	}
-	g, err := protocols.NewGossip(n.Graph, n.Gossip)
+	g, err := gossip.New(n.Graph, n.Gossip)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []floa
 	if err != nil {
 		return nil, err
 	}
-	values, err := f.gossip(ctx, g, u, noise)
+	run, err := f.gossip(ctx, g, u, noise)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,9 @@ func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []floa
 	}
 	a := &gossipAveraging{network: n}
 	r := &a.result
-	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, u, values), Difference: f.difference, Noisy: protocols.Mean(values[0]),
-		Mu: mu, Delta: f.delta, Pairs: []gossipPair{}}
+	*r = gossipResult{averageRun: f.newAverageRun("gossip", n, noise, run.Mean, run.Errors()), Difference: f.difference,
+		Noisy: run.Noisy(),
+		Mu:    mu, Delta: f.delta, Pairs: []gossipPair{}}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, f.delta); err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -80,7 +81,7 @@ func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []floa
 				continue
 			}
 			seen := min(r.Mu, rounding.MulUp(r.Mu, rounding.SqrtUp(exposure.Seen)))
-			p := gossipPair{namer.label(coalition), n.Graph.Label(v), seen, nats(protocols.GossipLeakage(exposure, f.valueStd, noise))}
+			p := gossipPair{namer.label(coalition), n.Graph.Label(v), seen, nats(gossip.Leakage(exposure, f.valueStd, noise))}
 			r.WorstMu = max(r.WorstMu, p.Mu)
 			r.Pairs = append(r.Pairs, p)
 		}
@@ -90,12 +91,12 @@ func (f *averageFlags) runGossip(ctx context.Context, n *graph.Network, u []floa
 }
 
 // gossip runs as many rounds as were asked for, or until all nodes agree.
-func (f *averageFlags) gossip(ctx context.Context, g *protocols.Gossip, u []float64, noise float64) ([][]float64, error) {
+func (f *averageFlags) gossip(ctx context.Context, g *gossip.Protocol, u []float64, noise float64) (*gossip.Run, error) {
 	limit, tolerance, err := f.limit(len(u))
 	if err != nil {
 		return nil, err
 	}
-	return g.Run(ctx, u, protocols.GossipOptions{NoiseStd: noise, Rounds: limit, Tolerance: tolerance}, f.random(forNoise))
+	return g.Run(ctx, u, gossip.Options{NoiseStd: noise, Rounds: limit, Tolerance: tolerance}, f.random(forNoise))
 }
 
 func (a *gossipAveraging) data() any { return a.result }

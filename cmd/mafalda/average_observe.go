@@ -7,14 +7,14 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/internal/parallel"
-	"mafalda/protocols"
+	"mafalda/protocols/ppac"
 )
 
 // observed is what one coalition learns.
 type observed struct {
 	coalition []int
-	view      *protocols.View
-	leaks     []protocols.Leakage
+	view      *ppac.View
+	leaks     []ppac.Leakage
 }
 
 // observe computes what every coalition learns of the victims (nil: all), on all processors.
@@ -34,7 +34,7 @@ func (a *ppacAveraging) observe(ctx context.Context, coalitions [][]int, victims
 			cancel(err)
 			return
 		}
-		leaks, err := o.view.Leakages(ctx, protocols.Uniform(a.flags.valueStd, a.noise))
+		leaks, err := o.view.Leakages(ctx, ppac.Uniform(a.flags.valueStd, a.noise))
 		if err != nil {
 			cancel(err)
 			return

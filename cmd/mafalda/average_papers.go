@@ -11,7 +11,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
-	"mafalda/protocols"
+	"mafalda/protocols/ppac"
 )
 
 // drawPapers draws Figures 3, 4, 5 and 7 of Fereydounian et al., and the sensitivity of DPPS on averaging, after Figure 2 of Zhou et
@@ -85,14 +85,14 @@ func (f *averageFlags) appendixExample(ctx context.Context) (*ppacAveraging, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := protocols.NewPPAC(g, w, []int{1, 3, 3, 2, 3, 0})
+	p, err := ppac.New(g, w, []int{1, 3, 3, 2, 3, 0})
 	if err != nil {
 		return nil, err
 	}
 	f.valueStd = 10
 	n := &graph.Network{Graph: g, Gossip: w, Origin: graph.Origin{Source: "the 6-node example"}}
 	a := &ppacAveraging{flags: f, network: n, protocol: p, noise: 15, values: []float64{2.30, 4.40, -6.17, 2.75, 6.01, 0.92}}
-	a.run = &protocols.Run{Values: [][]float64{{-12.57, 16.49, -20.11, 20.78, -23.08, 28.70}}}
+	a.run = ppac.NewRun(a.values, []float64{-12.57, 16.49, -20.11, 20.78, -23.08, 28.70})
 	if err := p.Average(ctx, a.run, 60, 0); err != nil {
 		return nil, err
 	}
@@ -122,17 +122,17 @@ func cyclesFigure(ctx context.Context) (*figures.Figure, error) {
 		for i := range next {
 			next[i] = (i + 1) % n
 		}
-		p, err := protocols.NewPPAC(g, w, next)
+		p, err := ppac.New(g, w, next)
 		if err != nil {
 			return nil, err
 		}
-		view, err := p.View(ctx, []int{0}, protocols.Forever)
+		view, err := p.View(ctx, []int{0}, ppac.Forever)
 		if err != nil {
 			return nil, err
 		}
 		leak, floor := figures.Curve{Name: fmt.Sprintf("cycle of %d", n)}, figures.Curve{Name: fmt.Sprintf("the average of %d", n), Dashed: true}
 		for _, scale := range decades {
-			leaks, err := view.Leakages(ctx, protocols.Uniform(value, scale*value))
+			leaks, err := view.Leakages(ctx, ppac.Uniform(value, scale*value))
 			if err != nil {
 				return nil, err
 			}

@@ -12,7 +12,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/cli"
-	"mafalda/protocols"
+	"mafalda/protocols/ppac"
 )
 
 // nats is mutual information; in JSON an infinite one is the string "inf".
@@ -74,10 +74,10 @@ type chosenPair struct {
 type ppacAveraging struct {
 	flags    *averageFlags
 	network  *graph.Network
-	protocol *protocols.PPAC
+	protocol *ppac.Protocol
 	values   []float64
 	noise    float64 // standard deviation
-	run      *protocols.Run
+	run      *ppac.Run
 	result   ppacResult
 	observed []observed
 }
@@ -87,7 +87,7 @@ func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float6
 	if err != nil {
 		return nil, err
 	}
-	p, err := protocols.NewPPAC(n.Graph, n.Gossip, chosen)
+	p, err := ppac.New(n.Graph, n.Gossip, chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float6
 		return nil, err
 	}
 	a := &ppacAveraging{flags: f, network: n, protocol: p, values: u, noise: f.noise(15 * f.valueStd)}
-	if a.run, err = p.Prepare(u, protocols.Uniform(f.valueStd, a.noise), f.random(forNoise)); err != nil {
+	if a.run, err = p.Prepare(u, ppac.Uniform(f.valueStd, a.noise), f.random(forNoise)); err != nil {
 		return nil, cli.Usage(err)
 	}
 	if err := p.Average(ctx, a.run, rounds, tolerance); err != nil {
@@ -116,7 +116,7 @@ func (f *averageFlags) runPPAC(ctx context.Context, n *graph.Network, u []float6
 // chooseNeighbours draws m_i, or reads it.
 func (f *averageFlags) chooseNeighbours(g *graph.Graph) ([]int, error) {
 	if f.chosen == "" {
-		return protocols.ChooseNeighbours(g, f.random(forChoice)), nil
+		return ppac.ChooseNeighbours(g, f.random(forChoice)), nil
 	}
 	chosen := make([]int, g.Nodes())
 	return chosen, readPairs(f.chosen, g.Labels(), func(i int, text string) error {
@@ -134,7 +134,7 @@ func (f *averageFlags) upTo() int {
 	if f.fixed {
 		return f.rounds
 	}
-	return protocols.Forever
+	return ppac.Forever
 }
 
 func (a *ppacAveraging) label(coalition []int) string {
@@ -149,12 +149,12 @@ func (a *ppacAveraging) label(coalition []int) string {
 func (a *ppacAveraging) summarize(victims []int) {
 	g, f := a.network.Graph, a.flags
 	r := &a.result
-	*r = ppacResult{averageRun: f.newAverageRun("ppac", a.network, a.noise, a.values, a.run.Values), Floor: floorOf(g.Nodes()), Pairs: []leakagePair{},
+	*r = ppacResult{averageRun: f.newAverageRun("ppac", a.network, a.noise, a.run.Mean, a.run.Errors()), Floor: floorOf(g.Nodes()), Pairs: []leakagePair{},
 		Leaves: []leafPair{}, Recovered: []recoveredValue{}}
 	for i, label := range g.Labels() {
 		r.Chosen = append(r.Chosen, chosenPair{label, g.Label(a.protocol.Chosen(i))})
 	}
-	for _, l := range protocols.GeneralizedLeaves(g) {
+	for _, l := range ppac.GeneralizedLeaves(g) {
 		r.Leaves = append(r.Leaves, leafPair{g.Label(l.Head), g.Label(l.Tail)})
 	}
 	finite := 0
@@ -231,15 +231,15 @@ func (a *ppacAveraging) printRisks(w io.Writer) {
 		return
 	}
 	g := a.network.Graph
-	inLeaf := map[protocols.Pair]bool{}
-	for _, l := range protocols.GeneralizedLeaves(g) {
+	inLeaf := map[ppac.Pair]bool{}
+	for _, l := range ppac.GeneralizedLeaves(g) {
 		inLeaf[l] = true
 	}
 	recovered := map[leafPair]recoveredValue{}
 	for _, v := range r.Recovered {
 		recovered[leafPair{v.Victim, v.Observer}] = v
 	}
-	for _, p := range protocols.Recoverable(g) {
+	for _, p := range ppac.Recoverable(g) {
 		head, tail := g.Label(p.Head), g.Label(p.Tail)
 		kind := "next to a leaf"
 		if inLeaf[p] {

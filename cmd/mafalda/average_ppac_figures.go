@@ -12,7 +12,7 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
-	"mafalda/protocols"
+	"mafalda/protocols/ppac"
 )
 
 // figures are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for this graph.
@@ -83,8 +83,8 @@ func (a *ppacAveraging) forNoises(f func(i int, noise float64, r *rand.Rand) err
 }
 
 // prepare starts a run with other noise.
-func (a *ppacAveraging) prepare(noise float64, r *rand.Rand) (*protocols.Run, error) {
-	return a.protocol.Prepare(a.values, protocols.Uniform(a.flags.valueStd, noise), r)
+func (a *ppacAveraging) prepare(noise float64, r *rand.Rand) (*ppac.Run, error) {
+	return a.protocol.Prepare(a.values, ppac.Uniform(a.flags.valueStd, noise), r)
 }
 
 // errorFigure is Figure 4: the mean error over the rounds, for every noise.
@@ -101,8 +101,8 @@ func (a *ppacAveraging) errorFigure(ctx context.Context) (*figures.Figure, error
 			if err := a.protocol.Average(ctx, run, rounds, 0); err != nil {
 				return err
 			}
-			for t, v := range run.Values {
-				sums[t] += protocols.Distance(v, a.result.Mean) / realizations
+			for t, v := range run.Errors() {
+				sums[t] += v / realizations
 			}
 		}
 		c := figures.Curve{Name: fmt.Sprintf("noise %g", noise)}
@@ -146,7 +146,7 @@ func (a *ppacAveraging) timeFigure(ctx context.Context) (*figures.Figure, error)
 				return err
 			}
 			rounds[i] += float64(len(run.Values)-1) / timedRuns
-			start := protocols.Distance(run.Values[0], protocols.Mean(run.Values[0]))
+			start := run.Error(0)
 			bounds[i] += math.Ceil(math.Log((1+start)/timedAt)/math.Log(1/second.Modulus)) / timedRuns
 		}
 		return nil
@@ -208,7 +208,7 @@ func (a *ppacAveraging) leakages(ctx context.Context, noise float64, done func(f
 			return
 		}
 		o := a.observed[i]
-		leaks, err := o.view.Leakages(ctx, protocols.Uniform(a.flags.valueStd, noise))
+		leaks, err := o.view.Leakages(ctx, ppac.Uniform(a.flags.valueStd, noise))
 		errs[i] = err
 		asked := map[int]bool{}
 		for _, l := range o.leaks {

@@ -13,7 +13,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/files"
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
 )
 
 // pushFlags are those of push-sum with noise.
@@ -65,6 +65,8 @@ func (f *pushFlags) check(a *averageFlags) error {
 		return fmt.Errorf("--b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
 	case f.sync < 0:
 		return fmt.Errorf("--sync %d: must not be negative", f.sync)
+	case a.given("c-prime") && (!(f.c > 0) || math.IsInf(f.c, 1) || !(f.lambda > 0 && f.lambda < 1)):
+		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", f.c, f.lambda)
 	}
 	return checkEstimate(f.estimate)
 }
@@ -79,7 +81,7 @@ func checkEstimate(name string) error {
 }
 
 // circulant returns the graphs of d-out:n,d and exp:n; known is false for other names.
-func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
+func circulant(spec string) (s *dpps.Sequence, known bool, err error) {
 	name, arguments, _ := strings.Cut(spec, ":")
 	var p []int
 	for _, field := range strings.Split(arguments, ",") {
@@ -91,9 +93,9 @@ func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
 	}
 	switch {
 	case name == "d-out" && len(p) == 2:
-		s, err = protocols.DOut(p[0], p[1])
+		s, err = dpps.DOut(p[0], p[1])
 	case name == "exp" && len(p) == 1:
-		s, err = protocols.EXP(p[0])
+		s, err = dpps.Exponential(p[0])
 	case name == "d-out" || name == "exp":
 		err = fmt.Errorf("graph %q: the forms are d-out:n,d and exp:n", spec)
 	default:
@@ -103,7 +105,7 @@ func circulant(spec string) (s *protocols.Sequence, known bool, err error) {
 }
 
 // directedGraphs returns the sequence of graphs, and what to call it.
-func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Sequence, string, error) {
+func (f *averageFlags) directedGraphs(note func(string, ...any)) (*dpps.Sequence, string, error) {
 	if s, known, err := circulant(f.network.Source); known {
 		if err == nil && (f.network.GossipGiven() || f.network.GossipFile != "") {
 			err = cli.Usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.Source)
@@ -111,12 +113,12 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 		return s, f.network.Source, err
 	}
 	if f.push.sequence != "" {
-		weighting := protocols.OutDegree
+		weighting := dpps.OutDegree
 		switch {
 		case f.network.GossipFile != "":
 			return nil, "", cli.Usagef("--sequence and --gossip-matrix: only one of them")
 		case f.network.GossipGiven() && f.network.Gossip == graph.Metropolis.String():
-			weighting = protocols.MetropolisWeights
+			weighting = dpps.MetropolisWeights
 		case f.network.GossipGiven():
 			return nil, "", cli.Usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
 		}
@@ -125,7 +127,7 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 			return nil, "", cli.Usage(err)
 		}
 		defer file.Close()
-		s, err := protocols.ReadSequence(file, f.push.sequence, weighting)
+		s, err := dpps.ReadSequence(file, f.push.sequence, weighting)
 		return s, filepath.Base(f.push.sequence), err
 	}
 	n, err := f.network.LoadBy(graph.Metropolis)
@@ -135,37 +137,49 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*protocols.Seq
 	for _, text := range n.Notes {
 		note("%s", text)
 	}
-	s, err := protocols.Static(n.Graph.Labels(), n.Gossip)
+	s, err := dpps.Static(n.Graph.Labels(), n.Gossip)
 	return s, fmt.Sprintf("%s with %s weights", n.Origin.Source, n.Origin.Gossip), err
 }
 
 // calibrate returns what the estimate takes, and says where it is from.
-func (f *pushFlags) calibrate(ctx context.Context, s *protocols.Sequence, bar *cli.Progress) (protocols.Calibration, string, error) {
+func (f *pushFlags) calibrate(ctx context.Context, s *dpps.Sequence, bar *cli.Progress) (dpps.Calibration, string, error) {
 	switch {
 	case f.own():
-		return protocols.Calibration{Constants: protocols.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
+		return dpps.Calibration{Constants: dpps.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
 	case f.estimate == "paper":
-		return protocols.Calibration{Constants: protocols.PaperConstants}, "of the paper's experiments", nil
+		return dpps.Calibration{Constants: dpps.PaperConstants()}, "of the paper's experiments", nil
 	case f.estimate == "real":
-		return protocols.Calibration{}, "", nil
+		return dpps.Calibration{}, "", nil
 	}
 	c, err := s.Calibrate(ctx, f.horizon(bar))
-	return c, "enough for this network, whatever its nodes add", err
+	return c, "enough for this network, whatever its nodes add", withoutCalibration(err)
+}
+
+// withoutCalibration adds what to do where constants cannot be found.
+func withoutCalibration(err error) error {
+	var size *dpps.SizeError
+	switch {
+	case !errors.As(err, &size):
+		return err
+	case size.Rounds == 0:
+		return fmt.Errorf("%w: give --c-prime and --lambda, or --estimate paper or real", err)
+	}
+	return fmt.Errorf("%w: give --c-prime and --lambda, or synchronize", err)
 }
 
 // horizon says for what constants are wanted.
-func (f *pushFlags) horizon(bar *cli.Progress) protocols.CalibrateOptions {
-	return protocols.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.Show(done, "calibrating") }}
+func (f *pushFlags) horizon(bar *cli.Progress) dpps.CalibrateOptions {
+	return dpps.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.Show(done, "calibrating") }}
 }
 
 // own reports whether the constants are the user's.
 func (f *pushFlags) own() bool { return f.c != 0 || f.lambda != 0 }
 
 // options of the protocol.
-func (f *pushFlags) options(c protocols.Calibration) protocols.PushSumOptions {
-	o := protocols.PushSumOptions{Calibration: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
+func (f *pushFlags) options(c dpps.Calibration) dpps.Options {
+	o := dpps.Options{Calibration: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
 	if f.estimate == "real" {
-		o.Estimate = protocols.Real
+		o.Estimate = dpps.Real
 	}
 	return o
 }

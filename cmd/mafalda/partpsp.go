@@ -13,7 +13,7 @@ import (
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
 	"mafalda/internal/simulated"
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
 
@@ -88,48 +88,24 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	return cmd
 }
 
-// partCell is a cell of the table.
-type partCell struct {
-	Network  string   `json:"network"`
-	Shared   int      `json:"shared_layers"`
-	B        *float64 `json:"b,omitempty"` // absent: without noise
-	Epsilon  *float64 `json:"epsilon_per_round,omitempty"`
-	Accuracy float64  `json:"accuracy"` // mean of the seeds
-	Std      *float64 `json:"accuracy_std,omitempty"`
-	RAS      float64  `json:"mean_real_sensitivity"`
-	Ratio    *float64 `json:"mean_real_over_estimated,omitempty"`
-	Rounds   int      `json:"rounds"`
-	Clipped  float64  `json:"clipped_fraction"`
-	Diverged int      `json:"diverged,omitempty"` // runs
-}
-
 // partResult is the JSON.
 type partResult struct {
 	simulated.Mark
-	Task     string     `json:"task"`
-	Widths   []int      `json:"widths"`
-	Nodes    int        `json:"nodes"`
-	Seeds    int        `json:"seeds"`
-	GammaN   float64    `json:"gamma_n"`
-	Estimate string     `json:"estimate"`
-	Sync     int        `json:"sync"`
-	Cells    []partCell `json:"cells"`
-}
-
-// partNetwork is a directed network, and what its estimate takes.
-type partNetwork struct {
-	name        string
-	sequence    *protocols.Sequence
-	calibration protocols.Calibration
+	Task     string                 `json:"task"`
+	Widths   []int                  `json:"widths"`
+	Nodes    int                    `json:"nodes"`
+	Seeds    int                    `json:"seeds"`
+	GammaN   float64                `json:"gamma_n"`
+	Estimate string                 `json:"estimate"`
+	Sync     int                    `json:"sync"`
+	Cells    []simulate.PartPSPCell `json:"cells"`
 }
 
 // partTraining is a partpsp command whose flags and input have been checked.
 type partTraining struct {
-	flags    *partFlags
-	task     simulate.Task
-	model    simulate.Perceptron
-	networks []partNetwork
-	result   partResult
+	flags  *partFlags
+	grid   simulate.PartPSP
+	result partResult
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
@@ -143,12 +119,17 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	defer func() { cli.RemoveIfEmpty(f.out, err) }()
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	figures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
-		if err := t.train(ctx, bar); err != nil || f.out == "" {
+		var err error
+		t.grid.Progress = func(done float64) { bar.Show(done, "runs") }
+		if t.result.Cells, err = t.grid.Train(ctx); err != nil || f.out == "" {
 			return nil, err
 		}
 		return t.figures(ctx, bar)
 	})
 	bar.Clear()
+	if errors.Is(err, simulate.ErrData) {
+		return cli.Usage(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -175,6 +156,32 @@ func usageUnlessInterrupted(err error) error {
 }
 
 func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	task, classes, err := f.chooseTask()
+	if err != nil {
+		return nil, err
+	}
+	t := &partTraining{flags: f}
+	g := &t.grid
+	*g = simulate.PartPSP{Task: task, Shared: f.shared, Bs: f.bs, Seeds: f.seeds, Epochs: f.epochs, Batch: f.batch, Rate: f.rate, Clip: f.clip,
+		PushSum: f.push.options(dpps.Calibration{})}
+	features := g.Task.Model.Features()
+	widths := []int{features, hiddenUnits, features, classes}
+	g.Model = simulate.NewPerceptron(widths...)
+	t.result = partResult{Mark: simulated.Noise(), Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
+		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
+	if g.Networks, err = f.chooseNetworks(ctx); err != nil {
+		return nil, err
+	}
+	if len(g.Networks) == 0 || len(f.shared) == 0 {
+		return nil, errors.New("--networks and --shared: nothing to train")
+	}
+	return t, nil
+}
+
+func (f *partFlags) check() error {
 	for _, c := range []struct {
 		name  string
 		value float64
@@ -183,50 +190,51 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 		{"batch", float64(f.batch)}, {"seeds", float64(f.seeds)}, {"gamma-n", f.push.gammaN}, {"learning-rate", f.rate}, {"clip", f.clip},
 	} {
 		if !(c.value > 0) || math.IsInf(c.value, 1) {
-			return nil, fmt.Errorf("--%s %v: must be positive and finite", c.name, c.value)
+			return fmt.Errorf("--%s %v: must be positive and finite", c.name, c.value)
 		}
 	}
 	for _, b := range f.bs {
 		if !(b > 0) || math.IsInf(b, 1) {
-			return nil, fmt.Errorf("--b %v: must be positive and finite", b)
+			return fmt.Errorf("--b %v: must be positive and finite", b)
 		}
 	}
 	for _, s := range f.shared {
 		if s < 1 || s > 3 {
-			return nil, fmt.Errorf("--shared %d: the model has three layers, of which at least one is shared", s)
+			return fmt.Errorf("--shared %d: the model has three layers, of which at least one is shared", s)
 		}
 	}
 	if f.push.sync < 0 {
-		return nil, fmt.Errorf("--sync %d: must not be negative", f.push.sync)
+		return fmt.Errorf("--sync %d: must not be negative", f.push.sync)
 	}
-	if err := checkEstimate(f.push.estimate); err != nil {
-		return nil, err
-	}
-	t := &partTraining{flags: f}
-	classes := syntheticClasses
+	return checkEstimate(f.push.estimate)
+}
+
+// chooseTask returns the task and the number of its classes.
+func (f *partFlags) chooseTask() (task simulate.Task, classes int, err error) {
 	switch f.task {
 	case "synthetic":
 		if f.records < 10 || f.records*f.features > 1<<28 {
-			return nil, fmt.Errorf("--records %d of %d features: must be from 10 records to 2^28 numbers", f.records, f.features)
+			return task, 0, fmt.Errorf("--records %d of %d features: must be from 10 records to 2^28 numbers", f.records, f.features)
 		}
-		t.task = simulate.LogisticTask(f.records, f.features, syntheticClasses)
+		return simulate.LogisticTask(f.records, f.features, syntheticClasses), syntheticClasses, nil
 	case "mnist":
-		var err error
-		if t.task, err = simulate.MNIST(f.data); err != nil {
-			return nil, err
+		if task, err = simulate.MNIST(f.data); err != nil {
+			return task, 0, err
 		}
-		train, _ := t.task.Split(0)
+		train, _ := task.Split(0)
+		classes = syntheticClasses
 		for _, y := range train.Targets {
 			classes = max(classes, int(y)+1)
 		}
+		return task, classes, nil
 	default:
-		return nil, fmt.Errorf("unknown task %q: choose synthetic or mnist", f.task)
+		return task, 0, fmt.Errorf("unknown task %q: choose synthetic or mnist", f.task)
 	}
-	features := t.task.Model.Features()
-	widths := []int{features, hiddenUnits, features, classes}
-	t.model = simulate.NewPerceptron(widths...)
-	t.result = partResult{Mark: simulated.Noise(), Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
-		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
+}
+
+// chooseNetworks makes the directed networks, with what their estimates take.
+func (f *partFlags) chooseNetworks(ctx context.Context) ([]simulate.PartPSPNetwork, error) {
+	var list []simulate.PartPSPNetwork
 	for _, name := range f.networks {
 		spec := fmt.Sprintf("exp:%d", f.nodes)
 		if d, ok := strings.CutPrefix(name, "d-out:"); ok {
@@ -238,14 +246,11 @@ func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := partNetwork{name: name, sequence: s}
-		if n.calibration, _, err = f.push.calibrate(ctx, s, nil); err != nil {
+		n := simulate.PartPSPNetwork{Name: name, Sequence: s}
+		if n.Calibration, _, err = f.push.calibrate(ctx, s, nil); err != nil {
 			return nil, err
 		}
-		t.networks = append(t.networks, n)
+		list = append(list, n)
 	}
-	if len(t.networks) == 0 || len(f.shared) == 0 {
-		return nil, errors.New("--networks and --shared: nothing to train")
-	}
-	return t, nil
+	return list, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,16 +9,9 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
+	"mafalda/simulate"
 )
-
-// methodOf names how much is shared as the paper does.
-func methodOf(shared int) string {
-	if shared == 3 {
-		return "SGPDP"
-	}
-	return fmt.Sprintf("PartPSP-%d", shared)
-}
 
 func (t *partTraining) print(w io.Writer) error {
 	f := t.flags
@@ -34,17 +26,17 @@ func (t *partTraining) print(w io.Writer) error {
 	fmt.Fprintf(w, "sensitivity S  %s\n", source)
 	fmt.Fprintf(w, "accuracy       in %%, mean of %s\n\n", cli.Count(f.seeds, "run"))
 	header := []string{"method", "b", "epsilon of a round"}
-	for _, n := range t.networks {
-		header = append(header, n.name)
+	for _, n := range t.grid.Networks {
+		header = append(header, n.Name)
 	}
 	var rows [][]string
-	for at := 0; at < len(t.result.Cells); at += len(t.networks) {
+	for at := 0; at < len(t.result.Cells); at += len(t.grid.Networks) {
 		first := t.result.Cells[at]
-		row := []string{methodOf(first.Shared), "no noise", "–"}
+		row := []string{t.grid.MethodOf(first.Shared), "no noise", "–"}
 		if first.B != nil {
 			row[1], row[2] = fmt.Sprintf("%g", *first.B), cli.DecimalUp(*first.Epsilon, 6)
 		}
-		for _, c := range t.result.Cells[at : at+len(t.networks)] {
+		for _, c := range t.result.Cells[at : at+len(t.grid.Networks)] {
 			text := fmt.Sprintf("%.2f", 100*c.Accuracy)
 			if c.Std != nil {
 				text += fmt.Sprintf(" ± %.2f", 100**c.Std)
@@ -65,14 +57,14 @@ const figureRounds = 40
 // figures are a picture for every network and b.
 func (t *partTraining) figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) {
 	var list []figures.Named
-	for i, n := range t.networks {
+	for i, n := range t.grid.Networks {
 		for j, b := range t.flags.bs {
-			bar.Show(float64(i*len(t.flags.bs)+j)/float64(len(t.networks)*len(t.flags.bs)), "figures")
+			bar.Show(float64(i*len(t.flags.bs)+j)/float64(len(t.grid.Networks)*len(t.flags.bs)), "figures")
 			g, err := t.sensitivityFigure(ctx, n, b)
 			if err != nil {
 				return nil, fmt.Errorf("drawing: %w", err)
 			}
-			name := "sensitivity-" + strings.ReplaceAll(n.name, ":", "-")
+			name := "sensitivity-" + strings.ReplaceAll(n.Name, ":", "-")
 			if len(t.flags.bs) > 1 {
 				name += fmt.Sprintf("-b-%g", b)
 			}
@@ -86,29 +78,26 @@ func (t *partTraining) figures(ctx context.Context, bar *cli.Progress) ([]figure
 
 // sensitivityFigure shows real and estimated sensitivity in training under noise of this b, for all that is shared: as
 // estimated in the table, but soundly where that takes the real one. It is nil if no round has come to an end.
-func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b float64) (*figures.Figure, error) {
+func (t *partTraining) sensitivityFigure(ctx context.Context, n simulate.PartPSPNetwork, b float64) (*figures.Figure, error) {
 	push := t.flags.push
 	if push.estimate == "real" {
 		push.estimate = "sound"
 	}
-	calibration, _, err := push.calibrate(ctx, n.sequence, nil)
-	if err != nil {
+	var err error
+	if n.Calibration, _, err = push.calibrate(ctx, n.Sequence, nil); err != nil {
 		return nil, err
 	}
-	push.b = b
+	grid := t.grid
+	grid.PushSum = push.options(dpps.Calibration{})
 	var curves []figures.Curve
-	for _, shared := range t.flags.shared {
-		p := t.configure(n, shared, b, 0)
-		p.PushSum = push.options(calibration)
-		perEpoch := max(p.Train.Len()/t.flags.nodes/p.Batch, 1)
-		p.Epochs = min(p.Epochs, (figureRounds+perEpoch-1)/perEpoch)
-		r, err := p.Run(ctx, 0)
-		if err != nil && !errors.Is(err, protocols.ErrSensitivity) { // that ends the curve
+	for _, shared := range grid.Shared {
+		reports, err := grid.Sensitivities(ctx, n, shared, b, figureRounds)
+		if err != nil {
 			return nil, err
 		}
-		real := figures.Curve{Name: fmt.Sprintf("real, %s", methodOf(shared))}
-		estimated := figures.Curve{Name: fmt.Sprintf("estimated, %s", methodOf(shared)), Dashed: true}
-		for _, round := range r.Rounds[:min(figureRounds, len(r.Rounds))] {
+		real := figures.Curve{Name: fmt.Sprintf("real, %s", t.grid.MethodOf(shared))}
+		estimated := figures.Curve{Name: fmt.Sprintf("estimated, %s", t.grid.MethodOf(shared)), Dashed: true}
+		for _, round := range reports {
 			if round.Real > 0 && round.Estimated > 0 {
 				real.X, real.Y = append(real.X, float64(round.Round)), append(real.Y, round.Real)
 				estimated.X, estimated.Y = append(estimated.X, float64(round.Round)), append(estimated.Y, round.Estimated)
@@ -121,7 +110,7 @@ func (t *partTraining) sensitivityFigure(ctx context.Context, n partNetwork, b f
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.name, b, push.gammaN,
+	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", n.Name, b, push.gammaN,
 		push.estimate)
 	return figures.Lines(figures.Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true},
 		curves)
