@@ -25,7 +25,8 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", down(best.Bound()), up(best.Loss), down(says))
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", down(best.Bound()), up(best.Loss),
+		down(says))
 }
 
 // searched is how far apart the bounds are that searches on different processors prove.
