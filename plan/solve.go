@@ -156,8 +156,11 @@ func (s *solver) objective() factorize.Objective {
 // optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
 // holds for the schema, too.
 func (s *solver) optimum(ctx context.Context) error {
-	kept := &checkpoints{path: s.Options.Checkpoint, key: s.Problem.Key(), steps: s.schema().Steps(), kept: -1,
+	kept := &checkpoints{path: s.Options.Checkpoint, steps: s.schema().Steps(), kept: -1,
 		warn: func(format string, args ...any) { s.note(true, format, args...) }}
+	if kept.path != "" {
+		kept.key = s.Problem.Key()
+	}
 	start, err := s.start(kept)
 	if err != nil {
 		return err

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,8 +23,6 @@ type pushFlags struct {
 	c, lambda float64
 }
 
-var estimates = []string{"sound", "paper", "real"}
-
 func (f *pushFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
@@ -35,10 +31,13 @@ func (f *pushFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
 	fl.Var((*cli.WholeNumber)(&f.sync), "sync", "dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
-	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\nsound: estimates that are proved to be enough for this network\npaper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\nreal: what nobody in the network knows")
+	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\n"+
+		"sound: estimates that are proved to be enough for this network\n"+
+		"paper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\n"+
+		"real: what nobody in the network knows")
 	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
 	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
-	cli.CompleteWith(cmd, "estimate", estimates)
+	cli.CompleteWith(cmd, "estimate", dpps.Sources())
 }
 
 func (f *pushFlags) check(a *averageFlags) error {
@@ -68,67 +67,30 @@ func (f *pushFlags) check(a *averageFlags) error {
 	case a.given("c-prime") && (!(f.c > 0) || math.IsInf(f.c, 1) || !(f.lambda > 0 && f.lambda < 1)):
 		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", f.c, f.lambda)
 	}
-	return checkEstimate(f.estimate)
+	_, err := f.plan()
+	return err
 }
 
-func checkEstimate(name string) error {
-	for _, e := range estimates {
-		if e == name {
-			return nil
-		}
+// plan returns what the flags say of the noise.
+func (f *pushFlags) plan() (p dpps.Plan, err error) {
+	p = dpps.Plan{B: f.b, NoiseRate: f.gammaN, Sync: f.sync, Constants: dpps.Constants{C: f.c, Lambda: f.lambda}}
+	if p.Source, err = dpps.ParseSource(f.estimate); err == nil && p.Constants != (dpps.Constants{}) {
+		p.Source = dpps.Given
 	}
-	return fmt.Errorf("unknown estimate %q: choose %s", name, strings.Join(estimates, ", "))
+	return p, err
 }
 
-// circulant returns the graphs of d-out:n,d and exp:n; known is false for other names.
-func circulant(spec string) (s *dpps.Sequence, known bool, err error) {
-	name, arguments, _ := strings.Cut(spec, ":")
-	var p []int
-	for _, field := range strings.Split(arguments, ",") {
-		v, err := cli.ParseWhole(strings.TrimSpace(field))
-		if err != nil {
-			v = -1
-		}
-		p = append(p, v)
-	}
-	switch {
-	case name == "d-out" && len(p) == 2:
-		s, err = dpps.DOut(p[0], p[1])
-	case name == "exp" && len(p) == 1:
-		s, err = dpps.Exponential(p[0])
-	case name == "d-out" || name == "exp":
-		err = fmt.Errorf("graph %q: the forms are d-out:n,d and exp:n", spec)
-	default:
-		return nil, false, nil
-	}
-	return s, true, cli.Usage(err)
-}
-
-// directedGraphs returns the sequence of graphs, and what to call it.
-func (f *averageFlags) directedGraphs(note func(string, ...any)) (*dpps.Sequence, string, error) {
-	if s, known, err := circulant(f.network.Source); known {
+// sequence returns the graphs of DPPS, and what to call them.
+func (f *averageFlags) sequence(note func(string, ...any)) (*dpps.Sequence, string, error) {
+	if s, known, err := dpps.ByName(f.network.Source); known {
 		if err == nil && (f.network.GossipGiven() || f.network.GossipFile != "") {
-			err = cli.Usagef("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.Source)
+			err = fmt.Errorf("%s has weights of its own: leave out --gossip and --gossip-matrix", f.network.Source)
 		}
-		return s, f.network.Source, err
+		return s, f.network.Source, cli.Usage(err)
 	}
 	if f.push.sequence != "" {
-		weighting := dpps.OutDegree
-		switch {
-		case f.network.GossipFile != "":
-			return nil, "", cli.Usagef("--sequence and --gossip-matrix: only one of them")
-		case f.network.GossipGiven() && f.network.Gossip == graph.Metropolis.String():
-			weighting = dpps.MetropolisWeights
-		case f.network.GossipGiven():
-			return nil, "", cli.Usagef("--sequence weights messages by out-degree, or with --gossip metropolis")
-		}
-		file, _, err := files.Open(f.push.sequence)
-		if err != nil {
-			return nil, "", cli.Usage(err)
-		}
-		defer file.Close()
-		s, err := dpps.ReadSequence(file, f.push.sequence, weighting)
-		return s, filepath.Base(f.push.sequence), err
+		s, err := f.readSequence()
+		return s, filepath.Base(f.push.sequence), cli.Usage(err)
 	}
 	n, err := f.network.LoadBy(graph.Metropolis)
 	if err != nil {
@@ -141,45 +103,20 @@ func (f *averageFlags) directedGraphs(note func(string, ...any)) (*dpps.Sequence
 	return s, fmt.Sprintf("%s with %s weights", n.Origin.Source, n.Origin.Gossip), err
 }
 
-// calibrate returns what the estimate takes, and says where it is from.
-func (f *pushFlags) calibrate(ctx context.Context, s *dpps.Sequence, bar *cli.Progress) (dpps.Calibration, string, error) {
+func (f *averageFlags) readSequence() (*dpps.Sequence, error) {
+	weighting := dpps.OutDegree
 	switch {
-	case f.own():
-		return dpps.Calibration{Constants: dpps.Constants{C: f.c, Lambda: f.lambda}}, "given", nil
-	case f.estimate == "paper":
-		return dpps.Calibration{Constants: dpps.PaperConstants()}, "of the paper's experiments", nil
-	case f.estimate == "real":
-		return dpps.Calibration{}, "", nil
+	case f.network.GossipFile != "":
+		return nil, errors.New("--sequence and --gossip-matrix: only one of them")
+	case f.network.GossipGiven() && f.network.Gossip == graph.Metropolis.String():
+		weighting = dpps.MetropolisWeights
+	case f.network.GossipGiven():
+		return nil, errors.New("--sequence weights messages by out-degree, or with --gossip metropolis")
 	}
-	c, err := s.Calibrate(ctx, f.horizon(bar))
-	return c, "enough for this network, whatever its nodes add", withoutCalibration(err)
-}
-
-// withoutCalibration adds what to do where constants cannot be found.
-func withoutCalibration(err error) error {
-	var size *dpps.SizeError
-	switch {
-	case !errors.As(err, &size):
-		return err
-	case size.Rounds == 0:
-		return fmt.Errorf("%w: give --c-prime and --lambda, or --estimate paper or real", err)
+	file, _, err := files.Open(f.push.sequence)
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("%w: give --c-prime and --lambda, or synchronize", err)
-}
-
-// horizon says for what constants are wanted.
-func (f *pushFlags) horizon(bar *cli.Progress) dpps.CalibrateOptions {
-	return dpps.CalibrateOptions{Horizon: f.sync, Progress: func(done float64) { bar.Show(done, "calibrating") }}
-}
-
-// own reports whether the constants are the user's.
-func (f *pushFlags) own() bool { return f.c != 0 || f.lambda != 0 }
-
-// options of the protocol.
-func (f *pushFlags) options(c dpps.Calibration) dpps.Options {
-	o := dpps.Options{Calibration: c, B: f.b, NoiseRate: f.gammaN, Sync: f.sync}
-	if f.estimate == "real" {
-		o.Estimate = dpps.Real
-	}
-	return o
+	defer file.Close()
+	return dpps.ReadSequence(file, f.push.sequence, weighting)
 }
