@@ -14,6 +14,7 @@ import (
 
 // The Python module took the second of two keys, a C⁻¹ that is no inverse, and a noise level that does not follow from μ.
 func TestPythonNoiseRefuses(t *testing.T) {
+	t.Parallel()
 	if err := exec.Command("python3", "-c", "import numpy").Run(); err != nil {
 		t.Logf("no Python with NumPy here: %v", err)
 		return

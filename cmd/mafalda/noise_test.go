@@ -173,6 +173,7 @@ func TestBadNoise(t *testing.T) {
 // The Python module makes the same bytes, for every class of strategies, where there is a Python with NumPy. Without one the golden
 // numbers in package noise, which it made, stand for it.
 func TestPythonNoise(t *testing.T) {
+	t.Parallel()
 	module, err := filepath.Abs(filepath.Join("..", "..", "examples", "pytorch", "mafalda_noise.py"))
 	if err != nil {
 		t.Fatal(err)
