@@ -113,3 +113,13 @@ func product(factors ...float64) *big.Float {
 func times(x *big.Float, f float64) *big.Float {
 	return new(big.Float).SetPrec(400).Mul(x, big.NewFloat(f))
 }
+
+// Guarantee states in words what is promised. A μ that was computed for an (ε, δ) has no more digits than are written
+// here; other numbers are rounded up.
+func (p *Privacy) Guarantee() string {
+	s := "mu = " + rounding.UpText(p.Mu, accounting.MuDigits)
+	if p.Epsilon != nil {
+		s += fmt.Sprintf(", that is (%s, %g)-DP", rounding.UpText(*p.Epsilon, 6), *p.Delta)
+	}
+	return s + " against everybody who sees all messages (local DP)"
+}

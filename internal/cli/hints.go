@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
-	"mafalda/internal/fault"
 	"mafalda/internal/files"
 	"mafalda/noise"
+	"mafalda/plan"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/dpps"
 	"mafalda/simulate"
@@ -29,10 +28,8 @@ func hinted(cmd *cobra.Command, err error) string {
 	if errors.Is(err, graph.ErrAsymmetric) {
 		hint(graph.ErrAsymmetric, ": use --directed")
 	}
-	var argument *fault.Argument
-	if errors.As(err, &argument) && cmd != nil && cmd.Flags().Lookup(flagOf(argument.Field)) != nil {
-		named := "--" + flagOf(argument.Field) + strings.TrimPrefix(argument.Error(), argument.Field)
-		text = strings.Replace(text, argument.Error(), named, 1)
+	if errors.Is(err, plan.ErrEstimate) {
+		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
 	}
 	var (
 		exists       *files.ExistsError
@@ -64,7 +61,7 @@ func hinted(cmd *cobra.Command, err error) string {
 	if errors.As(err, &lost) {
 		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
 	}
-	return text
+	return withFlags(text, err, cmd)
 }
 
 // calibrationHint says what to do where constants of DPPS cannot be found.
@@ -77,16 +74,4 @@ func calibrationHint(cmd *cobra.Command, size *dpps.SizeError) string {
 		}
 	}
 	return how
-}
-
-// flagOf returns the name of the flag for a field: noise-scale for NoiseScale.
-func flagOf(field string) string {
-	var name strings.Builder
-	for i, r := range field {
-		if i > 0 && unicode.IsUpper(r) {
-			name.WriteByte('-')
-		}
-		name.WriteRune(unicode.ToLower(r))
-	}
-	return name.String()
 }

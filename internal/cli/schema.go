@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ var schemaNames = []string{"cyclic", "min-sep", "single"}
 func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.VarP((*WholeNumber)(&f.Steps), "T", "T", "steps (required)")
-	fl.VarP((*WholeNumber)(&f.participations), "participations", "k", "how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*WholeNumber)(&f.participations), "participations", "k",
+		"how often a record takes part (default 20 if 20 divides T)")
 	fl.VarP((*WholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
 	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
 		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
@@ -104,6 +106,14 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 		return nil, Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	return s, nil
+}
+
+// File returns the path of the file that --schema names, empty if it names none.
+func (f *SchemaFlags) File() string {
+	if slices.Contains(schemaNames, f.schema) {
+		return ""
+	}
+	return f.schema
 }
 
 // Describe returns the schema for the manifest.

@@ -83,6 +83,7 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	}
 	low := make([]Curve, len(curves)) // in their colours
 	for i, c := range curves {
+		low[i] = Curve{Name: c.Name, Method: c.Method}
 		if slices.Min(c.Y) < near*lowest {
 			low[i] = c
 		}
@@ -97,7 +98,7 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 
 // lossCurve averages the losses of the runs that did not diverge, step by step.
 func lossCurve(name string, runs []*simulate.Result) Curve {
-	c := Curve{Name: name, Dashed: name == simulate.None}
+	c := Curve{Name: name, Method: name, Dashed: name == simulate.None}
 	runs = slices.DeleteFunc(runs, func(r *simulate.Result) bool { return r.Diverged > 0 })
 	if len(runs) == 0 {
 		return c
@@ -158,7 +159,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 
 // utilityCurve is the losses of a method by ε, at all of them if it has no noise.
 func utilityCurve(name string, rows []simulate.Row, epsilons []float64) Curve {
-	c := Curve{Name: name, Dashed: name == simulate.None}
+	c := Curve{Name: name, Method: name, Dashed: name == simulate.None}
 	for _, r := range rows {
 		if r.Method != name || r.Mean == nil || r.Epsilon != nil && *r.Epsilon == 0 {
 			continue
