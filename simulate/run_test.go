@@ -454,10 +454,14 @@ func TestDivergence(t *testing.T) {
 func TestOrderOfMethods(t *testing.T) {
 	c := florentine(t, 160, 10, 16)
 	means := map[string][]*Result{}
+	seeds := 10
+	if testing.Short() {
+		seeds = 5
+	}
 	strategies := map[string]strategy.Strategy{"dp-d-sgd": strategy.Identity(160), "d-mf": optimum(t, c, true), "mafalda": optimum(t, c, false)}
 	for name, s := range strategies {
 		noise := &Noise{Correlation: correlation(t, 15, Shared(s), c.Schema), Mu: 0.3}
-		for seed := range uint64(10) {
+		for seed := range uint64(seeds) {
 			r, err := Run(context.Background(), c, noise, seed)
 			if err != nil {
 				t.Fatal(err)
@@ -466,7 +470,7 @@ func TestOrderOfMethods(t *testing.T) {
 		}
 	}
 	for _, pair := range [][2]string{{"mafalda", "d-mf"}, {"d-mf", "dp-d-sgd"}} {
-		if p := Compare(means[pair[0]], means[pair[1]]); p.Difference < 2*p.StdErr || p.Runs != 10 {
+		if p := Compare(means[pair[0]], means[pair[1]]); p.Difference < 2*p.StdErr || p.Runs != seeds {
 			t.Errorf("%v: %+v", pair, p)
 		}
 	}

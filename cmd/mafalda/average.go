@@ -21,7 +21,7 @@ type averageFlags struct {
 	rounds             int
 	observer, victim   string
 	difference, delta  float64
-	push               pushFlags
+	push               cli.PushFlags
 	out                string
 	force, json, quiet bool
 
@@ -85,7 +85,7 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.Float64Var(&f.difference, "difference", 0,
 		"gossip: values this far apart are to be indistinguishable (default: --value-std)")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
-	f.push.bind(cmd)
+	f.push.Bind(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "write result and figures to this `folder`")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -142,5 +142,5 @@ func (f *averageFlags) check() error {
 			}
 		}
 	}
-	return f.push.check(f)
+	return f.push.Check(&f.network, f.compare || f.protocol == "dpps", !f.compare)
 }

@@ -152,7 +152,7 @@ func (f *averageFlags) ofGossip(bar *cli.Progress) gossip.AverageOptions {
 
 // ofDPPS has all but the graphs and the values.
 func (f *averageFlags) ofDPPS(bar *cli.Progress, note func(string, ...any)) (dpps.Problem, error) {
-	plan, err := f.push.plan()
+	plan, err := f.push.Plan()
 	return dpps.Problem{Plan: plan, Delta: f.delta, Seed: f.network.Seed, Progress: showing(bar, "calibrating"),
 		Unsound: func(c dpps.Constants) {
 			note("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out too "+
@@ -188,7 +188,8 @@ func (f *averageFlags) runPPAC(ctx context.Context, bar *cli.Progress, note func
 		}}, nil
 }
 
-func (f *averageFlags) runGossip(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (r averaged, err error) {
+func (f *averageFlags) runGossip(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (r averaged,
+	err error) {
 	p, err := f.problem(note)
 	if err != nil {
 		return r, err
@@ -212,7 +213,12 @@ func (f *averageFlags) runDPPS(ctx context.Context, bar *cli.Progress, note func
 	if err != nil {
 		return r, err
 	}
-	if p.Sequence, p.Name, err = f.sequence(note); err != nil {
+	var notes []string
+	p.Sequence, p.Name, notes, err = f.push.Sequence(&f.network)
+	for _, text := range notes {
+		note("%s", text)
+	}
+	if err != nil {
 		return r, err
 	}
 	if p.Values, err = f.startValues(p.Sequence.Labels()); err != nil {

@@ -179,6 +179,7 @@ func TestAverageGossipAndCompare(t *testing.T) {
 
 // -o leaves result and figures, and does not overwrite them.
 func TestAverageOutput(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	want := map[string][]string{
 		"ppac":   {"average.json", "values.png", "error.svg", "time.png", "leakage.png"},

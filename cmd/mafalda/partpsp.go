@@ -65,7 +65,7 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Var((*cli.WholeNumber)(&f.o.Seeds), "seeds", "runs of every cell")
 	fl.StringVarP(&f.out, "output", "o", "",
 		"write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
-			"every --b and --shared (with --estimate real in runs of their own, with sound dpps.Sources())")
+			"every --b and --shared (with --estimate real in runs of their own, with sound estimates)")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
