@@ -40,7 +40,9 @@
 //
 // A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
 // whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise, the
-// baselines of package baselines, the certified optimum of the network, and exports.
+// baselines of package baselines, the certified optimum of the network, and exports. With the Scheme Poisson levels are ε,
+// batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
+// accounting calibrates for the rounds of a group; the optimum is that of bands.
 //
 // # Notation
 //
@@ -48,5 +50,6 @@
 //	d      parameters of a model
 //	b      batches of a node, after which they come again
 //	η, Δ   learning rate, clipping norm
+//	w      groups that Poisson sampling draws from in turn, and bands of strategies
 //	μ      of Gaussian differential privacy, against everybody who sees all messages
 package simulate

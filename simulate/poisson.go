@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"mafalda/accounting"
 	"mafalda/factorize"
@@ -27,7 +26,8 @@ func (s *Study) single() (participation.Schema, error) {
 }
 
 // drawn returns from how many groups the batches of a cell are drawn, with which probability, and its noise; nil for
-// none. The most private of a method's strategies for that ε is the one of least error.
+// none. Of a method with several strategies it takes that of the least squared error at the cell's ε; costs fall with
+// the number of bands, and then rise, so that the search ends behind two that are no better.
 func (s *Study) drawn(ctx context.Context, c Cell) (participation.PoissonSampling, *Noise, error) {
 	at := s.methodOf(c)
 	if at < 0 {
@@ -40,6 +40,8 @@ func (s *Study) drawn(ctx context.Context, c Cell) (participation.PoissonSamplin
 	defer s.making.Unlock()
 	var best sampled
 	var noise *Noise
+	worse := 0 // candidates since the best
+	costs := func(m, squaredError float64) float64 { return m * m * squaredError }
 	for _, groups := range s.groupsOf(s.methods[at]) {
 		of, err := s.sampledOf(ctx, s.methods[at], groups)
 		if err != nil {
@@ -49,9 +51,10 @@ func (s *Study) drawn(ctx context.Context, c Cell) (participation.PoissonSamplin
 		if err != nil {
 			return participation.PoissonSampling{}, nil, err
 		}
-		costs := func(m, squaredError float64) float64 { return m * m * squaredError }
 		if noise == nil || costs(multiplier, of.squaredError) < costs(noise.Multiplier, best.squaredError) {
-			best, noise = of, &Noise{Correlation: of.correlation, Multiplier: multiplier}
+			best, noise, worse = of, &Noise{Correlation: of.correlation, Multiplier: multiplier}, 0
+		} else if worse++; worse == 2 {
+			break
 		}
 	}
 	return s.poisson(best.groups), noise, nil
@@ -126,57 +129,27 @@ func (s *Study) banded(ctx context.Context, bands int, schema participation.Sche
 }
 
 // multiplier returns the least noise multiplier with which the rounds of a group are (ε, δ)-private, rounded up. The error
-// is a fault.Argument about Epsilons that no noise, or hardly any, meets.
+// is a fault.Argument about Epsilons that no noise meets.
 func (s *Study) multiplier(groups int, epsilon float64) (float64, error) {
 	at := sampledLevel{groups, epsilon}
 	if m, there := s.multipliers[at]; there {
 		return m, nil
 	}
-	m, err := calibrate(epsilon, s.options.Delta, s.poisson(groups), s.config.Schema.Steps())
+	p := s.poisson(groups)
+	found, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: p.Probability,
+		Rounds: p.Rounds(s.config.Schema.Steps()), Epsilon: epsilon, Delta: s.options.Delta})
 	if err != nil {
-		return 0, err
+		return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v: %v", s.options.Delta, err)
 	}
 	if s.multipliers == nil {
 		s.multipliers = map[sampledLevel]float64{}
 	}
-	s.multipliers[at] = m
-	return m, nil
+	s.multipliers[at] = found.NoiseMultiplier
+	return found.NoiseMultiplier, nil
 }
 
 // sampledLevel is what a noise multiplier depends on, in a study.
 type sampledLevel struct {
 	groups  int
 	epsilon float64
-}
-
-// calibrate searches for the noise multiplier of Poisson sampling in so many steps. Less noise than the accountant can
-// tell anything about is not enough.
-func calibrate(epsilon, delta float64, p participation.PoissonSampling, steps int) (float64, error) {
-	private := func(multiplier float64) bool {
-		d, err := accounting.ComposeSampled(accounting.ZeroOut, accounting.SampledRounds{Rounds: p.Rounds(steps),
-			SampledGaussian: accounting.SampledGaussian{Probability: p.Probability, NoiseMultiplier: multiplier}})
-		if err != nil {
-			return false
-		}
-		upper, _, err := d.Epsilon(delta)
-		return err == nil && upper <= epsilon
-	}
-	high := 1.0
-	for ; !private(high); high *= 2 {
-		if high > accounting.MaxNoiseMultiplier {
-			return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v", delta)
-		}
-	}
-	low := high / 2
-	for ; low > accounting.MinNoiseMultiplier && private(low); low /= 2 {
-		high = low
-	}
-	for high > low*(1+1e-7) {
-		if middle := math.Sqrt(low * high); private(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high, nil
 }
