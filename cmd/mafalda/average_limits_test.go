@@ -16,6 +16,7 @@ import (
 
 // average --graph cycle:1000000 went on for minutes after SIGTERM; dpps ran out of memory.
 func TestAverageEndsWhenInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"--protocol", "ppac", "--observer", "0"}, {"--protocol", "ppac", "--observer", "0", "--rounds", "40"},
 		{"--protocol", "gossip", "--observer", "0"},
@@ -124,6 +125,7 @@ func TestDefaultNoiseOfDPPSLeavesAnAverage(t *testing.T) {
 
 // partpsp drew b = 5 whatever --b said.
 func TestPartPSPDrawsWhatWasRun(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "part")
 	code, _, errs := mafalda("partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp",
 		"--shared", "1,3", "--b", "1,3", "--epochs", "2",

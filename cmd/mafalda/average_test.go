@@ -198,6 +198,7 @@ func TestAverageCompareGoesOn(t *testing.T) {
 
 // -o leaves result and figures, and does not overwrite them.
 func TestAverageOutput(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	want := map[string][]string{
 		"ppac":   {"average.json", "values.png", "error.svg", "time.png", "leakage.png"},

@@ -36,6 +36,7 @@ func simulateJSON(t *testing.T, args ...string) map[simulate.Cell]simulate.Row {
 
 // A simulation leaves runs, table and figures; what is there is not run again, and levels and seeds can be added.
 func TestSimulateGoesOn(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
 	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods",
 		"none,dp-d-sgd,mafalda", "--seeds", "2", "-o", dir}
@@ -223,6 +224,7 @@ func TestSimulateBadInput(t *testing.T) {
 
 // A run whose loss is not finite is reported with its step, kept, and left out of the means.
 func TestSimulateDiverges(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
 	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "dp-d-sgd,mafalda", "--mu", "1e-41,1", "--seeds", "2", "-o", dir}
 	code, out, errs := mafalda(args...)
@@ -238,6 +240,7 @@ func TestSimulateDiverges(t *testing.T) {
 
 // Classifications report their accuracy beside the loss, in the table, the JSON, the CSV and the folder; regressions have none.
 func TestSimulateAccuracy(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
 	args := []string{"simulate", "--graph", "cycle:4", "--T", "24", "-k", "3", "--records", "400", "--methods", "none,dp-d-sgd",
 		"--seeds", "2", "--mu", "1"}
