@@ -3,6 +3,7 @@ package house
 import (
 	"go/ast"
 	"go/token"
+	"strings"
 	"testing"
 )
 
@@ -20,7 +21,7 @@ func TestExportedVariablesAreErrors(t *testing.T) {
 			for _, s := range declared.Specs {
 				s := s.(*ast.ValueSpec)
 				for i, name := range s.Names {
-					if name.IsExported() && !(i < len(s.Values) && makesError(s.Values[i])) {
+					if name.IsExported() && !(i < len(s.Values) && isError(s.Values[i])) {
 						t.Errorf("%s: %s is a variable that others can change", f.path, name.Name)
 					}
 				}
@@ -29,16 +30,22 @@ func TestExportedVariablesAreErrors(t *testing.T) {
 	}
 }
 
-// makesError reports whether a value is errors.New(…) or fmt.Errorf(…).
-func makesError(value ast.Expr) bool {
-	call, ok := value.(*ast.CallExpr)
+// isError reports whether a value is errors.New(…), fmt.Errorf(…), or the error of another package, ….Err….
+func isError(value ast.Expr) bool {
+	call, made := value.(*ast.CallExpr)
+	if made {
+		value = call.Fun
+	}
+	selected, ok := value.(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
-	function, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
+	from, ok := selected.X.(*ast.Ident)
+	switch {
+	case !ok:
 		return false
+	case made:
+		return from.Name == "errors" && selected.Sel.Name == "New" || from.Name == "fmt" && selected.Sel.Name == "Errorf"
 	}
-	from, ok := function.X.(*ast.Ident)
-	return ok && (from.Name == "errors" && function.Sel.Name == "New" || from.Name == "fmt" && function.Sel.Name == "Errorf")
+	return strings.HasPrefix(selected.Sel.Name, "Err")
 }
