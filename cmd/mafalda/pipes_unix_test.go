@@ -26,7 +26,7 @@ func TestPipesAreRefused(t *testing.T) {
 		}
 		return path
 	}
-	pipe(simulate.MNISTFiles[0])
+	pipe(simulate.MNISTFiles()[0])
 	for _, args := range [][]string{
 		{"graph", pipe("g.edges")},
 		{"optimize", "--T", "4", "-k", "2", "--graph", pipe("g.npy")},
