@@ -138,15 +138,16 @@ func WriteRows(w io.Writer, rows []Row) error {
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
 		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
-		"improvement_over", "improvement_percent", "seconds_per_run", "accuracy", "note"}}
+		"improvement_over", "improvement_percent", "seconds_per_run", "accuracy"}}
 	drawn := slices.ContainsFunc(rows, func(r Row) bool { return r.Sampling != "" })
 	if drawn {
 		lines[0] = append(lines[0], "sampling", "groups", "noise_multiplier")
 	}
+	lines[0] = append(lines[0], "note")
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged),
 			text(r.Mean), text(r.Std), text(r.Median), text(r.Least), text(r.Final), text(r.Full), text(&r.Clipped),
-			"", "", "", "", text(&r.Seconds), text(r.Accuracy), simulated.Note}
+			"", "", "", "", text(&r.Seconds), text(r.Accuracy)}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
@@ -156,7 +157,7 @@ func WriteRows(w io.Writer, rows []Row) error {
 		if drawn {
 			line = append(line, r.Sampling, strconv.Itoa(r.Groups), text(&r.Multiplier))
 		}
-		lines = append(lines, line)
+		lines = append(lines, append(line, simulated.Note))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -262,7 +262,7 @@ func TestSimulatePoisson(t *testing.T) {
 		}
 	}
 	table, err := os.ReadFile(filepath.Join(dir, "simulate.csv"))
-	if err != nil || !strings.Contains(string(table), "note,sampling,groups,noise_multiplier\n") {
+	if err != nil || !strings.Contains(string(table), "accuracy,sampling,groups,noise_multiplier,note\n") {
 		t.Errorf("%v, %s", err, table)
 	}
 	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
