@@ -21,6 +21,9 @@ type Result struct {
 	Clipped  float64   // share of the gradients that were clipped
 	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
 	Seconds  float64
+
+	Groups     int     // w, of batches drawn by participation.PoissonSampling
+	Multiplier float64 // of the noise, where they are drawn in secret
 }
 
 // Run trains once. A nil noise trains without. The errors are a configuration that makes no sense (ErrData), records that
@@ -231,6 +234,12 @@ func (t *trainer) measure(done int) bool {
 // finish fills in what is known at the end.
 func (t *trainer) finish() {
 	r := t.result
+	if p, ok := t.Sampling.(participation.PoissonSampling); ok {
+		r.Groups = p.Groups
+	}
+	if t.noise != nil {
+		r.Multiplier = t.noise.Multiplier
+	}
 	clipped, visits := 0, 0
 	for u := range t.nodes {
 		clipped += t.clipped[u]

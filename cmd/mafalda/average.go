@@ -41,7 +41,8 @@ func newAverageCmd() *cobra.Command {
   dpps    push-sum with Laplace noise in every message of every round; the noise follows an estimate of the sensitivity
   gossip  Gaussian noise on every value once, then consensus: differential privacy against everybody
 
---compare runs all three on the same graph and values. The promises are different in kind: docs/protocols.md.
+--compare runs all three on the same graph and values; with -o, those that are there are not run again. The promises
+are different in kind: docs/protocols.md.
 
 dpps also takes the directed graphs --graph d-out:n,d (in every round node i sends to i+1, ..., i+d-1) and exp:n (in round t to
 i+2^t), and --sequence FILE: an edge list "u v" (u sends to v) for every round, rounds separated by empty lines.
@@ -58,6 +59,11 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
+	f.bind(cmd)
+	return cmd
+}
+
+func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.given = fl.Changed
 	fl.StringVar(&f.protocol, "protocol", "ppac", "protocol: "+strings.Join(averagingProtocols, ", "))
@@ -91,7 +97,6 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	cli.CompleteWith(cmd, "protocol", averagingProtocols)
-	return cmd
 }
 
 func (f *averageFlags) run(cmd *cobra.Command) error {

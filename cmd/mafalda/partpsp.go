@@ -87,15 +87,17 @@ func (f *partFlags) options() (o simulate.PartPSPOptions, err error) {
 	return o, err
 }
 
-// partError marks errors of preparing, but for Ctrl-C, as errors of usage, and names the flag whose field has another
-// name.
+// partError marks errors of preparing, but for Ctrl-C, as errors of usage, and names the flags whose fields have other
+// names, or that have lists of which one is wrong.
 func partError(err error) error {
-	var a *fault.Argument
-	switch {
-	case err == nil || errors.Is(err, context.Canceled):
+	if err == nil || errors.Is(err, context.Canceled) {
 		return err
-	case errors.As(err, &a) && a.Field == "NoiseRate":
-		return cli.Usagef("--gamma-n %v: %s", a.Value, a.Reason)
+	}
+	var a *fault.Argument
+	if errors.As(err, &a) {
+		if flag := map[string]string{"NoiseRate": "gamma-n", "B": "b", "Shared": "shared"}[a.Field]; flag != "" {
+			return cli.Usagef("--%s %v: %s", flag, a.Value, a.Reason)
+		}
 	}
 	return cli.Usage(err)
 }

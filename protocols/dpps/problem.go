@@ -153,7 +153,7 @@ func (r *Result) Moves(sensitivity float64) bool { return sensitivity > still*r.
 func (r *Result) addRounds(reports []Report) {
 	counted := 0
 	for _, report := range reports {
-		r.Rounds = append(r.Rounds, Round{report.Round, report.Estimated, report.Real, report.Synchronized})
+		r.Rounds = append(r.Rounds, Round(report))
 		if r.Moves(report.Estimated) {
 			ratio := report.Real / report.Estimated
 			r.MeanRatio += ratio
