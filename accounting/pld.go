@@ -3,8 +3,10 @@ package accounting
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
 )
 
 // A LossDistribution is what Poisson-subsampled Gaussian mechanisms, run one after the other, adaptively or not, tell
@@ -56,17 +58,62 @@ func (d *LossDistribution) Epsilon(delta float64) (upper, lower float64, err err
 	if !(delta > 0 && delta < 1) {
 		return 0, 0, fault.New("Delta", delta, "must be above 0 and below 1")
 	}
-	for _, add := range []bool{false, true} {
-		u, l, err := d.direction(add, delta).epsilon(delta)
-		if err != nil {
-			return 0, 0, err
-		}
-		upper, lower = math.Max(upper, u), math.Max(lower, l)
+	if d.variation() <= delta {
+		return 0, 0, nil
 	}
-	if unsampled, err := d.unsampled().epsilon(delta); err == nil {
-		upper = math.Min(upper, unsampled)
+	if upper, err = d.unsampled().epsilon(delta); err != nil {
+		return 0, 0, err
 	}
+	if lower := d.unsampled().lowerEpsilon(upper, delta); lower > 0 && !d.sampled() {
+		return upper, lower, nil
+	}
+	removed, lower := d.direction(false, delta).epsilon(delta)
+	added := d.largestLoss()
+	if added > lower && d.sampled() {
+		u, l := d.direction(true, delta).epsilon(delta)
+		added, lower = math.Min(added, u), math.Max(lower, l)
+	}
+	upper = math.Min(upper, math.Max(removed, added))
 	return upper, math.Min(lower, upper), nil
+}
+
+// upperEpsilon returns Epsilon's upper bound, or nearly, for half the work.
+func (d *LossDistribution) upperEpsilon(delta float64) (float64, error) {
+	if d.variation() <= delta {
+		return 0, nil
+	}
+	upper, err := d.unsampled().epsilon(delta)
+	if err != nil || !d.sampled() {
+		return upper, err
+	}
+	most := d.direction(false, delta).upperEpsilon(delta)
+	if added := d.largestLoss(); added > most {
+		most = math.Max(most, math.Min(added, d.direction(true, delta).upperEpsilon(delta)))
+	}
+	return math.Min(upper, most), nil
+}
+
+// variation bounds δ(0): the sum of all rounds' total variations q(2Φ(1/(2s)) - 1).
+func (d *LossDistribution) variation() float64 {
+	sum := 0.0
+	for _, e := range d.events {
+		sum += float64(e.Rounds) * e.Probability * math.Erf(1/(2*math.Sqrt2*e.NoiseMultiplier))
+	}
+	return sum * (1 + 1e-9)
+}
+
+// largestLoss bounds the loss of an added record, Σ -log(1-q).
+func (d *LossDistribution) largestLoss() float64 {
+	sum := 0.0
+	for _, e := range d.events {
+		sum -= float64(e.Rounds) * math.Log1p(-e.Probability)
+	}
+	return sum * (1 + 1e-9)
+}
+
+// sampled reports whether there is any sampling: without it a removed and an added record are the same.
+func (d *LossDistribution) sampled() bool {
+	return slices.ContainsFunc(d.events, func(e SampledRounds) bool { return e.Probability < 1 })
 }
 
 // Delta returns bounds of the smallest δ for which the events are (ε, δ)-DP. Parameter: ε ≥ 0, finite.
@@ -74,24 +121,25 @@ func (d *LossDistribution) Delta(epsilon float64) (upper, lower float64, err err
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return 0, 0, fault.New("Epsilon", epsilon, "must be zero or more, and finite")
 	}
-	for _, add := range []bool{false, true} {
-		u, l, err := d.direction(add, leastDelta).delta(epsilon)
-		if err != nil {
-			return 0, 0, err
-		}
-		upper, lower = math.Max(upper, u), math.Max(lower, l)
+	upper, err = d.unsampled().delta(epsilon)
+	if err != nil {
+		return 0, 0, err
 	}
-	if unsampled, err := d.unsampled().delta(epsilon); err == nil {
-		upper = math.Min(upper, unsampled)
+	upper = math.Min(upper, d.variation())
+	removed, lower := d.direction(false, leastDelta).delta(epsilon)
+	if d.largestLoss() > epsilon && d.sampled() {
+		u, l := d.direction(true, leastDelta).delta(epsilon)
+		removed, lower = math.Max(removed, u), math.Max(lower, l)
 	}
-	return math.Min(upper, 1), math.Min(math.Max(lower, 0), upper), nil
+	upper = math.Min(upper, removed)
+	return upper, math.Min(lower, upper), nil
 }
 
 // leastDelta is a δ below which Delta is less accurate.
 const leastDelta = 1e-20
 
-// unsampled is the μ of the same Gaussian mechanisms with every record in every round: never more private. A record
-// that is not drawn tells nothing, so that δ of a sampled round is at most q times that of the whole, by convexity.
+// unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private: δ is
+// convex in a mixture, and that of a record that is not drawn is the least there can be.
 type unsampled float64
 
 func (d *LossDistribution) unsampled() unsampled {
@@ -107,6 +155,17 @@ func (d *LossDistribution) unsampled() unsampled {
 }
 
 func (mu unsampled) epsilon(delta float64) (float64, error) { return Epsilon(float64(mu), delta) }
+
+// lowerEpsilon returns an ε a little below an upper bound that does not hold, or 0 if that is not clear.
+func (mu unsampled) lowerEpsilon(upper, delta float64) float64 {
+	m, lower := float64(mu)*(1-1e-12), upper*(1-1e-9)
+	l := logDelta(m, lower)
+	x, y := lower/m-m/2, lower/m+m/2
+	if l-2*(absoluteError+relativeError*math.Abs(l)+0x1p-51*y*(1+math.Abs(x))) > rounding.Log(delta) {
+		return lower
+	}
+	return 0
+}
 
 func (mu unsampled) delta(epsilon float64) (float64, error) { return Delta(float64(mu), epsilon) }
 
@@ -137,19 +196,23 @@ func (d *LossDistribution) direction(add bool, delta float64) *direction {
 	return r
 }
 
-// accuracy is the difference of the two bounds, relative to ε, that grids are made for; and tries how often they are
-// made finer to come below four times that.
+// accuracy is the difference of the two bounds, relative to ε, that grids are made for; and tries how many grids there may be
+// to come below goodEnough.
 const (
-	accuracy = 3e-4
-	tries    = 3
+	accuracy   = 5e-4
+	goodEnough = 1.2e-3
+	tries      = 4
 )
 
 // step returns a grid for a saddle: of a round's loss, the variance grows by about step²/6 on the pessimistic side, and falls
 // by a little more on the optimistic one, which moves δ by the factor e^{(τ+1)τ/2·rounds·step²(1/6+1/5)}.
-func (r *direction) step(s saddle, accuracy float64) float64 {
+// It may be too coarse for a poor approximation, whose own grid would be as needlessly fine.
+func (r *direction) step(s saddle, slope, accuracy float64) float64 {
+	_, _, variance := r.at(math.Max(s.tilt, 0) * restraint)
+	least := math.Sqrt(variance) * 3e-5
 	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
-	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(s.tilt, 0) + 1)))
-	step = math.Min(step, 0.5)
+	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
+	step = math.Max(math.Min(step, 0.5), least)
 	// few bits: multiples are exact
 	fraction, exponent := math.Frexp(step)
 	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)
@@ -158,14 +221,14 @@ func (r *direction) step(s saddle, accuracy float64) float64 {
 // lattices returns the events' losses on a grid: pessimistic ones and, if asked for, optimistic ones.
 func (r *direction) lattices(step, tilt float64, both bool) (upper, lower []lossLattice, err error) {
 	for i, p := range r.pairs {
-		nodes, ok := r.composition[i].grade(step, tilt)
+		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, step, tilt, r.total)
 		if !ok {
 			return nil, nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxBins)
 		}
 		h := p.histogram(r.from[i], r.to[i], step, nodes)
 		upper = append(upper, h.pessimistic())
 		if both {
-			lower = append(lower, h.optimistic())
+			lower = append(lower, h.optimistic(r.rounds[i]))
 		}
 	}
 	return upper, lower, nil
@@ -177,7 +240,7 @@ func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *pri
 	if err != nil {
 		return nil, nil, err
 	}
-	w := r.window(s)
+	w := r.window(s, step)
 	u, err := compose(up, r.rounds, r.composition, w)
 	if err != nil {
 		return nil, nil, err
