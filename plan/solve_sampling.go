@@ -19,7 +19,7 @@ func (s *solver) poisson(ctx context.Context) error {
 	target := s.Options.Privacy.Target
 	bands := s.Options.Class.Parameters().Bandwidth
 	first := max(bands, 1)
-	if _, err := calibrateSampled(poissonRounds(s.schema(), first), target.Epsilon, target.Delta); err != nil {
+	if _, err := noiseFor(poissonRounds(s.schema(), first), target.Epsilon, target.Delta); err != nil {
 		return fmt.Errorf("noise for %d bands: %w", first, err) // before a large network's Gram matrix is computed
 	}
 	if err := s.measures(ctx); err != nil {
@@ -116,7 +116,7 @@ func (s *solver) plainSampled() float64 {
 	if s.gram == nil || schema.Steps() > schema.Participations()*schema.Separation() {
 		return math.Inf(1)
 	}
-	multiplier, err := calibrateSampled(poissonRounds(schema, 1), target.Epsilon, target.Delta)
+	multiplier, err := noiseFor(poissonRounds(schema, 1), target.Epsilon, target.Delta)
 	if err != nil {
 		return math.Inf(1)
 	}

@@ -25,9 +25,7 @@ func (v *verification) sampling() {
 		}
 	case m.Privacy == nil || m.Privacy.Epsilon == nil || m.Privacy.Delta == nil || !cyclic:
 		v.add("sampling", false, "it takes cyclic participation, and an epsilon and a delta; the manifest says otherwise")
-	case !m.Sampled():
-		v.add("sampling", true, "batches in turn: attackers may know when a record takes part")
-	default:
+	case m.Sampled():
 		v.skip("sampling.candidates") // there may have been more of them
 		if err := v.poisson(); err != nil {
 			v.add("sampling", false, "%v", err)
@@ -47,7 +45,7 @@ func (v *verification) poisson() error {
 				v.asked.Separation())
 		}
 		before = c.Bandwidth
-		noise, err := calibrateSampled(poissonRounds(v.asked, c.Bandwidth), epsilon, s.Delta)
+		noise, err := noiseFor(poissonRounds(v.asked, c.Bandwidth), epsilon, s.Delta)
 		if err != nil {
 			return err
 		}
@@ -75,7 +73,7 @@ func (v *verification) poisson() error {
 }
 
 // sameNoise is how far apart calibrations on different processors are.
-const sameNoise = 1e-8
+const sameNoise = 1e-7
 
 // candidates computes again what depends on the network: the optimum for batches in turn, and the squared errors.
 func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
