@@ -19,9 +19,9 @@ const (
 	// Cyclic is batches in turn, or whatever else the schema allows. Attackers may know in which steps a record takes
 	// part.
 	Cyclic Sampling = iota
-	// Poisson is batches drawn in secret: a node cuts its records once, without looking at them, into as many groups as
-	// the strategy has bands, w; step t draws from group t mod w, every record independently with probability w/b. So
-	// batches have T/k of all records on average, as they have under the cyclic schema of k and b.
+	// Poisson is batches drawn in secret: a node puts every record once, independently of all others, into one of as many
+	// groups as the strategy has bands, w; step t draws from group t mod w, every record independently with probability
+	// w/b. So on average a batch has one in b records, as it has under the cyclic schema of k and b.
 	//
 	// A record is then in no two steps whose columns of C have a row in common, and the privacy of its group's steps is
 	// that of so many rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one (Choquette-Choo et

@@ -9,13 +9,15 @@ import (
 // sampling says how nodes draw their batches.
 func (r *report) sampling() {
 	s := r.manifest.Sampling
-	from, every := fmt.Sprintf("one of %d groups in turn, into which a node cuts its records once, without looking", s.Groups),
-		fmt.Sprintf("every record of it with probability %.6g", s.Probability)
+	from, every := fmt.Sprintf("group t mod %d", s.Groups), "of it"
 	if s.Groups == 1 {
-		from, every = "all records", fmt.Sprintf("each with probability %.6g", s.Probability)
+		from, every = "all records", "of them"
+	} else {
+		defer r.line("               a node once puts every record into one of %d groups, independently of all others", s.Groups)
 	}
-	r.line("sampling       %s, in secret: a step draws from %s,", s.Scheme, from)
-	r.line("               %s; divide by the expected size of a batch, not by the real one", every)
+	r.line("sampling       %s, in secret: step t draws from %s, every record %s with probability %.6g;", s.Scheme, from, every,
+		s.Probability)
+	r.line("               batches count with their expected size, not with the real one")
 }
 
 // bands compares the numbers of bands that were searched, and the optimum for batches in turn.
