@@ -1,0 +1,165 @@
+package threat
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/internal/fault"
+)
+
+// maxOverlap is how many participations may at most show in one step.
+const maxOverlap = 10
+
+func (p PoissonGroups) attack(c columns, std float64) (attack, error) {
+	switch {
+	case p.Groups < 1 || p.Groups > len(c):
+		return attack{}, fault.New("Groups", p.Groups, "must be at least 1 and at most T = %d", len(c))
+	case !(p.Probability > 0 && p.Probability <= 1):
+		return attack{}, fault.New("Probability", p.Probability, "must be above 0 and at most 1")
+	}
+	steps := p.worstGroup(c)
+	test, err := newBlocks(c, steps, p.Probability, std)
+	if err != nil {
+		return attack{}, err
+	}
+	draw := func(rng *rand.Rand, takesPart func(int)) {
+		for _, s := range steps {
+			if rng.Float64() < p.Probability {
+				takesPart(s)
+			}
+		}
+	}
+	return attack{draw, test.logRatio}, nil
+}
+
+// worstGroup returns the steps of the group whose columns have the largest norms.
+func (p PoissonGroups) worstGroup(c columns) []int {
+	var worst []int
+	most := math.Inf(-1)
+	for g := range p.Groups {
+		steps, sum := c.every(g, p.Groups), 0.0
+		for _, s := range steps {
+			norm := floats.Norm(c[s].entries, 2)
+			sum += norm * norm
+		}
+		if sum > most*(1+1e-9) || worst == nil {
+			worst, most = steps, sum
+		}
+	}
+	return worst
+}
+
+// blocks is the exact test for independent participations: with steps s_0 < s_1 < ... of the record's group, block j has
+// the rows from s_j up to s_(j+1). The likelihood ratio is a sum over who took part in the last few steps, carried from
+// block to block (a hidden Markov chain). With no more bands than groups these are one step each, and the ratio is the
+// product Π (1-q+q exp(m_j·y/ν² - |m_j|²/2ν²)).
+type blocks struct {
+	overlap int // participations that show in one block, the newest first: bit 0 of a state
+	q       float64
+	each    []block
+}
+
+type block struct {
+	weights []shift   // of the participations j, j-1, ...: those that show; half is not used
+	from    []int     // their first rows
+	half    []float64 // |Σ of those in the state|²/2ν² within the block, by state
+}
+
+func newBlocks(c columns, steps []int, q, std float64) (*blocks, error) {
+	overlap := 1
+	for i, s := range steps {
+		for overlap+i < len(steps) && steps[i+overlap] < c[s].end() {
+			overlap++
+		}
+	}
+	if overlap > maxOverlap {
+		return nil, fmt.Errorf("%w: %d participations of one group show in one step, more than %d; take more groups",
+			ErrAudit, overlap, maxOverlap)
+	}
+	b := &blocks{overlap: overlap, q: q}
+	for j := range steps {
+		b.each = append(b.each, newBlock(c, steps[:j+1], b.endOf(steps, j, len(c)), overlap, std))
+	}
+	return b, nil
+}
+
+func (b *blocks) endOf(steps []int, j, all int) int {
+	if j+1 < len(steps) {
+		return steps[j+1]
+	}
+	return all
+}
+
+func newBlock(c columns, until []int, to, overlap int, std float64) block {
+	from := until[len(until)-1]
+	var out block
+	shown := make([][]float64, 0, overlap) // all rows of the block
+	for i := range min(overlap, len(until)) {
+		at, entries := c[until[len(until)-1-i]].within(from, to)
+		row := make([]float64, to-from)
+		copy(row[at-from:], entries)
+		shown = append(shown, row)
+		out.from = append(out.from, at)
+		out.weights = append(out.weights, newShift(entries, std))
+	}
+	out.half = make([]float64, 1<<overlap)
+	for state := range out.half {
+		sum := make([]float64, to-from)
+		for i, row := range shown {
+			if state>>i&1 == 1 {
+				floats.Add(sum, row)
+			}
+		}
+		out.half[state] = newShift(sum, std).half
+	}
+	return out
+}
+
+func (b *blocks) logRatio(seen []float64) float64 {
+	states := 1 << b.overlap
+	now, next := make([]float64, states), make([]float64, states)
+	now[0] = 1
+	scores := make([]float64, states)
+	total := 0.0
+	for _, k := range b.each {
+		most := k.scoresTo(scores, seen)
+		clear(next)
+		sum := 0.0
+		for state, weight := range now {
+			if weight == 0 {
+				continue
+			}
+			without := state << 1 & (states - 1)
+			next[without] += weight * (1 - b.q)
+			next[without|1] += weight * b.q
+		}
+		for state := range next {
+			next[state] *= math.Exp(scores[state] - most)
+			sum += next[state]
+		}
+		floats.Scale(1/sum, next)
+		total += math.Log(sum) + most
+		now, next = next, now
+	}
+	return total
+}
+
+// scoresTo writes the logarithm of each state's likelihood ratio, and returns the largest.
+func (k block) scoresTo(scores, seen []float64) float64 {
+	scores[0] = 0
+	for i := range len(scores) {
+		scores[i] = -k.half[i]
+	}
+	for i, w := range k.weights {
+		dot := floats.Dot(w.weights, seen[k.from[i]:k.from[i]+len(w.weights)])
+		for state := range scores {
+			if state>>i&1 == 1 {
+				scores[state] += dot
+			}
+		}
+	}
+	return floats.Max(scores)
+}
