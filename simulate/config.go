@@ -33,7 +33,7 @@ func (c Config) withDefaults() (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	return c, CheckCycle(c.Schema, c.Batches)
+	return c, participation.CheckCycle(c.Schema, c.Batches)
 }
 
 // filled is withDefaults without looking at who takes part when, which takes T steps.

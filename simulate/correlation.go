@@ -66,7 +66,7 @@ func NewCorrelation(nodes int, of func(node int) strategy.Strategy, schema parti
 func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 	steps := schema.Steps()
 	if s.Steps() != steps {
-		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", ErrParticipation, s.Steps(), steps)
+		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", participation.ErrViolated, s.Steps(), steps)
 	}
 	sens, err := factorize.Sensitivity(s, schema)
 	if err != nil {
@@ -140,7 +140,7 @@ func (n *Noise) check(nodes int, schema participation.Schema) error {
 		return fmt.Errorf("%d nodes with strategies for %d", nodes, have)
 	}
 	if have := n.Correlation.schema.Steps(); have != schema.Steps() {
-		return fmt.Errorf("%w: strategies of T = %d steps in a run of %d", ErrParticipation, have, schema.Steps())
+		return fmt.Errorf("%w: strategies of T = %d steps in a run of %d", participation.ErrViolated, have, schema.Steps())
 	}
 	return nil
 }

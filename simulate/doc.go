@@ -16,7 +16,7 @@
 //
 // The records are dealt to the nodes evenly and at random, each node's records into b batches, and step t takes batch
 // t mod b. Whether that is what the strategy's sensitivity was computed for is checked twice: before the run, and in it,
-// where a Ledger notes every record in every step it takes part in and refuses what the schema does not allow.
+// where a participation.Ledger notes every record in every step it takes part in and refuses what the schema does not allow.
 //
 // # What is fast
 //

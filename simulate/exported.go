@@ -9,21 +9,21 @@ import (
 	"mafalda/strategy"
 )
 
-// StepsError is about an export for another number of steps than the run's. It wraps ErrParticipation.
+// StepsError is about an export for another number of steps than the run's. It wraps participation.ErrViolated.
 type StepsError struct {
 	Dir        string
 	Steps, Run int
 }
 
 func (e *StepsError) Error() string {
-	return fmt.Sprintf("%s: %v: it is for T = %d steps, the run has %d", e.Dir, ErrParticipation, e.Steps, e.Run)
+	return fmt.Sprintf("%s: %v: it is for T = %d steps, the run has %d", e.Dir, participation.ErrViolated, e.Steps, e.Run)
 }
 
-// Unwrap returns ErrParticipation.
-func (e *StepsError) Unwrap() error { return ErrParticipation }
+// Unwrap returns participation.ErrViolated.
+func (e *StepsError) Unwrap() error { return participation.ErrViolated }
 
 // exported makes a method of the export in a folder, for the participation that it was made for, on a network. The
-// errors are those of reading and checking the export, a StepsError, ErrParticipation of a run that does not keep to
+// errors are those of reading and checking the export, a StepsError, participation.ErrViolated of a run that does not keep to
 // the export's schema, and export.ErrOtherNetwork.
 func exported(dir string, n *graph.Network, schema participation.Schema) (m method, note string, err error) {
 	e, err := export.Load(dir)
@@ -53,7 +53,7 @@ func correlationOf(e *export.Export, n *graph.Network, schema participation.Sche
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckCycle(of, schema.Separation()); err != nil {
+	if err := participation.CheckCycle(of, schema.Separation()); err != nil {
 		return nil, fmt.Errorf("its privacy is for %v: %w", of, err)
 	}
 	strategies, err := e.StrategiesOn(n)

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"mafalda/participation"
 	"math"
 	"time"
 
@@ -23,7 +24,7 @@ type Result struct {
 }
 
 // Run trains once. A nil noise trains without. The errors are a configuration that makes no sense (ErrData), records that
-// would take part in more than the schema of the run or of the noise allows (ErrParticipation), and the context's. A run
+// would take part in more than the schema of the run or of the noise allows (participation.ErrViolated), and the context's. A run
 // that diverges is no error: see Result.Diverged.
 func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, error) {
 	started := time.Now()
@@ -67,7 +68,7 @@ type trainer struct {
 	nodes, size int // n, d
 	data        *shards
 	test, part  Dataset // all of the test data, and what losses are of
-	ledger      *Ledger
+	ledger      *participation.Ledger
 
 	models, other []float32 // n×d each
 	noises        []float32 // n×T×d, or nil
@@ -87,7 +88,7 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 		if err := noise.check(nodes, schema); err != nil {
 			return nil, err
 		}
-		if err := CheckCycle(noise.Correlation.schema, c.Batches); err != nil {
+		if err := participation.CheckCycle(noise.Correlation.schema, c.Batches); err != nil {
 			return nil, err
 		}
 		schema = noise.Correlation.schema // what privacy rests on
@@ -104,7 +105,7 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 	if c.TestRows > 0 {
 		t.part = test.Slice(0, min(c.TestRows, test.Len()))
 	}
-	t.ledger = NewLedger(train.Len(), schema)
+	t.ledger = participation.NewLedger(train.Len(), schema)
 	t.models, t.other = make([]float32, nodes*t.size), make([]float32, nodes*t.size)
 	t.Task.Model.Init(t.model(0), random(seed, forStart, 0))
 	for u := range nodes {

@@ -305,17 +305,17 @@ func TestRefusedParticipation(t *testing.T) {
 	} {
 		c.Batches = tc.batches
 		_, err := Run(context.Background(), c, &Noise{Correlation: correlation(t, 15, identity, tc.schema), Mu: 1}, 1)
-		if (err == nil) != tc.ok || err != nil && !errors.Is(err, ErrParticipation) {
+		if (err == nil) != tc.ok || err != nil && !errors.Is(err, participation.ErrViolated) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, steps := range []int{23, 25} {
-		if _, err := NewCorrelation(15, Shared(strategy.Identity(steps)), c.Schema); !errors.Is(err, ErrParticipation) {
+		if _, err := NewCorrelation(15, Shared(strategy.Identity(steps)), c.Schema); !errors.Is(err, participation.ErrViolated) {
 			t.Errorf("a strategy of %d steps for a run of 24: %v", steps, err)
 		}
 		c.Batches = 0
 		other := correlation(t, 15, Shared(strategy.Identity(steps)), cyclic(t, steps, 1, steps))
-		if _, err := Run(context.Background(), c, &Noise{Correlation: other, Mu: 1}, 1); !errors.Is(err, ErrParticipation) {
+		if _, err := Run(context.Background(), c, &Noise{Correlation: other, Mu: 1}, 1); !errors.Is(err, participation.ErrViolated) {
 			t.Errorf("a correlation of %d steps in a run of 24: %v", steps, err)
 		}
 	}
@@ -337,7 +337,7 @@ func TestParticipationIsCheckedWhileTraining(t *testing.T) {
 		}
 	}
 	tr.data.bounds[3][0]-- // node 3's first batch now takes the last record of node 2
-	if err := tr.descend(4); !errors.Is(err, ErrParticipation) {
+	if err := tr.descend(4); !errors.Is(err, participation.ErrViolated) {
 		t.Errorf("a record of another batch: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
+	"mafalda/participation"
 )
 
 // Study is Run for every method at every level of privacy from every seed, as cells of package study: every process
@@ -93,9 +94,9 @@ func StrategyNeeds(steps int) float64 { return 60 * 8 * float64(steps) * float64
 
 // NewStudy returns the study of a configuration on a network, whose gossip matrix it takes. Fields of the configuration
 // that are 0 have their defaults, but for Every: losses are measured about 64 times before the last Window steps.
-// Exports are read. The errors are those of Check, those of exports (StepsError, ErrParticipation,
+// Exports are read. The errors are those of Check, those of exports (StepsError, participation.ErrViolated,
 // export.ErrOtherNetwork, and of reading them), that of limits for what memory does not hold, a configuration that makes no sense (ErrData), and
-// records that would take part more often than the schema allows (ErrParticipation).
+// records that would take part more often than the schema allows (participation.ErrViolated).
 func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := limits.Fits(what, s.needs()); err != nil {
 		return nil, err
 	}
-	if err := CheckCycle(c.Schema, c.Batches); err != nil {
+	if err := participation.CheckCycle(c.Schema, c.Batches); err != nil {
 		return nil, fmt.Errorf("%w: T must be at most k·b", err)
 	}
 	return s, nil

@@ -262,7 +262,7 @@ func TestExportsOfNodes(t *testing.T) {
 		t.Error(err)
 	}
 	var steps *StepsError
-	if err := try(at, 15); !errors.As(err, &steps) || steps.Steps != 12 || !errors.Is(err, ErrParticipation) {
+	if err := try(at, 15); !errors.As(err, &steps) || steps.Steps != 12 || !errors.Is(err, participation.ErrViolated) {
 		t.Errorf("of other steps: %v", err)
 	}
 	for _, source := range []string{"star:5", "path:4"} {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mafalda/internal/simulated"
+	"mafalda/participation"
 	"mafalda/simulate"
 )
 
@@ -19,7 +20,7 @@ func Simulating(s *simulate.Study, bar *Progress,
 		at := fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
 		bar.At = at
 		r, err := s.Do(ctx, c)
-		if errors.Is(err, simulate.ErrParticipation) || errors.Is(err, simulate.ErrData) {
+		if errors.Is(err, participation.ErrViolated) || errors.Is(err, simulate.ErrData) {
 			err = Usage(err)
 		}
 		if err == nil && r.Diverged > 0 {
