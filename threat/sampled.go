@@ -12,16 +12,17 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
+	"mafalda/participation"
 	"mafalda/strategy"
 )
 
 // SampledScenario is a matrix mechanism with secret batches: a node adds C⁻¹Z to its sums, and a record takes part in
 // random steps. The attacker sees all messages and knows all other records.
 type SampledScenario struct {
-	Strategy        strategy.Strategy // C
-	NoiseMultiplier float64           // standard deviation of Z that is claimed, in clipping norms
-	Claim           SampledClaim      // what is attacked
-	Actual          Sampling          // what the nodes really do
+	Strategy        strategy.Strategy      // C
+	NoiseMultiplier float64                // standard deviation of Z that is claimed, in clipping norms
+	Claim           SampledClaim           // what is attacked
+	Actual          participation.Sampling // what the nodes really do
 }
 
 // SampledClaim is what is said of the privacy of a mechanism.
@@ -125,7 +126,7 @@ func (s SampledScenario) audit(ctx context.Context, opts SampledOptions) (Sample
 	if err != nil {
 		return SampledResult{}, err
 	}
-	attack, err := s.Actual.attack(c, s.NoiseMultiplier*opts.NoiseScale)
+	attack, err := attackOn(s.Actual, c, s.NoiseMultiplier*opts.NoiseScale)
 	if err != nil {
 		return SampledResult{}, err
 	}

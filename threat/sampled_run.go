@@ -1,8 +1,12 @@
 package threat
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"mafalda/participation"
 	"math/rand/v2"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -31,19 +35,23 @@ func (r *sampledRun) logRatios(ctx context.Context, with bool) ([]float64, error
 	for i := range seeds {
 		seeds[i] = [2]uint64{r.seeds.Uint64(), r.seeds.Uint64()}
 	}
+	errs := make([]error, len(seeds))
 	parallel.For(len(seeds), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
 		part := out[i*together : min((i+1)*together, r.runs)]
-		r.logRatiosTo(part, rand.New(rand.NewPCG(seeds[i][0], seeds[i][1])), with)
+		errs[i] = r.logRatiosTo(part, seeds[i], with)
 	})
-	return out, context.Cause(ctx)
+	return out, cmp.Or(context.Cause(ctx), errors.Join(errs...))
 }
 
 // logRatiosTo makes as many runs as dst has places.
-func (r *sampledRun) logRatiosTo(dst []float64, rng *rand.Rand, with bool) {
-	messages := r.messages(rng, len(dst), with)
+func (r *sampledRun) logRatiosTo(dst []float64, seed [2]uint64, with bool) error {
+	messages, err := r.messages(seed, len(dst), with)
+	if err != nil {
+		return err
+	}
 	seen := rows(len(messages), len(dst))
 	r.columns.multiplyTo(seen, messages)
 	of := make([]float64, len(seen))
@@ -53,11 +61,13 @@ func (r *sampledRun) logRatiosTo(dst []float64, rng *rand.Rand, with bool) {
 		}
 		dst[i] = r.attack.logRatio(of)
 	}
+	return nil
 }
 
 // messages returns what the nodes send, a row a step and a column a run: the record's contribution, if it takes part,
 // and the noise. What else there is the attacker knows.
-func (r *sampledRun) messages(rng *rand.Rand, width int, with bool) [][]float64 {
+func (r *sampledRun) messages(seed [2]uint64, width int, with bool) ([][]float64, error) {
+	rng := rand.New(rand.NewPCG(seed[0], seed[1]))
 	messages := rows(len(r.columns), width)
 	kept := make([][]float64, r.filter.Memory())
 	z := make([]float64, width)
@@ -67,12 +77,11 @@ func (r *sampledRun) messages(rng *rand.Rand, width int, with bool) [][]float64 
 		}
 		r.filter.StepTo(messages[t], z, kept, t)
 	}
-	if with {
-		for i := range width {
-			r.attack.draw(rng, func(step int) { messages[step][i]++ })
-		}
+	if !with {
+		return messages, nil
 	}
-	return messages
+	key := participation.SeededKey(seed[0], strconv.FormatUint(seed[1], 16))
+	return messages, r.attack.draw(key, width, func(step, run int) { messages[step][run]++ })
 }
 
 func rows(count, width int) [][]float64 {

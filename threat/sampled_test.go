@@ -12,6 +12,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
+	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -96,27 +97,27 @@ func TestSampledRatios(t *testing.T) {
 		return patterns
 	}
 	for name, tc := range map[string]struct {
-		sampling Sampling
+		sampling participation.Sampling
 		bands    int
 		patterns map[*[]int]float64
 	}{
-		"poisson, one band":          {PoissonGroups{1, 0.3}, 1, poisson(1, 0.3)},
-		"poisson, bands and groups":  {PoissonGroups{3, 0.2}, 3, poisson(3, 0.2)},
-		"poisson, fewer groups":      {PoissonGroups{2, 0.4}, 3, poisson(2, 0.4)},
-		"poisson, three at a time":   {PoissonGroups{1, 0.4}, 3, poisson(1, 0.4)},
-		"poisson, all at a time":     {PoissonGroups{1, 0.4}, 7, poisson(1, 0.4)},
-		"poisson, no secret":         {PoissonGroups{2, 1}, 2, poisson(2, 1)},
-		"bins, disjoint":             {RandomBins{3}, 2, bins(3)},
-		"bins, overlapping":          {RandomBins{3}, 5, bins(3)},
-		"bins, one":                  {RandomBins{1}, 2, bins(1)},
-		"cyclic, the worst of three": {FixedBatches{3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
+		"poisson, one band":          {participation.PoissonSampling{Groups: 1, Probability: 0.3}, 1, poisson(1, 0.3)},
+		"poisson, bands and groups":  {participation.PoissonSampling{Groups: 3, Probability: 0.2}, 3, poisson(3, 0.2)},
+		"poisson, fewer groups":      {participation.PoissonSampling{Groups: 2, Probability: 0.4}, 3, poisson(2, 0.4)},
+		"poisson, three at a time":   {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 3, poisson(1, 0.4)},
+		"poisson, all at a time":     {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 7, poisson(1, 0.4)},
+		"poisson, no secret":         {participation.PoissonSampling{Groups: 2, Probability: 1}, 2, poisson(2, 1)},
+		"bins, disjoint":             {participation.BinsSampling{Bins: 3}, 2, bins(3)},
+		"bins, overlapping":          {participation.BinsSampling{Bins: 3}, 5, bins(3)},
+		"bins, one":                  {participation.BinsSampling{Bins: 1}, 2, bins(1)},
+		"cyclic, the worst of three": {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := columnsOf(banded(t, steps, tc.bands, 0.6))
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := tc.sampling.attack(c, std)
+			a, err := attackOn(tc.sampling, c, std)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +154,7 @@ func TestSampledMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := FixedBatches{4}.attack(cs, 1)
+		a, err := attackOn(participation.CyclicSampling{Batches: 4}, cs, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,10 +164,12 @@ func TestSampledMessages(t *testing.T) {
 		}
 		r := sampledRun{columns: cs, filter: filter, attack: a, std: 0.5}
 		seen := rows(steps, runs)
-		cs.multiplyTo(seen, r.messages(rand.New(rand.NewPCG(1, 1)), runs, true))
-		var taken []int
-		a.draw(nil, func(s int) { taken = append(taken, s) })
-		moved := cs.sum(taken)
+		messages, err := r.messages([2]uint64{1, 1}, runs, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cs.multiplyTo(seen, messages)
+		moved := cs.sum(cs.worstBatch(4))
 		for i := range steps {
 			for j := range i + 1 {
 				mean, product := 0.0, 0.0
@@ -256,7 +259,7 @@ func TestBinomialLimits(t *testing.T) {
 }
 
 func TestSampledErrors(t *testing.T) {
-	good := SampledScenario{strategy.Identity(12), 1, claimOf(t, 1, 0.1), FixedBatches{3}}
+	good := SampledScenario{strategy.Identity(12), 1, claimOf(t, 1, 0.1), participation.CyclicSampling{Batches: 3}}
 	options := SampledOptions{Random: rand.NewPCG(1, 2), Runs: 10}
 	for name, change := range map[string]func(s *SampledScenario, o *SampledOptions){
 		"Strategy":        func(s *SampledScenario, _ *SampledOptions) { s.Strategy = nil },
@@ -264,14 +267,18 @@ func TestSampledErrors(t *testing.T) {
 		"NoiseMultiplier": func(s *SampledScenario, _ *SampledOptions) { s.NoiseMultiplier = 0 },
 		"Epsilon":         func(s *SampledScenario, _ *SampledOptions) { s.Claim.Epsilon = math.Inf(1) },
 		"Delta":           func(s *SampledScenario, _ *SampledOptions) { s.Claim.Delta = 1 },
-		"Batches":         func(s *SampledScenario, _ *SampledOptions) { s.Actual = FixedBatches{13} },
-		"Bins":            func(s *SampledScenario, _ *SampledOptions) { s.Actual = RandomBins{0} },
-		"Groups":          func(s *SampledScenario, _ *SampledOptions) { s.Actual = PoissonGroups{0, 0.1} },
-		"Probability":     func(s *SampledScenario, _ *SampledOptions) { s.Actual = PoissonGroups{1, 1.1} },
-		"Random":          func(_ *SampledScenario, o *SampledOptions) { o.Random = nil },
-		"Runs":            func(_ *SampledScenario, o *SampledOptions) { o.Runs = 9 },
-		"Confidence":      func(_ *SampledScenario, o *SampledOptions) { o.Confidence = 1 },
-		"NoiseScale":      func(_ *SampledScenario, o *SampledOptions) { o.NoiseScale = -1 },
+		"Batches":         func(s *SampledScenario, _ *SampledOptions) { s.Actual = participation.CyclicSampling{Batches: 13} },
+		"Bins":            func(s *SampledScenario, _ *SampledOptions) { s.Actual = participation.BinsSampling{Bins: 0} },
+		"Groups": func(s *SampledScenario, _ *SampledOptions) {
+			s.Actual = participation.PoissonSampling{Groups: 0, Probability: 0.1}
+		},
+		"Probability": func(s *SampledScenario, _ *SampledOptions) {
+			s.Actual = participation.PoissonSampling{Groups: 1, Probability: 1.1}
+		},
+		"Random":     func(_ *SampledScenario, o *SampledOptions) { o.Random = nil },
+		"Runs":       func(_ *SampledScenario, o *SampledOptions) { o.Runs = 9 },
+		"Confidence": func(_ *SampledScenario, o *SampledOptions) { o.Confidence = 1 },
+		"NoiseScale": func(_ *SampledScenario, o *SampledOptions) { o.NoiseScale = -1 },
 	} {
 		s, o := good, options
 		change(&s, &o)
@@ -296,7 +303,7 @@ func TestSampledErrors(t *testing.T) {
 	run(all, func(_ *SampledScenario, o *SampledOptions) { o.Noising = eye(3) }, ErrStrategy)
 	run(all, func(s *SampledScenario, _ *SampledOptions) { s.Strategy = strategy.Identity(1e6) }, ErrAudit)
 	run(all, func(s *SampledScenario, _ *SampledOptions) {
-		s.Strategy, s.Actual = banded(t, 40, 20, 0.1), PoissonGroups{1, 0.1}
+		s.Strategy, s.Actual = banded(t, 40, 20, 0.1), participation.PoissonSampling{Groups: 1, Probability: 0.1}
 	}, ErrAudit)
 	run(all, func(s *SampledScenario, _ *SampledOptions) {
 		s.Claim.Curve = func(float64) (float64, error) { return 0, broken }

@@ -3,44 +3,35 @@ package threat
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 
-	"mafalda/internal/fault"
+	"mafalda/participation"
 )
 
 // maxOverlap is how many participations may at most show in one step.
 const maxOverlap = 10
 
-func (p PoissonGroups) attack(c columns, std float64) (attack, error) {
-	switch {
-	case p.Groups < 1 || p.Groups > len(c):
-		return attack{}, fault.New("Groups", p.Groups, "must be at least 1 and at most T = %d", len(c))
-	case !(p.Probability > 0 && p.Probability <= 1):
-		return attack{}, fault.New("Probability", p.Probability, "must be above 0 and at most 1")
-	}
-	steps := p.worstGroup(c)
+// onPoisson attacks a record whose group the attacker knows, the one that tells most.
+func onPoisson(p participation.PoissonSampling, c columns, std float64) (attack, error) {
+	steps := c.worstGroup(p.Groups)
 	test, err := newBlocks(c, steps, p.Probability, std)
 	if err != nil {
 		return attack{}, err
 	}
-	draw := func(rng *rand.Rand, takesPart func(int)) {
-		for _, s := range steps {
-			if rng.Float64() < p.Probability {
-				takesPart(s)
-			}
-		}
+	within := participation.PoissonSampling{Groups: 1, Probability: p.Probability}
+	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
+		return drawSteps(within, steps, key, records, takesPart)
 	}
 	return attack{draw, test.logRatio}, nil
 }
 
 // worstGroup returns the steps of the group whose columns have the largest norms.
-func (p PoissonGroups) worstGroup(c columns) []int {
+func (c columns) worstGroup(groups int) []int {
 	var worst []int
 	most := math.Inf(-1)
-	for g := range p.Groups {
-		steps, sum := c.every(g, p.Groups), 0.0
+	for g := range groups {
+		steps, sum := c.every(g, groups), 0.0
 		for _, s := range steps {
 			norm := floats.Norm(c[s].entries, 2)
 			sum += norm * norm
