@@ -54,7 +54,7 @@ type blocks struct {
 }
 
 type block struct {
-	weights []shift   // of the participations j, j-1, ...: those that show; half is not used
+	weights []shift   // of the participations j, j-1, ...: those that show
 	from    []int     // their first rows
 	half    []float64 // |Σ of those in the state|²/2ν² within the block, by state
 }
@@ -110,27 +110,28 @@ func newBlock(c columns, until []int, to, overlap int, std float64) block {
 }
 
 func (b *blocks) logRatio(seen []float64) float64 {
+	if b.overlap == 1 {
+		return b.logProduct(seen)
+	}
 	states := 1 << b.overlap
-	now, next := make([]float64, states), make([]float64, states)
+	now, next, scores := make([]float64, states), make([]float64, states), make([]float64, states)
 	now[0] = 1
-	scores := make([]float64, states)
 	total := 0.0
 	for _, k := range b.each {
-		most := k.scoresTo(scores, seen)
-		clear(next)
-		sum := 0.0
-		for state, weight := range now {
-			if weight == 0 {
-				continue
+		k.scoresTo(scores, seen)
+		b.drawTo(next, now)
+		most := math.Inf(-1)
+		for state, weight := range next {
+			if weight > 0 {
+				most = max(most, scores[state])
 			}
-			without := state << 1 & (states - 1)
-			next[without] += weight * (1 - b.q)
-			next[without|1] += weight * b.q
 		}
-		for state := range next {
-			next[state] *= math.Exp(scores[state] - most)
-			sum += next[state]
+		for state, weight := range next {
+			if weight > 0 {
+				next[state] *= math.Exp(scores[state] - most)
+			}
 		}
+		sum := floats.Sum(next)
 		floats.Scale(1/sum, next)
 		total += math.Log(sum) + most
 		now, next = next, now
@@ -138,11 +139,20 @@ func (b *blocks) logRatio(seen []float64) float64 {
 	return total
 }
 
-// scoresTo writes the logarithm of each state's likelihood ratio, and returns the largest.
-func (k block) scoresTo(scores, seen []float64) float64 {
-	scores[0] = 0
-	for i := range len(scores) {
-		scores[i] = -k.half[i]
+// drawTo writes how likely the states are after one more draw.
+func (b *blocks) drawTo(next, now []float64) {
+	clear(next)
+	for state, weight := range now {
+		without := state << 1 & (len(next) - 1)
+		next[without] += weight * (1 - b.q)
+		next[without|1] += weight * b.q
+	}
+}
+
+// scoresTo writes the logarithm of each state's likelihood ratio.
+func (k block) scoresTo(scores, seen []float64) {
+	for state := range scores {
+		scores[state] = -k.half[state]
 	}
 	for i, w := range k.weights {
 		dot := floats.Dot(w.weights, seen[k.from[i]:k.from[i]+len(w.weights)])
@@ -152,5 +162,26 @@ func (k block) scoresTo(scores, seen []float64) float64 {
 			}
 		}
 	}
-	return floats.Max(scores)
+}
+
+// logProduct is logRatio where no two participations show in one block.
+func (b *blocks) logProduct(seen []float64) float64 {
+	const far = 200 // so that no product overflows
+	total, product := 0.0, 1.0
+	for _, k := range b.each {
+		w := k.weights[0]
+		score := w.logRatio(seen[k.from[0] : k.from[0]+len(w.weights)])
+		switch {
+		case b.q == 1:
+			total += score
+		case score > far:
+			total += score + math.Log(b.q+(1-b.q)*math.Exp(-score))
+		default:
+			product *= 1 - b.q + b.q*math.Exp(score)
+		}
+		if product > 1e80 || product < 1e-80 {
+			total, product = total+math.Log(product), 1
+		}
+	}
+	return total + math.Log(product)
 }

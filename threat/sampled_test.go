@@ -101,16 +101,17 @@ func TestSampledRatios(t *testing.T) {
 		bands    int
 		patterns map[*[]int]float64
 	}{
-		"poisson, one band":          {participation.PoissonSampling{Groups: 1, Probability: 0.3}, 1, poisson(1, 0.3)},
-		"poisson, bands and groups":  {participation.PoissonSampling{Groups: 3, Probability: 0.2}, 3, poisson(3, 0.2)},
-		"poisson, fewer groups":      {participation.PoissonSampling{Groups: 2, Probability: 0.4}, 3, poisson(2, 0.4)},
-		"poisson, three at a time":   {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 3, poisson(1, 0.4)},
-		"poisson, all at a time":     {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 7, poisson(1, 0.4)},
-		"poisson, no secret":         {participation.PoissonSampling{Groups: 2, Probability: 1}, 2, poisson(2, 1)},
-		"bins, disjoint":             {participation.BinsSampling{Bins: 3}, 2, bins(3)},
-		"bins, overlapping":          {participation.BinsSampling{Bins: 3}, 5, bins(3)},
-		"bins, one":                  {participation.BinsSampling{Bins: 1}, 2, bins(1)},
-		"cyclic, the worst of three": {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
+		"poisson, one band":                 {participation.PoissonSampling{Groups: 1, Probability: 0.3}, 1, poisson(1, 0.3)},
+		"poisson, bands and groups":         {participation.PoissonSampling{Groups: 3, Probability: 0.2}, 3, poisson(3, 0.2)},
+		"poisson, fewer groups":             {participation.PoissonSampling{Groups: 2, Probability: 0.4}, 3, poisson(2, 0.4)},
+		"poisson, three at a time":          {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 3, poisson(1, 0.4)},
+		"poisson, all at a time":            {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 7, poisson(1, 0.4)},
+		"poisson, no secret, two at a time": {participation.PoissonSampling{Groups: 1, Probability: 1}, 2, poisson(1, 1)},
+		"poisson, no secret":                {participation.PoissonSampling{Groups: 2, Probability: 1}, 2, poisson(2, 1)},
+		"bins, disjoint":                    {participation.BinsSampling{Bins: 3}, 2, bins(3)},
+		"bins, overlapping":                 {participation.BinsSampling{Bins: 3}, 5, bins(3)},
+		"bins, one":                         {participation.BinsSampling{Bins: 1}, 2, bins(1)},
+		"cyclic, the worst of three":        {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := columnsOf(banded(t, steps, tc.bands, 0.6))
@@ -267,8 +268,10 @@ func TestSampledErrors(t *testing.T) {
 		"NoiseMultiplier": func(s *SampledScenario, _ *SampledOptions) { s.NoiseMultiplier = 0 },
 		"Epsilon":         func(s *SampledScenario, _ *SampledOptions) { s.Claim.Epsilon = math.Inf(1) },
 		"Delta":           func(s *SampledScenario, _ *SampledOptions) { s.Claim.Delta = 1 },
-		"Batches":         func(s *SampledScenario, _ *SampledOptions) { s.Actual = participation.CyclicSampling{Batches: 13} },
-		"Bins":            func(s *SampledScenario, _ *SampledOptions) { s.Actual = participation.BinsSampling{Bins: 0} },
+		"Batches": func(s *SampledScenario, _ *SampledOptions) {
+			s.Actual = participation.CyclicSampling{Batches: 13}
+		},
+		"Bins": func(s *SampledScenario, _ *SampledOptions) { s.Actual = participation.BinsSampling{Bins: 0} },
 		"Groups": func(s *SampledScenario, _ *SampledOptions) {
 			s.Actual = participation.PoissonSampling{Groups: 0, Probability: 0.1}
 		},
