@@ -44,11 +44,12 @@ func judge(claim SampledClaim, points []SampledPoint, e evidence, confidence flo
 		first.sort()
 		for i, point := range points {
 			point.Direction = direction
-			pLow, qHigh := second.limits(first.threshold(point.Delta, share), share)
-			point.DeltaLow = max(0, pLow-math.Exp(point.Epsilon)*qHigh)
-			if pLow > point.Delta {
-				point.EpsilonLow = max(0, math.Log((pLow-point.Delta)/qHigh))
+			measure := point.delta // large δ have more power
+			if i == len(points)-1 {
+				measure = point.epsilon
 			}
+			pLow, qHigh := second.limits(first.threshold(share, measure), share)
+			point.DeltaLow, point.EpsilonLow = max(0, point.delta(pLow, qHigh)), max(0, point.epsilon(pLow, qHigh))
 			point.Passed = point.DeltaLow <= point.Delta
 			out.Passed = out.Passed && point.Passed
 			out.Points = append(out.Points, point)
@@ -58,6 +59,14 @@ func judge(claim SampledClaim, points []SampledPoint, e evidence, confidence flo
 		}
 	}
 	return out
+}
+
+// delta returns the least δ at the point's ε with an event of these probabilities.
+func (p SampledPoint) delta(under, other float64) float64 { return under - math.Exp(p.Epsilon)*other }
+
+// epsilon returns the least ε at the point's δ, likewise; -Inf if any will do.
+func (p SampledPoint) epsilon(under, other float64) float64 {
+	return math.Log(max(0, under-p.Delta) / other)
 }
 
 func negated(all []float64) []float64 {
@@ -76,9 +85,9 @@ func (c contest) sort() {
 	slices.Sort(c.q)
 }
 
-// threshold returns the one whose event {statistic at least threshold} is likely to prove the largest ε at δ, of a sorted
-// contest: it estimates the limits with normal intervals (Wilson's), which only has to be about right.
-func (c contest) threshold(delta, share float64) float64 {
+// threshold returns the one whose event {statistic at least threshold} is likely to have the best of the limits by a
+// measure, of a sorted contest: it estimates them by normal intervals (Wilson's), which only have to be about right.
+func (c contest) threshold(share float64, measure func(pLow, qHigh float64) float64) float64 {
 	z := distuv.UnitNormal.Quantile(1 - share)
 	best, most := math.Inf(1), math.Inf(-1)
 	j := 0 // of q are below p[i]
@@ -91,8 +100,8 @@ func (c contest) threshold(delta, share float64) float64 {
 		}
 		pLow, _ := wilson(len(c.p)-i, len(c.p), z)
 		_, qHigh := wilson(len(c.q)-j, len(c.q), z)
-		if proved := math.Log((pLow - delta) / qHigh); pLow > delta && proved > most {
-			best, most = x, proved
+		if value := measure(pLow, qHigh); value > most {
+			best, most = x, value
 		}
 	}
 	return best

@@ -194,7 +194,7 @@ func TestSampledMessages(t *testing.T) {
 // A right claim fails as rarely as the confidence says, and one that is a little too small is found: on the pair of
 // N(0,1) and N(μ,1), where the claim is exact.
 func TestSampledCoverage(t *testing.T) {
-	const mu, runs, trials = 1.2, 2000, 400
+	const mu, runs, trials = 1.2, 2000, 200
 	rng := rand.New(rand.NewPCG(7, 8))
 	claim, less := claimOf(t, mu, 1e-3), claimOf(t, 0.7*mu, 1e-3)
 	points, err := claim.points()
