@@ -53,6 +53,9 @@ func correlationOf(e *export.Export, n *graph.Network, schema participation.Sche
 	if err != nil {
 		return nil, err
 	}
+	if e.Manifest.Sampled() {
+		return nil, fmt.Errorf("%w, and batches are visited in turn here: %w", export.ErrSampled, participation.ErrViolated)
+	}
 	if err := participation.CheckCycle(of, schema.Separation()); err != nil {
 		return nil, fmt.Errorf("its privacy is for %v: %w", of, err)
 	}
