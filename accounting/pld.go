@@ -3,6 +3,7 @@ package accounting
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"mafalda/internal/fault"
 )
@@ -56,17 +57,43 @@ func (d *LossDistribution) Epsilon(delta float64) (upper, lower float64, err err
 	if !(delta > 0 && delta < 1) {
 		return 0, 0, fault.New("Delta", delta, "must be above 0 and below 1")
 	}
-	for _, add := range []bool{false, true} {
-		u, l, err := d.direction(add, delta).epsilon(delta)
-		if err != nil {
-			return 0, 0, err
-		}
-		upper, lower = math.Max(upper, u), math.Max(lower, l)
+	if d.variation() <= delta {
+		return 0, 0, nil
 	}
-	if unsampled, err := d.unsampled().epsilon(delta); err == nil {
-		upper = math.Min(upper, unsampled)
+	if upper, err = d.unsampled().epsilon(delta); err != nil {
+		return 0, 0, err
 	}
+	removed, lower := d.direction(false, delta).epsilon(delta)
+	added := d.largestLoss()
+	if added > lower && d.sampled() {
+		u, l := d.direction(true, delta).epsilon(delta)
+		added, lower = math.Min(added, u), math.Max(lower, l)
+	}
+	upper = math.Min(upper, math.Max(removed, added))
 	return upper, math.Min(lower, upper), nil
+}
+
+// variation bounds δ(0): the sum of all rounds' total variations q(2Φ(1/(2s)) - 1).
+func (d *LossDistribution) variation() float64 {
+	sum := 0.0
+	for _, e := range d.events {
+		sum += float64(e.Rounds) * e.Probability * math.Erf(1/(2*math.Sqrt2*e.NoiseMultiplier))
+	}
+	return sum * (1 + 1e-9)
+}
+
+// largestLoss bounds the loss of an added record, Σ -log(1-q).
+func (d *LossDistribution) largestLoss() float64 {
+	sum := 0.0
+	for _, e := range d.events {
+		sum -= float64(e.Rounds) * math.Log1p(-e.Probability)
+	}
+	return sum * (1 + 1e-9)
+}
+
+// sampled reports whether there is any sampling: without it a removed and an added record are the same.
+func (d *LossDistribution) sampled() bool {
+	return slices.ContainsFunc(d.events, func(e SampledRounds) bool { return e.Probability < 1 })
 }
 
 // Delta returns bounds of the smallest δ for which the events are (ε, δ)-DP. Parameter: ε ≥ 0, finite.
@@ -74,17 +101,18 @@ func (d *LossDistribution) Delta(epsilon float64) (upper, lower float64, err err
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return 0, 0, fault.New("Epsilon", epsilon, "must be zero or more, and finite")
 	}
-	for _, add := range []bool{false, true} {
-		u, l, err := d.direction(add, leastDelta).delta(epsilon)
-		if err != nil {
-			return 0, 0, err
-		}
-		upper, lower = math.Max(upper, u), math.Max(lower, l)
+	upper, err = d.unsampled().delta(epsilon)
+	if err != nil {
+		return 0, 0, err
 	}
-	if unsampled, err := d.unsampled().delta(epsilon); err == nil {
-		upper = math.Min(upper, unsampled)
+	upper = math.Min(upper, d.variation())
+	removed, lower := d.direction(false, leastDelta).delta(epsilon)
+	if d.largestLoss() > epsilon && d.sampled() {
+		u, l := d.direction(true, leastDelta).delta(epsilon)
+		removed, lower = math.Max(removed, u), math.Max(lower, l)
 	}
-	return math.Min(upper, 1), math.Min(math.Max(lower, 0), upper), nil
+	upper = math.Min(upper, removed)
+	return upper, math.Min(lower, upper), nil
 }
 
 // leastDelta is a δ below which Delta is less accurate.
@@ -137,19 +165,23 @@ func (d *LossDistribution) direction(add bool, delta float64) *direction {
 	return r
 }
 
-// accuracy is the difference of the two bounds, relative to ε, that grids are made for; and tries how often they are
-// made finer to come below four times that.
+// accuracy is the difference of the two bounds, relative to ε, that grids are made for; and tries how many grids there may be
+// to come below goodEnough.
 const (
-	accuracy = 3e-4
-	tries    = 3
+	accuracy   = 5e-4
+	goodEnough = 1.2e-3
+	tries      = 4
 )
 
 // step returns a grid for a saddle: of a round's loss, the variance grows by about step²/6 on the pessimistic side, and falls
 // by a little more on the optimistic one, which moves δ by the factor e^{(τ+1)τ/2·rounds·step²(1/6+1/5)}.
-func (r *direction) step(s saddle, accuracy float64) float64 {
+// It may be too coarse for a poor approximation, whose own grid would be as needlessly fine.
+func (r *direction) step(s saddle, slope, accuracy float64) float64 {
+	_, _, variance := r.at(math.Max(s.tilt, 0) * restraint)
+	least := math.Sqrt(variance) * 3e-5
 	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
-	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(s.tilt, 0) + 1)))
-	step = math.Min(step, 0.5)
+	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
+	step = math.Max(math.Min(step, 0.5), least)
 	// few bits: multiples are exact
 	fraction, exponent := math.Frexp(step)
 	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)
@@ -158,7 +190,7 @@ func (r *direction) step(s saddle, accuracy float64) float64 {
 // lattices returns the events' losses on a grid: pessimistic ones and, if asked for, optimistic ones.
 func (r *direction) lattices(step, tilt float64, both bool) (upper, lower []lossLattice, err error) {
 	for i, p := range r.pairs {
-		nodes, ok := r.composition[i].grade(step, tilt)
+		nodes, ok := r.composition[i].grade(step, tilt, r.total)
 		if !ok {
 			return nil, nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxBins)
 		}
@@ -177,7 +209,7 @@ func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *pri
 	if err != nil {
 		return nil, nil, err
 	}
-	w := r.window(s)
+	w := r.window(s, step)
 	u, err := compose(up, r.rounds, r.composition, w)
 	if err != nil {
 		return nil, nil, err

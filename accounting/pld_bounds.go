@@ -1,35 +1,40 @@
 package accounting
 
-import (
-	"math"
-
-	"mafalda/internal/fault"
-)
+import "math"
 
 // rounded is what an ε or δ found on a curve may be off by its own arithmetic.
 const rounded = 1e-12
 
-// epsilon returns bounds of ε for this direction.
-func (r *direction) epsilon(delta float64) (upper, lower float64, err error) {
+// epsilon returns bounds of ε for this direction: in the worst case +Inf and 0.
+func (r *direction) epsilon(delta float64) (upper, lower float64) {
 	s := r.saddleFor(math.Log(delta))
+	slope, finer := s.tilt, 1.0
 	upper = math.Inf(1)
-	for try := range tries {
-		u, l, err := r.bounds(s, r.step(s, accuracy*math.Pow(0.25, float64(try))), true)
+	for range tries {
+		u, l, err := r.bounds(s, r.step(s, slope, accuracy/finer), true)
 		if err != nil {
-			if try == 0 {
-				return 0, 0, err
-			}
 			break
 		}
 		upper, lower = math.Min(upper, u.upperEpsilon(delta)), math.Max(lower, l.lowerEpsilon(delta))
-		if upper-lower <= 4*accuracy*upper {
+		if upper-lower <= goodEnough*upper || math.IsInf(upper, 1) {
 			break
 		}
+		// The approximation was poor. Now ε and the slope are known.
+		s, slope = r.saddleAt(upper), u.slope(upper)
+		s.epsilon, s.logDelta = upper, math.Log(delta)
+		finer *= 2
 	}
-	if math.IsInf(upper, 1) {
-		return 0, 0, fault.New("Delta", delta, "leaves no finite epsilon")
+	return upper, lower
+}
+
+// slope returns about -d log δ/dε at ε.
+func (c *privacyCurve) slope(epsilon float64) float64 {
+	k := int(math.Floor((epsilon - c.composed.bottom) / c.composed.step))
+	k = min(max(k, 0), len(c.delta)-1)
+	if c.delta[k] > 0 {
+		return c.fall[k] / c.delta[k]
 	}
-	return upper, lower, nil
+	return 1
 }
 
 // upperEpsilon returns an ε ≥ 0 at which δ is not above the one given, +Inf if the window has none.
@@ -54,21 +59,27 @@ func (c *privacyCurve) lowerEpsilon(delta float64) float64 {
 	return 0
 }
 
-// delta returns bounds of δ for this direction.
-func (r *direction) delta(epsilon float64) (upper, lower float64, err error) {
+// delta returns bounds of δ for this direction: in the worst case 1 and 0.
+func (r *direction) delta(epsilon float64) (upper, lower float64) {
 	s := r.saddleAt(epsilon)
-	u, l, err := r.bounds(s, r.step(s, accuracy), true)
-	if err != nil {
-		return 0, 0, err
-	}
 	upper = 1
-	if v, ok := u.at(epsilon); ok {
-		upper = math.Nextafter(v*(1+rounded), 2)
-	} else if epsilon > u.loss(len(u.delta)-1) {
-		upper = u.delta[len(u.delta)-1]
+	slope, finer := s.tilt, 1.0
+	for range tries {
+		u, l, err := r.bounds(s, r.step(s, slope, accuracy/finer), true)
+		if err != nil {
+			break
+		}
+		if v, ok := u.at(epsilon); ok {
+			upper = math.Min(upper, math.Nextafter(v*(1+rounded), 2))
+		}
+		if v, ok := l.at(epsilon + l.composed.shift); ok {
+			lower = math.Max(lower, v*(1-rounded))
+		}
+		slope = u.slope(epsilon)
+		if upper-lower <= goodEnough*upper*math.Max(1, slope*epsilon) {
+			break
+		}
+		finer *= 2
 	}
-	if v, ok := l.at(epsilon + l.composed.shift); ok {
-		lower = v * (1 - rounded)
-	}
-	return upper, math.Max(lower, 0), nil
+	return upper, lower
 }

@@ -102,7 +102,9 @@ func (l lossLattice) tiltTo(points int, w window, log float64) (circle, tiltedMo
 // A moment is Σ mass·e^{tilt·loss}, of masses without overflow, and not less where terms underflow.
 type moment struct{ tilt, shift, sum float64 }
 
-func newMoment(tilt, first, last float64) moment { return moment{tilt, math.Max(tilt*first, tilt*last), 0} }
+func newMoment(tilt, first, last float64) moment {
+	return moment{tilt, math.Max(tilt*first, tilt*last), 0}
+}
 
 func (m *moment) add(mass, loss float64) { m.sum += mass*math.Exp(m.tilt*loss-m.shift) + 1e-300 }
 

@@ -68,20 +68,18 @@ func (c privacyCurve) loss(k int) float64 {
 	return c.composed.bottom + float64(k)*c.composed.step
 }
 
-// epsilon returns where the curve falls to δ, and whether that is within the window.
+// epsilon returns the last ε at which the curve falls to δ, and whether that is within the window's zone.
 func (c privacyCurve) epsilon(delta float64) (float64, bool) {
-	low, high := c.composed.zone, len(c.delta)-1
-	if !(c.delta[low] > delta && c.delta[high] <= delta) {
+	low := len(c.delta) - 1
+	if !(c.delta[low] <= delta) {
 		return 0, false
 	}
-	for high-low > 1 {
-		if middle := (low + high) / 2; c.delta[middle] > delta {
-			low = middle
-		} else {
-			high = middle
+	for !(c.delta[low] > delta) {
+		if low--; low < c.composed.zone {
+			return 0, false
 		}
 	}
-	// Downwards from the upper point the line in e^ε is left: -δ falls by fall·expm1(ε - loss).
+	// from there it falls by fall·(e^{ε - loss} - 1)
 	t := math.Log1p((c.delta[low] - delta) / c.fall[low])
 	return c.loss(low) + math.Min(math.Max(t, 0), c.composed.step), true
 }

@@ -5,8 +5,6 @@ import (
 	"math/bits"
 
 	"gonum.org/v1/gonum/dsp/fourier"
-
-	"mafalda/internal/rounding"
 )
 
 // unit is the unit roundoff.
@@ -41,6 +39,13 @@ func newSpectrum(length int) *spectrum {
 // negligibleLog is a logarithm of coefficients that are left out, and counted into the error.
 const negligibleLog = -80.0
 
+// Coefficients above refinedLog are summed one by one, at most so many terms: a transform's error is that of the largest
+// coefficient, and grows with the rounds.
+const (
+	refinedLog  = -45.0
+	refinedWork = 30_000_000
+)
+
 // include convolves with so many times the same measure, of total mass about one.
 func (s *spectrum) include(c circle, rounds int) {
 	var squares float64
@@ -50,54 +55,70 @@ func (s *spectrum) include(c circle, rounds int) {
 	n, length := float64(rounds), len(c.dense)
 	coefficients := s.transform.Coefficients(nil, c.dense)
 	all := transformError(length) * math.Sqrt(float64(length)*squares) * 1.01 // ‖error‖₂ of the coefficients
-	refined := 0
+	work, half := 0, halfAngles(nil)
 	for k, v := range coefficients {
 		size := real(v)*real(v) + imag(v)*imag(v)
 		l := math.Log(size) / 2
 		s.log[k] += n * l
-		if s.log[k] < negligibleLog {
+		switch {
+		case s.log[k] < negligibleLog:
 			s.most[k] += n*math.Log(math.Sqrt(size)+all) + 1e-3
-			continue
-		}
-		if n*l > -50 && rounds > 30 && refined*len(c.at) < 40_000_000 {
-			refined++
-			log, angle, off := c.coefficient(k)
+		case n*l > refinedLog && work < refinedWork:
+			if work += len(c.at); work > length && half == nil {
+				half = newHalfAngles(length)
+			}
+			log, angle, off := c.coefficient(k, half)
 			s.log[k] += n * (log - l)
 			s.angle[k] += math.Remainder(n*angle, 2*math.Pi)
 			s.off[k] += n*off + 4*unit*n*(math.Abs(log)+math.Abs(angle))
 			s.most[k] += n * (log + off)
-			continue
+		default:
+			s.angle[k] += math.Remainder(n*math.Atan2(imag(v), real(v)), 2*math.Pi)
+			relative := math.Log1p(all/math.Sqrt(size)) + 8*unit
+			s.off[k] += n * relative
+			s.most[k] += n * (l + relative)
 		}
-		s.angle[k] += math.Remainder(n*math.Atan2(imag(v), real(v)), 2*math.Pi)
-		relative := math.Log1p(all/math.Sqrt(size)) + 8*unit
-		s.off[k] += n * relative
-		s.most[k] += n * (l + relative)
 	}
 }
 
 // coefficient returns the logarithm of one coefficient, and a bound of its error but for that of the total mass, which all
 // have in common: where many powers are taken a coefficient that counts is near the total mass, and only the small
 // difference has an error.
-func (c circle) coefficient(k int) (log, angle, off float64) {
-	var total, less, across rounding.Sum
-	var size float64
+func (c circle) coefficient(k int, half halfAngles) (log, angle, off float64) {
+	var total, less, across, size float64
 	length := int64(len(c.dense))
 	for i, m := range c.mass {
-		part := int64(c.at[i]) * int64(k) % length
-		if part > length/2 {
-			part -= length
-		}
-		sin, cos := math.Sincos(math.Pi * float64(part) / float64(length)) // of half the angle
-		total.Add(m)
-		less.Add(2 * m * sin * sin)
-		across.Add(-2 * m * sin * cos)
+		sin, cos := half.at(int64(c.at[i])*int64(k)%length, length)
+		total += m
+		less += 2 * m * sin * sin
+		across -= 2 * m * sin * cos
 		size += m * math.Abs(sin)
 	}
-	t := total.Value()
-	a, b := less.Value()/t, across.Value()/t
-	log = math.Log(t) + math.Log1p(-2*a+a*a+b*b)/2
+	a, b := less/total, across/total
+	log = math.Log(total) + math.Log1p(-2*a+a*a+b*b)/2
 	angle = math.Atan2(b, 1-a)
-	return log, angle, 64 * unit * size / t / math.Hypot(1-a, b)
+	return log, angle, float64(2*len(c.mass)+64) * unit * size / total / math.Hypot(1-a, b)
+}
+
+// halfAngles are sine and cosine of π·part/length, by turns, for all parts; empty where they are computed when needed.
+type halfAngles []float64
+
+func (h halfAngles) at(part, length int64) (sin, cos float64) {
+	if len(h) > 0 {
+		return h[2*part], h[2*part+1]
+	}
+	if part > length/2 {
+		part -= length
+	}
+	return math.Sincos(math.Pi * float64(part) / float64(length))
+}
+
+func newHalfAngles(length int) halfAngles {
+	h := make(halfAngles, 2*length)
+	for part := range length {
+		h[2*part], h[2*part+1] = halfAngles(nil).at(int64(part), int64(length))
+	}
+	return h
 }
 
 // invert returns the convolution, each of whose points is off by at most err.

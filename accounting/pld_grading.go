@@ -7,7 +7,7 @@ import (
 
 // grade chooses the nodes of one round's losses, multiples of step. Where few losses lie, under P and under the tilt that
 // counts, bins are wider: what a bin adds to the variance is its mass times the square of its width.
-func (c cumulants) grade(step, tilt float64) (nodes []int, ok bool) {
+func (c cumulants) grade(step, tilt, rounds float64) (nodes []int, ok bool) {
 	up, down := c.tails(math.Max(tilt, 0)), c.tails(0)
 	first, last := c.loss[0], c.loss[len(c.loss)-1]
 	low, high := math.Floor(math.Min(first, last)/step)-1, math.Ceil(math.Max(first, last)/step)+1
@@ -16,7 +16,8 @@ func (c cumulants) grade(step, tilt float64) (nodes []int, ok bool) {
 	}
 	_, mean, _ := c.at(0)
 	centre := int(math.Min(math.Max(math.Round(mean/c.rounds/step), low), high))
-	most := math.Max(0.2/(1+math.Max(tilt, 0))/step, 1)
+	// Where few large losses decide, a step for all rounds is one for each of them.
+	most := math.Max(math.Min(0.2/(1+math.Max(tilt, 0))/step, math.Sqrt(rounds)/2), 1)
 	// stretch returns the width of a bin where so much mass lies at its loss and beyond.
 	stretch := func(mass float64) int {
 		return max(1, int(math.Min(tailWidth/math.Sqrt(mass+1e-30), most)))

@@ -25,16 +25,16 @@ func (h lossHistogram) pessimistic() lossLattice {
 
 // optimistic returns a lattice whose pair is dominated by that of the histogram: by a post-processing that tells only the
 // bin, or, drawn at random for some outcomes, a neighbouring one, so that the mean of e^loss under Q is at its node exactly.
-// Nodes lie near the middles of the bins. Where this is impossible mass under P is dropped, and the node rounded down. The
+// Where this is impossible mass under P is dropped, and the node rounded down. The
 // error is of second order in the step, too.
 func (h lossHistogram) optimistic() lossLattice {
-	n := len(h.lower)
+	n, offset := len(h.lower), h.offset()
 	s := sweep{step: h.step, at: make([]int, n+1), bins: make([]massPair, n), placed: make([]float64, n+1)}
 	s.at[0] = h.nodes[0] - 1
 	for i := range n {
 		from, width := h.nodes[i], h.nodes[i+1]-h.nodes[i]
 		s.at[i+1] = from + (width-1)/2
-		mass, above := h.lower[i]+h.upper[i], math.Expm1((float64(s.at[i+1]-from)+0.5)*h.step)
+		mass, above := h.lower[i]+h.upper[i], math.Expm1(float64(s.at[i+1]-from)*h.step+offset)
 		lack := above*mass + (1+above)*math.Expm1(-h.width(i))*h.upper[i]
 		s.bins[i] = massPair{mass, mass + lack}
 	}
@@ -42,7 +42,18 @@ func (h lossHistogram) optimistic() lossLattice {
 	for i := range n {
 		pool = s.node(i, pool)
 	}
-	return lossLattice{step: h.step, offset: h.step / 2, at: s.at, mass: s.placed}
+	return lossLattice{step: h.step, offset: offset, at: s.at, mass: s.placed}
+}
+
+// offset returns how far nodes lie above those of the histogram: in the middles of narrow bins, but at the mean of a bin
+// that has much of all mass, since there may not be enough beside it to move its mean.
+func (h lossHistogram) offset() float64 {
+	for i := range h.lower {
+		if mass := h.lower[i] + h.upper[i]; mass > 0.3 && h.nodes[i+1]-h.nodes[i] == 1 {
+			return -math.Log1p(math.Expm1(-h.step) * h.upper[i] / mass)
+		}
+	}
+	return h.step / 2
 }
 
 // A massPair is mass of some outcomes under P, and under Q times e^node for a node. Where the latter is larger the outcomes'

@@ -38,7 +38,7 @@ func (c composition) saddleAt(epsilon float64) saddle {
 func (c composition) saddleWhere(below func(saddle) bool) saddle {
 	high := 1.0
 	s := c.saddle(high)
-	for below(s) && high < 1e15 {
+	for below(s) && s.variance > 0 && high < 1e12 {
 		high *= 4
 		s = c.saddle(high)
 	}
@@ -59,4 +59,3 @@ func (c composition) saddleWhere(below func(saddle) bool) saddle {
 	}
 	return s
 }
-

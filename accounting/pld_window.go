@@ -29,16 +29,17 @@ const (
 // square of what is left out; and where a loss is made of few large jumps it keeps them rare.
 const restraint = 0.65
 
-func (c composition) window(s saddle) window {
-	w := window{tilt: s.tilt * min(restraint, 1)}
+func (c composition) window(s saddle, step float64) window {
+	w := window{tilt: s.tilt * restraint}
 	if s.tilt < 0 {
 		w.tilt = s.tilt
 	}
 	log, mean, variance := c.at(w.tilt)
 	std := math.Sqrt(variance)
-	w.above = c.beyond(math.Max(s.tilt, 0.1/std), 1, 0, s.logDelta+math.Log(aboveFraction))
+	most := c.mostTilt(step)
+	w.above = c.beyond([2]float64{math.Max(s.tilt, 0.1/std), most}, 1, 0, s.logDelta+math.Log(aboveFraction))
 	around := math.Min(s.logDelta-(log-w.tilt*s.epsilon), 0) + math.Log(aroundFraction)
-	size := math.Sqrt(-2*around) / std
+	size := [2]float64{math.Sqrt(-2*around) / std, most}
 	w.around = c.beyond(size, 1, w.tilt, around)
 	w.below = c.beyond(size, -1, w.tilt, around)
 	w.zone = math.Max(0, math.Min(mean, 0.5*s.epsilon))
@@ -50,26 +51,39 @@ func (c composition) window(s saddle) window {
 	return w
 }
 
-// beyond returns the least loss above which (sign 1), or the largest below which (-1), no more lies of the loss with a
-// tilt than e^logMass, as Chernoff's bound shows; it searches for the additional tilt from one that may be right.
-func (c composition) beyond(size, sign, tilt, logMass float64) chernoff {
-	log := 0.0
-	if tilt != 0 {
-		log, _, _ = c.at(tilt)
+// mostTilt returns an additional tilt that the grid can follow: it widens the losses of all rounds by about a step each.
+func (c composition) mostTilt(step float64) float64 {
+	rounds := 0.0
+	for _, e := range c {
+		rounds += e.rounds
 	}
+	return 4 / (math.Sqrt(rounds) * step)
+}
+
+// beyond returns the least loss above which (sign 1), or the largest below which (-1), no more lies of the loss with a
+// tilt than e^logMass, as Chernoff's bound shows; it searches for the additional tilt from one that may be right, up to the
+// largest one.
+func (c composition) beyond(start [2]float64, sign, tilt, logMass float64) chernoff {
+	log, mean, _ := c.at(tilt)
 	reach := func(u float64) float64 {
 		l, _, _ := c.at(tilt + sign*u)
 		return (l - log - logMass) / u
 	}
+	size, most := math.Min(start[0], start[1]), start[1]
 	best := reach(size)
+	enough := 0.01 * math.Abs(best-sign*mean)
 	for _, factor := range []float64{2, 0.5, 1.2, 1 / 1.2, 1.05, 1 / 1.05} {
-		for range 40 {
+		for range 60 {
+			if size*factor > most {
+				break
+			}
 			v := reach(size * factor)
-			if !(v < best) {
+			if !(v < best-enough) {
 				break
 			}
 			size, best = size*factor, v
 		}
+		enough = 0
 	}
 	return chernoff{sign * best, sign * size}
 }
