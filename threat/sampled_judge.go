@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"mafalda/internal/rounding"
 	"math"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 // evidence is the attacker's statistic in runs with the record and in ones without.
 type evidence struct{ with, without []float64 }
 
-// sampledShares are the points of the claimed curve that are attacked, in parts of the claimed ε; that itself is one.
+// sampledShares are the points of the claimed curve that are attacked, about, in parts of the claimed ε; that itself is one.
 var sampledShares = [...]float64{0, 0.125, 0.25, 0.5, 0.75}
 
 // points returns what is claimed for several ε, the claimed one last.
@@ -19,11 +20,12 @@ func (c SampledClaim) points() ([]SampledPoint, error) {
 	var points []SampledPoint
 	if c.Curve != nil {
 		for _, share := range sampledShares {
-			delta, err := c.Curve(share * c.Epsilon)
+			epsilon := rounding.Up(share*c.Epsilon, 4)
+			delta, err := c.Curve(epsilon)
 			if err != nil {
 				return nil, err
 			}
-			points = append(points, SampledPoint{Epsilon: share * c.Epsilon, Delta: delta})
+			points = append(points, SampledPoint{Epsilon: epsilon, Delta: delta})
 		}
 	}
 	return append(points, SampledPoint{Epsilon: c.Epsilon, Delta: c.Delta}), nil
