@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
 )
 
 // A LossDistribution is what Poisson-subsampled Gaussian mechanisms, run one after the other, adaptively or not, tell
@@ -63,6 +64,9 @@ func (d *LossDistribution) Epsilon(delta float64) (upper, lower float64, err err
 	if upper, err = d.unsampled().epsilon(delta); err != nil {
 		return 0, 0, err
 	}
+	if lower := d.unsampled().lowerEpsilon(upper, delta); lower > 0 && !d.sampled() {
+		return upper, lower, nil
+	}
 	removed, lower := d.direction(false, delta).epsilon(delta)
 	added := d.largestLoss()
 	if added > lower && d.sampled() {
@@ -71,6 +75,22 @@ func (d *LossDistribution) Epsilon(delta float64) (upper, lower float64, err err
 	}
 	upper = math.Min(upper, math.Max(removed, added))
 	return upper, math.Min(lower, upper), nil
+}
+
+// upperEpsilon returns Epsilon's upper bound, or nearly, for half the work.
+func (d *LossDistribution) upperEpsilon(delta float64) (float64, error) {
+	if d.variation() <= delta {
+		return 0, nil
+	}
+	upper, err := d.unsampled().epsilon(delta)
+	if err != nil || !d.sampled() {
+		return upper, err
+	}
+	most := d.direction(false, delta).upperEpsilon(delta)
+	if added := d.largestLoss(); added > most {
+		most = math.Max(most, math.Min(added, d.direction(true, delta).upperEpsilon(delta)))
+	}
+	return math.Min(upper, most), nil
 }
 
 // variation bounds δ(0): the sum of all rounds' total variations q(2Φ(1/(2s)) - 1).
@@ -118,8 +138,8 @@ func (d *LossDistribution) Delta(epsilon float64) (upper, lower float64, err err
 // leastDelta is a δ below which Delta is less accurate.
 const leastDelta = 1e-20
 
-// unsampled is the μ of the same Gaussian mechanisms with every record in every round: never more private. A record
-// that is not drawn tells nothing, so that δ of a sampled round is at most q times that of the whole, by convexity.
+// unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private: δ is
+// convex in a mixture, and that of a record that is not drawn is the least there can be.
 type unsampled float64
 
 func (d *LossDistribution) unsampled() unsampled {
@@ -135,6 +155,17 @@ func (d *LossDistribution) unsampled() unsampled {
 }
 
 func (mu unsampled) epsilon(delta float64) (float64, error) { return Epsilon(float64(mu), delta) }
+
+// lowerEpsilon returns an ε a little below an upper bound that does not hold, or 0 if that is not clear.
+func (mu unsampled) lowerEpsilon(upper, delta float64) float64 {
+	m, lower := float64(mu)*(1-1e-12), upper*(1-1e-9)
+	l := logDelta(m, lower)
+	x, y := lower/m-m/2, lower/m+m/2
+	if l-2*(absoluteError+relativeError*math.Abs(l)+0x1p-51*y*(1+math.Abs(x))) > rounding.Log(delta) {
+		return lower
+	}
+	return 0
+}
 
 func (mu unsampled) delta(epsilon float64) (float64, error) { return Delta(float64(mu), epsilon) }
 
@@ -190,14 +221,14 @@ func (r *direction) step(s saddle, slope, accuracy float64) float64 {
 // lattices returns the events' losses on a grid: pessimistic ones and, if asked for, optimistic ones.
 func (r *direction) lattices(step, tilt float64, both bool) (upper, lower []lossLattice, err error) {
 	for i, p := range r.pairs {
-		nodes, ok := r.composition[i].grade(step, tilt, r.total)
+		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, step, tilt, r.total)
 		if !ok {
 			return nil, nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxBins)
 		}
 		h := p.histogram(r.from[i], r.to[i], step, nodes)
 		upper = append(upper, h.pessimistic())
 		if both {
-			lower = append(lower, h.optimistic())
+			lower = append(lower, h.optimistic(r.rounds[i]))
 		}
 	}
 	return upper, lower, nil

@@ -16,7 +16,8 @@ type lossHistogram struct {
 	step         float64
 	nodes        []int
 	lower, upper []float64
-	below, above float64 // bounds of what is left out: losses under that of the first bin's upper node, and large ones
+	below, above float64 // bounds of the mass that is left out at either end
+	belowNode    int     // index of a node that is not under the losses at the low end
 }
 
 // massError bounds the relative error of every mass of a histogram: quadrature, exponentials and logarithms. Tests hold
@@ -38,6 +39,10 @@ func (p lossPair) histogram(from, to, step float64, nodes []int) lossHistogram {
 		h.above, h.below = normalTail(-from/p.s), normalTail(to/p.s)
 	} else {
 		h.above, h.below = normalTail((to-1)/p.s), normalTail(-from/p.s)
+	}
+	cut := math.Min(p.loss(from), p.loss(to))
+	for cut+1e-12*math.Abs(cut) > float64(nodes[h.belowNode])*step {
+		h.belowNode++
 	}
 	few, more, panel := newBinRule(4), newBinRule(8), newBinRule(10)
 	for i := range n {
@@ -104,7 +109,7 @@ func (r binRule) byOutcome(p lossPair, x [2]float64, node, width float64) (lower
 		for k, t := range r.at {
 			at := cuts[i] + t*length
 			v := p.density(at) * r.weight[k] * length
-			a, b := share(p.direction()*p.logRatio(at)-node, width)
+			a, b := share(p.loss(at)-node, width)
 			lower += v * a
 			upper += v * b
 		}

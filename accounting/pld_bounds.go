@@ -27,6 +27,30 @@ func (r *direction) epsilon(delta float64) (upper, lower float64) {
 	return upper, lower
 }
 
+// upperEpsilon returns the upper bound that epsilon returns, without the lower one: the grid is made a second time if the
+// approximation was poor.
+func (r *direction) upperEpsilon(delta float64) float64 {
+	s := r.saddleFor(math.Log(delta))
+	slope, upper := s.tilt, math.Inf(1)
+	for range tries {
+		step := r.step(s, slope, accuracy)
+		u, _, err := r.bounds(s, step, false)
+		if err != nil {
+			break
+		}
+		upper = math.Min(upper, u.upperEpsilon(delta))
+		if math.IsInf(upper, 1) {
+			break
+		}
+		s, slope = r.saddleAt(upper), u.slope(upper)
+		s.epsilon, s.logDelta = upper, math.Log(delta)
+		if step < 1.3*r.step(s, slope, accuracy) {
+			break
+		}
+	}
+	return upper
+}
+
 // slope returns about -d log δ/dε at ε.
 func (c *privacyCurve) slope(epsilon float64) float64 {
 	k := int(math.Floor((epsilon - c.composed.bottom) / c.composed.step))

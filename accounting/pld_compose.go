@@ -1,6 +1,10 @@
 package accounting
 
-import "math"
+import (
+	"math"
+
+	"mafalda/internal/fault"
+)
 
 // A composedLoss is the distribution under P of the sum of all rounds' losses, on a window: point k stands for the loss
 // bottom + k·step, and has the mass scale·e^{-tilt·(its loss - centre)}·(tilted[k] ± err).
@@ -49,6 +53,9 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	d.tilted, d.err = s.invert()
 	length := float64(points) * step
 	d.scale = math.Exp(all.log - w.tilt*d.centre)
+	if !(d.scale > 1e-290 && !math.IsInf(d.scale, 1)) {
+		return nil, fault.New("Delta", nil, "is too small")
+	}
 	d.slack = math.Expm1(total*(2*massError+8*unit*(all.largest+4)) + 8*unit*(all.size+math.Abs(w.tilt*d.centre)+
 		float64(points)+math.Abs(w.tilt)*length))
 	d.shift = total * (8*massError*step + 64*unit)

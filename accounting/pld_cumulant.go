@@ -21,7 +21,7 @@ func (p lossPair) cumulants(from, to float64, rounds int) cumulants {
 	for i := range len(cuts) - 1 {
 		quad.Legendre{}.FixedLocations(x, w, cuts[i], cuts[i+1])
 		for k := range x {
-			c.loss = append(c.loss, p.direction()*p.logRatio(x[k]))
+			c.loss = append(c.loss, p.loss(x[k]))
 			c.logWeight = append(c.logWeight, math.Log(w[k]*p.density(x[k])))
 		}
 	}

@@ -43,10 +43,9 @@ func (d *composedLoss) curve(err, scale float64) privacyCurve {
 		fall = down * (mass + fall)
 		delta += up * fall
 		c.delta[k], c.fall[k] = delta, fall
-		if v := d.tilted[k] + err; v > 0 {
+		mass = 0
+		if v := d.tilted[k] + err; !(v <= 0) {
 			mass = scale * v * d.untilt(k)
-		} else {
-			mass = 0
 		}
 	}
 	return c

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// grade chooses the nodes of one round's losses, multiples of step. Where few losses lie, under P and under the tilt that
+// grade chooses the nodes of one round's losses, multiples of step, from below to above both ends. Where few losses lie, under P and under the tilt that
 // counts, bins are wider: what a bin adds to the variance is its mass times the square of its width.
-func (c cumulants) grade(step, tilt, rounds float64) (nodes []int, ok bool) {
+func (c cumulants) grade(ends [2]float64, step, tilt, rounds float64) (nodes []int, ok bool) {
 	up, down := c.tails(math.Max(tilt, 0)), c.tails(0)
-	first, last := c.loss[0], c.loss[len(c.loss)-1]
-	low, high := math.Floor(math.Min(first, last)/step)-1, math.Ceil(math.Max(first, last)/step)+1
+	low, high := math.Floor(math.Min(ends[0], ends[1])/step)-1, math.Ceil(math.Max(ends[0], ends[1])/step)+1
 	if math.Abs(low) > 1<<31 || math.Abs(high) > 1<<31 {
 		return nil, false
 	}

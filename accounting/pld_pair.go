@@ -40,6 +40,9 @@ func (p lossPair) logRatio(x float64) float64 {
 	return math.Log1p(p.q * math.Expm1(z))
 }
 
+// loss returns the loss of an outcome.
+func (p lossPair) loss(x float64) float64 { return p.direction() * p.logRatio(x) }
+
 // outcome is the inverse of logRatio, -Inf at log(1-q) and below.
 func (p lossPair) outcome(l float64) float64 {
 	switch {

@@ -1,0 +1,137 @@
+package accounting
+
+import (
+	"math"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+)
+
+// SampledTarget is the privacy asked of rounds of the Poisson-subsampled Gaussian mechanism.
+type SampledTarget struct {
+	Probability    float64 // of a record to take part in a round
+	Rounds         int
+	Epsilon, Delta float64
+	Adjacency      Adjacency
+}
+
+// SampledPrivacy is a calibrated noise multiplier with what it gives.
+type SampledPrivacy struct {
+	NoiseMultiplier       float64 // rounded up to multiplierDigits
+	Epsilon, EpsilonLower float64 // bounds of the ε that this multiplier has; Epsilon is not above the one asked for
+}
+
+// multiplierDigits is how many significant decimal digits a calibrated noise multiplier has.
+const multiplierDigits = 8
+
+// CalibrateSampled returns a noise multiplier with which the rounds are (ε, δ)-DP, as LossDistribution.Epsilon proves. It is
+// the least such one but for the accuracy of that, and 1e-5: or MinNoiseMultiplier, if that is enough. The errors are a fault.Argument of
+// the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
+func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
+	switch e, d := target.Epsilon, target.Delta; {
+	case !(e > 0) || math.IsInf(e, 1):
+		return SampledPrivacy{}, fault.New("Epsilon", e, "must be positive and finite")
+	case !(d > 0 && d < 1):
+		return SampledPrivacy{}, fault.New("Delta", d, "must be above 0 and below 1")
+	}
+	if _, err := target.with(1); err != nil {
+		return SampledPrivacy{}, err
+	}
+	s, err := target.search()
+	if err != nil {
+		return SampledPrivacy{}, err
+	}
+	d, err := target.with(s)
+	if err != nil {
+		return SampledPrivacy{}, err
+	}
+	upper, lower, err := d.Epsilon(target.Delta)
+	return SampledPrivacy{NoiseMultiplier: s, Epsilon: math.Min(upper, target.Epsilon), EpsilonLower: lower}, err
+}
+
+// with composes the target's rounds with a noise multiplier.
+func (t SampledTarget) with(multiplier float64) (*LossDistribution, error) {
+	return ComposeSampled(t.Adjacency, SampledRounds{SampledGaussian{t.Probability, multiplier}, t.Rounds})
+}
+
+// upper returns an ε that holds with a noise multiplier.
+func (t SampledTarget) upper(multiplier float64) (float64, error) {
+	d, err := t.with(multiplier)
+	if err != nil {
+		return 0, err
+	}
+	return d.upperEpsilon(t.Delta)
+}
+
+// approximate returns log ε for a noise multiplier in about a millisecond, nearly; -Inf where it is 0 or less.
+func (t SampledTarget) approximate(multiplier float64) float64 {
+	d, err := t.with(multiplier)
+	if err != nil || d.variation() <= t.Delta {
+		return math.Inf(-1)
+	}
+	return math.Log(d.direction(false, t.Delta).saddleFor(math.Log(t.Delta)).epsilon)
+}
+
+// search returns the least multiplier it finds whose upper bound is at most ε.
+func (t SampledTarget) search() (float64, error) {
+	goal := math.Log(t.Epsilon)
+	low, high := math.Log(MinNoiseMultiplier), math.Log(MaxNoiseMultiplier)
+	for a, b := low, high; ; { // a first guess
+		middle := (a + b) / 2
+		if b-a < 1e-4 {
+			return t.narrow(middle, low, high)
+		}
+		if t.approximate(math.Exp(middle)) > goal {
+			a = middle
+		} else {
+			b = middle
+		}
+	}
+}
+
+// narrow finds where log ε comes to its goal as a function of log s: by secants, within an interval that only shrinks.
+func (t SampledTarget) narrow(guess, low, high float64) (float64, error) {
+	const close, most = 1e-5, 40
+	goal := math.Log(t.Epsilon) - close/4
+	best, slope := math.Inf(1), -1.0
+	lastX, lastY := math.NaN(), 0.0
+	for range most {
+		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
+		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier))
+		if err != nil {
+			return 0, err
+		}
+		x, y := math.Log(s), math.Max(math.Log(epsilon), goal-10)-goal
+		if epsilon <= t.Epsilon {
+			best, high = math.Min(best, s), math.Min(high, x)
+			if y > -close || s <= MinNoiseMultiplier {
+				break
+			}
+		} else {
+			low = math.Max(low, x)
+			if s >= MaxNoiseMultiplier {
+				break
+			}
+		}
+		if high-low < close {
+			break
+		}
+		if d := (y - lastY) / (x - lastX); d < -0.05 && d > -50 {
+			slope = d
+		}
+		lastX, lastY = x, y
+		guess = x - y/slope
+		if !(guess > low && guess < high) {
+			guess = (low + high) / 2
+			if y < 0 { // try the ends: they may do
+				guess = math.Max(low, x-1)
+			} else {
+				guess = math.Min(high, x+1)
+			}
+		}
+	}
+	if math.IsInf(best, 1) {
+		return 0, fault.New("Epsilon", t.Epsilon, "is out of reach for noise multipliers up to %v", float64(MaxNoiseMultiplier))
+	}
+	return math.Max(best, MinNoiseMultiplier), nil
+}
