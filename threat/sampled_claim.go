@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -15,7 +16,8 @@ import (
 // ClaimSampled returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
 // With PoissonSampling the strategy must have no more bands than there are groups; CyclicSampling has no secret, and is
 // μ-GDP. The errors are a fault.Argument, ErrAudit and those of the accountant.
-func ClaimSampled(c strategy.Strategy, s participation.Sampling, noiseMultiplier, delta float64) (SampledClaim, error) {
+func ClaimSampled(ctx context.Context, c strategy.Strategy, s participation.Sampling,
+	noiseMultiplier, delta float64) (SampledClaim, error) {
 	switch {
 	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
 		return SampledClaim{}, fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
@@ -64,5 +66,6 @@ func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta floa
 func (c columns) claimCyclic(s participation.CyclicSampling, noise, delta float64) (SampledClaim, error) {
 	mu := rounding.DivUp(rounding.Above(floats.Norm(c.sum(c.worstBatch(s.Batches)), 2)*(1+1e-12)), noise)
 	epsilon, err := accounting.Epsilon(mu, delta)
-	return SampledClaim{epsilon, delta, func(epsilon float64) (float64, error) { return accounting.Delta(mu, epsilon) }}, err
+	curve := func(epsilon float64) (float64, error) { return accounting.Delta(mu, epsilon) }
+	return SampledClaim{epsilon, delta, curve}, err
 }

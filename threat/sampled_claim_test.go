@@ -46,7 +46,7 @@ func TestAuditSampled(t *testing.T) {
 		return participation.PoissonSampling{Groups: groups, Probability: q}
 	}
 	claimed := func(c strategy.Strategy, s participation.Sampling, noise, delta float64) SampledClaim {
-		claim, err := ClaimSampled(c, s, noise, delta)
+		claim, err := ClaimSampled(t.Context(), c, s, noise, delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestAuditSampled(t *testing.T) {
 // nodes that multiply by another matrix are found.
 func TestAuditSampledIsStrong(t *testing.T) {
 	c, s := banded(t, 30, 3, 0.6), participation.PoissonSampling{Groups: 3, Probability: 0.3}
-	claim, err := ClaimSampled(c, s, 1, 1e-2)
+	claim, err := ClaimSampled(t.Context(), c, s, 1, 1e-2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,18 +133,18 @@ func TestClaimSampled(t *testing.T) {
 	c := banded(t, 12, 3, 0.6)
 	scaled := c.Scaled(0.25) // with a quarter of the noise, it is the same mechanism
 	s := participation.PoissonSampling{Groups: 3, Probability: 0.5}
-	one, err := ClaimSampled(c, s, 2, 1e-5)
+	one, err := ClaimSampled(t.Context(), c, s, 2, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := ClaimSampled(scaled, s, 0.5, 1e-5)
+	other, err := ClaimSampled(t.Context(), scaled, s, 0.5, 1e-5)
 	if err != nil || math.Abs(other.Epsilon-one.Epsilon) > 1e-9*one.Epsilon {
 		t.Errorf("%v, want %v; %v", other.Epsilon, one.Epsilon, err)
 	}
 	if delta, err := one.Curve(one.Epsilon); err != nil || math.Abs(delta/1e-5-1) > 0.02 {
 		t.Errorf("delta = %v, %v", delta, err)
 	}
-	fixed, err := ClaimSampled(c, participation.CyclicSampling{Batches: 3}, 2, 1e-5)
+	fixed, err := ClaimSampled(t.Context(), c, participation.CyclicSampling{Batches: 3}, 2, 1e-5)
 	want, err2 := accounting.Epsilon(1, 1e-5) // 4 columns of norm 1 and noise 2
 	if err != nil || err2 != nil || fixed.Epsilon < want || fixed.Epsilon > want*(1+1e-9) {
 		t.Errorf("%v, want %v; %v, %v", fixed.Epsilon, want, err, err2)
@@ -161,7 +161,7 @@ func TestClaimSampled(t *testing.T) {
 		"Sampling":        {participation.MinSepSampling{Participations: 2, Separation: 2, Probability: 0.5}, 1, 0.1},
 	} {
 		var a *fault.Argument
-		if _, err := ClaimSampled(c, tc.s, tc.noise, tc.delta); !errors.As(err, &a) || a.Field != name {
+		if _, err := ClaimSampled(t.Context(), c, tc.s, tc.noise, tc.delta); !errors.As(err, &a) || a.Field != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

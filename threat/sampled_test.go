@@ -101,17 +101,17 @@ func TestSampledRatios(t *testing.T) {
 		bands    int
 		patterns map[*[]int]float64
 	}{
-		"poisson, one band":                 {participation.PoissonSampling{Groups: 1, Probability: 0.3}, 1, poisson(1, 0.3)},
-		"poisson, bands and groups":         {participation.PoissonSampling{Groups: 3, Probability: 0.2}, 3, poisson(3, 0.2)},
-		"poisson, fewer groups":             {participation.PoissonSampling{Groups: 2, Probability: 0.4}, 3, poisson(2, 0.4)},
-		"poisson, three at a time":          {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 3, poisson(1, 0.4)},
-		"poisson, all at a time":            {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 7, poisson(1, 0.4)},
-		"poisson, no secret, two at a time": {participation.PoissonSampling{Groups: 1, Probability: 1}, 2, poisson(1, 1)},
-		"poisson, no secret":                {participation.PoissonSampling{Groups: 2, Probability: 1}, 2, poisson(2, 1)},
-		"bins, disjoint":                    {participation.BinsSampling{Bins: 3}, 2, bins(3)},
-		"bins, overlapping":                 {participation.BinsSampling{Bins: 3}, 5, bins(3)},
-		"bins, one":                         {participation.BinsSampling{Bins: 1}, 2, bins(1)},
-		"cyclic, the worst of three":        {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
+		"poisson, one band":          {participation.PoissonSampling{Groups: 1, Probability: 0.3}, 1, poisson(1, 0.3)},
+		"poisson, bands and groups":  {participation.PoissonSampling{Groups: 3, Probability: 0.2}, 3, poisson(3, 0.2)},
+		"poisson, fewer groups":      {participation.PoissonSampling{Groups: 2, Probability: 0.4}, 3, poisson(2, 0.4)},
+		"poisson, three at a time":   {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 3, poisson(1, 0.4)},
+		"poisson, all at a time":     {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 7, poisson(1, 0.4)},
+		"poisson, all, two a time":   {participation.PoissonSampling{Groups: 1, Probability: 1}, 2, poisson(1, 1)},
+		"poisson, no secret":         {participation.PoissonSampling{Groups: 2, Probability: 1}, 2, poisson(2, 1)},
+		"bins, disjoint":             {participation.BinsSampling{Bins: 3}, 2, bins(3)},
+		"bins, overlapping":          {participation.BinsSampling{Bins: 3}, 5, bins(3)},
+		"bins, one":                  {participation.BinsSampling{Bins: 1}, 2, bins(1)},
+		"cyclic, the worst of three": {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := columnsOf(banded(t, steps, tc.bands, 0.6))
@@ -226,7 +226,7 @@ func TestSampledCoverage(t *testing.T) {
 	if found < trials*9/10 {
 		t.Errorf("%d of %d small claims are found", found, trials)
 	}
-	t.Logf("%d of %d fail, %d found; largest lower limit of epsilon %.3f of %.3f", wrong, trials, found, best, claim.Epsilon)
+	t.Logf("%d of %d fail, %d found; epsilon of at least %.3f of %.3f", wrong, trials, found, best, claim.Epsilon)
 }
 
 // The limits of Clopper and Pearson by their definition: the binomial tail is the share.

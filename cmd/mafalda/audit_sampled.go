@@ -28,12 +28,16 @@ var auditedSamplings = []string{"poisson", "bins", "cyclic"}
 
 func (f *sampledFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "", "attack the privacy of batches that are drawn in secret, as they are said to be:\n"+
-		"poisson: from --groups in turn, each record with --probability\nbins: each record in one of -b batches, drawn once\n"+
+	fl.StringVar(&f.sampling, "sampling", "", "attack the privacy of batches that are drawn in secret:\n"+
+		"poisson: from --groups in turn, each record with --probability\n"+
+		"bins: each record in one of -b batches, drawn once\n"+
 		"cyclic: each record in one of -b fixed batches, and no secret")
-	fl.StringVar(&f.actual, "actual", "", "with --sampling: what the nodes really do, poisson, bins or cyclic (default: the same)")
-	fl.Float64Var(&f.probability, "probability", 0, "with --sampling: of a record in a step of its group (default: groups/b)")
-	fl.Var((*cli.WholeNumber)(&f.groups), "groups", "with --sampling: groups of records (default: the bands of the strategy)")
+	fl.StringVar(&f.actual, "actual", "",
+		"with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)")
+	fl.Float64Var(&f.probability, "probability", 0,
+		"with --sampling: of a record in a step of its group (default: groups/b)")
+	fl.Var((*cli.WholeNumber)(&f.groups), "groups",
+		"with --sampling: groups of records (default: the bands of the strategy)")
 	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0,
 		"with --sampling: noise standard deviation over the clip that is claimed")
 	fl.Float64Var(&f.epsilon, "epsilon", 0, "with --sampling: the epsilon that is claimed (default: the accountant's)")
@@ -42,7 +46,7 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 	cli.CompleteWith(cmd, "actual", auditedSamplings)
 }
 
-// flagsOfSampling and flagsOfNetwork are for one kind of audit each.
+// Other flags are for audits without --sampling.
 var (
 	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta"}
 	flagsOfBoth     = [...]string{"sampling", "T", "separation", "strategy", "runs", "audit-seed", "confidence",
@@ -78,8 +82,9 @@ func (f *auditFlags) runSampled(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("runs") {
 		runs = threat.DefaultSampledRuns
 	}
-	r, err := threat.AuditSampled(cmd.Context(), a.SampledScenario, threat.SampledOptions{Random: rand.NewPCG(f.auditSeed, 0), Runs: runs,
-		Confidence: f.confidence, NoiseScale: f.noiseScale, Noising: a.noising})
+	r, err := threat.AuditSampled(cmd.Context(), a.SampledScenario, threat.SampledOptions{
+		Random: rand.NewPCG(f.auditSeed, 0), Runs: runs, Confidence: f.confidence, NoiseScale: f.noiseScale,
+		Noising: a.noising})
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}
@@ -104,7 +109,7 @@ func (f *auditFlags) runSampled(cmd *cobra.Command) error {
 	return err
 }
 
-// sampledFailure says by how much the claim is exceeded: its epsilon, or else the delta of the curve where that is most.
+// sampledFailure says by how much the claim is exceeded: its epsilon, or else the delta of its curve where that is most.
 func sampledFailure(r threat.SampledResult) error {
 	if r.EpsilonLow > r.Epsilon {
 		return fmt.Errorf("the attack proves epsilon of at least %s at delta = %s: more than the claimed %s",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 			return a, err
 		}
 	}
-	return a, d.claim(&a)
+	return a, d.claim(cmd.Context(), &a)
 }
 
 // independent has independent noise: DP-D-SGD.
@@ -81,7 +82,7 @@ func (d *sampledDefaults) load(folder string, a *sampledAudit) error {
 		return cli.Usage(err)
 	}
 	if e.Manifest.PerNode != nil {
-		return cli.Usagef("--strategy %s: its nodes have strategies of their own, which are not audited with --sampling", folder)
+		return cli.Usagef("--strategy %s: its nodes have strategies of their own, which --sampling does not audit", folder)
 	}
 	if a.Strategy, err = e.SharedStrategy(); err != nil {
 		return cli.Usage(err)
@@ -159,7 +160,7 @@ func (d *sampledDefaults) batches(flag string, steps int) (int, error) {
 }
 
 // claim completes what is attacked: an epsilon that was given, or the accountant's, and what an export says.
-func (d *sampledDefaults) claim(a *sampledAudit) (err error) {
+func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error) {
 	a.NoiseMultiplier = d.noiseMultiplier
 	switch {
 	case !d.given("noise-multiplier") && d.noiseMultiplier == 0:
@@ -170,7 +171,8 @@ func (d *sampledDefaults) claim(a *sampledAudit) (err error) {
 		a.Claim = threat.SampledClaim{Epsilon: d.epsilon, Delta: d.delta}
 		return nil
 	}
-	if a.Claim, err = threat.ClaimSampled(a.Strategy, a.claimed, d.noiseMultiplier, d.delta); err == nil && d.said > 0 {
+	a.Claim, err = threat.ClaimSampled(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	if d.said > 0 {
 		a.Claim.Epsilon = d.said
 	}
 	return err
