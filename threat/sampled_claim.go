@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
 	"mafalda/internal/fault"
@@ -14,8 +15,8 @@ import (
 )
 
 // ClaimSampled returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
-// With PoissonSampling the strategy must have no more bands than there are groups; CyclicSampling has no secret, and is
-// μ-GDP. The errors are a fault.Argument, ErrAudit and those of the accountant.
+// With PoissonSampling the strategy must have no more bands than there are groups, with BinsSampling no negative entry;
+// CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument, ErrAudit and those of the accountant.
 func ClaimSampled(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 	noiseMultiplier, delta float64) (SampledClaim, error) {
 	switch {
@@ -34,6 +35,8 @@ func ClaimSampled(ctx context.Context, c strategy.Strategy, s participation.Samp
 	switch s := s.(type) {
 	case participation.PoissonSampling:
 		return cs.claimPoisson(s, noiseMultiplier, delta)
+	case participation.BinsSampling:
+		return claimBins(ctx, c, s, noiseMultiplier, delta)
 	case participation.CyclicSampling:
 		return cs.claimCyclic(s, noiseMultiplier, delta)
 	}
@@ -60,6 +63,23 @@ func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta floa
 		return upper, err
 	}
 	return SampledClaim{epsilon, delta, curve}, err
+}
+
+// claimBins is by Monte Carlo, from seed 0, with the accountant's own confidence.
+func claimBins(ctx context.Context, c strategy.Strategy, s participation.BinsSampling,
+	noise, delta float64) (SampledClaim, error) {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	b, err := accounting.NewBins(&lower, s.Bins)
+	if err != nil {
+		return SampledClaim{}, err
+	}
+	p, err := b.Epsilon(ctx, delta, noise, accounting.MonteCarlo{})
+	curve := func(epsilon float64) (float64, error) {
+		d, err := b.Delta(ctx, epsilon, noise, accounting.MonteCarlo{Samples: 1 << 16})
+		return d.Upper, err
+	}
+	return SampledClaim{p.Epsilon, delta, curve}, err
 }
 
 // claimCyclic is for the batch whose columns have the largest sum.

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/internal/cli"
 	"mafalda/participation"
@@ -112,6 +115,8 @@ func (d *sampledDefaults) load(folder string, a *sampledAudit) error {
 	}
 	if !d.given("groups") {
 		d.groups = s.Groups
+	} else {
+		d.said = 0
 	}
 	return nil
 }
@@ -172,6 +177,9 @@ func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error
 		return nil
 	}
 	a.Claim, err = threat.ClaimSampled(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	if errors.Is(err, accounting.ErrDomination) {
+		return cli.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
+	}
 	if d.said > 0 {
 		a.Claim.Epsilon = d.said
 	}
