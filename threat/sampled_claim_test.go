@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
@@ -129,6 +130,33 @@ func TestAuditSampledIsStrong(t *testing.T) {
 	}
 }
 
+// The accountant of bins agrees with a definition on a grid, on the whole curve, and refuses negative entries.
+func TestClaimSampledBins(t *testing.T) {
+	minus, err := strategy.NewDense(mat.NewDense(2, 2, []float64{1, 0, -0.5, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := participation.BinsSampling{Bins: 2}
+	if _, err := ClaimSampled(t.Context(), minus, two, 1, 1e-3); !errors.Is(err, accounting.ErrDomination) {
+		t.Errorf("a negative entry: %v", err)
+	}
+	if testing.Short() {
+		return // the accountant draws millions of samples
+	}
+	claim, err := ClaimSampled(t.Context(), strategy.Identity(2), two, 0.8, 1e-3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := binsOfTwo(t, 0.8, 1)
+	for _, epsilon := range []float64{0, 0.5, 1, 2} {
+		got, err := claim.Curve(epsilon)
+		want, err2 := exact.Curve(epsilon)
+		if err != nil || err2 != nil || got < 0.99*want || got > 1.1*want {
+			t.Errorf("epsilon = %v: delta = %v, want %v; %v, %v", epsilon, got, want, err, err2)
+		}
+	}
+}
+
 func TestClaimSampled(t *testing.T) {
 	c := banded(t, 12, 3, 0.6)
 	scaled := c.Scaled(0.25) // with a quarter of the noise, it is the same mechanism
@@ -148,6 +176,15 @@ func TestClaimSampled(t *testing.T) {
 	want, err2 := accounting.Epsilon(1, 1e-5) // 4 columns of norm 1 and noise 2
 	if err != nil || err2 != nil || fixed.Epsilon < want || fixed.Epsilon > want*(1+1e-9) {
 		t.Errorf("%v, want %v; %v, %v", fixed.Epsilon, want, err, err2)
+	}
+	known, err := ClaimSampled(t.Context(), c, participation.BinsSampling{Bins: 1}, 10, 1e-5) // all columns together
+	cs, err2 := columnsOf(c)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	want, err = accounting.Epsilon(floats.Norm(cs.sum(cs.every(0, 1)), 2)/10, 1e-5)
+	if err != nil || math.Abs(known.Epsilon-want) > 1e-3*want {
+		t.Errorf("one bin: %v, want %v; %v", known.Epsilon, want, err)
 	}
 	for name, tc := range map[string]struct {
 		s            participation.Sampling

@@ -18,7 +18,7 @@ func TestAuditSampled(t *testing.T) {
 	}
 	exported := []string{"--sampling", "poisson", "--strategy", dir}
 	independent := strings.Fields("--sampling poisson --T 40 --probability 0.1 --noise-multiplier 0.8 --delta 1e-4")
-	bins := strings.Fields("--sampling bins --T 8 -b 4 --noise-multiplier 2 --delta 1e-3")
+	bins := strings.Fields("--sampling bins --T 40 -b 10 --noise-multiplier 1.5 --delta 1e-2 --epsilon 1.43")
 	for name, tc := range map[string]struct {
 		flags []string
 		more  string
@@ -97,7 +97,7 @@ func TestBadSampledAudits(t *testing.T) {
 		"own strategies":     {with("--probability 0.1 --T 8 --strategy " + own), "strategies of their own"},
 		"negative entries": {strings.Fields("audit --sampling bins --noise-multiplier 1 --delta 0.1 --strategy " + dense),
 			"domination is not proved"},
-		"overlap":            {with("--probability 0.1 --T 8 --groups 1 --strategy " + plain), "no epsilon is proved"},
+		"overlap": {with("--probability 0.1 --T 8 --groups 1 --strategy " + plain), "no epsilon is proved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := mafalda(tc.args...)
