@@ -18,6 +18,12 @@
 // t mod b. Whether that is what the strategy's sensitivity was computed for is checked twice: before the run, and in it,
 // where a participation.Ledger notes every record in every step it takes part in and refuses what the schema does not allow.
 //
+// Config.Sampling draws batches of varying sizes instead, of which the attackers know nothing. Sums of clipped gradients
+// are then divided by the expected size, which is public, never by the real one; noise of Noise.Multiplier·sens·Δ is added
+// to the sum; an empty batch takes noise and a step as any other. What is checked is the contract of the sampler, and that
+// the strategy is one that its accountant knows: of at most as many bands as Poisson sampling has groups, without negative
+// entries for bins.
+//
 // # What is fast
 //
 // Numbers are float32, as in training; losses, norms and means are float64. Products over a batch are matrix products.

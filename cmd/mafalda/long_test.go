@@ -8,6 +8,7 @@ import (
 
 // More steps than matrices have room for: exported, verified and drawn from like any other strategy.
 func TestLongRun(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"--graph", "cycle:5", "--gossip", "metropolis", "--T", "6000", "-k", "3", "--mu", "1"}
 	m := optimizeJSON(t, append(args, "--strategy", "blt", "--buffers", "2", "-o", dir)...)

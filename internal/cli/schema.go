@@ -32,7 +32,7 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	CompleteWith(cmd, "schema", schemaNames)
 }
 
-// BindEvery is bind for chooseEvery.
+// BindEvery is Bind for ChooseEvery.
 func (f *SchemaFlags) BindEvery(cmd *cobra.Command) {
 	f.Bind(cmd)
 	k := cmd.Flags().Lookup("participations")
