@@ -13,8 +13,8 @@ import (
 type Sampling struct {
 	Scheme string `json:"scheme"` // SchemeCyclic, and then there is nothing else, or SchemePoisson
 
-	// Groups is w: a node cuts its records once, without looking at them, into so many groups; step t draws from group
-	// t mod w, every record independently with Probability. So each of them is drawn for at most Rounds steps.
+	// Groups is w: a node puts every record once, independently of all others, into one of so many groups; step t draws
+	// from group t mod w, every record independently with Probability, in at most Rounds steps.
 	Groups      int     `json:"groups,omitempty"`
 	Probability float64 `json:"probability,omitempty"`
 	Rounds      int     `json:"rounds,omitempty"`

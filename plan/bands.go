@@ -238,7 +238,12 @@ func (s *bandSearch) tooLittle(e accounting.SampledRounds, multiplier float64) (
 	if multiplier < accounting.MinNoiseMultiplier || multiplier > accounting.MaxNoiseMultiplier {
 		return false, nil
 	}
-	upper, _, err := epsilonOf(e, multiplier, s.delta)
+	e.NoiseMultiplier = multiplier
+	d, err := accounting.ComposeSampled(accounting.ZeroOut, e)
+	if err != nil {
+		return false, err
+	}
+	upper, _, err := d.Epsilon(s.delta)
 	return upper > s.epsilon, err
 }
 
@@ -248,7 +253,7 @@ func (s *bandSearch) calibrate(i int) error {
 		return nil
 	}
 	var err error
-	b.NoiseMultiplier, err = calibrateSampled(poissonRounds(s.schema, i+1), s.epsilon, s.delta)
+	b.NoiseMultiplier, err = noiseFor(poissonRounds(s.schema, i+1), s.epsilon, s.delta)
 	return err
 }
 

@@ -19,9 +19,9 @@ const (
 	// Cyclic is batches in turn, or whatever else the schema allows. Attackers may know in which steps a record takes
 	// part.
 	Cyclic Sampling = iota
-	// Poisson is batches drawn in secret: a node cuts its records once, without looking at them, into as many groups as
-	// the strategy has bands, w; step t draws from group t mod w, every record independently with probability w/b. So
-	// batches have T/k of all records on average, as they have under the cyclic schema of k and b.
+	// Poisson is batches drawn in secret: a node puts every record once, independently of all others, into one of as many
+	// groups as the strategy has bands, w; step t draws from group t mod w, every record independently with probability
+	// w/b. So on average a batch has one in b records, as it has under the cyclic schema of k and b.
 	//
 	// A record is then in no two steps whose columns of C have a row in common, and the privacy of its group's steps is
 	// that of so many rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one (Choquette-Choo et
@@ -114,6 +114,25 @@ func (o Options) checkSampledPrivacy() error {
 func poissonRounds(schema participation.Schema, bands int) accounting.SampledRounds {
 	return accounting.SampledRounds{Rounds: (schema.Steps() + bands - 1) / bands,
 		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
+}
+
+// noiseFor returns the noise multiplier with which what a record goes through is (ε, δ)-DP, by both of the accountant's
+// ways to ε. The errors are those of accounting.CalibrateSampled.
+func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
+	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
+		Epsilon: epsilon, Delta: delta})
+	if err != nil {
+		return 0, err
+	}
+	for e.NoiseMultiplier = p.NoiseMultiplier; ; e.NoiseMultiplier *= 1 + 1e-6 {
+		d, err := accounting.ComposeSampled(accounting.ZeroOut, e)
+		if err != nil {
+			return 0, err
+		}
+		if upper, _, err := d.Epsilon(delta); err != nil || upper <= epsilon {
+			return e.NoiseMultiplier, err
+		}
+	}
 }
 
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.

@@ -19,7 +19,7 @@ func (s *solver) poisson(ctx context.Context) error {
 	target := s.Options.Privacy.Target
 	bands := s.Options.Class.Parameters().Bandwidth
 	first := max(bands, 1)
-	if _, err := calibrateSampled(poissonRounds(s.schema(), first), target.Epsilon, target.Delta); err != nil {
+	if _, err := noiseFor(poissonRounds(s.schema(), first), target.Epsilon, target.Delta); err != nil {
 		return fmt.Errorf("noise for %d bands: %w", first, err) // before a large network's Gram matrix is computed
 	}
 	if err := s.measures(ctx); err != nil {
@@ -30,12 +30,11 @@ func (s *solver) poisson(ctx context.Context) error {
 		return err
 	}
 	s.show("cyclic optimum", 0)
-	cyclic, err := s.dense(ctx, s.schema(), func(it factorize.Iteration) { s.show("cyclic optimum", s.fraction(it.Gap)) })
-	if err != nil {
+	if s.Cyclic, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap()}); err != nil {
 		return err
 	}
-	s.Cyclic = cyclic
-	if s.Optimum, err = s.dense(ctx, single, s.iteration); err != nil {
+	s.Optimum, err = s.dense(ctx, single, factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
+	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -74,9 +73,8 @@ func candidateGap(tolerance float64, steps int) float64 {
 
 // dense returns the dense optimum under a schema.
 func (s *solver) dense(ctx context.Context, schema participation.Schema,
-	progress factorize.Progress) (*factorize.Result, error) {
-	r, err := factorize.Dense{}.Optimize(ctx, s.objective(), schema,
-		factorize.Options{Gap: s.Options.Tolerance, Progress: progress})
+	opts factorize.Options) (*factorize.Result, error) {
+	r, err := factorize.Dense{}.Optimize(ctx, s.objective(), schema, opts)
 	if err != nil {
 		return nil, fmt.Errorf("optimizing: %w", err)
 	}
@@ -118,7 +116,7 @@ func (s *solver) plainSampled() float64 {
 	if s.gram == nil || schema.Steps() > schema.Participations()*schema.Separation() {
 		return math.Inf(1)
 	}
-	multiplier, err := calibrateSampled(poissonRounds(schema, 1), target.Epsilon, target.Delta)
+	multiplier, err := noiseFor(poissonRounds(schema, 1), target.Epsilon, target.Delta)
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -147,13 +145,18 @@ func (s *solver) privateBands() error {
 		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
 			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
 	}
-	s.ErrorAtPrivacy = best.ErrorAtPrivacy
-	mu, err := accounting.Calibrate(wanted.Target, rounding.SqrtUp(s.Cyclic.Sensitivity.Squared), clip, wanted.Adjacency)
+	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
+	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
+	return err
+}
+
+// cyclicError is the error at the privacy of an optimum for batches in turn.
+func cyclicError(of *factorize.Result, wanted *Privacy) (float64, error) {
+	p, err := wanted.calibrate(rounding.SqrtUp(of.Sensitivity.Squared))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	s.CyclicErrorAtPrivacy = errorAtPrivacy(mu.NoiseStd, clip, s.Cyclic.SquaredError)
-	return nil
+	return errorAtPrivacy(p.NoiseStd, p.Clip, of.SquaredError), nil
 }
 
 // bestCandidate returns the candidate whose strategy was taken.
