@@ -16,7 +16,6 @@ import (
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -42,9 +41,12 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 		return nil, err
 	}
 	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
-	if p.long(o) {
+	switch {
+	case o.Sampling == Poisson:
+		err = s.poisson(ctx)
+	case p.long(o):
 		err = s.long(ctx)
-	} else {
+	default:
 		err = s.search(ctx)
 	}
 	if err != nil {
@@ -52,7 +54,7 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s.measure()
 	s.Ending = s.ending(ctx)
-	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
+	if err := s.private(); err != nil {
 		return nil, err
 	}
 	s.Took, s.PeakBytes = time.Since(started), limits.PeakBytes()
@@ -120,12 +122,10 @@ func (s *solver) search(ctx context.Context) error {
 	if !s.Options.NoBaselines {
 		go dmf() // beside all else
 	}
-	var err error
-	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	err := s.measures(ctx)
 	if err != nil {
-		return fmt.Errorf("computing the Gram matrix: %w", err)
+		return err
 	}
-	s.gram = s.kernel.Gram()
 	if s.Problem.Objective == Mean {
 		err = s.optimum(ctx)
 	} else {
@@ -142,6 +142,17 @@ func (s *solver) search(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// measures computes what strategies are measured by.
+func (s *solver) measures(ctx context.Context) error {
+	var err error
+	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	if err != nil {
+		return fmt.Errorf("computing the Gram matrix: %w", err)
+	}
+	s.gram = s.kernel.Gram()
 	return nil
 }
 

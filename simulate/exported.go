@@ -76,6 +76,10 @@ func (s *Study) participationOf(e *export.Export) (participation.Schema, error) 
 	if err != nil {
 		return nil, err
 	}
+	if e.Manifest.Sampled() {
+		return nil, fmt.Errorf("%w, and batches are visited in turn here: %w", export.ErrSampled,
+			participation.ErrViolated)
+	}
 	if err := participation.CheckCycle(of, s.config.Schema.Separation()); err != nil {
 		return nil, fmt.Errorf("its privacy is for %v: %w", of, err)
 	}

@@ -108,6 +108,9 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 	return s, nil
 }
 
+// Separation returns -b as it was given, 0 if it was not.
+func (f *SchemaFlags) Separation() int { return f.separation }
+
 // File returns the path of the file that --schema names, empty if it names none.
 func (f *SchemaFlags) File() string {
 	if slices.Contains(schemaNames, f.schema) {
