@@ -79,7 +79,7 @@ func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
 // ChooseEvery is Choose with another default: without any of the flags a record takes part in every step.
 func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, error) {
 	given := cmd.Flags().Changed
-	if given("T") && !given("participations") && !given("separation") && !given("schema") {
+	if given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
 		s, err := participation.NewCyclic(f.Steps, f.Steps, 1)
 		if err != nil {
 			return nil, Usage(err)
