@@ -44,7 +44,7 @@ func (p lossPair) histogram(from, to, step float64, nodes []int) lossHistogram {
 	for cut+1e-12*math.Abs(cut) > float64(nodes[h.belowNode])*step {
 		h.belowNode++
 	}
-	few, more, panel := newBinRule(4), newBinRule(8), newBinRule(10)
+	few, more, panel := newBinRule(6), newBinRule(10), newBinRule(12)
 	for i := range n {
 		node, width := float64(nodes[i])*step, h.width(i)
 		least := node // of L

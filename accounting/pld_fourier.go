@@ -43,7 +43,7 @@ const negligibleLog = -80.0
 // coefficient, and grows with the rounds.
 const (
 	refinedLog  = -45.0
-	refinedWork = 30_000_000
+	refinedWork = 5_000_000
 )
 
 // include convolves with so many times the same measure, of total mass about one.
@@ -70,18 +70,19 @@ func (s *spectrum) include(c circle, rounds int) {
 			log, angle, off := c.coefficient(k, half)
 			s.log[k] += n * (log - l)
 			s.angle[k] += math.Remainder(n*angle, 2*math.Pi)
-			s.off[k] += n*off + 4*unit*n*(math.Abs(log)+math.Abs(angle))
-			s.most[k] += n * (log + off)
+			size := math.Exp(log)
+			s.off[k] += n*math.Log1p(off/size) + 4*unit*n*(math.Abs(log)+math.Abs(angle))
+			s.most[k] += n*math.Log(size+off) + 1e-3
 		default:
 			s.angle[k] += math.Remainder(n*math.Atan2(imag(v), real(v)), 2*math.Pi)
 			relative := math.Log1p(all/math.Sqrt(size)) + 8*unit
 			s.off[k] += n * relative
-			s.most[k] += n * (l + relative)
+			s.most[k] += n*(l+relative) + 1e-3
 		}
 	}
 }
 
-// coefficient returns the logarithm of one coefficient, and a bound of its error but for that of the total mass, which all
+// coefficient returns the logarithm of one coefficient, and a bound of the coefficient's error but for that of the total mass, which all
 // have in common: where many powers are taken a coefficient that counts is near the total mass, and only the small
 // difference has an error.
 func (c circle) coefficient(k int, half halfAngles) (log, angle, off float64) {
@@ -95,9 +96,14 @@ func (c circle) coefficient(k int, half halfAngles) (log, angle, off float64) {
 		size += m * math.Abs(sin)
 	}
 	a, b := less/total, across/total
-	log = math.Log(total) + math.Log1p(-2*a+a*a+b*b)/2
-	angle = math.Atan2(b, 1-a)
-	return log, angle, float64(2*len(c.mass)+64) * unit * size / total / math.Hypot(1-a, b)
+	rest := math.Hypot(1-a, b)
+	log = math.Log(total)
+	if fall := a*(2-a) - b*b; fall < 0.5 {
+		log += math.Log1p(-fall) / 2
+	} else { // here the difference from 1 would lose digits
+		log += math.Log(rest)
+	}
+	return log, math.Atan2(b, 1-a), float64(4*len(c.mass)+64) * unit * size
 }
 
 // halfAngles are sine and cosine of π·part/length, by turns, for all parts; empty where they are computed when needed.

@@ -34,7 +34,7 @@ func (p lossPair) logRatio(x float64) float64 {
 		return z
 	case z > far:
 		return z + math.Log(p.q) + math.Log1p((1-p.q)/p.q*math.Exp(-z))
-	case z < -0.7:
+	case p.q > 0.5 && z < -0.7:
 		return math.Log((1 - p.q) + p.q*math.Exp(z))
 	}
 	return math.Log1p(p.q * math.Expm1(z))
