@@ -216,3 +216,28 @@ func TestVerifySampling(t *testing.T) {
 		}
 	}
 }
+
+// The curves go through what Solve finds.
+func TestSamplingCurve(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
+	c, err := plan.SamplingCurve(t.Context(), p, []float64{1, 8}, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Bands) != 3 || c.Bands[2].Bandwidth != 4 {
+		t.Fatalf("%+v", c)
+	}
+	for i, epsilon := range c.Epsilons {
+		for _, b := range c.Bands {
+			s := solved(t, p, sampled(epsilon, factorize.Banded{Bandwidth: b.Bandwidth}))
+			if math.Abs(b.Errors[i]-s.ErrorAtPrivacy) > 2e-6*b.Errors[i] ||
+				math.Abs(c.Cyclic[i]-s.CyclicErrorAtPrivacy) > 2e-6*c.Cyclic[i] {
+				t.Errorf("%d bands at %v: %v and %v, not %v and %v", b.Bandwidth, epsilon, b.Errors[i], c.Cyclic[i],
+					s.ErrorAtPrivacy, s.CyclicErrorAtPrivacy)
+			}
+		}
+	}
+	if _, err := plan.SamplingCurve(t.Context(), p, nil, 1e-6); err == nil {
+		t.Error("no epsilon: no error")
+	}
+}

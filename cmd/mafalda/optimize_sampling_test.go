@@ -70,7 +70,7 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
-	if code, _, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 {
+	if code, out, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 || !strings.Contains(out, "sampling.png") {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
 }
