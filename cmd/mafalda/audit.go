@@ -87,6 +87,11 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
 		return f.runSampled(cmd)
 	}
+	return f.runNetwork(cmd)
+}
+
+// runNetwork attacks what a node, or everybody, sees of the network.
+func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 	schema, err := f.schema.ChooseEvery(cmd)
 	if err != nil {
 		return err
