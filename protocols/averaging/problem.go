@@ -34,7 +34,7 @@ const (
 )
 
 // Check finds, before anything is computed, what makes no sense (*fault.Argument, ErrNetwork) and what there is no
-// memory for (limits.ErrMemory).
+// memory for (*PairsError).
 func (p *Problem) Check() error {
 	n := p.Network.Graph.Nodes()
 	if len(p.Values) != n {
@@ -60,9 +60,21 @@ func (p *Problem) Check() error {
 	if p.Victims != nil {
 		victims = len(p.Victims)
 	}
-	return limits.Fits(fmt.Sprintf("saying what %d observers learn of %d nodes", observers, victims),
-		float64(observers)*float64(victims)*bytesOfPair)
+	if err := limits.Fits(fmt.Sprintf("saying what %d observers learn of %d nodes", observers, victims),
+		float64(observers)*float64(victims)*bytesOfPair); err != nil {
+		return &PairsError{err}
+	}
+	return nil
 }
+
+// PairsError is about more observers and victims than there is memory for: fewer can be named. It wraps
+// limits.ErrMemory.
+type PairsError struct{ err error }
+
+func (e *PairsError) Error() string { return e.err.Error() }
+
+// Unwrap returns an error that wraps limits.ErrMemory.
+func (e *PairsError) Unwrap() error { return e.err }
 
 // CheckDeviation refuses standard deviations, and the like, that are not positive or above Largest.
 func CheckDeviation(field string, value float64) error {

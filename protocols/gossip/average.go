@@ -2,6 +2,7 @@ package gossip
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -55,7 +56,8 @@ func (o *AverageOptions) fill(p *averaging.Problem) error {
 		return err
 	}
 	if math.IsInf(o.Difference/o.NoiseStd, 1) {
-		return fault.New("NoiseStd", nil, "%g for values %g apart: mu is beyond all numbers", o.NoiseStd, o.Difference)
+		return fault.New("NoiseStd", fmt.Sprintf("%g for values %g apart", o.NoiseStd, o.Difference),
+			"mu is beyond all numbers")
 	}
 	return nil
 }
