@@ -42,7 +42,8 @@ type Manifest struct {
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
-	// CyclicErrorAtPrivacy is that of the dense optimum for batches in turn, under the participation that was asked for.
+	// CyclicErrorAtPrivacy is that of the dense optimum for batches in turn, under the participation that was asked
+	// for.
 	CyclicErrorAtPrivacy float64   `json:"cyclic_error_at_privacy,omitempty"`
 	Sampling             *Sampling `json:"sampling,omitempty"`
 
@@ -107,7 +108,7 @@ type Privacy struct {
 	Delta     *float64 `json:"delta,omitempty"`
 	Clip      float64  `json:"clip"`
 	Adjacency string   `json:"adjacency"`
-	// NoiseStd is of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up; where batches are
-	// drawn in secret, Sampling.NoiseMultiplier·clip.
+	// NoiseStd is of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up; where batches
+	// are drawn in secret, Sampling.NoiseMultiplier·clip.
 	NoiseStd float64 `json:"noise_std"`
 }

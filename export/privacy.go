@@ -126,8 +126,8 @@ func times(x *big.Float, f float64) *big.Float {
 // here; other numbers are rounded up.
 func (p *Privacy) Guarantee() string {
 	if p.Mu == 0 {
-		return fmt.Sprintf("(%s, %g)-DP against everybody who sees all messages (local DP), if nodes draw their batches "+
-			"in secret, as sampling says", rounding.UpText(*p.Epsilon, 6), *p.Delta)
+		return fmt.Sprintf("(%s, %g)-DP against everybody who sees all messages (local DP), if nodes draw their "+
+			"batches in secret, as sampling says", rounding.UpText(*p.Epsilon, 6), *p.Delta)
 	}
 	s := "mu = " + rounding.UpText(p.Mu, accounting.MuDigits)
 	if p.Epsilon != nil {

@@ -48,9 +48,9 @@ func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Schem
 // secret only.
 var ErrSampled = errors.New("its privacy is for batches that are drawn in secret")
 
-// Schema returns the schema that sens_squared is for: the participation, or, where batches are drawn in secret, a single
-// one: the columns of a record's group have no rows in common, and what drawing gives away is accounted for round by
-// round. The errors are those of Participation.Of.
+// Schema returns the schema that sens_squared is for: the participation, or, where batches are drawn in secret, a
+// single one: the columns of a record's group have no rows in common, and what drawing gives away is accounted for
+// round by round. The errors are those of Participation.Of.
 func (m *Manifest) Schema() (participation.Schema, error) {
 	s, err := m.Participation.Of(m.Steps)
 	if err != nil || !m.Sampled() {

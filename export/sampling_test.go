@@ -11,7 +11,8 @@ import (
 // sampledManifest is of an export for batches drawn in secret, with the noise that it takes.
 func sampledManifest(t testing.TB) *Manifest {
 	t.Helper()
-	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: 0.5, Rounds: 4, Epsilon: 2, Delta: 1e-5})
+	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: 0.5, Rounds: 4, Epsilon: 2,
+		Delta: 1e-5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,10 @@ func TestContradictorySampling(t *testing.T) {
 		"no epsilon":      func(s *Sampling) { s.Epsilon = nil },
 		"crossed":         func(s *Sampling) { s.EpsilonLower = number(3) },
 		"delta":           func(s *Sampling) { s.Delta = 1 },
-		"candidate":       func(s *Sampling) { s.Candidates = []Candidate{{Bandwidth: 8, NoiseMultiplier: 1, ErrorAtPrivacy: 1}} },
+		"candidate": func(s *Sampling) {
+			s.Candidates = []Candidate{{Bandwidth: 8, NoiseMultiplier: 1,
+				ErrorAtPrivacy: 1}}
+		},
 	} {
 		s := sampledManifest(t).Sampling
 		if err := s.checkRange(7); err != nil {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,19 +26,19 @@ type Bands struct {
 //
 // The squared error E(w) of the best strategy of w bands never rises with w, for strategies of few bands are among
 // those of more. So a lower bound of E(w) is one of all E(v), v ≤ w, too, and with the noise multiplier s_v that v
-// bands need, s_v² times it bounds the error at the privacy. What is not below the best so far is excluded, often without
-// s_v: if noise of √(best/bound) gives an ε above the target, s_v is larger. Searches for strategies end as soon as their
-// own certificate excludes them. So what is found is the best for this accountant, up to the gap.
+// bands need, s_v² times it bounds the error at the privacy. What is not below the best so far is excluded, often
+// without s_v: if noise of √(best/bound) gives an ε above the target, s_v is larger. Searches for strategies end as
+// soon as their own certificate excludes them. So what is found is the best for this accountant, up to the gap.
 type bandSearch struct {
-	objective       factorize.Objective
-	schema          participation.Schema // cyclic
-	epsilon, delta  float64
-	gap             float64
-	progress        func(done, total int)
-	all             []band // of w = index+1
-	best            int    // index; -1: none
-	single          participation.Cyclic
-	solved, settled int
+	objective      factorize.Objective
+	schema         participation.Schema // cyclic
+	epsilon, delta float64
+	gap            float64
+	progress       func(done, total int)
+	all            []band // of w = index+1
+	best           int    // index; -1: none
+	single         participation.Cyclic
+	excluded       int
 }
 
 // band is what is known of a number of bands.
@@ -58,8 +57,9 @@ func newBandSearch(o factorize.Objective, schema participation.Schema, target ac
 	if err != nil {
 		return nil, err
 	}
-	s := &bandSearch{objective: o, schema: schema, epsilon: target.Epsilon, delta: target.Delta, best: -1, single: single,
-		all: make([]band, min(schema.Separation(), steps))}
+	s := &bandSearch{objective: o, schema: schema, epsilon: target.Epsilon, delta: target.Delta, best: -1,
+		single: single,
+		all:    make([]band, min(schema.Separation(), steps))}
 	for i := range s.all {
 		e := poissonRounds(schema, i+1)
 		s.all[i].Bands = Bands{Bandwidth: i + 1, Probability: e.Probability, Rounds: e.Rounds}
@@ -75,7 +75,8 @@ func (s *bandSearch) only(bands int) {
 	}
 }
 
-// run searches until every number of bands is settled. When ctx ends it stops with what there is, if there is something.
+// run searches until every number of bands is settled. When ctx ends it stops with what there is, if there is
+// something.
 func (s *bandSearch) run(ctx context.Context) error {
 	for {
 		i, enough, err := s.next()
@@ -91,17 +92,19 @@ func (s *bandSearch) run(ctx context.Context) error {
 		if err := s.settle(ctx, i, enough); err != nil {
 			return err
 		}
-		s.settled++
+		if s.all[i].result == nil && ctx.Err() == nil {
+			s.excluded++
+		}
 		if s.progress != nil {
-			s.progress(s.settled, len(s.all))
+			s.progress(s.settled(), len(s.all))
 		}
 	}
 }
 
-// next returns the number of bands, less one, to look at, and a squared error that need not be searched for further once it
-// is shown to be a lower bound; -1 if all are settled. It begins with the fewest and the most bands, which all others lie
-// between, and goes on with what looks best. If nothing looks better than the best, it excludes from few bands upwards:
-// by as many bands as have, it seems, an error that is large enough for the fewest.
+// next returns the number of bands, less one, to look at, and a squared error that need not be searched for further
+// once it is shown to be a lower bound; -1 if all are settled. It begins with the fewest and the most bands, which
+// all others lie between, and goes on with what looks best. If nothing looks better than the best, it excludes from
+// few bands upwards: by as many bands as have, it seems, an error that is large enough for the fewest.
 func (s *bandSearch) next() (at int, enough float64, err error) {
 	first, last, least := -1, -1, math.Inf(1)
 	at = -1
@@ -137,8 +140,8 @@ func (s *bandSearch) next() (at int, enough float64, err error) {
 	return at, enough, nil
 }
 
-// excluding is the least squared error with which so many bands are no better than what is wanted; +Inf where their noise
-// is not known yet.
+// excluding is the least squared error with which so many bands are no better than what is wanted; +Inf where their
+// noise is not known yet.
 func (s *bandSearch) excluding(i int, wanted float64) float64 {
 	m := s.all[i].NoiseMultiplier
 	if m == 0 {
@@ -147,7 +150,8 @@ func (s *bandSearch) excluding(i int, wanted float64) float64 {
 	return wanted / (m * m)
 }
 
-// guess is the logarithm of the error at the privacy that so many bands may have. It only decides what is looked at first.
+// guess is the logarithm of the error at the privacy that so many bands may have. It only decides what is looked at
+// first.
 func (s *bandSearch) guess(i int) float64 {
 	return math.Log(s.squaredError(i)) + 2*s.between(i, func(b *band) float64 { return b.NoiseMultiplier })
 }
@@ -210,13 +214,14 @@ func (s *bandSearch) search(ctx context.Context, i int, own, enough float64) err
 	searching, stop := context.WithCancel(ctx)
 	defer stop()
 	excluded := false
-	r, err := factorize.Banded{Bandwidth: i + 1}.Optimize(searching, s.objective, s.single, factorize.Options{Gap: s.gap,
-		Start: s.start(i), Progress: func(it factorize.Iteration) {
-			if it.LowerBound >= own && (it.LowerBound >= enough || it.Loss < enough) && it.Gap > s.gap {
-				excluded = true
-				stop()
-			}
-		}})
+	r, err := factorize.Banded{Bandwidth: i + 1}.Optimize(searching, s.objective, s.single,
+		factorize.Options{Gap: s.gap,
+			Start: s.start(i), Progress: func(it factorize.Iteration) {
+				if it.LowerBound >= own && (it.LowerBound >= enough || it.Loss < enough) && it.Gap > s.gap {
+					excluded = true
+					stop()
+				}
+			}})
 	if err != nil {
 		return err
 	}
@@ -274,15 +279,24 @@ func (s *bandSearch) start(i int) *mat.SymDense {
 	return nil
 }
 
-// candidates returns those that were searched for to the end, in ascending order, and how many were excluded.
-func (s *bandSearch) candidates() (found []Bands, excluded int) {
+// settled is how many numbers of bands need not be looked at any more.
+func (s *bandSearch) settled() int {
+	count := 0
+	for _, b := range s.all {
+		if b.settled {
+			count++
+		}
+	}
+	return count
+}
+
+// candidates returns those that were searched for to the end, in ascending order.
+func (s *bandSearch) candidates() []Bands {
+	var found []Bands
 	for _, b := range s.all {
 		if b.result != nil {
 			found = append(found, b.Bands)
 		}
 	}
-	return found, s.settled - len(found)
+	return found
 }
-
-// errNoBands is of a search that found nothing; it does not happen.
-var errNoBands = errors.New("no number of bands was searched for")

@@ -65,7 +65,8 @@ func (o Options) filled(p Problem) Options {
 // check finds what is wrong with the options of a problem; they have been filled.
 func (o Options) check(p Problem) error {
 	steps := p.Schema.Steps()
-	for _, check := range []func(Problem) error{o.checkSampling, o.checkClass, o.checkObjective, o.checkStart, o.checkLong} {
+	for _, check := range []func(Problem) error{o.checkSampling, o.checkClass, o.checkObjective, o.checkStart,
+		o.checkLong} {
 		if err := check(p); err != nil {
 			return err
 		}

@@ -19,9 +19,9 @@ const (
 	// Cyclic is batches in turn, or whatever else the schema allows. Attackers may know in which steps a record takes
 	// part.
 	Cyclic Sampling = iota
-	// Poisson is batches drawn in secret: a node puts every record once, independently of all others, into one of as many
-	// groups as the strategy has bands, w; step t draws from group t mod w, every record independently with probability
-	// w/b. So on average a batch has one in b records, as it has under the cyclic schema of k and b.
+	// Poisson is batches drawn in secret: a node puts every record once, independently of all others, into one of as
+	// many groups as the strategy has bands, w; step t draws from group t mod w, every record independently with
+	// probability w/b. So on average a batch has one in b records, as it has under the cyclic schema of k and b.
 	//
 	// A record is then in no two steps whose columns of C have a row in common, and the privacy of its group's steps is
 	// that of so many rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one (Choquette-Choo et
@@ -75,8 +75,9 @@ func (o Options) checkSampling(p Problem) error {
 	case !cyclic:
 		return fault.New("Sampling", nil, "[Sampling] %v is not for %s participation", o.Sampling, p.Schema.Name())
 	case steps > k*b:
-		return fault.New("Participations", k, "[Sampling] %v lets a record take part T/b = %.4g times on average, more "+
-			"than k = %d", o.Sampling, float64(steps)/float64(b), k)
+		return fault.New("Participations", k,
+			"[Sampling] %v lets a record take part T/b = %.4g times on average, more "+
+				"than k = %d", o.Sampling, float64(steps)/float64(b), k)
 	case o.split():
 		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for [Sampling] %v", o.Sampling)
 	case p.Objective != Mean:
@@ -99,12 +100,15 @@ func (o Options) checkSampledPrivacy() error {
 	p := o.Privacy
 	switch {
 	case p != nil && p.Mu != 0:
-		return fault.New("Mu", p.Mu, "[Mu] is not for [Sampling] %v, which mu does not describe: give [Epsilon] and [Delta]",
+		return fault.New("Mu", p.Mu,
+			"[Mu] is not for [Sampling] %v, which mu does not describe: give [Epsilon] and [Delta]",
 			o.Sampling)
 	case p == nil || p.Epsilon == 0 || p.Delta == 0:
-		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them", o.Sampling)
+		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them",
+			o.Sampling)
 	case p.Adjacency != accounting.ZeroOut:
-		return fault.New("Adjacency", nil, "[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
+		return fault.New("Adjacency", nil,
+			"[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
 			p.Adjacency, o.Sampling, accounting.ZeroOut)
 	}
 	return nil

@@ -27,9 +27,9 @@ type BandCurve struct {
 	Errors    []float64
 }
 
-// SamplingCurve computes the error at several ε for 1, 2, 4, … and b bands with Poisson sampling, and that for batches in
-// turn. Strategies do not depend on ε, noise multipliers do. The errors are those of Problem.Check with Options.Sampling
-// Poisson, of Epsilons if there are none, and those of the accountant.
+// SamplingCurve computes the error at several ε for 1, 2, 4, … and b bands with Poisson sampling, and that for
+// batches in turn. Strategies do not depend on ε, noise multipliers do. The errors are those of Problem.Check with
+// Options.Sampling Poisson, of Epsilons if there are none, and those of the accountant.
 func SamplingCurve(ctx context.Context, p Problem, epsilons []float64, delta float64) (*SamplingCurves, error) {
 	if len(epsilons) == 0 {
 		return nil, fault.New("Epsilons", nil, "there are none")
@@ -99,7 +99,8 @@ func (s *solver) bandCurve(ctx context.Context, bands int, all *SamplingCurves) 
 	return c, ctx.Err()
 }
 
-// ProblemOf returns the problem that an export was made for, on its network (see NetworkOf); nil for the prefix workload.
+// ProblemOf returns the problem that an export was made for, on its network (see NetworkOf); nil for the prefix
+// workload.
 func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	m := e.Manifest
 	kind, err := workload.ParseKind(m.Workload)

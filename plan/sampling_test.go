@@ -117,16 +117,19 @@ func TestBadSampling(t *testing.T) {
 		"min-sep": {func(p *plan.Problem, _ *plan.Options) { p.Schema = minSep }, "Sampling", "not for min-sep"},
 		"more than k": {func(p *plan.Problem, _ *plan.Options) { p.Schema = must(participation.NewCyclic(12, 2, 4)) },
 			"Participations", "3 times on average"},
-		"no privacy": {func(_ *plan.Problem, o *plan.Options) { o.Privacy = nil }, "Sampling", "needs Epsilon and Delta"},
-		"no delta":   {privacy(accounting.Target{Epsilon: 2}, 0), "Sampling", "needs Epsilon and Delta"},
-		"mu":         {privacy(accounting.Target{Mu: 1}, 0), "Mu", "is not for Sampling poisson"},
-		"delta":      {privacy(accounting.Target{Epsilon: 2, Delta: 1}, 0), "Privacy", "delta = 1"},
-		"epsilon":    {privacy(accounting.Target{Epsilon: -2, Delta: 1e-6}, 0), "Privacy", "epsilon = -2"},
-		"adjacency":  {privacy(good, accounting.ReplaceOne), "Adjacency", "replace-one is not for"},
-		"per node":   {func(_ *plan.Problem, o *plan.Options) { o.PerNode = true }, "Groups", "not for Sampling"},
-		"groups":     {func(_ *plan.Problem, o *plan.Options) { o.Groups = 2 }, "Groups", "not for Sampling"},
-		"objective":  {func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Last }, "Objective", "last is not for"},
-		"class":      {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Dense{} }, "Class", "banded, not dense"},
+		"no privacy": {func(_ *plan.Problem, o *plan.Options) { o.Privacy = nil }, "Sampling",
+			"needs Epsilon and Delta"},
+		"no delta":  {privacy(accounting.Target{Epsilon: 2}, 0), "Sampling", "needs Epsilon and Delta"},
+		"mu":        {privacy(accounting.Target{Mu: 1}, 0), "Mu", "is not for Sampling poisson"},
+		"delta":     {privacy(accounting.Target{Epsilon: 2, Delta: 1}, 0), "Privacy", "delta = 1"},
+		"epsilon":   {privacy(accounting.Target{Epsilon: -2, Delta: 1e-6}, 0), "Privacy", "epsilon = -2"},
+		"adjacency": {privacy(good, accounting.ReplaceOne), "Adjacency", "replace-one is not for"},
+		"per node":  {func(_ *plan.Problem, o *plan.Options) { o.PerNode = true }, "Groups", "not for Sampling"},
+		"groups":    {func(_ *plan.Problem, o *plan.Options) { o.Groups = 2 }, "Groups", "not for Sampling"},
+		"objective": {func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Last }, "Objective",
+			"last is not for"},
+		"class": {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Dense{} }, "Class",
+			"banded, not dense"},
 		"bands": {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Banded{Bandwidth: 5} }, "Bandwidth",
 			"from 1 to b = 4"},
 		"start":        {func(_ *plan.Problem, o *plan.Options) { o.StartFrom = "x" }, "StartFrom", "not for Sampling"},
@@ -149,7 +152,8 @@ func TestBadSampling(t *testing.T) {
 	}
 }
 
-// Whoever does not wait for the end of the search has nothing before its first candidate, and an ending that says so later.
+// Whoever does not wait for the end of the search has nothing before its first candidate, and an ending that says so
+// later.
 func TestInterruptedSampling(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -169,8 +173,8 @@ func TestInterruptedSampling(t *testing.T) {
 	}
 }
 
-// Numbers of candidates are checked, though not that all are listed; and so is how batches are drawn, without the network,
-// too.
+// Numbers of candidates are checked, though not that all are listed; and so is how batches are drawn, without the
+// network, too.
 func TestVerifySampling(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	x := exported{problem: plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(13, 4, 4))},

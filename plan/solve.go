@@ -67,6 +67,7 @@ type solver struct {
 	kernel *workload.Kernel
 	gram   *mat.SymDense    // of the mean, T×T
 	sketch *workload.Sketch // that both are of; nil: they are exact
+	bands  Bands            // that were found to be best, under Poisson sampling
 }
 
 func (s *solver) schema() participation.Schema { return s.Problem.Schema }

@@ -12,9 +12,9 @@ import (
 	"mafalda/participation"
 )
 
-// poisson computes the best strategy for batches that are drawn in secret. Optimum and what is said of it are those under
-// single participation, which is what the privacy of the bands is accounted for with; beside them there is the optimum for
-// batches in turn, to compare with.
+// poisson computes the best strategy for batches that are drawn in secret. Optimum and what is said of it are those
+// under single participation, which is what the privacy of the bands is accounted for with; beside them there is the
+// optimum for batches in turn, to compare with.
 func (s *solver) poisson(ctx context.Context) error {
 	target := s.Options.Privacy.Target
 	bands := s.Options.Class.Parameters().Bandwidth
@@ -52,8 +52,8 @@ func (s *solver) poisson(ctx context.Context) error {
 	if err := search.run(ctx); err != nil {
 		return fmt.Errorf("searching for the best number of bands: %w", err)
 	}
-	s.OfClass = search.all[search.best].result
-	s.Candidates, s.Excluded = search.candidates()
+	best := search.all[search.best]
+	s.OfClass, s.bands, s.Candidates, s.Excluded = best.result, best.Bands, search.candidates(), search.excluded
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -109,8 +109,8 @@ func (s *solver) private() error {
 	return nil
 }
 
-// plainSampled is the error at the privacy of DP-D-SGD with Poisson sampling, that is of one band, whose squared error is
-// the trace of H; +Inf where there is no noise for it, or where it is not comparable.
+// plainSampled is the error at the privacy of DP-D-SGD with Poisson sampling, that is of one band, whose squared
+// error is the trace of H; +Inf where there is no noise for it, or where it is not comparable.
 func (s *solver) plainSampled() float64 {
 	schema, target := s.schema(), s.Options.Privacy.Target
 	if s.gram == nil || schema.Steps() > schema.Participations()*schema.Separation() {
@@ -126,10 +126,7 @@ func (s *solver) plainSampled() float64 {
 // privateBands is private under Poisson sampling.
 func (s *solver) privateBands() error {
 	wanted := s.Options.Privacy
-	best, err := s.bestCandidate()
-	if err != nil {
-		return err
-	}
+	best := s.bands
 	clip := wanted.clip()
 	epsilon, delta := wanted.Epsilon, wanted.Delta
 	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: clip, Adjacency: wanted.Adjacency.String(),
@@ -157,14 +154,4 @@ func cyclicError(of *factorize.Result, wanted *Privacy) (float64, error) {
 		return 0, err
 	}
 	return errorAtPrivacy(p.NoiseStd, p.Clip, of.SquaredError), nil
-}
-
-// bestCandidate returns the candidate whose strategy was taken.
-func (s *solver) bestCandidate() (Bands, error) {
-	for _, c := range s.Candidates {
-		if c.SquaredError == s.OfClass.SquaredError {
-			return c, nil
-		}
-	}
-	return Bands{}, errNoBands
 }

@@ -13,8 +13,8 @@ import (
 	"mafalda/participation"
 )
 
-// sampling checks how batches are to be drawn, as far as that does not take the network. Whether noise and ε follow from
-// it is checked with the privacy.
+// sampling checks how batches are to be drawn, as far as that does not take the network. Whether noise and ε follow
+// from it is checked with the privacy.
 func (v *verification) sampling() {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	_, cyclic := v.asked.(participation.Cyclic)
@@ -24,7 +24,8 @@ func (v *verification) sampling() {
 			v.skip("sampling") // the first exports did not say
 		}
 	case m.Privacy == nil || m.Privacy.Epsilon == nil || m.Privacy.Delta == nil || !cyclic:
-		v.add("sampling", false, "it takes cyclic participation, and an epsilon and a delta; the manifest says otherwise")
+		v.add("sampling", false,
+			"it takes cyclic participation, and an epsilon and a delta; the manifest says otherwise")
 	case m.Sampled():
 		v.skip("sampling.candidates") // there may have been more of them
 		if err := v.poisson(); err != nil {
@@ -41,7 +42,8 @@ func (v *verification) poisson() error {
 	listed, before := false, 0
 	for i, c := range s.Candidates {
 		if c.Bandwidth <= before || c.Bandwidth > v.asked.Separation() {
-			return fmt.Errorf("sampling.candidates[%d] has %d bands, after %d, of at most b = %d", i, c.Bandwidth, before,
+			return fmt.Errorf("sampling.candidates[%d] has %d bands, after %d, of at most b = %d", i, c.Bandwidth,
+				before,
 				v.asked.Separation())
 		}
 		before = c.Bandwidth
@@ -49,7 +51,8 @@ func (v *verification) poisson() error {
 		if err != nil {
 			return err
 		}
-		claims = append(claims, claim{fmt.Sprintf("sampling.candidates[%d].noise_multiplier", i), c.NoiseMultiplier, noise,
+		claims = append(claims, claim{fmt.Sprintf("sampling.candidates[%d].noise_multiplier", i), c.NoiseMultiplier,
+			noise,
 			sameNoise})
 		if c.Bandwidth == s.Groups {
 			listed = true
@@ -67,7 +70,8 @@ func (v *verification) poisson() error {
 	if !listed {
 		return fmt.Errorf("its %d bands are not among sampling.candidates", s.Groups)
 	}
-	v.compare("sampling", fmt.Sprintf("%d groups of %d rounds with probability %.4g take a noise multiplier of %v", s.Groups,
+	v.compare("sampling", fmt.Sprintf("%d groups of %d rounds with probability %.4g take a noise multiplier of %v",
+		s.Groups,
 		s.Rounds, s.Probability, s.NoiseMultiplier), claims...)
 	return nil
 }
@@ -91,7 +95,8 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 	if err != nil {
 		return err
 	}
-	is, err := cyclicError(cyclic, &Privacy{Target: accounting.Target{Epsilon: *p.Epsilon, Delta: *p.Delta}, Clip: p.Clip})
+	is, err := cyclicError(cyclic, &Privacy{Target: accounting.Target{Epsilon: *p.Epsilon, Delta: *p.Delta},
+		Clip: p.Clip})
 	if err != nil {
 		return err
 	}
@@ -122,7 +127,8 @@ func (v *verification) atPrivacy() []claim {
 	if p == nil || p.Epsilon == nil {
 		return []claim{{"error_at_privacy without an epsilon", m.ErrorAtPrivacy, math.NaN(), 0}}
 	}
-	claims := []claim{{"error_at_privacy", m.ErrorAtPrivacy, errorAtPrivacy(p.NoiseStd, p.Clip, m.SquaredError), 2 * sameFormula}}
+	claims := []claim{{"error_at_privacy", m.ErrorAtPrivacy, errorAtPrivacy(p.NoiseStd, p.Clip, m.SquaredError),
+		2 * sameFormula}}
 	switch {
 	case m.Sampled(): // see candidates
 	case m.CyclicErrorAtPrivacy == 0:

@@ -51,9 +51,10 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"keep the optimization in this `file` while it runs, every ten seconds")
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
-	fl.StringVar(&f.sampling, "sampling", plan.Cyclic.String(), "how nodes draw batches: cyclic (in turn; attackers may "+
-		"know when a record takes part),\npoisson (in secret, every record with probability w/b in w groups; needs "+
-		"--epsilon and --delta,\nand finds the best w up to b unless --bandwidth says it)")
+	fl.StringVar(&f.sampling, "sampling", plan.Cyclic.String(),
+		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
+			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
+			"and finds the best w up to b unless --bandwidth says it)")
 	cli.CompleteWith(cmd, "sampling", plan.Samplings())
 	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
 	fl.Var((*cli.WholeNumber)(&f.groups), "groups",

@@ -11,7 +11,8 @@ import (
 	"mafalda/export"
 )
 
-var poisson = []string{"--graph", "florentine", "--T", "40", "-k", "4", "--sampling", "poisson", "--epsilon", "8", "--delta",
+var poisson = []string{"--graph", "florentine", "--T", "40", "-k", "4", "--sampling", "poisson", "--epsilon", "8",
+	"--delta",
 	"1e-6"}
 
 // Keys that scripts rely on, and what belongs together.
@@ -20,7 +21,8 @@ func TestOptimizePoisson(t *testing.T) {
 	m := optimizeJSON(t, append(poisson, "--clip", "2", "-o", dir)...)
 	s, p := m.Sampling, m.Privacy
 	if s == nil || s.Scheme != "poisson" || s.Groups != m.Strategy.Bandwidth || s.Rounds != (40+s.Groups-1)/s.Groups ||
-		s.Probability != float64(s.Groups)/10 || len(s.Candidates) < 2 || m.Participation.K != 4 || m.Participation.B != 10 ||
+		s.Probability != float64(s.Groups)/10 || len(s.Candidates) < 2 || m.Participation.K != 4 ||
+		m.Participation.B != 10 ||
 		*s.Epsilon > 8 || *s.EpsilonLower < 7.97 || s.Delta != 1e-6 || m.Baselines != nil {
 		t.Fatalf("%+v", s)
 	}
@@ -30,7 +32,8 @@ func TestOptimizePoisson(t *testing.T) {
 	}
 	cyclic := optimizeJSON(t, "--graph", "florentine", "--T", "40", "-k", "4", "--epsilon", "8", "--delta", "1e-6")
 	if text, _ := json.Marshal(cyclic.Sampling); string(text) != `{"scheme":"cyclic"}` ||
-		!near(cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy, 2e-6) || cyclic.ErrorAtPrivacy != cyclic.CyclicErrorAtPrivacy ||
+		!near(cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy, 2e-6) ||
+		cyclic.ErrorAtPrivacy != cyclic.CyclicErrorAtPrivacy ||
 		m.ErrorAtPrivacy > cyclic.ErrorAtPrivacy {
 		t.Errorf("in turn: %s, %v and %v", text, cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy)
 	}
@@ -81,14 +84,16 @@ func TestSamplingIsSaid(t *testing.T) {
 	if code != 0 || strings.Count(out, "(best)") != 1 {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
-	for _, want := range []string{"sampling       poisson, in secret", "dense, in turn", "proven to have no smaller error",
+	for _, want := range []string{"sampling       poisson, in secret", "dense, in turn",
+		"proven to have no smaller error",
 		"noise multiplier·clip", "if nodes draw their batches in secret"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
 	told := func(args ...string) bool {
-		_, out, _ := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "40", "-k", "4", "--no-baselines"},
+		_, out, _ := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "40", "-k", "4",
+			"--no-baselines"},
 			args...)...)
 		return strings.Contains(out, "DP-D-SGD with --sampling poisson has 0.")
 	}
@@ -104,22 +109,25 @@ func TestBadPoisson(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"bins":        {[]string{"--sampling", "bins"}, `--sampling bins: must be cyclic or poisson`},
-		"no epsilon":  {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
-		"no delta":    {[]string{"--sampling", "poisson", "--epsilon", "2"}, "needs --epsilon and --delta"},
-		"mu":          {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},
-		"replace-one": {append(poisson[6:], "--adjacency", "replace-one"), "--adjacency replace-one is not for --sampling poisson"},
-		"min-sep":     {append(poisson[6:], "--schema", "min-sep"), "--sampling poisson is not for min-sep"},
-		"per node":    {append(poisson[6:], "--per-node"), "--per-node and --groups are not for --sampling poisson"},
-		"groups":      {append(poisson[6:], "--groups", "2"), "--per-node and --groups are not for --sampling poisson"},
-		"bands":       {append(poisson[6:], "--bandwidth", "11"), "--bandwidth 11: must be from 1 to b = 10"},
-		"no bands":    {append(poisson[6:], "--bandwidth", "0"), "--bandwidth 0: must be from 1 to b = 10"},
-		"dense":       {append(poisson[6:], "--strategy", "dense"), "--sampling poisson is for --strategy banded"},
-		"delta of 1":  {append(poisson[6:], "--delta", "1"), "delta = 1"},
-		"unreachable": {append(poisson[6:], "--epsilon", "1e-9", "--delta", "1e-12"), "--epsilon 1e-09 is out of reach"},
-		"checkpoint":  {append(poisson[6:], "--checkpoint", "x"), "--checkpoint are not for --sampling poisson"},
+		"bins":       {[]string{"--sampling", "bins"}, `--sampling bins: must be cyclic or poisson`},
+		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
+		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "needs --epsilon and --delta"},
+		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},
+		"replace-one": {append(poisson[6:], "--adjacency", "replace-one"),
+			"--adjacency replace-one is not for --sampling poisson"},
+		"min-sep":    {append(poisson[6:], "--schema", "min-sep"), "--sampling poisson is not for min-sep"},
+		"per node":   {append(poisson[6:], "--per-node"), "--per-node and --groups are not for --sampling poisson"},
+		"groups":     {append(poisson[6:], "--groups", "2"), "--per-node and --groups are not for --sampling poisson"},
+		"bands":      {append(poisson[6:], "--bandwidth", "11"), "--bandwidth 11: must be from 1 to b = 10"},
+		"no bands":   {append(poisson[6:], "--bandwidth", "0"), "--bandwidth 0: must be from 1 to b = 10"},
+		"dense":      {append(poisson[6:], "--strategy", "dense"), "--sampling poisson is for --strategy banded"},
+		"delta of 1": {append(poisson[6:], "--delta", "1"), "delta = 1"},
+		"unreachable": {append(poisson[6:], "--epsilon", "1e-9", "--delta", "1e-12"),
+			"--epsilon 1e-09 is out of reach"},
+		"checkpoint": {append(poisson[6:], "--checkpoint", "x"), "--checkpoint are not for --sampling poisson"},
 	} {
-		code, out, errs := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "40", "-k", "4"}, tc.args...)...)
+		code, out, errs := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "40", "-k", "4"},
+			tc.args...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, %q, want %q", name, code, errs, tc.say)
 		}

@@ -36,7 +36,7 @@ func newPlotCmd() *cobra.Command {
   convergence   how loss and lower bound approached each other
   errors        the error of every step, beside those of DP-D-SGD and D-MF
   spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
-  sampling      of exports with --sampling poisson: squared error at the same (epsilon, delta), for epsilon from 0.25 to 16
+  sampling      of exports with --sampling poisson: errors at the same privacy, for epsilon from 0.25 to 16
 
 Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together,
 each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix

@@ -134,9 +134,10 @@ func (r *report) bound() {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
 	r.line("lower bound    %s: %s a smaller loss", cli.DecimalDown(m.LowerBound, 10), nobody)
-	r.line("               where attackers may know when a record takes part; batches drawn in secret: see --sampling")
+	r.line("               where attackers may know when a record takes part (batches in secret: --sampling)")
 	if ratio := r.solution.DPDSGDRatio; ratio > 0 && ratio < 1 {
-		r.line("               DP-D-SGD with --sampling poisson has %s of this error; see --sampling", cli.DecimalUp(ratio, 2))
+		r.line("               DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
+			cli.DecimalUp(ratio, 2))
 	}
 }
 

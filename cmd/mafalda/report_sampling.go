@@ -13,18 +13,19 @@ func (r *report) sampling() {
 	if s.Groups == 1 {
 		from, every = "all records", "of them"
 	} else {
-		defer r.line("               a node once puts every record into one of %d groups, independently of all others", s.Groups)
+		defer r.line("               a node once puts every record into one of %d groups, independently of all others",
+			s.Groups)
 	}
-	r.line("sampling       %s, in secret: step t draws from %s, every record %s with probability %.6g;", s.Scheme, from, every,
-		s.Probability)
+	r.line("sampling       %s, in secret: step t draws from %s, every record %s with probability %.6g;", s.Scheme,
+		from, every, s.Probability)
 	r.line("               batches count with their expected size, not with the real one")
 }
 
 // bands compares the numbers of bands that were searched, and the optimum for batches in turn.
 func (r *report) bands() error {
 	m := r.manifest
-	header := []string{"bands", "probability", "rounds", "noise multiplier", "squared error", "error at privacy", "of cyclic",
-		"rows kept"}
+	header := []string{"bands", "probability", "rounds", "noise multiplier", "squared error", "error at privacy",
+		"of cyclic", "rows kept"}
 	var rows [][]string
 	for _, c := range r.solution.Candidates {
 		name := fmt.Sprint(c.Bandwidth)
