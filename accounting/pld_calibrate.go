@@ -122,7 +122,6 @@ func (t SampledTarget) narrow(guess, low, high float64) (float64, error) {
 		lastX, lastY = x, y
 		guess = x - y/slope
 		if !(guess > low && guess < high) {
-			guess = (low + high) / 2
 			if y < 0 { // try the ends: they may do
 				guess = math.Max(low, x-1)
 			} else {
