@@ -24,7 +24,8 @@ type BinsTangent struct {
 //	∂δ/∂A_ij = e^(2ε)/2 · E_Q[p_i p_j; e^L = e^ε],
 //
 // and what the weights have to be is then said by ν² being of degree one in G (Euler). Noise of more than that for a
-// known draw is never asked for. An eighth of the samples goes into each trial of a multiplier. The errors are those of NoiseMultiplier.
+// known draw is never asked for. An eighth of the samples goes into each trial of a multiplier. The errors are those
+// of NoiseMultiplier.
 func (b *Bins) Tangent(ctx context.Context, epsilon, delta float64, o MonteCarlo) (*BinsTangent, error) {
 	o, err := o.withDefaults()
 	if err := cmp.Or(err, nonNegative("epsilon", epsilon), probability(delta)); err != nil {

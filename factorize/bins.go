@@ -52,12 +52,13 @@ func (p Bins) Blend(lambda float64) *mat.SymDense {
 	return weights
 }
 
-// Minimize looks for the C without negative entries of the least tr(C⁻ᵀHC⁻¹)·⟨weights, G⟩, or, if weights is nil, times
-// the largest G[j,j], which is sens² of such strategies under cyclic participation, that is, when the draw is known. It
-// goes from start, or from a guess if that is nil, by L-BFGS over the square roots of the entries: to a local optimum, and
-// without a certificate, but a lower bound for all strategies (Dense) is one. C is scaled so that the second factor is 1. Of Options only MaxIterations counts, 0 means 400. When
-// ctx ends first, the best so far is returned with Status optim.Interrupted. The errors are a fault.Argument of Number,
-// Bandwidth or Objective, and ErrGram for an H that leaves no finite error.
+// Minimize looks for the C without negative entries of the least tr(C⁻ᵀHC⁻¹)·⟨weights, G⟩, or, if weights is nil,
+// times the largest G[j,j], which is sens² of such strategies under cyclic participation, that is, when the draw is
+// known. It goes from start, or from a guess if that is nil, by L-BFGS over the square roots of the entries: to a
+// local optimum, and without a certificate, but a lower bound for all strategies (Dense) is one. C is scaled so that
+// the second factor is 1. Of Options only MaxIterations counts, 0 means 400. When ctx ends first, the best so far is
+// returned with Status optim.Interrupted. The errors are a fault.Argument of Number, Bandwidth or Objective, and
+// ErrGram for an H that leaves no finite error.
 func (p Bins) Minimize(
 	ctx context.Context, h, weights *mat.SymDense, start mat.Matrix, opts Options,
 ) (strategy.Strategy, optim.Result, error) {

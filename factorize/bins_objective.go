@@ -9,11 +9,11 @@ import (
 	"mafalda/internal/dense"
 )
 
-// binsObjective is f(θ) = log tr(C⁻ᵀHC⁻¹) + log ⟨V, G⟩ for C[t,s] = θ[t,s]² within the bands, so that no entry of C is
-// negative, as a function of T² numbers, of which those outside the bands stay zero. G is the b×b Gram matrix of the m_j,
-// the sums of the columns j, j+b, ..., and V has no negative entry. The scale of C does not matter. Without V privacy is
-// that of the largest G[j,j], to which all are scaled: f = log tr(C⁻ᵀHC⁻¹) for C = θ² with column s divided by
-// g = √G[j,j], j = s mod b. It is an optim.Objective.
+// binsObjective is f(θ) = log tr(C⁻ᵀHC⁻¹) + log ⟨V, G⟩ for C[t,s] = θ[t,s]² within the bands, so that no entry of C
+// is negative, as a function of T² numbers, of which those outside the bands stay zero. G is the b×b Gram matrix of
+// the m_j, the sums of the columns j, j+b, ..., and V has no negative entry. The scale of C does not matter. Without
+// V privacy is that of the largest G[j,j], to which all are scaled: f = log tr(C⁻ᵀHC⁻¹) for C = θ² with column s
+// divided by g = √G[j,j], j = s mod b. It is an optim.Objective.
 type binsObjective struct {
 	steps, bins, bands int
 	h                  []float64     // T×T, all matrices row by row

@@ -30,7 +30,7 @@ type BinsResult struct {
 	Blend          float64                // λ of the weights that the search started from
 	Rounds         int                    // of tangent and descent that made it better
 	Iterations     int                    // over all descents
-	Status         optim.Status           // Converged, or Interrupted with the best so far, or IterationLimit of Rounds
+	Status         optim.Status           // Converged, or IterationLimit of Rounds
 }
 
 // What the search does, and when it has enough.

@@ -196,10 +196,16 @@ func TestBinsSearchRefuses(t *testing.T) {
 	h := workload.PrefixGram(4)
 	good := BinsOptions{Epsilon: 1, Delta: 1e-5}
 	for field, call := range map[string]func() error{
-		"Number":    func() error { _, err := Bins{}.Optimize(t.Context(), h, good); return err },
-		"Bandwidth": func() error { _, err := Bins{Number: 2, Bandwidth: 5}.Optimize(t.Context(), h, good); return err },
+		"Number": func() error { _, err := Bins{}.Optimize(t.Context(), h, good); return err },
+		"Bandwidth": func() error {
+			_, err := Bins{Number: 2, Bandwidth: 5}.Optimize(t.Context(), h, good)
+			return err
+		},
 		"Objective": func() error { _, err := Bins{Number: 2}.Optimize(t.Context(), nil, good); return err },
-		"Epsilon":   func() error { _, err := Bins{Number: 2}.Optimize(t.Context(), h, BinsOptions{Delta: 1e-5}); return err },
+		"Epsilon": func() error {
+			_, err := Bins{Number: 2}.Optimize(t.Context(), h, BinsOptions{Delta: 1e-5})
+			return err
+		},
 	} {
 		var argument *fault.Argument
 		if err := call(); !errors.As(err, &argument) || argument.Field != field {
