@@ -24,7 +24,8 @@ type BinsTangent struct {
 //	∂δ/∂A_ij = e^(2ε)/2 · E_Q[p_i p_j; e^L = e^ε],
 //
 // and what the weights have to be is then said by ν² being of degree one in G (Euler). Noise of more than that for a
-// known draw is never asked for; the errors are those of NoiseMultiplier.
+// known draw is never asked for. An eighth of the samples goes into each trial of a multiplier. The errors are those
+// of NoiseMultiplier.
 func (b *Bins) Tangent(ctx context.Context, epsilon, delta float64, o MonteCarlo) (*BinsTangent, error) {
 	o, err := o.withDefaults()
 	if err := cmp.Or(err, nonNegative("epsilon", epsilon), probability(delta)); err != nil {
@@ -41,7 +42,7 @@ func (b *Bins) Tangent(ctx context.Context, epsilon, delta float64, o MonteCarlo
 	}
 	c := calibration{bins: b, options: o, target: delta, largest: noise,
 		at: func(noise float64) point { return point{epsilon, noise} }}
-	if noise, err = c.root(ctx, bracket{noise, 0.7, 3e-4}, o.Samples, false); err != nil {
+	if noise, err = c.root(ctx, bracket{noise, 0.7, 3e-4}, max(o.Samples/8, 1024), false); err != nil {
 		return nil, err
 	}
 	m := newMixture(b, noise, epsilon, o.Seed)

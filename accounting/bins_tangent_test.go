@@ -28,7 +28,9 @@ func TestTangentIsADerivative(t *testing.T) {
 	if square := at.NoiseMultiplier * at.NoiseMultiplier; math.Abs(inner(gram)-square) > 1e-9*square {
 		t.Errorf("ν² = %v, but %v by the weights", square, inner(gram))
 	}
-	for _, change := range [][]float64{{1, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 1, 0, 1, 0}, {0, 1, 1, 1, 0, 0, 1, 0, 0}} {
+	for _, change := range [][]float64{
+		{1, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 1, 0, 1, 0}, {0, 1, 1, 1, 0, 0, 1, 0, 0},
+	} {
 		up, down := make([]float64, 9), make([]float64, 9)
 		for i, v := range gram {
 			up[i], down[i] = v+0.1*change[i], v-0.1*change[i]
