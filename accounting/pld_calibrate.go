@@ -138,18 +138,10 @@ func (t SampledTarget) narrow(guess, low, high float64, both bool) (float64, err
 		}
 		lastX, lastY = x, y
 		guess = x - y/slope
-<<<<<<< HEAD
-		if !(guess > low && guess < high) {
-			if y < 0 { // try the ends: they may do
-				guess = math.Max(low, x-1)
-			} else {
-				guess = math.Min(high, x+1)
-=======
 		if middle := (low + high) / 2; !(guess > low && guess < high) {
 			guess = math.Min(middle, x+1)
 			if y < 0 {
 				guess = math.Max(middle, x-1)
->>>>>>> refs/heads/pld
 			}
 		}
 	}
