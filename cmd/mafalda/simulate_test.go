@@ -222,7 +222,8 @@ func TestSimulateBadInput(t *testing.T) {
 		"many bands":        {[]string{"--sampling", "poisson", "--epsilon", "1", "--bandwidth", "17"}, "at most b = 16"},
 		"no bands":          {[]string{"--sampling", "poisson", "--epsilon", "1", "--bandwidth", "0"}, "at least 1"},
 		"bands of cyclic":   {[]string{"--bandwidth", "2"}, "--bandwidth 2"},
-		"no noise does it":  {[]string{"--sampling", "poisson", "--epsilon", "1e-12", "--methods", "dp-d-sgd"}, "no noise meets"},
+		"no noise does it": {[]string{"--sampling", "poisson", "--epsilon", "1e-12", "--delta", "1e-12", "--methods", "dp-d-sgd"},
+			"no noise meets"},
 	} {
 		code, out, errs := mafalda(append([]string{"simulate"}, tc.args...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
