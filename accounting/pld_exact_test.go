@@ -49,7 +49,11 @@ func drawPair(r *rand.Rand) lossPair {
 // Both δ of one round enclose the definition, for a removed and an added record.
 func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
-	for range 60 {
+	draws := 60
+	if testing.Short() {
+		draws = 4
+	}
+	for range draws {
 		p := drawPair(r)
 		d, err := ComposeSampled(ZeroOut, SampledRounds{SampledGaussian{p.q, p.s}, 1})
 		if err != nil {
