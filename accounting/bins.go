@@ -53,7 +53,7 @@ func NewBins(c mat.Matrix, bins int) (*Bins, error) {
 			case v-v != 0:
 				return nil, fmt.Errorf("%w: the strategy has the entry %v", ErrParameter, v)
 			case v < 0:
-				return nil, fmt.Errorf("%w for random bins: the strategy has negative entries, as %.3g in row %d, column %d",
+				return nil, fmt.Errorf("%w for random bins: the strategy has a negative entry, %.3g in row %d, column %d",
 					ErrDomination, v, t, s)
 			}
 			row[t] += v

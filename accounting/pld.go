@@ -10,17 +10,18 @@ import (
 )
 
 // A LossDistribution is what Poisson-subsampled Gaussian mechanisms, run one after the other, adaptively or not, tell
-// about a record: the distribution of the privacy loss of their dominating pairs, of a removed and of an added record. It is
-// immutable.
+// about a record: the distribution of the privacy loss of their dominating pairs, of a removed and of an added
+// record. It is immutable.
 type LossDistribution struct {
 	events []SampledRounds
 	rounds int // of all events
 }
 
-// ComposeSampled returns the privacy loss of events run one after the other. The errors are a fault.Argument of the field
-// Probability, NoiseMultiplier or Rounds of an event, of Events if there are none, and of Adjacency for replace-one: a record
-// that is replaced moves between two mixtures, (1-q)N(0,s²I) + qN(g,s²I) and the same with another g, for which no
-// dominating pair is proved here. It is not the pair of twice the clipping norm, which knows one mixture only.
+// ComposeSampled returns the privacy loss of events run one after the other. The errors are a fault.Argument of the
+// field Probability, NoiseMultiplier or Rounds of an event, of Events if there are none, and of Adjacency for
+// replace-one: a record that is replaced moves between two mixtures, (1-q)N(0,s²I) + qN(g,s²I) and the same with
+// another g, for which no dominating pair is proved here. It is not the pair of twice the clipping norm, which knows
+// one mixture only.
 func ComposeSampled(adjacency Adjacency, events ...SampledRounds) (*LossDistribution, error) {
 	if err := adjacency.checkSampled(); err != nil {
 		return nil, err
@@ -77,8 +78,8 @@ func (d *LossDistribution) Epsilon(delta float64) (upper, lower float64, err err
 	return upper, math.Min(lower, upper), nil
 }
 
-// upperEpsilon returns Epsilon's upper bound, or nearly, for half the work.
-func (d *LossDistribution) upperEpsilon(delta float64) (float64, error) {
+// upperEpsilon returns Epsilon's upper bound, or nearly, for half the work: for a removed record, or for both.
+func (d *LossDistribution) upperEpsilon(delta float64, both bool) (float64, error) {
 	if d.variation() <= delta {
 		return 0, nil
 	}
@@ -87,7 +88,7 @@ func (d *LossDistribution) upperEpsilon(delta float64) (float64, error) {
 		return upper, err
 	}
 	most := d.direction(false, delta).upperEpsilon(delta)
-	if added := d.largestLoss(); added > most {
+	if added := d.largestLoss(); both && added > most {
 		most = math.Max(most, math.Min(added, d.direction(true, delta).upperEpsilon(delta)))
 	}
 	return math.Min(upper, most), nil
@@ -138,8 +139,8 @@ func (d *LossDistribution) Delta(epsilon float64) (upper, lower float64, err err
 // leastDelta is a δ below which Delta is less accurate.
 const leastDelta = 1e-20
 
-// unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private: δ is
-// convex in a mixture, and that of a record that is not drawn is the least there can be.
+// unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private:
+// δ is convex in a mixture, and that of a record that is not drawn is the least there can be.
 type unsampled float64
 
 func (d *LossDistribution) unsampled() unsampled {
@@ -196,34 +197,41 @@ func (d *LossDistribution) direction(add bool, delta float64) *direction {
 	return r
 }
 
-// accuracy is the difference of the two bounds, relative to ε, that grids are made for; and tries how many grids there may be
-// to come below goodEnough.
+// accuracy is the difference of the two bounds, relative to ε, that grids are made for; and tries how many grids
+// there may be to come below goodEnough.
 const (
 	accuracy   = 5e-4
 	goodEnough = 1.2e-3
 	tries      = 4
 )
 
-// step returns a grid for a saddle: of a round's loss, the variance grows by about step²/6 on the pessimistic side, and falls
-// by a little more on the optimistic one, which moves δ by the factor e^{(τ+1)τ/2·rounds·step²(1/6+1/5)}.
-// It may be too coarse for a poor approximation, whose own grid would be as needlessly fine.
+// step returns a grid for a saddle: of a round's loss, the variance grows by about step²/6 on the pessimistic side,
+// and falls by a little more on the optimistic one, which moves δ by the factor e^{(τ+1)τ/2·rounds·step²(1/6+1/5)}. A
+// grid that is small for that is made finer. None is so fine as an approximation asks for that was poor.
 func (r *direction) step(s saddle, slope, accuracy float64) float64 {
 	_, _, variance := r.at(math.Max(s.tilt, 0) * restraint)
-	least := math.Sqrt(variance) * 3e-5
+	reach := math.Max(s.epsilon, 16*math.Sqrt(variance))
 	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
 	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
-	step = math.Max(math.Min(step, 0.5), least)
-	// few bits: multiples are exact
+	step = math.Max(math.Min(step, reach/smallGrid), step/2)
+	return few(math.Max(math.Min(step, 0.5), math.Sqrt(variance)*3e-5))
+}
+
+// few rounds a step down to so few bits that multiples of it are exact.
+func few(step float64) float64 {
 	fraction, exponent := math.Frexp(step)
 	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)
 }
 
+// smallGrid is a number of points that costs little.
+const smallGrid = 1 << 12
+
 // lattices returns the events' losses on a grid: pessimistic ones and, if asked for, optimistic ones.
-func (r *direction) lattices(step, tilt float64, both bool) (upper, lower []lossLattice, err error) {
+func (r *direction) lattices(step float64, s saddle, both bool) (upper, lower []lossLattice, err error) {
 	for i, p := range r.pairs {
-		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, step, tilt, r.total)
+		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, step, r.total, s)
 		if !ok {
-			return nil, nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxBins)
+			return nil, nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxNodes)
 		}
 		h := p.histogram(r.from[i], r.to[i], step, nodes)
 		upper = append(upper, h.pessimistic())
@@ -236,7 +244,7 @@ func (r *direction) lattices(step, tilt float64, both bool) (upper, lower []loss
 
 // bounds returns the two curves around a saddle; the lower one is nil if not asked for.
 func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *privacyCurve, err error) {
-	up, down, err := r.lattices(step, s.tilt, both)
+	up, down, err := r.lattices(step, s, both)
 	if err != nil {
 		return nil, nil, err
 	}

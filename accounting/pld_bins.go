@@ -6,10 +6,11 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// A lossHistogram is the distribution of one round's loss under P. Bin i holds the losses from nodes[i]·step, its lower
-// node, to nodes[i+1]·step, its upper node. Its mass is given in the two parts into which it is divided between those nodes
-// so that the masses under P and under Q both stay what they are: in a bin of some width, of a loss t above the lower
-// node the fraction (e^{width-t} - 1)/(e^{width} - 1) goes to the lower node and the rest to the upper one.
+// A lossHistogram is the distribution of one round's loss under P. Bin i holds the losses from nodes[i]·step, its
+// lower node, to nodes[i+1]·step, its upper node. Its mass is given in the two parts into which it is divided between
+// those nodes so that the masses under P and under Q both stay what they are: in a bin of some width, of a loss t
+// above the lower node the fraction (e^{width-t} - 1)/(e^{width} - 1) goes to the lower node and the rest to the
+// upper one.
 //
 // Computed masses are those of the exact distribution up to the relative error massError.
 type lossHistogram struct {
@@ -23,9 +24,6 @@ type lossHistogram struct {
 // massError bounds the relative error of every mass of a histogram: quadrature, exponentials and logarithms. Tests hold
 // it against arithmetic with more digits.
 const massError = 1e-12
-
-// maxBins bounds the memory that a grid takes.
-const maxBins = 1 << 23
 
 // width returns the width of bin i.
 func (h lossHistogram) width(i int) float64 { return float64(h.nodes[i+1]-h.nodes[i]) * h.step }

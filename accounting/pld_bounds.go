@@ -27,8 +27,8 @@ func (r *direction) epsilon(delta float64) (upper, lower float64) {
 	return upper, lower
 }
 
-// upperEpsilon returns the upper bound that epsilon returns, without the lower one: the grid is made a second time if the
-// approximation was poor.
+// upperEpsilon returns the upper bound that epsilon returns, without the lower one: the grid is made a second time if
+// the approximation was poor.
 func (r *direction) upperEpsilon(delta float64) float64 {
 	s := r.saddleFor(math.Log(delta))
 	slope, upper := s.tilt, math.Inf(1)
@@ -86,10 +86,11 @@ func (c *privacyCurve) lowerEpsilon(delta float64) float64 {
 // delta returns bounds of δ for this direction: in the worst case 1 and 0.
 func (r *direction) delta(epsilon float64) (upper, lower float64) {
 	s := r.saddleAt(epsilon)
+	s.epsilon = epsilon
 	upper = 1
-	slope, finer := s.tilt, 1.0
+	step := r.step(s, s.tilt, accuracy)
 	for range tries {
-		u, l, err := r.bounds(s, r.step(s, slope, accuracy/finer), true)
+		u, l, err := r.bounds(s, step, true)
 		if err != nil {
 			break
 		}
@@ -99,11 +100,11 @@ func (r *direction) delta(epsilon float64) (upper, lower float64) {
 		if v, ok := l.at(epsilon + l.composed.shift); ok {
 			lower = math.Max(lower, v*(1-rounded))
 		}
-		slope = u.slope(epsilon)
-		if upper-lower <= goodEnough*upper*math.Max(1, slope*epsilon) {
+		slope := u.slope(epsilon)
+		if upper-lower <= goodEnough*upper*math.Max(1, slope*epsilon) || upper < leastDelta {
 			break
 		}
-		finer *= 2
+		step = math.Min(step/4, few(math.Sqrt(accuracy/(0.18*r.total*slope*(slope+1)))))
 	}
 	return upper, lower
 }

@@ -24,9 +24,9 @@ type SampledPrivacy struct {
 // multiplierDigits is how many significant decimal digits a calibrated noise multiplier has.
 const multiplierDigits = 8
 
-// CalibrateSampled returns a noise multiplier with which the rounds are (ε, δ)-DP, as LossDistribution.Epsilon proves. It is
-// the least such one but for the accuracy of that, and 1e-5: or MinNoiseMultiplier, if that is enough. The errors are a fault.Argument of
-// the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
+// CalibrateSampled returns a noise multiplier with which the rounds are (ε, δ)-DP, as LossDistribution.Epsilon
+// proves. It is the least such one but for the accuracy of that, and 1e-5: or MinNoiseMultiplier, if that is enough.
+// The errors are a fault.Argument of the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
 func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
 	switch e, d := target.Epsilon, target.Delta; {
 	case !(e > 0) || math.IsInf(e, 1):
@@ -37,16 +37,27 @@ func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
 	if _, err := target.with(1); err != nil {
 		return SampledPrivacy{}, err
 	}
-	s, err := target.search()
-	if err != nil {
-		return SampledPrivacy{}, err
+	var last SampledPrivacy
+	for _, both := range []bool{false, true} {
+		s, err := target.search(both)
+		if err != nil {
+			return SampledPrivacy{}, err
+		}
+		d, err := target.with(s)
+		if err != nil {
+			return SampledPrivacy{}, err
+		}
+		upper, lower, err := d.Epsilon(target.Delta)
+		if err != nil {
+			return SampledPrivacy{}, err
+		}
+		last = SampledPrivacy{NoiseMultiplier: s, Epsilon: upper, EpsilonLower: lower}
+		if upper <= target.Epsilon {
+			break
+		}
+		last.Epsilon = target.Epsilon // which holds: it was searched for, for both if it comes to that
 	}
-	d, err := target.with(s)
-	if err != nil {
-		return SampledPrivacy{}, err
-	}
-	upper, lower, err := d.Epsilon(target.Delta)
-	return SampledPrivacy{NoiseMultiplier: s, Epsilon: math.Min(upper, target.Epsilon), EpsilonLower: lower}, err
+	return last, nil
 }
 
 // with composes the target's rounds with a noise multiplier.
@@ -54,13 +65,14 @@ func (t SampledTarget) with(multiplier float64) (*LossDistribution, error) {
 	return ComposeSampled(t.Adjacency, SampledRounds{SampledGaussian{t.Probability, multiplier}, t.Rounds})
 }
 
-// upper returns an ε that holds with a noise multiplier.
-func (t SampledTarget) upper(multiplier float64) (float64, error) {
+// upper returns an ε that holds with a noise multiplier for a removed record, or for both: it is seldom the added one
+// that counts.
+func (t SampledTarget) upper(multiplier float64, both bool) (float64, error) {
 	d, err := t.with(multiplier)
 	if err != nil {
 		return 0, err
 	}
-	return d.upperEpsilon(t.Delta)
+	return d.upperEpsilon(t.Delta, both)
 }
 
 // approximate returns log ε for a noise multiplier in about a millisecond, nearly; -Inf where it is 0 or less.
@@ -73,13 +85,18 @@ func (t SampledTarget) approximate(multiplier float64) float64 {
 }
 
 // search returns the least multiplier it finds whose upper bound is at most ε.
-func (t SampledTarget) search() (float64, error) {
+func (t SampledTarget) search(both bool) (float64, error) {
 	goal := math.Log(t.Epsilon)
 	low, high := math.Log(MinNoiseMultiplier), math.Log(MaxNoiseMultiplier)
+	if t.approximate(MinNoiseMultiplier) <= goal {
+		if epsilon, err := t.upper(MinNoiseMultiplier, both); err != nil || epsilon <= t.Epsilon {
+			return MinNoiseMultiplier, err
+		}
+	}
 	for a, b := low, high; ; { // a first guess
 		middle := (a + b) / 2
 		if b-a < 1e-4 {
-			return t.narrow(middle, low, high)
+			return t.narrow(middle, low, high, both)
 		}
 		if t.approximate(math.Exp(middle)) > goal {
 			a = middle
@@ -90,14 +107,14 @@ func (t SampledTarget) search() (float64, error) {
 }
 
 // narrow finds where log ε comes to its goal as a function of log s: by secants, within an interval that only shrinks.
-func (t SampledTarget) narrow(guess, low, high float64) (float64, error) {
+func (t SampledTarget) narrow(guess, low, high float64, both bool) (float64, error) {
 	const close, most = 1e-5, 40
 	goal := math.Log(t.Epsilon) - close/4
 	best, slope := math.Inf(1), -1.0
 	lastX, lastY := math.NaN(), 0.0
 	for range most {
 		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
-		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier))
+		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both)
 		if err != nil {
 			return 0, err
 		}
@@ -121,16 +138,16 @@ func (t SampledTarget) narrow(guess, low, high float64) (float64, error) {
 		}
 		lastX, lastY = x, y
 		guess = x - y/slope
-		if !(guess > low && guess < high) {
-			if y < 0 { // try the ends: they may do
-				guess = math.Max(low, x-1)
-			} else {
-				guess = math.Min(high, x+1)
+		if middle := (low + high) / 2; !(guess > low && guess < high) {
+			guess = math.Min(middle, x+1)
+			if y < 0 {
+				guess = math.Max(middle, x-1)
 			}
 		}
 	}
 	if math.IsInf(best, 1) {
-		return 0, fault.New("Epsilon", t.Epsilon, "is out of reach for noise multipliers up to %v", float64(MaxNoiseMultiplier))
+		const most float64 = MaxNoiseMultiplier
+		return 0, fault.New("Epsilon", t.Epsilon, "is out of reach for noise multipliers up to %v", most)
 	}
 	return math.Max(best, MinNoiseMultiplier), nil
 }

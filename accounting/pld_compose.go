@@ -59,8 +59,9 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	d.slack = math.Expm1(total*(2*massError+8*unit*(all.largest+4)) + 8*unit*(all.size+math.Abs(w.tilt*d.centre)+
 		float64(points)+math.Abs(w.tilt)*length))
 	d.shift = total * (8*massError*step + 64*unit)
-	sums := total * unit * float64(2*longest) // of moments, relative
-	d.outside = math.Exp(all.around-w.around.tilt*(d.centre+length)+sums) + math.Exp(all.below-w.below.tilt*d.bottom+sums)
+	sums := total * (unit*float64(2*longest) + 4*massError) // relative error of moments
+	around, below := all.around-w.around.tilt*(d.centre+length), all.below-w.below.tilt*d.bottom
+	d.outside = math.Exp(around+sums) + math.Exp(below+sums)
 	d.lost += math.Exp(all.above - w.above.tilt*(d.bottom+length-step) + sums)
 	return d, nil
 }

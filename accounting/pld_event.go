@@ -6,8 +6,9 @@ import (
 	"mafalda/internal/fault"
 )
 
-// SampledGaussian is one round of the Poisson-subsampled Gaussian mechanism: each record takes part independently with
-// the given probability, and the sum of the clipped contributions gets noise of NoiseMultiplier times the clipping norm.
+// SampledGaussian is one round of the Poisson-subsampled Gaussian mechanism: each record takes part independently
+// with the given probability, and the sum of the clipped contributions gets noise of NoiseMultiplier times the
+// clipping norm.
 type SampledGaussian struct {
 	Probability     float64 // q, above 0 and at most 1
 	NoiseMultiplier float64 // s = noise standard deviation / clip, MinNoiseMultiplier to MaxNoiseMultiplier
@@ -36,7 +37,8 @@ func (e SampledRounds) check() error {
 	case !(s > 0) || math.IsInf(s, 1):
 		return fault.New("NoiseMultiplier", s, "must be positive and finite")
 	case s < MinNoiseMultiplier || s > MaxNoiseMultiplier:
-		return fault.New("NoiseMultiplier", s, "must be between %v and %v", MinNoiseMultiplier, float64(MaxNoiseMultiplier))
+		const most float64 = MaxNoiseMultiplier
+		return fault.New("NoiseMultiplier", s, "must be between %v and %v", MinNoiseMultiplier, most)
 	case e.Rounds < 1 || e.Rounds > MaxRounds:
 		return fault.New("Rounds", e.Rounds, "must be between 1 and %d", MaxRounds)
 	}
@@ -49,8 +51,8 @@ func (a Adjacency) checkSampled() error {
 		return fault.New("Adjacency", nil, "%v", err)
 	}
 	if a == ReplaceOne {
-		return fault.New("Adjacency", a, "has no proved dominating pair under secret sampling (twice the clipping norm is "+
-			"none): choose zero-out")
+		return fault.New("Adjacency", a, "has no proved dominating pair under secret sampling "+
+			"(twice the clipping norm is none): choose zero-out")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func drawPair(r *rand.Rand) lossPair {
 // Both δ of one round enclose the definition, for a removed and an added record.
 func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
-	draws := 60
+	draws := 15
 	if testing.Short() {
 		draws = 4
 	}
@@ -85,8 +85,11 @@ func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 // Every mass of a histogram is right to massError, in both of its parts.
 func TestHistogramIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	worst := 0.0
-	for range 60 {
+	worst, draws := 0.0, 60
+	if testing.Short() {
+		draws = 15
+	}
+	for range draws {
 		p := drawPair(r)
 		from, to := p.support(1e-15, 1e-15)
 		c := p.cumulants(from, to, 1)
@@ -95,7 +98,8 @@ func TestHistogramIsExact(t *testing.T) {
 		if step > 0.5 {
 			step = 0.5
 		}
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, r.Float64()*3, 100)
+		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}
@@ -144,18 +148,19 @@ func exactBin(p lossPair, node, width float64) (lower, upper *big.Float) {
 	return minus(massP, upper), upper
 }
 
-// The two lattices of one round enclose the definition at every ε, also where nearly all mass is in a bin, and drop next to
-// nothing.
+// The two lattices of one round enclose the definition at every ε, also where nearly all mass is in a bin, and drop
+// next to nothing.
 func TestLatticesEncloseTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for range 60 {
 		p := drawPair(r)
 		from, to := p.support(1e-15, 1e-15)
 		c := p.cumulants(from, to, 1)
-		_, _, variance := c.at(0)
+		_, mean, variance := c.at(0)
 		step := math.Ldexp(1, int(math.Floor(math.Log2(math.Sqrt(variance)*between(r, 0.03, 2)))))
 		step = math.Min(step, 0.5)
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, r.Float64()*3, 100)
+		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}

@@ -22,7 +22,8 @@ type circle struct {
 	mass  []float64
 }
 
-// A spectrum collects the logarithm of a product of powers of transforms: of the convolution of many measures on a circle.
+// A spectrum collects the logarithm of a product of powers of transforms: of the convolution of many measures on a
+// circle.
 type spectrum struct {
 	transform  *fourier.FFT
 	log, angle []float64 // of the product
@@ -39,8 +40,8 @@ func newSpectrum(length int) *spectrum {
 // negligibleLog is a logarithm of coefficients that are left out, and counted into the error.
 const negligibleLog = -80.0
 
-// Coefficients above refinedLog are summed one by one, at most so many terms: a transform's error is that of the largest
-// coefficient, and grows with the rounds.
+// Coefficients above refinedLog are summed one by one, at most so many terms: a transform's error is that of the
+// largest coefficient, and grows with the rounds.
 const (
 	refinedLog  = -45.0
 	refinedWork = 5_000_000
@@ -82,9 +83,9 @@ func (s *spectrum) include(c circle, rounds int) {
 	}
 }
 
-// coefficient returns the logarithm of one coefficient, and a bound of the coefficient's error but for that of the total mass, which all
-// have in common: where many powers are taken a coefficient that counts is near the total mass, and only the small
-// difference has an error.
+// coefficient returns the logarithm of one coefficient, and a bound of the coefficient's error but for that of the
+// total mass, which all have in common: where many powers are taken a coefficient that counts is near the total mass,
+// and only the small difference has an error.
 func (c circle) coefficient(k int, half halfAngles) (log, angle, off float64) {
 	var total, less, across, size float64
 	length := int64(len(c.dense))

@@ -59,7 +59,8 @@ func TestConvolutionIsWithinItsError(t *testing.T) {
 	}
 }
 
-// Of a hundred thousand coins the number of heads is binomial: a case in which a transform alone would lose five digits.
+// Of a hundred thousand coins the number of heads is binomial: a case in which a transform alone would lose five
+// digits.
 func TestConvolutionOfManyRounds(t *testing.T) {
 	const length, rounds, p = 1 << 12, 100_000, 0.01
 	dense := make([]float64, length)

@@ -5,39 +5,43 @@ import (
 	"slices"
 )
 
-// grade chooses the nodes of one round's losses, multiples of step, from below to above both ends. Where few losses lie, under P and under the tilt that
-// counts, bins are wider: what a bin adds to the variance is its mass times the square of its width.
-func (c cumulants) grade(ends [2]float64, step, tilt, rounds float64) (nodes []int, ok bool) {
-	up, down := c.tails(math.Max(tilt, 0)), c.tails(0)
+// grade chooses the nodes of one round's losses, multiples of step, from below to above both ends. Where few losses
+// lie, under P and at the saddle that counts, bins are wider: what a bin adds to the variance is its mass times the
+// square of its width.
+func (c cumulants) grade(ends [2]float64, step, rounds float64, at saddle) (nodes []int, ok bool) {
+	up, down := c.tails(math.Max(at.tilt, 0)), c.tails(0)
 	low, high := math.Floor(math.Min(ends[0], ends[1])/step)-1, math.Ceil(math.Max(ends[0], ends[1])/step)+1
 	if math.Abs(low) > 1<<31 || math.Abs(high) > 1<<31 {
 		return nil, false
 	}
 	_, mean, _ := c.at(0)
 	centre := int(math.Min(math.Max(math.Round(mean/c.rounds/step), low), high))
-	// Where few large losses decide, a step for all rounds is one for each of them.
-	most := math.Max(math.Min(0.2/(1+math.Max(tilt, 0))/step, math.Sqrt(rounds)/2), 1)
-	// stretch returns the width of a bin where so much mass lies at its loss and beyond.
-	stretch := func(mass float64) int {
-		return max(1, int(math.Min(tailWidth/math.Sqrt(mass+1e-30), most)))
+	most := math.Max(0.2/(1+math.Max(at.tilt, 0))/step, 1)
+	// stretch returns the width of a bin at a loss, where so much mass lies at it and beyond. Where few large losses
+	// decide, a step for all rounds is one for each of them; those far above ε count as a whole.
+	stretch := func(loss, mass float64) int {
+		cap := math.Max(math.Sqrt(rounds)/2, 0.03*(loss-math.Max(at.epsilon, 0))/step)
+		return max(1, int(min(tailWidth/math.Sqrt(mass+1e-30), cap, most)))
 	}
-	if high-low > maxBins && tailWidth*most < 2 {
-		return nil, false
-	}
-	for at := centre; at > int(low); {
-		at -= stretch(down.below(float64(at) * step))
-		nodes = append(nodes, at)
+	for node := centre; node > int(low) && len(nodes) <= maxNodes; {
+		loss := float64(node) * step
+		node -= stretch(loss, down.below(loss))
+		nodes = append(nodes, node)
 	}
 	slices.Reverse(nodes)
-	for at := centre; ; {
-		nodes = append(nodes, at)
-		if at >= int(high) || len(nodes) > maxBins {
+	for node := centre; ; {
+		nodes = append(nodes, node)
+		if node >= int(high) || len(nodes) > maxNodes {
 			break
 		}
-		at += stretch(up.above(float64(at) * step))
+		loss := float64(node) * step
+		node += stretch(loss, up.above(loss))
 	}
-	return nodes, len(nodes) <= maxBins
+	return nodes, len(nodes) <= maxNodes
 }
+
+// maxNodes bounds the work for one event.
+const maxNodes = 1 << 18
 
 // tailWidth is the width of a bin, in steps, where all mass lies beyond. Small: the sum over all tails must not count.
 const tailWidth = 0.1

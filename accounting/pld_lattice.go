@@ -10,9 +10,9 @@ type lossLattice struct {
 	lost         float64 // mass of losses without bound
 }
 
-// pessimistic returns a lattice whose pair dominates that of the histogram: "connecting the dots" of the privacy curve
-// (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022). Dividing a loss between two nodes without a change of mass under
-// P or Q undoes a post-processing. The error is of second order in the step.
+// pessimistic returns a lattice whose pair dominates that of the histogram: "connecting the dots" of the privacy
+// curve (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022). Dividing a loss between two nodes without a change of
+// mass under P or Q undoes a post-processing. The error is of second order in the step.
 func (h lossHistogram) pessimistic() lossLattice {
 	l := lossLattice{step: h.step, at: h.nodes, mass: make([]float64, len(h.nodes)), lost: h.above}
 	for i := range h.lower {
@@ -23,12 +23,13 @@ func (h lossHistogram) pessimistic() lossLattice {
 	return l
 }
 
-// optimistic returns a lattice whose pair is dominated by that of the histogram: by a post-processing that tells only the
-// bin, or, drawn at random for some outcomes, a neighbouring one, so that the mean of e^loss under Q is at its node exactly.
-// Where this is impossible mass under P is dropped, and the node rounded down. The error is of second order in the step, too.
+// optimistic returns a lattice whose pair is dominated by that of the histogram: by a post-processing that tells only
+// the bin, or, drawn at random for some outcomes, a neighbouring one, so that the mean of e^loss under Q is at its
+// node exactly. Where this is impossible mass under P is dropped, and the node rounded down. The error is of second
+// order in the step, too.
 //
-// Nodes lie in the middles of narrow bins; or where least mass is dropped, if in so many rounds that were too much: where
-// much of all mass is in a few bins there may not be enough beside it to move its mean.
+// Nodes lie in the middles of narrow bins; or where least mass is dropped, if in so many rounds that were too much:
+// where much of all mass is in a few bins there may not be enough beside it to move its mean.
 func (h lossHistogram) optimistic(rounds int) lossLattice {
 	var best lossLattice
 	least := math.Inf(1)
@@ -68,8 +69,8 @@ func (h lossHistogram) centred(offset float64) (lossLattice, float64) {
 	return lossLattice{step: h.step, offset: offset, at: s.at, mass: s.placed}, dropped
 }
 
-// A massPair is mass of some outcomes under P, and under Q times e^node for a node. Where the latter is larger the outcomes'
-// mean of e^loss is below the node.
+// A massPair is mass of some outcomes under P, and under Q times e^node for a node. Where the latter is larger the
+// outcomes' mean of e^loss is below the node.
 type massPair struct{ p, q float64 }
 
 func (m massPair) times(fraction float64) massPair { return massPair{m.p * fraction, m.q * fraction} }
@@ -90,8 +91,9 @@ func (s *sweep) rise(i, k int) float64 { return math.Exp(float64(s.at[i+1]-s.at[
 // reachOfSweep is how many nodes a node may take outcomes from.
 const reachOfSweep = 64
 
-// node places bin i with a pool that the node before could not use, and returns the pool for the next one. If their mean
-// is below the node, outcomes of the next bins raise it; if it is above, part of what is on the nodes before comes back up.
+// node places bin i with a pool that the node before could not use, and returns the pool for the next one. If their
+// mean is below the node, outcomes of the next bins raise it; if it is above, part of what is on the nodes before
+// comes back up.
 func (s *sweep) node(i int, pool massPair) massPair {
 	pool.q *= s.rise(i, i-1)
 	pool = pool.plus(s.bins[i])
@@ -116,7 +118,8 @@ func (s *sweep) node(i int, pool massPair) massPair {
 	return massPair{}
 }
 
-// gather takes outcomes of the next bins to bring a pool's mean up to node i, if there are enough, and returns the mass.
+// gather takes outcomes of the next bins to bring a pool's mean up to node i, if there are enough, and returns the
+// mass.
 func (s *sweep) gather(i int, pool massPair) (mass float64, ok bool) {
 	for j := i + 1; j < len(s.bins) && j <= i+reachOfSweep; j++ {
 		next := massPair{s.bins[j].p, s.bins[j].q * s.rise(i, j)}
@@ -132,8 +135,8 @@ func (s *sweep) gather(i int, pool massPair) (mass float64, ok bool) {
 	return 0, false
 }
 
-// raise places a pool whose mean is above node i: it takes mass from the nodes before to bring the mean down. If that is not
-// enough it drops the rest, or does nothing unless forced.
+// raise places a pool whose mean is above node i: it takes mass from the nodes before to bring the mean down. If that
+// is not enough it drops the rest, or does nothing unless forced.
 func (s *sweep) raise(i int, pool massPair, forced bool) bool {
 	excess, least := pool.p-pool.q, max(-1, i-reachOfSweep)
 	if !forced {

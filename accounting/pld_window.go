@@ -51,7 +51,8 @@ func (c composition) window(s saddle, step float64) window {
 	return w
 }
 
-// mostTilt returns an additional tilt that the grid can follow: it widens the losses of all rounds by about a step each.
+// mostTilt returns an additional tilt that the grid can follow: it widens the losses of all rounds by about a step
+// each.
 func (c composition) mostTilt(step float64) float64 {
 	rounds := 0.0
 	for _, e := range c {
@@ -60,9 +61,9 @@ func (c composition) mostTilt(step float64) float64 {
 	return 4 / (math.Sqrt(rounds) * step)
 }
 
-// beyond returns the least loss above which (sign 1), or the largest below which (-1), no more lies of the loss with a
-// tilt than e^logMass, as Chernoff's bound shows; it searches for the additional tilt from one that may be right, up to the
-// largest one.
+// beyond returns the least loss above which (sign 1), or the largest below which (-1), no more lies of the loss with
+// a tilt than e^logMass, as Chernoff's bound shows; it searches for the additional tilt from one that may be right,
+// up to the largest one.
 func (c composition) beyond(start [2]float64, sign, tilt, logMass float64) chernoff {
 	log, mean, _ := c.at(tilt)
 	reach := func(u float64) float64 {
@@ -88,11 +89,14 @@ func (c composition) beyond(start [2]float64, sign, tilt, logMass float64) chern
 	return chernoff{sign * best, sign * size}
 }
 
+// maxPoints bounds the memory that a circle takes.
+const maxPoints = 1 << 22
+
 // points returns how many points of a grid the circle needs, as a power of 2.
 func (w window) points(step float64) (int, error) {
 	n := math.Max(w.above.loss-w.below.loss, w.around.loss-w.zone)/step + 8
-	if !(n >= 1 && n < maxBins) {
-		return 0, fault.New("NoiseMultiplier", nil, "the losses take a grid of %.3g points: more than %d", n, maxBins)
+	if !(n >= 1 && n < maxPoints) {
+		return 0, fault.New("NoiseMultiplier", nil, "the losses take a grid of %.3g points: more than %d", n, maxPoints)
 	}
 	return 1 << bits.Len(uint(n)), nil
 }

@@ -42,9 +42,9 @@ const (
 )
 
 // Optimize looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give:
-// ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks for. It descends for weights between two
-// extremes (Blend), and then, from the best of these, for the weights of the accountant's own tangent at the strategy
-// that there is (accounting.Bins.Tangent), going only as far as the estimated error falls. The result is a local optimum
+// ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks for. It descends for weights between
+// two extremes (Blend), and then, from the best of these, for the weights of the accountant's own tangent at the
+// strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error falls. The result is a local optimum
 // without a certificate; its privacy is confirmed by samples that had no part in the search.
 //
 // When ctx ends first there is no result, and the error is that of the context: noise needs a calibration. Other errors
