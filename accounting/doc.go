@@ -16,6 +16,27 @@
 // The exact δ is the difference of two numbers that agree to many digits where μ is small. It is computed through
 // Mills' ratio, or the integral of its derivative, in logarithms: to 12 digits for μ from 1e-4 to 1e3 and any ε.
 //
+// # Secret sampling
+//
+// Where every record takes part in a round with a probability q of its own, and nobody learns in which rounds, a
+// mechanism is not μ-GDP, and more private than its noise alone says. Such rounds are composed by ComposeSampled to a
+// LossDistribution: the privacy losses log P/Q of the pair
+//
+//	P = (1-q)N(0, s²) + qN(1, s²), Q = N(0, s²)      for a removed record, and Q, P for an added one
+//
+// that dominates a round of noise multiplier s (Zhu, Dong & Wang 2022), of which ε and δ are known exactly: rounds
+// add up independent losses, and δ(ε) = E_P(1 - e^{ε - loss})₊. The losses are put on a grid, whose multiples add up
+// by a discrete Fourier transform, in two ways: one whose pair dominates the true one, and one that is dominated. So
+// an ε comes with a lower bound that shows how accurate it is. The first divides a loss between the two neighbours on
+// the grid ("connecting the dots", Doroshenko et al. 2022), the second takes together what lies around a point of it;
+// both leave the masses under P and Q what they are, and the error is of second order in the grid's step. Counted
+// into the bounds, too: the tails that are cut off; what lies beyond the window and comes around the transform's
+// circle (by Chernoff's bound); the rounding of the transform, which is of tilted losses, so that it is small against
+// the small δ; and that of everything else. CalibrateSampled is the inverse.
+//
+// The pair needs that the draw stays secret, batch sizes included, and that a sum is divided by the expected batch
+// size. It does not describe batches that are shuffled, or cut by position, or a record that is replaced by another.
+//
 // # The safe side
 //
 // Every conversion is rounded towards less privacy: an ε, δ or Renyi divergence is never reported below the exact
@@ -41,5 +62,6 @@
 //	μ   mu     GDP parameter; σ = 1/μ is the noise multiplier
 //	ε, δ       approximate DP
 //	α, ρ       Renyi order, Renyi divergence bound
+//	q, s       probability of a record in a round, and noise multiplier of the sum, of a sampled mechanism
 //	clip       norm to which each record's gradient is clipped
 package accounting

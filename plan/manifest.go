@@ -20,6 +20,7 @@ func (s *Solution) Manifest() *export.Manifest {
 		SquaredError: s.Quality.SquaredError, Loss: s.Quality.Loss, LowerBound: s.LowerBound, Gap: s.Gap,
 		RMSE:      s.Quality.RMSE(p.nodes(), p.Objective.Steps(p.Schema.Steps())),
 		Tolerance: s.Options.Tolerance, Status: optim.Converged.String(), History: s.History, Privacy: s.Privacy,
+		ErrorAtPrivacy: s.ErrorAtPrivacy, CyclicErrorAtPrivacy: s.CyclicErrorAtPrivacy, Sampling: s.Sampling,
 		Seconds: s.Took.Seconds(), PeakBytes: s.PeakBytes, Files: s.Files,
 	}
 	if s.Optimum != nil {

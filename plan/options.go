@@ -21,7 +21,8 @@ import (
 
 // Options says how a Problem is solved. The zero value asks for the defaults named here.
 type Options struct {
-	Class       factorize.Class // strategies to choose from; nil means factorize.DefaultClass
+	Class       factorize.Class // strategies to choose from; nil means Sampling.DefaultClass
+	Sampling    Sampling        // how batches are drawn: in turn, unless it says otherwise
 	PerNode     bool            // a strategy for every node
 	Groups      int             // so many strategies that the nodes share; 0: one
 	Tolerance   float64         // certified relative gap to stop at; 0 means 1e-6, or Objective.Tolerance
@@ -53,7 +54,7 @@ func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dens
 // filled returns the options with the defaults for a problem, which has been checked.
 func (o Options) filled(p Problem) Options {
 	if o.Class == nil {
-		o.Class = factorize.DefaultClass(p.Schema)
+		o.Class = o.Sampling.DefaultClass(p.Schema)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = p.Objective.Tolerance()
@@ -64,7 +65,8 @@ func (o Options) filled(p Problem) Options {
 // check finds what is wrong with the options of a problem; they have been filled.
 func (o Options) check(p Problem) error {
 	steps := p.Schema.Steps()
-	for _, check := range []func(Problem) error{o.checkClass, o.checkObjective, o.checkStart, o.checkLong} {
+	for _, check := range []func(Problem) error{o.checkSampling, o.checkClass, o.checkObjective, o.checkStart,
+		o.checkLong} {
 		if err := check(p); err != nil {
 			return err
 		}

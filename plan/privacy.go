@@ -15,15 +15,20 @@ type Privacy struct {
 	Adjacency         accounting.Adjacency
 }
 
+// clip returns the clip, or its default.
+func (p *Privacy) clip() float64 {
+	if p.Clip == 0 {
+		return 1
+	}
+	return p.Clip
+}
+
 // calibrate returns the noise for a strategy of sensitivity sens; nil for no privacy. The errors are a fault.Argument.
 func (p *Privacy) calibrate(sens float64) (*export.Privacy, error) {
 	if p == nil {
 		return nil, nil
 	}
-	clip := p.Clip
-	if clip == 0 {
-		clip = 1
-	}
+	clip := p.clip()
 	if !(clip > 0) || math.IsInf(clip, 1) {
 		return nil, fault.New("Clip", clip, "must be positive and finite")
 	}

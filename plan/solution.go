@@ -30,6 +30,18 @@ type Solution struct {
 	History    []export.Point  // of the search for Optimum, after every iteration
 	Privacy    *export.Privacy // the noise for the privacy asked for; nil for none
 
+	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and that of the dense
+	// optimum for batches in turn, which Cyclic is; 0 where there is none. DPDSGDRatio is that of DP-D-SGD with
+	// Poisson sampling, over ErrorAtPrivacy; 0 where it is not known, or not comparable.
+	ErrorAtPrivacy, CyclicErrorAtPrivacy float64
+	DPDSGDRatio                          float64
+	Sampling                             *export.Sampling // how batches are to be drawn
+
+	// Under Poisson sampling Optimum, OfClass, Quality and LowerBound are for a single participation of every record.
+	Cyclic     *factorize.Result // the dense optimum for batches in turn
+	Candidates []Bands           // in ascending order; one of them is OfClass
+	Excluded   int               // how many other numbers of bands, up to b, were shown to have no smaller error
+
 	Ending    Ending
 	Took      time.Duration
 	PeakBytes int64             // of memory, of the whole process

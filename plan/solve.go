@@ -16,7 +16,6 @@ import (
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -42,9 +41,12 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 		return nil, err
 	}
 	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
-	if p.long(o) {
+	switch {
+	case o.Sampling == Poisson:
+		err = s.poisson(ctx)
+	case p.long(o):
 		err = s.long(ctx)
-	} else {
+	default:
 		err = s.search(ctx)
 	}
 	if err != nil {
@@ -52,7 +54,7 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s.measure()
 	s.Ending = s.ending(ctx)
-	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
+	if err := s.private(); err != nil {
 		return nil, err
 	}
 	s.Took, s.PeakBytes = time.Since(started), limits.PeakBytes()
@@ -65,6 +67,7 @@ type solver struct {
 	kernel *workload.Kernel
 	gram   *mat.SymDense    // of the mean, T×T
 	sketch *workload.Sketch // that both are of; nil: they are exact
+	bands  Bands            // that were found to be best, under Poisson sampling
 }
 
 func (s *solver) schema() participation.Schema { return s.Problem.Schema }
@@ -120,12 +123,10 @@ func (s *solver) search(ctx context.Context) error {
 	if !s.Options.NoBaselines {
 		go dmf() // beside all else
 	}
-	var err error
-	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	err := s.measures(ctx)
 	if err != nil {
-		return fmt.Errorf("computing the Gram matrix: %w", err)
+		return err
 	}
-	s.gram = s.kernel.Gram()
 	if s.Problem.Objective == Mean {
 		err = s.optimum(ctx)
 	} else {
@@ -145,6 +146,17 @@ func (s *solver) search(ctx context.Context) error {
 	return nil
 }
 
+// measures computes what strategies are measured by.
+func (s *solver) measures(ctx context.Context) error {
+	var err error
+	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	if err != nil {
+		return fmt.Errorf("computing the Gram matrix: %w", err)
+	}
+	s.gram = s.kernel.Gram()
+	return nil
+}
+
 // objective returns what strategies are measured by.
 func (s *solver) objective() factorize.Objective {
 	if s.Problem.Objective == Mean {
@@ -156,8 +168,11 @@ func (s *solver) objective() factorize.Objective {
 // optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
 // holds for the schema, too.
 func (s *solver) optimum(ctx context.Context) error {
-	kept := &checkpoints{path: s.Options.Checkpoint, key: s.Problem.Key(), steps: s.schema().Steps(), kept: -1,
+	kept := &checkpoints{path: s.Options.Checkpoint, steps: s.schema().Steps(), kept: -1,
 		warn: func(format string, args ...any) { s.note(true, format, args...) }}
+	if kept.path != "" {
+		kept.key = s.Problem.Key()
+	}
 	start, err := s.start(kept)
 	if err != nil {
 		return err

@@ -55,17 +55,22 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 type verification struct {
 	Report
 	export *export.Export
-	given  *graph.Network // nil: it is made again, if it can be
-	schema participation.Schema
-	sketch *workload.Sketch // of an estimated Gram matrix
+	given  *graph.Network       // nil: it is made again, if it can be
+	schema participation.Schema // that the sensitivity is for
+	asked  participation.Schema // that was asked for: another one where batches are drawn in secret
+	sketch *workload.Sketch     // of an estimated Gram matrix
 }
 
 func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
-	schema, err := e.Manifest.Participation.Of(e.Manifest.Steps)
+	asked, err := e.Manifest.Participation.Of(e.Manifest.Steps)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
-	return &verification{export: e, given: network, schema: schema}, nil
+	schema, err := e.Manifest.Schema()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
+	}
+	return &verification{export: e, given: network, schema: schema, asked: asked}, nil
 }
 
 // strategies checks what is exported to be run, and what it costs.
@@ -82,6 +87,7 @@ func (v *verification) strategies(ctx context.Context) error {
 		return nil
 	}
 	v.privacy()
+	v.sampling()
 	return v.costs(ctx, c)
 }
 
@@ -107,6 +113,9 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 		err = v.stepErrors(ctx, o, c, k)
 	} else {
 		err = v.loss(ctx, c, k.Gram())
+		if err == nil {
+			err = v.candidates(ctx, k.Gram())
+		}
 	}
 	if err != nil {
 		return v.computing("loss", err)

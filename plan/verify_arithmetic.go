@@ -29,6 +29,7 @@ func (v *verification) arithmetic() {
 	} else if m.Gap != 0 {
 		claims = append(claims, claim{"gap", m.Gap, 0, 0})
 	}
+	claims = append(claims, v.atPrivacy()...)
 	if m.SharedLoss > 0 {
 		claims = append(claims, claim{"strategy.ratio", m.Strategy.Ratio, m.Loss / m.SharedLoss, sameFormula})
 	}

@@ -24,7 +24,7 @@ func (v *verification) files() {
 // participation checks that the schema is written as it would be: another k or b for the same one is a contradiction.
 func (v *verification) participation() {
 	says := v.export.Manifest.Participation
-	is := export.DescribeSchema("", v.schema)
+	is := export.DescribeSchema("", v.asked)
 	ok := says.Schema == is.Schema && says.K == is.K && says.B == is.B && reflect.DeepEqual(says.Patterns, is.Patterns)
 	if says.Schema == "patterns" {
 		v.skip("participation.source")
@@ -32,7 +32,7 @@ func (v *verification) participation() {
 		ok = ok && says.Source == ""
 	}
 	if ok {
-		v.add("schema", true, "%v", v.schema)
+		v.add("schema", true, "%v", v.asked)
 		return
 	}
 	v.add("schema", false,

@@ -93,7 +93,8 @@ func (v *verification) skipNetwork() {
 		{"per_node", m.PerNode != nil},
 		{"squared_error", true}, {"loss", true}, {"rmse", true}, {"shared_loss", m.SharedLoss != 0}, {"lower_bound",
 			m.LowerBound != 0},
-		{"gap", m.LowerBound != 0}, {"baselines", true}} {
+		{"gap", m.LowerBound != 0}, {"baselines", true}, {"error_at_privacy", m.ErrorAtPrivacy != 0},
+		{"cyclic_error_at_privacy", m.CyclicErrorAtPrivacy != 0}} {
 		if x.there {
 			v.skip(x.key)
 		}

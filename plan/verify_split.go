@@ -52,6 +52,7 @@ func (v *verification) layers(ctx context.Context) error {
 	v.description(strategies[0])
 	v.sensitivityIs(worst)
 	v.privacy()
+	v.sampling()
 	if !v.grouping() {
 		return nil
 	}

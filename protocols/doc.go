@@ -1,13 +1,17 @@
-// Package protocols is the floor of private averaging protocols beside MF-D-SGD. It has no code of its own; its rooms
-// are
+// Package protocols is the floor of private averaging protocols beside MF-D-SGD. Its rooms are
 //
+//	averaging what those share that average by consensus: the problem, values, the head of a result
 //	ppac      provably private averaging consensus: fragments with noise, the exact average, leakage in nats
 //	dpps      push-sum with Laplace noise in every message of every round, by an estimate of the sensitivity
 //	partpsp   training on top of dpps: some layers of a model are shared, the others stay with their node
 //	gossip    Gaussian noise on every value once, then consensus: what the others are held against
 //
 // and, for them alone, under internal: consensus (networks, rounds, exact weights), span (what a coalition learns of
-// v(0)), doubledouble, modular and rational (numbers that do not round, or hardly).
+// v(0)), doubledouble, modular and rational (numbers that do not round, or hardly), seeds and pairs (random numbers, and
+// files with something for every node).
+//
+// The package itself holds the protocols against each other: a Comparison is a study whose cells are the protocols, on
+// one network with one set of values. Papers runs the experiments of the papers that have averaging.
 //
 // # What is promised, and to whom
 //

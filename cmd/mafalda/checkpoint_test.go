@@ -66,6 +66,7 @@ func TestCheckpoint(t *testing.T) {
 
 // From the optimum of the same problem, or a structured strategy for it, the optimum is the same, and found sooner.
 func TestStart(t *testing.T) {
+	t.Parallel()
 	dir, blt := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "blt")
 	args := []string{"--graph", "florentine", "--T", "60", "-k", "4", "--no-baselines", "--tolerance", "1e-8"}
 	direct := optimizeJSON(t, append(args, "-o", dir)...)

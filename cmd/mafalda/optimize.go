@@ -31,6 +31,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
+  mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
 func newOptimizeCmd() *cobra.Command {

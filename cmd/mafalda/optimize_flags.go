@@ -10,7 +10,6 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/cli"
-	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/workload"
 )
@@ -22,6 +21,7 @@ type optimizeFlags struct {
 	schema              cli.SchemaFlags
 	gram                gramFlags
 	class               classFlags
+	sampling            string
 	tolerance           float64
 	groups              int
 	options             plan.Options // what other flags than these bind directly
@@ -51,6 +51,11 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"keep the optimization in this `file` while it runs, every ten seconds")
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
+	fl.StringVar(&f.sampling, "sampling", plan.Cyclic.String(),
+		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
+			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
+			"and finds the best w up to b unless --bandwidth says it)")
+	cli.CompleteWith(cmd, "sampling", plan.Samplings())
 	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
 	fl.Var((*cli.WholeNumber)(&f.groups), "groups",
 		"so many dense strategies that the nodes share, found by assigning "+
@@ -82,7 +87,8 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	for _, choose := range []func() error{
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = workload.ParseKind(f.workload); return cli.Usage(err) },
-		func() (err error) { o.Class, err = f.class.choose(cmd, p.Schema); return err },
+		func() (err error) { o.Sampling, err = plan.ParseSampling(f.sampling); return err },
+		func() (err error) { o.Class, err = f.class.choose(cmd, o.Sampling.DefaultClass(p.Schema)); return err },
 		func() (err error) { p.Objective, err = plan.ParseObjective(f.objective); return cli.Usage(err) },
 		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
@@ -172,10 +178,9 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	cli.CompleteWith(cmd, "strategy", names)
 }
 
-// choose returns the class with its parameters, after refusing those that it does not have.
-func (f *classFlags) choose(cmd *cobra.Command, s participation.Schema) (factorize.Class, error) {
+// choose returns the class, c unless a flag names one, with its parameters, after refusing those that it does not have.
+func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Class, error) {
 	changed := cmd.Flags().Changed
-	c := factorize.DefaultClass(s)
 	if changed("strategy") {
 		var err error
 		if c, err = factorize.ClassOf(f.class); err != nil {

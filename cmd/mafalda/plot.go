@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,7 @@ func newPlotCmd() *cobra.Command {
   convergence   how loss and lower bound approached each other
   errors        the error of every step, beside those of DP-D-SGD and D-MF
   spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
+  sampling      of exports with --sampling poisson: errors at the same privacy, for epsilon from 0.25 to 16
 
 Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together,
 each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix
@@ -107,6 +109,13 @@ func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph
 		return nil, err
 	}
 	pictures := []figures.Named{{Name: "errors", Figure: errs}}
+	if e.Manifest.Sampled() {
+		sampling, err := samplingFigure(ctx, e, n)
+		if err != nil {
+			return nil, err
+		}
+		pictures = append(pictures, figures.Named{Name: "sampling", Figure: sampling})
+	}
 	values, err := n.Gossip.Eigenvalues()
 	if errors.Is(err, graph.ErrSpectrum) {
 		fmt.Fprintf(w, "spectrum is not drawn: %v\n", err)
@@ -117,4 +126,21 @@ func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph
 	}
 	spectrum, err := figures.Spectrum(values)
 	return append(pictures, figures.Named{Name: "spectrum", Figure: spectrum}), err
+}
+
+// samplingFigure draws errors at the delta of an export, over the epsilon.
+func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*figures.Figure, error) {
+	p, err := plan.ProblemOf(e, n)
+	if err != nil {
+		return nil, err
+	}
+	var epsilons []float64
+	for i := range 13 {
+		epsilons = append(epsilons, 0.25*math.Pow(2, float64(i)/2))
+	}
+	curves, err := plan.SamplingCurve(ctx, p, epsilons, e.Manifest.Sampling.Delta)
+	if err != nil {
+		return nil, err
+	}
+	return figures.Sampling(curves)
 }

@@ -9,6 +9,7 @@ import (
 
 // What plot refuses leaves no file: neither where a picture is in the way nor where the network is another one.
 func TestPlotLeavesNothing(t *testing.T) {
+	t.Parallel()
 	edges, other := writeFile(t, "g.edges", "a b\nb c\nc d\n"), writeFile(t, "h.edges", "a b\nb c\nc a\n")
 	dir := filepath.Join(t.TempDir(), "out")
 	optimizeJSON(t, "--graph", edges, "--T", "6", "-k", "2", "--no-baselines", "-o", dir)

@@ -36,13 +36,13 @@ func (r *report) print() error {
 		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
 	}
 	r.line("participation  %v", p.Schema)
+	if m.Sampled() {
+		r.sampling()
+	}
 	r.line("adjacency      %s\n", r.flags.privacy.AdjacencyLine())
-	if err := r.table(); err != nil {
+	if err := r.strategies(); err != nil {
 		return err
 	}
-	r.line("")
-	r.bound()
-	r.gap()
 	r.noise()
 	r.line("cost           %s, %s of memory", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond),
 		cli.BytesText(float64(m.PeakBytes)))
@@ -51,6 +51,21 @@ func (r *report) print() error {
 	} else if out == "" {
 		r.line("written        nothing: use -o FOLDER to export the strategy")
 	}
+	return nil
+}
+
+// strategies compares strategies, and says how good the best one is.
+func (r *report) strategies() error {
+	table, bound := r.table, r.bound
+	if r.manifest.Sampled() {
+		table, bound = r.bands, r.excluded
+	}
+	if err := table(); err != nil {
+		return err
+	}
+	r.line("")
+	bound()
+	r.gap()
 	return nil
 }
 
@@ -119,8 +134,11 @@ func (r *report) bound() {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
 	r.line("lower bound    %s: %s a smaller loss", cli.DecimalDown(m.LowerBound, 10), nobody)
-	r.line("               (attackers may know when a record takes part: secret sampling is another matter, and not " +
-		"covered)")
+	r.line("               where attackers may know when a record takes part (batches in secret: --sampling)")
+	if ratio := r.solution.DPDSGDRatio; ratio > 0 && ratio < 1 {
+		r.line("               DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
+			cli.DecimalUp(ratio, 2))
+	}
 }
 
 // gap says how far from the optimum the strategy is, and what it costs a node.
@@ -134,6 +152,7 @@ func (r *report) gap() {
 		r.line("group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)",
 			cli.DecimalDown(m.PerNode.GroupBound, 10), cli.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound,
 				2))
+	case m.Sampled():
 	case s.Ratio != 0:
 		r.line("gap            %s: the loss is %.4f of the dense optimum's", cli.DecimalUp(m.Gap, 4), s.Ratio)
 	case !participation.IsPartition(r.solution.Problem.Schema):
@@ -179,7 +198,12 @@ func (r *report) noise() {
 	contribution := r.flags.privacy.Contribution()
 	if p := r.manifest.Privacy; p != nil {
 		r.line("privacy        %s", p.Guarantee())
-		r.line("noise          standard deviation %s per coordinate of Z (%s/mu), in sums of gradients clipped to %g",
+		if r.manifest.Sampled() {
+			contribution = "noise multiplier·clip"
+		} else {
+			contribution += "/mu"
+		}
+		r.line("noise          standard deviation %s per coordinate of Z (%s), in sums of gradients clipped to %g",
 			cli.DecimalUp(p.NoiseStd, 6), contribution, p.Clip)
 		return
 	}

@@ -102,6 +102,7 @@ func TestVerifyNetworkOfPrefix(t *testing.T) {
 
 // Whatever is in a manifest, the command ends in one line and with exit code 1 or 2; or 0, if it is true.
 func TestVerifyEndsInOneLine(t *testing.T) {
+	t.Parallel()
 	edges := writeFile(t, "g.edges", "a b\nb c\nc d\n")
 	const alphabet = "\"{}[],:0123456789eE.-+ nNtTfF\x00\xff"
 	values := []any{json.Number("0"), json.Number("-1"), json.Number("1e308"), json.Number("4611686018427387904"),

@@ -58,7 +58,7 @@ func CheckPictures(dir string, names []string, force bool) error {
 	return nil
 }
 
-// RemoveIfEmpty takes back a folder that checkFolder has made, if nothing came of it.
+// RemoveIfEmpty takes back a folder that was made for results, if nothing came of it.
 func RemoveIfEmpty(dir string, err error) {
 	if err != nil && dir != "" {
 		_ = os.Remove(dir) // refuses a folder with something in it

@@ -11,6 +11,8 @@ import (
 	"mafalda/internal/files"
 	"mafalda/noise"
 	"mafalda/plan"
+	"mafalda/protocols/averaging"
+	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
 
@@ -35,7 +37,15 @@ func hinted(cmd *cobra.Command, err error) string {
 		disconnected *graph.DisconnectedError
 		steps        *simulate.StepsError
 		lost         *noise.LostError
+		pairs        *averaging.PairsError
+		size         *dpps.SizeError
 	)
+	if errors.As(err, &pairs) {
+		hint(pairs, " (--observer and --victim name some)")
+	}
+	if errors.As(err, &size) {
+		hint(size, calibrationHint(cmd, size))
+	}
 	if errors.As(err, &exists) {
 		hint(exists, " (use --force to replace it)")
 	}
@@ -52,4 +62,16 @@ func hinted(cmd *cobra.Command, err error) string {
 		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
 	}
 	return withFlags(text, err, cmd)
+}
+
+// calibrationHint says what to do where constants of DPPS cannot be found.
+func calibrationHint(cmd *cobra.Command, size *dpps.SizeError) string {
+	how := ": --estimate paper or real"
+	if cmd != nil && cmd.Flags().Lookup("c-prime") != nil {
+		how = ": give --c-prime and --lambda, or --estimate paper or real"
+		if size.Rounds > 0 {
+			how = ": give --c-prime and --lambda, or synchronize"
+		}
+	}
+	return how
 }

@@ -17,7 +17,7 @@ type Progress struct {
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
-	At       string // what showAt says is being done
+	At       string // what ShowAt says is being done
 }
 
 const (

@@ -32,7 +32,7 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	CompleteWith(cmd, "schema", schemaNames)
 }
 
-// BindEvery is bind for chooseEvery.
+// BindEvery is Bind for ChooseEvery.
 func (f *SchemaFlags) BindEvery(cmd *cobra.Command) {
 	f.Bind(cmd)
 	k := cmd.Flags().Lookup("participations")
@@ -79,7 +79,7 @@ func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
 // ChooseEvery is Choose with another default: without any of the flags a record takes part in every step.
 func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, error) {
 	given := cmd.Flags().Changed
-	if given("T") && !given("participations") && !given("separation") && !given("schema") {
+	if given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
 		s, err := participation.NewCyclic(f.Steps, f.Steps, 1)
 		if err != nil {
 			return nil, Usage(err)
@@ -107,6 +107,9 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 	}
 	return s, nil
 }
+
+// Separation returns -b as it was given, 0 if it was not.
+func (f *SchemaFlags) Separation() int { return f.separation }
 
 // File returns the path of the file that --schema names, empty if it names none.
 func (f *SchemaFlags) File() string {

@@ -12,8 +12,8 @@ import (
 	"mafalda/strategy"
 )
 
-// ExportNames returns the names of the pictures of an export: those of Export and, with its network, errors and
-// spectrum.
+// ExportNames returns the names of the pictures of an export: those of Export and, with its network, errors,
+// spectrum and, where batches are drawn in secret, sampling.
 func ExportNames(m *export.Manifest, network bool) []string {
 	names := []string{"matrices"}
 	if len(m.History) > 1 {
@@ -21,6 +21,9 @@ func ExportNames(m *export.Manifest, network bool) []string {
 	}
 	if network {
 		names = append(names, "errors", "spectrum")
+	}
+	if network && m.Sampled() {
+		names = append(names, "sampling")
 	}
 	return names
 }

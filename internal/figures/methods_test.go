@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A method has the same colour wherever it is drawn, and no other curve of the picture has it as long as there are more.
+// A method has the same colour wherever it is drawn, and no other curve of the picture has it as long as there are
+// more.
 func TestColoursOfMethods(t *testing.T) {
 	for name, tc := range map[string]struct {
 		curves []Curve

@@ -13,15 +13,26 @@ import (
 
 const simulationFigure = "privacy-utility"
 
-func lossName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
+// lossName names the figure of a level of a study.
+func lossName(s *simulate.Study, level float64) string {
+	return fmt.Sprintf("loss-%s%g", levelName(s), level)
+}
+
+// levelName is what the levels of a study are.
+func levelName(s *simulate.Study) string {
+	if s.Options().Sampling != simulate.InTurn {
+		return "epsilon"
+	}
+	return "mu"
+}
 
 // SimulationSpec is the study's, with its figures among the summaries. A folder of the versions that kept all results
 // in one file is known, too.
 func SimulationSpec(s *simulate.Study) study.Spec {
 	spec := s.Spec()
 	spec.Summaries = WithFiles(spec.Summaries, simulationFigure)
-	for _, mu := range s.Levels() {
-		spec.Summaries = WithFiles(spec.Summaries, lossName(mu))
+	for _, level := range s.Levels() {
+		spec.Summaries = WithFiles(spec.Summaries, lossName(s, level))
 	}
 	spec.Former = study.Formerly("runs.json", []string{"version", "settings", "runs"}, func(name string) bool {
 		base := strings.TrimSuffix(name, filepath.Ext(name))
@@ -39,32 +50,32 @@ func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simula
 			return nil, err
 		}
 		g := s.Grid(entries)
-		for _, mu := range g.Levels {
-			f, err := Losses(s, g, mu)
+		for _, level := range g.Levels {
+			f, err := Losses(s, g, level)
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, Files(lossName(mu), f)...)
+			files = append(files, Files(lossName(s, level), f)...)
 		}
 		f, err := PrivacyUtility(s, g)
 		return append(files, Files(simulationFigure, f)...), err
 	}
 }
 
-// Losses is the left of Figure 3 of Bellet et al.: mean test losses over the steps at a level μ of privacy, with their
+// Losses is the left of Figure 3 of Bellet et al.: mean test losses over the steps at a level of privacy, with their
 // standard errors. Diverged runs are left out; nil if nothing is left.
-func Losses(s *simulate.Study, g *simulate.Grid, mu float64) (*Figure, error) {
+func Losses(s *simulate.Study, g *simulate.Grid, level float64) (*Figure, error) {
 	var curves []Curve
 	for _, v := range g.Methods {
-		if c := lossCurve(g.Name(v), g.Runs(v, mu)); len(c.X) > 0 {
+		if c := lossCurve(g.Name(v), g.Runs(v, level)); len(c.X) > 0 {
 			curves = append(curves, c)
 		}
 	}
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.Config().Task.Name,
-		s.Network().Origin.Source, mu, g.Count())
+	title := fmt.Sprintf("%s on %s, %s = %g: mean of %s ± standard error", s.Config().Task.Name,
+		s.Network().Origin.Source, levelName(s), level, g.Count())
 	return linesWithLowest(Axes{Title: title, X: "step", Y: "test loss"}, curves)
 }
 

@@ -139,9 +139,3 @@ func TestDecimalsAreMonotone(t *testing.T) {
 		}
 	})
 }
-
-func ExampleUp() {
-	epsilon := 4.886554117462457
-	fmt.Println(epsilon, Up(epsilon, 6), Down(epsilon, 6), Up(0.1, 6))
-	// Output: 4.886554117462457 4.88656 4.88655 0.1
-}

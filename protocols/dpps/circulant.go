@@ -2,8 +2,10 @@ package dpps
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 
 	"mafalda/graph"
 )
@@ -66,4 +68,34 @@ func Exponential(n int) (*Sequence, error) {
 		weights = append(weights, circulant(n, []int{0, 1 << o}))
 	}
 	return NewSequence(numbers(n), weights)
+}
+
+// ByName returns the graphs of "d-out:n,d" and "exp:n"; known is false for other names. The errors wrap ErrNetwork, but
+// for a name of another form.
+func ByName(spec string) (s *Sequence, known bool, err error) {
+	name, arguments, _ := strings.Cut(spec, ":")
+	var p []int
+	for _, field := range strings.Split(arguments, ",") {
+		p = append(p, whole(strings.TrimSpace(field)))
+	}
+	switch {
+	case name == "d-out" && len(p) == 2:
+		s, err = DOut(p[0], p[1])
+	case name == "exp" && len(p) == 1:
+		s, err = Exponential(p[0])
+	case name == "d-out" || name == "exp":
+		err = fmt.Errorf("graph %q: the forms are d-out:n,d and exp:n", spec)
+	default:
+		return nil, false, nil
+	}
+	return s, true, err
+}
+
+// whole reads a number in decimal digits, which may have an exponent; -1 if it is not whole, or far too large.
+func whole(text string) int {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || strings.Trim(text, "0123456789e+") != "" || v != math.Trunc(v) || math.Abs(v) > 1<<31 {
+		return -1
+	}
+	return int(v)
 }

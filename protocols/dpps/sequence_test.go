@@ -71,3 +71,19 @@ func TestSequences(t *testing.T) {
 		}
 	}
 }
+
+func TestByName(t *testing.T) {
+	for spec, nodes := range map[string]int{"exp:10": 10, "exp:1e1": 10, "d-out: 6, 2": 6} {
+		if s, known, err := ByName(spec); err != nil || !known || s.Nodes() != nodes {
+			t.Errorf("%s: %v, %v", spec, known, err)
+		}
+	}
+	for _, spec := range []string{"exp:1", "exp:0x10", "exp:1_0", "exp:1e99", "exp:2.5", "exp:", "exp", "exp:4,2", "d-out:10"} {
+		if s, known, err := ByName(spec); err == nil || !known || s != nil {
+			t.Errorf("%s: %v, %v, %v", spec, s, known, err)
+		}
+	}
+	if _, known, err := ByName("cycle:5"); known || err != nil {
+		t.Errorf("cycle:5: %v, %v", known, err)
+	}
+}

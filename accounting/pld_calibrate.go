@@ -1,0 +1,153 @@
+package accounting
+
+import (
+	"math"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+)
+
+// SampledTarget is the privacy asked of rounds of the Poisson-subsampled Gaussian mechanism.
+type SampledTarget struct {
+	Probability    float64 // of a record to take part in a round
+	Rounds         int
+	Epsilon, Delta float64
+	Adjacency      Adjacency
+}
+
+// SampledPrivacy is a calibrated noise multiplier with what it gives.
+type SampledPrivacy struct {
+	NoiseMultiplier       float64 // rounded up to multiplierDigits
+	Epsilon, EpsilonLower float64 // bounds of the ε that this multiplier has; Epsilon is not above the one asked for
+}
+
+// multiplierDigits is how many significant decimal digits a calibrated noise multiplier has.
+const multiplierDigits = 8
+
+// CalibrateSampled returns a noise multiplier with which the rounds are (ε, δ)-DP, as LossDistribution.Epsilon
+// proves. It is the least such one but for the accuracy of that, and 1e-5: or MinNoiseMultiplier, if that is enough.
+// The errors are a fault.Argument of the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
+func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
+	switch e, d := target.Epsilon, target.Delta; {
+	case !(e > 0) || math.IsInf(e, 1):
+		return SampledPrivacy{}, fault.New("Epsilon", e, "must be positive and finite")
+	case !(d > 0 && d < 1):
+		return SampledPrivacy{}, fault.New("Delta", d, "must be above 0 and below 1")
+	}
+	if _, err := target.with(1); err != nil {
+		return SampledPrivacy{}, err
+	}
+	var last SampledPrivacy
+	for _, both := range []bool{false, true} {
+		s, err := target.search(both)
+		if err != nil {
+			return SampledPrivacy{}, err
+		}
+		d, err := target.with(s)
+		if err != nil {
+			return SampledPrivacy{}, err
+		}
+		upper, lower, err := d.Epsilon(target.Delta)
+		if err != nil {
+			return SampledPrivacy{}, err
+		}
+		last = SampledPrivacy{NoiseMultiplier: s, Epsilon: upper, EpsilonLower: lower}
+		if upper <= target.Epsilon {
+			break
+		}
+		last.Epsilon = target.Epsilon // which holds: it was searched for, for both if it comes to that
+	}
+	return last, nil
+}
+
+// with composes the target's rounds with a noise multiplier.
+func (t SampledTarget) with(multiplier float64) (*LossDistribution, error) {
+	return ComposeSampled(t.Adjacency, SampledRounds{SampledGaussian{t.Probability, multiplier}, t.Rounds})
+}
+
+// upper returns an ε that holds with a noise multiplier for a removed record, or for both: it is seldom the added one
+// that counts.
+func (t SampledTarget) upper(multiplier float64, both bool) (float64, error) {
+	d, err := t.with(multiplier)
+	if err != nil {
+		return 0, err
+	}
+	return d.upperEpsilon(t.Delta, both)
+}
+
+// approximate returns log ε for a noise multiplier in about a millisecond, nearly; -Inf where it is 0 or less.
+func (t SampledTarget) approximate(multiplier float64) float64 {
+	d, err := t.with(multiplier)
+	if err != nil || d.variation() <= t.Delta {
+		return math.Inf(-1)
+	}
+	return math.Log(d.direction(false, t.Delta).saddleFor(math.Log(t.Delta)).epsilon)
+}
+
+// search returns the least multiplier it finds whose upper bound is at most ε.
+func (t SampledTarget) search(both bool) (float64, error) {
+	goal := math.Log(t.Epsilon)
+	low, high := math.Log(MinNoiseMultiplier), math.Log(MaxNoiseMultiplier)
+	if t.approximate(MinNoiseMultiplier) <= goal {
+		if epsilon, err := t.upper(MinNoiseMultiplier, both); err != nil || epsilon <= t.Epsilon {
+			return MinNoiseMultiplier, err
+		}
+	}
+	for a, b := low, high; ; { // a first guess
+		middle := (a + b) / 2
+		if b-a < 1e-4 {
+			return t.narrow(middle, low, high, both)
+		}
+		if t.approximate(math.Exp(middle)) > goal {
+			a = middle
+		} else {
+			b = middle
+		}
+	}
+}
+
+// narrow finds where log ε comes to its goal as a function of log s: by secants, within an interval that only shrinks.
+func (t SampledTarget) narrow(guess, low, high float64, both bool) (float64, error) {
+	const close, most = 1e-5, 40
+	goal := math.Log(t.Epsilon) - close/4
+	best, slope := math.Inf(1), -1.0
+	lastX, lastY := math.NaN(), 0.0
+	for range most {
+		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
+		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both)
+		if err != nil {
+			return 0, err
+		}
+		x, y := math.Log(s), math.Max(math.Log(epsilon), goal-10)-goal
+		if epsilon <= t.Epsilon {
+			best, high = math.Min(best, s), math.Min(high, x)
+			if y > -close || s <= MinNoiseMultiplier {
+				break
+			}
+		} else {
+			low = math.Max(low, x)
+			if s >= MaxNoiseMultiplier {
+				break
+			}
+		}
+		if high-low < close {
+			break
+		}
+		if d := (y - lastY) / (x - lastX); d < -0.05 && d > -50 {
+			slope = d
+		}
+		lastX, lastY = x, y
+		guess = x - y/slope
+		if middle := (low + high) / 2; !(guess > low && guess < high) {
+			guess = math.Min(middle, x+1)
+			if y < 0 {
+				guess = math.Max(middle, x-1)
+			}
+		}
+	}
+	if math.IsInf(best, 1) {
+		const most float64 = MaxNoiseMultiplier
+		return 0, fault.New("Epsilon", t.Epsilon, "is out of reach for noise multipliers up to %v", most)
+	}
+	return math.Max(best, MinNoiseMultiplier), nil
+}

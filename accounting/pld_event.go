@@ -1,0 +1,58 @@
+package accounting
+
+import (
+	"math"
+
+	"mafalda/internal/fault"
+)
+
+// SampledGaussian is one round of the Poisson-subsampled Gaussian mechanism: each record takes part independently
+// with the given probability, and the sum of the clipped contributions gets noise of NoiseMultiplier times the
+// clipping norm.
+type SampledGaussian struct {
+	Probability     float64 // q, above 0 and at most 1
+	NoiseMultiplier float64 // s = noise standard deviation / clip, MinNoiseMultiplier to MaxNoiseMultiplier
+}
+
+// SampledRounds is how often a SampledGaussian is run.
+type SampledRounds struct {
+	SampledGaussian
+	Rounds int // 1 to MaxRounds
+}
+
+// What is accounted for: below the least noise multiplier one round tells nearly all, above the largest nearly nothing.
+const (
+	MinNoiseMultiplier = 0.01
+	MaxNoiseMultiplier = 1e6
+	MinProbability     = 1e-9
+	MaxRounds          = 100_000_000 // of all events together
+)
+
+func (e SampledRounds) check() error {
+	switch q, s := e.Probability, e.NoiseMultiplier; {
+	case !(q > 0 && q <= 1):
+		return fault.New("Probability", q, "must be above 0 and at most 1")
+	case q < MinProbability:
+		return fault.New("Probability", q, "below %v is not accounted for", MinProbability)
+	case !(s > 0) || math.IsInf(s, 1):
+		return fault.New("NoiseMultiplier", s, "must be positive and finite")
+	case s < MinNoiseMultiplier || s > MaxNoiseMultiplier:
+		const most float64 = MaxNoiseMultiplier
+		return fault.New("NoiseMultiplier", s, "must be between %v and %v", MinNoiseMultiplier, most)
+	case e.Rounds < 1 || e.Rounds > MaxRounds:
+		return fault.New("Rounds", e.Rounds, "must be between 1 and %d", MaxRounds)
+	}
+	return nil
+}
+
+// checkSampled refuses what has no dominating pair here.
+func (a Adjacency) checkSampled() error {
+	if err := a.check(); err != nil {
+		return fault.New("Adjacency", nil, "%v", err)
+	}
+	if a == ReplaceOne {
+		return fault.New("Adjacency", a, "has no proved dominating pair under secret sampling "+
+			"(twice the clipping norm is none): choose zero-out")
+	}
+	return nil
+}
