@@ -28,7 +28,7 @@
 //	plan                the pipeline: Problem, Solve, Solution, Export, Verify; what it needs, before any work
 //	benchmarks          suites, baselines, comparisons
 //	simulate            decentralized training: tasks, models, the MF-D-SGD loop; what the noise costs
-//	protocols/…         private averaging beside MF-D-SGD: ppac, dpps, partpsp, gossip
+//	protocols/…         private averaging beside MF-D-SGD: ppac, dpps, partpsp, gossip; averaging, which they share
 //	threat              algorithms × trust models → linear views; Assess, Audit
 //	noise               what a node runs: rows of C⁻¹Z in bounded memory; keys; state that survives crashes
 //	export              C, C⁻¹ and the manifest on disk: written atomically, read with suspicion

@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"fmt"
 	"testing"
 )
 
@@ -26,10 +25,4 @@ func TestContribution(t *testing.T) {
 	if got := Adjacency(7).String(); got != "Adjacency(7)" {
 		t.Error(got)
 	}
-}
-
-func ExampleAdjacency() {
-	a, err := ParseAdjacency("replace-one")
-	fmt.Println(a, a.Contribution(0.5), err)
-	// Output: replace-one 1 <nil>
 }

@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -70,10 +69,4 @@ func TestNoiseIsRoundedUp(t *testing.T) {
 			t.Fatalf("noise %v for sens %v, clip %v, μ %v", p.NoiseStd, sens, clip, mu)
 		}
 	}
-}
-
-func ExampleCalibrate() {
-	p, err := Calibrate(Target{Epsilon: 8, Delta: 1e-6}, 1, 0.5, ReplaceOne)
-	fmt.Printf("mu %.4f, noise %.4f %v\n", p.Mu, p.NoiseStd, err)
-	// Output: mu 1.5315, noise 0.6529 <nil>
 }

@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 )
@@ -26,10 +25,4 @@ func TestComposition(t *testing.T) {
 	if mu, err := Compose(); err != nil || mu != 0 {
 		t.Errorf("Compose() = %v, %v", mu, err)
 	}
-}
-
-func ExampleCompose() {
-	mu, err := Compose(0.3, 0.4)
-	fmt.Printf("%.4f %v\n", mu, err)
-	// Output: 0.5000 <nil>
 }

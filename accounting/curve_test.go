@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 
@@ -74,11 +73,4 @@ func TestCurveIsChecked(t *testing.T) {
 	if _, alpha, err := EpsilonByCurve(upTo64, 1e-300); err != nil || alpha > 64 || alpha < 50 {
 		t.Errorf("order %v, %v", alpha, err)
 	}
-}
-
-func ExampleEpsilonByCurve() {
-	both := func(alpha float64) float64 { return alpha*0.5*0.5/2 + alpha*1*1/2 } // 0.5-GDP, then 1-GDP
-	epsilon, alpha, err := EpsilonByCurve(both, 1e-6)
-	fmt.Printf("%.3f by order %.2f %v\n", epsilon, alpha, err)
-	// Output: 5.927 by order 5.41 <nil>
 }

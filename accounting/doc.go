@@ -51,6 +51,12 @@
 // nothing and moves the sum by at most clip; under replace-one adjacency (Bellet et al., Section 4.1) by at most
 // 2·clip. See Adjacency.
 //
+// # Random bins
+//
+// Who keeps secret in which batch a record is gives away less than μ-GDP says. Bins accounts for batches that are drawn
+// once, every record's independently and uniformly, for a strategy without negative entries: by importance sampling, with
+// an upper bound on δ and the probability that it fails. Delta, Epsilon and NoiseMultiplier are its methods.
+//
 // # Notation
 //
 //	μ   mu     GDP parameter; σ = 1/μ is the noise multiplier

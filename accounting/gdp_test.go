@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -123,10 +122,4 @@ func TestLogDeltaPaysForRounding(t *testing.T) {
 			t.Errorf("LogDelta(%v, %v) = %.17g, %v; at least %.17g", tc.mu, tc.epsilon, l, err, tc.want)
 		}
 	}
-}
-
-func ExampleDelta() {
-	delta, err := Delta(1, 4) // of 1-GDP at ε = 4
-	fmt.Printf("%.3g %v\n", delta, err)
-	// Output: 4.71e-05 <nil>
 }

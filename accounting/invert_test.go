@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -94,16 +93,4 @@ func TestConversionsAreInverse(t *testing.T) {
 			t.Fatalf("μ = %v is too large for ε = %v, δ = %v", back, epsilon, delta)
 		}
 	})
-}
-
-func ExampleEpsilon() {
-	epsilon, err := Epsilon(1, 1e-6) // 1-GDP
-	fmt.Printf("%.6f %v\n", epsilon, err)
-	// Output: 4.886554 <nil>
-}
-
-func ExampleMuFromDP() {
-	mu, err := MuFromDP(1, 1e-5)
-	fmt.Printf("%.6f %v\n", mu, err)
-	// Output: 0.268051 <nil>
 }

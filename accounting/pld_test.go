@@ -169,11 +169,15 @@ func TestDeltaIsTheInverse(t *testing.T) {
 
 // At the ends of what is accounted for there are bounds, in order, and no NaN.
 func TestSampledExtremes(t *testing.T) {
+	lengths, least := []int{1, 1000}, 1e-30
+	if testing.Short() {
+		lengths, least = []int{1, 30}, 1e-12
+	}
 	for _, q := range []float64{MinProbability, 0.5, 1 - 1e-9, 1} {
 		for _, s := range []float64{MinNoiseMultiplier, 0.3, MaxNoiseMultiplier} {
-			for _, rounds := range []int{1, 30} {
+			for _, rounds := range lengths {
 				d := composeSampled(t, sampledRounds(q, s, rounds))
-				for _, delta := range []float64{1e-30, 0.99} {
+				for _, delta := range []float64{least, 0.99} {
 					upper, lower, err := d.Epsilon(delta)
 					if err != nil || !(0 <= lower && lower <= upper) || math.IsInf(upper, 1) {
 						t.Errorf("q = %v, s = %v, %d rounds, δ = %v: %v to %v, %v", q, s, rounds, delta, lower, upper,

@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -74,10 +73,4 @@ func TestRDPConversionsAreInverse(t *testing.T) {
 			t.Fatalf("δ = %v came back as %v for ε = %v (%v)", delta, back, epsilon, err)
 		}
 	})
-}
-
-func ExampleEpsilonFromRDP() {
-	epsilon, err := EpsilonFromRDP(8, 0.5, 1e-5)
-	fmt.Printf("%.4f %v\n", epsilon, err)
-	// Output: 1.7141 <nil>
 }

@@ -23,15 +23,31 @@ func On(o factorize.Objective, schema participation.Schema) Measure {
 	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, o, schema) }
 }
 
+// Plain measures DP-D-SGD and AntiPGD, in this order, which need no optimization. The error is that of a measurement.
+func Plain(steps int, measure Measure) ([]Baseline, error) {
+	return measureAll(measure, named{baselines.DPDSGD, strategy.Identity(steps)},
+		named{baselines.AntiPGD, strategy.AntiPGD(steps)})
+}
+
 // Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see package baselines), in this order. The error is that of
 // a measurement.
 func Baselines(dmf strategy.Strategy, measure Measure) ([]Baseline, error) {
-	steps := dmf.Steps()
-	rows := make([]Baseline, 0, 3)
-	for _, b := range []struct {
-		name     string
-		strategy strategy.Strategy
-	}{{baselines.DPDSGD, strategy.Identity(steps)}, {baselines.AntiPGD, strategy.AntiPGD(steps)}, {baselines.DMF, dmf}} {
+	plain, err := Plain(dmf.Steps(), measure)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := measureAll(measure, named{baselines.DMF, dmf})
+	return append(plain, rows...), err
+}
+
+type named struct {
+	name     string
+	strategy strategy.Strategy
+}
+
+func measureAll(measure Measure, all ...named) ([]Baseline, error) {
+	var rows []Baseline
+	for _, b := range all {
 		q, err := measure(b.strategy)
 		if err != nil {
 			return nil, fmt.Errorf("evaluating the baseline %s: %w", b.name, err)

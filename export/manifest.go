@@ -39,9 +39,17 @@ type Manifest struct {
 	History    []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
 	Baselines  map[string]Baseline `json:"baselines,omitempty"`
 	Privacy    *Privacy            `json:"privacy,omitempty"`
-	Seconds    float64             `json:"seconds"`
-	PeakBytes  int64               `json:"peak_bytes,omitempty"`
-	Files      map[string]string   `json:"files,omitempty"` // name to SHA-256, lower-case hexadecimal
+	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
+	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
+	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
+	// CyclicErrorAtPrivacy is that of the dense optimum for batches in turn, under the participation that was asked
+	// for.
+	CyclicErrorAtPrivacy float64   `json:"cyclic_error_at_privacy,omitempty"`
+	Sampling             *Sampling `json:"sampling,omitempty"`
+
+	Seconds   float64           `json:"seconds"`
+	PeakBytes int64             `json:"peak_bytes,omitempty"`
+	Files     map[string]string `json:"files,omitempty"` // name to SHA-256, lower-case hexadecimal
 }
 
 // Point is an iteration of the optimizer.
@@ -94,12 +102,13 @@ type Baseline struct {
 
 // Privacy is the calibration of the noise.
 type Privacy struct {
-	Mu        float64  `json:"mu"`
-	Sigma     float64  `json:"sigma"`
+	Mu        float64  `json:"mu,omitempty"`    // absent where batches are drawn in secret: see Sampling
+	Sigma     float64  `json:"sigma,omitempty"` // likewise
 	Epsilon   *float64 `json:"epsilon,omitempty"`
 	Delta     *float64 `json:"delta,omitempty"`
 	Clip      float64  `json:"clip"`
 	Adjacency string   `json:"adjacency"`
-	// NoiseStd is of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up.
+	// NoiseStd is of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up; where batches
+	// are drawn in secret, Sampling.NoiseMultiplier·clip.
 	NoiseStd float64 `json:"noise_std"`
 }

@@ -69,7 +69,7 @@ func TestAmbiguousManifest(t *testing.T) {
 		"noise twice":      {`"noise_std":2`, `"noise_std":0.001,"noise_std":2`, `"privacy.noise_std" is there twice`},
 		"wrong case":       {`"noise_std"`, `"Noise_std"`, `it is written "noise_std"`},
 		"mistyped":         {`"noise_std"`, `"noise_sd"`, `unknown key "privacy.noise_sd"`},
-		"of later":         {`"steps"`, `"sampling":{"q":0.1},"steps"`, `unknown key "sampling"`},
+		"of later":         {`"steps"`, `"tracking":{"q":0.1},"steps"`, `unknown key "tracking"`},
 		"file twice":       {`"x":"00"`, `"x":"00","x":"01"`, `"files.x" is there twice`},
 		"baseline by case": {`"d-mf":{"loss":1}`, `"d-mf":{"loss":1},"D-MF":{"loss":2}`, "differ in case only"},
 		"trailing":         {`"00"}}`, `"00"}}{}`, "something follows"},

@@ -33,11 +33,14 @@ func (p Participation) Of(steps int) (participation.Schema, error) {
 }
 
 // DescribeSchema returns what a manifest says of a schema; source is the path of the file that patterns came from, of
-// which the name is kept.
+// which the name is kept; empty if they came from none.
 func DescribeSchema(source string, s participation.Schema) Participation {
 	p := Participation{Schema: s.Name(), K: s.Participations(), B: s.Separation()}
 	if list, ok := s.(*participation.PatternList); ok {
-		p.Source, p.Patterns = filepath.Base(source), list.Patterns()
+		p.Patterns = list.Patterns()
+		if source != "" {
+			p.Source = filepath.Base(source)
+		}
 	}
 	return p
 }

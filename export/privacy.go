@@ -21,17 +21,21 @@ var ErrPrivacy = errors.New("the privacy block contradicts itself")
 // The noise is compared in exact arithmetic: noise_std²·μ² ≥ sens²·contribution². What it may fall short by is 2⁻⁵²,
 // three roundings of a calibration in floating point, less the two units in the last place that it adds. Numbers that
 // err in the other direction, more noise or a larger ε than needed, are true, but not those of a calibration: they
-// may differ by 10⁻⁹ (ε: by what a μ that much larger would allow).
+// may differ by 10⁻⁹ (ε: by what a μ that much larger would allow). Where batches are drawn in secret, the same is
+// done with the noise multiplier of Sampling, and its ε is accounted for again.
 func (m *Manifest) CheckPrivacy() error {
 	if !(math.Abs(m.SensSquared-1) <= 1e-6) {
 		return fmt.Errorf("%w: sens_squared is %v: strategies are exported with 1", ErrPrivacy, m.SensSquared)
 	}
 	p := m.Privacy
-	if p == nil {
+	if p == nil && !m.Sampled() {
 		return nil
 	}
-	if err := p.checkRange(); err != nil {
+	if err := p.checkRange(m.Sampled()); err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+	}
+	if m.Sampled() {
+		return m.checkSampling()
 	}
 	if math.Abs(p.Sigma*p.Mu-1) > 0x1p-50 {
 		return fmt.Errorf("%w: sigma is %v, but 1/mu is %v", ErrPrivacy, p.Sigma, 1/p.Mu)
@@ -76,13 +80,17 @@ func (p *Privacy) checkEpsilon() error {
 		*p.Delta, least)
 }
 
-// checkRange refuses numbers that are no privacy parameters.
-func (p *Privacy) checkRange() error {
+// checkRange refuses numbers that are no privacy parameters. There are no μ and σ where batches are drawn in secret.
+func (p *Privacy) checkRange(sampled bool) error {
+	if p == nil {
+		return nil
+	}
 	for _, x := range []struct {
 		name  string
 		value float64
-	}{{"mu", p.Mu}, {"sigma", p.Sigma}, {"clip", p.Clip}, {"noise_std", p.NoiseStd}} {
-		if !(x.value > 0) || math.IsInf(x.value, 1) {
+		there bool
+	}{{"mu", p.Mu, !sampled}, {"sigma", p.Sigma, !sampled}, {"clip", p.Clip, true}, {"noise_std", p.NoiseStd, true}} {
+		if x.there && (!(x.value > 0) || math.IsInf(x.value, 1)) {
 			return fmt.Errorf("privacy.%s is %v: must be positive and finite", x.name, x.value)
 		}
 	}
@@ -112,4 +120,18 @@ func product(factors ...float64) *big.Float {
 
 func times(x *big.Float, f float64) *big.Float {
 	return new(big.Float).SetPrec(400).Mul(x, big.NewFloat(f))
+}
+
+// Guarantee states in words what is promised. A μ that was computed for an (ε, δ) has no more digits than are written
+// here; other numbers are rounded up.
+func (p *Privacy) Guarantee() string {
+	if p.Mu == 0 {
+		return fmt.Sprintf("(%s, %g)-DP against everybody who sees all messages (local DP), if nodes draw their "+
+			"batches in secret, as sampling says", rounding.UpText(*p.Epsilon, 6), *p.Delta)
+	}
+	s := "mu = " + rounding.UpText(p.Mu, accounting.MuDigits)
+	if p.Epsilon != nil {
+		s += fmt.Sprintf(", that is (%s, %g)-DP", rounding.UpText(*p.Epsilon, 6), *p.Delta)
+	}
+	return s + " against everybody who sees all messages (local DP)"
 }

@@ -43,12 +43,11 @@ func (m *Manifest) checkRange() error {
 			return err
 		}
 	}
-	if m.Privacy != nil {
-		if err := m.Privacy.checkRange(); err != nil {
-			return err
-		}
+	if m.ErrorAtPrivacy < 0 || m.CyclicErrorAtPrivacy < 0 {
+		return errors.New("error_at_privacy or cyclic_error_at_privacy is negative")
 	}
-	return cmp.Or(m.Strategy.checkRange(m.Steps), m.PerNode.checkRange(), checkOrigin(m.Graph), m.Gram.checkRange())
+	return cmp.Or(m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()), m.Strategy.checkRange(m.Steps),
+		m.PerNode.checkRange(), checkOrigin(m.Graph), m.Gram.checkRange())
 }
 
 // checkRange refuses more parameters than T steps have room for.

@@ -16,9 +16,12 @@ var (
 	ErrExists = files.ErrExists // holds something; an earlier export is replaced with WriteOptions.Force
 )
 
-// WriteOptions tunes WriteDir. The zero value replaces nothing.
+// WriteOptions tunes WriteDir and, but for Force, the files that Matrices makes for it. The zero value replaces
+// nothing.
 type WriteOptions struct {
-	Force bool // replace an earlier export
+	Force          bool   // replace an earlier export
+	Format         Format // of the matrices
+	ParametersOnly bool   // write the parameters of a structured strategy, not its matrices
 }
 
 // CheckTarget reports whether WriteDir could write to dir, so that nobody computes for an hour first. The target may be

@@ -40,6 +40,9 @@ func defaultBands(s participation.Schema) int {
 // With returns the class of another bandwidth.
 func (c Banded) With(p Parameters) (Class, error) { return Banded{p.Bandwidth}, refuse(c, p) }
 
+// Parameters returns those of the class.
+func (c Banded) Parameters() Parameters { return Parameters{Bandwidth: c.Bandwidth} }
+
 // Supports refuses all but MeanError.
 func (c Banded) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
 

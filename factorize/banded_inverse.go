@@ -33,6 +33,9 @@ func (c BandedInverse) With(p Parameters) (Class, error) {
 	return BandedInverse{p.Bandwidth}, refuse(c, p)
 }
 
+// Parameters returns those of the class.
+func (c BandedInverse) Parameters() Parameters { return Parameters{Bandwidth: c.Bandwidth} }
+
 // Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
 func (c BandedInverse) Supports(k Kind, schema participation.Schema) error {
 	return supports(c, k, schema)

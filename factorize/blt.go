@@ -33,6 +33,9 @@ func (BLT) Traits() Traits {
 // With returns the class of another number of buffers.
 func (c BLT) With(p Parameters) (Class, error) { return BLT{p.Buffers}, refuse(c, p) }
 
+// Parameters returns those of the class.
+func (c BLT) Parameters() Parameters { return Parameters{Buffers: c.Buffers} }
+
 // Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
 func (c BLT) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
 

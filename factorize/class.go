@@ -17,6 +17,7 @@ type Class interface {
 
 	// With returns the class with other parameters. The error is ErrUnsupported for parameters that it does not have.
 	With(p Parameters) (Class, error)
+	Parameters() Parameters // what With was given; zero for defaults
 
 	// Supports says, before anything is computed, whether there is a search for such an objective under the schema:
 	// nil, or ErrUnsupported with the reason.

@@ -15,7 +15,7 @@ import (
 	"mafalda/participation"
 )
 
-// contractClasses are all classes with their defaults, and some with parameters.
+// contractClasses are all classes with their defaults, and some with parameters, fewer of them with -short.
 func contractClasses() map[string]Class {
 	all := map[string]Class{
 		"banded, 3 bands":           Banded{3},
@@ -25,6 +25,10 @@ func contractClasses() map[string]Class {
 		"blt, 3 buffers":            BLT{3},
 		"banded-inverse, 1 of C⁻¹":  BandedInverse{1},
 		"banded-inverse, 12 of C⁻¹": BandedInverse{12},
+	}
+	if testing.Short() {
+		all = map[string]Class{"banded, 3 bands": Banded{3}, "toeplitz, scaled": Toeplitz{Bandwidth: 3, ScaleColumns: true},
+			"blt, 1 buffer": BLT{1}, "banded-inverse, 1 of C⁻¹": BandedInverse{1}}
 	}
 	for _, c := range Classes() {
 		all[c.Name()] = c

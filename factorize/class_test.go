@@ -37,7 +37,7 @@ func TestClasses(t *testing.T) {
 func TestClassWith(t *testing.T) {
 	for _, c := range Classes() {
 		has := c.Traits()
-		if same, err := c.With(Parameters{}); err != nil || same != c {
+		if same, err := c.With(Parameters{}); err != nil || same != c || c.Parameters() != (Parameters{}) {
 			t.Errorf("%s without parameters is %v, %v", c.Name(), same, err)
 		}
 		for _, p := range []struct {
@@ -51,6 +51,9 @@ func TestClassWith(t *testing.T) {
 			other, err := c.With(p.Parameters)
 			if p.has && (err != nil || other == c) || !p.has && !errors.Is(err, ErrUnsupported) {
 				t.Errorf("%s with %+v is %v, %v", c.Name(), p.Parameters, other, err)
+			}
+			if p.has && other.Parameters() != p.Parameters {
+				t.Errorf("%s with %+v has %+v", c.Name(), p.Parameters, other.Parameters())
 			}
 		}
 		if has.About == "" || !slices.Contains(has.Kinds, MeanError) {

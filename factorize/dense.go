@@ -25,6 +25,9 @@ func (Dense) Traits() Traits {
 // With returns the class itself.
 func (c Dense) With(p Parameters) (Class, error) { return c, refuse(c, p) }
 
+// Parameters returns none.
+func (Dense) Parameters() Parameters { return Parameters{} }
+
 // Supports refuses WorstStep and LastStep where patterns overlap, and ManySteps.
 func (c Dense) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
 

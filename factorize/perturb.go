@@ -13,7 +13,7 @@ import (
 	"mafalda/strategy"
 )
 
-// Sensitivities to the Gram matrix: what becomes of a strategy that is optimal for Ĥ where the truth is H = Ĥ + E.
+// Perturbation is what an error of the Gram matrix costs: what becomes of a strategy that is optimal for Ĥ where the truth is H = Ĥ + E.
 // Relative to the loss under Ĥ, its loss changes by First, exactly, and, to the gap's accuracy, it exceeds the optimum
 // for H by at most
 //

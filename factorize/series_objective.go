@@ -32,7 +32,7 @@ type seriesObjective struct {
 
 // seriesPatterns returns the patterns whose sums of |X| the objective looks at: all of them where they can be listed.
 // Of min-sep those whose steps are exactly b apart, which hold the worst one if the series is non-negative and
-// decreasing; see optimizeUnderMinSep.
+// decreasing; see seriesSearch.underMinSep.
 func seriesPatterns(schema participation.Schema) [][]int {
 	switch s := schema.(type) {
 	case interface{ Patterns() [][]int }:

@@ -35,6 +35,11 @@ func (c Toeplitz) With(p Parameters) (Class, error) {
 	return Toeplitz{p.Bandwidth, p.ScaleColumns}, refuse(c, p)
 }
 
+// Parameters returns those of the class.
+func (c Toeplitz) Parameters() Parameters {
+	return Parameters{Bandwidth: c.Bandwidth, ScaleColumns: c.ScaleColumns}
+}
+
 // Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, and scaled columns for
 // ManySteps and where patterns overlap.
 func (c Toeplitz) Supports(k Kind, schema participation.Schema) error {

@@ -64,7 +64,7 @@ func strategyOf(e *export.Export, node string) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	schema, err := m.Participation.Of(m.Steps)
+	schema, err := m.Schema()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
@@ -90,8 +90,8 @@ func level(m *export.Manifest, opts Options) (float64, error) {
 	case std == 0:
 		std = p.NoiseStd
 	case p != nil && !(std >= p.NoiseStd):
-		return 0, fmt.Errorf("noise of standard deviation %v is less than the %v that its mu = %v needs", std,
-			p.NoiseStd, p.Mu)
+		return 0, fmt.Errorf("noise of standard deviation %v is less than the %v that %s needs", std,
+			p.NoiseStd, privacyName(p))
 	}
 	if !(std >= 1e-280 && std <= 1e280) {
 		return 0, fmt.Errorf("a noise level of %v: must be between 1e-280 and 1e280", std)
@@ -106,6 +106,14 @@ func level(m *export.Manifest, opts Options) (float64, error) {
 		}
 	}
 	return std, nil
+}
+
+// privacyName says in a word what the noise is for.
+func privacyName(p *export.Privacy) string {
+	if p.Mu == 0 {
+		return fmt.Sprintf("its epsilon = %v", *p.Epsilon)
+	}
+	return fmt.Sprintf("its mu = %v", p.Mu)
 }
 
 // exponent is that of a good grid: far below the noise, with many digits to spare.

@@ -2,7 +2,6 @@ package optim
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -172,11 +171,4 @@ func TestDeterministic(t *testing.T) {
 	if values[0] != values[1] {
 		t.Errorf("two runs ended at %v", values)
 	}
-}
-
-func ExampleMinimize() {
-	x := []float64{5, 5} // minimize x + 4y - log x - log y
-	res := Minimize(context.Background(), barrier([]float64{1, 4}), x, Options{Done: smallGradient(1e-9)})
-	fmt.Printf("%.6f %v\n", x, res.Status)
-	// Output: [1.000000 0.250000] converged
 }

@@ -2,7 +2,6 @@ package participation
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -75,14 +74,4 @@ func TestPatternsPartitionTheSteps(t *testing.T) {
 			}
 		}
 	})
-}
-
-func ExampleComplete() {
-	s, err := Complete(380, 0, 0)
-	fmt.Println(s, err)
-	_, err = Complete(30, 0, 0)
-	fmt.Println(err)
-	// Output:
-	// cyclic: a record takes part at most k = 20 times, every b = 19 steps <nil>
-	// participation does not fit: T = 30 is not a multiple of 20, so say how often a record takes part: k may be 1, 2, 3, 5, 6, 10, 15 or 30, or any with b
 }

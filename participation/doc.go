@@ -26,9 +26,24 @@
 //
 // Bellet et al. state this bound (Theorem 7, Equation 8) for sens; it holds for sens squared, which is a norm squared.
 //
+// # Sampling
+//
+// Schemas are for an attacker who knows in which steps a record takes part. A Sampling draws that, with a secret Key,
+// and its Sampler makes the batches of any step from key and step alone:
+//
+//	CyclicSampling   b batches made once, visited in turn       every record known: cyclic
+//	PoissonSampling  w groups in turn, each of whose records    secret: T/w rounds of the subsampled mechanism
+//	                 takes part with probability q
+//	BinsSampling     every record in one of b bins, in turn     secret: one draw of b
+//	MinSepSampling   with probability q after a cool-down       every record known: min-sep
+//
+// What secrecy is worth is the accountant's; here is what is drawn: groups and bins exactly uniformly, participation
+// with a probability that is never above q. The Schema of a Sampler holds whatever it draws, and a Ledger checks it.
+//
 // # Notation
 //
 //	T      steps           counted from 0
+//	w, q   groups, probability of Poisson sampling
 //	k, b   participations  a record takes part at most k times, exactly (cyclic) or at least (min-sep) b steps apart
 //	       and separation
 //	X      strategy Gram   T×T, symmetric: CᵀC, all that this package sees of a strategy C

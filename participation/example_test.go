@@ -38,3 +38,24 @@ func ExampleVectorSensitivity() {
 	fmt.Printf("%.3f %.3f %v\n", sum.Squared, exact.Squared, err)
 	// Output: 6.000 4.500 <nil>
 }
+
+func ExampleComplete() {
+	s, err := participation.Complete(380, 0, 0)
+	fmt.Println(s, err)
+	_, err = participation.Complete(30, 0, 0)
+	fmt.Println(err)
+	// Output:
+	// cyclic: a record takes part at most k = 20 times, every b = 19 steps <nil>
+	// participation does not fit: T = 30 is not a multiple of 20, so say how often a record takes part: k may be 1, 2, 3, 5, 6, 10, 15 or 30, or any with b
+}
+
+func ExampleSumBound() {
+	x := mat.NewSymDense(2, []float64{2, 1, 0, 1}) // CᵀC of the prefix-sum strategy C = [1 0; 1 1]
+	s, err := participation.NewCyclic(2, 2, 1)     // both of two steps
+	if err != nil {
+		panic(err)
+	}
+	sens, err := participation.SumBound(x, s.Patterns())
+	fmt.Println(sens.Squared, sens.Kind(), err)
+	// Output: 5 exact <nil>
+}

@@ -1,7 +1,6 @@
 package participation
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -133,15 +132,4 @@ func TestSensitivityAgainstDefinition(t *testing.T) {
 			t.Fatalf("k = %d is always exact: %+v", k, got)
 		}
 	})
-}
-
-func ExampleSumBound() {
-	x := mat.NewSymDense(2, []float64{2, 1, 0, 1}) // CᵀC of the prefix-sum strategy C = [1 0; 1 1]
-	s, err := NewCyclic(2, 2, 1)                   // both of two steps
-	if err != nil {
-		panic(err)
-	}
-	sens, err := SumBound(x, s.Patterns())
-	fmt.Println(sens.Squared, sens.Kind(), err)
-	// Output: 5 exact <nil>
 }

@@ -6,9 +6,15 @@ import "math"
 type Cell struct {
 	Method string  `json:"method"`           // as of StudyOptions.Methods
 	Export string  `json:"export,omitempty"` // digest of the export, if the method is one
-	Mu     float64 `json:"mu,omitempty"`     // 0: without noise
+	Mu     float64 `json:"mu,omitempty"`     // 0: without noise, or batches drawn in secret
 	Seed   uint64  `json:"seed"`
+
+	Sampling string  `json:"sampling,omitempty"` // the scheme, if it is not InTurn
+	Epsilon  float64 `json:"epsilon,omitempty"`  // in the place of Mu, where batches are drawn in secret
 }
+
+// level is μ, or ε where batches are drawn in secret; 0 without noise.
+func (c Cell) level() float64 { return max(c.Mu, c.Epsilon) }
 
 // Kept is a Result as plain data. Numbers that a diverged run does not have are absent.
 type Kept struct {
@@ -21,11 +27,14 @@ type Kept struct {
 	Clipped  float64   `json:"clipped_fraction"`
 	Diverged int       `json:"diverged_at,omitempty"`
 	Seconds  float64   `json:"seconds"`
+
+	Groups     int     `json:"groups,omitempty"` // of Poisson sampling
+	Multiplier float64 `json:"noise_multiplier,omitempty"`
 }
 
 func keep(r *Result) Kept {
 	k := Kept{Steps: r.Steps, Losses: r.Losses, Accuracy: r.Accuracy, Clipped: r.Clipped, Diverged: r.Diverged,
-		Seconds: r.Seconds}
+		Seconds: r.Seconds, Groups: r.Groups, Multiplier: r.Multiplier}
 	if r.Diverged == 0 {
 		k.Mean, k.Final, k.Full = &r.Mean, &r.Final, &r.Full
 	}
@@ -40,5 +49,6 @@ func (k Kept) result() *Result {
 		return *v
 	}
 	return &Result{Steps: k.Steps, Losses: k.Losses, Mean: value(k.Mean), Final: value(k.Final), Full: value(k.Full),
-		Accuracy: k.Accuracy, Clipped: k.Clipped, Diverged: k.Diverged, Seconds: k.Seconds}
+		Accuracy: k.Accuracy, Clipped: k.Clipped, Diverged: k.Diverged, Seconds: k.Seconds,
+		Groups: k.Groups, Multiplier: k.Multiplier}
 }

@@ -18,6 +18,10 @@ type Config struct {
 	Gossip *graph.CSR           // n×n, row-stochastic
 	Schema participation.Schema // of the run: T steps, and what the records must keep to
 
+	// Sampling draws the batches of every step, of all records of a node. Then Schema says how many steps there are, no
+	// more, and the sampler's schema is what records must keep to. nil: the node's records are cut into Batches.
+	Sampling participation.Sampling
+
 	Batches      int     // of each node, visited in turn; 0 means the schema's separation b
 	Rounds       int     // K, gossip rounds a step; 0 means 1
 	LearningRate float64 // η; 0 means the task's
@@ -30,10 +34,10 @@ type Config struct {
 // withDefaults returns the configuration with its defaults filled in, checked.
 func (c Config) withDefaults() (Config, error) {
 	c, err := c.filled()
-	if err != nil {
+	if err != nil || c.Sampling != nil {
 		return c, err
 	}
-	return c, CheckCycle(c.Schema, c.Batches)
+	return c, participation.CheckCycle(c.Schema, c.Batches)
 }
 
 // filled is withDefaults without looking at who takes part when, which takes T steps.
@@ -58,7 +62,8 @@ func (c Config) filled() (Config, error) {
 		c.Clip = 1
 	}
 	if c.Rounds < 0 || c.Every < 0 || c.Workers < 0 || c.Batches < 0 {
-		return c, fmt.Errorf("%w: %d batches, %d rounds, losses every %d steps and %d workers: none may be negative", ErrData, c.Batches, c.Rounds, c.Every, c.Workers)
+		return c, fmt.Errorf("%w: %d batches, %d rounds, losses every %d steps and %d workers: none may be negative",
+			ErrData, c.Batches, c.Rounds, c.Every, c.Workers)
 	}
 	for name, v := range map[string]float64{"learning rate": c.LearningRate, "clipping norm": c.Clip} {
 		if !(v > 0) || math.IsInf(v, 1) {

@@ -3,7 +3,6 @@ package simulate
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"reflect"
 
@@ -28,8 +27,10 @@ type Correlation struct {
 
 // layer is what nodes with the same strategy share.
 type layer struct {
-	noising blas32.Triangular // C⁻¹
-	sens    float64           // of C under the schema, rounded up
+	noising     blas32.Triangular // C⁻¹
+	sens        float64           // of C under the schema, rounded up
+	bands       int               // w: C[t,s] = 0 for t-s ≥ w
+	nonNegative bool              // C has no negative entries
 }
 
 // Shared is the strategy of every node.
@@ -66,7 +67,7 @@ func NewCorrelation(nodes int, of func(node int) strategy.Strategy, schema parti
 func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 	steps := schema.Steps()
 	if s.Steps() != steps {
-		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", ErrParticipation, s.Steps(), steps)
+		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", participation.ErrViolated, s.Steps(), steps)
 	}
 	sens, err := factorize.Sensitivity(s, schema)
 	if err != nil {
@@ -76,7 +77,8 @@ func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 	if err := s.NoisingTo(&noising); err != nil {
 		return layer{}, fmt.Errorf("inverting it: %w", err)
 	}
-	l := layer{sens: rounding.SqrtUp(sens.Squared)}
+	l := layer{sens: rounding.SqrtUp(sens.Squared), nonNegative: true}
+	l.look(s)
 	l.noising = blas32.Triangular{N: steps, Stride: steps, Uplo: blas.Lower, Diag: blas.NonUnit, Data: make([]float32, steps*steps)}
 	for t := range steps {
 		for r := range t + 1 {
@@ -88,6 +90,29 @@ func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 		}
 	}
 	return l, nil
+}
+
+// look finds bands and signs of C.
+func (l *layer) look(s strategy.Strategy) {
+	var c mat.TriDense
+	s.StrategyTo(&c)
+	for t := range s.Steps() {
+		for r := range t + 1 {
+			v := c.At(t, r)
+			if l.nonNegative = l.nonNegative && v >= 0; v != 0 {
+				l.bands = max(l.bands, t-r+1)
+			}
+		}
+	}
+}
+
+// Bands returns w, the most bands of a node's strategy.
+func (c *Correlation) Bands() int {
+	bands := 0
+	for _, l := range c.layers {
+		bands = max(bands, l.bands)
+	}
+	return bands
 }
 
 // Schema returns what the sensitivities are for.
@@ -116,20 +141,28 @@ func (c *Correlation) noiseTo(dst []float32, node int, std float64, r *rand.Rand
 type Noise struct {
 	Correlation *Correlation
 	Adjacency   accounting.Adjacency // which datasets are neighbours: zero-out unless set
-	Mu          float64              // of Gaussian differential privacy
+	Mu          float64              // of Gaussian differential privacy; not where batches are drawn in secret
+
+	// Multiplier is the standard deviation of Z for sums of gradients clipped to norm one by a strategy of sensitivity
+	// one: what an accountant of batches drawn in secret says, which Mu does not describe. The sensitivity is that
+	// under Correlation.Schema: single participation for participation.PoissonSampling, so that columns of norm one
+	// have the sensitivity one; the steps of a bin for participation.BinsSampling.
+	Multiplier float64
 }
 
-// std returns the standard deviation of the node's Z, for means over batches of at least so many gradients of
-// norm clip, rounded up.
-func (n *Noise) std(node, smallest int, clip float64) (float64, error) {
-	std, err := accounting.NoiseStd(n.Mu, n.Correlation.Sensitivity(node), n.Adjacency.Contribution(clip))
-	return rounding.DivUp(std, float64(smallest)), err
-}
-
-func (n *Noise) check(nodes int, schema participation.Schema) error {
-	if !(n.Mu > 0) || math.IsInf(n.Mu, 1) {
-		return fmt.Errorf("noise for μ = %v: must be positive and finite", n.Mu)
+// std returns the standard deviation of the node's Z, for sums of gradients of norm clip that are divided by at least
+// divisor, rounded up.
+func (n *Noise) std(node int, divisor, clip float64) (float64, error) {
+	sens, contribution := n.Correlation.Sensitivity(node), n.Adjacency.Contribution(clip)
+	if n.Multiplier > 0 {
+		return rounding.DivUp(rounding.MulUp(n.Multiplier, rounding.MulUp(sens, contribution)), divisor), nil
 	}
+	std, err := accounting.NoiseStd(n.Mu, sens, contribution)
+	return rounding.DivUp(std, divisor), err
+}
+
+// check refuses noise that is none of a run.
+func (n *Noise) check(nodes int, c Config) error {
 	if n.Adjacency != accounting.ZeroOut && n.Adjacency != accounting.ReplaceOne {
 		return fmt.Errorf("noise for the unknown adjacency %v", n.Adjacency)
 	}
@@ -139,8 +172,9 @@ func (n *Noise) check(nodes int, schema participation.Schema) error {
 	if have := len(n.Correlation.of); have != nodes {
 		return fmt.Errorf("%d nodes with strategies for %d", nodes, have)
 	}
-	if have := n.Correlation.schema.Steps(); have != schema.Steps() {
-		return fmt.Errorf("%w: strategies of T = %d steps in a run of %d", ErrParticipation, have, schema.Steps())
+	if have := n.Correlation.schema.Steps(); have != c.Schema.Steps() {
+		return fmt.Errorf("%w: strategies of T = %d steps in a run of %d", participation.ErrViolated, have,
+			c.Schema.Steps())
 	}
-	return nil
+	return n.checkSampling(c)
 }

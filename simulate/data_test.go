@@ -148,10 +148,10 @@ func zip(content []byte) []byte {
 // mnist writes 3 training and 2 test images of 2×2 pixels, half of the files gzipped.
 func mnist(t *testing.T) string {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, MNISTFiles[0]+".gz"), zip(idx(idxImages, []uint32{3, 2, 2}, []byte{0, 51, 102, 255, 1, 2, 3, 4, 5, 6, 7, 8})))
-	write(t, filepath.Join(dir, MNISTFiles[1]), idx(idxLabels, []uint32{3}, []byte{0, 4, 2}))
-	write(t, filepath.Join(dir, MNISTFiles[2]), idx(idxImages, []uint32{2, 2, 2}, make([]byte, 8)))
-	write(t, filepath.Join(dir, MNISTFiles[3]), zip(idx(idxLabels, []uint32{2}, []byte{1, 1})))
+	write(t, filepath.Join(dir, MNISTFiles()[0]+".gz"), zip(idx(idxImages, []uint32{3, 2, 2}, []byte{0, 51, 102, 255, 1, 2, 3, 4, 5, 6, 7, 8})))
+	write(t, filepath.Join(dir, MNISTFiles()[1]), idx(idxLabels, []uint32{3}, []byte{0, 4, 2}))
+	write(t, filepath.Join(dir, MNISTFiles()[2]), idx(idxImages, []uint32{2, 2, 2}, make([]byte, 8)))
+	write(t, filepath.Join(dir, MNISTFiles()[3]), zip(idx(idxLabels, []uint32{2}, []byte{1, 1})))
 	return dir
 }
 
@@ -184,18 +184,18 @@ func TestBadMNIST(t *testing.T) {
 		"fewer labels":      {1, idx(idxLabels, []uint32{2}, []byte{1, 2}), "3 images of 2×2 with 2 labels"},
 		"no images":         {2, idx(idxImages, []uint32{0, 2, 2}, nil), "0 images"},
 		"other images":      {2, idx(idxImages, []uint32{2, 1, 2}, make([]byte, 4)), "4 pixels, test images 2"},
-		"gzip of nothing":   {1, []byte{0x1f, 0x8b, 0}, MNISTFiles[1]},
-		"gzip that is torn": {1, zip(idx(idxLabels, []uint32{3}, make([]byte, 3)))[:14], MNISTFiles[1]},
+		"gzip of nothing":   {1, []byte{0x1f, 0x8b, 0}, MNISTFiles()[1]},
+		"gzip that is torn": {1, zip(idx(idxLabels, []uint32{3}, make([]byte, 3)))[:14], MNISTFiles()[1]},
 	} {
 		dir := mnist(t)
-		path := filepath.Join(dir, MNISTFiles[tc.file])
+		path := filepath.Join(dir, MNISTFiles()[tc.file])
 		write(t, path, tc.content) // stands before .gz
 		if _, err := MNIST(dir); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), tc.say) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, dir := range []string{"", t.TempDir()} {
-		if _, err := MNIST(dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "https://") || !strings.Contains(err.Error(), MNISTFiles[3]) {
+		if _, err := MNIST(dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "https://") || !strings.Contains(err.Error(), MNISTFiles()[3]) {
 			t.Errorf("%q: %v", dir, err)
 		}
 	}

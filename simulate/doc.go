@@ -16,7 +16,13 @@
 //
 // The records are dealt to the nodes evenly and at random, each node's records into b batches, and step t takes batch
 // t mod b. Whether that is what the strategy's sensitivity was computed for is checked twice: before the run, and in it,
-// where a Ledger notes every record in every step it takes part in and refuses what the schema does not allow.
+// where a participation.Ledger notes every record in every step it takes part in and refuses what the schema does not allow.
+//
+// Config.Sampling draws batches of varying sizes instead, of which the attackers know nothing. Sums of clipped gradients
+// are then divided by the expected size, which is public, never by the real one; noise of Noise.Multiplier·sens·Δ is added
+// to the sum; an empty batch takes noise and a step as any other. What is checked is the contract of the sampler, and that
+// the strategy is one that its accountant knows: of at most as many bands as Poisson sampling has groups, without negative
+// entries for bins.
 //
 // # What is fast
 //
@@ -34,7 +40,9 @@
 //
 // A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
 // whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise, the
-// baselines of package baselines, the certified optimum of the network, and exports.
+// baselines of package baselines, the certified optimum of the network, and exports. With the Scheme Poisson levels are ε,
+// batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
+// accounting calibrates for the rounds of a group; the optimum is that of bands.
 //
 // # Notation
 //
@@ -42,5 +50,6 @@
 //	d      parameters of a model
 //	b      batches of a node, after which they come again
 //	η, Δ   learning rate, clipping norm
+//	w      groups that Poisson sampling draws from in turn, and bands of strategies
 //	μ      of Gaussian differential privacy, against everybody who sees all messages
 package simulate

@@ -15,7 +15,9 @@ type Variant struct{ Method, Export string }
 // Grid is runs, and the methods, levels and seeds that they are of.
 type Grid struct {
 	Methods []Variant // in the order of their first runs
-	Levels  []float64 // of methods with noise, ascending
+	Levels  []float64 // of methods with noise, ascending: μ, or ε where batches are drawn in secret
+
+	Sampling string // the scheme of the cells, empty if it is InTurn
 
 	runs map[Cell]*Result
 }
@@ -27,8 +29,11 @@ func NewGrid(cells []Cell, runs []Kept) *Grid {
 		if v := (Variant{c.Method, c.Export}); !slices.Contains(g.Methods, v) {
 			g.Methods = append(g.Methods, v)
 		}
-		if c.Method != None && !slices.Contains(g.Levels, c.Mu) {
-			g.Levels = append(g.Levels, c.Mu)
+		if c.Method != None && !slices.Contains(g.Levels, c.level()) {
+			g.Levels = append(g.Levels, c.level())
+		}
+		if c.Sampling != "" {
+			g.Sampling = c.Sampling
 		}
 		g.runs[c] = runs[i].result()
 	}
@@ -37,13 +42,13 @@ func NewGrid(cells []Cell, runs []Kept) *Grid {
 }
 
 // bySeed returns the runs of a method at a level by their seeds.
-func (g *Grid) bySeed(v Variant, mu float64) map[uint64]*Result {
+func (g *Grid) bySeed(v Variant, level float64) map[uint64]*Result {
 	if v.Method == None {
-		mu = 0
+		level = 0
 	}
 	runs := map[uint64]*Result{}
 	for c, r := range g.runs {
-		if c.Method == v.Method && c.Export == v.Export && c.Mu == mu {
+		if c.Method == v.Method && c.Export == v.Export && c.level() == level {
 			runs[c.Seed] = r
 		}
 	}
@@ -51,8 +56,8 @@ func (g *Grid) bySeed(v Variant, mu float64) map[uint64]*Result {
 }
 
 // Runs returns the runs of a method at a level in the order of their seeds; those without noise are of every level.
-func (g *Grid) Runs(v Variant, mu float64) []*Result {
-	runs := g.bySeed(v, mu)
+func (g *Grid) Runs(v Variant, level float64) []*Result {
+	runs := g.bySeed(v, level)
 	var all []*Result
 	for _, seed := range seedsOf(runs) {
 		all = append(all, runs[seed])

@@ -34,6 +34,8 @@ type method struct {
 	name        string       // as of StudyOptions.Methods
 	export      string       // digest of its files, if it is a folder
 	correlation *Correlation // nil until it is needed, but of exports
+
+	sampled map[int]sampled // by groups, as far as they were needed: where batches are drawn in secret
 }
 
 // checkMethods finds names that are neither known nor those of folders.
@@ -59,7 +61,7 @@ func (s *Study) chooseMethods() error {
 		if !slices.Contains(MethodNames(), name) {
 			var note string
 			var err error
-			if m, note, err = exported(name, s.network, s.config.Schema); err != nil {
+			if m, note, err = s.exported(name); err != nil {
 				return err
 			}
 			if note != "" {
@@ -80,7 +82,7 @@ func (s *Study) methodOf(c Cell) int {
 func (s *Study) noiseOf(ctx context.Context, c Cell) (*Noise, error) {
 	at := s.methodOf(c)
 	if at < 0 {
-		return nil, fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
+		return nil, s.otherStudy(c)
 	}
 	if c.Method == None {
 		return nil, nil
@@ -100,6 +102,11 @@ func (s *Study) noiseOf(ctx context.Context, c Cell) (*Noise, error) {
 	return &Noise{Correlation: m.correlation, Adjacency: s.options.Adjacency, Mu: c.Mu}, nil
 }
 
+// otherStudy is the error about a cell that is not of this study.
+func (s *Study) otherStudy(c Cell) error {
+	return fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
+}
+
 // strategy makes the strategy of one of MethodNames.
 func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, error) {
 	schema := s.config.Schema
@@ -111,16 +118,21 @@ func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, e
 		return nil, err
 	}
 	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case r.Status == optim.Interrupted:
-		return nil, context.Canceled
-	case r.Status != optim.Converged:
-		gap := strconv.FormatFloat(rounding.Up(r.Gap, 2), 'g', 2, 64)
-		return nil, fmt.Errorf("%v with a gap of %s", r.Status, gap)
 	}
-	return r.Strategy, nil
+	return r.Strategy, converged(r)
+}
+
+// converged is the error of an optimum that is none.
+func converged(r *factorize.Result) error {
+	switch r.Status {
+	case optim.Converged:
+		return nil
+	case optim.Interrupted:
+		return context.Canceled
+	}
+	return fmt.Errorf("%v with a gap of %s", r.Status, strconv.FormatFloat(rounding.Up(r.Gap, 2), 'g', 2, 64))
 }
 
 // gram returns the Gram matrix of the run's workload.

@@ -28,7 +28,9 @@ const (
 
 // MNISTFiles are the names of the files of MNIST and of what has its format: training images and labels, test images and
 // labels.
-var MNISTFiles = [4]string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
+func MNISTFiles() [4]string {
+	return [4]string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
+}
 
 // MNIST is logistic regression on images in MNIST's format (IDX, possibly gzipped and then named .gz) in the folder dir, pixels
 // from 0 to 1. The split into training and test is that of the files, whatever the seed. A missing file is an os.ErrNotExist
@@ -37,11 +39,11 @@ func MNIST(dir string) (Task, error) {
 	var parts [2]Dataset
 	classes := minClasses
 	for i := range parts {
-		images, shape, err := readIDX(dir, MNISTFiles[2*i], idxImages)
+		images, shape, err := readIDX(dir, MNISTFiles()[2*i], idxImages)
 		if err != nil {
 			return Task{}, err
 		}
-		labels, count, err := readIDX(dir, MNISTFiles[2*i+1], idxLabels)
+		labels, count, err := readIDX(dir, MNISTFiles()[2*i+1], idxLabels)
 		if err != nil {
 			return Task{}, err
 		}

@@ -14,6 +14,9 @@ import (
 // Row sums up the runs of a method at a level. Numbers that do not exist are absent.
 type Row struct {
 	Method      string       `json:"method"`
+	Sampling    string       `json:"sampling,omitempty"`         // if batches are drawn in secret
+	Groups      int          `json:"groups,omitempty"`           // from so many groups, as many as the strategy has bands
+	Multiplier  float64      `json:"noise_multiplier,omitempty"` // of the noise for Epsilon
 	Mu          *float64     `json:"mu,omitempty"`
 	Epsilon     *float64     `json:"epsilon,omitempty"`
 	Seeds       int          `json:"seeds"`
@@ -68,24 +71,24 @@ func (g *Grid) Rows(delta float64) ([]Row, error) {
 	if there {
 		rows = append(rows, g.row(none, 0))
 	}
-	for _, mu := range g.Levels {
-		epsilon, err := accounting.Epsilon(mu, delta)
+	for _, level := range g.Levels {
+		mu, epsilon, err := g.privacy(level, delta)
 		if err != nil {
 			return nil, err
 		}
-		best, compared := g.bestBaseline(mu)
+		best, compared := g.bestBaseline(level)
 		for _, v := range g.Methods {
-			runs := g.bySeed(v, mu)
+			runs := g.bySeed(v, level)
 			if v == none || len(runs) == 0 {
 				continue
 			}
-			r := g.row(v, mu)
-			r.Mu, r.Epsilon = &mu, &epsilon
+			r := g.row(v, level)
+			r.Mu, r.Epsilon = mu, epsilon
 			if there {
 				r.Excess = paired(inPairs(g.bySeed(none, 0), runs))
 			}
 			if compared && !slices.Contains(baselines.Names(), v.Method) {
-				r.Improvement = g.improvement(v, best, mu)
+				r.Improvement = g.improvement(v, best, level)
 			}
 			rows = append(rows, r)
 		}
@@ -93,9 +96,24 @@ func (g *Grid) Rows(delta float64) ([]Row, error) {
 	return rows, nil
 }
 
-func (g *Grid) row(v Variant, mu float64) Row {
-	sum := Summarize(g.Runs(v, mu))
-	return Row{Method: g.Name(v), Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean),
+// privacy returns μ and ε of a level; no μ where batches are drawn in secret.
+func (g *Grid) privacy(level, delta float64) (mu, epsilon *float64, err error) {
+	if g.Sampling != "" {
+		return nil, &level, nil
+	}
+	of, err := accounting.Epsilon(level, delta)
+	return &level, &of, err
+}
+
+func (g *Grid) row(v Variant, level float64) Row {
+	runs := g.Runs(v, level)
+	sum := Summarize(runs)
+	var groups int
+	var multiplier float64
+	if len(runs) > 0 { // the same for all
+		groups, multiplier = runs[0].Groups, runs[0].Multiplier
+	}
+	return Row{Method: g.Name(v), Sampling: g.Sampling, Groups: groups, Multiplier: multiplier, Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean),
 		Std: finite(sum.Std), Median: finite(sum.Median), Least: finite(sum.Least), Final: finite(sum.Final),
 		Full: finite(sum.Full), Accuracy: finite(sum.Accuracy), Clipped: sum.Clipped, Seconds: sum.Seconds}
 }
@@ -120,18 +138,26 @@ func WriteRows(w io.Writer, rows []Row) error {
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
 		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
-		"improvement_over", "improvement_percent", "seconds_per_run", "accuracy", "note"}}
+		"improvement_over", "improvement_percent", "seconds_per_run", "accuracy"}}
+	drawn := slices.ContainsFunc(rows, func(r Row) bool { return r.Sampling != "" })
+	if drawn {
+		lines[0] = append(lines[0], "sampling", "groups", "noise_multiplier")
+	}
+	lines[0] = append(lines[0], "note")
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged),
 			text(r.Mean), text(r.Std), text(r.Median), text(r.Least), text(r.Final), text(r.Full), text(&r.Clipped),
-			"", "", "", "", text(&r.Seconds), text(r.Accuracy), simulated.Note}
+			"", "", "", "", text(&r.Seconds), text(r.Accuracy)}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
 		if r.Improvement != nil {
 			line[14], line[15] = r.Improvement.Over, text(&r.Improvement.Percent)
 		}
-		lines = append(lines, line)
+		if drawn {
+			line = append(line, r.Sampling, strconv.Itoa(r.Groups), text(&r.Multiplier))
+		}
+		lines = append(lines, append(line, simulated.Note))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

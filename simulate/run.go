@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"mafalda/participation"
 	"math"
 	"time"
 
@@ -20,11 +21,14 @@ type Result struct {
 	Clipped  float64   // share of the gradients that were clipped
 	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
 	Seconds  float64
+
+	Groups     int     // w, of batches drawn by participation.PoissonSampling
+	Multiplier float64 // of the noise, where they are drawn in secret
 }
 
 // Run trains once. A nil noise trains without. The errors are a configuration that makes no sense (ErrData), records that
-// would take part in more than the schema of the run or of the noise allows (ErrParticipation), and the context's. A run
-// that diverges is no error: see Result.Diverged.
+// would take part in more than the schema of the run or of the noise allows (participation.ErrViolated), and the
+// context's. A run that diverges is no error: see Result.Diverged.
 func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, error) {
 	started := time.Now()
 	c, err := c.withDefaults()
@@ -65,9 +69,10 @@ type trainer struct {
 	Config
 	noise       *Noise
 	nodes, size int // n, d
-	data        *shards
+	records     int // of all nodes
+	batches     batches
 	test, part  Dataset // all of the test data, and what losses are of
-	ledger      *Ledger
+	ledger      *participation.Ledger
 
 	models, other []float32 // n×d each
 	noises        []float32 // n×T×d, or nil
@@ -82,29 +87,25 @@ type trainer struct {
 func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 	nodes, _ := c.Gossip.Dims()
 	t := &trainer{Config: c, noise: noise, nodes: nodes, size: c.Task.Model.Size(), result: &Result{}}
-	schema := c.Schema
 	if noise != nil {
-		if err := noise.check(nodes, schema); err != nil {
+		if err := noise.check(nodes, c); err != nil {
 			return nil, err
 		}
-		if err := CheckCycle(noise.Correlation.schema, c.Batches); err != nil {
-			return nil, err
-		}
-		schema = noise.Correlation.schema // what privacy rests on
 	}
 	train, test := c.Task.Split(seed)
 	if err := t.checkData(train, test); err != nil {
 		return nil, err
 	}
 	var err error
-	if t.data, err = deal(train, nodes, c.Batches, random(seed, forShards, 0)); err != nil {
+	if t.batches, err = newBatches(c, train, nodes, seed); err != nil {
 		return nil, err
 	}
 	t.test, t.part = test, test
 	if c.TestRows > 0 {
 		t.part = test.Slice(0, min(c.TestRows, test.Len()))
 	}
-	t.ledger = NewLedger(train.Len(), schema)
+	t.records = train.Len()
+	t.ledger = participation.NewLedger(t.records, t.schema())
 	t.models, t.other = make([]float32, nodes*t.size), make([]float32, nodes*t.size)
 	t.Task.Model.Init(t.model(0), random(seed, forStart, 0))
 	for u := range nodes {
@@ -117,6 +118,18 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 	}
 	t.clipped, t.errs, t.losses = make([]int, nodes), make([]error, nodes), make([]float64, nodes)
 	return t, nil
+}
+
+// schema returns what records must keep to: what privacy rests on.
+func (t *trainer) schema() participation.Schema {
+	drawn, ok := t.batches.(*draws)
+	switch {
+	case t.noise != nil && t.noise.Multiplier == 0:
+		return t.noise.Correlation.schema
+	case ok: // rounds in which a record may be drawn are what was accounted for
+		return drawn.samplers[0].Schema()
+	}
+	return t.Schema
 }
 
 func (t *trainer) checkData(train, test Dataset) error {
@@ -141,7 +154,7 @@ func (t *trainer) drawNoise(ctx context.Context, seed uint64) error {
 	stds := make([]float64, t.nodes)
 	for u := range stds {
 		var err error
-		if stds[u], err = t.noise.std(u, t.data.smallest(u), t.Clip); err != nil {
+		if stds[u], err = t.noise.std(u, t.batches.divisor(u), t.Clip); err != nil {
 			return err
 		}
 	}
@@ -158,16 +171,14 @@ func (t *trainer) drawNoise(ctx context.Context, seed uint64) error {
 // descend takes the gradient step of all nodes.
 func (t *trainer) descend(step int) error {
 	parallel(t.Workers, t.nodes, func(worker, u int) {
-		from, to := t.data.batch(u, step%t.Batches)
-		for record := from; record < to; record++ {
-			if err := t.ledger.Admit(record, step); err != nil {
-				t.errs[u] = err
-				return
-			}
+		batch, divisor, err := t.batches.take(t.ledger, u, step)
+		if err != nil {
+			t.errs[u] = err
+			return
 		}
 		gradient := t.gradients[worker*t.size : (worker+1)*t.size]
-		t.clipped[u] += t.workers[worker].ClippedSumTo(gradient, t.model(u), t.data.data.Slice(from, to), t.Clip)
-		blas32.Axpy(-float32(t.LearningRate/float64(to-from)), vector(gradient), vector(t.model(u)))
+		t.clipped[u] += t.workers[worker].ClippedSumTo(gradient, t.model(u), batch, t.Clip)
+		blas32.Axpy(-float32(t.LearningRate/divisor), vector(gradient), vector(t.model(u)))
 		if t.noises != nil {
 			at := (u*t.Schema.Steps() + step) * t.size
 			blas32.Axpy(-float32(t.LearningRate), vector(t.noises[at:at+t.size]), vector(t.model(u)))
@@ -223,14 +234,20 @@ func (t *trainer) measure(done int) bool {
 // finish fills in what is known at the end.
 func (t *trainer) finish() {
 	r := t.result
+	if p, ok := t.Sampling.(participation.PoissonSampling); ok {
+		r.Groups = p.Groups
+	}
+	if t.noise != nil {
+		r.Multiplier = t.noise.Multiplier
+	}
 	clipped, visits := 0, 0
 	for u := range t.nodes {
 		clipped += t.clipped[u]
 	}
-	for record := range t.data.data.Len() {
+	for record := range t.records {
 		visits += len(t.ledger.Steps(record))
 	}
-	r.Clipped = float64(clipped) / float64(visits)
+	r.Clipped = float64(clipped) / float64(max(visits, 1))
 	if r.Diverged > 0 {
 		r.Mean, r.Final, r.Full = math.NaN(), math.NaN(), math.NaN()
 		return

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -72,16 +73,60 @@ func drawGossip(n int, r *rand.Rand) *graph.CSR {
 	return graph.NewCSRFromDense(m)
 }
 
+// visits are the batches of nodes, with what their sums are divided by.
+type visits struct {
+	visit func(u, t int) (batch Dataset, size float64)
+	least func(u int) float64 // size
+}
+
+// slowVisits visits equal batches in turn, or draws them and divides by what is expected.
+func slowVisits(c Config, train Dataset, n int, seed uint64) visits {
+	if c.Sampling == nil {
+		s, err := deal(train, n, c.Batches, random(seed, forShards, 0))
+		if err != nil {
+			panic(err)
+		}
+		return visits{func(u, t int) (Dataset, float64) {
+			batch := s.data.Slice(s.batch(u, t%c.Batches))
+			return batch, float64(batch.Len())
+		}, func(u int) float64 { return float64(s.smallest(u)) }}
+	}
+	s, err := deal(train, n, 1, random(seed, forShards, 0))
+	if err != nil {
+		panic(err)
+	}
+	of := func(u int) (Dataset, participation.Sampler) {
+		records := s.data.Slice(s.batch(u, 0))
+		drawn, err := c.Sampling.Sampler(participation.SamplerOptions{Records: records.Len(), Steps: c.Schema.Steps(),
+			Key: participation.SeededKey(seed, strconv.Itoa(u))})
+		if err != nil {
+			panic(err)
+		}
+		return records, drawn
+	}
+	size := func(u int) float64 {
+		records := float64(s.smallest(u))
+		switch s := c.Sampling.(type) {
+		case participation.PoissonSampling:
+			return records / float64(s.Groups) * s.Probability
+		case participation.BinsSampling:
+			return records / float64(s.Bins)
+		}
+		panic("another sampling")
+	}
+	return visits{func(u, t int) (Dataset, float64) {
+		records, drawn := of(u)
+		return records.Pick(drawn.Batch(t)), size(u)
+	}, size}
+}
+
 // slowRun is Algorithm 1 line by line, in float64, with the same shards, start and normal numbers. strategies is nil for no
 // noise.
 func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, seed uint64) []float64 {
 	n, _ := c.Gossip.Dims()
 	steps, d := c.Schema.Steps(), c.Task.Model.Size()
 	train, test := c.Task.Split(seed)
-	s, err := deal(train, n, c.Batches, random(seed, forShards, 0))
-	if err != nil {
-		panic(err)
-	}
+	s := slowVisits(c, train, n, seed)
 	start := make([]float32, d)
 	c.Task.Model.Init(start, random(seed, forStart, 0))
 	theta, noises := mat.NewDense(n, d, nil), make([]*mat.Dense, n)
@@ -90,11 +135,14 @@ func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, se
 		if noise == nil {
 			continue
 		}
-		sens, err := factorize.Sensitivity(strategies[u], c.Schema)
+		sens, err := factorize.Sensitivity(strategies[u], noise.Correlation.Schema())
 		if err != nil {
 			panic(err)
 		}
-		std := noise.Adjacency.Contribution(c.Clip) * math.Sqrt(sens.Squared) / noise.Mu / float64(s.smallest(u))
+		std := noise.Adjacency.Contribution(c.Clip) * math.Sqrt(sens.Squared) / noise.Mu / s.least(u)
+		if c.Sampling != nil {
+			std = noise.Multiplier * c.Clip * math.Sqrt(sens.Squared) / s.least(u)
+		}
 		z, r := mat.NewDense(steps, d, nil), random(seed, forNoise, uint64(u))
 		for t := range steps {
 			for i := range d {
@@ -111,10 +159,10 @@ func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, se
 	var losses []float64
 	for t := range steps {
 		for u := range n {
-			batch := s.data.Slice(s.batch(u, t%c.Batches))
+			batch, size := s.visit(u, t)
 			g, _ := m.slow.clippedSum(mat.Row(nil, u, theta), batch, c.Clip)
 			for i := range d {
-				v := g[i] / float64(batch.Len())
+				v := g[i] / size
 				if noise != nil {
 					v += noises[u].At(t, i)
 				}
@@ -158,7 +206,7 @@ func TestRunIsAlgorithm1(t *testing.T) {
 					strategies[u] = drawStrategy(k*b, r)
 				}
 			}
-			noise = &Noise{correlation(t, n, func(u int) strategy.Strategy { return strategies[u] }, schema), accounting.Adjacency(r.IntN(2)), 3}
+			noise = &Noise{correlation(t, n, func(u int) strategy.Strategy { return strategies[u] }, schema), accounting.Adjacency(r.IntN(2)), 3, 0}
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		got, err := Run(context.Background(), c, noise, seed)
@@ -305,17 +353,17 @@ func TestRefusedParticipation(t *testing.T) {
 	} {
 		c.Batches = tc.batches
 		_, err := Run(context.Background(), c, &Noise{Correlation: correlation(t, 15, identity, tc.schema), Mu: 1}, 1)
-		if (err == nil) != tc.ok || err != nil && !errors.Is(err, ErrParticipation) {
+		if (err == nil) != tc.ok || err != nil && !errors.Is(err, participation.ErrViolated) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, steps := range []int{23, 25} {
-		if _, err := NewCorrelation(15, Shared(strategy.Identity(steps)), c.Schema); !errors.Is(err, ErrParticipation) {
+		if _, err := NewCorrelation(15, Shared(strategy.Identity(steps)), c.Schema); !errors.Is(err, participation.ErrViolated) {
 			t.Errorf("a strategy of %d steps for a run of 24: %v", steps, err)
 		}
 		c.Batches = 0
 		other := correlation(t, 15, Shared(strategy.Identity(steps)), cyclic(t, steps, 1, steps))
-		if _, err := Run(context.Background(), c, &Noise{Correlation: other, Mu: 1}, 1); !errors.Is(err, ErrParticipation) {
+		if _, err := Run(context.Background(), c, &Noise{Correlation: other, Mu: 1}, 1); !errors.Is(err, participation.ErrViolated) {
 			t.Errorf("a correlation of %d steps in a run of 24: %v", steps, err)
 		}
 	}
@@ -336,8 +384,8 @@ func TestParticipationIsCheckedWhileTraining(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tr.data.bounds[3][0]-- // node 3's first batch now takes the last record of node 2
-	if err := tr.descend(4); !errors.Is(err, ErrParticipation) {
+	tr.batches.(*shards).bounds[3][0]-- // node 3's first batch now takes the last record of node 2
+	if err := tr.descend(4); !errors.Is(err, participation.ErrViolated) {
 		t.Errorf("a record of another batch: %v", err)
 	}
 }
@@ -406,10 +454,14 @@ func TestDivergence(t *testing.T) {
 func TestOrderOfMethods(t *testing.T) {
 	c := florentine(t, 160, 10, 16)
 	means := map[string][]*Result{}
+	seeds := 10
+	if testing.Short() {
+		seeds = 5
+	}
 	strategies := map[string]strategy.Strategy{"dp-d-sgd": strategy.Identity(160), "d-mf": optimum(t, c, true), "mafalda": optimum(t, c, false)}
 	for name, s := range strategies {
 		noise := &Noise{Correlation: correlation(t, 15, Shared(s), c.Schema), Mu: 0.3}
-		for seed := range uint64(10) {
+		for seed := range uint64(seeds) {
 			r, err := Run(context.Background(), c, noise, seed)
 			if err != nil {
 				t.Fatal(err)
@@ -418,7 +470,7 @@ func TestOrderOfMethods(t *testing.T) {
 		}
 	}
 	for _, pair := range [][2]string{{"mafalda", "d-mf"}, {"d-mf", "dp-d-sgd"}} {
-		if p := Compare(means[pair[0]], means[pair[1]]); p.Difference < 2*p.StdErr || p.Runs != 10 {
+		if p := Compare(means[pair[0]], means[pair[1]]); p.Difference < 2*p.StdErr || p.Runs != seeds {
 			t.Errorf("%v: %+v", pair, p)
 		}
 	}

@@ -3,6 +3,7 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"mafalda/participation"
 	"math/rand/v2"
 )
 
@@ -30,6 +31,37 @@ func deal(train Dataset, nodes, batches int, r *rand.Rand) (*shards, error) {
 	}
 	return s, nil
 }
+
+// batches are the records of a run as its nodes visit them. Different nodes may be asked by different goroutines.
+type batches interface {
+	// take admits what a node visits in a step to the ledger, and returns it with what the sum of its gradients is
+	// divided by. The error is the ledger's.
+	take(l *participation.Ledger, node, step int) (batch Dataset, divisor float64, err error)
+
+	// divisor returns the least of the node's: noise that is made for it suffices for all.
+	divisor(node int) float64
+}
+
+// newBatches deals the records as the configuration says.
+func newBatches(c Config, train Dataset, nodes int, seed uint64) (batches, error) {
+	if c.Sampling != nil {
+		return newDraws(c, train, nodes, seed)
+	}
+	return deal(train, nodes, c.Batches, random(seed, forShards, 0))
+}
+
+// take visits batches in turn.
+func (s *shards) take(l *participation.Ledger, node, step int) (batch Dataset, divisor float64, err error) {
+	from, to := s.batch(node, step%(len(s.bounds[node])-1))
+	for record := from; record < to; record++ {
+		if err := l.Admit(record, step); err != nil {
+			return Dataset{}, 0, err
+		}
+	}
+	return s.data.Slice(from, to), float64(to - from), nil
+}
+
+func (s *shards) divisor(node int) float64 { return float64(s.smallest(node)) }
 
 // batch returns the rows of a node's batch.
 func (s *shards) batch(node, i int) (from, to int) { return s.bounds[node][i], s.bounds[node][i+1] }

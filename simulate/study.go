@@ -11,6 +11,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
+	"mafalda/participation"
 )
 
 // Study is Run for every method at every level of privacy from every seed, as cells of package study: every process
@@ -20,11 +21,12 @@ type Study struct {
 	network *graph.Network
 	config  Config
 	options StudyOptions
-	levels  []float64 // μ, ascending, each once
+	levels  []float64 // μ, or ε where batches are drawn in secret, ascending, each once
 	notes   []string
 
-	making  sync.Mutex // of a strategy
-	methods []*method
+	making      sync.Mutex // of a strategy, or a noise multiplier
+	methods     []*method
+	multipliers map[sampledLevel]float64 // as far as they were needed
 }
 
 // StudyOptions says what a Study compares.
@@ -35,6 +37,9 @@ type StudyOptions struct {
 	Delta     float64              // for which ε is reported
 	Adjacency accounting.Adjacency // which datasets are neighbours: zero-out unless set
 	Seeds     int                  // runs of every method at every level, from the seeds 0, 1, …
+
+	Sampling  Scheme // how batches are made: InTurn unless set; then levels are Epsilons, and neighbours zero-out
+	Bandwidth int    // of the optimum, where batches are drawn in secret; 0 means the best power of two for each level
 }
 
 // Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that
@@ -48,14 +53,20 @@ func (o StudyOptions) Check() error {
 	case len(o.Methods) == 0:
 		return fault.New("Methods", nil, "is empty")
 	}
+	if err := o.checkScheme(); err != nil {
+		return err
+	}
 	if _, err := o.levels(); err != nil {
 		return err
 	}
 	return checkMethods(o.Methods)
 }
 
-// levels returns the μ's, each once, ascending.
+// levels returns the μ's, or the ε's where batches are drawn in secret, each once, ascending.
 func (o StudyOptions) levels() ([]float64, error) {
+	if o.Sampling != InTurn {
+		return slices.Compact(slices.Sorted(slices.Values(o.Epsilons))), nil
+	}
 	mus := slices.Clone(o.Mus)
 	for _, epsilon := range o.Epsilons {
 		mu, err := accounting.MuFromDP(epsilon, o.Delta)
@@ -93,9 +104,9 @@ func StrategyNeeds(steps int) float64 { return 60 * 8 * float64(steps) * float64
 
 // NewStudy returns the study of a configuration on a network, whose gossip matrix it takes. Fields of the configuration
 // that are 0 have their defaults, but for Every: losses are measured about 64 times before the last Window steps.
-// Exports are read. The errors are those of Check, those of exports (StepsError, ErrParticipation,
+// Exports are read. The errors are those of Check, those of exports (StepsError, participation.ErrViolated,
 // export.ErrOtherNetwork, and of reading them), that of limits for what memory does not hold, a configuration that makes no sense (ErrData), and
-// records that would take part more often than the schema allows (ErrParticipation).
+// records that would take part more often than the schema allows (participation.ErrViolated).
 func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -123,7 +134,10 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := limits.Fits(what, s.needs()); err != nil {
 		return nil, err
 	}
-	if err := CheckCycle(c.Schema, c.Batches); err != nil {
+	if o.Bandwidth > c.Schema.Separation() {
+		return nil, fault.New("Bandwidth", o.Bandwidth, "must be at most b = %d", c.Schema.Separation())
+	}
+	if err := participation.CheckCycle(c.Schema, c.Batches); err != nil {
 		return nil, fmt.Errorf("%w: T must be at most k·b", err)
 	}
 	return s, nil
@@ -148,7 +162,8 @@ func (s *Study) Config() Config { return s.config }
 // Options returns what is compared.
 func (s *Study) Options() StudyOptions { return s.options }
 
-// Levels returns the levels of privacy, μ of Gaussian differential privacy, ascending.
+// Levels returns the levels of privacy, ascending: μ of Gaussian differential privacy, or ε where batches are drawn in
+// secret.
 func (s *Study) Levels() []float64 { return slices.Clone(s.levels) }
 
 // Notes returns what a user should know of the methods, a sentence each.
@@ -163,8 +178,12 @@ func (s *Study) Cells() []Cell {
 			if m.name == None {
 				levels = []float64{0}
 			}
-			for _, mu := range levels {
-				cells = append(cells, Cell{m.name, m.export, mu, seed})
+			for _, level := range levels {
+				cell := Cell{Method: m.name, Export: m.export, Mu: level, Seed: seed}
+				if scheme := s.options.Sampling; scheme != InTurn {
+					cell.Sampling, cell.Mu, cell.Epsilon = scheme.String(), 0, level
+				}
+				cells = append(cells, cell)
 			}
 		}
 	}
@@ -173,11 +192,18 @@ func (s *Study) Cells() []Cell {
 
 // Do computes a cell. The errors are a cell of another study, those of making its strategy, and those of Run.
 func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
-	noise, err := s.noiseOf(ctx, c)
+	config := s.config
+	var noise *Noise
+	var err error
+	if s.options.Sampling == InTurn {
+		noise, err = s.noiseOf(ctx, c)
+	} else {
+		config.Sampling, noise, err = s.drawn(ctx, c)
+	}
 	if err != nil {
 		return Kept{}, err
 	}
-	r, err := Run(ctx, s.config, noise, c.Seed)
+	r, err := Run(ctx, config, noise, c.Seed)
 	if err != nil {
 		return Kept{}, err
 	}

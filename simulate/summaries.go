@@ -28,6 +28,10 @@ func (s *Study) Spec() study.Spec {
 	in.Add("delta", s.options.Delta)
 	in.Add("test rows", c.TestRows)
 	in.Add("steps between losses", c.Every)
+	if s.options.Sampling != InTurn {
+		in.Add("sampling", s.options.Sampling)
+		in.Add("bandwidth", s.options.Bandwidth)
+	}
 	spec.Summaries = []string{"runs.json", "simulate.csv"}
 	return spec
 }
@@ -44,6 +48,9 @@ type listedRun struct {
 	Method string  `json:"method"` // for an export its folder, and the start of the digest of its files
 	Mu     float64 `json:"mu,omitempty"`
 	Seed   uint64  `json:"seed"`
+
+	Sampling string  `json:"sampling,omitempty"`
+	Epsilon  float64 `json:"epsilon,omitempty"`
 	Kept
 }
 
@@ -52,7 +59,7 @@ type listedRun struct {
 func (s *Study) Files(entries []study.Entry[Cell, Kept]) ([]study.File, error) {
 	kept := keptGrid{Mark: simulated.Noise(), Version: version.String(), Settings: s.Spec().Inputs}
 	for _, e := range s.sorted(entries) {
-		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Result}
+		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Cell.Sampling, e.Cell.Epsilon, e.Result}
 		if e.Cell.Export != "" {
 			run.Method += "#" + e.Cell.Export[:min(16, len(e.Cell.Export))]
 		}
@@ -93,6 +100,6 @@ func (s *Study) sorted(entries []study.Entry[Cell, Kept]) []study.Entry[Cell, Ke
 	return slices.SortedFunc(slices.Values(entries), func(a, b study.Entry[Cell, Kept]) int {
 		x, y := a.Cell, b.Cell
 		return cmp.Or(place(x)-place(y), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Export, y.Export),
-			cmp.Compare(x.Mu, y.Mu), cmp.Compare(x.Seed, y.Seed))
+			cmp.Compare(x.level(), y.level()), cmp.Compare(x.Seed, y.Seed))
 	})
 }

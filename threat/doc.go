@@ -29,6 +29,12 @@
 // steps. Study has both as cells of package study: plain data, for several processes. Audit attacks the simulated
 // protocol, to prove what Account says wrong.
 //
+// # Secret batches
+//
+// What is seen above is for records whose steps the attacker knows. AuditSampled attacks mechanisms whose batches are
+// drawn in secret, by the exact likelihood ratio of what nodes do, from draws of the samplers of package participation.
+// docs/sampling-audit.md says what it can and cannot find.
+//
 // # Notation
 //
 //	n, T   nodes, steps

@@ -21,13 +21,16 @@ type origin struct {
 	nodes      []byte     // nodes.csv, if nodes have their own strategies
 }
 
-// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps (ErrStrategy) and have
-// the files of its manifest.
+// MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that
+// attackers may know (ErrStrategy), and have the files of its manifest.
 func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return Algorithm{}, err
 	}
 	m := e.Manifest
+	if m.Sampled() {
+		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrSampled)}
+	}
 	if m.Steps != steps {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}
 	}

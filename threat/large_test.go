@@ -19,7 +19,10 @@ func TestLargeViewsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const steps = 24
+	steps := 24
+	if testing.Short() {
+		steps = 19
+	}
 	attacker := Attacker{Trust: PNDP, Nodes: []int{8}}
 	s := Scenario{w.Matrix(), DPDSGD(), attacker, every(t, steps)}
 	view, err := Explicit(s)

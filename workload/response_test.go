@@ -113,6 +113,10 @@ func TestSketchResponse(t *testing.T) {
 // A reduced response is good enough for a search: an error of 2e-4 in the objective moves the optimum's loss by its
 // square.
 func TestReducedResponse(t *testing.T) {
+	steps := 700
+	if testing.Short() {
+		steps = 300
+	}
 	for _, spec := range []string{"barabasi:400,3", "cycle:300", "grid:15x20", "star:200"} {
 		g, _, err := graph.ByName(spec, graph.BuiltinOptions{})
 		if err != nil {
@@ -123,7 +127,6 @@ func TestReducedResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const steps = 700
 			pi, _ := w.Stationary()
 			s, err := NewSketch(context.Background(), w.Matrix(), pi, SketchOptions{Probes: 6, LanczosSteps: 30})
 			if err != nil {

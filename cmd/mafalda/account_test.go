@@ -197,6 +197,7 @@ func TestBadAccounts(t *testing.T) {
 	}{
 		"no attacker":          {on(), "who attacks"},
 		"unknown attacker":     {on("--attacker", "Borgia"), "no such node"},
+		"no steps":             {on("--attacker", "Medici", "--T", "0"), "T = 0 must be at least 1"},
 		"attacker twice":       {on("--attacker", "Medici,Medici"), "named twice"},
 		"attacker under LDP":   {on("--attacker", "Medici", "--trust", "ldp"), "leave out --attacker"},
 		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp or secldp"},

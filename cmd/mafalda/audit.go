@@ -18,6 +18,7 @@ type auditFlags struct {
 	network          cli.NetworkFlags
 	schema           cli.SchemaFlags
 	threat           cli.ThreatFlags
+	sampled          sampledFlags
 	attacker, victim string
 	runs             int
 	auditSeed        uint64
@@ -35,11 +36,19 @@ func newAuditCmd() *cobra.Command {
 the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
 --strategy the noise is made by C_inv of the export itself.
 
+With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
+likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
+The claim is the accountant's, or the export's of --strategy, or --epsilon. Fixed batches under a Poisson claim fail.
+
 Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
 		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
   mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
   mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
-  mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --strategy out --attacker Medici`,
+  mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --strategy out --attacker Medici
+  mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
+  mafalda audit --sampling poisson --strategy out                                  # as the export says
+  mafalda audit --sampling poisson --strategy out --actual cyclic                  # fixed batches, in truth: fails
+  mafalda audit --sampling poisson --strategy out --noise-scale 0.5                # half the noise: fails`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
@@ -47,12 +56,13 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.Bind(cmd)
+	f.sampled.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node)")
 	f.runs = 4000
-	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without")
+	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --sampling: 50000)")
 	f.auditSeed = 1
 	fl.Var((*cli.SeedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
@@ -71,6 +81,17 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	case f.noiseScale == 0:
 		return cli.Usagef("--noise-scale 0: must be positive and finite")
 	}
+	if err := f.sampled.check(cmd); err != nil {
+		return err
+	}
+	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
+		return f.runSampled(cmd)
+	}
+	return f.runNetwork(cmd)
+}
+
+// runNetwork attacks what a node, or everybody, sees of the network.
+func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 	schema, err := f.schema.ChooseEvery(cmd)
 	if err != nil {
 		return err

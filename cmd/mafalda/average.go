@@ -1,22 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/graph"
 	"mafalda/internal/cli"
-	"mafalda/internal/figures"
-	"mafalda/internal/parallel"
-	"mafalda/internal/simulated"
-	"mafalda/protocols"
+	"mafalda/protocols/averaging"
 )
 
 type averageFlags struct {
@@ -28,50 +21,11 @@ type averageFlags struct {
 	rounds             int
 	observer, victim   string
 	difference, delta  float64
-	push               pushFlags
+	push               cli.PushFlags
 	out                string
 	force, json, quiet bool
 
 	given func(string) bool
-	fixed bool // there are so many rounds, not as many as it takes
-}
-
-// averaging is what a protocol does, ready to be shown.
-type averaging interface {
-	data() any                                                               // for JSON
-	print(w io.Writer) error                                                 // for people
-	figures(ctx context.Context, bar *cli.Progress) ([]figures.Named, error) // for -o
-}
-
-// averageRun is what all JSON of consensus starts with.
-type averageRun struct {
-	simulated.Mark
-	Protocol string    `json:"protocol"`
-	Graph    string    `json:"graph"`
-	Nodes    int       `json:"nodes"`
-	Edges    int       `json:"edges"`
-	Gossip   string    `json:"gossip"`
-	ValueStd float64   `json:"value_std"`
-	NoiseStd float64   `json:"noise_std"`
-	Seed     uint64    `json:"seed"`
-	Mean     float64   `json:"mean"`
-	Rounds   int       `json:"rounds"`
-	Errors   []float64 `json:"errors"`         // ‖v(t) - mean‖₂ of every round
-	UpTo     *int      `json:"leakage_rounds"` // observers see the messages of the rounds 0 to this one; null: for ever
-}
-
-// newAverageRun describes a run whose nodes held these values in its rounds.
-func (f *averageFlags) newAverageRun(protocol string, n *graph.Network, noise float64, u []float64, values [][]float64) averageRun {
-	r := averageRun{Mark: simulated.Revealing(), Protocol: protocol, Graph: n.Origin.Source, Nodes: n.Graph.Nodes(),
-		Edges: n.Graph.Edges(), Gossip: n.Origin.Gossip, ValueStd: f.valueStd,
-		NoiseStd: noise, Seed: f.network.Seed, Mean: protocols.Mean(u), Rounds: len(values) - 1}
-	for _, v := range values {
-		r.Errors = append(r.Errors, protocols.Distance(v, r.Mean))
-	}
-	if f.fixed {
-		r.UpTo = &f.rounds
-	}
-	return r
 }
 
 var averagingProtocols = []string{"ppac", "dpps", "gossip"}
@@ -87,7 +41,8 @@ func newAverageCmd() *cobra.Command {
   dpps    push-sum with Laplace noise in every message of every round; the noise follows an estimate of the sensitivity
   gossip  Gaussian noise on every value once, then consensus: differential privacy against everybody
 
---compare runs all three on the same graph and values. The promises are different in kind: docs/protocols.md.
+--compare runs all three on the same graph and values; with -o, those that are there are not run again. The promises
+are different in kind: docs/protocols.md.
 
 dpps also takes the directed graphs --graph d-out:n,d (in every round node i sends to i+1, ..., i+d-1) and exp:n (in round t to
 i+2^t), and --sequence FILE: an edge list "u v" (u sends to v) for every round, rounds separated by empty lines.
@@ -104,93 +59,63 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
+	f.bind(cmd)
+	return cmd
+}
+
+func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
+	f.given = fl.Changed
 	fl.StringVar(&f.protocol, "protocol", "ppac", "protocol: "+strings.Join(averagingProtocols, ", "))
 	fl.BoolVar(&f.compare, "compare", false, "all protocols side by side")
 	fl.BoolVar(&f.papers, "papers", false, "draw the figures of the papers that have averaging into --output")
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	fl.Lookup("gossip").DefValue = "" // depends on the protocol
-	fl.Lookup("gossip").Usage = "consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is I - (D-A)/d_max;\nmetropolis where that reaches no consensus, and for dpps)"
+	fl.Lookup("gossip").Usage = "consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is " +
+		"I - (D-A)/d_max;\nmetropolis where that reaches no consensus, and for dpps)"
 	fl.Lookup("seed").Usage = "seed of random graphs, values, chosen neighbours and noise"
 	fl.Float64Var(&f.valueStd, "value-std", 10, "standard deviation of the values")
-	fl.Float64Var(&f.noiseStd, "noise-std", 0, "standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
+	fl.Float64Var(&f.noiseStd, "noise-std", 0,
+		"standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
 	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
-	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments (lines \"node neighbour\"; default: random)")
+	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments "+
+		"(lines \"node neighbour\"; default: random)")
 	fl.VarP((*cli.WholeNumber)(&f.rounds), "rounds", "t",
 		"rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\n"+
 			"included; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6 of the average,\n"+
 			"with leakage for ever; dpps 10)")
-	fl.StringVar(&f.observer, "observer", "", "ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
+	fl.StringVar(&f.observer, "observer", "",
+		"ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
 	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
-	fl.Float64Var(&f.difference, "difference", 0, "gossip: values this far apart are to be indistinguishable (default: --value-std)")
+	fl.Float64Var(&f.difference, "difference", 0,
+		"gossip: values this far apart are to be indistinguishable (default: --value-std)")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
-	f.push.bind(cmd)
+	f.push.Bind(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "write result and figures to this `folder`")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	cli.CompleteWith(cmd, "protocol", averagingProtocols)
-	return cmd
 }
 
-func (f *averageFlags) run(cmd *cobra.Command) (err error) {
-	f.given = cmd.Flags().Changed
-	f.fixed = f.given("rounds")
+func (f *averageFlags) run(cmd *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return cli.Usage(err)
 	}
-	if f.papers {
-		return f.drawPapers(cmd)
-	}
-	if err := cli.CheckFolder(f.out, averageName, f.force); err != nil {
-		return err
-	}
-	defer func() { cli.RemoveIfEmpty(f.out, err) }()
-	notes := cmd.ErrOrStderr()
-	bar := cli.NewProgress(notes, f.quiet)
 	note := func(format string, args ...any) {
 		if !f.quiet {
-			fmt.Fprintf(notes, format+"\n", args...)
+			fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...)
 		}
 	}
-	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaging, error) {
-		return f.choose(ctx, bar,
-			note)
-	})
-	bar.Clear()
-	if err != nil {
-		return averageError(err)
-	}
-	if f.out != "" {
-		err := f.write(cmd.Context(), a, bar)
-		bar.Clear()
-		if err != nil {
-			return averageError(err)
-		}
-	}
-	w := cmd.OutOrStdout()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	switch {
-	case f.json:
-		return cli.WriteJSON(w, a.data())
-	case f.quiet:
-		return nil
+	case f.papers:
+		return cli.AveragingError(f.drawPapers(cmd))
+	case f.compare:
+		return cli.AveragingError(f.runCompare(cmd, bar, note))
 	}
-	if err := a.print(w); err != nil {
-		return err
-	}
-	if f.out != "" {
-		fmt.Fprintf(w, "\nwritten        %s\n", f.out)
-	}
-	return nil
-}
-
-// averageError marks errors about the input.
-func averageError(err error) error {
-	if errors.Is(err, protocols.ErrNetwork) || errors.Is(err, protocols.ErrTooLarge) {
-		return cli.Usage(err)
-	}
-	return err
+	return f.runOne(cmd, bar, note)
 }
 
 func (f *averageFlags) check() error {
@@ -205,57 +130,22 @@ func (f *averageFlags) check() error {
 		return fmt.Errorf("--rounds %d: must not be negative", f.rounds)
 	case f.chosen != "" && f.protocol != "ppac":
 		return errors.New("--chosen is for --protocol ppac")
-	}
-	positive := map[string]*float64{"value-std": &f.valueStd}
-	if f.given("noise-std") {
-		positive["noise-std"] = &f.noiseStd
-	}
-	if f.given("difference") {
-		positive["difference"] = &f.difference
-	} else {
-		f.difference = f.valueStd
-	}
-	for _, name := range []string{"value-std", "noise-std", "difference"} {
-		switch v := positive[name]; {
-		case v == nil:
-		case !(*v > 0) || math.IsInf(*v, 1):
-			return fmt.Errorf("--%s %v: must be positive and finite", name, *v)
-		case *v > largestValue:
-			return fmt.Errorf("--%s %v: must be at most %g", name, *v, largestValue)
-		}
-	}
-	if !(f.delta > 0 && f.delta < 1) {
+	case !(f.delta > 0 && f.delta < 1):
 		return fmt.Errorf("--delta %v: must be between 0 and 1", f.delta)
 	}
-	return f.push.check(f)
-}
-
-// choose makes and runs what was asked for.
-func (f *averageFlags) choose(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (averaging, error) {
-	switch {
-	case f.compare:
-		return f.runCompare(ctx, note, bar)
-	case f.protocol == "dpps":
-		if f.given("noise-std") {
-			note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --b")
+	for _, c := range []struct {
+		field string
+		value float64
+		used  bool
+	}{
+		{"ValueStd", f.valueStd, true}, {"NoiseStd", f.noiseStd, f.given("noise-std")},
+		{"Difference", f.difference, f.given("difference")},
+	} {
+		if c.used {
+			if err := averaging.CheckDeviation(c.field, c.value); err != nil {
+				return err
+			}
 		}
-		return f.runDPPS(ctx, note, bar)
 	}
-	n, u, err := f.start(note)
-	if err != nil {
-		return nil, err
-	}
-	if f.protocol == "gossip" {
-		return f.runGossip(ctx, n, u, bar)
-	}
-	return f.runPPAC(ctx, n, u, bar)
-}
-
-// write draws the figures, and then writes them with the result to the folder.
-func (f *averageFlags) write(ctx context.Context, a averaging, bar *cli.Progress) error {
-	figures, err := parallel.Abandonable(ctx, func(ctx context.Context) ([]figures.Named, error) { return a.figures(ctx, bar) })
-	if err != nil {
-		return fmt.Errorf("drawing: %w", err)
-	}
-	return cli.WriteResult(f.out, averageName, a.data(), figures, f.force)
+	return f.push.Check(&f.network, f.compare || f.protocol == "dpps", !f.compare)
 }

@@ -13,6 +13,7 @@ import (
 
 // A benchmark leaves table, CSV, JSON and figures, and goes on with what it finds.
 func TestBenchmarkCommand(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bench")
 	args := []string{"benchmark", "--graph", "cycle:5", "--only", "--T", "24", "-k", "3", "-o", dir}
 	code, out, errs := mafalda(args...)
@@ -87,6 +88,7 @@ func benchmarkOf(t *testing.T, path string) []benchmarks.Row {
 
 // Another graph, whether beside the others or alone, loses no row, and CSV and JSON have the same ones.
 func TestBenchmarkKeepsRows(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bench")
 	one, two := writeFile(t, "g.edges", "a b\nb c\n"), writeFile(t, "g.edges", "a b\nb c\nc d\n")
 	for i, graphs := range [][]string{{"cycle:5"}, {one}, {two, "cycle:5"}, {"path:3"}} {
@@ -131,6 +133,7 @@ func TestNothingElseInAnExport(t *testing.T) {
 }
 
 func TestPlotCommand(t *testing.T) {
+	t.Parallel()
 	dir, pictures := filepath.Join(t.TempDir(), "out"), t.TempDir()
 	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--strategy", "blt", "--buffers", "2", "--no-dense", "--no-baselines", "-o", dir)
 	code, out, errs := mafalda("plot", dir, "-o", pictures)

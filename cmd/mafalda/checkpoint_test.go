@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mafalda/export"
-	"mafalda/factorize"
 )
 
 // An optimization goes on from its checkpoint to the same optimum, at once if it was at its end.
@@ -27,7 +25,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 	code, text, said := mafalda(append(kept, "--tolerance", "1e-9")...)
 	var m export.Manifest
-	if err := json.Unmarshal([]byte(text), &m); code != 0 || err != nil || !near(m.Loss, direct.Loss, 2e-9) || !strings.Contains(said, "going on after 0 iterations") {
+	if err := json.Unmarshal([]byte(text), &m); code != 0 || err != nil || !near(m.Loss, direct.Loss, 2e-9) ||
+		!strings.Contains(said, "going on after 0 iterations") {
 		t.Errorf("code %d, %v, loss %v, must be %v; %s", code, err, m.Loss, direct.Loss, said)
 	}
 
@@ -54,29 +53,35 @@ func TestCheckpoint(t *testing.T) {
 		if err := os.WriteFile(path, tc.content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, errs := mafalda(tc.args...); code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+		if code, _, errs := mafalda(tc.args...); code != 2 || !strings.Contains(errs, tc.say) ||
+			strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
-	if code, _, errs := mafalda(append(args, "--checkpoint", filepath.Join(path, "x"))...); code == 0 || strings.Count(errs, "\n") != 1 {
+	if code, _, errs := mafalda(append(args, "--checkpoint", filepath.Join(path, "x"))...); code == 0 ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("where no file can be: code %d, %s", code, errs)
 	}
 }
 
 // From the optimum of the same problem, or a structured strategy for it, the optimum is the same, and found sooner.
 func TestStart(t *testing.T) {
+	t.Parallel()
 	dir, blt := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "blt")
 	args := []string{"--graph", "florentine", "--T", "60", "-k", "4", "--no-baselines", "--tolerance", "1e-8"}
 	direct := optimizeJSON(t, append(args, "-o", dir)...)
 	again := optimizeJSON(t, append(args, "--start", dir)...)
 	if !near(again.Loss, direct.Loss, 2e-8) || again.Iterations > direct.Iterations/2 {
-		t.Errorf("%d iterations to %v, from a start %d to %v", direct.Iterations, direct.Loss, again.Iterations, again.Loss)
+		t.Errorf("%d iterations to %v, from a start %d to %v", direct.Iterations, direct.Loss, again.Iterations,
+			again.Loss)
 	}
-	optimizeJSON(t, "--graph", "cycle:9", "--T", "60", "-k", "4", "--no-baselines", "--strategy", "blt", "--no-dense", "-o", blt)
+	optimizeJSON(t, "--graph", "cycle:9", "--T", "60", "-k", "4", "--no-baselines", "--strategy", "blt", "--no-dense",
+		"-o", blt)
 	if other := optimizeJSON(t, append(args, "--start", blt)...); !near(other.Loss, direct.Loss, 2e-8) {
 		t.Errorf("from another network's: %v, must be %v", other.Loss, direct.Loss)
 	}
-	if code, _, errs := mafalda("optimize", "--graph", "florentine", "--T", "30", "-k", "3", "--start", dir); code != 2 || !strings.Contains(errs, "has T = 60 steps") {
+	if code, _, errs := mafalda("optimize", "--graph", "florentine", "--T", "30", "-k", "3", "--start",
+		dir); code != 2 || !strings.Contains(errs, "has T = 60 steps") {
 		t.Errorf("another T: code %d, %s", code, errs)
 	}
 }
@@ -92,19 +97,5 @@ func TestCheckpointThatCannotBeKept(t *testing.T) {
 	}
 	if strings.Count(errs, "goes on without a checkpoint") != 1 || strings.Count(errs, "no checkpoint was kept") != 1 {
 		t.Errorf("said: %s", errs)
-	}
-	var said strings.Builder
-	c := &checkpoints{path: path, settings: "s", steps: 1, warnings: &said, kept: -1}
-	for range 3 {
-		c.tried = time.Time{}
-		c.keep(factorize.Iteration{X: []float64{1}})
-	}
-	c.path, c.tried = filepath.Join(t.TempDir(), "ckpt"), time.Time{}
-	if c.keep(factorize.Iteration{Count: 7, X: []float64{1}}); c.failed != nil || c.kept != 7 ||
-		strings.Count(said.String(), "\n") != 1 {
-		t.Errorf("%v, %d, %s", c.failed, c.kept, said.String())
-	}
-	if c.end(); strings.Count(said.String(), "\n") != 1 {
-		t.Errorf("all is well at the end: %s", said.String())
 	}
 }

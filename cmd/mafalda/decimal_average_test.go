@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mafalda/protocols/dpps"
+	"mafalda/protocols/gossip"
 )
 
 // What average prints of what is learned is not below its JSON, and that is not below the exact quotients.
@@ -26,7 +29,7 @@ func TestPrintedAverageIsOnTheSafeSide(t *testing.T) {
 		noise := 3 + 0.73*float64(i)
 		args := append([]string{"average", "--protocol", "gossip", "--graph", "path:4", "--observer", "0", "--victim", "3",
 			"--rounds", "4"}, flag("noise-std", noise)...)
-		out, g := both[gossipResult](t, args...)
+		out, g := both[gossip.Result](t, args...)
 		notBelow("μ", g.Mu, g.Difference, noise)
 		least("μ", printed(t, out, "all messages: mu = "), g.Mu)
 		least("ε", printed(t, out, ", epsilon = "), g.Epsilon)
@@ -42,7 +45,7 @@ func TestPrintedAverageIsOnTheSafeSide(t *testing.T) {
 		b := 0.1 + 0.37*float64(i)
 		args = append([]string{"average", "--protocol", "dpps", "--graph", "exp:4", "--rounds", "3",
 			"--gamma-n", "0.7"}, flag("b", b)...)
-		out, d := both[dppsResult](t, args...)
+		out, d := both[dpps.Result](t, args...)
 		notBelow("ε of a round", d.Epsilon, b, 0.7)
 		least("ε of a round", printed(t, out, "b/gamma-n = "), d.Epsilon)
 		least("basic composition", printed(t, out, "says nothing. "), d.Basic)

@@ -16,6 +16,7 @@ import (
 
 type epsilonFlags struct {
 	mu, epsilon, delta, alpha, rdp float64
+	sampled                        sampledEpsilonFlags
 	json                           bool
 }
 
@@ -26,12 +27,17 @@ func newEpsilonCmd() *cobra.Command {
 		Short: "Convert between mu-GDP, (epsilon, delta) and Renyi DP",
 		Long: `Convert between the parameters of Gaussian DP, approximate DP and Renyi DP. Give two of --mu, --epsilon and --delta
 and the third is computed, exactly and rounded to the safe side; --alpha adds the Renyi divergence of that order, and
---alpha with --rdp (the divergence of a Gaussian mechanism) stands for --mu.`,
+--alpha with --rdp (the divergence of a Gaussian mechanism) stands for --mu.
+
+With --sampling poisson the mechanism is given: in each of --rounds every record takes part with --probability, independently
+and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for --delta, or --epsilon the least noise multiplier.`,
 		Example: `  mafalda epsilon --mu 1 --delta 1e-6              # epsilon
   mafalda epsilon --epsilon 4.88 --delta 1e-6      # mu
   mafalda epsilon --mu 1 --epsilon 4.88            # delta
   mafalda epsilon --mu 1 --delta 1e-6 --alpha 8    # the Renyi divergence of order 8, too
-  mafalda epsilon --alpha 8 --rdp 4 --delta 1e-6   # from Renyi DP of a Gaussian mechanism`,
+  mafalda epsilon --alpha 8 --rdp 4 --delta 1e-6   # from Renyi DP of a Gaussian mechanism
+  mafalda epsilon --sampling poisson --probability 0.05 --rounds 380 --noise-multiplier 1 --delta 1e-6
+  mafalda epsilon --sampling poisson --probability 0.05 --rounds 380 --epsilon 8 --delta 1e-6   # noise multiplier`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -41,12 +47,19 @@ and the third is computed, exactly and rounded to the safe side; --alpha adds th
 	fl.Float64Var(&f.delta, "delta", 0, "of (epsilon, delta)-DP")
 	fl.Float64Var(&f.alpha, "alpha", 0, "Renyi order")
 	fl.Float64Var(&f.rdp, "rdp", 0, "Renyi divergence of order alpha")
+	f.sampled.bind(cmd)
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
+	if err := f.sampled.check(given); err != nil {
+		return err
+	}
+	if given("sampling") {
+		return f.runSampled(cmd)
+	}
 	value := func(name string, v float64) *float64 {
 		if !given(name) {
 			return nil

@@ -109,6 +109,7 @@ func TestUnwritable(t *testing.T) {
 
 // Whoever changes a number of the manifest, or a byte of a matrix, is found out.
 func TestVerifyFindsTampering(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		change func(m map[string]any)
 		say    string

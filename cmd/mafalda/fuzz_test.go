@@ -1,47 +1,13 @@
 package main
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
-
-	"mafalda/protocols"
 )
-
-// A sequence of graphs is doubly stochastic in every round, or refused in a line.
-func FuzzSequence(f *testing.F) {
-	for _, text := range []string{"a b\nb a\n", "1 2\n\n2 1\n", "# x\n1 2\n2 3\n3 1\n\n1 1\n", "a b c\n",
-		"\xef\xbb\xbfa b\r\nb a", "1 2\n", "a \x1b[1m\n\x1b[1m a\n"} {
-		f.Add(text, false)
-		f.Add(text, true)
-	}
-	f.Fuzz(func(t *testing.T, text string, metropolis bool) {
-		weighting := protocols.OutDegree
-		if metropolis {
-			weighting = protocols.MetropolisWeights
-		}
-		s, err := protocols.ReadSequence(strings.NewReader(text), "g", weighting)
-		if err != nil {
-			if strings.ContainsFunc(err.Error(), unicode.IsControl) || !strings.Contains(err.Error(), "g:") {
-				t.Fatalf("%q: error %q", text, err)
-			}
-			return
-		}
-		for round := range s.Period() {
-			sums := make([]float64, s.Nodes())
-			s.Weights(round).DoNonZero(func(_, j int, v float64) { sums[j] += v })
-			for j, sum := range sums {
-				if !(math.Abs(sum-1) <= 1e-9) {
-					t.Fatalf("%q: node %d sends %v in round %d", text, j, sum, round)
-				}
-			}
-		}
-	})
-}
 
 // Values are one finite number for every node, or refused in a line.
 func FuzzValues(f *testing.F) {
@@ -67,36 +33,6 @@ func FuzzValues(f *testing.F) {
 			if v-v != 0 {
 				t.Fatalf("%q: node %d has %v", text, i, v)
 			}
-		}
-	})
-}
-
-// A checkpoint is what was written, or refused in a line.
-func FuzzCheckpoint(f *testing.F) {
-	dir := f.TempDir()
-	made := filepath.Join(dir, "made")
-	if err := writeCheckpoint(made, "problem", 3, []float64{2, 1, 1, 2}, 2); err != nil {
-		f.Fatal(err)
-	}
-	text, err := os.ReadFile(made)
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, part := range []string{string(text), string(text[:len(text)-1]), string(text) + "x", "", "{}\n", `{"settings":"problem"}` + "\n",
-		strings.Replace(string(text), `"iterations":3`, `"iterations":-3`, 1)} {
-		f.Add(part)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		path := filepath.Join(dir, strconv.Itoa(os.Getpid()))
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		x, iterations, err := readCheckpoint(path, "problem", 2)
-		switch {
-		case err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path)):
-			t.Fatalf("%q: error %q", text, err)
-		case err == nil && (x.SymmetricDim() != 2 || iterations < 0 || strings.HasSuffix(text, "x")):
-			t.Fatalf("%q: %d iterations, %v", text, iterations, x)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 // An estimated Gram matrix says how far off it may be; the strategy it leads to is that near the true optimum; verify makes
 // the estimate again.
 func TestEstimatedGram(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"--graph", "barabasi:400,3", "--seed", "3", "--T", "48", "-k", "4", "--no-baselines"}
 	exact := optimizeJSON(t, args...)
@@ -98,6 +99,7 @@ func TestEstimatesWithoutConfidence(t *testing.T) {
 
 // Only the dense optimum is near the optimum because its Gram matrix is nearly right: of other strategies the loss alone is judged.
 func TestEstimateOfOtherStrategies(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	m := optimizeJSON(t, "--graph", "barabasi:300,3", "--T", "48", "-k", "4", "--no-baselines", "--gram", "lanczos", "--strategy", "banded-inverse", "--bandwidth", "3", "-o", dir)
 	if m.Gram.ExcessBound != nil || m.Gram.LossError == nil || m.Gap < 0.01 {

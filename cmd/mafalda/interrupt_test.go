@@ -29,6 +29,7 @@ func TestInterruptedComputations(t *testing.T) {
 	for _, args := range []string{
 		"audit --graph florentine --T 100 --attacker Medici --runs 100000",
 		"audit --graph florentine --T 120 --attacker Medici --runs 10",
+		"audit --sampling poisson --T 1000 --probability 0.1 --noise-multiplier 2 --delta 1e-6 --runs 1e7",
 		"account --graph florentine --T 400 --attacker Medici",
 		"account --graph florentine --growth 10,400 --attacker Medici",
 		"simulate --rounds 1e9 --methods none --seeds 1",
@@ -48,6 +49,7 @@ func TestBeyondTheMemory(t *testing.T) {
 		"account --graph florentine --growth 10,1e7 --attacker Medici",
 		"account --graph florentine --T 10 --algorithm muffliato --rounds 1e12 --attacker Medici",
 		"audit --graph florentine --T 10 --attacker Medici --runs 1e12", "simulate --records 1e13",
+		"audit --sampling poisson --T 10 --probability 0.1 --noise-multiplier 2 --delta 1e-6 --runs 1e12",
 		"simulate --seeds 1e13", "simulate --T 1e8",
 		"simulate --T 1e8 -k 1", "optimize --graph florentine --T 1e7",
 	} {

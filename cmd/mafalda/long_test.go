@@ -8,8 +8,12 @@ import (
 
 // More steps than matrices have room for: exported, verified and drawn from like any other strategy.
 func TestLongRun(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	args := []string{"--graph", "cycle:5", "--gossip", "metropolis", "--T", "6000", "-k", "3", "--mu", "1"}
+	t.Parallel()
+	dir, steps := filepath.Join(t.TempDir(), "out"), "6000"
+	if testing.Short() {
+		steps = "4200" // more than 4096 are long
+	}
+	args := []string{"--graph", "cycle:5", "--gossip", "metropolis", "--T", steps, "-k", "3", "--mu", "1"}
 	m := optimizeJSON(t, append(args, "--strategy", "blt", "--buffers", "2", "-o", dir)...)
 	if m.LowerBound != 0 || m.Gap != 0 || m.Gram.Method != "exact" || m.SensSquared > 1 || m.Baselines["dp-d-sgd"].SensSquared < 3 || m.Loss >= m.Baselines["dp-d-sgd"].Loss {
 		t.Errorf("%+v", m)
@@ -24,14 +28,14 @@ func TestLongRun(t *testing.T) {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
 	estimated := optimizeJSON(t, append(args, "--strategy", "toeplitz", "--bandwidth", "3", "--gram", "lanczos", "--no-baselines")...)
-	if uneven := optimizeJSON(t, "--graph", "florentine", "--T", "6000", "-k", "20", "--strategy", "toeplitz",
+	if uneven := optimizeJSON(t, "--graph", "florentine", "--T", steps, "-k", "20", "--strategy", "toeplitz",
 		"--bandwidth", "3", "--no-baselines"); uneven.Gram.Method != "exact" {
 		t.Errorf("uniform gossip of 15 nodes: %+v", uneven.Gram)
 	}
 	if estimated.Gram.LossError == nil || *estimated.Gram.LossError > 0.5 || estimated.Gram.ExcessBound != nil {
 		t.Errorf("%+v", estimated.Gram)
 	}
-	if prefix := optimizeJSON(t, "--workload", "prefix", "--T", "6000", "-k", "3", "--strategy", "banded-inverse", "--bandwidth", "3", "--no-baselines"); prefix.Loss <= 0 {
+	if prefix := optimizeJSON(t, "--workload", "prefix", "--T", steps, "-k", "3", "--strategy", "banded-inverse", "--bandwidth", "3", "--no-baselines"); prefix.Loss <= 0 {
 		t.Errorf("%+v", prefix)
 	}
 	directed := writeFile(t, "directed.edges", "a b\nb c\nc a\na c\n")
@@ -49,7 +53,7 @@ func TestLongRun(t *testing.T) {
 		"directed": {[]string{"-k", "3", "--strategy", "blt", "--graph", directed, "--directed"},
 			"only gossip matrices in detailed balance"},
 	} {
-		code, _, errs := mafalda(append([]string{"optimize", "--graph", "cycle:5", "--T", "6000"}, tc.args...)...)
+		code, _, errs := mafalda(append([]string{"optimize", "--graph", "cycle:5", "--T", steps}, tc.args...)...)
 		if code == 0 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}

@@ -124,6 +124,7 @@ func TestNoiseLostRow(t *testing.T) {
 
 // A file of rows that is interrupted leaves nothing, and nothing is used up; a row that cannot be written is none.
 func TestNoiseInterrupted(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Log("no signals here")
 		return

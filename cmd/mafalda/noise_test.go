@@ -173,6 +173,7 @@ func TestBadNoise(t *testing.T) {
 // The Python module makes the same bytes, for every class of strategies, where there is a Python with NumPy. Without one the golden
 // numbers in package noise, which it made, stand for it.
 func TestPythonNoise(t *testing.T) {
+	t.Parallel()
 	module, err := filepath.Abs(filepath.Join("..", "..", "examples", "pytorch", "mafalda_noise.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -185,6 +186,7 @@ func TestPythonNoise(t *testing.T) {
 		return
 	}
 	quoted := writeFile(t, "g.edges", "a\"x Pazzi\nPazzi c\n")
+	var runs []pythonRun
 	for name, args := range map[string][]string{
 		"dense":          nil,
 		"quoted":         {"--graph", quoted, "--per-node"},
@@ -194,23 +196,30 @@ func TestPythonNoise(t *testing.T) {
 		"blt":            {"--strategy", "blt", "--buffers", "3"},
 		"banded-inverse": {"--strategy", "banded-inverse", "--bandwidth", "3"},
 	} {
+		if testing.Short() {
+			args = append(args, "--T", "8", "-k", "2")
+		}
 		dir, work := noisy(t, args...), t.TempDir()
 		ours, theirs := filepath.Join(work, "go.npy"), filepath.Join(work, "python.npy")
 		if code, _, errs := mafalda("noise", dir, "--node", "Pazzi", "--dim", "4100", "--seed", "9", "-o", ours); code != 0 {
 			t.Fatalf("%s: code %d, %s", name, code, errs)
 		}
-		run := exec.Command("python3", module, dir, "Pazzi", "4100", "9", theirs)
-		run.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
-		if out, err := run.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, out)
+		runs = append(runs, pythonRun{name, []string{dir, "Pazzi", "4100", "9", theirs}})
+	}
+	for name, says := range python(t, runs) {
+		if says != "" {
+			t.Errorf("%s: %s", name, says)
 		}
-		a, err := os.ReadFile(ours)
+	}
+	for _, r := range runs {
+		theirs := r.Args[4]
+		a, err := os.ReadFile(filepath.Join(filepath.Dir(theirs), "go.npy"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(theirs)
 		if err != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s: Go and Python differ (%v)", name, err)
+			t.Errorf("%s: Go and Python differ (%v)", r.Name, err)
 		}
 	}
 }

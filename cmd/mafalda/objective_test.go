@@ -8,6 +8,7 @@ import (
 
 // Every objective is best at what it asks for, and its export verifies; the worst step is never better than the last one.
 func TestObjectives(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	losses := map[string]float64{}
 	for _, name := range []string{"max", "last"} {

@@ -12,6 +12,7 @@ import (
 // dense has none, because lower_bound is one. The lower bound, formerly 786.06, is proven again by verify, and a
 // larger one is not.
 func TestClassBoundIsOneWherePatternsOverlap(t *testing.T) {
+	t.Parallel()
 	for class, loss := range map[string]float64{"banded": 815.5, "dense": 798.9} {
 		dir := filepath.Join(t.TempDir(), "out")
 		problem := []string{"--graph", "florentine", "--T", "24", "-k", "3", "-b", "4", "--no-baselines"}

@@ -4,43 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/cli"
+	"mafalda/internal/fault"
 	"mafalda/internal/figures"
 	"mafalda/internal/parallel"
-	"mafalda/internal/simulated"
-	"mafalda/protocols"
+	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
 
 type partFlags struct {
-	task, data         string
-	records, features  int
-	nodes              int
-	networks           []string
-	bs                 []float64
-	shared             []int
-	epochs, batch      int
-	rate, clip         float64
-	push               pushFlags
-	seeds              int
+	o                  simulate.PartPSPOptions
+	estimate           string
 	out                string
 	force, json, quiet bool
 }
 
-// hiddenUnits is that of the paper's model: features, 10, features, classes.
-const hiddenUnits = 10
-
-// syntheticClasses is of the task that needs no data.
-const syntheticClasses = 10
-
 func newPartPSPCmd() *cobra.Command {
-	f := partFlags{records: 12000, features: 64, nodes: 10, epochs: 12, batch: 50, seeds: 3}
-	f.push.sync = 5
+	f := partFlags{o: simulate.PartPSPOptions{Records: 12000, Features: 64, Nodes: 10, Epochs: 12, Batch: 50, Seeds: 3,
+		Shared: []int{1, 2, 3}, Plan: dpps.Plan{Sync: 5}}}
 	cmd := &cobra.Command{
 		Use:   "partpsp",
 		Short: "Train with PartPSP: push-sum with Laplace noise, of some layers only",
@@ -60,192 +45,122 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 		RunE: cli.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.task, "task", "synthetic", "what is learned: synthetic or mnist")
-	fl.StringVar(&f.data, "data", "", "`folder` with the data of mnist")
-	fl.Var((*cli.WholeNumber)(&f.records), "records", "records of the synthetic task")
-	fl.Var((*cli.WholeNumber)(&f.features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
-	fl.Var((*cli.WholeNumber)(&f.nodes), "nodes", "nodes of the network")
-	fl.StringSliceVar(&f.networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"}, "directed networks: exp, and d-out:d for several d")
-	fl.Float64SliceVar(&f.bs, "b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
-	f.shared = []int{1, 2, 3}
-	fl.Var(&cli.WholeNumbers{List: &f.shared}, "shared", "how many of the three layers are shared, from the first")
-	fl.Float64Var(&f.push.gammaN, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
-	fl.Var((*cli.WholeNumber)(&f.push.sync), "sync", "all nodes average exactly after so many rounds (0: never)")
-	fl.StringVar(&f.push.estimate, "estimate", "real", "sensitivity of the rounds: real, sound or paper (see mafalda average)")
-	fl.Var((*cli.WholeNumber)(&f.epochs), "epochs", "passes over the records")
-	fl.Var((*cli.WholeNumber)(&f.batch), "batch", "records of a node in a round")
-	fl.Float64Var(&f.rate, "learning-rate", 0.3, "of shared and local layers")
-	fl.Float64Var(&f.clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
-	fl.Var((*cli.WholeNumber)(&f.seeds), "seeds", "runs of every cell")
+	fl.StringVar(&f.o.Task, "task", "synthetic", "what is learned: synthetic or mnist")
+	fl.StringVar(&f.o.Data, "data", "", "`folder` with the data of mnist")
+	fl.Var((*cli.WholeNumber)(&f.o.Records), "records", "records of the synthetic task")
+	fl.Var((*cli.WholeNumber)(&f.o.Features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
+	fl.Var((*cli.WholeNumber)(&f.o.Nodes), "nodes", "nodes of the network")
+	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
+		"directed networks: exp, and d-out:d for several d")
+	fl.Float64SliceVar(&f.o.Bs, "b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
+	fl.Var(&cli.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
+	fl.Float64Var(&f.o.Plan.NoiseRate, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
+	fl.Var((*cli.WholeNumber)(&f.o.Plan.Sync), "sync", "all nodes average exactly after so many rounds (0: never)")
+	fl.StringVar(&f.estimate, "estimate", "real",
+		"sensitivity of the rounds: real, sound or paper (see mafalda average)")
+	fl.Var((*cli.WholeNumber)(&f.o.Epochs), "epochs", "passes over the records")
+	fl.Var((*cli.WholeNumber)(&f.o.Batch), "batch", "records of a node in a round")
+	fl.Float64Var(&f.o.LearningRate, "learning-rate", 0.3, "of shared and local layers")
+	fl.Float64Var(&f.o.Clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
+	fl.Var((*cli.WholeNumber)(&f.o.Seeds), "seeds", "runs of every cell")
 	fl.StringVarP(&f.out, "output", "o", "",
 		"write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
 			"every --b and --shared (with --estimate real in runs of their own, with sound estimates)")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	cli.CompleteWith(cmd, "task", []string{"synthetic", "mnist"})
-	cli.CompleteWith(cmd, "estimate", estimates)
+	cli.CompleteWith(cmd, "task", simulate.PartPSPTasks())
+	cli.CompleteWith(cmd, "estimate", dpps.Sources())
 	return cmd
 }
 
-// partCell is a cell of the table.
-type partCell struct {
-	Network  string   `json:"network"`
-	Shared   int      `json:"shared_layers"`
-	B        *float64 `json:"b,omitempty"` // absent: without noise
-	Epsilon  *float64 `json:"epsilon_per_round,omitempty"`
-	Accuracy float64  `json:"accuracy"` // mean of the seeds
-	Std      *float64 `json:"accuracy_std,omitempty"`
-	RAS      float64  `json:"mean_real_sensitivity"`
-	Ratio    *float64 `json:"mean_real_over_estimated,omitempty"`
-	Rounds   int      `json:"rounds"`
-	Clipped  float64  `json:"clipped_fraction"`
-	Diverged int      `json:"diverged,omitempty"` // runs
+// options returns what the flags say.
+func (f *partFlags) options() (o simulate.PartPSPOptions, err error) {
+	o = f.o
+	if len(o.Networks) == 0 || len(o.Shared) == 0 {
+		return o, errors.New("--networks and --shared: nothing to train")
+	}
+	if err = o.Check(); err != nil {
+		return o, err
+	}
+	o.Plan.Source, err = dpps.ParseSource(f.estimate)
+	return o, err
 }
 
-// partResult is the JSON.
-type partResult struct {
-	simulated.Mark
-	Task     string     `json:"task"`
-	Widths   []int      `json:"widths"`
-	Nodes    int        `json:"nodes"`
-	Seeds    int        `json:"seeds"`
-	GammaN   float64    `json:"gamma_n"`
-	Estimate string     `json:"estimate"`
-	Sync     int        `json:"sync"`
-	Cells    []partCell `json:"cells"`
-}
-
-// partNetwork is a directed network, and what its estimate takes.
-type partNetwork struct {
-	name        string
-	sequence    *protocols.Sequence
-	calibration protocols.Calibration
-}
-
-// partTraining is a partpsp command whose flags and input have been checked.
-type partTraining struct {
-	flags    *partFlags
-	task     simulate.Task
-	model    simulate.Perceptron
-	networks []partNetwork
-	result   partResult
+// partError marks errors of preparing, but for Ctrl-C, as errors of usage, and names the flags whose fields have other
+// names, or that have lists of which one is wrong.
+func partError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var a *fault.Argument
+	if errors.As(err, &a) {
+		if flag := map[string]string{"NoiseRate": "gamma-n", "B": "b", "Shared": "shared"}[a.Field]; flag != "" {
+			return cli.Usagef("--%s %v: %s", flag, a.Value, a.Reason)
+		}
+	}
+	return cli.Usage(err)
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
-	t, err := parallel.Abandonable(cmd.Context(), f.prepare)
+	o, err := f.options()
 	if err != nil {
-		return usageUnlessInterrupted(err)
+		return partError(err)
+	}
+	p, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSP, error) {
+		return simulate.NewPartPSP(ctx, o)
+	})
+	if err != nil {
+		return partError(err)
 	}
 	if err := cli.CheckFolder(f.out, partName, f.force); err != nil {
 		return err
 	}
 	defer func() { cli.RemoveIfEmpty(f.out, err) }()
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	figures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
-		if err := t.train(ctx, bar); err != nil || f.out == "" {
-			return nil, err
-		}
-		return t.figures(ctx, bar)
-	})
-	bar.Clear()
-	if err != nil {
-		return err
-	}
-	if f.out != "" {
-		if err := cli.WriteResult(f.out, partName, t.result, figures, f.force); err != nil {
-			return err
-		}
-	}
-	w := cmd.OutOrStdout()
-	switch {
-	case f.json:
-		return cli.WriteJSON(w, t.result)
-	case f.quiet:
-		return nil
-	}
-	return t.print(w)
-}
-
-func usageUnlessInterrupted(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return cli.Usage(err)
-}
-
-func (f *partFlags) prepare(ctx context.Context) (*partTraining, error) {
-	for _, c := range []struct {
-		name  string
-		value float64
-	}{
-		{"records", float64(f.records)}, {"features", float64(f.features)}, {"nodes", float64(f.nodes)}, {"epochs", float64(f.epochs)},
-		{"batch", float64(f.batch)}, {"seeds", float64(f.seeds)}, {"gamma-n", f.push.gammaN}, {"learning-rate", f.rate}, {"clip", f.clip},
-	} {
-		if !(c.value > 0) || math.IsInf(c.value, 1) {
-			return nil, fmt.Errorf("--%s %v: must be positive and finite", c.name, c.value)
-		}
-	}
-	for _, b := range f.bs {
-		if !(b > 0) || math.IsInf(b, 1) {
-			return nil, fmt.Errorf("--b %v: must be positive and finite", b)
-		}
-	}
-	for _, s := range f.shared {
-		if s < 1 || s > 3 {
-			return nil, fmt.Errorf("--shared %d: the model has three layers, of which at least one is shared", s)
-		}
-	}
-	if f.push.sync < 0 {
-		return nil, fmt.Errorf("--sync %d: must not be negative", f.push.sync)
-	}
-	if err := checkEstimate(f.push.estimate); err != nil {
-		return nil, err
-	}
-	t := &partTraining{flags: f}
-	classes := syntheticClasses
-	switch f.task {
-	case "synthetic":
-		if f.records < 10 || f.records*f.features > 1<<28 {
-			return nil, fmt.Errorf("--records %d of %d features: must be from 10 records to 2^28 numbers", f.records, f.features)
-		}
-		t.task = simulate.LogisticTask(f.records, f.features, syntheticClasses)
-	case "mnist":
-		var err error
-		if t.task, err = simulate.MNIST(f.data); err != nil {
-			return nil, err
-		}
-		train, _ := t.task.Split(0)
-		for _, y := range train.Targets {
-			classes = max(classes, int(y)+1)
-		}
-	default:
-		return nil, fmt.Errorf("unknown task %q: choose synthetic or mnist", f.task)
-	}
-	features := t.task.Model.Features()
-	widths := []int{features, hiddenUnits, features, classes}
-	t.model = simulate.NewPerceptron(widths...)
-	t.result = partResult{Mark: simulated.Noise(), Task: f.task, Widths: widths, Nodes: f.nodes, Seeds: f.seeds,
-		GammaN: f.push.gammaN, Estimate: f.push.estimate, Sync: f.push.sync}
-	for _, name := range f.networks {
-		spec := fmt.Sprintf("exp:%d", f.nodes)
-		if d, ok := strings.CutPrefix(name, "d-out:"); ok {
-			spec = fmt.Sprintf("d-out:%d,%s", f.nodes, d)
-		} else if name != "exp" {
-			return nil, fmt.Errorf("unknown network %q: choose exp, or d-out:d with the number d of nodes that each sends to, itself among them", name)
-		}
-		s, _, err := circulant(spec)
+	p.Progress = showing(bar, "runs")
+	var result *simulate.PartPSPResult
+	pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
+		cells, err := p.Train(ctx)
 		if err != nil {
 			return nil, err
 		}
-		n := partNetwork{name: name, sequence: s}
-		if n.calibration, _, err = f.push.calibrate(ctx, s, nil); err != nil {
-			return nil, err
+		result = o.Result(p, cells)
+		if f.out == "" {
+			return nil, nil
 		}
-		t.networks = append(t.networks, n)
+		curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
+		if err != nil {
+			return nil, fmt.Errorf("drawing: %w", err)
+		}
+		return figures.PartPSP(curves)
+	})
+	bar.Clear()
+	switch {
+	case errors.Is(err, simulate.ErrData):
+		return cli.Usage(err)
+	case err != nil:
+		return err
 	}
-	if len(t.networks) == 0 || len(f.shared) == 0 {
-		return nil, errors.New("--networks and --shared: nothing to train")
+	if f.out != "" {
+		if err := cli.WriteResult(f.out, partName, result, pictures, f.force); err != nil {
+			return err
+		}
 	}
-	return t, nil
+	return f.show(cmd.OutOrStdout(), p, result)
+}
+
+// show prints a table.
+func (f *partFlags) show(w io.Writer, p *simulate.PartPSP, r *simulate.PartPSPResult) error {
+	switch {
+	case f.json:
+		return cli.WriteJSON(w, r)
+	case f.quiet:
+		return nil
+	}
+	source, err := dpps.ParseSource(f.estimate)
+	if err != nil {
+		return err
+	}
+	return cli.WritePartPSP(w, p, r, source)
 }

@@ -4,13 +4,19 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 func TestPartPSP(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "part")
-	small := []string{"partpsp", "--records", "1500", "--features", "12", "--nodes", "4", "--networks", "exp,d-out:3", "--shared", "1,3", "--b", "2", "--epochs", "8",
+	epochs := 8
+	if testing.Short() {
+		epochs = 2
+	}
+	small := []string{"partpsp", "--records", "1500", "--features", "12", "--nodes", "4", "--networks", "exp,d-out:3", "--shared", "1,3", "--b", "2", "--epochs", strconv.Itoa(epochs),
 		"--batch", "30", "--seeds", "2"}
 	code, out, errs := mafalda(append(small, "--json", "-o", dir)...)
 	var r struct {
@@ -27,7 +33,7 @@ func TestPartPSP(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v, %s", code, err, errs)
 	}
-	if len(r.Cells) != 2*2*2 || r.Widths[0] != 12 || r.Widths[2] != 12 || r.Cells[0].Rounds != 8*(1200/4/30) {
+	if len(r.Cells) != 2*2*2 || r.Widths[0] != 12 || r.Widths[2] != 12 || r.Cells[0].Rounds != epochs*(1200/4/30) {
 		t.Fatalf("%+v", r)
 	}
 	for _, c := range r.Cells {

@@ -26,7 +26,7 @@ func TestPipesAreRefused(t *testing.T) {
 		}
 		return path
 	}
-	pipe(simulate.MNISTFiles[0])
+	pipe(simulate.MNISTFiles()[0])
 	for _, args := range [][]string{
 		{"graph", pipe("g.edges")},
 		{"optimize", "--T", "4", "-k", "2", "--graph", pipe("g.npy")},
@@ -59,6 +59,7 @@ func TestPipesAreRefused(t *testing.T) {
 // A program that was started with Ctrl-C ignored, as scripts start what runs in the background, ends when it is told to
 // all the same: commands that have nothing to save went on.
 func TestIgnoredSignal(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command("sh", "-c", `trap "" INT; exec "$0"`, os.Args[0])
 	cmd.Env = append(os.Environ(), "MAFALDA_ARGS=graph barabasi:3e6,3")
 	if err := cmd.Start(); err != nil {

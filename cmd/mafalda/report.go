@@ -8,34 +8,83 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/plan"
 )
 
 // report writes the summary of optimize for people.
-func (j *job) report(w io.Writer, m *export.Manifest) error {
-	nodes := 1
-	if j.network != nil {
-		nodes = j.network.Graph.Nodes()
-		fmt.Fprintf(w, "graph          %s\n", j.network.Line())
-		fmt.Fprintf(w, "gossip         %s\n", j.network.Origin.GossipLine())
+type report struct {
+	io.Writer
+	flags    *optimizeFlags
+	solution *plan.Solution
+	manifest *export.Manifest
+}
+
+func (r *report) line(format string, args ...any) { fmt.Fprintf(r, format+"\n", args...) }
+
+func (r *report) print() error {
+	p, m := r.solution.Problem, r.manifest
+	if n := p.Network; n != nil {
+		r.line("graph          %s", n.Line())
+		r.line("gossip         %s", n.Origin.GossipLine())
 	}
-	fmt.Fprintf(w, "workload       %s, T = %d steps\n", m.Workload, m.Steps)
-	if !j.objective.isMean() {
-		fmt.Fprintf(w, "objective      %v: squared error %s\n", j.objective.kind, j.objective.about)
+	r.line("workload       %s, T = %d steps", m.Workload, m.Steps)
+	if p.Objective != plan.Mean {
+		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
 	}
-	fmt.Fprintf(w, "participation  %v\n", j.schema)
-	fmt.Fprintf(w, "adjacency      %s\n\n", j.flags.privacy.AdjacencyLine())
+	r.line("participation  %v", p.Schema)
+	if m.Sampled() {
+		r.sampling()
+	}
+	r.line("adjacency      %s\n", r.flags.privacy.AdjacencyLine())
+	if err := r.strategies(); err != nil {
+		return err
+	}
+	r.noise()
+	r.line("cost           %s, %s of memory", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond),
+		cli.BytesText(float64(m.PeakBytes)))
+	if out := r.flags.out; m.Files != nil {
+		r.line("written        %s (check it with: mafalda verify %s%s)", out, out, r.flags.networkFiles(p))
+	} else if out == "" {
+		r.line("written        nothing: use -o FOLDER to export the strategy")
+	}
+	return nil
+}
+
+// strategies compares strategies, and says how good the best one is.
+func (r *report) strategies() error {
+	table, bound := r.table, r.bound
+	if r.manifest.Sampled() {
+		table, bound = r.bands, r.excluded
+	}
+	if err := table(); err != nil {
+		return err
+	}
+	r.line("")
+	bound()
+	r.gap()
+	return nil
+}
+
+// table compares the strategy with the optimum and the baselines.
+func (r *report) table() error {
+	p, m, nodes := r.solution.Problem, r.manifest, 1
+	if p.Network != nil {
+		nodes = p.Network.Graph.Nodes()
+	}
 	optimum := m.Loss
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio
 	}
 	row := func(name string, sens, squared, loss float64) []string {
-		return []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss),
-			cli.NumberUp(math.Sqrt(loss / (float64(nodes) * float64(j.objective.steps(m.Steps))))), fmt.Sprintf("%.4f", loss/optimum)}
+		rmse := math.Sqrt(loss / (float64(nodes) * float64(p.Objective.Steps(m.Steps))))
+		return []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss), cli.NumberUp(rmse),
+			fmt.Sprintf("%.4f", loss/optimum)}
 	}
-	rows := [][]string{row(j.strategyName(m), m.SensSquared, m.SquaredError, m.Loss)}
+	rows := [][]string{row(r.name(), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
 		name := "dense (optimal)"
 		if m.PerNode != nil {
@@ -43,45 +92,17 @@ func (j *job) report(w io.Writer, m *export.Manifest) error {
 		}
 		rows = append(rows, row(name, 1, optimum, optimum))
 	}
-	for _, name := range []string{"mean-optimal", "d-mf", "dp-d-sgd", "antipgd"} {
+	for _, name := range []string{plan.MeanOptimal, baselines.DMF, baselines.DPDSGD, baselines.AntiPGD} {
 		if b, ok := m.Baselines[name]; ok {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}
 	}
-	if err := cli.Table(w, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows); err != nil {
-		return err
-	}
-	nobody := "no strategy has"
-	if m.PerNode != nil {
-		nobody = "no strategies, one a node, have"
-	}
-	if m.Gram != nil && m.Gram.Method != "exact" {
-		nobody = "for the estimated Gram matrix " + nobody
-	}
-	fmt.Fprintln(w)
-	if m.LowerBound > 0 {
-		fmt.Fprintf(w, "lower bound    %s: %s a smaller loss\n", cli.DecimalDown(m.LowerBound, 10), nobody)
-		fmt.Fprintf(w, "               (attackers may know when a record takes part: secret sampling is another matter, and not covered)\n")
-	}
-	j.reportGap(w, m)
-	if p := m.Privacy; p != nil {
-		fmt.Fprintf(w, "privacy        %s\n", cli.PrivacyLine(p))
-		fmt.Fprintf(w, "noise          standard deviation %s per coordinate of Z (%s/mu), in sums of gradients clipped to %g\n", cli.DecimalUp(p.NoiseStd, 6),
-			j.flags.privacy.Contribution(), p.Clip)
-	} else {
-		fmt.Fprintf(w, "noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed\n", j.flags.privacy.Contribution())
-	}
-	fmt.Fprintf(w, "cost           %s, %s of memory\n", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond), cli.BytesText(float64(m.PeakBytes)))
-	if m.Files != nil {
-		fmt.Fprintf(w, "written        %s (check it with: mafalda verify %s%s)\n", j.flags.out, j.flags.out, j.networkFiles())
-	} else if j.flags.out == "" {
-		fmt.Fprintf(w, "written        nothing: use -o FOLDER to export the strategy\n")
-	}
-	return nil
+	return cli.Table(r, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows)
 }
 
-// strategyName says what the first row of the table is.
-func (j *job) strategyName(m *export.Manifest) string {
+// name says what the first row of the table is.
+func (r *report) name() string {
+	m := r.manifest
 	switch s := m.Strategy; {
 	case m.PerNode != nil && m.PerNode.Groups == 0:
 		return fmt.Sprintf("mafalda, %d for %d nodes", m.PerNode.Distinct, len(m.PerNode.Layers))
@@ -89,52 +110,103 @@ func (j *job) strategyName(m *export.Manifest) string {
 		return fmt.Sprintf("mafalda, %d groups", m.PerNode.Distinct)
 	case s.Buffers > 0:
 		return fmt.Sprintf("%s, %d buffers", s.Class, s.Buffers)
-	case isDense(s) && !participation.IsPartition(j.schema):
-		return "mafalda"
-	case !isDense(s):
+	case s.Class != factorize.Dense{}.Name():
 		return fmt.Sprintf("%s, w = %d", s.Class, s.Bandwidth)
+	case !participation.IsPartition(r.solution.Problem.Schema):
+		return "mafalda"
 	case m.Status != optim.Converged.String():
 		return "mafalda (so far)"
 	}
 	return "mafalda (optimal)"
 }
 
-// reportGap says how far from the optimum the strategy is, and what it costs a node.
-func (j *job) reportGap(w io.Writer, m *export.Manifest) {
-	s := m.Strategy
-	switch {
-	case m.LowerBound == 0:
-		fmt.Fprintf(w, "lower bound    none for more than %d steps\n", factorize.LongSteps)
-	case m.PerNode != nil:
-		fmt.Fprintf(w, "gap            %s to one strategy a node; the loss is %.4f of the best shared one's\n", cli.DecimalUp(m.Gap, 2), s.Ratio)
-		fmt.Fprintf(w, "group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)\n", cli.DecimalDown(m.PerNode.GroupBound, 10),
-			cli.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound, 2))
-	case s.Ratio != 0:
-		fmt.Fprintf(w, "gap            %s: the loss is %.4f of the dense optimum's\n", cli.DecimalUp(m.Gap, 4), s.Ratio)
-	case !participation.IsPartition(j.schema):
-		fmt.Fprintf(w, "gap            %s: patterns overlap, and no strategy need reach the bound\n", cli.DecimalUp(m.Gap, 4))
-	default:
-		fmt.Fprintf(w, "gap            %s certified (tolerance %g), %s after %d iterations\n", cli.DecimalUp(m.Gap, 2), m.Tolerance, m.Status, m.Iterations)
+// bound says what no strategy can do better than.
+func (r *report) bound() {
+	m, nobody := r.manifest, "no strategy has"
+	if m.LowerBound == 0 {
+		r.line("lower bound    none for more than %d steps", factorize.LongSteps)
+		return
 	}
-	if s.ClassGap != nil {
-		fmt.Fprintf(w, "class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)\n", cli.DecimalDown(s.ClassBound, 10), s.Class,
-			s.Bandwidth, cli.DecimalUp(*s.ClassGap, 2))
+	if m.PerNode != nil {
+		nobody = "no strategies, one a node, have"
 	}
-	fmt.Fprintf(w, "sensitivity    %s\n", map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}[m.SensKind])
-	if m.Gram != nil && m.Gram.Method != "exact" {
-		fmt.Fprintf(w, "Gram matrix    %s\n", gramText(m.Gram))
+	if m.Gram.Method != plan.GramExact.String() {
+		nobody = "for the estimated Gram matrix " + nobody
 	}
-	fmt.Fprintf(w, "node           keeps %d numbers and does %d operations a step, for each model parameter\n", s.MemoryFloats, s.FlopsPerStep)
+	r.line("lower bound    %s: %s a smaller loss", cli.DecimalDown(m.LowerBound, 10), nobody)
+	r.line("               where attackers may know when a record takes part (batches in secret: --sampling)")
+	if ratio := r.solution.DPDSGDRatio; ratio > 0 && ratio < 1 {
+		r.line("               DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
+			cli.DecimalUp(ratio, 2))
+	}
 }
 
-// networkFiles returns the flags by which verify and plot are told of the files of the network.
-func (j *job) networkFiles() string {
-	var flags string
-	if j.network != nil && j.network.Origin.SHA256 != "" {
-		flags = " --graph " + j.flags.network.Source
+// gap says how far from the optimum the strategy is, and what it costs a node.
+func (r *report) gap() {
+	m, s := r.manifest, r.manifest.Strategy
+	switch {
+	case m.LowerBound == 0:
+	case m.PerNode != nil:
+		r.line("gap            %s to one strategy a node; the loss is %.4f of the best shared one's",
+			cli.DecimalUp(m.Gap, 2), s.Ratio)
+		r.line("group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)",
+			cli.DecimalDown(m.PerNode.GroupBound, 10), cli.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound,
+				2))
+	case m.Sampled():
+	case s.Ratio != 0:
+		r.line("gap            %s: the loss is %.4f of the dense optimum's", cli.DecimalUp(m.Gap, 4), s.Ratio)
+	case !participation.IsPartition(r.solution.Problem.Schema):
+		r.line("gap            %s: patterns overlap, and no strategy need reach the bound", cli.DecimalUp(m.Gap, 4))
+	default:
+		r.line("gap            %s certified (tolerance %g), %s after %d iterations", cli.DecimalUp(m.Gap, 2),
+			m.Tolerance,
+			m.Status, m.Iterations)
 	}
-	if j.network != nil && j.network.Origin.GossipFile != "" {
-		flags += " --gossip-matrix " + j.flags.network.GossipFile
+	if s.ClassGap != nil {
+		r.line("class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)",
+			cli.DecimalDown(s.ClassBound, 10),
+			s.Class, s.Bandwidth, cli.DecimalUp(*s.ClassGap, 2))
 	}
-	return flags
+	kinds := map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}
+	r.line("sensitivity    %s", kinds[m.SensKind])
+	if m.Gram.Method != plan.GramExact.String() {
+		r.line("Gram matrix    %s", gramText(m.Gram))
+	}
+	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter", s.MemoryFloats,
+		s.FlopsPerStep)
+}
+
+// gramText says in a line how far off an estimate may be.
+func gramText(g *export.Gram) string {
+	vectors, sure := "random", fmt.Sprintf("with a probability of %g %%", 100*g.Confidence)
+	if g.Confidence == 1 {
+		vectors, sure = "unit", "nothing is left to chance,"
+	}
+	text := fmt.Sprintf("estimated from %d %s vectors, %d steps each", g.Probes, vectors, g.LanczosSteps)
+	if g.LossError == nil {
+		return text // there was no time to judge it
+	}
+	text += fmt.Sprintf(": %s the loss is known within %s", sure, cli.DecimalUp(*g.LossError, 2))
+	if g.ExcessBound != nil {
+		text += fmt.Sprintf(", and C at most %s above the true optimum", cli.DecimalUp(*g.ExcessBound, 2))
+	}
+	return text
+}
+
+// noise says how much noise a guarantee takes.
+func (r *report) noise() {
+	contribution := r.flags.privacy.Contribution()
+	if p := r.manifest.Privacy; p != nil {
+		r.line("privacy        %s", p.Guarantee())
+		if r.manifest.Sampled() {
+			contribution = "noise multiplier·clip"
+		} else {
+			contribution += "/mu"
+		}
+		r.line("noise          standard deviation %s per coordinate of Z (%s), in sums of gradients clipped to %g",
+			cli.DecimalUp(p.NoiseStd, 6), contribution, p.Clip)
+		return
+	}
+	r.line("noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed",
+		contribution)
 }

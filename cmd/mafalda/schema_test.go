@@ -9,6 +9,7 @@ import (
 // Every schema is optimized, exported and verified; the loss is never below the bound, and bounds are what they are said to
 // be: min-sep has the patterns of cyclic participation and more.
 func TestSchemas(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	patterns := filepath.Join(dir, "patterns.txt")
 	if err := os.WriteFile(patterns, []byte("0 1 2 3 4 5 6 7 8 9\n8 9 10 11 12 13 14\n15 16 17 18 19, 20 21 22 23\n"), 0o600); err != nil {

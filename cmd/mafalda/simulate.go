@@ -28,6 +28,11 @@ was made for is checked while training. Methods with the same seed have the same
 Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network), and folders of exports.
 The noise protects a record against everybody who sees all messages: mu of Gaussian differential privacy.
 
+With --sampling poisson nodes draw their batches in secret instead, and levels are given by --epsilon and --delta: every record
+takes part with probability w/b in every w-th step, where w is the number of bands of a method's strategy (1 for dp-d-sgd), so that
+batches are as large as cyclic ones in expectation. Noise is what the accountant of that asks for. Sums are divided by the expected
+size, and empty batches take noise and a step.
+
 With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted simulation goes
 on where it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and
 every byte that is read, has to be the same.
@@ -37,6 +42,7 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
 		Example: `  mafalda simulate
   mafalda simulate --task housing --data cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
   mafalda simulate --T 380 -k 20 --methods none,blt,dp-d-sgd --mu 0.5      # blt: a folder from mafalda optimize -o blt
+  mafalda simulate --sampling poisson --epsilon 0.5,2,8                    # compare with the same levels without --sampling
   mafalda simulate --task logistic --graph erdos:50,0.2 --epsilon 2,8 --delta 1e-6 --json`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),

@@ -36,6 +36,7 @@ func simulateJSON(t *testing.T, args ...string) map[simulate.Cell]simulate.Row {
 
 // A simulation leaves runs, table and figures; what is there is not run again, and levels and seeds can be added.
 func TestSimulateGoesOn(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
 	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods",
 		"none,dp-d-sgd,mafalda", "--seeds", "2", "-o", dir}
@@ -213,6 +214,16 @@ func TestSimulateBadInput(t *testing.T) {
 		"huge":              {[]string{"--T", "2000000", "-k", "20"}, "memory"},
 		"no graph":          {[]string{"--graph", "nowhere"}, "neither a file"},
 		"rate":              {[]string{"--learning-rate", "0"}, "--learning-rate 0"},
+		"sampling":          {[]string{"--sampling", "bernoulli"}, "must be cyclic or poisson"},
+		"poisson without":   {[]string{"--sampling", "poisson"}, "--epsilon is missing"},
+		"poisson with mu":   {[]string{"--sampling", "poisson", "--mu", "1"}, "--mu 1: does not describe"},
+		"poisson, dense":    {[]string{"--sampling", "poisson", "--epsilon", "1", "--methods", "d-mf"}, "more bands"},
+		"poisson, replaced": {[]string{"--sampling", "poisson", "--epsilon", "1", "--adjacency", "replace-one"}, "only zero-out"},
+		"many bands":        {[]string{"--sampling", "poisson", "--epsilon", "1", "--bandwidth", "17"}, "at most b = 16"},
+		"no bands":          {[]string{"--sampling", "poisson", "--epsilon", "1", "--bandwidth", "0"}, "at least 1"},
+		"bands of cyclic":   {[]string{"--bandwidth", "2"}, "--bandwidth 2"},
+		"no noise does it": {[]string{"--sampling", "poisson", "--epsilon", "1e-12", "--delta", "1e-12", "--methods", "dp-d-sgd"},
+			"no noise meets"},
 	} {
 		code, out, errs := mafalda(append([]string{"simulate"}, tc.args...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
@@ -221,8 +232,57 @@ func TestSimulateBadInput(t *testing.T) {
 	}
 }
 
+// Batches drawn in secret are another study, whose rows say so, and which goes on as any other. Exports with bands are
+// methods, each with groups for its bands; dense ones are refused.
+func TestSimulatePoisson(t *testing.T) {
+	network := []string{"--graph", "cycle:4", "--T", "12", "-k", "3"}
+	banded, dense := filepath.Join(t.TempDir(), "banded"), filepath.Join(t.TempDir(), "dense")
+	optimizeJSON(t, append(network, "--no-baselines", "--strategy", "banded", "--bandwidth", "2", "-o", banded)...)
+	optimizeJSON(t, append(network, "--no-baselines", "-o", dense)...)
+	dir := filepath.Join(t.TempDir(), "sim")
+	args := append(network, "--records", "200", "--seeds", "2", "--sampling", "poisson", "--epsilon", "2,8", "-o", dir)
+	code, out, errs := mafalda(append([]string{"simulate", "--methods", "none,dp-d-sgd,mafalda," + banded}, args...)...)
+	if code != 0 || errs != "" || !strings.Contains(out, "sampling       poisson") || !strings.Contains(out, "bands") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	_, out, _ = mafalda(append([]string{"simulate", "--json", "--methods", "none,dp-d-sgd," + banded}, args...)...)
+	var got struct{ Rows []simulate.Row }
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Rows) != 1+2*2 {
+		t.Fatal(err, out)
+	}
+	for _, r := range got.Rows {
+		noise := r.Method != "none"
+		if r.Sampling != "poisson" || r.Mu != nil || (r.Epsilon != nil) != noise || (r.Multiplier > 0) != noise ||
+			(r.Groups == 2) != (r.Method == banded) {
+			t.Errorf("%+v", r)
+		}
+	}
+	for _, name := range []string{"loss-epsilon2.png", "loss-epsilon8.svg", "privacy-utility.png"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 100 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	table, err := os.ReadFile(filepath.Join(dir, "simulate.csv"))
+	if err != nil || !strings.Contains(string(table), "accuracy,sampling,groups,noise_multiplier,note\n") {
+		t.Errorf("%v, %s", err, table)
+	}
+	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
+	if err != nil || len(cells) != 2*(1+3*2) {
+		t.Errorf("%d cells, %v", len(cells), err)
+	}
+	code, _, errs = mafalda(append([]string{"simulate", "--methods", dense}, args...)...)
+	if code != 2 || !strings.Contains(errs, "12 bands, more than a node has batches (4)") {
+		t.Errorf("a dense export: code %d, %s", code, errs)
+	}
+	if code, _, errs = mafalda(append(append([]string{"simulate"}, args...), "--sampling", "cyclic")...); code != 2 ||
+		!strings.Contains(errs, "sampling is gone") {
+		t.Errorf("another sampling in the same folder: code %d, %s", code, errs)
+	}
+}
+
 // A run whose loss is not finite is reported with its step, kept, and left out of the means.
 func TestSimulateDiverges(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
 	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "dp-d-sgd,mafalda", "--mu", "1e-41,1", "--seeds", "2", "-o", dir}
 	code, out, errs := mafalda(args...)
@@ -238,6 +298,7 @@ func TestSimulateDiverges(t *testing.T) {
 
 // Classifications report their accuracy beside the loss, in the table, the JSON, the CSV and the folder; regressions have none.
 func TestSimulateAccuracy(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
 	args := []string{"simulate", "--graph", "cycle:4", "--T", "24", "-k", "3", "--records", "400", "--methods", "none,dp-d-sgd",
 		"--seeds", "2", "--mu", "1"}

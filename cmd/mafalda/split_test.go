@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,21 +15,25 @@ import (
 // Strategies of single nodes and of groups are exported as one array and verified; they gain on the shared one, and more
 // of them gain more.
 func TestSplits(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	last := 0.0
+	last, steps := 0.0, 40
+	if testing.Short() {
+		steps = 20
+	}
 	for _, tc := range []struct {
 		name   string
 		args   []string
 		layers int
 	}{{"single", []string{"--per-node"}, 15}, {"groups", []string{"--groups", "3"}, 3}, {"one", []string{"--groups", "1"}, 1}} {
 		out := filepath.Join(dir, tc.name)
-		m := optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "40", "-k", "4", "-o", out}, tc.args...)...)
+		m := optimizeJSON(t, append([]string{"--graph", "florentine", "--T", strconv.Itoa(steps), "-k", "4", "-o", out}, tc.args...)...)
 		if m.Loss < last || m.Loss > m.SharedLoss*(1+1e-6) || m.LowerBound > m.Loss || m.SensSquared > 1 {
 			t.Errorf("%s: loss %v after %v, shared %v, bound %v", tc.name, m.Loss, last, m.SharedLoss, m.LowerBound)
 		}
 		last = m.Loss
 		a, err := npy.ReadFile(filepath.Join(out, "C.npy"))
-		if err != nil || len(a.Shape) != 3 || a.Shape[0] != tc.layers || a.Shape[2] != 40 {
+		if err != nil || len(a.Shape) != 3 || a.Shape[0] != tc.layers || a.Shape[2] != steps {
 			t.Errorf("%s: C.npy has the shape %v, %v", tc.name, a.Shape, err)
 		}
 		if code, report, errs := mafalda("verify", out); code != 0 || !strings.Contains(report, "shared loss") {
@@ -50,6 +55,7 @@ func TestSplitOfEqualNodes(t *testing.T) {
 
 // Verify finds nodes that were given each other's strategies, and losses that are not theirs.
 func TestVerifyFindsExchangedLayers(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(m *export.Manifest){
 		"layers": func(m *export.Manifest) {
 			m.PerNode.Layers[0], m.PerNode.Layers[8] = m.PerNode.Layers[8], m.PerNode.Layers[0]

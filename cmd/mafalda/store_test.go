@@ -200,6 +200,7 @@ func TestInterruptedStudies(t *testing.T) {
 }
 
 func TestInterruptedWithSomeKept(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := filepath.Join(t.TempDir(), "a")
@@ -227,6 +228,7 @@ func TestSimulateLeavesNothing(t *testing.T) {
 
 // An export that is a method is known by its bytes: another one in the same folder is another method, and both stay.
 func TestSimulateOfAReplacedExport(t *testing.T) {
+	t.Parallel()
 	dir, out := filepath.Join(t.TempDir(), "sim"), filepath.Join(t.TempDir(), "out")
 	args := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--mu", "1", "--seeds", "1", "--methods", out}
 	key := simulate.Cell{Method: out, Mu: 1}

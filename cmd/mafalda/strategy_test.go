@@ -12,6 +12,7 @@ import (
 
 // Every class is optimized, exported with its parameters, and verified from them; with matrices or without.
 func TestStrategies(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		args  []string
 		worst float64 // ratio to the dense optimum

@@ -24,7 +24,7 @@ func flagText(err error) string {
 	return err.Error()
 }
 
-// NoArgs and exactArgs are cobra's, with errors of usage.
+// NoArgs is cobra's, with an error of usage.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())

@@ -54,12 +54,12 @@ func exponentOf(v float64) int {
 
 // DecimalUp prints up to so many significant digits, at most 15, and no number below v.
 func DecimalUp(v float64, digits int) string {
-	return strconv.FormatFloat(rounding.Up(v, digits), 'g', digits, 64)
+	return rounding.UpText(v, digits)
 }
 
 // DecimalDown prints up to so many significant digits, at most 15, and no number above v.
 func DecimalDown(v float64, digits int) string {
-	return strconv.FormatFloat(rounding.Down(v, digits), 'g', digits, 64)
+	return rounding.DownText(v, digits)
 }
 
 // AsGiven prints a number as the user wrote it, but for its form.

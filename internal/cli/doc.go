@@ -5,7 +5,8 @@
 //
 //	errors    Usage and Usagef mark what the user has to change; Run prints one line and returns the exit code:
 //	          0 done, 1 not computed, not written or not passed, 2 flags or input, 130 interrupted
-//	numbers   what claims something is rounded to the safe side: NumberUp, NumberDown, DecimalUp, DecimalDown;
+//	          bad arguments of library calls (package fault) are told by the flags that fill their fields
+//	numbers   what claims something is rounded to the safe side: NumberUp, DecimalUp, DecimalDown;
 //	          flags take whole numbers as 1e6, too: WholeNumber, WholeNumbers, SeedNumber
 //	work      Progress draws a bar on a terminal; UntilInterrupted gives a command a context that Ctrl-C ends
 //	results   WriteResult and the functions around studies write into folders, and say what is kept of what was stopped

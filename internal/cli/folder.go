@@ -42,7 +42,23 @@ func RefuseExport(dir string) error {
 	return nil
 }
 
-// RemoveIfEmpty takes back a folder that checkFolder has made, if nothing came of it.
+// CheckPictures finds out, before anything is drawn, whether the pictures can be written to the folder.
+func CheckPictures(dir string, names []string, force bool) error {
+	if err := RefuseExport(dir); err != nil {
+		return err
+	}
+	for _, name := range names {
+		for _, ext := range figures.Formats() {
+			path := filepath.Join(dir, name+ext)
+			if _, err := os.Lstat(path); err == nil && !force {
+				return Usage(&files.ExistsError{Path: path})
+			}
+		}
+	}
+	return nil
+}
+
+// RemoveIfEmpty takes back a folder that was made for results, if nothing came of it.
 func RemoveIfEmpty(dir string, err error) {
 	if err != nil && dir != "" {
 		_ = os.Remove(dir) // refuses a folder with something in it

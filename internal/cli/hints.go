@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/graph"
-	"mafalda/internal/fault"
 	"mafalda/internal/files"
 	"mafalda/noise"
+	"mafalda/plan"
+	"mafalda/protocols/averaging"
+	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
 
@@ -27,10 +28,8 @@ func hinted(cmd *cobra.Command, err error) string {
 	if errors.Is(err, graph.ErrAsymmetric) {
 		hint(graph.ErrAsymmetric, ": use --directed")
 	}
-	var argument *fault.Argument
-	if errors.As(err, &argument) && cmd != nil && cmd.Flags().Lookup(flagOf(argument.Field)) != nil {
-		named := "--" + flagOf(argument.Field) + strings.TrimPrefix(argument.Error(), argument.Field)
-		text = strings.Replace(text, argument.Error(), named, 1)
+	if errors.Is(err, plan.ErrEstimate) {
+		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
 	}
 	var (
 		exists       *files.ExistsError
@@ -38,7 +37,15 @@ func hinted(cmd *cobra.Command, err error) string {
 		disconnected *graph.DisconnectedError
 		steps        *simulate.StepsError
 		lost         *noise.LostError
+		pairs        *averaging.PairsError
+		size         *dpps.SizeError
 	)
+	if errors.As(err, &pairs) {
+		hint(pairs, " (--observer and --victim name some)")
+	}
+	if errors.As(err, &size) {
+		hint(size, calibrationHint(cmd, size))
+	}
 	if errors.As(err, &exists) {
 		hint(exists, " (use --force to replace it)")
 	}
@@ -54,17 +61,17 @@ func hinted(cmd *cobra.Command, err error) string {
 	if errors.As(err, &lost) {
 		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
 	}
-	return text
+	return withFlags(text, err, cmd)
 }
 
-// flagOf returns the name of the flag for a field: noise-scale for NoiseScale.
-func flagOf(field string) string {
-	var name strings.Builder
-	for i, r := range field {
-		if i > 0 && unicode.IsUpper(r) {
-			name.WriteByte('-')
+// calibrationHint says what to do where constants of DPPS cannot be found.
+func calibrationHint(cmd *cobra.Command, size *dpps.SizeError) string {
+	how := ": --estimate paper or real"
+	if cmd != nil && cmd.Flags().Lookup("c-prime") != nil {
+		how = ": give --c-prime and --lambda, or --estimate paper or real"
+		if size.Rounds > 0 {
+			how = ": give --c-prime and --lambda, or synchronize"
 		}
-		name.WriteRune(unicode.ToLower(r))
 	}
-	return name.String()
+	return how
 }

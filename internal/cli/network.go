@@ -97,7 +97,7 @@ func (f *NetworkFlags) LoadBy(scheme graph.Scheme) (*graph.Network, error) {
 	var loaded *graph.Network
 	err = parallel.Await(ctx, func() (err error) {
 		loaded, err = graph.LoadNetwork(context.WithoutCancel(ctx), o) // what is there soon after Ctrl-C is still used
-		return Usage(networkError(err))
+		return Usage(NetworkError(err))
 	})
 	if err != nil {
 		return nil, err // loaded may still be written to
@@ -105,8 +105,8 @@ func (f *NetworkFlags) LoadBy(scheme graph.Scheme) (*graph.Network, error) {
 	return loaded, nil
 }
 
-// networkError names the flags that fill the fields of graph.NetworkOptions.
-func networkError(err error) error {
+// NetworkError names the flags that fill the fields of graph.NetworkOptions.
+func NetworkError(err error) error {
 	var a *fault.Argument
 	if !errors.As(err, &a) {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"fmt"
 	"mafalda/accounting"
-	"mafalda/export"
+	"mafalda/plan"
 )
 
 // PrivacyFlags say how much privacy is wanted, if any.
@@ -22,48 +22,33 @@ func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.epsilon, "epsilon", 0, "privacy wanted, with --delta, instead of --mu")
 	fl.Float64Var(&f.delta, "delta", 0, "the delta of --epsilon, or to report an epsilon for --mu")
 	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
-	fl.StringVar(&f.adjacency, "adjacency", "zero-out", "neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
+	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
+		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
 	CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 }
 
 // wanted reports whether noise is to be calibrated.
 func (f *PrivacyFlags) wanted() bool { return f.mu != 0 || f.epsilon != 0 || f.delta != 0 }
 
-// Check finds wrong values before anything is computed.
-func (f *PrivacyFlags) Check(cmd *cobra.Command) error {
+// Choose returns the privacy that the flags ask for, nil for none.
+func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 	for name, v := range map[string]float64{"mu": f.mu, "epsilon": f.epsilon, "delta": f.delta} {
 		if cmd.Flags().Changed(name) && !(v > 0) {
-			return Usagef("--%s %v: must be positive", name, v)
+			return nil, Usagef("--%s %v: must be positive", name, v)
 		}
 	}
 	if !(f.clip > 0) || math.IsInf(f.clip, 1) {
-		return Usagef("--clip %v: must be positive and finite", f.clip)
-	}
-	if _, err := accounting.ParseAdjacency(f.adjacency); err != nil {
-		return Usage(err)
-	}
-	_, err := f.Calibrate(1)
-	return Usage(err)
-}
-
-// Calibrate returns nil if no privacy is asked for.
-func (f *PrivacyFlags) Calibrate(sens float64) (*export.Privacy, error) {
-	if !f.wanted() {
-		return nil, nil
+		return nil, Usagef("--clip %v: must be positive and finite", f.clip)
 	}
 	adjacency, err := accounting.ParseAdjacency(f.adjacency)
 	if err != nil {
-		return nil, err
+		return nil, Usage(err)
 	}
-	p, err := accounting.Calibrate(accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, sens, f.clip, adjacency)
-	if err != nil {
-		return nil, err
+	if !f.wanted() {
+		return nil, nil
 	}
-	out := &export.Privacy{Mu: p.Mu, Sigma: p.Sigma, Clip: f.clip, Adjacency: adjacency.String(), NoiseStd: p.NoiseStd}
-	if p.Delta != 0 {
-		out.Epsilon, out.Delta = &p.Epsilon, &p.Delta
-	}
-	return out, nil
+	return &plan.Privacy{Target: accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, Clip: f.clip,
+		Adjacency: adjacency}, nil
 }
 
 func (f *PrivacyFlags) AdjacencyLine() string {
@@ -80,13 +65,4 @@ func (f *PrivacyFlags) Contribution() string {
 		return "clip"
 	}
 	return "2·clip"
-}
-
-// PrivacyLine states a guarantee. A μ that was computed for an (ε, δ) has no more digits than are printed here.
-func PrivacyLine(p *export.Privacy) string {
-	s := "mu = " + DecimalUp(p.Mu, accounting.MuDigits)
-	if p.Epsilon != nil {
-		s += fmt.Sprintf(", that is (%s, %g)-DP", DecimalUp(*p.Epsilon, 6), *p.Delta)
-	}
-	return s + " against everybody who sees all messages (local DP)"
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"math"
 	"os"
 	"sync"
 	"time"
@@ -18,7 +17,7 @@ type Progress struct {
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
-	At       string // what showAt says is being done
+	At       string // what ShowAt says is being done
 }
 
 const (
@@ -67,9 +66,4 @@ func (p *Progress) Clear() {
 		_ = p.bar.Clear()
 	}
 	p.bar, p.furthest, p.since = nil, 0, time.Now()
-}
-
-// GapFraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
-func GapFraction(gap, tolerance float64) float64 {
-	return math.Min(math.Max(math.Log(gap)/math.Log(tolerance), 0), 1)
 }

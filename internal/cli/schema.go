@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,14 +24,15 @@ var schemaNames = []string{"cyclic", "min-sep", "single"}
 func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.VarP((*WholeNumber)(&f.Steps), "T", "T", "steps (required)")
-	fl.VarP((*WholeNumber)(&f.participations), "participations", "k", "how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*WholeNumber)(&f.participations), "participations", "k",
+		"how often a record takes part (default 20 if 20 divides T)")
 	fl.VarP((*WholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
 	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
 		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
 	CompleteWith(cmd, "schema", schemaNames)
 }
 
-// BindEvery is bind for chooseEvery.
+// BindEvery is Bind for ChooseEvery.
 func (f *SchemaFlags) BindEvery(cmd *cobra.Command) {
 	f.Bind(cmd)
 	k := cmd.Flags().Lookup("participations")
@@ -77,7 +79,7 @@ func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
 // ChooseEvery is Choose with another default: without any of the flags a record takes part in every step.
 func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, error) {
 	given := cmd.Flags().Changed
-	if given("T") && !given("participations") && !given("separation") && !given("schema") {
+	if given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
 		s, err := participation.NewCyclic(f.Steps, f.Steps, 1)
 		if err != nil {
 			return nil, Usage(err)
@@ -104,6 +106,17 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 		return nil, Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	return s, nil
+}
+
+// Separation returns -b as it was given, 0 if it was not.
+func (f *SchemaFlags) Separation() int { return f.separation }
+
+// File returns the path of the file that --schema names, empty if it names none.
+func (f *SchemaFlags) File() string {
+	if slices.Contains(schemaNames, f.schema) {
+		return ""
+	}
+	return f.schema
 }
 
 // Describe returns the schema for the manifest.

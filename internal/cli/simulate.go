@@ -32,6 +32,8 @@ type SimulateFlags struct {
 	delta                             float64
 	adjacency                         string
 	learningRate, clip                float64
+	sampling                          string
+	bandwidth                         int
 }
 
 // Bind binds the flags to a command.
@@ -55,6 +57,10 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.delta, "delta", 1e-6, "for which epsilon is reported")
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
+	fl.StringVar(&f.sampling, "sampling", simulate.InTurn.String(),
+		"batches: cyclic (cut once, visited in turn) or poisson (drawn in secret, of as many records in expectation)")
+	fl.Var((*WholeNumber)(&f.bandwidth), "bandwidth",
+		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2)")
 	f.seeds = 10
 	fl.Var((*WholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
 	fl.Float64Var(&f.learningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
@@ -65,6 +71,7 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	CompleteWith(cmd, "task", simulate.TaskNames())
 	CompleteWith(cmd, "methods", simulate.MethodNames())
 	CompleteWith(cmd, "adjacency", accounting.Adjacencies())
+	CompleteWith(cmd, "sampling", simulate.Schemes())
 }
 
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
@@ -77,7 +84,10 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	if err != nil {
 		return nil, Usage(err)
 	}
-	options := f.options(cmd)
+	options, err := f.options(cmd)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.checkRoom(schema.Steps(), options, kept); err != nil {
 		return nil, err
 	}
@@ -119,22 +129,30 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	return s, nil
 }
 
-// options are those of the study, but for the adjacency.
-func (f *SimulateFlags) options(cmd *cobra.Command) simulate.StudyOptions {
-	o := simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds}
-	if cmd.Flags().Changed("epsilon") {
+// options are those of the study, but for the adjacency. Defaults are those of the sampling.
+func (f *SimulateFlags) options(cmd *cobra.Command) (o simulate.StudyOptions, err error) {
+	given := cmd.Flags().Changed
+	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth}
+	if o.Sampling, err = simulate.ParseScheme(f.sampling); err != nil {
+		return o, simulateError(err)
+	}
+	if !given("methods") {
+		o.Methods = o.Sampling.Methods()
+	}
+	switch {
+	case given("epsilon"):
 		o.Epsilons = f.epsilons
-	} else {
+	case given("mu") || o.Sampling == simulate.InTurn:
 		o.Mus = f.mus
 	}
-	return o
+	return o, nil
 }
 
 // check finds wrong values of flags that stand for defaults in the library, and flags that do not go together.
 func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	for name, v := range map[string]int{"T": f.steps, "participations": f.participations, "separation": f.separation,
-		"records": f.task.Records, "rounds": f.rounds, "seeds": f.seeds} {
+		"bandwidth": f.bandwidth, "records": f.task.Records, "rounds": f.rounds, "seeds": f.seeds} {
 		if given(name) && v < 1 {
 			return Usagef("--%s %d: must be at least 1", name, v)
 		}
@@ -194,5 +212,6 @@ func simulateError(err error) error {
 		}
 	}
 	return Usage(flagError(err, map[string]string{"Name": "task", "Records": "records", "Seeds": "seeds",
-		"Delta": "delta", "Mus": "mu", "Epsilons": "epsilon"}))
+		"Delta": "delta", "Mus": "mu", "Epsilons": "epsilon", "Methods": "methods", "Adjacency": "adjacency",
+		"Sampling": "sampling", "Bandwidth": "bandwidth"}))
 }

@@ -7,8 +7,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/simulated"
+	"mafalda/participation"
 	"mafalda/simulate"
 )
 
@@ -17,9 +20,16 @@ func Simulating(s *simulate.Study, bar *Progress,
 	note func(string)) func(context.Context, simulate.Cell) (simulate.Kept, error) {
 	return func(ctx context.Context, c simulate.Cell) (simulate.Kept, error) {
 		at := fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
+		if c.Sampling != "" {
+			at = fmt.Sprintf("%s, epsilon %g, seed %d", c.Method, c.Epsilon, c.Seed)
+		}
 		bar.At = at
 		r, err := s.Do(ctx, c)
-		if errors.Is(err, simulate.ErrParticipation) || errors.Is(err, simulate.ErrData) {
+		var argument *fault.Argument
+		switch {
+		case errors.As(err, &argument):
+			err = simulateError(err)
+		case errors.Is(err, participation.ErrViolated) || errors.Is(err, simulate.ErrData):
 			err = Usage(err)
 		}
 		if err == nil && r.Diverged > 0 {
@@ -42,7 +52,12 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(c.Rounds, "round"))
 	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(),
 		c.LearningRate)
-	fmt.Fprintf(w, "participation  %v\n", c.Schema)
+	if o.Sampling == simulate.InTurn {
+		fmt.Fprintf(w, "participation  %v\n", c.Schema)
+	} else {
+		fmt.Fprintf(w, "sampling       %v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in "+
+			"expectation\n", o.Sampling, float64(c.Schema.Steps())/float64(c.Schema.Separation()))
+	}
 	fmt.Fprintf(w, "privacy        local DP: against everybody who sees all messages; %v neighbours, clipped to %g, "+
 		"delta %g\n", o.Adjacency, c.Clip, o.Delta)
 	rowsOf := "all test records"
@@ -72,14 +87,24 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 func simulationTable(w io.Writer, rows []simulate.Row, byEpsilon bool) error {
 	classes := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Accuracy != nil })
 	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
+	drawn := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Sampling != "" })
+	if drawn {
+		header[1] = "bands"
+	}
 	if classes {
 		header = append(header, "accuracy")
 	}
 	var lines [][]string
 	for _, r := range rows {
 		level, epsilon := "-", "-"
-		if r.Mu != nil {
-			level, epsilon = levelText(*r.Mu, byEpsilon), DecimalUp(*r.Epsilon, 4)
+		if r.Epsilon != nil {
+			epsilon = DecimalUp(*r.Epsilon, 4)
+		}
+		switch {
+		case r.Mu != nil:
+			level = levelText(*r.Mu, byEpsilon)
+		case drawn && r.Epsilon != nil:
+			level = strconv.Itoa(r.Groups)
 		}
 		line := []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), excessText(r.Excess), lossText(r.Full)}
 		if classes {

@@ -14,6 +14,7 @@ import (
 // Curve is a named line through (X[i], Y[i]), with a band from Low[i] to High[i] if they are there.
 type Curve struct {
 	Name      string
+	Method    string // if not empty, it has the same colour in every picture
 	X, Y      []float64
 	Low, High []float64
 	Dashed    bool
@@ -37,6 +38,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	low, high := math.Inf(1), math.Inf(-1)
 	drawn := 0
+	colour := colours(curves)
 	for i, c := range curves {
 		if len(c.X) == 0 && len(c.Y) == 0 {
 			continue
@@ -50,13 +52,13 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			low, high = math.Min(low, v.Y), math.Max(high, axes.cut(v.Y))
 		}
 		if c.Low != nil {
-			b, err := newBand(c, i, axes)
+			b, err := newBand(c, colour[i], axes)
 			if err != nil {
 				return nil, err
 			}
 			p.Add(b)
 		}
-		thumbs, err := c.addTo(p, axes, points, i)
+		thumbs, err := c.addTo(p, axes, points, colour[i])
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +125,7 @@ func (c Curve) points(axes Axes, values []float64) (plotter.XYs, error) {
 	return points, nil
 }
 
-// addTo adds the curve, the index-th one, to the plot, and returns what a legend shows of it.
+// addTo adds the curve, in the index-th colour, to the plot, and returns what a legend shows of it.
 func (c Curve) addTo(p *plot.Plot, axes Axes, points plotter.XYs, index int) ([]plot.Thumbnailer, error) {
 	line, scatter, err := plotter.NewLinePoints(points)
 	if err != nil {

@@ -13,15 +13,26 @@ import (
 
 const simulationFigure = "privacy-utility"
 
-func lossName(mu float64) string { return fmt.Sprintf("loss-mu%g", mu) }
+// lossName names the figure of a level of a study.
+func lossName(s *simulate.Study, level float64) string {
+	return fmt.Sprintf("loss-%s%g", levelName(s), level)
+}
+
+// levelName is what the levels of a study are.
+func levelName(s *simulate.Study) string {
+	if s.Options().Sampling != simulate.InTurn {
+		return "epsilon"
+	}
+	return "mu"
+}
 
 // SimulationSpec is the study's, with its figures among the summaries. A folder of the versions that kept all results
 // in one file is known, too.
 func SimulationSpec(s *simulate.Study) study.Spec {
 	spec := s.Spec()
 	spec.Summaries = WithFiles(spec.Summaries, simulationFigure)
-	for _, mu := range s.Levels() {
-		spec.Summaries = WithFiles(spec.Summaries, lossName(mu))
+	for _, level := range s.Levels() {
+		spec.Summaries = WithFiles(spec.Summaries, lossName(s, level))
 	}
 	spec.Former = study.Formerly("runs.json", []string{"version", "settings", "runs"}, func(name string) bool {
 		base := strings.TrimSuffix(name, filepath.Ext(name))
@@ -39,32 +50,32 @@ func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simula
 			return nil, err
 		}
 		g := s.Grid(entries)
-		for _, mu := range g.Levels {
-			f, err := Losses(s, g, mu)
+		for _, level := range g.Levels {
+			f, err := Losses(s, g, level)
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, Files(lossName(mu), f)...)
+			files = append(files, Files(lossName(s, level), f)...)
 		}
 		f, err := PrivacyUtility(s, g)
 		return append(files, Files(simulationFigure, f)...), err
 	}
 }
 
-// Losses is the left of Figure 3 of Bellet et al.: mean test losses over the steps at a level μ of privacy, with their
+// Losses is the left of Figure 3 of Bellet et al.: mean test losses over the steps at a level of privacy, with their
 // standard errors. Diverged runs are left out; nil if nothing is left.
-func Losses(s *simulate.Study, g *simulate.Grid, mu float64) (*Figure, error) {
+func Losses(s *simulate.Study, g *simulate.Grid, level float64) (*Figure, error) {
 	var curves []Curve
 	for _, v := range g.Methods {
-		if c := lossCurve(g.Name(v), g.Runs(v, mu)); len(c.X) > 0 {
+		if c := lossCurve(g.Name(v), g.Runs(v, level)); len(c.X) > 0 {
 			curves = append(curves, c)
 		}
 	}
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("%s on %s, mu = %g: mean of %s ± standard error", s.Config().Task.Name,
-		s.Network().Origin.Source, mu, g.Count())
+	title := fmt.Sprintf("%s on %s, %s = %g: mean of %s ± standard error", s.Config().Task.Name,
+		s.Network().Origin.Source, levelName(s), level, g.Count())
 	return linesWithLowest(Axes{Title: title, X: "step", Y: "test loss"}, curves)
 }
 
@@ -83,6 +94,7 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	}
 	low := make([]Curve, len(curves)) // in their colours
 	for i, c := range curves {
+		low[i] = Curve{Name: c.Name, Method: c.Method}
 		if slices.Min(c.Y) < near*lowest {
 			low[i] = c
 		}
@@ -97,7 +109,7 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 
 // lossCurve averages the losses of the runs that did not diverge, step by step.
 func lossCurve(name string, runs []*simulate.Result) Curve {
-	c := Curve{Name: name, Dashed: name == simulate.None}
+	c := Curve{Name: name, Method: name, Dashed: name == simulate.None}
 	runs = slices.DeleteFunc(runs, func(r *simulate.Result) bool { return r.Diverged > 0 })
 	if len(runs) == 0 {
 		return c
@@ -158,7 +170,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 
 // utilityCurve is the losses of a method by ε, at all of them if it has no noise.
 func utilityCurve(name string, rows []simulate.Row, epsilons []float64) Curve {
-	c := Curve{Name: name, Dashed: name == simulate.None}
+	c := Curve{Name: name, Method: name, Dashed: name == simulate.None}
 	for _, r := range rows {
 		if r.Method != name || r.Mean == nil || r.Epsilon != nil && *r.Epsilon == 0 {
 			continue

@@ -148,16 +148,6 @@ func TestWriteRefusesAnotherShape(t *testing.T) {
 	_ = Write(io.Discard, []int{2, 2}, []float64{1, 2, 3})
 }
 
-func ExampleRead() {
-	var buf bytes.Buffer
-	if err := Write(&buf, []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}); err != nil {
-		panic(err)
-	}
-	a, err := Read(&buf, 48)
-	fmt.Println(a.Shape, a.Data, err)
-	// Output: [2 3] [1 2 3 4 5 6] <nil>
-}
-
 func BenchmarkRead(b *testing.B) {
 	for _, steps := range []int{380, 2000} {
 		b.Run(fmt.Sprintf("T=%d", steps), func(b *testing.B) {

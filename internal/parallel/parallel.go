@@ -29,17 +29,17 @@ func For(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// part is how many numbers are worked on at a time: enough to be worth a goroutine, few enough for a cache.
-const part = 1 << 14
+// Part is how many numbers are worked on at a time: enough to be worth a goroutine, few enough for a cache.
+const Part = 1 << 14
 
 // Chunks calls f for chunks of n numbers. The chunks do not depend on the number of processors.
 func Chunks(n int, f func(chunk, from, to int)) {
-	For((n+part-1)/part, func(i int) { f(i, i*part, min((i+1)*part, n)) })
+	For((n+Part-1)/Part, func(i int) { f(i, i*Part, min((i+1)*Part, n)) })
 }
 
 // Sum adds what f returns for chunks of n numbers, in their order.
 func Sum(n int, f func(from, to int) float64) float64 {
-	sums := make([]float64, (n+part-1)/part)
+	sums := make([]float64, (n+Part-1)/Part)
 	Chunks(n, func(chunk, from, to int) { sums[chunk] = f(from, to) })
 	var total float64
 	for _, v := range sums {

@@ -10,11 +10,11 @@ func TestEverythingOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(procs)
-		for _, n := range []int{0, 1, 2, 7, 3*part + 5} {
+		for _, n := range []int{0, 1, 2, 7, 3*Part + 5} {
 			calls := make([]atomic.Int32, n)
 			For(n, func(i int) { calls[i].Add(1) })
 			Chunks(n, func(chunk, from, to int) {
-				if from != chunk*part || to > n || to <= from {
+				if from != chunk*Part || to > n || to <= from {
 					t.Errorf("chunk %d of %d is %d to %d", chunk, n, from, to)
 				}
 				for i := from; i < to; i++ {

@@ -20,6 +20,14 @@ func Up(v float64, digits int) float64 { return toDigits(v, digits, v > 0) }
 // print where more would claim too much. All else is as of Up.
 func Down(v float64, digits int) float64 { return toDigits(v, digits, v < 0) }
 
+// UpText is the text of Up: up to so many significant digits, at most 15, and no number below v.
+func UpText(v float64, digits int) string { return strconv.FormatFloat(Up(v, digits), 'g', digits, 64) }
+
+// DownText is the text of Down: up to so many significant digits, at most 15, and no number above v.
+func DownText(v float64, digits int) string {
+	return strconv.FormatFloat(Down(v, digits), 'g', digits, 64)
+}
+
 // toDigits cuts the shortest decimal of v to so many digits, and moves away from 0 if something was cut off.
 func toDigits(v float64, digits int, away bool) float64 {
 	if digits < 1 {

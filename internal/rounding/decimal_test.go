@@ -53,6 +53,24 @@ func TestDecimals(t *testing.T) {
 	Up(1, 0)
 }
 
+func TestDecimalTexts(t *testing.T) {
+	for _, tc := range []struct {
+		v        float64
+		digits   int
+		up, down string
+	}{
+		{4.886554117462457, 12, "4.88655411747", "4.88655411746"},
+		{0.1, 12, "0.1", "0.1"},
+		{1e-6, 2, "1e-06", "1e-06"},
+		{99999, 1, "1e+05", "9e+04"},
+		{math.Inf(1), 3, "+Inf", "+Inf"},
+	} {
+		if up, down := UpText(tc.v, tc.digits), DownText(tc.v, tc.digits); up != tc.up || down != tc.down {
+			t.Errorf("%v with %d digits: up %s, down %s; want %s and %s", tc.v, tc.digits, up, down, tc.up, tc.down)
+		}
+	}
+}
+
 // anyNumber draws every finite float64: as bits, and as decimals of few digits, where rounding has nothing to do.
 func anyNumber(t *rapid.T, name string) float64 {
 	v := math.Float64frombits(rapid.Uint64().Draw(t, name))
@@ -120,10 +138,4 @@ func TestDecimalsAreMonotone(t *testing.T) {
 				Up(a, digits), Up(b, digits), Down(a, digits), Down(b, digits))
 		}
 	})
-}
-
-func ExampleUp() {
-	epsilon := 4.886554117462457
-	fmt.Println(epsilon, Up(epsilon, 6), Down(epsilon, 6), Up(0.1, 6))
-	// Output: 4.886554117462457 4.88656 4.88655 0.1
 }

@@ -71,7 +71,7 @@ func TestDamagedRecord(t *testing.T) {
 
 // Whatever byte of a cell's file is changed, cut or added, it is noticed.
 func TestAnyDamage(t *testing.T) {
-	key := specOf("x").Inputs.key("a test")
+	key := specOf("x").Inputs.Key("a test")
 	cell, result := []byte(`{"row":"a","column":0.5}`), []byte(`{"text":"<"}`)
 	name, whole := key.cellFile(cell), key.encode(cell, result)
 	if _, _, err := key.decode(name, whole); err != nil {
@@ -111,8 +111,8 @@ func TestKeys(t *testing.T) {
 		for i := range min(len(a), len(b)) {
 			same = same && a[i] == b[i]
 		}
-		if (a.key(one) == b.key(two)) != same {
-			t.Fatalf("%s %q and %s %q: %v, %v", one, a, two, b, a.key(one), b.key(two))
+		if (a.Key(one) == b.Key(two)) != same {
+			t.Fatalf("%s %q and %s %q: %v, %v", one, a, two, b, a.Key(one), b.Key(two))
 		}
 	})
 }

@@ -121,7 +121,7 @@ func (f *folder) read() (*record, error) {
 		return nil, fmt.Errorf("%s is %w: %w (remove the folder, or name another)", path, ErrDamaged, err)
 	}
 	odd := func(name string) bool { return !isSummary(name) }
-	if r.Key != r.Inputs.key(r.Study).String() || slices.ContainsFunc(r.Files, odd) {
+	if r.Key != r.Inputs.Key(r.Study).String() || slices.ContainsFunc(r.Files, odd) {
 		return nil, fmt.Errorf("%s is %w: it is not what was written (remove the folder, or name another)", path,
 			ErrDamaged)
 	}

@@ -34,7 +34,7 @@ func FuzzRecord(f *testing.F) {
 	}
 	made := &folder{dir: f.TempDir(), spec: Spec{Study: "account"}}
 	made.spec.Inputs.Add("graph", "florentine")
-	r := &record{Study: "account", Key: made.spec.Inputs.key("account").String(), Inputs: made.spec.Inputs,
+	r := &record{Study: "account", Key: made.spec.Inputs.Key("account").String(), Inputs: made.spec.Inputs,
 		Files: []string{"pairs.csv"}}
 	if err := made.write(r); err != nil {
 		f.Fatal(err)

@@ -29,8 +29,8 @@ type Key [sha256.Size]byte
 
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// key hashes names and values, each with its length, so that no two lists have the same bytes.
-func (in Inputs) key(study string) Key {
+// Key hashes names and values, each with its length, so that no two lists have the same bytes.
+func (in Inputs) Key(study string) Key {
 	d := NewDigest()
 	d.String(study)
 	d.Int(len(in))

@@ -39,7 +39,7 @@ type File struct {
 // makes nothing: the first result does. The errors are an [InputsError], [ErrForeign], [ErrDamaged], and those of
 // a place that cannot be written.
 func Open[C, R any](dir string, spec Spec) (*Store[C, R], error) {
-	s := &Store[C, R]{key: spec.Inputs.key(spec.Study), entries: map[string]Entry[C, R]{}}
+	s := &Store[C, R]{key: spec.Inputs.Key(spec.Study), entries: map[string]Entry[C, R]{}}
 	if dir == "" {
 		return s, nil
 	}

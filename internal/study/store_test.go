@@ -145,7 +145,7 @@ func TestForeign(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := `{"study":"a test","inputs":[{"name":"input 0","value":"x"}],"key":"` +
-				specOf("x").Inputs.key("a test").String() + `","files":[]}`
+				specOf("x").Inputs.Key("a test").String() + `","files":[]}`
 			write(t, filepath.Join(dir, "study.json"), r)
 			write(t, filepath.Join(dir, "table.csv"), "mine")
 			return dir

@@ -1,0 +1,206 @@
+package accounting
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+)
+
+// BinsPrivacy says that random bins with a noise multiplier are (ε, δ)-DP.
+type BinsPrivacy struct {
+	Epsilon         float64
+	Delta           float64
+	NoiseMultiplier float64
+
+	// Estimated is what was asked for, ε or the noise multiplier, as the samples estimate it, without confidence: the
+	// price of the confidence is the distance to it.
+	Estimated float64
+
+	Failure   float64   // probability that the mechanism is not (ε, δ)-DP
+	Confirmed BinsDelta // the confirmation; Upper is at most Delta
+	Rounds    int       // confirmations that it took; 0 if none was needed
+}
+
+// Epsilon returns an ε for which the mechanism is (ε, δ)-DP with probability 1 - Failure: a little above the smallest
+// (see NoiseMultiplier, and for errors, too).
+func (b *Bins) Epsilon(
+	ctx context.Context, delta, noiseMultiplier float64, o MonteCarlo,
+) (BinsPrivacy, error) {
+	o, err := o.withDefaults()
+	if err := cmp.Or(err, probability(delta), positive("noise multiplier", noiseMultiplier)); err != nil {
+		return BinsPrivacy{}, err
+	}
+	largest, err := Epsilon(b.gaussianMu(noiseMultiplier), delta)
+	if err != nil {
+		return BinsPrivacy{}, err
+	}
+	c := calibration{bins: b, options: o, target: delta, largest: largest,
+		at: func(epsilon float64) point { return point{epsilon, noiseMultiplier} }}
+	found, err := c.solve(ctx)
+	found.Epsilon, found.NoiseMultiplier = c.at(c.chosen).epsilon, noiseMultiplier
+	return found, err
+}
+
+// NoiseMultiplier returns a noise multiplier with which the mechanism is (ε, δ)-DP with probability 1 - Failure: a
+// little above the smallest.
+//
+// It is proposed by samples that have no part in the bound, and then confirmed by fresh ones, as by Delta. A
+// confirmation that fails is followed by one of a larger proposal, with half the failure probability: Failure/2,
+// Failure/4, ... add up to Failure. The noise without any secret is where this ends.
+//
+// The errors are ErrParameter for what is out of range, a fault.Argument of Samples or Failure, and that of ctx when it
+// ends.
+func (b *Bins) NoiseMultiplier(ctx context.Context, epsilon, delta float64, o MonteCarlo) (BinsPrivacy, error) {
+	o, err := o.withDefaults()
+	if err := cmp.Or(err, nonNegative("epsilon", epsilon), probability(delta)); err != nil {
+		return BinsPrivacy{}, err
+	}
+	mu, err := MuFromDP(epsilon, delta)
+	if err != nil {
+		return BinsPrivacy{}, err
+	}
+	largest := b.gaussianMu(1) / mu * (1 + 0x1p-48)
+	if err := positive("the noise multiplier", largest); err != nil {
+		return BinsPrivacy{}, err
+	}
+	c := calibration{bins: b, options: o, target: delta, largest: largest,
+		at: func(noise float64) point { return point{epsilon, noise} }}
+	found, err := c.solve(ctx)
+	found.Epsilon, found.NoiseMultiplier = epsilon, c.chosen
+	return found, err
+}
+
+// calibration looks for the smallest argument, ε or ν, at which δ is at most the target.
+type calibration struct {
+	bins    *Bins
+	options MonteCarlo
+	target  float64
+	largest float64 // an argument that is enough if the draw is known
+	at      func(argument float64) point
+	chosen  float64
+}
+
+const mostConfirmations = 12
+
+// solve sets chosen.
+func (c *calibration) solve(ctx context.Context) (BinsPrivacy, error) {
+	found := BinsPrivacy{Delta: c.target, Failure: c.options.Failure}
+	c.chosen, found.Estimated = c.largest, c.largest
+	if c.largest > 0 && c.bins.Number() > 1 && c.bins.gaussianMu(c.at(c.largest).noiseMultiplier) <= largestMu {
+		proposed, estimated, err := c.propose(ctx)
+		if err != nil {
+			return found, err
+		}
+		found.Estimated = estimated
+		o := c.options
+		for step := 0.003; found.Rounds < mostConfirmations && proposed < c.largest; step *= 1.7 {
+			found.Rounds++
+			o.Failure /= 2
+			found.Confirmed, err = c.bins.delta(ctx, c.at(proposed), o, uint64(found.Rounds))
+			if err != nil {
+				return found, err
+			}
+			if found.Confirmed.Upper <= c.target {
+				c.chosen = proposed
+				return found, nil
+			}
+			proposed *= 1 + step
+		}
+	}
+	found.Failure, found.Rounds = 0, 0
+	known, err := c.bins.knownDraw(c.at(c.largest))
+	found.Confirmed = BinsDelta{Estimate: Estimate{known, known}, Removal: Estimate{known, known},
+		Addition: Estimate{known, known}, KnownDraw: known}
+	return found, err
+}
+
+// propose returns an argument whose confirmation is likely, and the one at which the estimate meets the target.
+func (c *calibration) propose(ctx context.Context) (proposed, estimated float64, err error) {
+	coarse, fine := max(c.options.Samples/64, 1024), max(c.options.Samples/8, 1024)
+	high, err := c.root(ctx, bracket{c.largest, 0.7, 1e-2}, coarse, true)
+	if err != nil {
+		return 0, 0, err
+	}
+	if proposed, err = c.root(ctx, bracket{high, 0.99, 3e-4}, fine, true); err != nil {
+		return 0, 0, err
+	}
+	estimated, err = c.root(ctx, bracket{proposed, 0.98, 3e-4}, fine, false)
+	return math.Min(proposed, c.largest), estimated, err
+}
+
+// bracket is where a root is looked for: from start on in steps of a factor below one, up or down, until it is known to
+// a relative width.
+type bracket struct{ start, factor, width float64 }
+
+// root returns about the smallest argument at which the bound that is expected of a confirmation, or the estimate
+// alone, meets the target, on common samples.
+func (c *calibration) root(ctx context.Context, in bracket, samples int, withBound bool) (float64, error) {
+	excess := func(argument float64) (float64, error) { // of log δ over log target; decreasing
+		expected, err := c.expected(ctx, argument, samples, withBound)
+		return math.Log(math.Max(expected, 1e-300) / c.target), err
+	}
+	x := in.start
+	y, err := excess(x)
+	if err != nil {
+		return 0, err
+	}
+	step := in.factor
+	if y > 0 {
+		step = 1 / in.factor
+	}
+	other, otherY := x, y
+	for (otherY > 0) == (y > 0) {
+		x, y = other, otherY
+		if other = x * step; other < 1e-6*in.start || other > 1e6*in.start {
+			return x, nil // as for an ε of nearly 0
+		}
+		if otherY, err = excess(other); err != nil {
+			return 0, err
+		}
+	}
+	for math.Abs(other-x) > in.width*x {
+		middle := x + (other-x)*math.Min(math.Max(y/(y-otherY), 0.1), 0.9)
+		middleY, err := excess(middle)
+		if err != nil {
+			return 0, err
+		}
+		if (middleY > 0) == (y > 0) {
+			x, y = middle, middleY
+		} else {
+			other, otherY = middle, middleY
+		}
+	}
+	return math.Max(x, other), nil
+}
+
+// expected returns the estimate of δ, or the bound that a confirmation will probably stay below.
+func (c *calibration) expected(ctx context.Context, argument float64, samples int, withBound bool) (float64, error) {
+	at, o := c.at(argument), c.options
+	m := newMixture(c.bins, at.noiseMultiplier, at.epsilon, o.Seed)
+	removal := m.sample(ctx, stream{o.Seed, forProposedRemoval, 0}, samples)
+	h := newHalfSpace(c.bins, at.noiseMultiplier, at.epsilon)
+	addition := moments{count: samples}
+	if h.peak > 1e-290 {
+		addition = h.sample(ctx, stream{o.Seed, forProposedAddition, 0}, samples)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if !withBound {
+		return math.Max(removal.mean, addition.mean), nil
+	}
+	likely := func(s moments, peak float64) float64 {
+		spread := math.Sqrt(s.variance()) * (1/math.Sqrt(float64(samples)) + 1/math.Sqrt(float64(o.Samples)))
+		s.squares *= float64(o.Samples-1) / float64(samples-1)
+		s.count = o.Samples
+		return s.upperMean(peak, o.Failure/4) + 1.5*spread
+	}
+	return math.Max(likely(removal, m.peak), likely(addition, h.peak)), nil
+}
+
+// String is a line for people.
+func (p BinsPrivacy) String() string {
+	return fmt.Sprintf("(%.4g, %.3g)-DP with noise multiplier %.4g, but for a chance of %.2g", p.Epsilon, p.Delta,
+		p.NoiseMultiplier, p.Failure)
+}

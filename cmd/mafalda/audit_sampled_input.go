@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/internal/cli"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/threat"
+)
+
+// sampledAudit is what is audited.
+type sampledAudit struct {
+	threat.SampledScenario
+	claimed participation.Sampling
+	noising mat.Matrix // C⁻¹ as the nodes load it, nil if it follows from the parameters
+}
+
+// chooseSampled returns what the flags, and the export where they say nothing, tell of the mechanism.
+func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
+	var a sampledAudit
+	d := sampledDefaults{sampledFlags: f.sampled, separation: f.schema.Separation(), given: cmd.Flags().Changed}
+	var err error
+	if folder := cmd.Flags().Lookup("strategy").Value.String(); folder != "" {
+		err = d.load(folder, &a)
+	} else {
+		err = f.independent(cmd, &a)
+	}
+	if err != nil {
+		return a, err
+	}
+	if steps := a.Strategy.Steps(); d.given("T") && f.schema.Steps != steps {
+		return a, cli.Usagef("--T %d: the strategy is for T = %d; leave out --T", f.schema.Steps, steps)
+	}
+	if !d.given("groups") && d.groups == 0 {
+		d.groups = bandsOf(a.Strategy)
+	}
+	if a.claimed, err = d.named("sampling", d.sampling, a.Strategy.Steps()); err != nil {
+		return a, err
+	}
+	a.Actual = a.claimed
+	if d.given("actual") {
+		if a.Actual, err = d.named("actual", d.actual, a.Strategy.Steps()); err != nil {
+			return a, err
+		}
+	}
+	return a, d.claim(cmd.Context(), &a)
+}
+
+// independent has independent noise: DP-D-SGD.
+func (f *auditFlags) independent(cmd *cobra.Command, a *sampledAudit) error {
+	if !cmd.Flags().Changed("T") {
+		return cli.Usagef("how many steps? Use --T, for example --T 380, or --strategy DIR with an export")
+	}
+	if f.schema.Steps < 1 || f.schema.Steps > threat.MaxSampledSteps {
+		return cli.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, threat.MaxSampledSteps)
+	}
+	a.Strategy = strategy.Identity(f.schema.Steps)
+	return nil
+}
+
+// sampledDefaults are the flags, filled with what an export says.
+type sampledDefaults struct {
+	sampledFlags
+	separation int
+	given      func(flag string) bool
+	said       float64 // epsilon of the export, if its numbers are those of the claim; or 0
+}
+
+// load reads the export.
+func (d *sampledDefaults) load(folder string, a *sampledAudit) error {
+	e, err := export.Load(folder)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if err := e.CheckHashes(); err != nil {
+		return cli.Usage(err)
+	}
+	if e.Manifest.PerNode != nil {
+		return cli.Usagef("--strategy %s: its nodes have strategies of their own, which --sampling does not audit", folder)
+	}
+	if a.Strategy, err = e.SharedStrategy(); err != nil {
+		return cli.Usage(err)
+	}
+	if e.Inverse != nil {
+		a.noising = e.Inverse
+	}
+	if !d.given("separation") {
+		d.separation = e.Manifest.Participation.B
+	}
+	s := e.Manifest.Sampling
+	if s == nil || s.Scheme != d.sampling || !e.Manifest.Sampled() {
+		return nil
+	}
+	d.said = *s.Epsilon
+	for _, from := range []struct {
+		flag string
+		to   *float64
+		by   float64
+	}{{"probability", &d.probability, s.Probability}, {"noise-multiplier", &d.noiseMultiplier, s.NoiseMultiplier},
+		{"delta", &d.delta, s.Delta}} {
+		if !d.given(from.flag) {
+			*from.to = from.by
+		} else {
+			d.said = 0
+		}
+	}
+	if !d.given("groups") {
+		d.groups = s.Groups
+	} else {
+		d.said = 0
+	}
+	return nil
+}
+
+// named returns what a flag names.
+func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sampling, error) {
+	switch name {
+	case "poisson":
+		q := d.probability
+		if q == 0 && !d.given("probability") && d.separation > 0 {
+			q = float64(d.groups) / float64(d.separation)
+		}
+		if q == 0 && !d.given("probability") {
+			return nil, cli.Usagef("--%s poisson: how likely does a record take part? Use --probability, or -b", flag)
+		}
+		return participation.PoissonSampling{Groups: d.groups, Probability: q}, nil
+	case "bins", "cyclic":
+		b, err := d.batches(flag+" "+name, steps)
+		if err != nil {
+			return nil, err
+		}
+		if name == "bins" {
+			return participation.BinsSampling{Bins: b}, nil
+		}
+		return participation.CyclicSampling{Batches: b}, nil
+	}
+	return nil, cli.Usagef("--%s %s: choose poisson, bins or cyclic", flag, name)
+}
+
+// batches returns -b, or how many batches have as many records as a step of the Poisson sampling expects.
+func (d *sampledDefaults) batches(flag string, steps int) (int, error) {
+	b := d.separation
+	if b == 0 && !d.given("separation") && d.probability > 0 {
+		exact := float64(d.groups) / d.probability
+		if b = int(math.Round(exact)); math.Abs(exact-float64(b)) > 1e-6*exact {
+			b = 0
+		}
+	}
+	switch {
+	case b == 0 && !d.given("separation"):
+		return 0, cli.Usagef("--%s: how many batches are there? Use -b", flag)
+	case b < 1 || b > steps:
+		return 0, cli.Usagef("--separation %d: there must be from 1 to T = %d batches", b, steps)
+	}
+	return b, nil
+}
+
+// claim completes what is attacked: an epsilon that was given, or the accountant's, and what an export says.
+func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error) {
+	a.NoiseMultiplier = d.noiseMultiplier
+	switch {
+	case !d.given("noise-multiplier") && d.noiseMultiplier == 0:
+		return cli.Usagef("how much noise is there? Use --noise-multiplier, the standard deviation over the clip")
+	case !d.given("delta") && d.delta == 0:
+		return cli.Usagef("at which delta? Use --delta, for example --delta 1e-6")
+	case d.given("epsilon"):
+		a.Claim = threat.SampledClaim{Epsilon: d.epsilon, Delta: d.delta}
+		return nil
+	}
+	a.Claim, err = threat.ClaimSampled(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	if errors.Is(err, accounting.ErrDomination) {
+		return cli.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
+	}
+	if d.said > 0 {
+		a.Claim.Epsilon = d.said
+	}
+	return err
+}
+
+// bandsOf returns how many bands C has, T for one without a name for it.
+func bandsOf(c strategy.Strategy) int {
+	switch c := c.(type) {
+	case strategy.Identity:
+		return 1
+	case interface{ Bands() int }:
+		return c.Bands()
+	}
+	return c.Steps()
+}

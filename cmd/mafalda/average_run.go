@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/graph"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/parallel"
+	"mafalda/protocols"
+	"mafalda/protocols/averaging"
+	"mafalda/protocols/dpps"
+	"mafalda/protocols/gossip"
+	"mafalda/protocols/ppac"
+)
+
+// averaged is what came of a protocol, ready to be shown.
+type averaged struct {
+	data    any // for JSON
+	print   func(w io.Writer) error
+	figures func(ctx context.Context) ([]figures.Named, error) // for -o
+}
+
+// runOne runs a protocol and shows what came of it.
+func (f *averageFlags) runOne(cmd *cobra.Command, bar *cli.Progress, note func(string, ...any)) (err error) {
+	if err := cli.CheckFolder(f.out, averageName, f.force); err != nil {
+		return err
+	}
+	defer func() { cli.RemoveIfEmpty(f.out, err) }()
+	choose := map[string]func(context.Context, *cli.Progress, func(string, ...any)) (averaged, error){
+		"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol]
+	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaged, error) {
+		return choose(ctx, bar, note)
+	})
+	bar.Clear()
+	if err != nil {
+		return cli.AveragingError(err)
+	}
+	if f.out != "" {
+		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
+		bar.Clear()
+		if err != nil {
+			return cli.AveragingError(fmt.Errorf("drawing: %w", err))
+		}
+		if err := cli.WriteResult(f.out, averageName, a.data, pictures, f.force); err != nil {
+			return err
+		}
+	}
+	return f.show(cmd.OutOrStdout(), a.data, a.print)
+}
+
+// show prints a result.
+func (f *averageFlags) show(w io.Writer, data any, print func(w io.Writer) error) error {
+	switch {
+	case f.json:
+		return cli.WriteJSON(w, data)
+	case f.quiet:
+		return nil
+	}
+	if err := print(w); err != nil || f.out == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nwritten        %s\n", f.out)
+	return err
+}
+
+// problem loads a connected graph with a consensus matrix, its nodes' values and those who look on.
+func (f *averageFlags) problem(note func(string, ...any)) (p averaging.Problem, err error) {
+	if name, _, _ := strings.Cut(f.network.Source, ":"); name == "exp" || name == "d-out" {
+		return p, cli.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.Source)
+	}
+	n, err := f.network.LoadBy(graph.Laplacian)
+	if err != nil {
+		return p, err
+	}
+	if n.Graph.Directed() {
+		return p, cli.Usagef("the graph is directed: %s needs an undirected one", f.protocol)
+	}
+	if !f.network.GossipGiven() {
+		if err := averaging.Mend(n); err != nil {
+			return p, cli.Usage(err)
+		}
+	}
+	for _, text := range n.Notes {
+		note("%s", text)
+	}
+	p = averaging.Problem{Network: n, ValueStd: f.valueStd, Seed: f.network.Seed}
+	if f.given("rounds") {
+		p.Rounds = &f.rounds
+	}
+	if p.Values, err = f.startValues(n.Graph.Labels()); err != nil {
+		return p, err
+	}
+	return p, f.observers(&p)
+}
+
+// startValues draws the nodes' values, or reads them.
+func (f *averageFlags) startValues(labels []string) ([]float64, error) {
+	if f.values == "" {
+		return averaging.DrawValues(len(labels), f.valueStd, f.network.Seed), nil
+	}
+	u, err := averaging.ReadValues(f.values, labels)
+	return u, cli.Usage(err)
+}
+
+// observers says who looks on: one coalition, or every node alone; and at whom.
+func (f *averageFlags) observers(p *averaging.Problem) (err error) {
+	g := p.Network.Graph
+	if f.observer != "" {
+		coalition, err := cli.NodesNamed("observer", f.observer, g)
+		if err != nil {
+			return err
+		}
+		if len(coalition) == g.Nodes() {
+			return cli.Usagef("--observer names all nodes: there is no victim")
+		}
+		p.Observers = [][]int{coalition}
+	}
+	if f.victim == "" {
+		return nil
+	}
+	if p.Victims, err = cli.NodesNamed("victim", f.victim, g); err != nil {
+		return err
+	}
+	for _, coalition := range p.Observers {
+		for _, v := range coalition {
+			if p.Asked(v) {
+				return cli.Usagef("--victim %s is an observer: it knows its own value", f.victim)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *averageFlags) ofPPAC(g *graph.Graph, bar *cli.Progress) (o ppac.AverageOptions, err error) {
+	o = ppac.AverageOptions{NoiseStd: f.noiseStd, Progress: showing(bar, "observers")}
+	if f.chosen != "" {
+		o.Chosen, err = ppac.ReadChosen(f.chosen, g)
+	}
+	return o, cli.Usage(err)
+}
+
+func (f *averageFlags) ofGossip(bar *cli.Progress) gossip.AverageOptions {
+	return gossip.AverageOptions{NoiseStd: f.noiseStd, Difference: f.difference, Delta: f.delta,
+		Progress: showing(bar, "observers")}
+}
+
+// ofDPPS has all but the graphs and the values.
+func (f *averageFlags) ofDPPS(bar *cli.Progress, note func(string, ...any)) (dpps.Problem, error) {
+	plan, err := f.push.Plan()
+	return dpps.Problem{Plan: plan, Delta: f.delta, Seed: f.network.Seed, Progress: showing(bar, "calibrating"),
+		Unsound: func(c dpps.Constants) {
+			note("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out too "+
+				"small ends the run", c.C, c.Lambda)
+		}}, err
+}
+
+// showing moves a bar for what is being done.
+func showing(bar *cli.Progress, what string) func(fraction float64) {
+	return func(fraction float64) { bar.Show(fraction, what) }
+}
+
+func (f *averageFlags) runPPAC(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (r averaged, err error) {
+	p, err := f.problem(note)
+	if err != nil {
+		return r, err
+	}
+	o, err := f.ofPPAC(p.Network.Graph, bar)
+	if err != nil {
+		return r, err
+	}
+	a, err := ppac.Average(ctx, p, o)
+	if err != nil {
+		return r, err
+	}
+	return averaged{a.Result, func(w io.Writer) error { return cli.WritePPAC(w, a) },
+		func(ctx context.Context) ([]figures.Named, error) {
+			s, err := a.Sweep(ctx, showing(bar, "leakage by noise"))
+			if err != nil {
+				return nil, err
+			}
+			return figures.PPAC(a, s)
+		}}, nil
+}
+
+func (f *averageFlags) runGossip(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (r averaged,
+	err error) {
+	p, err := f.problem(note)
+	if err != nil {
+		return r, err
+	}
+	g, err := gossip.Average(ctx, p, f.ofGossip(bar))
+	if err != nil {
+		return r, err
+	}
+	return averaged{g, func(w io.Writer) error { return cli.WriteGossip(w, p.Network, g) },
+		func(context.Context) ([]figures.Named, error) {
+			drawn, err := figures.GossipErrors(g)
+			return []figures.Named{{Name: "error", Figure: drawn}}, err
+		}}, nil
+}
+
+func (f *averageFlags) runDPPS(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (r averaged, err error) {
+	if f.given("noise-std") {
+		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --b")
+	}
+	p, err := f.ofDPPS(bar, note)
+	if err != nil {
+		return r, err
+	}
+	var notes []string
+	p.Sequence, p.Name, notes, err = f.push.Sequence(&f.network)
+	for _, text := range notes {
+		note("%s", text)
+	}
+	if err != nil {
+		return r, err
+	}
+	if p.Values, err = f.startValues(p.Sequence.Labels()); err != nil {
+		return r, err
+	}
+	if p.Rounds = dpps.DefaultRounds; f.given("rounds") {
+		p.Rounds = f.rounds
+	}
+	d, err := dpps.Average(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	return averaged{d, func(w io.Writer) error { return cli.WriteDPPS(w, d, p.Source) },
+		func(context.Context) ([]figures.Named, error) { return figures.DPPS(d) }}, nil
+}
+
+// runCompare runs all protocols; with a folder, those that are not there yet.
+func (f *averageFlags) runCompare(cmd *cobra.Command, bar *cli.Progress, note func(string, ...any)) error {
+	p, err := parallel.Abandonable(cmd.Context(), func(context.Context) (averaging.Problem, error) { return f.problem(note) })
+	if err != nil {
+		return err
+	}
+	c := &protocols.Comparison{Problem: p, Gossip: f.ofGossip(bar)}
+	if c.PPAC, err = f.ofPPAC(p.Network.Graph, bar); err != nil {
+		return err
+	}
+	if c.DPPS, err = f.ofDPPS(bar, note); err != nil {
+		return err
+	}
+	if rounds := protocols.ComparedRounds; p.Rounds == nil {
+		c.Problem.Rounds = &rounds
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	spec := figures.ComparisonSpec(c)
+	spec.Replace = f.force
+	outcomes, err := cli.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
+		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
+			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
+		},
+		Files: cli.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), bar)
+	if err != nil {
+		return err
+	}
+	r := cli.CompareProtocols(c, outcomes)
+	return f.show(cmd.OutOrStdout(), r, func(w io.Writer) error { return cli.WriteComparison(w, p.Network.Line(), r) })
+}
+
+// drawPapers draws the figures of the papers that have averaging.
+func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
+	if err := cli.CheckFolder(f.out, "ppac-figure-3.png", f.force); err != nil {
+		return err
+	}
+	p, err := protocols.RunPapers(cmd.Context(), f.network.Seed)
+	if err != nil {
+		return err
+	}
+	list, err := figures.Papers(p)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if f.quiet {
+		w = io.Discard
+	}
+	for _, g := range list {
+		if err := cli.WriteFigure(w, f.out, g.Name, g.Figure, f.force); err != nil {
+			return err
+		}
+	}
+	return nil
+}

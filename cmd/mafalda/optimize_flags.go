@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/cli"
+	"mafalda/plan"
+	"mafalda/workload"
+)
+
+// optimizeFlags fill a plan.Problem, the plan.Options for it, and the export.WriteOptions of its solution.
+type optimizeFlags struct {
+	network             cli.NetworkFlags
+	workload, objective string
+	schema              cli.SchemaFlags
+	gram                gramFlags
+	class               classFlags
+	sampling            string
+	tolerance           float64
+	groups              int
+	options             plan.Options // what other flags than these bind directly
+	privacy             cli.PrivacyFlags
+	out, format         string
+	write               export.WriteOptions
+	keepPartial         bool
+	json, quiet         bool
+	verbose             bool
+}
+
+func (f *optimizeFlags) bind(cmd *cobra.Command) {
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), "+
+		"prefix (centralized)")
+	bindObjective(cmd, &f.objective)
+	f.schema.Bind(cmd)
+	fl.Float64Var(&f.tolerance, "tolerance", plan.Mean.Tolerance(), "certified relative gap to stop at "+
+		"(default 1e-3 for --objective max, 1e-2 for last)")
+	f.gram.bind(cmd)
+	o := &f.options
+	fl.StringVar(&o.StartFrom, "start", "", "start from the strategy of this earlier export, of the same T "+
+		"(another network will do)")
+	fl.StringVar(&o.Checkpoint, "checkpoint", "",
+		"keep the optimization in this `file` while it runs, every ten seconds")
+	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
+	f.class.bind(cmd)
+	fl.StringVar(&f.sampling, "sampling", plan.Cyclic.String(),
+		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
+			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
+			"and finds the best w up to b unless --bandwidth says it)")
+	cli.CompleteWith(cmd, "sampling", plan.Samplings())
+	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
+	fl.Var((*cli.WholeNumber)(&f.groups), "groups",
+		"so many dense strategies that the nodes share, found by assigning "+
+			"and optimizing in turn")
+	f.privacy.Bind(cmd)
+	f.bindOutput(cmd)
+	cli.CompleteWith(cmd, "workload", workload.Kinds())
+}
+
+func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
+	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
+	fl.BoolVar(&f.write.ParametersOnly, "no-dense", false,
+		"export the parameters of a structured strategy only, not its "+
+			"matrices (the default for T > 4096)")
+	fl.BoolVar(&f.write.Force, "force", false, "replace an earlier export")
+	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
+	fl.BoolVar(&f.options.NoBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
+	cli.CompleteWith(cmd, "format", export.Formats())
+}
+
+// problem returns what the flags ask for, but for the network.
+func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options, error) {
+	p, o := plan.Problem{}, f.options
+	for _, choose := range []func() error{
+		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
+		func() (err error) { p.Workload, err = workload.ParseKind(f.workload); return cli.Usage(err) },
+		func() (err error) { o.Sampling, err = plan.ParseSampling(f.sampling); return err },
+		func() (err error) { o.Class, err = f.class.choose(cmd, o.Sampling.DefaultClass(p.Schema)); return err },
+		func() (err error) { p.Objective, err = plan.ParseObjective(f.objective); return cli.Usage(err) },
+		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
+		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
+		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
+	} {
+		if err := choose(); err != nil {
+			return p, o, err
+		}
+	}
+	p.SchemaFile = f.schema.File()
+	o.Groups = given(cmd, "groups", f.groups)
+	o.Tolerance = given(cmd, "tolerance", f.tolerance)
+	if cmd.Flags().Changed("output") && f.out == "" {
+		return p, o, cli.Usagef("--output is empty: name a folder")
+	}
+	return p, o, nil
+}
+
+// given returns the value of a flag for an option whose zero value is its default: zero without the flag, and a value
+// that is refused if zero was given.
+func given[V int | float64](cmd *cobra.Command, flag string, v V) V {
+	switch {
+	case !cmd.Flags().Changed(flag):
+		return 0
+	case v == 0:
+		return -1
+	}
+	return v
+}
+
+func bindObjective(cmd *cobra.Command, name *string) {
+	about := "what is to be small:"
+	var names []string
+	for _, o := range plan.Objectives() {
+		names = append(names, o.String())
+		about += fmt.Sprintf("\n%v: %s", o, o.About())
+	}
+	cmd.Flags().StringVar(name, "objective", plan.Mean.String(), about)
+	cli.CompleteWith(cmd, "objective", names)
+}
+
+// gramFlags say how the Gram matrix is computed.
+type gramFlags struct {
+	method               string
+	probes, lanczosSteps int
+}
+
+func (f *gramFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.method, "gram", "auto",
+		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
+			"bound), or\nauto: exact unless that takes minutes")
+	fl.Var((*cli.WholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
+		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes "+
+		"or for\n128 and fewer")
+	f.lanczosSteps = 40
+	fl.Var((*cli.WholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
+	cli.CompleteWith(cmd, "gram", plan.GramMethods())
+}
+
+func (f *gramFlags) choose(cmd *cobra.Command, seed uint64) (plan.Gram, error) {
+	method, err := plan.ParseGramMethod(f.method)
+	return plan.Gram{Method: method, Probes: given(cmd, "probes", f.probes),
+		LanczosSteps: given(cmd, "lanczos-steps", f.lanczosSteps), Seed: seed}, err
+}
+
+// classFlags say which class of strategies to optimize over.
+type classFlags struct {
+	class              string
+	bandwidth, buffers int
+	scaleColumns       bool
+}
+
+func (f *classFlags) bind(cmd *cobra.Command) {
+	var names []string
+	about := "class of strategies:"
+	for _, c := range factorize.Classes() {
+		names = append(names, c.Name())
+		about += fmt.Sprintf("\n%s: %s", c.Name(), c.Traits().About)
+	}
+	cmd.Flags().StringVar(&f.class, "strategy", factorize.Dense{}.Name(), about)
+	f.buffers = factorize.BLT{}.Traits().Buffers
+	cmd.Flags().Var((*cli.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
+		"see --strategy)")
+	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
+	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
+	cli.CompleteWith(cmd, "strategy", names)
+}
+
+// choose returns the class, c unless a flag names one, with its parameters, after refusing those that it does not have.
+func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Class, error) {
+	changed := cmd.Flags().Changed
+	if changed("strategy") {
+		var err error
+		if c, err = factorize.ClassOf(f.class); err != nil {
+			return nil, cli.Usage(err)
+		}
+	}
+	has := c.Traits()
+	switch {
+	case changed("bandwidth") && has.Bandwidth == nil:
+		return nil, cli.Usagef("--bandwidth is not for --strategy %s", c.Name())
+	case changed("buffers") && has.Buffers == 0:
+		return nil, cli.Usagef("--buffers is for --strategy blt")
+	case f.scaleColumns && !has.ScaleColumns:
+		return nil, cli.Usagef("--scale-columns is for --strategy toeplitz")
+	}
+	p := factorize.Parameters{Bandwidth: given(cmd, "bandwidth", f.bandwidth), ScaleColumns: f.scaleColumns}
+	if has.Buffers > 0 {
+		p.Buffers = cmp.Or(f.buffers, -1)
+	}
+	return c.With(p)
+}
+
+// networkFiles returns the flags by which verify and plot are told of the files of the network.
+func (f *optimizeFlags) networkFiles(p plan.Problem) string {
+	var flags []string
+	if n := p.Network; n != nil && n.Origin.SHA256 != "" {
+		flags = append(flags, " --graph "+f.network.Source)
+	}
+	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
+		flags = append(flags, " --gossip-matrix "+f.network.GossipFile)
+	}
+	return strings.Join(flags, "")
+}

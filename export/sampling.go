@@ -1,0 +1,151 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mafalda/accounting"
+	"mafalda/participation"
+)
+
+// Sampling says how nodes draw the batches of their steps.
+type Sampling struct {
+	Scheme string `json:"scheme"` // SchemeCyclic, and then there is nothing else, or SchemePoisson
+
+	// Groups is w: a node puts every record once, independently of all others, into one of so many groups; step t draws
+	// from group t mod w, every record independently with Probability, in at most Rounds steps.
+	Groups      int     `json:"groups,omitempty"`
+	Probability float64 `json:"probability,omitempty"`
+	Rounds      int     `json:"rounds,omitempty"`
+
+	// NoiseMultiplier is the standard deviation of Z over the clip, where no column of C has a norm above 1.
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
+	// Epsilon and EpsilonLower are the accountant's bounds of the least ε for Delta.
+	Epsilon      *float64    `json:"epsilon,omitempty"`
+	EpsilonLower *float64    `json:"epsilon_lower,omitempty"`
+	Delta        float64     `json:"delta,omitempty"`
+	Candidates   []Candidate `json:"candidates,omitempty"` // in ascending order of their bands
+}
+
+// Candidate is what strategies of so many bands cost at the same ε and δ.
+type Candidate struct {
+	Bandwidth       int     `json:"bandwidth"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	ErrorAtPrivacy  float64 `json:"error_at_privacy"`
+}
+
+// The schemes of Sampling.
+const (
+	SchemeCyclic  = "cyclic"  // attackers may know when a record takes part
+	SchemePoisson = "poisson" // in secret, every record independently
+)
+
+// Sampled reports whether the privacy that is claimed holds only for batches that are drawn in secret.
+func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Scheme != SchemeCyclic }
+
+// ErrSampled is wrapped by the errors of those who cannot run, or judge, an export that is private for batches drawn in
+// secret only.
+var ErrSampled = errors.New("its privacy is for batches that are drawn in secret")
+
+// Schema returns the schema that sens_squared is for: the participation, or, where batches are drawn in secret, a
+// single one: the columns of a record's group have no rows in common, and what drawing gives away is accounted for
+// round by round. The errors are those of Participation.Of.
+func (m *Manifest) Schema() (participation.Schema, error) {
+	s, err := m.Participation.Of(m.Steps)
+	if err != nil || !m.Sampled() {
+		return s, err
+	}
+	return participation.NewCyclic(m.Steps, 1, m.Steps)
+}
+
+// event is what the accountant knows of the sampling.
+func (s *Sampling) event() accounting.SampledRounds {
+	return accounting.SampledRounds{Rounds: s.Rounds, SampledGaussian: accounting.SampledGaussian{
+		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
+}
+
+// Bounds computes the accountant's bounds of the least ε. The errors are those of accounting.ComposeSampled.
+func (s *Sampling) Bounds() (upper, lower float64, err error) {
+	d, err := accounting.ComposeSampled(accounting.ZeroOut, s.event())
+	if err != nil {
+		return 0, 0, err
+	}
+	return d.Epsilon(s.Delta)
+}
+
+// checkRange refuses numbers that say nothing.
+func (s *Sampling) checkRange(steps int) error {
+	switch {
+	case s == nil:
+		return nil
+	case s.Scheme == SchemeCyclic:
+		if s.Groups != 0 || s.Probability != 0 || s.Rounds != 0 || s.NoiseMultiplier != 0 || s.Epsilon != nil ||
+			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 {
+			return errors.New("sampling: cyclic has nothing but its scheme")
+		}
+		return nil
+	case s.Scheme != SchemePoisson:
+		return fmt.Errorf("sampling.scheme %q: must be cyclic or poisson", s.Scheme)
+	case s.Groups < 1 || s.Groups > steps || s.Rounds < 1 || s.Rounds > steps || len(s.Candidates) > steps:
+		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates, for %d steps", s.Groups, s.Rounds,
+			len(s.Candidates), steps)
+	case !(s.Probability > 0 && s.Probability <= 1):
+		return fmt.Errorf("sampling.probability is %v: must be above 0 and at most 1", s.Probability)
+	case !(s.NoiseMultiplier > 0) || math.IsInf(s.NoiseMultiplier, 1):
+		return fmt.Errorf("sampling.noise_multiplier is %v: must be positive and finite", s.NoiseMultiplier)
+	case s.Epsilon == nil || s.EpsilonLower == nil || !(*s.EpsilonLower >= 0 && *s.EpsilonLower <= *s.Epsilon):
+		return errors.New("sampling has no epsilon_lower and epsilon of at least that")
+	case !(s.Delta > 0 && s.Delta < 1):
+		return fmt.Errorf("sampling.delta is %v: must be above 0 and below 1", s.Delta)
+	}
+	for i, c := range s.Candidates {
+		if c.Bandwidth < 1 || c.Bandwidth > steps || !(c.NoiseMultiplier > 0) || !(c.ErrorAtPrivacy > 0) {
+			return fmt.Errorf("sampling.candidates[%d] has numbers that are not positive, or too many bands", i)
+		}
+	}
+	return nil
+}
+
+// checkSampling reports whether the noise level follows from the noise multiplier, and the guarantee from both: each
+// record of a group takes part in at most Rounds rounds, in columns of C that have no rows in common.
+func (m *Manifest) checkSampling() error {
+	p, s := m.Privacy, m.Sampling
+	contradiction := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %w", ErrPrivacy, fmt.Errorf(format, args...))
+	}
+	rounds := (m.Steps + s.Groups - 1) / s.Groups
+	switch {
+	case p == nil || p.Epsilon == nil || p.Delta == nil:
+		return contradiction("there is no epsilon, or no delta, for sampling %s", s.Scheme)
+	case p.Mu != 0 || p.Sigma != 0:
+		return contradiction("mu and sigma are not for sampling %s", s.Scheme)
+	case p.Adjacency != accounting.ZeroOut.String():
+		return contradiction("sampling %s is accounted for under %v, not %s", s.Scheme, accounting.ZeroOut, p.Adjacency)
+	case m.PerNode != nil || m.Strategy.Class != "banded" || m.Strategy.Bandwidth > s.Groups:
+		return contradiction("sampling from %d groups takes one strategy of at most as many bands", s.Groups)
+	case s.Rounds != rounds:
+		return contradiction("%d groups have %d rounds in %d steps, not %d", s.Groups, rounds, m.Steps, s.Rounds)
+	case s.Delta != *p.Delta:
+		return contradiction("sampling.delta is %v, privacy.delta %v", s.Delta, *p.Delta)
+	case m.SensSquared > 1:
+		return contradiction("columns have a squared norm of %v, above 1", m.SensSquared)
+	}
+	have, need := product(p.NoiseStd), product(s.NoiseMultiplier, p.Clip)
+	if have.Cmp(need) < 0 || have.Cmp(times(need, 1+1e-9)) > 0 {
+		return contradiction("noise_std is %v, but a noise multiplier of %v with clip %v takes %v", p.NoiseStd,
+			s.NoiseMultiplier, p.Clip, s.NoiseMultiplier*p.Clip)
+	}
+	upper, lower, err := s.Bounds()
+	if err != nil {
+		return contradiction("%w", err)
+	}
+	if !same(upper, *s.Epsilon) || !same(lower, *s.EpsilonLower) || *s.Epsilon > *p.Epsilon {
+		return contradiction("epsilon is from %v to %v; sampling says from %v to %v, privacy %v", lower, upper,
+			*s.EpsilonLower, *s.Epsilon, *p.Epsilon)
+	}
+	return nil
+}
+
+// same allows for what sums lose in another order, on another processor.
+func same(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Abs(b) }

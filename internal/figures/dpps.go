@@ -1,0 +1,52 @@
+package figures
+
+import (
+	"fmt"
+
+	"mafalda/protocols/dpps"
+)
+
+// DPPS are the sensitivity of a run, if it has any, and the error.
+func DPPS(r *dpps.Result) ([]Named, error) {
+	if len(r.Rounds) == 0 {
+		return nil, nil
+	}
+	var list []Named
+	sensitivity, err := DPPSSensitivity(r)
+	if err != nil {
+		return nil, err
+	}
+	if sensitivity != nil {
+		list = append(list, Named{Name: "sensitivity", Figure: sensitivity})
+	}
+	errors, err := DPPSErrors(r)
+	return append(list, Named{Name: "error", Figure: errors}), err
+}
+
+// DPPSSensitivity is the counterpart of Figure 2 of Zhou et al.: real and estimated sensitivity over the rounds. It is
+// nil if no round has any.
+func DPPSSensitivity(r *dpps.Result) (*Figure, error) {
+	real, estimated := Curve{Name: "real"}, Curve{Name: "estimated (" + r.Estimate + ")"}
+	for _, p := range r.Rounds {
+		if r.Moves(p.Real) && r.Moves(p.Estimated) {
+			real.X, real.Y = append(real.X, float64(p.Round)), append(real.Y, p.Real)
+			estimated.X, estimated.Y = append(estimated.X, float64(p.Round)), append(estimated.Y, p.Estimated)
+		}
+	}
+	if len(real.X) == 0 {
+		return nil, nil
+	}
+	title := fmt.Sprintf("DPPS on %s, b = %g: sensitivity", r.Graph, r.B)
+	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true, Marks: true},
+		[]Curve{estimated, real})
+}
+
+// DPPSErrors shows the distance from the average before and after every round.
+func DPPSErrors(r *dpps.Result) (*Figure, error) {
+	c := Curve{Name: "error", Y: r.Errors}
+	for t := range r.Errors {
+		c.X = append(c.X, float64(t))
+	}
+	title := fmt.Sprintf("DPPS on %s, b = %g: error", r.Graph, r.B)
+	return Lines(Axes{Title: title, X: "round", Y: "‖y(t) - average‖₂", Marks: true}, []Curve{c})
+}

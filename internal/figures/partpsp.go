@@ -1,0 +1,56 @@
+package figures
+
+import (
+	"fmt"
+	"strings"
+
+	"mafalda/simulate"
+)
+
+// PartPSP are a picture of sensitivities for every network and level of noise whose rounds have any. The level is in the
+// names if there are several.
+func PartPSP(all []simulate.PartPSPCurves) ([]Named, error) {
+	several := false
+	for _, c := range all {
+		several = several || c.B != all[0].B
+	}
+	var list []Named
+	for _, c := range all {
+		f, err := PartPSPSensitivity(c)
+		if err != nil {
+			return nil, err
+		}
+		name := "sensitivity-" + strings.ReplaceAll(c.Network, ":", "-")
+		if several {
+			name += fmt.Sprintf("-b-%g", c.B)
+		}
+		if f != nil {
+			list = append(list, Named{Name: name, Figure: f})
+		}
+	}
+	return list, nil
+}
+
+// PartPSPSensitivity shows real and estimated sensitivity in training, for all that is shared. It is nil if no round
+// has come to an end.
+func PartPSPSensitivity(c simulate.PartPSPCurves) (*Figure, error) {
+	var curves []Curve
+	for i, method := range c.Methods {
+		real, estimated := Curve{Name: "real, " + method}, Curve{Name: "estimated, " + method, Dashed: true}
+		for _, round := range c.Rounds[i] {
+			if round.Real > 0 && round.Estimated > 0 {
+				real.X, real.Y = append(real.X, float64(round.Round)), append(real.Y, round.Real)
+				estimated.X, estimated.Y = append(estimated.X, float64(round.Round)), append(estimated.Y, round.Estimated)
+			}
+		}
+		if len(real.X) > 0 {
+			curves = append(curves, real, estimated)
+		}
+	}
+	if len(curves) == 0 {
+		return nil, nil
+	}
+	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", c.Network, c.B,
+		c.Plan.NoiseRate, c.Plan.Source)
+	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true}, curves)
+}

@@ -1,0 +1,122 @@
+package figures
+
+import (
+	"fmt"
+	"slices"
+
+	"mafalda/protocols/ppac"
+)
+
+// shownNodes is how many nodes' values are drawn.
+const shownNodes = 7
+
+// PPAC are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for a run and what other noise makes of it.
+func PPAC(a *ppac.Averaging, s *ppac.Sweep) ([]Named, error) {
+	var list []Named
+	for _, f := range []struct {
+		name string
+		draw func(*ppac.Averaging, *ppac.Sweep) (*Figure, error)
+	}{
+		{"values", func(a *ppac.Averaging, _ *ppac.Sweep) (*Figure, error) { return PPACValues(a) }},
+		{"error", PPACErrors}, {"time", PPACRounds}, {"leakage", PPACLeakages},
+	} {
+		drawn, err := f.draw(a, s)
+		if err != nil {
+			return nil, err
+		}
+		if drawn != nil {
+			list = append(list, Named{Name: f.name, Figure: drawn})
+		}
+	}
+	return list, nil
+}
+
+// PPACValues is Figure 3: the values of the first nodes over the rounds.
+func PPACValues(a *ppac.Averaging) (*Figure, error) {
+	r, values, labels := &a.Result, a.Run.Values, a.Problem.Network.Graph.Labels()
+	rounds := 1
+	for rounds < len(values) && r.Errors[rounds-1] > 0.01*r.Errors[0] {
+		rounds++
+	}
+	title := fmt.Sprintf("PPAC on %s, noise %g: values of the nodes", r.Graph, r.NoiseStd)
+	if len(labels) > shownNodes {
+		title = fmt.Sprintf("PPAC on %s, noise %g: values of %d of %d nodes", r.Graph, r.NoiseStd, shownNodes,
+			len(labels))
+	}
+	var curves []Curve
+	mean := Curve{Name: "average", Dashed: true}
+	for i := range min(len(labels), shownNodes) {
+		c := Curve{Name: labels[i]}
+		for t := range rounds {
+			c.X, c.Y = append(c.X, float64(t)), append(c.Y, values[t][i])
+		}
+		mean.X = c.X
+		curves = append(curves, c)
+	}
+	for range mean.X {
+		mean.Y = append(mean.Y, r.Mean)
+	}
+	return Lines(Axes{Title: title, X: "round t", Y: "v(t)"}, append(curves, mean))
+}
+
+// PPACErrors is Figure 4: the mean error over the rounds, for every noise.
+func PPACErrors(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
+	var curves []Curve
+	for i, errors := range s.Errors {
+		curves = append(curves, positive(Curve{Name: fmt.Sprintf("noise %g", s.Noises[i])}, errors))
+	}
+	title := fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.Result.Graph, ppac.Realizations)
+	return Lines(Axes{Title: title, X: "round t", Y: "‖v(t) - average‖₂", LogY: true}, curves)
+}
+
+// positive adds what a logarithmic axis can show of the values of rounds.
+func positive(c Curve, values []float64) Curve {
+	for t, v := range values {
+		if v > 0 {
+			c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
+		}
+	}
+	return c
+}
+
+// PPACRounds shows the rounds until the error is small, for every noise.
+func PPACRounds(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
+	curves := []Curve{{Name: fmt.Sprintf("mean of %d runs", ppac.TimedRuns), X: s.Noises, Y: s.Rounds}}
+	if s.Bounds != nil {
+		curves = append(curves, Curve{Name: "bound of Lemma B.5", X: s.Noises, Y: s.Bounds, Dashed: true})
+	}
+	title := fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.Result.Graph, ppac.Timed)
+	return Lines(Axes{Title: title, X: "standard deviation of the noise", Y: "rounds", LogX: true, Marks: true}, curves)
+}
+
+// PPACLeakages is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is
+// nil if all leakages are infinite.
+func PPACLeakages(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
+	if s.Worst == nil {
+		return nil, nil
+	}
+	r := &a.Result
+	worst, floor := Curve{Name: "worst finite pair", X: s.Noises, Y: s.Worst}, Curve{Name: "the average alone",
+		X: s.Noises, Y: slices.Repeat([]float64{r.Floor}, len(s.Noises)), Dashed: true}
+	curves := []Curve{worst, {Name: "mean of finite pairs", X: s.Noises, Y: s.Mean}, floor}
+	if len(r.Pairs) == 1 {
+		worst.Name = fmt.Sprintf("what %s learns of %s", r.Pairs[0].Observer, r.Pairs[0].Victim)
+		curves = []Curve{worst, floor}
+	}
+	title := fmt.Sprintf("PPAC on %s: leakage for values of standard deviation %g", r.Graph, r.ValueStd)
+	return Lines(Axes{Title: title, X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true,
+		LogY: slices.Max(s.Worst) > 20*r.Floor, Marks: true}, curves)
+}
+
+// PPACCycles is Figure 7: what node 1 learns of node 2 on cycles, by noise, with what the average alone says.
+func PPACCycles(cycles []ppac.CycleLeakage) (*Figure, error) {
+	var curves []Curve
+	for _, c := range cycles {
+		curves = append(curves, Curve{Name: fmt.Sprintf("cycle of %d", c.Nodes), X: c.Noises, Y: c.Leakages},
+			Curve{Name: fmt.Sprintf("the average of %d", c.Nodes), X: c.Noises,
+				Y: slices.Repeat([]float64{c.Floor}, len(c.Noises)), Dashed: true})
+	}
+	title := fmt.Sprintf("PPAC on cycles: leakage of a neighbour, values of standard deviation %d", ppac.CycleValueStd)
+	return Lines(Axes{Title: title, X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, Marks: true},
+		curves)
+}

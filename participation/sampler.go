@@ -1,0 +1,151 @@
+package participation
+
+import (
+	"fmt"
+	"slices"
+
+	"mafalda/internal/fault"
+)
+
+// Sampling says how a node draws its batches. It is public, as are the numbers of steps and, for dividing, of records;
+// what is drawn is not. Implementations are plain data.
+type Sampling interface {
+	Name() string   // the word for it in flags and files
+	String() string // a line for people
+
+	// Sampler returns what draws the batches. The errors are a fault.Argument that names a field of the sampling or of
+	// the options.
+	Sampler(o SamplerOptions) (Sampler, error)
+}
+
+// SamplerOptions says who is drawn from, how often, and with which secret.
+type SamplerOptions struct {
+	Records int // of the node, numbered from 0
+	Steps   int // T
+	Key     Key // see NewKey; SeededKey in simulations
+}
+
+// A Sampler says which of a node's records take part in which step. Everything is a function of the key, the step and
+// the record: a batch is the same whenever it is asked for, before and after a restart, in any order, and no state is to
+// be kept but the key. Implementations are immutable and safe for several goroutines.
+type Sampler interface {
+	Sampling() Sampling
+	Records() int
+
+	// Schema holds what a record can do, whatever is drawn. Its steps are the sampler's.
+	Schema() Schema
+
+	// Expected returns the size of a batch in expectation, or on average over the steps. Sums are divided by it, never
+	// by the size of what was drawn, which is as secret as the draw. It counts the records: where even their number
+	// must not be known, divide by that of a public estimate.
+	Expected() float64
+
+	// Batch returns the numbers of the records that take part in a step, ascending, in a slice of the caller's own; it
+	// may be empty. It panics for a step outside 0..T-1.
+	Batch(step int) []int
+}
+
+// The names of samplings.
+const (
+	nameCyclic  = "cyclic"
+	namePoisson = "poisson"
+	nameBins    = "bins"
+	nameMinSep  = "min-sep"
+)
+
+// Samplings returns the names of all of them.
+func Samplings() []string { return []string{nameCyclic, namePoisson, nameBins, nameMinSep} }
+
+// CheckSampler draws all batches and finds those that break the sampler's contract: records that are not ascending
+// numbers of the node's, and what the Schema does not allow. The error wraps ErrViolated.
+func CheckSampler(s Sampler) error {
+	l := NewLedger(s.Records(), s.Schema())
+	for step := range s.Schema().Steps() {
+		last := -1
+		for _, record := range s.Batch(step) {
+			if record <= last || record >= s.Records() {
+				return fmt.Errorf("%w: record %d after %d of %d in step %d", ErrViolated, record, last, s.Records(), step)
+			}
+			if err := l.Admit(record, step); err != nil {
+				return err
+			}
+			last = record
+		}
+	}
+	return nil
+}
+
+// check refuses options without records, steps or, where it is needed, a key.
+func (o SamplerOptions) check(secret bool) error {
+	switch {
+	case o.Records < 0:
+		return fault.New("Records", o.Records, "must not be negative")
+	case o.Steps < 1:
+		return fault.New("Steps", o.Steps, "must be at least 1")
+	case secret && o.Key.secret == nil:
+		return fault.New("Key", nil, "is missing: what is drawn without a secret is known to everybody")
+	}
+	return nil
+}
+
+// checkTurns refuses numbers of batches, groups or bins that T steps cannot visit in turn.
+func (o SamplerOptions) checkTurns(field string, turns int) error {
+	if turns < 1 || turns > o.Steps {
+		return fault.New(field, turns, "must be from 1 to T = %d", o.Steps)
+	}
+	return nil
+}
+
+// checkProbability refuses what is no probability, and what no draw of 64 bits comes up with.
+func checkProbability(q float64) error {
+	if !(q > 0 && q <= 1) {
+		return fault.New("Probability", q, "must be above 0 and at most 1")
+	}
+	if c := newCoin(q); !c.always && c.threshold == 0 {
+		return fault.New("Probability", q, "is below 2⁻⁶⁴: nothing would ever be drawn")
+	}
+	return nil
+}
+
+// everyTurn is the schema of records that take part in steps of one residue modulo so many turns, up to all of them.
+func everyTurn(steps, turns int) Schema {
+	s, err := NewCyclic(steps, (steps-1)/turns+1, turns)
+	if err != nil {
+		panic("participation: turns that were checked: " + err.Error())
+	}
+	return s
+}
+
+// inTurn is a sampler of batches that are visited in turn and never change.
+type inTurn struct {
+	sampling Sampling
+	schema   Schema
+	records  int
+	batches  [][]int
+}
+
+// newInTurn puts record i into batch of[i].
+func newInTurn(s Sampling, steps, batches int, of []int) *inTurn {
+	t := &inTurn{s, everyTurn(steps, batches), len(of), make([][]int, batches)}
+	for record, batch := range of {
+		t.batches[batch] = append(t.batches[batch], record)
+	}
+	return t
+}
+
+func (s *inTurn) Sampling() Sampling { return s.sampling }
+func (s *inTurn) Records() int       { return s.records }
+func (s *inTurn) Schema() Schema     { return s.schema }
+func (s *inTurn) Expected() float64  { return float64(s.records) / float64(len(s.batches)) }
+
+func (s *inTurn) Batch(step int) []int {
+	checkStep(s, step)
+	return slices.Clone(s.batches[step%len(s.batches)])
+}
+
+// checkStep panics for a step that a sampler does not have.
+func checkStep(s Sampler, step int) {
+	if step < 0 || step >= s.Schema().Steps() {
+		panic(fmt.Sprintf("participation: step %d of %d", step, s.Schema().Steps()))
+	}
+}

@@ -1,0 +1,32 @@
+package participation
+
+import "fmt"
+
+// BinsSampling is balls in bins: every record is put once, independently and uniformly, into one of b batches, whose
+// sizes are random and secret, and which are visited in turn: step t has batch t mod b (Chua et al. 2024;
+// Choquette-Choo et al. 2024). A permutation that is cut into equal batches is another mechanism, which this one's
+// accountant says nothing about.
+type BinsSampling struct {
+	Bins int // b
+}
+
+var _ Sampling = BinsSampling{}
+
+// Name returns "bins".
+func (BinsSampling) Name() string { return nameBins }
+
+// String describes the sampling in a line.
+func (b BinsSampling) String() string {
+	return fmt.Sprintf("bins: every record in one of b = %d batches, drawn once, visited in turn", b.Bins)
+}
+
+// Sampler returns what draws the bins.
+func (b BinsSampling) Sampler(o SamplerOptions) (Sampler, error) {
+	if err := o.check(true); err != nil {
+		return nil, err
+	}
+	if err := o.checkTurns("Bins", b.Bins); err != nil {
+		return nil, err
+	}
+	return newInTurn(b, o.Steps, b.Bins, o.Key.assign(forBins, o.Records, b.Bins)), nil
+}

@@ -1,0 +1,72 @@
+package participation
+
+import "fmt"
+
+// PoissonSampling draws from one group of the records after the other: every record is put once, independently and
+// uniformly, into one of w groups, and step t takes every record of group t mod w independently with probability q.
+// Groups are not cut by position: a record that is taken out would move others. With a strategy of at most w bands this
+// is at most ⌈T/w⌉ rounds of the Poisson-subsampled Gaussian mechanism for every record (Choquette-Choo et al. 2023,
+// "(Amplified) Banded Matrix Factorization"). w = 1 is the sampling of DP-SGD.
+type PoissonSampling struct {
+	Groups      int     // w
+	Probability float64 // q; the one that is realized is never above, and less than 2⁻⁶⁴ below
+}
+
+var _ Sampling = PoissonSampling{}
+
+// Name returns "poisson".
+func (PoissonSampling) Name() string { return namePoisson }
+
+// String describes the sampling in a line.
+func (p PoissonSampling) String() string {
+	if p.Groups == 1 {
+		return fmt.Sprintf("poisson: every record in every step with probability %g", p.Probability)
+	}
+	return fmt.Sprintf("poisson: w = %d groups, drawn once, in turn; every record of one with probability %g",
+		p.Groups, p.Probability)
+}
+
+// Rounds returns in how many of T steps the records of the first group, which has the most, can be drawn: ⌈T/w⌉.
+func (p PoissonSampling) Rounds(steps int) int { return (steps-1)/p.Groups + 1 }
+
+// Sampler returns what draws the batches. Batch takes the time of a random number for every record of all groups.
+func (p PoissonSampling) Sampler(o SamplerOptions) (Sampler, error) {
+	if err := o.check(true); err != nil {
+		return nil, err
+	}
+	if err := o.checkTurns("Groups", p.Groups); err != nil {
+		return nil, err
+	}
+	if err := checkProbability(p.Probability); err != nil {
+		return nil, err
+	}
+	return &poissonSampler{p, everyTurn(o.Steps, p.Groups), o.Key, newCoin(p.Probability),
+		o.Key.assign(forGroups, o.Records, p.Groups)}, nil
+}
+
+type poissonSampler struct {
+	sampling PoissonSampling
+	schema   Schema
+	key      Key
+	coin     coin
+	groups   []int // by record
+}
+
+func (s *poissonSampler) Sampling() Sampling { return s.sampling }
+func (s *poissonSampler) Records() int       { return len(s.groups) }
+func (s *poissonSampler) Schema() Schema     { return s.schema }
+
+func (s *poissonSampler) Expected() float64 {
+	return float64(len(s.groups)) / float64(s.sampling.Groups) * s.sampling.Probability
+}
+
+func (s *poissonSampler) Batch(step int) []int {
+	checkStep(s, step)
+	var batch []int
+	s.key.each(forPoisson, step, len(s.groups), func(record int, number uint64) {
+		if s.groups[record] == step%s.sampling.Groups && s.coin.up(number) {
+			batch = append(batch, record)
+		}
+	})
+	return batch
+}

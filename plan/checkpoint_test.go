@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mafalda/factorize"
+	"mafalda/internal/study"
+)
+
+// A checkpoint that cannot be written is said once, and once more at the end; one that is written later mends it.
+func TestCheckpointThatCannotBeKept(t *testing.T) {
+	var said []string
+	c := &checkpoints{path: filepath.Join(t.TempDir(), strings.Repeat("x", 300)), steps: 1, kept: -1,
+		// no file can have this name
+		warn: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	for range 3 {
+		c.tried = time.Time{}
+		c.keep(factorize.Iteration{X: []float64{1}})
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "goes on without a checkpoint") {
+		t.Errorf("said: %q", said)
+	}
+	if c.end(); len(said) != 2 || !strings.Contains(said[1], "no checkpoint was kept") {
+		t.Errorf("said: %q", said)
+	}
+	c.path, c.tried = filepath.Join(t.TempDir(), "ckpt"), time.Time{}
+	if c.keep(factorize.Iteration{Count: 7, X: []float64{1}}); c.failed != nil || c.kept != 7 || len(said) != 2 {
+		t.Errorf("%v, %d, %q", c.failed, c.kept, said)
+	}
+	if c.end(); len(said) != 2 {
+		t.Errorf("all is well at the end: %q", said)
+	}
+}
+
+// What was kept is read again, and only for the same problem, as it was written.
+func TestCheckpoint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ckpt")
+	c := &checkpoints{path: path, key: study.Key{1}, steps: 2, kept: -1}
+	if _, _, err := c.read(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("nothing is there: %v", err)
+	}
+	want := []float64{2, 0.5, 0.5, 3}
+	c.keep(factorize.Iteration{Count: 5, X: want})
+	x, iterations, err := c.read()
+	if err != nil || iterations != 5 || !slices.Equal(x.RawSymmetric().Data, want) {
+		t.Errorf("%v after %d, %v", x, iterations, err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := slices.Clone(content)
+	damaged[len(damaged)-3] ^= 1
+	other := &checkpoints{path: path, key: study.Key{2}, steps: 2}
+	for name, tc := range map[string]struct {
+		of      *checkpoints
+		content []byte
+		say     string
+	}{
+		"damaged":         {c, damaged, "is damaged"},
+		"cut":             {c, content[:len(content)-8], "truncated"},
+		"longer":          {c, append(slices.Clone(content), 0), "data follow"},
+		"none":            {c, []byte("hello\n"), "is not a checkpoint"},
+		"another problem": {other, content, "another problem"},
+		"another version": {c, []byte(strings.Replace(string(content), `"version":"`, `"version":"0`, 1)),
+			"another version"},
+	} {
+		if err := os.WriteFile(path, tc.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := tc.of.read(); err == nil || !strings.Contains(err.Error(), tc.say) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

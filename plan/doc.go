@@ -1,0 +1,39 @@
+// Package plan is the pipeline as a library: from a network, and who may take part when, to the strategy of least loss
+// with a proof of how good it is; to its export; and from an export back to what its manifest claims.
+//
+// # From a problem to a solution
+//
+//	Problem   network, workload, schema, objective: what the best strategy depends on
+//	Options   the class of strategies, one or several, how close to the optimum, the privacy wanted
+//	Solution  the strategy, its cost, a lower bound that no strategy is below, baselines, the noise for the privacy
+//
+// A [Problem] has a Key, the SHA-256 of every byte of it. Needs says what solving it takes, and Check what is wrong
+// with it, before anything is computed or allocated. [Solve] runs
+//
+//	H         the Gram matrix of the workload on the network, exact or estimated (package workload);
+//	          for very many steps the response to a single step's noise takes its place
+//	optimum   the dense strategy of least loss, with its certificate (package factorize); where patterns overlap that of
+//	          a relaxation of the schema, whose bound holds for the schema
+//	class     the best strategy of another class, if one is asked for, measured against the optimum
+//	split     strategies of single nodes or of groups, if they are asked for
+//	bands     with Sampling Poisson in their place: the number of bands of least error at the (ε, δ), its strategy
+//	others    DP-D-SGD, AntiPGD and D-MF on the same workload (package benchmarks)
+//	judged    how far off the loss may be, if H is an estimate
+//
+// [Solution.Export] writes matrices, nodes and manifest; [Solution.Manifest] is the latter alone. What was interrupted,
+// or did not converge, is a Solution as well: its Ending says so, and its bounds hold.
+//
+// # From an export to what is true of it
+//
+// [Verify] trusts nothing but the bytes of the files: it computes again everything that the manifest claims, and for
+// what depends on the network it makes that again, or takes the one it is given. Nobody has to believe Solve.
+//
+// # Errors
+//
+// A bad argument is a fault.Argument that names the field of Problem, Gram, Options or Privacy, or the parameter of the
+// class; what the machine has no memory for wraps limits.ErrMemory, and an estimate that says nothing is [ErrEstimate].
+// Everything else is a failure to compute, to read or to write. Functions that can take seconds end with their context,
+// whose error they wrap.
+//
+// The package prints nothing and knows no command line: how far Solve is, and what a user should know, are Events.
+package plan

@@ -1,0 +1,41 @@
+package plan
+
+import (
+	"io"
+
+	"mafalda/export"
+	"mafalda/graph"
+)
+
+// Export writes the solution to the folder dir: matrices C and C⁻¹, or one array of each if nodes have strategies of
+// their own; the nodes; and the manifest. Structured strategies of more than 4096 steps are written as parameters
+// alone. The errors are those of export.WriteDir, and a strategy that cannot be inverted; nothing is left behind then.
+func (s *Solution) Export(dir string, o export.WriteOptions) error {
+	if err := s.Problem.CheckExport(s.Options, "", o); err != nil {
+		return err
+	}
+	files, err := s.matrices(o)
+	if err != nil {
+		return err
+	}
+	if n := s.Problem.Network; n != nil {
+		files = append(files,
+			export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.Graph) }})
+	}
+	m := s.Manifest()
+	if err := export.WriteDir(dir, m, files, o); err != nil {
+		return err
+	}
+	s.Files = m.Files
+	return nil
+}
+
+func (s *Solution) matrices(o export.WriteOptions) ([]export.File, error) {
+	switch {
+	case s.Split != nil:
+		return export.Layers(s.Strategies()), nil
+	case s.Options.dense() || !o.ParametersOnly && s.Problem.Schema.Steps() <= denseSteps:
+		return export.Matrices(s.Strategy(), o.Format)
+	}
+	return nil, nil
+}

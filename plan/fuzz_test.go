@@ -1,0 +1,43 @@
+package plan
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mafalda/factorize"
+)
+
+// A checkpoint is what was written, or refused in a line.
+func FuzzCheckpoint(f *testing.F) {
+	dir := f.TempDir()
+	made := filepath.Join(dir, "made")
+	c := &checkpoints{path: made, steps: 2}
+	if err := c.write(factorize.Iteration{Count: 3, X: []float64{2, 1, 1, 2}}); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(made)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, part := range []string{string(text), string(text[:len(text)-1]), string(text) + "x", "", "{}\n",
+		`{"sha256":"00"}` + "\n",
+		strings.Replace(string(text), `"iterations":3`, `"iterations":-3`, 1)} {
+		f.Add(part)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(dir, strconv.Itoa(os.Getpid()))
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		x, iterations, err := (&checkpoints{path: path, steps: 2}).read()
+		switch {
+		case err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path)):
+			t.Fatalf("%q: error %q", text, err)
+		case err == nil && (x.SymmetricDim() != 2 || iterations < 0 || strings.HasSuffix(text, "x")):
+			t.Fatalf("%q: %d iterations, %v", text, iterations, x)
+		}
+	})
+}

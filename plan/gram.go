@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/workload"
+)
+
+// GramMethod is a way to a Gram matrix.
+type GramMethod int
+
+const (
+	// GramAuto is GramExact unless that takes minutes and an estimate would do.
+	GramAuto GramMethod = iota
+	// GramExact is exact but for rounding.
+	GramExact
+	// GramLanczos is an estimate from random vectors, with an error bound, for gossip matrices in detailed balance.
+	GramLanczos
+)
+
+var gramMethods = [...]string{GramAuto: "auto", GramExact: "exact", GramLanczos: "lanczos"}
+
+// GramMethods returns the names that ParseGramMethod accepts.
+func GramMethods() []string { return slices.Clone(gramMethods[:]) }
+
+// String returns "auto", "exact" or "lanczos".
+func (m GramMethod) String() string { return gramMethods[m] }
+
+// ParseGramMethod returns the method of this name. The error is a fault.Argument about Method.
+func ParseGramMethod(name string) (GramMethod, error) {
+	for m, n := range gramMethods {
+		if n == name {
+			return GramMethod(m), nil
+		}
+	}
+	return 0, fault.New("Method", strconv.Quote(name), "must be exact, lanczos or auto")
+}
+
+// Gram says how the Gram matrix of a network is computed. The zero value chooses by the network. Probes, LanczosSteps
+// and Seed are of GramLanczos, or of GramAuto if it comes to that.
+type Gram struct {
+	Method       GramMethod
+	Probes       int    // random vectors; 0 means 800,000 divided by the nodes, a multiple of 4 from 4 to 100
+	LanczosSteps int    // products with the gossip matrix for each of them; 0 means 40
+	Seed         uint64 // of the random vectors
+}
+
+const (
+	exactOperations = 5e10   // beyond which GramAuto does not take the exact way: about a minute
+	probedNodes     = 800000 // probes times nodes, about, by default
+	mostProbes      = 100    // by default
+	fewNodes        = 128    // that have all their unit vectors for probes
+	manyProducts    = 40     // Lanczos steps by default
+)
+
+// check finds what is wrong with the numbers, whatever the network is.
+func (g Gram) check() error {
+	switch {
+	case g.Method < GramAuto || g.Method > GramLanczos:
+		return fault.New("Method", int(g.Method), "must be exact, lanczos or auto")
+	case g.Method == GramExact && (g.Probes != 0 || g.LanczosSteps != 0):
+		return fault.New("Probes", g.Probes, "[Probes] and [LanczosSteps] are for [Method] lanczos")
+	}
+	return nil
+}
+
+// choose returns the method for a problem with a network; exactOnly says why an estimate would not do, if it would not.
+func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (*export.Gram, error) {
+	exact := &export.Gram{Method: GramExact.String()}
+	cost := exactCost
+	if long {
+		cost = exactResponseCost
+	}
+	operations := cost(n.Gossip, steps)
+	_, reversible := n.Gossip.Stationary()
+	switch impossible := long && math.IsInf(operations, 1); {
+	case impossible && !reversible:
+		return nil,
+			fault.Because("Network", fmt.Errorf("more than %d steps: only gossip matrices in detailed balance, "+
+				"such as those of undirected graphs", factorize.LongSteps))
+	case impossible && g.Method == GramExact:
+		return nil,
+			fault.New("Method", nil, "more than %d steps: [Method] exact is for at most %d nodes: use [Method] lanczos",
+				factorize.LongSteps, workload.MaxSpectralNodes)
+	case g.Method == GramExact || g.Method == GramAuto && (exactOnly != "" || operations <= exactOperations):
+		return exact, nil
+	case exactOnly != "":
+		return nil, fault.New("Method", g.Method, "%s", exactOnly)
+	}
+	if g.LanczosSteps == 0 {
+		g.LanczosSteps = manyProducts
+	}
+	if err := g.checkEstimate(); err != nil {
+		return nil, err
+	}
+	if !reversible {
+		if g.Method == GramAuto {
+			return exact, nil
+		}
+		return nil, fault.New("Method", g.Method, "[Method] lanczos: %v: use [Method] exact", workload.ErrReversible)
+	}
+	return g.estimate(n.Graph.Nodes()), nil
+}
+
+// checkEstimate refuses numbers that no estimate is made from.
+func (g Gram) checkEstimate() error {
+	switch {
+	case g.Probes != 0 && g.Probes < workload.LeastProbes:
+		return fault.New("Probes", g.Probes, "at least %d random vectors are needed", workload.LeastProbes)
+	case g.LanczosSteps < 2:
+		return fault.New("LanczosSteps", g.LanczosSteps, "at least 2 are needed")
+	case g.Probes > export.MaxProbes || g.LanczosSteps > export.MaxLanczosSteps:
+		return fault.New("Probes", nil, "[Probes] %d and [LanczosSteps] %d: at most %d and %d are made", g.Probes,
+			g.LanczosSteps, export.MaxProbes, export.MaxLanczosSteps)
+	}
+	return nil
+}
+
+// estimate fills in the number of probes for so many nodes.
+func (g Gram) estimate(nodes int) *export.Gram {
+	e := &export.Gram{Method: GramLanczos.String(), Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
+		Confidence: workload.Confidence}
+	if e.Probes == 0 {
+		const least = workload.LeastProbes
+		e.Probes = min(max(probedNodes/nodes/least*least, least), mostProbes)
+	}
+	if nodes <= max(e.Probes, fewNodes) {
+		e.Probes, e.Confidence = nodes, 1 // all unit vectors: nothing is left to chance
+	}
+	return e
+}
+
+// exactCost is about how many operations the exact way takes.
+func exactCost(w *graph.Gossip, steps int) float64 {
+	n, _ := w.Matrix().Dims()
+	if n <= 2048 && w.Symmetric() {
+		return math.Pow(float64(n), 3)
+	}
+	return float64(n) * float64(steps) * (float64(w.Matrix().NNZ()) + float64(n)*float64(steps)/16)
+}
+
+// exactResponseCost is about how many operations the exact way takes for many steps: eigenvalues once, and a few
+// errors. It is +Inf where there is no such way.
+func exactResponseCost(w *graph.Gossip, steps int) float64 {
+	n, _ := w.Matrix().Dims()
+	pi, _ := w.Stationary()
+	switch size := float64(n); {
+	case !workload.HasExactResponse(w.Matrix(), pi):
+		return math.Inf(1)
+	case w.Matrix().Symmetric(0):
+		return size * size * size
+	default:
+		return 10*size*size*size + 6*size*size*float64(steps)
+	}
+}

@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"errors"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// Options says how a Problem is solved. The zero value asks for the defaults named here.
+type Options struct {
+	Class       factorize.Class // strategies to choose from; nil means Sampling.DefaultClass
+	Sampling    Sampling        // how batches are drawn: in turn, unless it says otherwise
+	PerNode     bool            // a strategy for every node
+	Groups      int             // so many strategies that the nodes share; 0: one
+	Tolerance   float64         // certified relative gap to stop at; 0 means 1e-6, or Objective.Tolerance
+	Privacy     *Privacy        // the noise is calibrated for it; nil: for none
+	NoBaselines bool            // leave out DP-D-SGD, AntiPGD and D-MF
+
+	Start      *mat.SymDense // X that the search for the dense optimum starts from, T×T; nil: a guess
+	StartFrom  string        // folder of an earlier export whose strategy it starts from, instead, of the same T
+	Checkpoint string        // file that keeps the search while it runs, every ten seconds
+	Resume     bool          // go on with the search in Checkpoint, if that is there
+	Progress   func(Event)   // if not nil, sees how far Solve is, one call at a time
+}
+
+// Event is what Progress sees: how far a phase is, an iteration of the search for the dense optimum, or a note.
+type Event struct {
+	Phase     string               // what is being computed
+	Fraction  float64              // of the phase that is done, from 0 to 1
+	Iteration *factorize.Iteration // of the search, valid during the call; nil in other phases
+	Note      string               // a sentence for the user, and then nothing else
+	Warning   bool                 // the note is about something that went wrong, but not with the result
+}
+
+// split reports whether more than one strategy is asked for.
+func (o Options) split() bool { return o.PerNode || o.Groups > 0 }
+
+// dense reports whether the class is that of all strategies.
+func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dense{}) }
+
+// filled returns the options with the defaults for a problem, which has been checked.
+func (o Options) filled(p Problem) Options {
+	if o.Class == nil {
+		o.Class = o.Sampling.DefaultClass(p.Schema)
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = p.Objective.Tolerance()
+	}
+	return o
+}
+
+// check finds what is wrong with the options of a problem; they have been filled.
+func (o Options) check(p Problem) error {
+	steps := p.Schema.Steps()
+	for _, check := range []func(Problem) error{o.checkSampling, o.checkClass, o.checkObjective, o.checkStart,
+		o.checkLong} {
+		if err := check(p); err != nil {
+			return err
+		}
+	}
+	if !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 1) {
+		return fault.New("Tolerance", o.Tolerance, "must be positive and finite")
+	}
+	if least := factorize.MinGap(steps); o.Tolerance < least && !p.long(o) {
+		return fault.New("Tolerance", o.Tolerance, "rounding allows no less than %s for T = %d",
+			strconv.FormatFloat(rounding.Up(least, 1), 'g', 1, 64), steps)
+	}
+	if err := o.checkSplit(p); err != nil {
+		return err
+	}
+	_, err := o.Privacy.calibrate(1)
+	return err
+}
+
+// checkClass compares the parameters of the class with the steps.
+func (o Options) checkClass(p Problem) error {
+	steps, chosen := p.Schema.Steps(), o.Class.Parameters()
+	switch w, d := chosen.Bandwidth, chosen.Buffers; {
+	case w < 0 || w > steps:
+		return fault.New("Bandwidth", w, "must be from 1 to T = %d", steps)
+	case d < 0 || d > 0 && d >= max(steps, 2):
+		return fault.New("Buffers", d, "must be at least 1 and less than T = %d", steps)
+	case chosen.ScaleColumns && !participation.IsPartition(p.Schema):
+		return fault.New("ScaleColumns", nil, "is not for %s participation, whose patterns overlap", p.Schema.Name())
+	}
+	return nil
+}
+
+// checkObjective refuses what only the mean can do.
+func (o Options) checkObjective(p Problem) error {
+	switch {
+	case p.Objective == Mean:
+		return nil
+	case !o.dense() || o.split():
+		return fault.New("Objective", p.Objective, "is for one dense strategy")
+	case !participation.IsPartition(p.Schema):
+		return fault.New("Objective", p.Objective, "is not for %s participation, whose patterns overlap",
+			p.Schema.Name())
+	}
+	return nil
+}
+
+// checkStart finds out whether the search can start where it should, and be kept.
+func (o Options) checkStart(p Problem) error {
+	started := o.Start != nil || o.StartFrom != ""
+	switch {
+	case o.Resume && o.Checkpoint == "":
+		return fault.New("Resume", nil, "[Resume] needs [Checkpoint] FILE")
+	case o.Resume && started:
+		return fault.New("StartFrom", nil, "[StartFrom] and [Resume]: only one of them")
+	case o.Start != nil && o.StartFrom != "":
+		return fault.New("StartFrom", nil, "[Start] and [StartFrom]: only one of them")
+	case (o.Checkpoint != "" || started) && p.Objective != Mean:
+		return fault.New("Checkpoint", nil, "[Checkpoint] and [StartFrom] are for [Objective] mean")
+	case o.Start != nil && o.Start.SymmetricDim() != p.Schema.Steps():
+		return fault.New("Start", nil, "has T = %d steps, not %d", o.Start.SymmetricDim(), p.Schema.Steps())
+	case o.Checkpoint == "":
+		return nil
+	}
+	return checkPlace(o.Checkpoint, o.Resume)
+}
+
+// checkPlace finds out, before anything is computed, whether a checkpoint can be kept.
+func checkPlace(path string, resume bool) error {
+	if !resume {
+		if _, err := os.Lstat(path); err == nil {
+			return fault.New("Resume", nil, "%s exists already: [Resume] goes on with it, or remove it", path)
+		}
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fault.New("Checkpoint", path, "is not a regular file")
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".mafalda-*")
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// checkLong finds what runs of very many steps do not have.
+func (o Options) checkLong(p Problem) error {
+	if !p.long(o) {
+		return nil
+	}
+	_, cyclic := p.Schema.(participation.Cyclic)
+	const many = "more than %d steps: "
+	switch {
+	case p.Schema.Steps() > export.MaxSteps:
+		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
+	case !cyclic:
+		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", factorize.LongSteps)
+	case p.Objective != Mean || o.split():
+		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes",
+			factorize.LongSteps)
+	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
+		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
+			factorize.LongSteps)
+	case o.Class.Parameters().ScaleColumns:
+		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", factorize.LongSteps)
+	}
+	return nil
+}
+
+// checkSplit refuses what does not go together with several strategies.
+func (o Options) checkSplit(p Problem) error {
+	switch {
+	case o.Groups < 0:
+		return fault.New("Groups", o.Groups, "must be at least 1")
+	case !o.split():
+		return nil
+	case o.PerNode && o.Groups > 0:
+		return fault.New("Groups", nil, "[PerNode] or [Groups], not both")
+	case !o.dense():
+		return fault.New("Class", nil, "[PerNode] and [Groups] are for [Class] dense")
+	case p.Workload == workload.Prefix:
+		return fault.New("Groups", nil, "the prefix workload has no nodes for [PerNode] or [Groups]")
+	case !participation.IsPartition(p.Schema):
+		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for %s participation, whose patterns overlap",
+			p.Schema.Name())
+	case p.Network != nil && o.Groups > p.nodes():
+		return fault.New("Groups", o.Groups, "the graph has %d nodes", p.nodes())
+	}
+	return nil
+}

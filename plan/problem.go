@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/internal/study"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// Problem is what the best strategy depends on.
+type Problem struct {
+	Network    *graph.Network // nil for the prefix workload, which has none
+	Workload   workload.Kind  // whose error counts: of the averaged models, unless it says otherwise
+	Schema     participation.Schema
+	SchemaFile string    // name of the file that a participation.PatternList comes from, for the manifest
+	Objective  Objective // which errors count: the mean over all steps, unless it says otherwise
+	Gram       Gram      // how the Gram matrix is computed: chosen by the network, unless it says otherwise
+}
+
+// Key is the SHA-256 of every byte that goes into the problem: the weights of the network, its names and the hashes of
+// its files, the patterns of the schema, and all numbers. Problems that differ in nothing have the same key.
+func (p Problem) Key() study.Key {
+	var in study.Inputs
+	in.Add("workload", p.Workload)
+	if p.Network != nil {
+		p.Network.AddTo(&in)
+	}
+	patterns := study.NewDigest()
+	if list, ok := p.Schema.(*participation.PatternList); ok {
+		for _, pattern := range list.Patterns() {
+			patterns.Int(len(pattern))
+			for _, step := range pattern {
+				patterns.Int(step)
+			}
+		}
+	}
+	if s := p.Schema; s != nil {
+		in.Add("schema", s.Name())
+		in.Add("steps", s.Steps())
+		in.Add("participations", s.Participations())
+		in.Add("separation", s.Separation())
+	}
+	in.Add("patterns", patterns.Sum())
+	in.Add("file of the patterns", p.SchemaFile)
+	in.Add("objective", p.Objective)
+	in.Add("gram", p.Gram.Method)
+	in.Add("probes", p.Gram.Probes)
+	in.Add("lanczos steps", p.Gram.LanczosSteps)
+	in.Add("seed of the probes", p.Gram.Seed)
+	return in.Key("plan")
+}
+
+// nodes returns how many nodes there are: one for the prefix workload.
+func (p Problem) nodes() int {
+	if p.Network == nil {
+		return 1
+	}
+	return p.Network.Graph.Nodes()
+}
+
+// check finds what is wrong with the problem itself; a network may be missing.
+func (p Problem) check() error {
+	switch {
+	case p.Schema == nil:
+		return fault.New("Schema", nil, "who takes part when?")
+	case p.Workload < workload.Model || p.Workload > workload.Prefix:
+		return fault.New("Workload", p.Workload, "is none that there is")
+	case p.Workload == workload.Prefix && p.Network != nil:
+		return fault.New("Network", nil, "the prefix workload has no network: leave out [Network]")
+	case p.Workload == workload.Prefix && p.Gram.Method == GramLanczos:
+		return fault.New("Method", nil, "the prefix workload has no network to estimate: leave out [Method] lanczos")
+	case p.Objective < Mean || p.Objective > Last:
+		return fault.New("Objective", int(p.Objective), "is none that there is")
+	}
+	return p.Gram.check()
+}
+
+// method returns how the Gram matrix is computed. It is not known without the network, if there is one.
+func (p Problem) method(o Options) (*export.Gram, error) {
+	if p.Network == nil {
+		return &export.Gram{Method: GramExact.String()}, nil
+	}
+	exactOnly := ""
+	switch {
+	case p.Objective != Mean:
+		exactOnly = "its error bound is for [Objective] mean"
+	case o.split():
+		exactOnly = "strategies of single nodes need the exact Gram matrices"
+	}
+	return p.Gram.choose(p.Network, p.Schema.Steps(), exactOnly, p.long(o))
+}
+
+// long reports whether there are more steps than matrices of T×T have room for, and the class does without.
+func (p Problem) long(o Options) bool {
+	return p.Schema.Steps() > factorize.LongSteps && o.Class.Traits().Has(factorize.ManySteps)
+}

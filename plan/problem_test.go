@@ -1,0 +1,81 @@
+package plan_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mafalda/graph"
+	"mafalda/internal/study"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/workload"
+)
+
+// Every input has its part in the key, every byte of the graph's file included; nothing else has.
+func TestKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g.edges")
+	load := func(content string, o graph.NetworkOptions) *graph.Network {
+		t.Helper()
+		o.Source = path
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return must(graph.LoadNetwork(t.Context(), o))
+	}
+	const text = "# three nodes\na b\nb c\n"
+	base := plan.Problem{Network: load(text, graph.NetworkOptions{}), Schema: must(participation.NewCyclic(12, 3, 4)),
+		Gram: plan.Gram{Probes: 8, LanczosSteps: 9, Seed: 10}}
+	problems := map[string]plan.Problem{"the problem": base}
+	change := func(name string, by func(p *plan.Problem)) {
+		p := base
+		by(&p)
+		problems[name] = p
+	}
+	lists := func(patterns ...[]int) participation.Schema { return must(participation.NewPatternList(4, patterns)) }
+	change("workload", func(p *plan.Problem) { p.Workload = workload.Message })
+	change("no network", func(p *plan.Problem) { p.Network, p.Workload = nil, workload.Prefix })
+	change("scheme", func(p *plan.Problem) { p.Network = load(text, graph.NetworkOptions{Scheme: graph.Metropolis}) })
+	change("steps", func(p *plan.Problem) { p.Schema = must(participation.NewCyclic(16, 4, 4)) })
+	change("participations", func(p *plan.Problem) { p.Schema = must(participation.NewCyclic(12, 2, 6)) })
+	change("schema", func(p *plan.Problem) { p.Schema = must(participation.NewMinSep(12, 3, 4)) })
+	change("patterns", func(p *plan.Problem) { p.Schema = lists([]int{0, 2}, []int{1, 3}) })
+	change("other patterns", func(p *plan.Problem) { p.Schema = lists([]int{1, 2}, []int{0, 3}) })
+	change("patterns in one", func(p *plan.Problem) { p.Schema = lists([]int{0, 2}, []int{1}, []int{3}) })
+	change("schema's file", func(p *plan.Problem) { p.SchemaFile = "patterns.txt" })
+	change("objective", func(p *plan.Problem) { p.Objective = plan.Last })
+	change("method", func(p *plan.Problem) { p.Gram.Method = plan.GramLanczos })
+	change("probes", func(p *plan.Problem) { p.Gram.Probes++ })
+	change("Lanczos steps", func(p *plan.Problem) { p.Gram.LanczosSteps++ })
+	change("seed", func(p *plan.Problem) { p.Gram.Seed++ })
+	for i := range text {
+		changed := []byte(text)
+		if changed[i] == '\n' {
+			changed[i] = '\t' // the next line is one with this one, or a comment, too
+		} else {
+			changed[i]++
+		}
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: path})
+		if err != nil {
+			continue // no graph any more
+		}
+		change("byte "+string(rune('a'+i)), func(p *plan.Problem) { p.Network = n })
+	}
+	keys := map[study.Key]string{}
+	for name, p := range problems {
+		if other, there := keys[p.Key()]; there {
+			t.Errorf("%s and %s have the same key", name, other)
+		}
+		keys[p.Key()] = name
+	}
+	if again := base; again.Key() != base.Key() || len(problems) < 25 {
+		t.Errorf("the same problem has another key; %d problems", len(problems))
+	}
+	base.Network = load(text, graph.NetworkOptions{})
+	if keys[base.Key()] != "the problem" {
+		t.Error("the same network, loaded again, has another key")
+	}
+}

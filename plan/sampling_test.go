@@ -1,0 +1,247 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/plan"
+)
+
+func sampled(epsilon float64, class factorize.Class) plan.Options {
+	return plan.Options{Sampling: plan.Poisson, Class: class, NoBaselines: true,
+		Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: epsilon, Delta: 1e-6}}}
+}
+
+func solved(t *testing.T, p plan.Problem, o plan.Options) *plan.Solution {
+	t.Helper()
+	s, err := plan.Solve(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The search leaves numbers of bands out, and finds what looking at all of them finds. T is no multiple of all of them.
+func TestSearchOfBands(t *testing.T) {
+	best := map[int]bool{}
+	for _, steps := range []int{40, 37} {
+		p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(steps, 4, 10))}
+		for _, epsilon := range []float64{0.5, 6, 16} {
+			s := solved(t, p, sampled(epsilon, nil))
+			least, at := math.Inf(1), 0
+			for w := 1; w <= 10; w++ {
+				one := solved(t, p, sampled(epsilon, factorize.Banded{Bandwidth: w}))
+				if len(one.Candidates) != 1 || one.Excluded != 0 || one.Sampling.Groups != w ||
+					one.Sampling.Rounds != (steps+w-1)/w || one.Sampling.Probability != float64(w)/10 {
+					t.Errorf("%d bands: %+v", w, one.Sampling)
+				}
+				if one.ErrorAtPrivacy < least {
+					least, at = one.ErrorAtPrivacy, w
+				}
+			}
+			if s.Sampling.Groups != at || math.Abs(s.ErrorAtPrivacy-least) > 1e-6*least {
+				t.Errorf("T = %d, epsilon = %v: %d bands with %v, but %d have %v", steps, epsilon, s.Sampling.Groups,
+					s.ErrorAtPrivacy, at, least)
+			}
+			if len(s.Candidates)+s.Excluded != 10 {
+				t.Errorf("%d searched for, %d excluded", len(s.Candidates), s.Excluded)
+			}
+			best[at] = true
+		}
+	}
+	if len(best) < 3 {
+		t.Errorf("the same is best everywhere: %v", best)
+	}
+}
+
+// One band is DP-D-SGD, whose squared error is the trace of H; b bands draw every record in every round: the Gaussian
+// mechanism.
+func TestEndsOfSampling(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
+	cyclic := solved(t, p, plan.Options{Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}})
+	trace := 0.
+	for _, b := range cyclic.Baselines {
+		if b.Name == "dp-d-sgd" {
+			trace = b.SquaredError
+		}
+	}
+	one := solved(t, p, sampled(2, factorize.Banded{Bandwidth: 1}))
+	s := one.Sampling.NoiseMultiplier
+	if math.Abs(one.ErrorAtPrivacy-s*s*trace) > 1e-12*one.ErrorAtPrivacy {
+		t.Errorf("one band: %v, the trace of H is %v", one.ErrorAtPrivacy, trace)
+	}
+	if want := one.ErrorAtPrivacy / cyclic.ErrorAtPrivacy; math.Abs(cyclic.DPDSGDRatio-want) > 1e-9*want {
+		t.Errorf("DP-D-SGD with sampling has %v of the error, not %v", want, cyclic.DPDSGDRatio)
+	}
+	mu := must(accounting.MuFromDP(2, 1e-6))
+	if want := cyclic.Quality.Loss / (mu * mu); math.Abs(cyclic.ErrorAtPrivacy-want) > 1e-9*want ||
+		cyclic.CyclicErrorAtPrivacy != cyclic.ErrorAtPrivacy || cyclic.Sampling.Scheme != "cyclic" {
+		t.Errorf("in turn: %v, not %v", cyclic.ErrorAtPrivacy, want)
+	}
+	if got := one.CyclicErrorAtPrivacy; math.Abs(got-cyclic.ErrorAtPrivacy) > 2e-6*got {
+		t.Errorf("in turn, beside bands: %v, not %v", got, cyclic.ErrorAtPrivacy)
+	}
+	all := solved(t, p, sampled(2, factorize.Banded{Bandwidth: 4}))
+	if got, want := all.Sampling.NoiseMultiplier, math.Sqrt(3)/mu; got < want*(1-1e-9) || got > want*(1+1e-4) {
+		t.Errorf("all records in every round: a noise multiplier of %v, not %v", got, want)
+	}
+	if all.Privacy.Mu != 0 || *all.Privacy.Epsilon != 2 || *all.Sampling.Epsilon > 2 ||
+		all.Quality.Sensitivity.Squared > 1 {
+		t.Errorf("%+v, %+v", all.Privacy, all.Sampling)
+	}
+}
+
+// What batches in turn have, and secret ones do not, is refused before anything is computed.
+func TestBadSampling(t *testing.T) {
+	minSep := must(participation.NewMinSep(12, 3, 4))
+	privacy := func(target accounting.Target, a accounting.Adjacency) func(*plan.Problem, *plan.Options) {
+		return func(_ *plan.Problem, o *plan.Options) { o.Privacy = &plan.Privacy{Target: target, Adjacency: a} }
+	}
+	good := accounting.Target{Epsilon: 2, Delta: 1e-6}
+	for name, tc := range map[string]struct {
+		by         func(p *plan.Problem, o *plan.Options)
+		field, say string
+	}{
+		"unknown": {func(_ *plan.Problem, o *plan.Options) { o.Sampling = 7 }, "Sampling", "none that there is"},
+		"min-sep": {func(p *plan.Problem, _ *plan.Options) { p.Schema = minSep }, "Sampling", "not for min-sep"},
+		"more than k": {func(p *plan.Problem, _ *plan.Options) { p.Schema = must(participation.NewCyclic(12, 2, 4)) },
+			"Participations", "3 times on average"},
+		"no privacy": {func(_ *plan.Problem, o *plan.Options) { o.Privacy = nil }, "Sampling",
+			"needs Epsilon and Delta"},
+		"no delta":  {privacy(accounting.Target{Epsilon: 2}, 0), "Sampling", "needs Epsilon and Delta"},
+		"mu":        {privacy(accounting.Target{Mu: 1}, 0), "Mu", "is not for Sampling poisson"},
+		"delta":     {privacy(accounting.Target{Epsilon: 2, Delta: 1}, 0), "Privacy", "delta = 1"},
+		"epsilon":   {privacy(accounting.Target{Epsilon: -2, Delta: 1e-6}, 0), "Privacy", "epsilon = -2"},
+		"adjacency": {privacy(good, accounting.ReplaceOne), "Adjacency", "replace-one is not for"},
+		"per node":  {func(_ *plan.Problem, o *plan.Options) { o.PerNode = true }, "Groups", "not for Sampling"},
+		"groups":    {func(_ *plan.Problem, o *plan.Options) { o.Groups = 2 }, "Groups", "not for Sampling"},
+		"objective": {func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Last }, "Objective",
+			"last is not for"},
+		"class": {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Dense{} }, "Class",
+			"banded, not dense"},
+		"bands": {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Banded{Bandwidth: 5} }, "Bandwidth",
+			"from 1 to b = 4"},
+		"start":        {func(_ *plan.Problem, o *plan.Options) { o.StartFrom = "x" }, "StartFrom", "not for Sampling"},
+		"out of reach": {privacy(accounting.Target{Epsilon: 1e-9, Delta: 1e-12}, 0), "Epsilon", "out of reach"},
+	} {
+		p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
+		o := sampled(2, nil)
+		tc.by(&p, &o)
+		_, err := plan.Solve(t.Context(), p, o)
+		var a *fault.Argument
+		if !errors.As(err, &a) || a.Field != tc.field || !strings.Contains(err.Error(), tc.say) ||
+			strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q about %s", name, err, tc.say, tc.field)
+		}
+	}
+	_, err := plan.ParseSampling("bins")
+	var a *fault.Argument
+	if !errors.As(err, &a) || a.Field != "Sampling" {
+		t.Errorf("bins: %v", err)
+	}
+}
+
+// Whoever does not wait for the end of the search has nothing before its first candidate, and an ending that says so
+// later.
+func TestInterruptedSampling(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := sampled(8, nil)
+	o.Progress = func(e plan.Event) {
+		if e.Phase == "bands" && e.Fraction > 0 {
+			cancel()
+		}
+	}
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
+	s, err := plan.Solve(ctx, p, o)
+	if err != nil || s.Ending.Status.String() != "interrupted" || len(s.Candidates) != 1 || s.Privacy == nil {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := plan.Solve(ctx, p, sampled(8, nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("from the start: %v", err)
+	}
+}
+
+// Numbers of candidates are checked, though not that all are listed; and so is how batches are drawn, without the
+// network, too.
+func TestVerifySampling(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	x := exported{problem: plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(13, 4, 4))},
+		options: sampled(12, nil)}
+	x.to(t, dir)
+	text, _ := readGeneric(t, dir)
+	type object = map[string]any
+	times := func(of func(m, block object) object, key string, by float64) func(m, block object) {
+		return func(m, block object) {
+			o := of(m, block)
+			o[key] = must(o[key].(json.Number).Float64()) * by
+		}
+	}
+	top := func(m, _ object) object { return m }
+	privacy := func(m, _ object) object { return m["privacy"].(object) }
+	sampling := func(_, block object) object { return block }
+	candidate := func(_, block object) object { return block["candidates"].([]any)[0].(object) }
+	for name, spoil := range map[string]func(m, block object){
+		"less noise of a candidate":  times(candidate, "noise_multiplier", 1-1e-6),
+		"another error of it":        times(candidate, "error_at_privacy", 1+1e-6),
+		"a better one was left":      times(candidate, "error_at_privacy", 0.01),
+		"less noise":                 times(sampling, "noise_multiplier", 1-1e-6),
+		"smaller probability":        times(sampling, "probability", 0.5),
+		"fewer rounds":               times(sampling, "rounds", 0.5),
+		"more groups":                times(sampling, "groups", 2),
+		"smaller epsilon":            times(sampling, "epsilon", 1-1e-6),
+		"smaller epsilon of privacy": times(privacy, "epsilon", 0.99),
+		"less noise of privacy":      times(privacy, "noise_std", 0.5),
+		"smaller error in turn":      times(top, "cyclic_error_at_privacy", 0.99),
+		"smaller error":              times(top, "error_at_privacy", 0.99),
+		"in turn":                    func(m, _ object) { m["sampling"] = object{"scheme": export.SchemeCyclic} },
+		"nothing said":               func(m, _ object) { delete(m, "sampling") },
+		"no candidates":              func(_, block object) { delete(block, "candidates") },
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, manifest := readGeneric(t, dir)
+		spoil(manifest, manifest["sampling"].(object))
+		writeGeneric(t, dir, manifest)
+		if r, err := verified(t, dir, plan.NetworkFiles{}); err == nil && r.OK() {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+}
+
+// The curves go through what Solve finds.
+func TestSamplingCurve(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
+	c, err := plan.SamplingCurve(t.Context(), p, []float64{1, 8}, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Bands) != 3 || c.Bands[2].Bandwidth != 4 {
+		t.Fatalf("%+v", c)
+	}
+	for i, epsilon := range c.Epsilons {
+		for _, b := range c.Bands {
+			s := solved(t, p, sampled(epsilon, factorize.Banded{Bandwidth: b.Bandwidth}))
+			if math.Abs(b.Errors[i]-s.ErrorAtPrivacy) > 2e-6*b.Errors[i] ||
+				math.Abs(c.Cyclic[i]-s.CyclicErrorAtPrivacy) > 2e-6*c.Cyclic[i] {
+				t.Errorf("%d bands at %v: %v and %v, not %v and %v", b.Bandwidth, epsilon, b.Errors[i], c.Cyclic[i],
+					s.ErrorAtPrivacy, s.CyclicErrorAtPrivacy)
+			}
+		}
+	}
+	if _, err := plan.SamplingCurve(t.Context(), p, nil, 1e-6); err == nil {
+		t.Error("no epsilon: no error")
+	}
+}

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"mafalda/benchmarks"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/rounding"
+	"mafalda/optim"
+	"mafalda/strategy"
+)
+
+// Solution is the best strategy for a problem, or the best strategies of single nodes, and what is known of them.
+type Solution struct {
+	Problem Problem
+	Options Options     // with the defaults filled in
+	Gram    export.Gram // how the Gram matrix was computed and, if it is an estimate, how far off the loss may be
+
+	Optimum *factorize.Result // of all strategies, or of a relaxation where patterns overlap; nil for many steps
+	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
+	Split   *factorize.Split  // of single nodes or groups, if they were asked for
+
+	Quality    factorize.Quality // of what Export writes
+	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known
+	Gap        float64           // (Quality.Loss - LowerBound)/LowerBound, rounded up; 0 where there is no bound
+	Baselines  []benchmarks.Baseline
+	History    []export.Point  // of the search for Optimum, after every iteration
+	Privacy    *export.Privacy // the noise for the privacy asked for; nil for none
+
+	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and that of the dense
+	// optimum for batches in turn, which Cyclic is; 0 where there is none. DPDSGDRatio is that of DP-D-SGD with
+	// Poisson sampling, over ErrorAtPrivacy; 0 where it is not known, or not comparable.
+	ErrorAtPrivacy, CyclicErrorAtPrivacy float64
+	DPDSGDRatio                          float64
+	Sampling                             *export.Sampling // how batches are to be drawn
+
+	// Under Poisson sampling Optimum, OfClass, Quality and LowerBound are for a single participation of every record.
+	Cyclic     *factorize.Result // the dense optimum for batches in turn
+	Candidates []Bands           // in ascending order; one of them is OfClass
+	Excluded   int               // how many other numbers of bands, up to b, were shown to have no smaller error
+
+	Ending    Ending
+	Took      time.Duration
+	PeakBytes int64             // of memory, of the whole process
+	Files     map[string]string // SHA-256 of what the last Export has written, by name
+
+	overlapBound float64 // where patterns overlap: what factorize.OverlapBound proves
+}
+
+// Ending says how the first search that did not reach its tolerance ended, or how the last one did.
+type Ending struct {
+	Status     optim.Status // Converged, or why not: the solution is then the best so far
+	Iterations int
+	Gap        float64 // certified
+}
+
+// Strategy returns the strategy that all nodes run, or would if nodes had none of their own.
+func (s *Solution) Strategy() strategy.Strategy {
+	if s.OfClass != nil {
+		return s.OfClass.Strategy
+	}
+	return s.Optimum.Strategy
+}
+
+// Strategies returns the strategies of the layers of an export: one a node with Options.PerNode, one a group with
+// Options.Groups (node i is of group Split.Of[i]), or Strategy alone.
+func (s *Solution) Strategies() []strategy.Strategy {
+	if s.Split == nil {
+		return []strategy.Strategy{s.Strategy()}
+	}
+	if !s.Options.PerNode {
+		return s.Split.Strategies
+	}
+	all := make([]strategy.Strategy, len(s.Split.Of))
+	for i, g := range s.Split.Of {
+		all[i] = s.Split.Strategies[g]
+	}
+	return all
+}
+
+// measure fills in what the strategies cost.
+func (s *Solution) measure() {
+	if s.Optimum != nil {
+		s.Quality, s.LowerBound = s.Optimum.Quality, math.Max(s.Optimum.LowerBound, s.overlapBound)
+	}
+	if s.OfClass != nil {
+		s.Quality = s.OfClass.Quality
+	}
+	if s.Split != nil && s.Split.LowerBound > 0 {
+		s.Quality, s.LowerBound = s.Split.Quality, s.Split.LowerBound
+	}
+	if s.LowerBound > 0 {
+		s.Gap = rounding.DivUp(s.Quality.Loss-s.LowerBound, s.LowerBound)
+	}
+}
+
+// ending returns how it ended, and forgets strategies of nodes that there was no time for.
+func (s *Solution) ending(ctx context.Context) Ending {
+	if s.Optimum == nil { // of many steps, where there is no certificate
+		return Ending{Status: optim.Converged}
+	}
+	best := s.Optimum
+	e := Ending{best.Status, best.Iterations, best.Gap}
+	switch {
+	case best.Status != optim.Converged:
+	case s.OfClass != nil && s.Options.Class.Traits().Certified:
+		e = Ending{s.OfClass.Status, s.OfClass.Iterations, s.OfClass.Gap}
+	case s.Split != nil:
+		e = Ending{s.Split.Status, s.Split.Iterations, s.Split.Gap}
+	}
+	if ctx.Err() != nil {
+		e.Status = optim.Interrupted
+	}
+	if s.Split != nil && s.Split.LowerBound == 0 {
+		s.Split = nil
+	}
+	return e
+}

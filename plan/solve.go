@@ -1,0 +1,275 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/benchmarks"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/baselines"
+	"mafalda/internal/fault"
+	"mafalda/internal/limits"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Solve returns the best strategy, with all that a manifest says of it. The errors of a bad argument are those of
+// Check.
+//
+// When ctx ends first, the best so far is returned with Status optim.Interrupted and a nil error, as it is with the
+// other endings of searches; what was not begun is left out then. Before there is a strategy, and of very many steps,
+// there is nothing to return, and the error is that of the context.
+func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
+	started := time.Now()
+	if err := p.Check(o); err != nil {
+		return nil, err
+	}
+	if p.Network == nil && p.Workload != workload.Prefix {
+		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload)
+	}
+	o = o.filled(p)
+	g, err := p.method(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
+	switch {
+	case o.Sampling == Poisson:
+		err = s.poisson(ctx)
+	case p.long(o):
+		err = s.long(ctx)
+	default:
+		err = s.search(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.measure()
+	s.Ending = s.ending(ctx)
+	if err := s.private(); err != nil {
+		return nil, err
+	}
+	s.Took, s.PeakBytes = time.Since(started), limits.PeakBytes()
+	return s.Solution, nil
+}
+
+// solver is a solution that is being made.
+type solver struct {
+	*Solution
+	kernel *workload.Kernel
+	gram   *mat.SymDense    // of the mean, T×T
+	sketch *workload.Sketch // that both are of; nil: they are exact
+	bands  Bands            // that were found to be best, under Poisson sampling
+}
+
+func (s *solver) schema() participation.Schema { return s.Problem.Schema }
+
+// show reports how far a phase is.
+func (s *solver) show(phase string, fraction float64) {
+	if s.Options.Progress != nil {
+		s.Options.Progress(Event{Phase: phase, Fraction: fraction})
+	}
+}
+
+// counts reports a phase of so many parts.
+func (s *solver) counts(phase string) func(done, total int) {
+	return func(done, total int) { s.show(phase, float64(done)/float64(max(total, 1))) }
+}
+
+// source returns what errors depend on; computing it is a phase.
+func (s *solver) source(phase string) source {
+	return source{&s.Gram, s.Problem.Network, s.Problem.Workload, s.counts(phase)}
+}
+
+func (s *solver) note(warning bool, format string, args ...any) {
+	if s.Options.Progress != nil {
+		s.Options.Progress(Event{Note: fmt.Sprintf(format, args...), Warning: warning})
+	}
+}
+
+// iteration reports an iteration of the search for the optimum, and keeps it.
+func (s *solver) iteration(it factorize.Iteration) {
+	s.History = append(s.History, export.Point{Loss: it.Loss, LowerBound: it.LowerBound})
+	if s.Options.Progress != nil {
+		s.Options.Progress(Event{Phase: "optimum", Fraction: s.fraction(it.Gap), Iteration: &it})
+	}
+}
+
+// fraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
+func (s *solver) fraction(gap float64) float64 {
+	f := math.Log(gap) / math.Log(s.Options.Tolerance)
+	if !(f > 0) { // above 1, or a tolerance of 1
+		return 0
+	}
+	return math.Min(f, 1)
+}
+
+// search computes all that there is for steps that matrices of T×T have room for.
+func (s *solver) search(ctx context.Context) error {
+	searching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	dmf := sync.OnceValues(func() (strategy.Strategy, error) {
+		return baselines.New(searching, baselines.DMF,
+			s.schema())
+	})
+	if !s.Options.NoBaselines {
+		go dmf() // beside all else
+	}
+	err := s.measures(ctx)
+	if err != nil {
+		return err
+	}
+	if s.Problem.Objective == Mean {
+		err = s.optimum(ctx)
+	} else {
+		err = s.byObjective(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{s.ofClass, s.several, s.baselines(dmf), s.judge} {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measures computes what strategies are measured by.
+func (s *solver) measures(ctx context.Context) error {
+	var err error
+	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	if err != nil {
+		return fmt.Errorf("computing the Gram matrix: %w", err)
+	}
+	s.gram = s.kernel.Gram()
+	return nil
+}
+
+// objective returns what strategies are measured by.
+func (s *solver) objective() factorize.Objective {
+	if s.Problem.Objective == Mean {
+		return factorize.Mean(s.gram)
+	}
+	return s.Problem.Objective.on(s.kernel)
+}
+
+// optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
+// holds for the schema, too.
+func (s *solver) optimum(ctx context.Context) error {
+	kept := &checkpoints{path: s.Options.Checkpoint, steps: s.schema().Steps(), kept: -1,
+		warn: func(format string, args ...any) { s.note(true, format, args...) }}
+	if kept.path != "" {
+		kept.key = s.Problem.Key()
+	}
+	start, err := s.start(kept)
+	if err != nil {
+		return err
+	}
+	defer kept.end()
+	s.Optimum, err = factorize.Dense{}.Optimize(ctx, s.objective(), participation.Relaxation(s.schema()),
+		factorize.Options{Gap: s.Options.Tolerance, Start: start, Progress: func(it factorize.Iteration) {
+			s.iteration(it)
+			kept.keep(it)
+		}})
+	if err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	return nil
+}
+
+// byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
+func (s *solver) byObjective(ctx context.Context) error {
+	objective := s.objective()
+	var err error
+	s.Optimum, err = s.Options.Class.Optimize(ctx, objective, s.schema(),
+		factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
+	if err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	if s.Options.NoBaselines || ctx.Err() != nil {
+		return nil
+	}
+	mean, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(s.gram), s.schema(), factorize.Options{})
+	if err != nil {
+		return err
+	}
+	q, err := factorize.Evaluate(mean.Strategy, objective, s.schema())
+	s.Baselines = append(s.Baselines, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
+	return err
+}
+
+// ofClass computes the best strategy of a class, and bounds it where patterns overlap.
+func (s *solver) ofClass(ctx context.Context) error {
+	o, partition := s.Options, participation.IsPartition(s.schema())
+	if o.dense() && partition {
+		return nil
+	}
+	s.show(o.Class.Name()+" strategy", 0)
+	opts := factorize.Options{Gap: o.Tolerance}
+	if o.dense() {
+		opts.LowerBound = s.Optimum.LowerBound
+	}
+	var err error
+	if s.OfClass, err = o.Class.Optimize(ctx, s.objective(), s.schema(), opts); err != nil {
+		return fmt.Errorf("optimizing the %s strategy: %w", o.Class.Name(), err)
+	}
+	if partition {
+		return nil
+	}
+	s.show("lower bound", 0)
+	if s.overlapBound, err = factorize.OverlapBound(ctx, s.gram, strategy.GramOf(s.OfClass.Strategy),
+		s.schema()); err != nil {
+		return fmt.Errorf("bounding the loss: %w", err)
+	}
+	return nil
+}
+
+// baselines measures the strategies of the field.
+func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.Context) error {
+	return func(context.Context) error {
+		if s.Options.NoBaselines {
+			return nil
+		}
+		s.show("baselines", 0)
+		c, err := dmf()
+		if isEnd(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
+		}
+		measured, err := benchmarks.Baselines(c, benchmarks.On(s.objective(), s.schema()))
+		s.Baselines = append(s.Baselines, measured...)
+		return err
+	}
+}
+
+// judge says how far off an estimate may be.
+func (s *solver) judge(context.Context) error {
+	if s.sketch == nil {
+		return nil
+	}
+	s.show("error of the estimate", 0)
+	d, err := judge(&s.Gram, s.sketch, s.gram, s.Strategy())
+	if err != nil || s.OfClass != nil {
+		return err
+	}
+	return d.optimum(s.Optimum.Gap)
+}
+
+// isEnd reports whether an error is that of a context.
+func isEnd(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

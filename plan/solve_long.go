@@ -1,0 +1,34 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/benchmarks"
+	"mafalda/factorize"
+)
+
+// long computes a strategy of more steps than matrices of T×T have room for: its error follows from how the network
+// responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
+func (s *solver) long(ctx context.Context) error {
+	responses, sketch, err := s.source("network").responses(ctx)
+	if err != nil {
+		return fmt.Errorf("computing the response of the network: %w", err)
+	}
+	class := s.Options.Class
+	s.show(class.Name()+" strategy", 0)
+	objective := factorize.Long(responses)
+	if s.OfClass, err = class.Optimize(ctx, objective, s.schema(), factorize.Options{}); err != nil {
+		return fmt.Errorf("optimizing the %s strategy: %w", class.Name(), err)
+	}
+	if sketch != nil {
+		if err := judgeLong(ctx, &s.Gram, sketch, s.OfClass.Strategy); err != nil {
+			return err
+		}
+	}
+	if s.Options.NoBaselines {
+		return nil
+	}
+	s.Baselines, err = benchmarks.Plain(s.schema().Steps(), benchmarks.On(objective, s.schema()))
+	return err
+}

@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"errors"
+	"os"
+
+	"mafalda/export"
+	"mafalda/internal/fault"
+	"mafalda/strategy"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// start returns the X to start from; nil where there is none to be had.
+func (s *solver) start(kept *checkpoints) (*mat.SymDense, error) {
+	o := s.Options
+	switch {
+	case o.StartFrom != "":
+		return startFrom(o.StartFrom, s.schema().Steps())
+	case o.Resume:
+		x, iterations, err := kept.read()
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fault.Because("Checkpoint", err)
+		}
+		s.note(false, "going on after %d iterations, from %s", iterations, o.Checkpoint)
+		return x, nil
+	}
+	return o.Start, nil
+}
+
+// startFrom returns CᵀC of the strategy of an export, of its first node if there are several.
+func startFrom(dir string, steps int) (*mat.SymDense, error) {
+	e, err := export.Load(dir)
+	if err == nil {
+		err = e.CheckHashes()
+	}
+	if err != nil {
+		return nil, fault.Because("StartFrom", err)
+	}
+	if e.Manifest.Steps != steps {
+		return nil, fault.New("StartFrom", dir, "[StartFrom] %s has T = %d steps, not %d", dir, e.Manifest.Steps, steps)
+	}
+	c, err := e.NodeStrategy(0)
+	if err != nil {
+		return nil, fault.Because("StartFrom", err)
+	}
+	return strategy.GramOf(c), nil
+}

@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// MethodErrors has the errors of a method step by step.
+type MethodErrors struct {
+	Method  string    // a baseline, d-mf or dp-d-sgd; mafalda: what was exported
+	Squared []float64 // of every step: sens² times the squared error for unit noise, summed over the nodes
+}
+
+// StepErrors returns the errors of every step on the network, as of NetworkOf: of the strategies of an export, each at
+// its nodes, and of the baselines D-MF and DP-D-SGD, unless batches are drawn in secret.
+func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]MethodErrors, error) {
+	v, err := newVerification(e, n)
+	if err != nil {
+		return nil, err
+	}
+	k, err := v.kernel(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	own, err := v.ownErrors(ctx, k)
+	if err != nil {
+		return nil, fmt.Errorf("errors of the export: %w", err)
+	}
+	all := []MethodErrors{{"mafalda", own}}
+	if e.Manifest.Sampled() { // others take other noise for the same privacy
+		return all, nil
+	}
+	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(workload.PrefixGram(k.Steps())), v.schema,
+		factorize.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range []struct {
+		name     string
+		strategy strategy.Strategy
+	}{{"d-mf", dmf.Strategy}, {"dp-d-sgd", strategy.Identity(k.Steps())}} {
+		squared, err := v.scaledErrors(x.strategy, k)
+		if err != nil {
+			return nil, fmt.Errorf("errors of %s: %w", x.name, err)
+		}
+		all = append(all, MethodErrors{x.name, squared})
+	}
+	return all, nil
+}
+
+// ownErrors are those of the exported strategies, given the kernel of all nodes.
+func (v *verification) ownErrors(ctx context.Context, k *workload.Kernel) ([]float64, error) {
+	if v.export.Manifest.PerNode != nil {
+		return v.layerErrors(ctx)
+	}
+	c, err := v.export.NodeStrategy(0)
+	if err != nil {
+		return nil, err
+	}
+	return v.scaledErrors(c, k)
+}
+
+// scaledErrors returns sens² times the squared error of every step of a strategy that all nodes run.
+func (v *verification) scaledErrors(c strategy.Strategy, k *workload.Kernel) ([]float64, error) {
+	sens, squared, err := factorize.EvaluateSteps(c, k, v.schema)
+	for t := range squared {
+		squared[t] *= sens.Squared
+	}
+	return squared, err
+}
+
+// layerErrors is scaledErrors where every node runs its own layer.
+func (v *verification) layerErrors(ctx context.Context) ([]float64, error) {
+	m := v.export.Manifest
+	sums, err := v.layerGrams(ctx)
+	if err != nil {
+		return nil, err
+	}
+	total := make([]float64, m.Steps)
+	for layer, h := range sums {
+		if h == nil {
+			continue
+		}
+		c, err := strategy.NewDense(v.export.Layers[layer].C)
+		if err != nil {
+			return nil, fmt.Errorf("layer %d: %w", layer, err)
+		}
+		squared, err := v.scaledErrors(c, workload.KernelOf(h))
+		if err != nil {
+			return nil, fmt.Errorf("layer %d: %w", layer, err)
+		}
+		for t, e := range squared {
+			total[t] += e
+		}
+	}
+	return total, nil
+}
+
+// layerGrams returns the sum of the Gram matrices of the nodes of every layer; nil for layers of no node.
+func (v *verification) layerGrams(ctx context.Context) ([]*mat.SymDense, error) {
+	m := v.export.Manifest
+	if v.given == nil {
+		return nil, errors.New("strategies of single nodes need a network")
+	}
+	if nodes := v.given.Graph.Nodes(); nodes != len(m.PerNode.Layers) {
+		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers),
+			nodes)
+	}
+	kind, err := workload.ParseKind(m.Workload)
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]*mat.SymDense, len(v.export.Layers))
+	err = workload.NodeGrams(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Kind: kind},
+		func(i int, h *mat.SymDense) error {
+			layer := m.PerNode.Layers[i]
+			if sums[layer] == nil {
+				sums[layer] = mat.NewSymDense(m.Steps, nil)
+			}
+			sums[layer].AddSym(sums[layer], h)
+			return nil
+		})
+	return sums, err
+}

@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/internal/limits"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Verify recomputes everything that the manifest of an export claims: hashes, shape, C·C⁻¹ = I, parameters,
+// sensitivity, noise level; and, on the network that it is for, squared error, loss, lower bounds and baselines. What
+// cannot be recomputed is listed as not checked: how the run went and, without the network, all that depends on it.
+//
+// The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; the
+// files of one that came from files are named in Report.Missing (see NetworkOptions).
+//
+// A claim that does not hold is a failed check, not an error. Errors are that of ctx, of exports that cannot be judged
+// (a network that cannot be made, more memory than there is: limits.ErrMemory), and ErrNoNetwork if a network is given
+// for the prefix workload, which has none. There is no report then.
+func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
+	if !isLongExport(e) {
+		steps := float64(e.Manifest.Steps)
+		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
+		if err := limits.Fits(fmt.Sprintf("T = %v", steps), matrices); err != nil {
+			return Report{}, err
+		}
+	}
+	v, err := newVerification(e, network)
+	if err != nil {
+		return Report{}, err
+	}
+	v.skip("version")
+	v.files()
+	v.participation()
+	err = v.strategies(ctx)
+	v.arithmetic()
+	v.ending()
+	v.skip("seconds", "peak_bytes")
+	if err == nil {
+		err = ctx.Err() // searches that were stopped return what they have
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	return v.Report, nil
+}
+
+// verification runs the checks of one export.
+type verification struct {
+	Report
+	export *export.Export
+	given  *graph.Network       // nil: it is made again, if it can be
+	schema participation.Schema // that the sensitivity is for
+	asked  participation.Schema // that was asked for: another one where batches are drawn in secret
+	sketch *workload.Sketch     // of an estimated Gram matrix
+}
+
+func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
+	asked, err := e.Manifest.Participation.Of(e.Manifest.Steps)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
+	}
+	schema, err := e.Manifest.Schema()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
+	}
+	return &verification{export: e, given: network, schema: schema, asked: asked}, nil
+}
+
+// strategies checks what is exported to be run, and what it costs.
+func (v *verification) strategies(ctx context.Context) error {
+	if v.export.Manifest.PerNode != nil {
+		return v.layers(ctx)
+	}
+	c, err := v.strategy()
+	if err != nil {
+		v.add("strategy", false, "%v", err)
+		return nil
+	}
+	if !v.sensitivity(c) {
+		return nil
+	}
+	v.privacy()
+	v.sampling()
+	return v.costs(ctx, c)
+}
+
+// costs checks what a strategy for all nodes costs on the network.
+func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
+	n, known, err := v.network(ctx)
+	if err != nil || !known {
+		return err
+	}
+	if isLongExport(v.export) {
+		return v.longLoss(ctx, n, c)
+	}
+	k, err := v.kernel(ctx, n)
+	if err != nil {
+		return v.computing("loss", err)
+	}
+	o := Mean
+	if name := v.export.Manifest.Objective; name != "" {
+		if o, err = ParseObjective(name); err != nil || o == Mean {
+			v.add("objective", false, "%q is none that a manifest can name", name)
+			return nil
+		}
+		err = v.stepErrors(ctx, o, c, k)
+	} else {
+		err = v.loss(ctx, c, k.Gram())
+		if err == nil {
+			err = v.candidates(ctx, k.Gram())
+		}
+	}
+	if err != nil {
+		return v.computing("loss", err)
+	}
+	return v.computing("baselines", v.baselines(ctx, o, k.Gram(), k))
+}
+
+// computing makes the error of a computation on the content of the export a failed check. The context's remains an
+// error.
+func (v *verification) computing(name string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	v.add(name, false, "it cannot be computed: %v", err)
+	return nil
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/benchmarks"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/baselines"
+	"mafalda/workload"
+)
+
+// baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the
+// gap they are optimized to, since their loss on another workload is not stationary in them. The kernel is for
+// objectives other than the mean.
+func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDense, k *workload.Kernel) error {
+	m := v.export.Manifest
+	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
+	mean := factorize.Mean(h)
+	objective := mean
+	if o != Mean {
+		names = append(names, MeanOptimal)
+		objective = o.on(k)
+	}
+	measure := benchmarks.On(objective, v.schema)
+	var is []benchmarks.Baseline
+	if _, ok := m.Baselines["d-mf"]; ok {
+		dmf, err := baselines.New(ctx, baselines.DMF, v.schema)
+		if err != nil {
+			return err
+		}
+		if is, err = benchmarks.Baselines(dmf, measure); err != nil {
+			return err
+		}
+	} else if len(m.Baselines) > 0 {
+		var err error
+		if is, err = benchmarks.Plain(m.Steps, measure); err != nil {
+			return err
+		}
+	}
+	if _, ok := m.Baselines[MeanOptimal]; ok && o != Mean {
+		best, err := factorize.Dense{}.Optimize(ctx, mean, v.schema, factorize.Options{})
+		if err != nil {
+			return err
+		}
+		q, err := measure(best.Strategy)
+		if err != nil {
+			return err
+		}
+		is = append(is, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
+	}
+	v.baselinesAre(names, is)
+	return nil
+}
+
+// baselinesAre compares what was measured with the manifest. Names are those that there can be.
+func (v *verification) baselinesAre(names []string, is []benchmarks.Baseline) {
+	says := v.export.Manifest.Baselines
+	if len(says) == 0 {
+		v.skip("baselines")
+		return
+	}
+	possible, measured := map[string]bool{}, map[string]factorize.Quality{}
+	for _, name := range names {
+		possible[name] = true
+		if _, ok := says[name]; !ok {
+			v.skip("baselines." + name)
+		}
+	}
+	for _, b := range is {
+		measured[b.Name] = b.Quality
+	}
+	var claims []claim
+	for _, name := range slices.Sorted(maps.Keys(says)) {
+		q, ok := measured[name]
+		if !ok || !possible[name] {
+			v.add("baselines", false, "%q is none that is known for this export", name)
+			continue
+		}
+		claims = append(claims, baselineClaims(name, says[name], q, v.export.Manifest.Steps)...)
+	}
+	v.compare("baselines", fmt.Sprintf("%d, measured again", len(says)), claims...)
+}
+
+func baselineClaims(name string, says export.Baseline, is factorize.Quality, steps int) []claim {
+	within := sameMatrix
+	switch name {
+	case "d-mf":
+		within = math.Sqrt(factorize.MinGap(steps))
+	case MeanOptimal:
+		within = 1e-3 // √1e-6, the gap it is optimized to
+	}
+	key := "baselines." + name
+	return []claim{{key + ".sens_squared", says.SensSquared, is.Sensitivity.Squared, 1e-11},
+		{key + ".squared_error", says.SquaredError, is.SquaredError, within}, {key + ".loss", says.Loss, is.Loss,
+			within}}
+}

@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/benchmarks"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/rounding"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// longLoss checks squared error and loss of a strategy of many steps, and the baselines.
+func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
+	m := v.export.Manifest
+	kind, err := workload.ParseKind(m.Workload)
+	if err != nil {
+		return err
+	}
+	if m.Gram == nil {
+		v.add("loss", false, "the manifest does not say how it was computed")
+		return nil
+	}
+	if err := v.checkSketch(n); err != nil {
+		return err
+	}
+	responses, sketch, err := source{gram: m.Gram, network: n, workload: kind}.responses(ctx)
+	if err != nil {
+		return v.computing("loss", err)
+	}
+	q, err := factorize.Evaluate(c, factorize.Long(responses), v.schema)
+	if err != nil {
+		return v.computing("loss", err)
+	}
+	v.lossIs(q)
+	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil ||
+		m.Objective != "" || m.Weights != nil {
+		v.add("lower bound", false, "there is none for so many steps, and no other objective")
+	}
+	if sketch != nil {
+		again := *m.Gram
+		if err := judgeLong(ctx, &again, sketch, c); err != nil {
+			return v.computing("estimate", err)
+		}
+		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", rounding.UpText(*again.LossError, 2)),
+			v.estimateClaims(sketch, again)...)
+	}
+	if len(m.Baselines) == 0 {
+		v.skip("baselines")
+		return nil
+	}
+	is, err := benchmarks.Plain(m.Steps, benchmarks.On(factorize.Long(responses), v.schema))
+	if err != nil {
+		return v.computing("baselines", err)
+	}
+	v.baselinesAre([]string{"dp-d-sgd", "antipgd"}, is)
+	return nil
+}

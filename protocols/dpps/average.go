@@ -1,0 +1,52 @@
+package dpps
+
+import (
+	"context"
+
+	"mafalda/protocols/internal/consensus"
+)
+
+// Averaging is what came of averaging single numbers.
+type Averaging struct {
+	Mean   float64   // of the values
+	Errors []float64 // ‖y(t) - Mean·1‖₂ at the start and after every round
+	Rounds []Report
+}
+
+// Scalars makes vectors of one coordinate, for NewPushSum.
+func Scalars(u []float64) [][]float64 {
+	values := make([][]float64, len(u))
+	for i, v := range u {
+		values[i] = []float64{v}
+	}
+	return values
+}
+
+// Average runs so many rounds without perturbations and says how far the first coordinate of the nodes is from the
+// mean of what it was before. The errors are those of Round, and the context's.
+func (p *PushSum) Average(ctx context.Context, rounds int) (*Averaging, error) {
+	now := p.firsts()
+	a := &Averaging{Mean: consensus.Mean(now)}
+	a.Errors = append(a.Errors, consensus.Distance(now, a.Mean))
+	for range rounds {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		report, err := p.Round(nil)
+		if err != nil {
+			return nil, err
+		}
+		a.Rounds = append(a.Rounds, report)
+		a.Errors = append(a.Errors, consensus.Distance(p.firsts(), a.Mean))
+	}
+	return a, nil
+}
+
+// firsts returns the first coordinates of y.
+func (p *PushSum) firsts() []float64 {
+	values := make([]float64, len(p.corrected))
+	for i, y := range p.corrected {
+		values[i] = y[0]
+	}
+	return values
+}

@@ -1,0 +1,106 @@
+package dpps
+
+import (
+	"context"
+	"math"
+
+	"mafalda/internal/fault"
+)
+
+// Constants are C′ and λ of the sensitivity estimate (Equation 22).
+type Constants struct{ C, Lambda float64 }
+
+// PaperConstants returns those of the experiments of Zhou et al. (Figure 2, the perceptron with one shared layer).
+// They are not sound for any network: a sound C′ is 1 or more.
+func PaperConstants() Constants { return Constants{0.78, 0.55} }
+
+// check refuses what the recursion cannot use.
+func (c Constants) check() error {
+	if err := fault.Positive("Constants.C", c.C); err != nil {
+		return err
+	}
+	if !(c.Lambda > 0 && c.Lambda < 1) {
+		return fault.New("Constants.Lambda", c.Lambda, "must be positive and below 1")
+	}
+	return nil
+}
+
+// Calibration is what sound estimates of a sequence take.
+type Calibration struct {
+	Constants
+	Ergodicity []float64 // τ_0 = 1, τ_1, …: the largest of so many rounds; nil: S is of the constants alone
+	Horizon    int       // everybody must synchronize after so many rounds, or fewer; 0: no matter
+}
+
+// CalibrateOptions says for what constants are wanted.
+type CalibrateOptions struct {
+	Horizon  int                    // the number of rounds after which everybody synchronizes; 0: never
+	Progress func(fraction float64) // called now and then, if not nil
+
+	most float64 // numbers that may be stored; 0: mostNumbers
+}
+
+const (
+	leastLambda   = 0.01
+	lambdas       = 400 // that are tried
+	tailShare     = 0.1 // τ_B λ^-B of the λ that are considered
+	productsShare = 0.6 // of the work, for progress
+	upward        = 1 + 1e-9
+)
+
+// Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever
+// the nodes add (the condition (*) of sound.go, proved in docs/protocols.md). λ is what makes the sum of all C′λ^s
+// small; C′ the smallest for it, but for the lags beyond those where τ has fallen below 1e-4, which are bounded.
+// O(n³) for each lag. The errors are networks that take too much memory (*SizeError), and the context's.
+func (s *Sequence) Calibrate(ctx context.Context, o CalibrateOptions) (Calibration, error) {
+	p, err := s.products(ctx, o)
+	if err != nil {
+		return Calibration{}, err
+	}
+	lambda := p.lambda()
+	_, c, err := p.constant(ctx, lambda, o.Progress)
+	if err != nil {
+		return Calibration{}, err
+	}
+	return Calibration{Constants{c, lambda}, p.ergodic, o.Horizon}, nil
+}
+
+// lambda returns the λ for which τ_s ≤ Cλ^s has the smallest sum of right sides.
+func (p *products) lambda() float64 {
+	lags := len(p.lags)
+	from := leastLambda
+	if end := p.ergodic[len(p.ergodic)-1]; !p.limited && end > 0 {
+		from = math.Max(from, math.Pow(end/tailShare, 1/float64(lags)))
+	}
+	best, lambda := math.Inf(1), 0.0
+	for i := range lambdas {
+		l := from + (1-from)*float64(i)/lambdas
+		c := 0.0
+		for lag := range lags {
+			c = math.Max(c, p.ergodic[lag]*math.Pow(l, -float64(lag)))
+		}
+		total := c / (1 - l)
+		if p.limited {
+			total *= 1 - math.Pow(l, float64(lags))
+		}
+		if total < best {
+			best, lambda = total, l
+		}
+	}
+	return lambda
+}
+
+// SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags
+// have been looked at (until τ is below 1e-4, or up to the horizon), and one that is enough for all lags; +Inf if
+// none is known to be. The errors are those of Calibrate, and a λ that makes no sense (*fault.Argument).
+func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o CalibrateOptions) (necessary, enough float64,
+	err error) {
+	if err := (Constants{1, lambda}).check(); err != nil {
+		return 0, 0, err
+	}
+	p, err := s.products(ctx, o)
+	if err != nil {
+		return 0, 0, err
+	}
+	return p.constant(ctx, lambda, o.Progress)
+}

@@ -1,0 +1,9 @@
+package dpps
+
+import (
+	"testing"
+
+	"mafalda/protocols/internal/protocoltest"
+)
+
+func TestMain(m *testing.M) { protocoltest.Main(m) }

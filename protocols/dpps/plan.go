@@ -1,0 +1,97 @@
+package dpps
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mafalda/internal/fault"
+)
+
+// Source says where the sensitivity of a round is from.
+type Source int
+
+const (
+	// Sound takes constants and coefficients that are proved to be enough for the network.
+	Sound Source = iota
+	// Paper takes the constants of the paper, which can be too small.
+	Paper
+	// Omniscient takes the real one, which no node knows.
+	Omniscient
+	// Given takes the constants of a Plan.
+	Given
+)
+
+// Sources are the names of those that need nothing else.
+func Sources() []string { return []string{"sound", "paper", "real"} }
+
+// String returns the name; Given, which is the recursion of Sound with other constants, has that of Sound.
+func (s Source) String() string {
+	if s == Given {
+		s = Sound
+	}
+	return Sources()[s]
+}
+
+// ParseSource returns the source of a name.
+func ParseSource(name string) (Source, error) {
+	s := slices.Index(Sources(), name)
+	if s < 0 {
+		return 0, fmt.Errorf("unknown estimate %q: choose %s", name, strings.Join(Sources(), ", "))
+	}
+	return Source(s), nil
+}
+
+// Plan says what noise DPPS adds, before anything is known of the network.
+type Plan struct {
+	B         float64   // b > 0 of the Laplace scale S/b
+	NoiseRate float64   // γ_n > 0
+	Sync      int       // all nodes average exactly in every Sync-th round; 0: never
+	Source    Source    // of the sensitivity
+	Constants Constants // of Given
+}
+
+// Check refuses what makes no sense: a *fault.Argument.
+func (p *Plan) Check() error {
+	if err := fault.Positive("B", p.B); err != nil {
+		return err
+	}
+	if err := fault.Positive("NoiseRate", p.NoiseRate); err != nil {
+		return err
+	}
+	switch {
+	case math.IsInf(p.B/p.NoiseRate, 1):
+		return fault.New("B", p.B, "epsilon = b/γ_n, for γ_n = %v, is beyond all numbers", p.NoiseRate)
+	case p.Sync < 0:
+		return fault.New("Sync", p.Sync, "must not be negative")
+	case p.Source == Given:
+		return p.Constants.check()
+	case p.Source < 0 || p.Source > Given:
+		return fault.New("Source", int(p.Source), "is none")
+	}
+	return nil
+}
+
+// Calibrate returns what estimates of the sensitivity take on a sequence. The errors are those of Sequence.Calibrate.
+func (p *Plan) Calibrate(ctx context.Context, s *Sequence, progress func(fraction float64)) (Calibration, error) {
+	switch p.Source {
+	case Given:
+		return Calibration{Constants: p.Constants}, nil
+	case Paper:
+		return Calibration{Constants: PaperConstants()}, nil
+	case Omniscient:
+		return Calibration{}, nil
+	}
+	return s.Calibrate(ctx, CalibrateOptions{Horizon: p.Sync, Progress: progress})
+}
+
+// Options returns those of a run with this calibration.
+func (p *Plan) Options(c Calibration) Options {
+	o := Options{Calibration: c, B: p.B, NoiseRate: p.NoiseRate, Sync: p.Sync}
+	if p.Source == Omniscient {
+		o.Estimate = Real
+	}
+	return o
+}

@@ -1,0 +1,177 @@
+package dpps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mafalda/accounting"
+	"mafalda/internal/simulated"
+	"mafalda/protocols/averaging"
+	"mafalda/protocols/internal/seeds"
+)
+
+// Problem is a network whose nodes average their values with DPPS.
+type Problem struct {
+	Plan
+	Sequence *Sequence
+	Name     string    // of the sequence
+	Values   []float64 // of the nodes
+	Rounds   int
+	Delta    float64 // for which rounds are composed
+	Seed     uint64  // of the noise
+
+	Progress func(fraction float64) // of the calibration, if not nil
+	Unsound  func(c Constants)      // hears, before the first round, of constants that are not known to be sound
+}
+
+// DefaultRounds is how many rounds there are where nobody asks for another number.
+const DefaultRounds = 10
+
+// Result is what came of a problem, as plain data.
+type Result struct {
+	simulated.Mark
+	Protocol   string    `json:"protocol"`
+	Graph      string    `json:"graph"`
+	Nodes      int       `json:"nodes"`
+	Period     int       `json:"period"`
+	Seed       uint64    `json:"seed"`
+	B          float64   `json:"b"`
+	NoiseRate  float64   `json:"gamma_n"`
+	Sync       int       `json:"sync"`
+	Estimate   string    `json:"estimate"`
+	C          float64   `json:"c_prime,omitempty"`
+	Lambda     float64   `json:"lambda,omitempty"`
+	Sound      *bool     `json:"constants_sound,omitempty"` // absent: not known, or not used
+	Needed     float64   `json:"c_prime_needed,omitempty"`  // for soundness with this lambda
+	Ergodicity []float64 `json:"ergodicity,omitempty"`
+	Broadcast  int       `json:"broadcast_rounds"` // of max-consensus, in every round
+	Mean       float64   `json:"mean"`
+	Rounds     []Round   `json:"rounds"`
+	Errors     []float64 `json:"errors"` // ‖y(t) - mean‖₂ at the start and after every round
+	MeanRatio  float64   `json:"mean_real_over_estimated"`
+	MostRatio  float64   `json:"largest_real_over_estimated"`
+	Epsilon    float64   `json:"epsilon_per_round"`
+	Basic      float64   `json:"epsilon_basic"` // as if rounds had noise of their own: no guarantee
+	Advanced   float64   `json:"epsilon_advanced"`
+	Delta      float64   `json:"delta"`
+	Composed   bool      `json:"composition_proved"`
+}
+
+// Round is the sensitivity of a round.
+type Round struct {
+	Round        int     `json:"round"`
+	Estimated    float64 `json:"estimated"`
+	Real         float64 `json:"real"`
+	Synchronized bool    `json:"synchronized,omitempty"`
+}
+
+// check finds, before anything is computed, what makes no sense.
+func (p *Problem) check() error {
+	if err := p.Plan.Check(); err != nil {
+		return err
+	}
+	if len(p.Values) != p.Sequence.Nodes() {
+		return fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(p.Values), p.Sequence.Nodes())
+	}
+	if err := averaging.CheckRounds(p.Sequence.Nodes(), p.Rounds); err != nil {
+		return err
+	}
+	_, err := accounting.ComposeAdvanced(p.Options(Calibration{}).Epsilon(), p.Rounds, p.Delta)
+	return err
+}
+
+// Average solves a problem with DPPS. The errors are what makes no sense (*fault.Argument; ErrNetwork;
+// accounting.ComposeAdvanced), those of Sequence.Calibrate and PushSum.Average (ErrSensitivity and ErrDiverged among
+// them), and the context's.
+func Average(ctx context.Context, p Problem) (*Result, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	s := p.Sequence
+	c, err := p.Calibrate(ctx, s, p.Progress)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Mark: simulated.Revealing(), Protocol: "dpps", Graph: p.Name, Nodes: s.Nodes(), Period: s.Period(),
+		Seed: p.Seed, B: p.B, NoiseRate: p.NoiseRate, Sync: p.Sync, Estimate: p.Source.String(), C: c.C,
+		Lambda: c.Lambda, Ergodicity: c.Ergodicity, Delta: p.Delta}
+	if r.Broadcast, err = s.BroadcastRounds(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.judge(ctx, p, c.Constants); err != nil {
+		return nil, err
+	}
+	options := p.Options(c)
+	sum, err := NewPushSum(s, Scalars(p.Values), options, seeds.Noise.Random(p.Seed))
+	if err != nil {
+		return nil, err
+	}
+	run, err := sum.Average(ctx, p.Rounds)
+	if err != nil {
+		return nil, err
+	}
+	r.Mean, r.Errors = run.Mean, run.Errors
+	r.addRounds(run.Rounds)
+	return r, r.account(options.Epsilon(), p.Rounds)
+}
+
+// judge says whether constants are sound.
+func (r *Result) judge(ctx context.Context, p Problem, c Constants) error {
+	switch p.Source {
+	case Omniscient:
+		return nil
+	case Sound:
+		sound := true
+		r.Sound, r.Needed = &sound, c.C
+		return nil
+	}
+	necessary, enough, err := p.Sequence.SoundConstant(ctx, c.Lambda,
+		CalibrateOptions{Horizon: p.Sync, Progress: p.Progress})
+	switch {
+	case errors.Is(err, ErrTooLarge): // nobody can say
+	case err != nil:
+		return err
+	default:
+		sound := c.C >= enough
+		if r.Needed = necessary; sound || c.C < necessary*(1-1e-9) {
+			r.Sound = &sound
+		}
+	}
+	if p.Unsound != nil && (r.Sound == nil || !*r.Sound) {
+		p.Unsound(c)
+	}
+	return nil
+}
+
+// still is the share of the first sensitivity below which a round does nothing but rounding.
+const still = 1e-9
+
+// Moves reports whether this much sensitivity is more than what rounding makes of the first.
+func (r *Result) Moves(sensitivity float64) bool { return sensitivity > still*r.Rounds[0].Estimated }
+
+func (r *Result) addRounds(reports []Report) {
+	counted := 0
+	for _, report := range reports {
+		r.Rounds = append(r.Rounds, Round(report))
+		if r.Moves(report.Estimated) {
+			ratio := report.Real / report.Estimated
+			r.MeanRatio += ratio
+			r.MostRatio = max(r.MostRatio, ratio)
+			counted++
+		}
+	}
+	if counted > 0 {
+		r.MeanRatio /= float64(counted)
+	}
+}
+
+// account composes the rounds.
+func (r *Result) account(epsilon float64, rounds int) (err error) {
+	r.Epsilon = epsilon
+	if r.Basic, err = accounting.ComposeBasic(epsilon, rounds); err != nil {
+		return err
+	}
+	r.Advanced, err = accounting.ComposeAdvanced(epsilon, rounds, r.Delta)
+	return err
+}

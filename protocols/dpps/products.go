@@ -1,0 +1,170 @@
+package dpps
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/parallel"
+	"mafalda/protocols/internal/consensus"
+)
+
+// ErrTooLarge is wrapped by errors about networks that are too large to calibrate estimates for. It is the same in
+// all rooms of protocols.
+var ErrTooLarge = consensus.ErrTooLarge
+
+// SizeError says that calibration would take more numbers than fit into memory. It wraps ErrTooLarge. Constants that
+// are known already take no calibration.
+type SizeError struct {
+	Nodes      int
+	Rounds     int     // after which the network has not mixed: synchronizing helps; 0: a single product is too large
+	Ergodicity float64 // τ after these rounds
+	Most       float64 // numbers that may be stored
+}
+
+// Error tells the two cases apart.
+func (e *SizeError) Error() string {
+	if e.Rounds == 0 {
+		return fmt.Sprintf("%v: calibrating C' and lambda for %d nodes takes products of %d×%d weights", ErrTooLarge,
+			e.Nodes,
+			e.Nodes, e.Nodes)
+	}
+	return fmt.Sprintf("%v: calibrating C' and lambda needs more than %.2g numbers of memory for %d nodes that "+
+		"mix slowly (tau = %.3g after %d rounds)", ErrTooLarge, e.Most, e.Nodes, e.Ergodicity, e.Rounds)
+}
+
+// Unwrap returns ErrTooLarge.
+func (e *SizeError) Unwrap() error { return ErrTooLarge }
+
+const (
+	mixed       = 1e-4  // lags are looked at until τ has fallen so far
+	mostLags    = 20000 // or there are so many
+	mostNumbers = 2e8   // that calibration may store
+)
+
+// products are Φ of all lags below len(lags), for every phase of the last round: lags[s][e] is W(e-1)⋯W(e-s), n×n.
+type products struct {
+	lags    [][]*mat.Dense
+	ergodic []float64 // τ_s, of all lags up to len(lags), rounded up
+	limited bool      // to a horizon: longer lags do not occur
+}
+
+// products multiplies until the network has mixed, or up to the horizon if there is one.
+func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products, error) {
+	n, period := s.Nodes(), s.Period()
+	if numbers := 2 * float64(n) * float64(n) * float64(period); numbers > o.mostNumbers() {
+		return nil, &SizeError{Nodes: n, Most: o.mostNumbers()}
+	}
+	p := &products{}
+	last := identities(n, period)
+	for lag := 0; ; lag++ {
+		tau, err := largestErgodicity(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		if lag > 0 {
+			tau = math.Min(tau+float64(n)*0x1p-50, p.ergodic[lag-1]) // rounding; it never grows
+		}
+		p.ergodic = append(p.ergodic, tau)
+		p.limited = o.Horizon > 0 && lag == o.Horizon
+		if p.limited || lag > 0 && tau < mixed {
+			return p, nil
+		}
+		o.show(tau, lag)
+		p.lags = append(p.lags, last)
+		if numbers := float64(len(p.lags)+1) * float64(n*n*period); lag == mostLags || numbers > o.mostNumbers() {
+			return nil, &SizeError{Nodes: n, Rounds: lag, Ergodicity: tau, Most: o.mostNumbers()}
+		}
+		next := make([]*mat.Dense, period)
+		for e := range next {
+			next[e] = timesSparse(ctx, last[e], s, ((e-lag-1)%period+period)%period)
+		}
+		last = next
+	}
+}
+
+func (o CalibrateOptions) mostNumbers() float64 {
+	if o.most > 0 {
+		return o.most
+	}
+	return mostNumbers
+}
+
+// show tells how far the products are.
+func (o CalibrateOptions) show(tau float64, lag int) {
+	if o.Progress == nil {
+		return
+	}
+	done := math.Log(tau) / math.Log(mixed)
+	if o.Horizon > 0 {
+		done = math.Max(done, float64(lag)/float64(o.Horizon))
+	}
+	o.Progress(productsShare * done)
+}
+
+// identities returns so many n×n identity matrices.
+func identities(n, count int) []*mat.Dense {
+	list := make([]*mat.Dense, count)
+	for e := range list {
+		list[e] = mat.NewDense(n, n, nil)
+		for i := range n {
+			list[e].Set(i, i, 1)
+		}
+	}
+	return list
+}
+
+// timesSparse returns Φ·W(t), or something else if the context is done.
+func timesSparse(ctx context.Context, phi *mat.Dense, s *Sequence, t int) *mat.Dense {
+	n := s.Nodes()
+	product := mat.NewDense(n, n, nil)
+	w := s.Weights(t)
+	parallel.For(n, func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		w.MulVecTo(product.RawRowView(i), true, phi.RawRowView(i))
+	})
+	return product
+}
+
+// largestErgodicity returns that of some matrices. The only error is the context's.
+func largestErgodicity(ctx context.Context, list []*mat.Dense) (float64, error) {
+	var tau float64
+	for _, phi := range list {
+		if ctx.Err() != nil {
+			break
+		}
+		tau = math.Max(tau, ergodicity(ctx, phi))
+	}
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	return tau, nil
+}
+
+// ergodicity returns half the largest ‖·‖₁ distance of two rows (Dobrushin), or something else if the context is done.
+func ergodicity(ctx context.Context, phi *mat.Dense) float64 {
+	n, _ := phi.Dims()
+	most := make([]float64, n)
+	parallel.For(n, func(a int) {
+		if ctx.Err() != nil {
+			return
+		}
+		for b := range a {
+			var sum float64
+			other := phi.RawRowView(b)
+			for j, x := range phi.RawRowView(a) {
+				sum += math.Abs(x - other[j])
+			}
+			most[a] = math.Max(most[a], sum/2)
+		}
+	})
+	var tau float64
+	for _, v := range most {
+		tau = math.Max(tau, v)
+	}
+	return tau
+}

@@ -1,0 +1,60 @@
+package doubledouble
+
+import (
+	"math"
+	"math/big"
+)
+
+// Number is the sum of two numbers, the second far below the first: 106 bits (Dekker 1971). The zero value is 0.
+type Number struct{ Hi, Lo float64 }
+
+// Quick returns a + b without error, for |a| ≥ |b|.
+func Quick(a, b float64) Number {
+	s := a + b
+	return Number{s, b - (s - a)}
+}
+
+// sum returns a + b without error.
+func sum(a, b float64) Number {
+	s := a + b
+	t := s - a
+	return Number{s, (a - (s - t)) + (b - t)}
+}
+
+// Plus has an error of some 2⁻¹⁰⁴(|x| + |y|).
+func (x Number) Plus(y Number) Number {
+	s := sum(x.Hi, y.Hi)
+	return Quick(s.Hi, s.Lo+(x.Lo+y.Lo))
+}
+
+// Times has a relative error of some 2⁻¹⁰⁴.
+func (x Number) Times(y Number) Number {
+	p := x.Hi * y.Hi
+	return Quick(p, math.FMA(x.Hi, y.Hi, -p)+(x.Hi*y.Lo+x.Lo*y.Hi))
+}
+
+// Minus returns -x.
+func (x Number) Minus() Number { return Number{-x.Hi, -x.Lo} }
+
+// Over returns x/y, by two steps of long division.
+func (x Number) Over(y Number) Number {
+	first := x.Hi / y.Hi
+	rest := x.Plus(y.Times(Number{-first, 0}))
+	second := rest.Hi / y.Hi
+	rest = rest.Plus(y.Times(Number{-second, 0}))
+	return Quick(first, second).Plus(Number{rest.Hi / y.Hi, 0})
+}
+
+// Root returns √x, x > 0, by a step of Newton's.
+func (x Number) Root() Number {
+	r := math.Sqrt(x.Hi)
+	rest := x.Plus(Number{r, 0}.Times(Number{r, 0}).Minus())
+	return Quick(r, rest.Hi/(2*r))
+}
+
+// Of rounds.
+func Of(x *big.Float) Number {
+	hi, _ := x.Float64()
+	lo, _ := new(big.Float).SetPrec(x.Prec()).Sub(x, new(big.Float).SetFloat64(hi)).Float64()
+	return Number{hi, lo}
+}

@@ -1,0 +1,9 @@
+package span
+
+import (
+	"testing"
+
+	"mafalda/protocols/internal/protocoltest"
+)
+
+func TestMain(m *testing.M) { protocoltest.Main(m) }

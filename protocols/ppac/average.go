@@ -1,0 +1,180 @@
+package ppac
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"mafalda/graph"
+	"mafalda/internal/parallel"
+	"mafalda/protocols/averaging"
+	"mafalda/protocols/internal/pairs"
+	"mafalda/protocols/internal/seeds"
+)
+
+// AverageOptions says how PPAC averages.
+type AverageOptions struct {
+	NoiseStd float64                // of every fragment that is noise; 0 means 15 times the values'
+	Chosen   []int                  // m_i; nil: drawn with the problem's seed
+	Progress func(fraction float64) // of what observers learn, if not nil
+}
+
+// Averaging is a run of PPAC with what it leaks.
+type Averaging struct {
+	Problem averaging.Problem
+	Result  Result
+	Run     *Run
+
+	protocol *Protocol
+	observed []observed
+}
+
+// Average solves a problem with PPAC, and says what every coalition of observers learns. The errors are those of
+// averaging.Problem.Check, New, Protocol.View and View.Leakages, noise that makes no sense (*fault.Argument), and the
+// context's.
+func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Averaging, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if o.NoiseStd == 0 {
+		o.NoiseStd = 15 * p.ValueStd
+	}
+	if err := averaging.CheckDeviation("NoiseStd", o.NoiseStd); err != nil {
+		return nil, err
+	}
+	g := p.Network.Graph
+	if o.Chosen == nil {
+		o.Chosen = ChooseNeighbours(g, seeds.Choice.Random(p.Seed))
+	}
+	protocol, err := New(g, p.Network.Gossip, o.Chosen)
+	if err != nil {
+		return nil, err
+	}
+	run, err := protocol.Prepare(p.Values, Uniform(p.ValueStd, o.NoiseStd), seeds.Noise.Random(p.Seed))
+	if err != nil {
+		return nil, err
+	}
+	a := &Averaging{Problem: p, protocol: protocol, Run: run}
+	return a, a.finish(ctx, o)
+}
+
+// finish runs the consensus phase and finds out what observers learn.
+func (a *Averaging) finish(ctx context.Context, o AverageOptions) (err error) {
+	rounds, tolerance := a.Problem.Limit()
+	if err := a.protocol.Average(ctx, a.Run, rounds, tolerance); err != nil {
+		return err
+	}
+	if a.observed, err = a.observe(ctx, o); err != nil {
+		return err
+	}
+	a.summarize(o.NoiseStd)
+	return nil
+}
+
+// ReadChosen reads lines "node neighbour", one for each node: m_i. Errors name the file and the line.
+func ReadChosen(path string, g *graph.Graph) ([]int, error) {
+	chosen := make([]int, g.Nodes())
+	return chosen, pairs.Read(path, g.Labels(), func(i int, text string) error {
+		v := slices.Index(g.Labels(), text)
+		if v < 0 || g.Adjacency().At(i, v) == 0 {
+			return fmt.Errorf("node %s chooses %q, which is not its neighbour", g.Label(i), text)
+		}
+		chosen[i] = v
+		return nil
+	})
+}
+
+// observed is what one coalition learns.
+type observed struct {
+	coalition []int
+	view      *View
+	leaks     []Leakage // of those asked for
+}
+
+// leakages keeps what a coalition learns of those asked for.
+func (a *Averaging) leakages(ctx context.Context, view *View, noise float64) ([]Leakage, error) {
+	leaks, err := view.Leakages(ctx, Uniform(a.Problem.ValueStd, noise))
+	return slices.DeleteFunc(leaks, func(l Leakage) bool { return !a.Problem.Asked(l.Victim) }), err
+}
+
+// observe computes what every coalition learns, on all processors.
+func (a *Averaging) observe(ctx context.Context, o AverageOptions) ([]observed, error) {
+	coalitions := a.Problem.Coalitions()
+	all := make([]observed, len(coalitions))
+	err := forEach(ctx, len(all), o.Progress, func(ctx context.Context, i int) (err error) {
+		all[i].coalition = coalitions[i]
+		if all[i].view, err = a.protocol.View(ctx, coalitions[i], a.Problem.UpTo()); err != nil {
+			return err
+		}
+		all[i].leaks, err = a.leakages(ctx, all[i].view, o.NoiseStd)
+		return err
+	})
+	return all, err
+}
+
+// forEach calls f for every i < n on all processors. The first error ends the others' context, and is returned.
+func forEach(ctx context.Context, n int, progress func(float64), f func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	done := 0
+	parallel.For(n, func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := f(ctx, i); err != nil {
+			cancel(err)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; progress != nil {
+			progress(float64(done) / float64(n))
+		}
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// summarize fills in the result.
+func (a *Averaging) summarize(noise float64) {
+	p, r, g := &a.Problem, &a.Result, a.Problem.Network.Graph
+	*r = Result{Run: p.Head("ppac", noise), Floor: averaging.Floor(g.Nodes()), Pairs: []PairLeakage{}, Leaves: []Leaf{},
+		Recovered: []Recovered{}}
+	r.Ran(a.Run.Mean, a.Run.Errors())
+	for i, label := range g.Labels() {
+		r.Chosen = append(r.Chosen, Chosen{label, g.Label(a.protocol.Chosen(i))})
+	}
+	for _, l := range GeneralizedLeaves(g) {
+		r.Leaves = append(r.Leaves, Leaf{g.Label(l.Head), g.Label(l.Tail)})
+	}
+	finite := 0
+	for _, o := range a.observed {
+		if o.view.Ceiling() {
+			r.Ceilings++
+		}
+		limits := a.protocol.Limits(o.coalition, func(int) float64 { return p.ValueStd })
+		observer := p.Label(o.coalition)
+		for _, l := range o.leaks {
+			r.Pairs = append(r.Pairs, PairLeakage{observer, g.Label(l.Victim), averaging.Nats(l.Nats),
+				averaging.Nats(limits[l.Victim])})
+			r.Worst = max(r.Worst, averaging.Nats(l.Nats))
+			if !math.IsInf(l.Nats, 1) {
+				finite++
+				r.MeanLeak += l.Nats
+				continue
+			}
+			r.Infinite++
+			if value, err := a.protocol.Recover(a.Run, o.coalition, l.Victim); err == nil {
+				r.Recovered = append(r.Recovered, Recovered{observer, g.Label(l.Victim), p.Values[l.Victim], value})
+			}
+		}
+	}
+	if finite > 0 {
+		r.MeanLeak /= float64(finite)
+	}
+}

@@ -1,0 +1,102 @@
+package ppac
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/graph"
+	"mafalda/protocols/averaging"
+)
+
+// AppendixExample is the 6-node example of Fereydounian et al., Appendix A, with its values, chosen neighbours and
+// v(0), where node 4 looks at node 1; the seed is that of sweeps. The text does not list the edges: these fit what it
+// says (every chosen neighbour is one, and a cycle visits all nodes).
+func AppendixExample(ctx context.Context, seed uint64) (*Averaging, error) {
+	var edges []graph.Edge
+	for _, e := range [][2]int{{0, 1}, {1, 3}, {2, 3}, {3, 4}, {0, 5}, {4, 5}, {1, 2}} {
+		edges = append(edges, graph.Edge{U: e[0], V: e[1], Weight: 1})
+	}
+	g, err := graph.New([]string{"1", "2", "3", "4", "5", "6"}, edges, false)
+	if err != nil {
+		return nil, err
+	}
+	w, err := graph.NewGossip(g, graph.Laplacian)
+	if err != nil {
+		return nil, err
+	}
+	protocol, err := New(g, w, []int{1, 3, 3, 2, 3, 0})
+	if err != nil {
+		return nil, err
+	}
+	a := &Averaging{protocol: protocol, Problem: averaging.Problem{
+		Network: &graph.Network{Graph: g, Gossip: w, Origin: graph.Origin{Source: "the 6-node example"}},
+		Values:  []float64{2.30, 4.40, -6.17, 2.75, 6.01, 0.92}, ValueStd: 10,
+		Observers: [][]int{{3}}, Victims: []int{0}, Seed: seed}}
+	const rounds, noise = 60, 15
+	a.Run = NewRun(a.Problem.Values, []float64{-12.57, 16.49, -20.11, 20.78, -23.08, 28.70})
+	if err := protocol.Average(ctx, a.Run, rounds, 0); err != nil {
+		return nil, err
+	}
+	if a.observed, err = a.observe(ctx, AverageOptions{NoiseStd: noise}); err != nil {
+		return nil, err
+	}
+	a.summarize(noise)
+	return a, nil
+}
+
+// CycleLeakage is what node 1 learns of node 2 on a cycle, by noise.
+type CycleLeakage struct {
+	Nodes    int
+	Noises   []float64 // standard deviations
+	Leakages []float64 // in nats
+	Floor    float64   // what the average alone says
+}
+
+// CycleValueStd is the standard deviation of the values of Cycles.
+const CycleValueStd = 10
+
+// Cycles are the leakages of Fereydounian et al., Figure 7.
+func Cycles(ctx context.Context) ([]CycleLeakage, error) {
+	var all []CycleLeakage
+	for _, n := range []int{10, 20, 30, 40} {
+		c, err := onCycle(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func onCycle(ctx context.Context, n int) (c CycleLeakage, err error) {
+	g, _, err := graph.ByName(fmt.Sprintf("cycle:%d", n), graph.BuiltinOptions{})
+	if err != nil {
+		return c, err
+	}
+	// the paper's A/2 reaches no consensus on even cycles; powers of these weights see the same
+	w, err := graph.NewGossip(g, graph.Metropolis)
+	if err != nil {
+		return c, err
+	}
+	next := make([]int, n)
+	for i := range next {
+		next[i] = (i + 1) % n
+	}
+	p, err := New(g, w, next)
+	if err != nil {
+		return c, err
+	}
+	view, err := p.View(ctx, []int{0}, Forever)
+	if err != nil {
+		return c, err
+	}
+	c = CycleLeakage{Nodes: n, Floor: averaging.Floor(n)}
+	for _, scale := range decades() {
+		leaks, err := view.Leakages(ctx, Uniform(CycleValueStd, scale*CycleValueStd))
+		if err != nil {
+			return c, err
+		}
+		c.Noises, c.Leakages = append(c.Noises, scale*CycleValueStd), append(c.Leakages, leaks[0].Nats)
+	}
+	return c, nil
+}

@@ -1,0 +1,65 @@
+package ppac
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"mafalda/protocols/internal/consensus"
+)
+
+// Run is a run of the protocol.
+type Run struct {
+	Mean      float64     // of the private values
+	Fragments [][]float64 // Fragments[i][at] is Γ_ij for j the at-th neighbour of i, ascending
+	Values    [][]float64 // Values[t] is v(t), with Values[0] the sums of fragments
+}
+
+// NewRun is a run of which the sums of fragments v(0) are known, but not the fragments. It keeps v(0).
+func NewRun(u, start []float64) *Run {
+	return &Run{Mean: consensus.Mean(u), Values: [][]float64{start}}
+}
+
+// Error returns ‖v(t) - Mean·1‖₂.
+func (r *Run) Error(t int) float64 { return consensus.Distance(r.Values[t], r.Mean) }
+
+// Errors returns those of all rounds.
+func (r *Run) Errors() []float64 { return consensus.Errors(r.Values, r.Mean) }
+
+// Prepare runs the preparation phase: it draws noise from r and returns Γ and v(0). u has n values (else
+// ErrNetwork).
+func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error) {
+	if len(u) != p.Nodes() {
+		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(u), p.Nodes())
+	}
+	if err := d.check(p); err != nil {
+		return nil, err
+	}
+	run := NewRun(u, make([]float64, p.Nodes()))
+	run.Fragments = make([][]float64, p.Nodes())
+	for i, around := range p.neighbours {
+		row := make([]float64, len(around))
+		rest, last := u[i], 0
+		for at, j := range around {
+			if j == p.chosen[i] {
+				last = at
+				continue
+			}
+			row[at] = d.Noise(i, j) * r.NormFloat64()
+			rest -= row[at]
+		}
+		row[last] = rest
+		for at, j := range around {
+			run.Values[0][j] += row[at]
+		}
+		run.Fragments[i] = row
+	}
+	return run, nil
+}
+
+// Average runs the consensus phase from v(0): until all nodes are within tolerance of the mean of v(0), in the norm
+// ‖v(t) - m·1‖₂, or for so many rounds (a tolerance of 0 runs them all). The only error is the context's.
+func (p *Protocol) Average(ctx context.Context, run *Run, rounds int, tolerance float64) (err error) {
+	run.Values, err = consensus.Average(ctx, p.w, run.Values[:1], rounds, tolerance)
+	return err
+}

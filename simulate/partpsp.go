@@ -1,0 +1,229 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"mafalda/protocols/dpps"
+	"mafalda/protocols/partpsp"
+)
+
+// PartPSPTask is data and a perceptron for package partpsp, which tells its records by their numbers.
+type PartPSPTask struct {
+	Perceptron
+	Train, Test Dataset
+}
+
+var _ partpsp.Task = PartPSPTask{}
+
+// Records returns how many there are to train on.
+func (t PartPSPTask) Records() int { return t.Train.Len() }
+
+// Tests returns how many there are to test with.
+func (t PartPSPTask) Tests() int { return t.Test.Len() }
+
+// NewLearner returns scratch for one goroutine.
+func (t PartPSPTask) NewLearner() partpsp.Learner {
+	return &partPSPLearner{worker: t.NewWorker().(*PerceptronWorker), task: t}
+}
+
+// Check refuses data that are not the model's. Errors wrap ErrData.
+func (t PartPSPTask) Check() error {
+	features := t.Features()
+	if t.Train.Features != features || t.Test.Features != features || t.Test.Len() == 0 {
+		return fmt.Errorf("%w: records of %d features, tests of %d, a model of %d", ErrData, t.Train.Features,
+			t.Test.Features, features)
+	}
+	for _, data := range []Dataset{t.Train, t.Test} {
+		if err := t.Perceptron.Check(data); err != nil {
+			return fmt.Errorf("%w: %w", ErrData, err)
+		}
+	}
+	return nil
+}
+
+// partPSPLearner computes gradients of batches.
+type partPSPLearner struct {
+	worker *PerceptronWorker
+	task   PartPSPTask
+	batch  Dataset
+}
+
+func (l *partPSPLearner) Take(records []int) { l.batch = l.task.Train.Pick(records) }
+
+func (l *partPSPLearner) GradientTo(dst, theta []float32) {
+	l.worker.ClippedSumTo(dst, theta, l.batch, math.Inf(1))
+}
+
+func (l *partPSPLearner) Correct(theta []float32) int { return l.worker.Correct(theta, l.task.Test) }
+
+// PartPSPNetwork is a directed network, and what its estimate takes.
+type PartPSPNetwork struct {
+	Name        string
+	Sequence    *dpps.Sequence
+	Calibration dpps.Calibration
+}
+
+// PartPSP is a table of trainings as in Zhou et al., Table II: how many layers are shared, and the noise, on some
+// networks.
+type PartPSP struct {
+	Task     Task
+	Model    Perceptron
+	Networks []PartPSPNetwork
+	Shared   []int     // numbers of layers
+	Bs       []float64 // noise levels; training without noise is always there, too
+	Seeds    int       // runs of every cell
+	Epochs   int
+	Batch    int                    // records of a node in a round
+	Rate     float64                // of shared and local layers
+	Clip     float64                // of the sum of magnitudes of the shared gradient
+	PushSum  dpps.Options           // of trainings with noise; B and Calibration are filled in
+	Progress func(fraction float64) // called after every run, if not nil
+}
+
+// PartPSPCell is a cell of the table.
+type PartPSPCell struct {
+	Network  string   `json:"network"`
+	Shared   int      `json:"shared_layers"`
+	B        *float64 `json:"b,omitempty"` // absent: without noise
+	Epsilon  *float64 `json:"epsilon_per_round,omitempty"`
+	Accuracy float64  `json:"accuracy"` // mean of the seeds
+	Std      *float64 `json:"accuracy_std,omitempty"`
+	RAS      float64  `json:"mean_real_sensitivity"`
+	Ratio    *float64 `json:"mean_real_over_estimated,omitempty"`
+	Rounds   int      `json:"rounds"`
+	Clipped  float64  `json:"clipped_fraction"`
+	Diverged int      `json:"diverged,omitempty"` // runs
+}
+
+// MethodOf names how many of the layers are shared as the paper does.
+func (p *PartPSP) MethodOf(shared int) string {
+	if shared == p.Model.Layers() {
+		return "SGPDP"
+	}
+	return fmt.Sprintf("PartPSP-%d", shared)
+}
+
+// training returns that of a cell; b = 0 is without noise. The errors wrap ErrData.
+func (p *PartPSP) training(n PartPSPNetwork, shared int, b float64, seed uint64) (partpsp.Training, error) {
+	task := PartPSPTask{Perceptron: p.Model}
+	task.Train, task.Test = p.Task.Split(seed)
+	if records, nodes := task.Records(), n.Sequence.Nodes(); records/nodes < p.Batch {
+		return partpsp.Training{}, fmt.Errorf("%w: %d training records are fewer than a batch of %d for each of %d nodes",
+			ErrData, records, p.Batch, nodes)
+	}
+	if err := task.Check(); err != nil {
+		return partpsp.Training{}, err
+	}
+	push := p.PushSum
+	push.B, push.Calibration = b, n.Calibration
+	if b == 0 {
+		push = dpps.Options{NoNoise: true, Estimate: dpps.Real, Sync: p.PushSum.Sync}
+	}
+	return partpsp.Training{Task: task, Sequence: n.Sequence, Shared: shared, Epochs: p.Epochs, Batch: p.Batch,
+		LocalRate: p.Rate, SharedRate: p.Rate, Clip: p.Clip, PushSum: push}, nil
+}
+
+// Train fills the table: by shared layers, then noise (none at last), then network. The errors are data that do not fit
+// (ErrData), a sensitivity that was underestimated (dpps.ErrSensitivity), and the context's.
+func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
+	levels := append(append([]float64(nil), p.Bs...), 0)
+	runs := len(p.Networks) * len(p.Shared) * len(levels) * p.Seeds
+	var cells []PartPSPCell
+	for _, shared := range p.Shared {
+		for _, b := range levels {
+			for _, n := range p.Networks {
+				results, err := p.trainCell(ctx, n, shared, b, func(seed int) {
+					if p.Progress != nil {
+						p.Progress(float64(len(cells)*p.Seeds+seed+1) / float64(runs))
+					}
+				})
+				if errors.Is(err, ErrData) {
+					return nil, err
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s, b = %g: %w", p.MethodOf(shared), n.Name, b, err)
+				}
+				cells = append(cells, p.cell(n.Name, shared, b, results))
+			}
+		}
+	}
+	return cells, nil
+}
+
+// trainCell runs all seeds of a cell.
+func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64,
+	done func(seed int)) ([]*partpsp.Result, error) {
+	var results []*partpsp.Result
+	for seed := range p.Seeds {
+		t, err := p.training(n, shared, b, uint64(seed))
+		if err != nil {
+			return nil, err
+		}
+		r, err := t.Run(ctx, uint64(seed))
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+		done(seed)
+	}
+	return results, nil
+}
+
+// cell sums runs up.
+func (p *PartPSP) cell(network string, shared int, b float64, runs []*partpsp.Result) PartPSPCell {
+	c := PartPSPCell{Network: network, Shared: shared}
+	if b > 0 {
+		epsilon := dpps.Options{B: b, NoiseRate: p.PushSum.NoiseRate}.Epsilon()
+		c.B, c.Epsilon = &b, &epsilon
+	}
+	n := float64(len(runs))
+	var ratio, squares float64
+	counted := 0
+	for _, r := range runs {
+		c.Accuracy += r.Accuracy / n
+		c.RAS += r.MeanReal() / n
+		c.Clipped += r.Clipped / n
+		c.Rounds = max(c.Rounds, len(r.Rounds))
+		if r.Diverged {
+			c.Diverged++
+		}
+		for _, round := range r.Rounds {
+			if round.Estimated > 0 {
+				ratio += round.Real / round.Estimated
+				counted++
+			}
+		}
+	}
+	for _, r := range runs {
+		squares += (r.Accuracy - c.Accuracy) * (r.Accuracy - c.Accuracy)
+	}
+	if n > 1 {
+		std := math.Sqrt(squares / (n - 1))
+		c.Std = &std
+	}
+	if b > 0 && p.PushSum.Estimate != dpps.Real && counted > 0 {
+		ratio /= float64(counted)
+		c.Ratio = &ratio
+	}
+	return c
+}
+
+// Sensitivities returns so many rounds of training under noise of this b with the first seed, or those up to the one
+// whose sensitivity was underestimated. The errors are those of Train.
+func (p *PartPSP) Sensitivities(ctx context.Context, n PartPSPNetwork, shared int, b float64,
+	rounds int) ([]dpps.Report, error) {
+	t, err := p.training(n, shared, b, 0)
+	if err != nil {
+		return nil, err
+	}
+	perEpoch := max(t.RoundsPerEpoch(), 1)
+	t.Epochs = min(t.Epochs, (rounds+perEpoch-1)/perEpoch)
+	r, err := t.Run(ctx, 0)
+	if err != nil && !errors.Is(err, dpps.ErrSensitivity) {
+		return nil, err
+	}
+	return r.Rounds[:min(rounds, len(r.Rounds))], nil
+}

@@ -1,0 +1,159 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/simulated"
+	"mafalda/protocols/dpps"
+)
+
+// PartPSPOptions say what a table of trainings with PartPSP is of: a perceptron of three layers, features-10-features-
+// classes, as in Zhou et al.
+type PartPSPOptions struct {
+	Task         string // synthetic or mnist
+	Data         string // the folder with the data of mnist
+	Records      int    // of the synthetic task
+	Features     int    // of the synthetic task
+	Nodes        int
+	Networks     []string // directed ones: exp, and d-out:d
+	Shared       []int    // how many of the layers are shared, from the first
+	Bs           []float64
+	Seeds        int // runs of every cell
+	Epochs       int
+	Batch        int // records of a node in a round
+	LearningRate float64
+	Clip         float64
+	Plan         dpps.Plan // of the noise, but for B
+}
+
+const (
+	partPSPHidden  = 10 // units
+	partPSPClasses = 10 // of the synthetic task
+	partPSPLayers  = 3
+)
+
+// PartPSPTasks are the tasks that NewPartPSP knows.
+func PartPSPTasks() []string { return []string{"synthetic", "mnist"} }
+
+// PartPSPResult is a table, as plain data.
+type PartPSPResult struct {
+	simulated.Mark
+	Task     string        `json:"task"`
+	Widths   []int         `json:"widths"`
+	Nodes    int           `json:"nodes"`
+	Seeds    int           `json:"seeds"`
+	GammaN   float64       `json:"gamma_n"`
+	Estimate string        `json:"estimate"`
+	Sync     int           `json:"sync"`
+	Cells    []PartPSPCell `json:"cells"`
+}
+
+// Result puts a head before the cells of a table.
+func (o *PartPSPOptions) Result(p *PartPSP, cells []PartPSPCell) *PartPSPResult {
+	return &PartPSPResult{Mark: simulated.Noise(), Task: o.Task, Widths: slices.Clone(p.Model.widths), Nodes: o.Nodes,
+		Seeds: o.Seeds, GammaN: o.Plan.NoiseRate, Estimate: o.Plan.Source.String(), Sync: o.Plan.Sync, Cells: cells}
+}
+
+// Check finds numbers that make no sense: a *fault.Argument.
+func (o *PartPSPOptions) Check() error {
+	positive := []struct {
+		field string
+		value float64
+	}{
+		{"Records", float64(o.Records)}, {"Features", float64(o.Features)}, {"Nodes", float64(o.Nodes)},
+		{"Epochs", float64(o.Epochs)}, {"Batch", float64(o.Batch)}, {"Seeds", float64(o.Seeds)},
+		{"NoiseRate", o.Plan.NoiseRate}, {"LearningRate", o.LearningRate}, {"Clip", o.Clip},
+	}
+	for _, c := range positive {
+		if err := fault.Positive(c.field, c.value); err != nil {
+			return err
+		}
+	}
+	for _, b := range o.Bs {
+		if err := fault.Positive("B", b); err != nil {
+			return err
+		}
+	}
+	for _, s := range o.Shared {
+		if s < 1 || s > partPSPLayers {
+			return fault.New("Shared", s, "the model has three layers, of which at least one is shared")
+		}
+	}
+	switch {
+	case o.Plan.Sync < 0:
+		return fault.New("Sync", o.Plan.Sync, "must not be negative")
+	case len(o.Networks) == 0:
+		return fault.New("Networks", nil, "nothing to train on")
+	case len(o.Shared) == 0:
+		return fault.New("Shared", nil, "nothing to train")
+	}
+	return nil
+}
+
+// NewPartPSP checks options, makes or reads the data, and prepares the networks. The errors are those of Check, MNIST
+// and dpps.Sequence.Calibrate, names that nobody knows, and networks that are none (dpps.ErrNetwork).
+func NewPartPSP(ctx context.Context, o PartPSPOptions) (*PartPSP, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	task, classes, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	features := task.Model.Features()
+	p := &PartPSP{Task: task, Model: NewPerceptron(features, partPSPHidden, features, classes), Shared: o.Shared,
+		Bs: o.Bs, Seeds: o.Seeds, Epochs: o.Epochs, Batch: o.Batch, Rate: o.LearningRate, Clip: o.Clip,
+		PushSum: o.Plan.Options(dpps.Calibration{})}
+	for _, name := range o.Networks {
+		n, err := o.network(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		p.Networks = append(p.Networks, n)
+	}
+	return p, nil
+}
+
+// load returns the task and the number of its classes.
+func (o *PartPSPOptions) load() (task Task, classes int, err error) {
+	switch o.Task {
+	case "synthetic":
+		if o.Records < 10 || o.Records*o.Features > 1<<28 {
+			return task, 0, fault.New("Records", fmt.Sprintf("%d of %d features", o.Records, o.Features),
+				"must be from 10 records to 2^28 numbers")
+		}
+		return LogisticTask(o.Records, o.Features, partPSPClasses), partPSPClasses, nil
+	case "mnist":
+		if task, err = MNIST(o.Data); err != nil {
+			return task, 0, err
+		}
+		train, _ := task.Split(0)
+		classes = partPSPClasses
+		for _, y := range train.Targets {
+			classes = max(classes, int(y)+1)
+		}
+		return task, classes, nil
+	}
+	return task, 0, fmt.Errorf("unknown task %q: choose %s", o.Task, strings.Join(PartPSPTasks(), " or "))
+}
+
+// network makes a directed network, with what its estimate takes.
+func (o *PartPSPOptions) network(ctx context.Context, name string) (n PartPSPNetwork, err error) {
+	spec := fmt.Sprintf("exp:%d", o.Nodes)
+	if d, ok := strings.CutPrefix(name, "d-out:"); ok {
+		spec = fmt.Sprintf("d-out:%d,%s", o.Nodes, d)
+	} else if name != "exp" {
+		return n, fmt.Errorf("unknown network %q: choose exp, or d-out:d with the number d of nodes that each sends to, "+
+			"itself among them", name)
+	}
+	n.Name = name
+	if n.Sequence, _, err = dpps.ByName(spec); err != nil {
+		return n, err
+	}
+	n.Calibration, err = o.Plan.Calibrate(ctx, n.Sequence, nil)
+	return n, err
+}
