@@ -49,7 +49,11 @@ func drawPair(r *rand.Rand) lossPair {
 // Both δ of one round enclose the definition, for a removed and an added record.
 func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
-	for range 15 {
+	draws := 15
+	if testing.Short() {
+		draws = 4
+	}
+	for range draws {
 		p := drawPair(r)
 		d, err := ComposeSampled(ZeroOut, SampledRounds{SampledGaussian{p.q, p.s}, 1})
 		if err != nil {
@@ -81,8 +85,11 @@ func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 // Every mass of a histogram is right to massError, in both of its parts.
 func TestHistogramIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	worst := 0.0
-	for range 60 {
+	worst, draws := 0.0, 60
+	if testing.Short() {
+		draws = 15
+	}
+	for range draws {
 		p := drawPair(r)
 		from, to := p.support(1e-15, 1e-15)
 		c := p.cumulants(from, to, 1)

@@ -169,12 +169,12 @@ func TestDeltaIsTheInverse(t *testing.T) {
 
 // At the ends of what is accounted for there are bounds, in order, and no NaN.
 func TestSampledExtremes(t *testing.T) {
-	lengths, least := []int{1, 1000}, 1e-30
+	lengths, smallest, least := []int{1, 1000}, MinNoiseMultiplier, 1e-30
 	if testing.Short() {
-		lengths, least = []int{1, 30}, 1e-12
+		lengths, smallest, least = []int{1, 30}, 0.1, 1e-12
 	}
 	for _, q := range []float64{MinProbability, 0.5, 1 - 1e-9, 1} {
-		for _, s := range []float64{MinNoiseMultiplier, 0.3, MaxNoiseMultiplier} {
+		for _, s := range []float64{smallest, 0.3, MaxNoiseMultiplier} {
 			for _, rounds := range lengths {
 				d := composeSampled(t, sampledRounds(q, s, rounds))
 				for _, delta := range []float64{least, 0.99} {

@@ -44,6 +44,11 @@
 // Nodes, or groups of nodes, with strategies of their own are found by Nodes.Optimize. D-MF is Dense for the prefix
 // workload, which knows nothing of the network.
 //
+// # Under random bins
+//
+// Bins finds strategies without negative entries: for a known draw, and the best at an (ε, δ) when it is secret in which
+// batch a record is (accounting.Bins). These are local optima without a certificate; no sensitivity describes them.
+//
 // # The certificate
 //
 // A lower bound on the loss of every strategy, optimal or not, comes with each result of Dense: see LowerBound. The

@@ -53,6 +53,10 @@ func TestAuditSampled(t *testing.T) {
 		}
 		return claim
 	}
+	runs := 16000
+	if testing.Short() {
+		runs = 6000
+	}
 	one, three := strategy.Identity(40), banded(t, 40, 3, 0.6)
 	bins, cyclic := participation.BinsSampling{Bins: 2}, participation.CyclicSampling{Batches: 10}
 	for name, tc := range map[string]struct {
@@ -72,7 +76,7 @@ func TestAuditSampled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			audit := func(actual participation.Sampling, scale float64) SampledResult {
 				r, err := AuditSampled(context.Background(), SampledScenario{tc.c, tc.noise, tc.claim, actual},
-					SampledOptions{Random: rand.NewPCG(1, 2), Runs: 16000, NoiseScale: scale})
+					SampledOptions{Random: rand.NewPCG(1, 2), Runs: runs, NoiseScale: scale})
 				if err != nil {
 					t.Fatal(err)
 				}

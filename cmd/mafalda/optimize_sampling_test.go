@@ -17,6 +17,7 @@ var poisson = []string{"--graph", "florentine", "--T", "40", "-k", "4", "--sampl
 
 // Keys that scripts rely on, and what belongs together.
 func TestOptimizePoisson(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	m := optimizeJSON(t, append(poisson, "--clip", "2", "-o", dir)...)
 	s, p := m.Sampling, m.Privacy

@@ -235,6 +235,7 @@ func TestSimulateBadInput(t *testing.T) {
 // Batches drawn in secret are another study, whose rows say so, and which goes on as any other. Exports with bands are
 // methods, each with groups for its bands; dense ones are refused.
 func TestSimulatePoisson(t *testing.T) {
+	t.Parallel()
 	network := []string{"--graph", "cycle:4", "--T", "12", "-k", "3"}
 	banded, dense := filepath.Join(t.TempDir(), "banded"), filepath.Join(t.TempDir(), "dense")
 	optimizeJSON(t, append(network, "--no-baselines", "--strategy", "banded", "--bandwidth", "2", "-o", banded)...)
