@@ -25,7 +25,7 @@ type SampledPrivacy struct {
 const multiplierDigits = 8
 
 // CalibrateSampled returns a noise multiplier with which the rounds are (ε, δ)-DP, as LossDistribution.Epsilon
-// proves. It is the least such one but for the accuracy of that, and 1e-5: or MinNoiseMultiplier, if that is enough.
+// proves. It is the least such one but for the accuracy of that, and 1e-4: or MinNoiseMultiplier, if that is enough.
 // The errors are a fault.Argument of the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
 func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
 	switch e, d := target.Epsilon, target.Delta; {
@@ -84,6 +84,16 @@ func (t SampledTarget) approximate(multiplier float64) float64 {
 	return math.Log(d.direction(false, t.Delta).saddleFor(math.Log(t.Delta)).epsilon)
 }
 
+// approximateSlope returns about d log ε/d log s.
+func (t SampledTarget) approximateSlope(logMultiplier float64) float64 {
+	const h = 0.01
+	slope := (t.approximate(math.Exp(logMultiplier+h)) - t.approximate(math.Exp(logMultiplier-h))) / (2 * h)
+	if !(slope < -0.1 && slope > -50) {
+		return -1
+	}
+	return slope
+}
+
 // search returns the least multiplier it finds whose upper bound is at most ε.
 func (t SampledTarget) search(both bool) (float64, error) {
 	goal := math.Log(t.Epsilon)
@@ -108,9 +118,9 @@ func (t SampledTarget) search(both bool) (float64, error) {
 
 // narrow finds where log ε comes to its goal as a function of log s: by secants, within an interval that only shrinks.
 func (t SampledTarget) narrow(guess, low, high float64, both bool) (float64, error) {
-	const close, most = 1e-5, 40
+	const close, most = 3e-5, 40
 	goal := math.Log(t.Epsilon) - close/4
-	best, slope := math.Inf(1), -1.0
+	best, slope := math.Inf(1), t.approximateSlope(guess)
 	lastX, lastY := math.NaN(), 0.0
 	for range most {
 		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)

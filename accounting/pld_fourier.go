@@ -29,6 +29,14 @@ type spectrum struct {
 	log, angle []float64 // of the product
 	off        []float64 // bound of the error of log + i·angle
 	most       []float64 // bound of the exact product's logarithm
+	factors    []factor
+}
+
+// A factor is what one measure's transform may be off by: a bound of ‖error‖₂ of its coefficients, how often it is a
+// factor, and bounds of the coefficients' logarithms, or +Inf for coefficients with errors of their own.
+type factor struct {
+	off, power float64
+	most       []float64
 }
 
 func newSpectrum(length int) *spectrum {
@@ -56,11 +64,13 @@ func (s *spectrum) include(c circle, rounds int) {
 	n, length := float64(rounds), len(c.dense)
 	coefficients := s.transform.Coefficients(nil, c.dense)
 	all := transformError(length) * math.Sqrt(float64(length)*squares) * 1.01 // ‖error‖₂ of the coefficients
+	f := factor{all, n, make([]float64, len(coefficients))}
 	work, half := 0, halfAngles(nil)
 	for k, v := range coefficients {
 		size := real(v)*real(v) + imag(v)*imag(v)
 		l := math.Log(size) / 2
 		s.log[k] += n * l
+		f.most[k] = math.Inf(1)
 		switch {
 		case s.log[k] < negligibleLog:
 			s.most[k] += n*math.Log(math.Sqrt(size)+all) + 1e-3
@@ -75,12 +85,13 @@ func (s *spectrum) include(c circle, rounds int) {
 			s.off[k] += n*math.Log1p(off/size) + 4*unit*n*(math.Abs(log)+math.Abs(angle))
 			s.most[k] += n*math.Log(size+off) + 1e-3
 		default:
+			f.most[k] = math.Log(math.Sqrt(size) + all)
 			s.angle[k] += math.Remainder(n*math.Atan2(imag(v), real(v)), 2*math.Pi)
-			relative := math.Log1p(all/math.Sqrt(size)) + 8*unit
-			s.off[k] += n * relative
-			s.most[k] += n*(l+relative) + 1e-3
+			s.off[k] += 16 * unit * n
+			s.most[k] += n*f.most[k] + 1e-3
 		}
 	}
+	s.factors = append(s.factors, f)
 }
 
 // coefficient returns the logarithm of one coefficient, and a bound of the coefficient's error but for that of the
@@ -143,7 +154,7 @@ func (s *spectrum) invert() (convolution []float64, err float64) {
 		coefficients[k] = complex(size*cos, size*sin)
 		sum += size * math.Expm1(s.off[k]+8*unit*(math.Abs(l)+math.Abs(s.angle[k])+4))
 	}
-	err = 2 * sum / length // every coefficient but the first and the last stands for two
+	err = (2*sum + s.factorErrors()) / length // every coefficient but the first and the last stands for two
 	convolution = s.transform.Sequence(nil, coefficients)
 	var squares float64
 	for i := range convolution {
@@ -152,6 +163,22 @@ func (s *spectrum) invert() (convolution []float64, err float64) {
 	}
 	err += transformError(len(convolution)) * math.Sqrt(squares)
 	return convolution, err * 1.01
+}
+
+// factorErrors bounds the sum over all coefficients of what the product is off by for the factors' errors e. The
+// product's derivative with respect to a factor x of power n is at most n·most/|x|, so that Σ|e|·n·most/|x| bounds
+// it, and ‖e‖₂‖n·most/x‖₂ that.
+func (s *spectrum) factorErrors() (sum float64) {
+	for _, f := range s.factors {
+		squares := 0.0
+		for k, l := range f.most {
+			if s.log[k] >= negligibleLog && !math.IsInf(l, 1) {
+				squares += 2 * math.Exp(2*(s.most[k]-l))
+			}
+		}
+		sum += f.power * f.off * math.Sqrt(squares)
+	}
+	return sum * 1.01
 }
 
 // turn moves a point of the circle to its beginning.

@@ -13,7 +13,7 @@ type saddle struct {
 // worth more than a standard deviation.
 func (c composition) leastTilt() float64 {
 	_, _, variance := c.at(0)
-	return math.Max(-0.5, -1/math.Sqrt(variance))
+	return math.Max(-0.5, -0.3/math.Sqrt(variance))
 }
 
 func (c composition) saddle(tilt float64) saddle {
