@@ -25,6 +25,8 @@ type panel struct {
 	nodes int // n
 	width int // nodes a panel has room for
 	data  []float64
+
+	starts *mat.TriDense // if not nil, its rows are in the place of the unit vectors e_i
 }
 
 func newPanel(w *graph.CSR, steps int, kind Kind, width int) *panel {
@@ -52,20 +54,27 @@ func (p *panel) fill(from, to int) {
 }
 
 func (p *panel) fillNode(node, slot int) {
-	row := func(a int) []float64 {
-		at := (a*p.width + slot) * p.nodes
-		return p.data[at : at+p.nodes]
-	}
 	unit := make([]float64, p.nodes)
 	unit[node] = 1
+	if p.starts != nil {
+		for j := range unit {
+			unit[j] = p.starts.At(node, j)
+		}
+	}
 	if p.first == 0 {
-		copy(row(0), unit)
+		copy(p.row(0, slot), unit)
 	} else {
-		p.w.MulVecTo(row(0), false, unit)
+		p.w.MulVecTo(p.row(0, slot), false, unit)
 	}
 	for a := 1; a < p.steps; a++ {
-		p.w.MulVecTo(row(a), false, row(a-1))
+		p.w.MulVecTo(p.row(a, slot), false, p.row(a-1, slot))
 	}
+}
+
+// row returns the n numbers of a power in a node's place.
+func (p *panel) row(power, slot int) []float64 {
+	at := (power*p.width + slot) * p.nodes
+	return p.data[at : at+p.nodes]
 }
 
 // addKernel adds Σ over the panel's first count nodes of (W^(e+p) e_i)·(W^(e+q) e_i) to kernel[p,q] for p ≥ q.

@@ -1,0 +1,119 @@
+package workload
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// The definition: error(M, Y) is tr(A (M ⊗ Y) Aᵀ) of the explicit workload A, whose columns are "time, then node".
+func TestSpaceTimeIsTheDefinition(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "n")
+		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
+		steps := rapid.IntRange(1, 6).Draw(t, "T")
+		kind := kindOf(t)
+		m, y := drawCovariance(t, n), drawCovariance(t, steps)
+		a, err := explicit(w, steps, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var both, half, whole mat.Dense
+		both.Kronecker(y, m)
+		half.Mul(a, &both)
+		whole.Mul(&half, a.T())
+		want := mat.Trace(&whole)
+
+		s, err := NewSpaceTime(w, steps, Options{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := s.TimeGram(ctx, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := s.SpaceGram(ctx, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, got := range map[string]float64{"TimeGram": inner(h, y), "SpaceGram": inner(k, m)} {
+			if math.Abs(got-want) > 1e-11*want {
+				t.Fatalf("%s: error %v, want %v", name, got, want)
+			}
+		}
+	})
+}
+
+// H(M) is linear and all of its entries are by the definition, not only what one Y sees of them; H(I) is Gram.
+func TestTimeGramOfTheIdentityIsGram(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "n")
+		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
+		steps := rapid.IntRange(1, 9).Draw(t, "T")
+		s, err := NewSpaceTime(w, steps, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := mat.NewSymDense(n, nil)
+		for i := range n {
+			one.SetSym(i, i, 1)
+		}
+		got, err := s.TimeGram(ctx, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Gram(ctx, w, steps, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mat.EqualApprox(got, want, 1e-12) {
+			t.Fatalf("H(I) = %v, want %v", mat.Formatted(got), mat.Formatted(want))
+		}
+	})
+}
+
+func TestSpaceTimeRefuses(t *testing.T) {
+	w := cycle(4)
+	for name, tc := range map[string]struct {
+		steps int
+		kind  Kind
+	}{"no steps": {0, Model}, "prefix": {3, Prefix}} {
+		if _, err := NewSpaceTime(w, tc.steps, Options{Kind: tc.kind}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	s, err := NewSpaceTime(w, 3, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.TimeGram(context.Background(), mat.NewSymDense(4, nil)); err == nil {
+		t.Error("a covariance of zero: no error")
+	}
+}
+
+func inner(a, b *mat.SymDense) float64 {
+	var product mat.Dense
+	product.Mul(a, b)
+	return mat.Trace(&product)
+}
+
+func drawCovariance(t *rapid.T, n int) *mat.SymDense {
+	f := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			f.Set(i, j, rapid.Float64Range(-1, 1).Draw(t, "entry"))
+		}
+		f.Set(i, i, f.At(i, i)+2)
+	}
+	m := mat.NewSymDense(n, nil)
+	m.SymOuterK(1, f)
+	for i := range n {
+		m.SetSym(i, i, m.At(i, i)+0.1)
+	}
+	return m
+}
