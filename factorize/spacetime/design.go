@@ -1,0 +1,63 @@
+package spacetime
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/secrets"
+)
+
+// design is the problem for a fixed strategy, as numbers: the variables are the own variances of the nodes 0..n-1, and
+// after them the variances of the pairs.
+type design struct {
+	nodes   int
+	pairs   []secrets.Pair
+	threats []secrets.Threat
+	touched [][]int   // of every threat: the pairs that touch its attacker, as indices of variables
+	cost    []float64 // tr(KM) = costᵀx
+	unit    float64   // what K was divided by
+	largest float64   // of every variable
+}
+
+func newDesign(k *mat.SymDense, s Setting, largest float64) *design {
+	n := s.Secrets.Nodes()
+	d := &design{nodes: n, pairs: s.Secrets.Pairs(), threats: s.Attackers.Threats(), unit: mat.Trace(k) / float64(n),
+		largest: largest}
+	d.cost = make([]float64, n+len(d.pairs))
+	for i := range n {
+		d.cost[i] = k.At(i, i) / d.unit
+	}
+	touching := make([][]int, n)
+	for i, p := range d.pairs {
+		d.cost[n+i] = math.Max(0, (k.At(p.U, p.U)+k.At(p.V, p.V)-2*k.At(p.U, p.V))/d.unit)
+		touching[p.U] = append(touching[p.U], n+i)
+		touching[p.V] = append(touching[p.V], n+i)
+	}
+	d.touched = make([][]int, len(d.threats))
+	for t, threat := range d.threats {
+		for _, a := range threat.Attacker {
+			d.touched[t] = append(d.touched[t], touching[a]...) // pairs within the coalition are there twice
+		}
+	}
+	return d
+}
+
+// size returns the number of variables.
+func (d *design) size() int { return len(d.cost) }
+
+// rowTo writes (b_iᵀz)² to dst for every variable i that the threat's attacker does not know: the derivative by x of
+// 1/[M_A⁻¹]_vv, for z = M_A⁻¹d_v/[M_A⁻¹]_vv, which is zero on A.
+func (d *design) rowTo(dst, z []float64, threat int) {
+	for i, v := range z {
+		dst[i] = v * v
+	}
+	pairs := dst[d.nodes:]
+	for i, p := range d.pairs {
+		v := z[p.U] - z[p.V]
+		pairs[i] = v * v
+	}
+	for _, i := range d.touched[threat] {
+		dst[i] = 0
+	}
+}

@@ -1,0 +1,47 @@
+// Package spacetime finds the noise of least error that is correlated over time, by a strategy C, and between nodes that
+// share secrets, by a covariance M (package secrets), and proves how close it came.
+//
+// # The problem
+//
+// Noise of covariance M ⊗ (CᵀC)⁻¹ has the squared error ⟨H(M), (CᵀC)⁻¹⟩ = ⟨K, M⟩, linear in M and in (CᵀC)⁻¹ alone, and
+// costs privacy by the sensitivity of C and by what the worst attacker learns in one step:
+//
+//	loss(M, C) = max_{A,v} [M_A⁻¹]_vv · sens(C)² · tr(H(M) (CᵀC)⁻¹).
+//
+// For a fixed M this is the problem of package factorize, with the Gram matrix H(M). For a fixed C it is convex, too:
+//
+//	minimize tr(KM) over own variances s ≥ 0 and pair variances e ≥ 0, subject to [M_A⁻¹]_vv ≤ 1 for all A and v ∉ A.
+//
+// Space solves that one, with a certificate. Optimize alternates between the two until neither gains: the pair (M, C) is
+// then stationary, and each half is certified to be the best for the other. That no other pair is better is not proven:
+// what is proven of all pairs is the joint lower bound.
+//
+// # How Space works
+//
+// With reach_Av = 1/[M_A⁻¹]_vv the constraints are reach ≥ 1, of functions that are concave and homogeneous of degree
+// one in the variances x, with the derivatives
+//
+//	∂reach_Av/∂x_i = (b_iᵀz)²,    z = M_A⁻¹d_v/[M_A⁻¹]_vv,
+//
+// b_i = d_i for own variances, d_i - d_j for pairs that do not touch A. So the problem is nearly a linear program, and an
+// interior method needs about 25 steps. The same vectors z, weighted by the multipliers, are the dual point of the
+// certificate (dual.go), which needs nothing else of the method.
+//
+// An interior point needs second derivatives of the constraints that count only: of each victim, the few attackers that
+// learn most (interior.go). M_A⁻¹ is an update of M⁻¹ whose rank is the number of A's neighbours (view.go).
+//
+// # What is safe
+//
+// The noise that is returned is scaled so that secrets.Noise.Worst, which bounds all rounding, proves max [M_A⁻¹]_vv ≤ 1
+// for the very standard deviations that are exported. Lower bounds are rounded down. K and H(M) are taken as they are.
+//
+// # Notation
+//
+//	n, m, T  nodes, pairs, steps
+//	C, M     strategy; covariance of the noise of a step
+//	X, Y     strategy Gram CᵀC, and its inverse: both T×T
+//	H(M)     T×T: the workload, for noise of covariance M
+//	K        K(Y), n×n: the workload, for noise of covariance Y over time
+//	A, v     attacker and victim
+//	x        variances: s of nodes, then e of pairs
+package spacetime

@@ -1,0 +1,89 @@
+package spacetime
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/optim"
+	"mafalda/secrets"
+)
+
+// faint is the variance of a pair, relative to all noise of either node, that is not worth an exchange of keys.
+const faint = 1e-7
+
+// result makes noise of the best point and measures that on K itself. It does not look at any context: what was found
+// is to be proven.
+func (s *spaceSearch) result(k *mat.SymDense) (*SpaceResult, error) {
+	noise, worst, err := Normalize(context.Background(), s.noise(), s.setting.Attackers)
+	if err != nil {
+		return nil, err
+	}
+	r := &SpaceResult{Noise: noise, Worst: worst, Loss: Loss(k, noise), LowerBound: s.bound, Iterations: s.iterations,
+		Status: s.status, Point: s.point()}
+	r.Gap = gapOf(r.Loss, r.LowerBound)
+	if r.Gap <= s.opts.Gap {
+		r.Status = optim.Converged
+	}
+	return r, nil
+}
+
+// noise returns the best point as standard deviations, without pairs that make no difference.
+func (s *spaceSearch) noise() *secrets.Noise {
+	d := s.interior.design
+	all := make([]float64, d.nodes) // M_ii
+	copy(all, s.best)
+	for i, p := range d.pairs {
+		all[p.U] += s.best[d.nodes+i]
+		all[p.V] += s.best[d.nodes+i]
+	}
+	noise := &secrets.Noise{Own: make([]float64, d.nodes)}
+	for i := range noise.Own {
+		noise.Own[i] = math.Sqrt(s.best[i])
+	}
+	for i, p := range d.pairs {
+		if e := s.best[d.nodes+i]; e > faint*math.Min(all[p.U], all[p.V]) {
+			noise.Pairs = append(noise.Pairs, secrets.Shared{Pair: p, Deviation: math.Sqrt(e)})
+		}
+	}
+	return noise
+}
+
+// Normalize returns the noise scaled such that Worst proves max [M_A⁻¹]_vv to be at most 1, and less by rounding only.
+// The error is that of Worst, or ErrSpace where some attacker knows too much for any scale.
+func Normalize(ctx context.Context, noise *secrets.Noise, a *secrets.Attackers) (*secrets.Noise, secrets.Worst, error) {
+	for factor := 1.0; ; factor *= 1 + 0x1p-50 {
+		worst, err := noise.Worst(ctx, a)
+		switch {
+		case err != nil:
+			return nil, worst, err
+		case math.IsInf(worst.Value, 0) || worst.Value == 0:
+			return nil, worst, fmt.Errorf("%w: the attacker %v knows all of the noise of node %d", ErrSpace, worst.Attacker,
+				worst.Victim)
+		case worst.Value <= 1 && worst.Value > 1-1e-11:
+			return noise, worst, nil
+		}
+		noise = noise.Scaled(math.Sqrt(worst.Value) * factor)
+	}
+}
+
+// Loss returns tr(KM).
+func Loss(k *mat.SymDense, noise *secrets.Noise) float64 {
+	var sum float64
+	for i, d := range noise.Own {
+		sum += d * d * k.At(i, i)
+	}
+	for _, p := range noise.Pairs {
+		sum += p.Deviation * p.Deviation * (k.At(p.U, p.U) + k.At(p.V, p.V) - 2*k.At(p.U, p.V))
+	}
+	return sum
+}
+
+func gapOf(loss, bound float64) float64 {
+	if bound == 0 {
+		return math.Inf(1)
+	}
+	return (loss - bound) / bound
+}

@@ -1,0 +1,240 @@
+package spacetime
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// interior is a primal-dual interior point of the problem
+//
+//	minimize costᵀx   subject to   reach_k(x) - t_k = 1,  t ≥ 0,  0 ≤ x ≤ largest,
+//
+// with multipliers y of the constraints, λ and ν of the bounds. Its steps are Newton's for
+//
+//	cost - Σ y_k ∇reach_k - λ + ν = 0,    y_k t_k = λ_i x_i = ν_i (largest - x_i) = μ,
+//
+// with Mehrotra's predictor and corrector. reach_k is concave and homogeneous of degree one, so that reach = ∇reachᵀx:
+// near the optimum the problem is as good as linear.
+type interior struct {
+	design       *design
+	position     *position
+	x            []float64
+	lower, upper []float64      // λ, ν
+	active       [][]constraint // of every threat, by victim
+	matrix       newton
+	mu           float64
+}
+
+// negligible is the weight, relative to the mean of a node's, below which a constraint does not count.
+const negligible = 1e-4
+
+// start sets slacks and multipliers to those of a central point at x with parameter μ, as near as can be.
+func (s *interior) start(x []float64, mu float64) bool {
+	s.x = x
+	if s.position = newPosition(s.design, x); s.position == nil {
+		return false
+	}
+	s.mu = mu
+	s.lower, s.upper = make([]float64, len(x)), make([]float64, len(x))
+	for i, v := range x {
+		s.lower[i], s.upper[i] = mu/v, mu/(s.design.largest-v)
+	}
+	s.active = make([][]constraint, len(s.position.reach))
+	s.admit()
+	return true
+}
+
+// worstOf is how many of the attackers that a victim has most to fear from are always counted.
+const worstOf = 4
+
+// admit drops constraints without weight and adds, for every victim, those that are nearest to being tight.
+func (s *interior) admit() {
+	d := s.design
+	type candidate struct {
+		threat, at int
+		reach      float64
+	}
+	best := make([][]candidate, d.nodes)
+	var total float64
+	for t, threat := range d.threats {
+		for _, c := range s.active[t] {
+			total += c.weight
+		}
+		for i, v := range threat.Victims {
+			c := candidate{t, i, s.position.reach[t][i]}
+			at, _ := slices.BinarySearchFunc(best[v], c, func(a, b candidate) int { return cmp.Compare(a.reach, b.reach) })
+			if at < worstOf {
+				best[v] = slices.Insert(best[v][:min(len(best[v]), worstOf-1)], at, c)
+			}
+		}
+	}
+	for t := range s.active {
+		s.active[t] = slices.DeleteFunc(s.active[t], func(c constraint) bool {
+			return c.weight < negligible*total/float64(d.nodes)
+		})
+	}
+	for _, candidates := range best {
+		for _, c := range candidates {
+			at, in := slices.BinarySearchFunc(s.active[c.threat], c.at, func(a constraint, b int) int { return a.at - b })
+			if !in {
+				slack := math.Max(c.reach-1, s.slackFloor())
+				s.active[c.threat] = slices.Insert(s.active[c.threat], at, constraint{c.at, slack, s.mu / slack})
+			}
+		}
+	}
+}
+
+// direction is a step of all that a point has.
+type direction struct{ x, slack, weight, lower, upper []float64 }
+
+// step makes an iteration, and returns false where arithmetic allows none.
+func (s *interior) step(w *working) bool {
+	n := s.design.size()
+	diagonal := make([]float64, n)
+	for i, v := range s.x {
+		diagonal[i] = s.lower[i]/v + s.upper[i]/(s.design.largest-v)
+	}
+	s.matrix.assemble(s.position, w, diagonal)
+	if !s.matrix.factorize() {
+		return false
+	}
+	complement := s.complement(w)
+	affine := s.solve(w, 0, nil)
+	ap, ad := s.lengths(w, affine, 1)
+	after := s.complementAfter(w, affine, ap, ad)
+	sigma := math.Max(math.Pow(after/complement, 3), 1e-2)
+	s.mu = sigma * complement
+	for _, v := range [][]float64{affine.slack, affine.x} {
+		floats.Scale(ap, v)
+	}
+	for _, v := range [][]float64{affine.weight, affine.lower, affine.upper} {
+		floats.Scale(ad, v)
+	}
+	d := s.solve(w, s.mu, affine)
+	const fraction = 0.95
+	ap, ad = s.lengths(w, d, fraction)
+	return s.move(w, d, ap, ad)
+}
+
+// complement returns the mean of all products of a multiplier and what it belongs to.
+func (s *interior) complement(w *working) float64 {
+	sum := dot(w.slack, w.weight) + dot(s.lower, s.x)
+	for i, v := range s.upper {
+		sum += v * (s.design.largest - s.x[i])
+	}
+	return sum / float64(len(w.slack)+2*len(s.x))
+}
+
+func (s *interior) complementAfter(w *working, d *direction, ap, ad float64) float64 {
+	var sum float64
+	for k, t := range w.slack {
+		sum += (t + ap*d.slack[k]) * (w.weight[k] + ad*d.weight[k])
+	}
+	for i, v := range s.x {
+		sum += (v + ap*d.x[i]) * (s.lower[i] + ad*d.lower[i])
+		sum += (s.design.largest - v - ap*d.x[i]) * (s.upper[i] + ad*d.upper[i])
+	}
+	return sum / float64(len(w.slack)+2*len(s.x))
+}
+
+// solve returns the direction to the central point of μ, with the products of affine's steps taken into account.
+func (s *interior) solve(w *working, mu float64, affine *direction) *direction {
+	d := &direction{x: make([]float64, len(s.x)), slack: make([]float64, len(w.slack)),
+		weight: make([]float64, len(w.slack)), lower: make([]float64, len(s.x)), upper: make([]float64, len(s.x))}
+	pull := make([]float64, len(w.slack))
+	target := make([]float64, len(w.slack))
+	residual := make([]float64, len(w.slack)) // reach - 1 - t
+	for k, t := range w.slack {
+		target[k] = mu
+		if affine != nil {
+			target[k] -= affine.slack[k] * affine.weight[k]
+		}
+		residual[k] = w.reach[k] - 1 - t
+		pull[k] = (target[k] - w.weight[k]*residual[k]) / t
+	}
+	w.pullTo(d.x, pull)
+	below, above := make([]float64, len(s.x)), make([]float64, len(s.x))
+	for i, v := range s.x {
+		below[i], above[i] = mu, mu
+		if affine != nil {
+			below[i] -= affine.x[i] * affine.lower[i]
+			above[i] += affine.x[i] * affine.upper[i]
+		}
+		d.x[i] += below[i]/v - above[i]/(s.design.largest-v) - s.design.cost[i]
+	}
+	s.matrix.solve(d.x)
+	w.mulTo(d.slack, d.x)
+	for k, t := range w.slack {
+		d.slack[k] += residual[k]
+		d.weight[k] = (target[k] - w.weight[k]*(t+d.slack[k])) / t
+	}
+	for i, v := range s.x {
+		d.lower[i] = (below[i] - s.lower[i]*(v+d.x[i])) / v
+		d.upper[i] = (above[i] - s.upper[i]*(s.design.largest-v-d.x[i])) / (s.design.largest - v)
+	}
+	return d
+}
+
+// lengths returns the longest steps of variables and multipliers, up to 1, that go at most a fraction of the way to where
+// one of them is zero.
+func (s *interior) lengths(w *working, d *direction, fraction float64) (primal, dual float64) {
+	primal, dual = 1, 1
+	for i, v := range s.x {
+		primal = math.Min(primal, longest(v, d.x[i], fraction))
+		primal = math.Min(primal, longest(s.design.largest-v, -d.x[i], fraction))
+		dual = math.Min(dual, longest(s.lower[i], d.lower[i], fraction))
+		dual = math.Min(dual, longest(s.upper[i], d.upper[i], fraction))
+	}
+	for k, t := range w.slack {
+		primal = math.Min(primal, longest(t, d.slack[k], fraction))
+		dual = math.Min(dual, longest(w.weight[k], d.weight[k], fraction))
+	}
+	return primal, dual
+}
+
+func longest(v, step, fraction float64) float64 {
+	if step >= 0 {
+		return 1
+	}
+	return -fraction * v / step
+}
+
+// move goes along d.
+func (s *interior) move(w *working, d *direction, primal, dual float64) bool {
+	x := make([]float64, len(s.x))
+	var next *position
+	for next == nil {
+		for i, v := range s.x {
+			x[i] = v + primal*d.x[i]
+		}
+		if next = newPosition(s.design, x); next == nil {
+			if primal /= 2; primal < 1e-9 {
+				return false
+			}
+		}
+	}
+	s.x, s.position = x, next
+	for i := range x {
+		s.lower[i] += dual * d.lower[i]
+		s.upper[i] += dual * d.upper[i]
+	}
+	k := 0
+	for _, g := range w.of {
+		for i := range s.active[g.threat] {
+			c := &s.active[g.threat][i]
+			c.slack = math.Max(next.reach[g.threat][c.at]-1, w.slack[k]+primal*d.slack[k])
+			c.weight = w.weight[k] + dual*d.weight[k]
+			k++
+		}
+	}
+	s.admit()
+	return true
+}
+
+// slackFloor is the slack that the total of all weights would have a constraint of every node have.
+func (s *interior) slackFloor() float64 {
+	return s.mu * float64(s.design.nodes) / dot(s.design.cost, s.x)
+}

@@ -1,0 +1,199 @@
+package spacetime
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/internal/gemm"
+	"mafalda/internal/parallel"
+)
+
+func dot(x, y []float64) float64 { return floats.Dot(x, y) }
+
+// newton is the matrix of a Newton step over the variables,
+//
+//	Σ_k y_k (-∇²reach_k) + Σ_k (y_k/t_k) ∇reach_k ∇reach_kᵀ + diagonal,
+//
+// and its Cholesky factor. With z_k = M_A⁻¹d_v·reach_k, the dual vectors, and b_i the variables' directions,
+//
+//	∇reach_k[i] = (b_iᵀz_k)²
+//	-∇²reach_k[i,j] = 2 (b_iᵀz_k)(b_jᵀz_k) b_iᵀM_A⁻¹b_j - 2 ∇reach_k[i] ∇reach_k[j]/reach_k.
+//
+// The first term is summed per attacker, over the variables that its constraints say something of.
+type newton struct {
+	size   int
+	matrix []float64 // lower triangle
+	factor blas64.Triangular
+}
+
+// significant is the share of a variable's sum of weighted derivatives below which an attacker's second derivatives do
+// not count there. What is left out is a principal part of a positive semidefinite matrix.
+const significant = 1e-5
+
+// assemble computes the matrix from the working constraints and the diagonal, in place of what there was.
+func (m *newton) assemble(p *position, w *working, diagonal []float64) {
+	d := p.design
+	m.size = d.size()
+	if m.matrix == nil {
+		m.matrix = make([]float64, m.size*m.size)
+	}
+	clear(m.matrix)
+	m.addCurvature(p, w)
+	m.addSquares(w)
+	for i, v := range diagonal {
+		m.matrix[i*m.size+i] += v
+	}
+}
+
+// addSquares adds the terms in ∇reach ∇reachᵀ.
+func (m *newton) addSquares(w *working) {
+	panel := general(min(4*rowsAtOnce, len(w.weight)), m.size)
+	threats := w.threatOf()
+	for from := 0; from < len(w.weight); from += panel.Rows {
+		rows := min(panel.Rows, len(w.weight)-from)
+		parallel.For(rows, func(i int) {
+			k := from + i
+			row := panel.Data[i*panel.Stride:][:m.size]
+			w.design.rowTo(row, w.row(k), threats[k])
+			// Where the difference is negative, at first, the second term is left out: a shorter step.
+			scale := w.weight[k]/w.slack[k] - 2*w.weight[k]/w.reach[k]
+			if scale <= 0 {
+				scale = w.weight[k] / w.slack[k]
+			}
+			floats.Scale(math.Sqrt(scale), row)
+		})
+		used := panel
+		used.Rows = rows
+		gemm.Syrk(blas.Trans, 1, used, 1, blas64.Symmetric{Uplo: blas.Lower, N: m.size, Stride: m.size, Data: m.matrix})
+	}
+}
+
+// local is an attacker's second derivatives: variables, and M_A⁻¹ and Σ_k y_k z_k z_kᵀ on the nodes they have to do with.
+type local struct {
+	variables        []int // ascending
+	first, second    []int // their nodes, as rows of the matrices; second is -1 for own variances
+	inverse, weights blas64.General
+}
+
+// addCurvature adds the terms with M_A⁻¹, a few attackers at a time.
+func (m *newton) addCurvature(p *position, w *working) {
+	total := make([]float64, m.size)
+	w.pullTo(total, w.weight)
+	const batch = 16
+	locals := make([]*local, batch)
+	for from := 0; from < len(w.of); from += batch {
+		count := min(batch, len(w.of)-from)
+		parallel.For(count, func(i int) { locals[i] = newLocal(p, w, w.of[from+i], total) })
+		const rows = 32
+		var scratch sync.Pool
+		parallel.For((m.size+rows-1)/rows, func(chunk int) {
+			buffer, _ := scratch.Get().(*[]float64)
+			if buffer == nil {
+				b := make([]float64, 2*p.design.nodes)
+				buffer = &b
+			}
+			for _, l := range locals[:count] {
+				l.addRows(m, chunk*rows, (chunk+1)*rows, *buffer)
+			}
+			scratch.Put(buffer)
+		})
+	}
+}
+
+func newLocal(p *position, w *working, g group, total []float64) *local {
+	d := p.design
+	sum, row := make([]float64, d.size()), make([]float64, d.size())
+	for k := g.from; k < g.to; k++ {
+		d.rowTo(row, w.row(k), g.threat)
+		floats.AddScaled(sum, w.weight[k], row)
+	}
+	l := &local{}
+	at := make([]int, d.nodes)
+	for i := range at {
+		at[i] = -1
+	}
+	var nodes []int
+	number := func(u int) int {
+		if at[u] < 0 {
+			at[u] = len(nodes)
+			nodes = append(nodes, u)
+		}
+		return at[u]
+	}
+	for i, v := range sum {
+		if v == 0 || v < significant*total[i] {
+			continue
+		}
+		l.variables = append(l.variables, i)
+		if i < d.nodes {
+			l.first, l.second = append(l.first, number(i)), append(l.second, -1)
+			continue
+		}
+		pair := d.pairs[i-d.nodes]
+		l.first, l.second = append(l.first, number(pair.U)), append(l.second, number(pair.V))
+	}
+	var v view
+	v.see(p, g.threat)
+	l.inverse = v.block(nodes)
+	scaled := general(g.to-g.from, len(nodes))
+	for k := range scaled.Rows {
+		z := w.row(g.from + k)
+		root := math.Sqrt(2 * w.weight[g.from+k])
+		for j, u := range nodes {
+			scaled.Data[k*scaled.Stride+j] = root * z[u]
+		}
+	}
+	l.weights = general(len(nodes), len(nodes))
+	gemm.Gemm(blas.Trans, blas.NoTrans, 1, scaled, scaled, 0, l.weights)
+	return l
+}
+
+// addRows adds the rows from..to of the matrix's lower triangle.
+func (l *local) addRows(m *newton, from, to int, buffer []float64) {
+	first, _ := slices.BinarySearch(l.variables, from)
+	size := l.inverse.Rows
+	r, q := buffer[:size], buffer[size:2*size]
+	for i := first; i < len(l.variables) && l.variables[i] < to; i++ {
+		l.difference(r, l.inverse, i)
+		l.difference(q, l.weights, i)
+		row := m.matrix[l.variables[i]*m.size:][:m.size]
+		for j, at := range l.variables[:i+1] {
+			u, v := l.first[j], l.second[j]
+			if v < 0 {
+				row[at] += r[u] * q[u]
+				continue
+			}
+			row[at] += (r[u] - r[v]) * (q[u] - q[v])
+		}
+	}
+}
+
+// difference writes b_iᵀm to dst.
+func (l *local) difference(dst []float64, m blas64.General, i int) {
+	copy(dst, m.Data[l.first[i]*m.Stride:][:m.Cols])
+	if v := l.second[i]; v >= 0 {
+		floats.Sub(dst, m.Data[v*m.Stride:][:m.Cols])
+	}
+}
+
+// factorize returns false if the matrix is not positive definite, even after its diagonal has grown a little.
+func (m *newton) factorize() bool {
+	for i := range m.size {
+		m.matrix[i*m.size+i] *= 1 + 1e-13
+	}
+	var ok bool
+	m.factor, ok = gemm.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: m.size, Stride: m.size, Data: m.matrix})
+	return ok
+}
+
+// solve replaces b by the solution.
+func (m *newton) solve(b []float64) {
+	g := blas64.General{Rows: len(b), Cols: 1, Stride: 1, Data: b}
+	gemm.Trsm(blas.Left, blas.NoTrans, 1, m.factor, g)
+	gemm.Trsm(blas.Left, blas.Trans, 1, m.factor, g)
+}

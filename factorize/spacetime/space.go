@@ -1,0 +1,282 @@
+package spacetime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/fault"
+	"mafalda/optim"
+	"mafalda/secrets"
+)
+
+// Setting is who shares secrets, and who colludes.
+type Setting struct {
+	Secrets   *secrets.Graph
+	Attackers *secrets.Attackers
+}
+
+func (s Setting) check() error {
+	switch {
+	case s.Secrets == nil:
+		return fault.New("Secrets", nil, "no secret graph")
+	case s.Attackers == nil:
+		return fault.New("Attackers", nil, "no attackers")
+	case s.Secrets.Nodes() != s.Attackers.Nodes():
+		return fault.New("Attackers", nil, "of %d nodes for a secret graph of %d", s.Attackers.Nodes(), s.Secrets.Nodes())
+	}
+	return nil
+}
+
+// SpaceOptions tunes Space. The zero value asks for the defaults named here.
+type SpaceOptions struct {
+	Gap           float64 // stop at this certified relative gap; 0 means 1e-5; at least MinGap
+	MaxIterations int     // 0 means 100
+	LargestPair   float64 // variance of a pair, where a node alone would need 1; 0 means DefaultLargestPair
+	Start         *Point  // where to start; nil: a guess
+	Progress      func(SpaceIteration)
+}
+
+const (
+	// MinGap is the smallest gap of Space that can be asked for.
+	MinGap = 1e-9
+	// DefaultLargestPair bounds variances of noise, since some pairs want infinitely much: two nodes with the same
+	// neighbours, or all nodes of a complete graph. A node that drops out leaves the noise of its pairs behind, and a
+	// larger bound gains next to nothing: 1.2e-4 of the loss on a complete graph of eight nodes.
+	DefaultLargestPair = 1e3
+
+	defaultGap        = 1e-5
+	defaultIterations = 100
+)
+
+// Point is a point of a search: variances, and the barrier parameter that belongs to them.
+type Point struct {
+	Own   []float64 // n
+	Pairs []float64 // in the order of the secret graph's
+	Mu    float64   // positive: an interior point. 0: somewhere
+}
+
+// SpaceIteration is what Progress sees.
+type SpaceIteration struct {
+	Count      int
+	Loss       float64 // tr(KM), for max [M_A⁻¹]_vv = 1
+	LowerBound float64 // the best so far
+	Gap        float64 // +Inf while there is no bound
+	Point      Point   // what Start takes
+}
+
+// SpaceResult is the end of a search.
+type SpaceResult struct {
+	Noise      *secrets.Noise
+	Worst      secrets.Worst // Value ≤ 1, up to rounding equal
+	Loss       float64       // tr(KM) of Noise
+	LowerBound float64       // no noise with max [M_A⁻¹]_vv ≤ 1 and variances up to LargestPair has less
+	Gap        float64       // (Loss - LowerBound)/LowerBound; +Inf if no bound was proven
+	Iterations int
+	Status     optim.Status // Converged if Gap is at most the one asked for
+	Point      Point        // where the search ended
+}
+
+// ErrSpace is wrapped by errors about a K that no search can work with.
+var ErrSpace = errors.New("noise over the nodes")
+
+// Space returns the noise of least tr(KM) on the pairs of the secret graph with max [M_A⁻¹]_vv ≤ 1 for all attackers A
+// and victims v, for an n×n positive semidefinite K.
+//
+// It is a primal-dual interior method: a Newton step factors a matrix of as many rows as there are variables, nodes and
+// pairs, and needs, of every attacker, M_A⁻¹, which is an update of M⁻¹ of a rank that is the number of its neighbours.
+// A step costs (n+m)³/3 multiplications for that matrix, up to (n+m)² for every attacker and n(n+m)² for the
+// constraints that count; some 25 steps are needed. Memory: (n+m)² numbers.
+//
+// The noise that is returned is scaled so that secrets.Noise.Worst proves it, with all rounding, and LowerBound is that
+// of a dual point that is feasible beyond rounding. When ctx ends first, the best noise so far is returned with Status
+// optim.Interrupted. The errors are fault.Argument, ErrSpace, and those of Worst.
+func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*SpaceResult, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if k.SymmetricDim() != s.Secrets.Nodes() {
+		return nil, fault.New("Secrets", nil, "of %d nodes for a workload of %d", s.Secrets.Nodes(), k.SymmetricDim())
+	}
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	search, err := newSpaceSearch(k, s, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := search.run(ctx); err != nil {
+		return nil, err
+	}
+	return search.result(k)
+}
+
+func (o SpaceOptions) filled() (SpaceOptions, error) {
+	if o.Gap == 0 {
+		o.Gap = defaultGap
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = defaultIterations
+	}
+	if o.LargestPair == 0 {
+		o.LargestPair = DefaultLargestPair
+	}
+	switch {
+	case !(o.Gap >= MinGap):
+		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", MinGap)
+	case o.MaxIterations < 0:
+		return o, fault.New("MaxIterations", o.MaxIterations, "must not be negative")
+	case !(o.LargestPair >= 10 && o.LargestPair <= 1e6):
+		return o, fault.New("LargestPair", o.LargestPair, "must be from 10 to 1e6")
+	}
+	return o, nil
+}
+
+// spaceSearch is one search: the interior point, what is known, and how it goes on.
+type spaceSearch struct {
+	setting  Setting
+	opts     SpaceOptions
+	interior *interior
+
+	best       []float64 // x of the least loss
+	loss       float64   // of best
+	bound      float64
+	dual       *working // that proved bound
+	iterations int
+	status     optim.Status
+}
+
+func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, error) {
+	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
+		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
+	}
+	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: newDesign(k, s, o.LargestPair)}}
+	return search, search.start()
+}
+
+// aim gives the search another K, and keeps where it is.
+func (s *spaceSearch) aim(k *mat.SymDense) {
+	s.interior.design = newDesign(k, s.setting, s.opts.LargestPair)
+	s.interior.position.design = s.interior.design
+	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
+}
+
+// start makes the first interior point.
+func (s *spaceSearch) start() error {
+	d := s.interior.design
+	x, mu := d.guess(), 0.3
+	if p := s.opts.Start; p != nil {
+		if len(p.Own) != d.nodes || len(p.Pairs) != len(d.pairs) {
+			return fault.New("Start", nil, "of %d nodes and %d pairs for %d and %d", len(p.Own), len(p.Pairs), d.nodes,
+				len(d.pairs))
+		}
+		for i, v := range append(append([]float64(nil), p.Own...), p.Pairs...) {
+			if !(v >= 0) || v > d.largest {
+				return fault.New("Start", nil, "has the variance %v", v)
+			}
+			x[i] = math.Min(math.Max(v, 1e-9*x[i]), 0.999*d.largest)
+		}
+		mu = 1e-2
+	}
+	position := newPosition(d, x)
+	if position == nil {
+		return fmt.Errorf("%w: no start", ErrSpace)
+	}
+	if p := s.opts.Start; p == nil || p.Mu == 0 {
+		for i := range x {
+			x[i] = math.Min(x[i]*1.2/position.least(), 0.999*d.largest)
+		}
+		mu *= dot(d.cost, x) / float64(worstOf*d.nodes+len(x))
+	} else {
+		mu = p.Mu
+	}
+	s.loss = math.Inf(1)
+	if !s.interior.start(x, mu) {
+		return fmt.Errorf("%w: no start", ErrSpace)
+	}
+	return nil
+}
+
+// guess returns own variances of 1, and such of pairs that gain what they cost: little where cancelling them is dear.
+func (d *design) guess() []float64 {
+	x := make([]float64, d.size())
+	degrees := make([]float64, d.nodes)
+	for _, p := range d.pairs {
+		degrees[p.U]++
+		degrees[p.V]++
+	}
+	for i := range d.nodes {
+		x[i] = 1
+	}
+	for i, p := range d.pairs {
+		share := 0.3 / math.Max(degrees[p.U], degrees[p.V])
+		dear := d.cost[d.nodes+i] / (d.cost[p.U] + d.cost[p.V])
+		x[d.nodes+i] = math.Min(share/(dear+1e-9), d.largest/2)
+	}
+	return x
+}
+
+// patience is how many steps may go by without a smaller gap.
+const patience = 12
+
+// run makes steps until the gap is reached or nothing moves any more.
+func (s *spaceSearch) run(ctx context.Context) error {
+	least, idle := math.Inf(1), 0
+	for first := s.iterations; ; s.iterations++ {
+		w := s.look()
+		gap := s.gap()
+		if gap < least*(1-1e-3) {
+			least, idle = gap, 0
+		} else if idle++; idle > patience {
+			s.status = optim.Stalled
+			return nil
+		}
+		if s.opts.Progress != nil {
+			s.opts.Progress(SpaceIteration{s.iterations, s.loss, s.bound, gap, s.point()})
+		}
+		switch {
+		case gap <= s.opts.Gap:
+			s.status = optim.Converged
+		case ctx.Err() != nil:
+			s.status = optim.Interrupted
+		case s.iterations-first >= s.opts.MaxIterations:
+			s.status = optim.IterationLimit
+		case !s.interior.step(w):
+			s.status = optim.Stalled
+		default:
+			continue
+		}
+		return nil
+	}
+}
+
+// look measures the point where the search is.
+func (s *spaceSearch) look() *working {
+	in := s.interior
+	if loss := dot(in.design.cost, in.x) / in.position.least() * in.design.unit; loss < s.loss {
+		s.loss, s.best = loss, append(s.best[:0], in.x...)
+	}
+	w := gather(in.position, in.active)
+	if bound := w.bound(in.design); bound > s.bound || s.dual == nil {
+		s.bound, s.dual = bound, w
+	}
+	return w
+}
+
+func (s *spaceSearch) gap() float64 {
+	if s.bound == 0 {
+		return math.Inf(1)
+	}
+	return (s.loss - s.bound) / s.bound
+}
+
+// point returns a copy of the interior point.
+func (s *spaceSearch) point() Point {
+	n := s.interior.design.nodes
+	x := append([]float64(nil), s.interior.x...)
+	return Point{x[:n:n], x[n:], s.interior.mu}
+}

@@ -1,0 +1,123 @@
+package spacetime
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"mafalda/internal/parallel"
+)
+
+// working are the constraints that a Newton step takes into account, with what it needs of them. A constraint far from
+// being tight has no weight to speak of and is left out.
+type working struct {
+	design *design
+	of     []group
+	z      blas64.General // row k: M_A⁻¹d_v/[M_A⁻¹]_vv, zero on A
+	reach  []float64
+	slack  []float64
+	weight []float64
+}
+
+// group are the constraints of one threat: rows from..to of z.
+type group struct {
+	threat   int
+	at       []int // indices of victims
+	from, to int
+}
+
+// constraint is a victim of a threat, with its slack and its multiplier.
+type constraint struct {
+	at            int // index of the victim
+	slack, weight float64
+}
+
+// gather collects the constraints of every threat.
+func gather(p *position, active [][]constraint) *working {
+	w := &working{design: p.design}
+	for t, constraints := range active {
+		g := group{threat: t, from: len(w.weight)}
+		for _, c := range constraints {
+			g.at = append(g.at, c.at)
+			w.reach = append(w.reach, p.reach[t][c.at])
+			w.slack = append(w.slack, c.slack)
+			w.weight = append(w.weight, c.weight)
+		}
+		if g.to = len(w.weight); g.to > g.from {
+			w.of = append(w.of, g)
+		}
+	}
+	w.z = general(len(w.weight), p.design.nodes)
+	parallel.For(len(w.of), func(i int) {
+		g := w.of[i]
+		var v view
+		if !v.see(p, g.threat) { // it did when the position was made
+			panic("spacetime: a covariance is no longer positive definite")
+		}
+		nodes := make([]int, len(g.at))
+		for j, at := range g.at {
+			nodes[j] = p.design.threats[g.threat].Victims[at]
+		}
+		v.solutionsTo(w.rows(g), nodes)
+		for k := g.from; k < g.to; k++ {
+			z := w.row(k)
+			for j := range z {
+				z[j] *= w.reach[k]
+			}
+		}
+	})
+	return w
+}
+
+func (w *working) row(k int) []float64 { return w.z.Data[k*w.z.Stride:][:w.z.Cols] }
+
+func (w *working) rows(g group) blas64.General {
+	return blas64.General{Rows: g.to - g.from, Cols: w.z.Cols, Stride: w.z.Stride, Data: w.z.Data[g.from*w.z.Stride:]}
+}
+
+// threatOf returns the threat of every row.
+func (w *working) threatOf() []int {
+	all := make([]int, len(w.weight))
+	for _, g := range w.of {
+		for k := g.from; k < g.to; k++ {
+			all[k] = g.threat
+		}
+	}
+	return all
+}
+
+// mulTo writes the derivatives of all reaches along dx to dst.
+func (w *working) mulTo(dst, dx []float64) {
+	threats := w.threatOf()
+	parallel.For((len(dst)+rowsAtOnce-1)/rowsAtOnce, func(chunk int) {
+		row := make([]float64, w.design.size())
+		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(dst)); k++ {
+			w.design.rowTo(row, w.row(k), threats[k])
+			dst[k] = dot(row, dx)
+		}
+	})
+}
+
+// rowsAtOnce is how many constraints are worked on at a time.
+const rowsAtOnce = 128
+
+// pullTo writes Σ_k y_k times the derivative of reach k to dst.
+func (w *working) pullTo(dst, y []float64) {
+	threats := w.threatOf()
+	chunks := (len(y) + rowsAtOnce - 1) / rowsAtOnce
+	parts := make([][]float64, chunks)
+	parallel.For(chunks, func(chunk int) {
+		row, sum := make([]float64, w.design.size()), make([]float64, w.design.size())
+		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(y)); k++ {
+			w.design.rowTo(row, w.row(k), threats[k])
+			for i, v := range row {
+				sum[i] += y[k] * v
+			}
+		}
+		parts[chunk] = sum
+	})
+	clear(dst)
+	for _, part := range parts {
+		for i, v := range part {
+			dst[i] += v
+		}
+	}
+}
