@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
-
+	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/participation"
 	"mafalda/secrets"
 	"mafalda/workload"
 )
@@ -20,8 +20,15 @@ func TestExplore(t *testing.T) {
 	if src == "" {
 		t.Skip()
 	}
-	steps, _ := strconv.Atoi(os.Getenv("T"))
-	net, err := graph.LoadNetwork(context.Background(), graph.NetworkOptions{Source: src})
+	num := func(name string, def int) int {
+		if v, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			return v
+		}
+		return def
+	}
+	ctx := context.Background()
+	steps := num("T", 32)
+	net, err := graph.LoadNetwork(ctx, graph.NetworkOptions{Source: src, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,33 +36,35 @@ func TestExplore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := mat.NewSymDense(steps, nil)
-	for i := range steps {
-		y.SetSym(i, i, 1)
-	}
-	t0 := time.Now()
-	k, err := wl.SpaceGram(context.Background(), y)
+	schema, err := participation.Complete(steps, num("K", 4), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println("K", time.Since(t0))
-	n := net.Graph.Nodes()
-	size := 1
-	if s := os.Getenv("A"); s != "" {
-		size, _ = strconv.Atoi(s)
+	class := factorize.Class(factorize.Dense{})
+	if c := os.Getenv("C"); c != "" {
+		class, err = factorize.ClassOf(c)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	at, err := secrets.Colluding(n, size)
+	t0 := time.Now()
+	n := net.Graph.Nodes()
+	at, err := secrets.Colluding(n, num("A", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := secrets.OfEdges(net.Graph)
-	L, _ := strconv.ParseFloat(os.Getenv("L"), 64)
 	gap, _ := strconv.ParseFloat(os.Getenv("GAP"), 64)
-	r, err := Space(context.Background(), k, Setting{g, at}, SpaceOptions{Gap: gap, LargestPair: L, Progress: func(it SpaceIteration) {
-		fmt.Printf("%d loss %.8f ratio %.6f bound %.8f gap %.2e mu %.2e t %.1f\n", it.Count, it.Loss, it.Loss/mat.Trace(k), it.LowerBound, it.Gap, it.Point.Mu, time.Since(t0).Seconds())
+	r, err := Optimize(ctx, Problem{wl, schema, class, Setting{g, at}}, Options{Gap: gap, Progress: func(it Iteration) {
+		if os.Getenv("V") != "" && it.Space {
+			fmt.Printf("%d %v %d loss %.8f gap %.2e t %.1f\n", it.Round, it.Space, it.Count, it.Loss, it.Gap, time.Since(t0).Seconds())
+		}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println(r.Worst, r.Loss/mat.Trace(k), r.LowerBound/mat.Trace(k), r.Gap, r.Status, len(r.Noise.Pairs), "of", len(g.Pairs()), time.Since(t0))
+	for _, x := range r.Rounds {
+		fmt.Println("  ", x)
+	}
+	fmt.Println(r.Worst, r.LDP.Loss, r.Loss, "ratio", r.Loss/r.LDP.Loss, "space", r.SpaceGap, "time", r.Time.Gap, r.Status, len(r.Noise.Pairs), "of", len(g.Pairs()), time.Since(t0))
 }

@@ -30,6 +30,14 @@ func (s *spaceSearch) result(k *mat.SymDense) (*SpaceResult, error) {
 	return r, nil
 }
 
+// scaledNoise returns the noise of the best point with max [M_A⁻¹]_vv = 1 as far as that is known without a proof.
+func (s *spaceSearch) scaledNoise() *secrets.Noise {
+	if p := newPosition(s.interior.design, s.best); p != nil {
+		return s.noise().Scaled(1 / math.Sqrt(p.least()))
+	}
+	return s.noise()
+}
+
 // noise returns the best point as standard deviations, without pairs that make no difference.
 func (s *spaceSearch) noise() *secrets.Noise {
 	d := s.interior.design

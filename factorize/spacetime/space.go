@@ -141,6 +141,7 @@ type spaceSearch struct {
 	setting  Setting
 	opts     SpaceOptions
 	interior *interior
+	kept     *mat.SymDense // K
 
 	best       []float64 // x of the least loss
 	loss       float64   // of best
@@ -154,15 +155,29 @@ func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, e
 	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
-	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: newDesign(k, s, o.LargestPair)}}
+	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: newDesign(k, s, o.LargestPair)},
+		kept: k}
 	return search, search.start()
 }
 
-// aim gives the search another K, and keeps where it is.
-func (s *spaceSearch) aim(k *mat.SymDense) {
-	s.interior.design = newDesign(k, s.setting, s.opts.LargestPair)
-	s.interior.position.design = s.interior.design
+// warm is the barrier parameter, relative to the mean complement of an optimum's size, at which a search goes on for
+// another K: few steps from the end, and far enough from it for constraints to come and go.
+const warm = 1e-3
+
+// aim gives the search another K, and starts it again from where it is.
+func (s *spaceSearch) aim(k *mat.SymDense) error {
+	s.kept = k
 	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
+	in := s.interior
+	in.design = newDesign(k, s.setting, s.opts.LargestPair)
+	x := in.x
+	for i, v := range in.design.guess() {
+		x[i] = math.Min(math.Max(x[i], warm*warm*v), in.design.largest*(1-warm))
+	}
+	if !in.start(x, warm*dot(in.design.cost, x)/float64(worstOf*in.design.nodes+len(x))) {
+		return fmt.Errorf("%w: no start", ErrSpace)
+	}
+	return nil
 }
 
 // start makes the first interior point.

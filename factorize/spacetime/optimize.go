@@ -1,0 +1,204 @@
+package spacetime
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/optim"
+	"mafalda/secrets"
+	"mafalda/strategy"
+)
+
+// Optimize alternates between the strategy for the noise over the nodes and the noise for the strategy, beginning with
+// the best strategy for noise that is not shared. It ends when the noise of a round is within Gap of the best for the
+// strategy that was made for it: the pair is then stationary, and neither half can be bettered by more than its gap.
+//
+// When ctx ends first, the last pair is returned with Status optim.Interrupted, and the context's error where there is
+// none yet. What is lost then is what a State does not have: the steps of the half that was under way, where that is a
+// strategy. The errors are fault.Argument, those of the class, of the workload, and of Space.
+func Optimize(ctx context.Context, p Problem, o Options) (*Result, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	a := &alternation{problem: p, opts: o, result: &Result{}}
+	if err := a.begin(ctx); err != nil {
+		return nil, err
+	}
+	for a.round <= o.Rounds {
+		ended, err := a.spaceHalf(ctx)
+		if err != nil || ended {
+			return a.end(ctx, err)
+		}
+		if err := a.timeHalf(ctx); err != nil {
+			return a.end(ctx, err)
+		}
+		a.round++
+	}
+	return a.end(ctx, nil)
+}
+
+// alternation is one call of Optimize.
+type alternation struct {
+	problem  Problem
+	opts     Options
+	search   *spaceSearch
+	strategy strategy.Strategy // for the noise below
+	noise    *secrets.Noise    // nil: not shared
+	round    int               // under way
+	result   *Result
+}
+
+// begin finds the strategy for noise that is not shared, or takes up a state.
+func (a *alternation) begin(ctx context.Context) (err error) {
+	a.round = 1
+	a.result.LDP, err = a.problem.timeStrategy(ctx, identity(a.problem.Workload.Nodes()), a.timeOptions(0))
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	a.strategy = a.result.LDP.Strategy
+	var start *Point
+	if s := a.opts.State; s != nil {
+		steps := a.problem.Workload.Steps()
+		if s.Round < 1 || len(s.X) != steps*steps {
+			return fault.New("State", nil, "is not one of this problem")
+		}
+		if a.strategy, err = strategy.FromGram(mat.NewSymDense(steps, s.X)); err != nil {
+			return fault.New("State", nil, "is not one of this problem: %v", err)
+		}
+		a.round, start = s.Round, &s.Space
+	}
+	k, err := a.problem.spaceGram(ctx, a.strategy)
+	if err != nil {
+		return err
+	}
+	options, err := SpaceOptions{Gap: a.opts.Gap / 10, LargestPair: a.opts.LargestPair, Start: start}.filled()
+	if err != nil {
+		return err
+	}
+	a.search, err = newSpaceSearch(k, a.problem.Setting, options)
+	return err
+}
+
+// timeOptions returns those of a search over strategies in a round.
+func (a *alternation) timeOptions(round int) factorize.Options {
+	o := factorize.Options{Gap: a.opts.TimeGap}
+	if round > 0 {
+		o.Start = strategy.GramOf(a.strategy)
+	}
+	if a.opts.Progress != nil {
+		o.Progress = func(it factorize.Iteration) {
+			a.opts.Progress(Iteration{round, false, it.Count, it.Loss, it.LowerBound, it.Gap, nil})
+		}
+	}
+	return o
+}
+
+// spaceHalf finds the noise for the strategy. It reports that the rounds have ended: where the noise that the strategy
+// was made for is as good, or the context has.
+func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
+	if a.opts.Progress != nil {
+		x := strategy.GramOf(a.strategy)
+		gram := mat.DenseCopyOf(x).RawMatrix().Data
+		a.search.opts.Progress = func(it SpaceIteration) {
+			a.opts.Progress(Iteration{a.round, true, it.Count, it.Loss, it.LowerBound, it.Gap,
+				&State{a.round, it.Point, gram}})
+		}
+	}
+	steps := a.search.iterations
+	if err := a.search.run(ctx); err != nil {
+		return false, err
+	}
+	a.result.Rounds = append(a.result.Rounds, Round{Loss: a.search.loss, SpaceSteps: a.search.iterations - steps})
+	if ctx.Err() != nil {
+		return true, nil
+	}
+	if a.noise != nil {
+		k := a.search.kept
+		if gap := gapOf(Loss(k, a.noise), a.search.bound); gap <= a.opts.Gap {
+			return true, nil
+		}
+	}
+	a.noise = a.search.scaledNoise()
+	return false, nil
+}
+
+// timeHalf finds the strategy for the noise, and what that makes of the workload.
+func (a *alternation) timeHalf(ctx context.Context) error {
+	r, err := a.problem.timeStrategy(ctx, a.noise.Covariance(), a.timeOptions(a.round))
+	if err != nil {
+		return err
+	}
+	a.strategy = r.Strategy
+	last := &a.result.Rounds[len(a.result.Rounds)-1]
+	last.Loss, last.TimeSteps = r.Loss, r.Iterations
+	k, err := a.problem.spaceGram(ctx, a.strategy)
+	if err != nil {
+		return err
+	}
+	return a.search.aim(k)
+}
+
+// end proves the noise, makes the strategy for exactly that noise, and certifies both.
+func (a *alternation) end(ctx context.Context, err error) (*Result, error) {
+	interrupted := ctx.Err() != nil
+	if err != nil && !interrupted {
+		return nil, err
+	}
+	if a.noise == nil {
+		if interrupted {
+			return nil, context.Cause(ctx)
+		}
+		a.noise = a.search.scaledNoise()
+	}
+	r, ctx := a.result, context.WithoutCancel(ctx)
+	if r.Noise, r.Worst, err = Normalize(ctx, a.noise, a.problem.Attackers); err != nil {
+		return nil, err
+	}
+	o := a.timeOptions(a.round)
+	if interrupted {
+		o.MaxIterations = 1
+	}
+	if r.Time, err = a.problem.timeStrategy(ctx, r.Noise.Covariance(), o); err != nil {
+		return nil, err
+	}
+	k, err := a.problem.spaceGram(ctx, r.Time.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.search.aim(k); err != nil {
+		return nil, err
+	}
+	if err := a.search.run(ctx); err != nil {
+		return nil, err
+	}
+	r.Loss, r.SpaceBound = r.Time.Loss, a.search.bound
+	if loss := Loss(k, r.Noise); math.Abs(loss-r.Time.SquaredError) > 1e-9*loss {
+		return nil, fmt.Errorf("%w: its error is %v over the nodes and %v over the steps", ErrSpace, loss,
+			r.Time.SquaredError)
+	}
+	r.SpaceGap = gapOf(r.Loss, r.SpaceBound)
+	switch {
+	case interrupted:
+		r.Status = optim.Interrupted
+	case r.SpaceGap > a.opts.Gap:
+		r.Status = optim.IterationLimit
+		if a.round <= a.opts.Rounds {
+			r.Status = optim.Stalled
+		}
+	default:
+		r.Status = r.Time.Status
+	}
+	return r, nil
+}
