@@ -104,6 +104,19 @@ func (a *Attackers) Coalitions() [][]int { return a.coalitions }
 // Largest returns the size of the largest coalition.
 func (a *Attackers) Largest() int { return len(a.coalitions[len(a.coalitions)-1]) }
 
+// Colluding returns the largest c such that all coalitions of c nodes are attackers.
+func (a *Attackers) Colluding() int {
+	sizes := map[int]int{}
+	for _, c := range a.coalitions {
+		sizes[len(c)]++
+	}
+	c, sets := 0, 1
+	for sets = a.nodes; c+1 < a.nodes && sizes[c+1] == sets; sets = sets * (a.nodes - c) / (c + 1) {
+		c++
+	}
+	return c
+}
+
 // Threat is an attacker, and those whom no larger attacker threatens more.
 type Threat struct {
 	Attacker []int // ascending; empty: the eavesdropper

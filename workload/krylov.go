@@ -26,7 +26,7 @@ type panel struct {
 	width int // nodes a panel has room for
 	data  []float64
 
-	starts *mat.TriDense // if not nil, its rows are in the place of the unit vectors e_i
+	starts mat.Matrix // if not nil, its rows are in the place of the unit vectors e_i
 }
 
 func newPanel(w *graph.CSR, steps int, kind Kind, width int) *panel {
@@ -55,11 +55,10 @@ func (p *panel) fill(from, to int) {
 
 func (p *panel) fillNode(node, slot int) {
 	unit := make([]float64, p.nodes)
-	unit[node] = 1
 	if p.starts != nil {
-		for j := range unit {
-			unit[j] = p.starts.At(node, j)
-		}
+		mat.Row(unit, node, p.starts)
+	} else {
+		unit[node] = 1
 	}
 	if p.first == 0 {
 		copy(p.row(0, slot), unit)

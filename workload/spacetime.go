@@ -61,14 +61,25 @@ func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDens
 	if !root.Factorize(m) {
 		return nil, errors.New("covariance of the noise is not positive definite in floating point")
 	}
+	return s.gram(ctx, root.RawU())
+}
+
+// VectorGram returns H(bbᵀ), T×T, for a vector b over the nodes: of H(M) what one source of noise makes of it.
+func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense, error) {
+	return s.gram(ctx, mat.NewDense(1, s.Nodes(), b))
+}
+
+// gram returns H(LLᵀ) for the rows of Lᵀ.
+func (s *SpaceTime) gram(ctx context.Context, starts mat.Matrix) (*mat.SymDense, error) {
 	k := &Kernel{s.steps, make([]float64, s.steps*s.steps)}
-	p := s.panel()
-	p.starts = root.RawU()
-	for from := 0; from < n; from += p.width {
+	count, n := starts.Dims()
+	p := newPanel(s.w, s.steps, s.kind, min(count, max(1, panelFloats/(s.steps*n))))
+	p.starts = starts
+	for from := 0; from < count; from += p.width {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		to := min(from+p.width, n)
+		to := min(from+p.width, count)
 		p.fill(from, to)
 		p.addKernel(k.k, to-from)
 	}

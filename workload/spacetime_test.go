@@ -40,6 +40,22 @@ func TestSpaceTimeIsTheDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var sum mat.SymDense // of the columns of L, M = LLᵀ
+		sum.ReuseAsSym(steps)
+		var root mat.Cholesky
+		root.Factorize(m)
+		var lower mat.TriDense
+		root.LTo(&lower)
+		for j := range n {
+			part, err := s.VectorGram(ctx, mat.Col(nil, j, &lower))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.AddSym(&sum, part)
+		}
+		if !mat.EqualApprox(&sum, h, 1e-11*mat.Trace(h)) {
+			t.Fatalf("Σ H(bbᵀ) = %v, want %v", mat.Formatted(&sum), mat.Formatted(h))
+		}
 		for name, got := range map[string]float64{"TimeGram": inner(h, y), "SpaceGram": inner(k, m)} {
 			if math.Abs(got-want) > 1e-11*want {
 				t.Fatalf("%s: error %v, want %v", name, got, want)

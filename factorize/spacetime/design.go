@@ -3,6 +3,7 @@ package spacetime
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/secrets"
@@ -20,17 +21,27 @@ type design struct {
 	largest float64   // of every variable
 }
 
+// newDesign returns the problem of minimizing tr(KM).
 func newDesign(k *mat.SymDense, s Setting, largest float64) *design {
 	n := s.Secrets.Nodes()
-	d := &design{nodes: n, pairs: s.Secrets.Pairs(), threats: s.Attackers.Threats(), unit: mat.Trace(k) / float64(n),
-		largest: largest}
-	d.cost = make([]float64, n+len(d.pairs))
+	costs := make([]float64, n, n+len(s.Secrets.Pairs()))
 	for i := range n {
-		d.cost[i] = k.At(i, i) / d.unit
+		costs[i] = k.At(i, i)
 	}
+	for _, p := range s.Secrets.Pairs() {
+		costs = append(costs, math.Max(0, k.At(p.U, p.U)+k.At(p.V, p.V)-2*k.At(p.U, p.V)))
+	}
+	return newDesignOf(costs, s, largest)
+}
+
+// newDesignOf returns the problem for given costs of the variables, which are rescaled in place.
+func newDesignOf(costs []float64, s Setting, largest float64) *design {
+	n := s.Secrets.Nodes()
+	d := &design{nodes: n, pairs: s.Secrets.Pairs(), threats: s.Attackers.Threats(), cost: costs,
+		unit: floats.Sum(costs[:n]) / float64(n), largest: largest}
+	floats.Scale(1/d.unit, d.cost)
 	touching := make([][]int, n)
 	for i, p := range d.pairs {
-		d.cost[n+i] = math.Max(0, (k.At(p.U, p.U)+k.At(p.V, p.V)-2*k.At(p.U, p.V))/d.unit)
 		touching[p.U] = append(touching[p.U], n+i)
 		touching[p.V] = append(touching[p.V], n+i)
 	}

@@ -67,4 +67,9 @@ func TestExplore(t *testing.T) {
 		fmt.Println("  ", x)
 	}
 	fmt.Println(r.Worst, r.LDP.Loss, r.Loss, "ratio", r.Loss/r.LDP.Loss, "space", r.SpaceGap, "time", r.Time.Gap, r.Status, len(r.Noise.Pairs), "of", len(g.Pairs()), time.Since(t0))
+	if os.Getenv("J") != "" {
+		t0 := time.Now()
+		b, err := JointLowerBound(ctx, Problem{wl, schema, class, Setting{g, at}}, r, Options{})
+		fmt.Println("joint", b, r.Loss/b, err, time.Since(t0))
+	}
 }

@@ -29,7 +29,7 @@ type interior struct {
 }
 
 // negligible is the weight, relative to the mean of a node's, below which a constraint does not count.
-const negligible = 1e-4
+const negligible = 1e-5
 
 // start sets slacks and multipliers to those of a central point at x with parameter μ, as near as can be.
 func (s *interior) start(x []float64, mu float64) bool {
@@ -43,15 +43,22 @@ func (s *interior) start(x []float64, mu float64) bool {
 		s.lower[i], s.upper[i] = mu/v, mu/(s.design.largest-v)
 	}
 	s.active = make([][]constraint, len(s.position.reach))
-	s.admit()
+	s.admit(startOf, 0.3)
 	return true
 }
+
+// newcomer is the share of a node's mean weight that a constraint has at most when it comes in later.
+const newcomer = 0.01
 
 // worstOf is how many of the attackers that a victim has most to fear from are always counted.
 const worstOf = 4
 
-// admit drops constraints without weight and adds, for every victim, those that are nearest to being tight.
-func (s *interior) admit() {
+// startOf is that number for a first point.
+const startOf = 12
+
+// admit drops constraints without weight and adds, for every victim, those that are nearest to being tight, with at most
+// such a share of the mean weight of a node.
+func (s *interior) admit(count int, share float64) {
 	d := s.design
 	type candidate struct {
 		threat, at int
@@ -66,21 +73,23 @@ func (s *interior) admit() {
 		for i, v := range threat.Victims {
 			c := candidate{t, i, s.position.reach[t][i]}
 			at, _ := slices.BinarySearchFunc(best[v], c, func(a, b candidate) int { return cmp.Compare(a.reach, b.reach) })
-			if at < worstOf {
-				best[v] = slices.Insert(best[v][:min(len(best[v]), worstOf-1)], at, c)
+			if at < count {
+				best[v] = slices.Insert(best[v][:min(len(best[v]), count-1)], at, c)
 			}
 		}
 	}
 	for t := range s.active {
 		s.active[t] = slices.DeleteFunc(s.active[t], func(c constraint) bool {
-			return c.weight < negligible*total/float64(d.nodes)
+			worst := best[d.threats[t].Victims[c.at]]
+			near := s.position.reach[t][c.at] <= worst[len(worst)-1].reach
+			return !near && c.weight < negligible*total/float64(d.nodes)
 		})
 	}
 	for _, candidates := range best {
 		for _, c := range candidates {
 			at, in := slices.BinarySearchFunc(s.active[c.threat], c.at, func(a constraint, b int) int { return a.at - b })
 			if !in {
-				slack := math.Max(c.reach-1, s.slackFloor())
+				slack := math.Max(c.reach-1, s.slackOf(share))
 				s.active[c.threat] = slices.Insert(s.active[c.threat], at, constraint{c.at, slack, s.mu / slack})
 			}
 		}
@@ -230,11 +239,11 @@ func (s *interior) move(w *working, d *direction, primal, dual float64) bool {
 			k++
 		}
 	}
-	s.admit()
+	s.admit(worstOf, newcomer)
 	return true
 }
 
-// slackFloor is the slack that the total of all weights would have a constraint of every node have.
-func (s *interior) slackFloor() float64 {
-	return s.mu * float64(s.design.nodes) / dot(s.design.cost, s.x)
+// slackOf returns the slack that gives a constraint such a share of the mean weight of a node.
+func (s *interior) slackOf(share float64) float64 {
+	return s.mu * float64(s.design.nodes) / (share * dot(s.design.cost, s.x))
 }

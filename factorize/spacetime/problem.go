@@ -22,6 +22,7 @@ type Workload interface {
 	Steps() int
 	TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDense, error)  // H(M), T×T
 	SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) // K(Y), n×n
+	VectorGram(ctx context.Context, b []float64) (*mat.SymDense, error)    // H(bbᵀ)
 }
 
 // Problem is what Optimize solves.

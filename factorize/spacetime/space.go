@@ -162,7 +162,7 @@ func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, e
 
 // warm is the barrier parameter, relative to the mean complement of an optimum's size, at which a search goes on for
 // another K: few steps from the end, and far enough from it for constraints to come and go.
-const warm = 1e-3
+const warm = 0.1
 
 // aim gives the search another K, and starts it again from where it is.
 func (s *spaceSearch) aim(k *mat.SymDense) error {

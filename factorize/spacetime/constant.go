@@ -1,0 +1,100 @@
+package spacetime
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/optim"
+	"mafalda/strategy"
+)
+
+// Constant returns the best noise with one variance for all nodes and one for all pairs, as of DECOR (Allouah et al.,
+// 2024), for max [M_A⁻¹]_vv ≤ 1. It has no bound. The errors are those of Space.
+//
+// Of the ratio of the two variances the loss is quasiconvex: among noise that is good enough, which is a convex set,
+// the loss is linear. It is found by golden sections.
+func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*SpaceResult, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
+		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
+	}
+	d := newDesign(k, s, o.LargestPair)
+	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: d}, loss: math.Inf(1)}
+	try := func(ratio float64) float64 {
+		if ctx.Err() != nil {
+			return 0
+		}
+		search.iterations++
+		return search.constant(ratio)
+	}
+	try(0)
+	if len(d.pairs) > 0 {
+		golden(math.Log(1e-4), math.Log(o.LargestPair), func(l float64) float64 { return try(math.Exp(l)) })
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	search.interior.x, search.status = search.best, optim.Converged
+	return search.result(k)
+}
+
+// constant returns the loss for pairs of so many times the variance of nodes, and keeps the best.
+func (s *spaceSearch) constant(ratio float64) float64 {
+	d := s.interior.design
+	x := make([]float64, d.size())
+	for i := range x {
+		x[i] = 1
+		if i >= d.nodes {
+			x[i] = ratio
+		}
+	}
+	p := newPosition(d, x)
+	if p == nil {
+		return math.Inf(1)
+	}
+	loss := dot(d.cost, x) / p.least() * d.unit
+	if loss < s.loss {
+		s.loss, s.best = loss, x
+	}
+	return loss
+}
+
+// golden narrows down where f, which is quasiconvex, is least between from and to, to one part in ten thousand.
+func golden(from, to float64, f func(float64) float64) {
+	const section = 0.6180339887498949
+	left, right := to-section*(to-from), from+section*(to-from)
+	atLeft, atRight := f(left), f(right)
+	for width := to - from; to-from > 1e-4*width; {
+		if atLeft < atRight {
+			to, right, atRight = right, left, atLeft
+			left = to - section*(to-from)
+			atLeft = f(left)
+		} else {
+			from, left, atLeft = left, right, atRight
+			right = from + section*(to-from)
+			atRight = f(right)
+		}
+	}
+}
+
+// Constant returns the best constant noise for a strategy, which is to have sens ≤ 1: DECOR for C = I/√k, and DECOR over
+// the network with noise that is correlated over time for any other C.
+func (p Problem) Constant(ctx context.Context, c strategy.Strategy, o SpaceOptions) (*SpaceResult, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	k, err := p.spaceGram(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return Constant(ctx, k, p.Setting, o)
+}

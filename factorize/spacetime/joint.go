@@ -1,0 +1,126 @@
+package spacetime
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/internal/parallel"
+	"mafalda/strategy"
+)
+
+// JointLowerBound returns a number that the loss of no pair (M, C) can be below, with pair variances up to LargestPair
+// and any strategy whatsoever, for a result of Optimize for the problem.
+//
+// Let φ(H) be the least loss of a strategy for the Gram matrix H. It is concave and homogeneous of degree one, hence
+// superadditive, and H(M) = Σ_i x_i H(b_ib_iᵀ), so that
+//
+//	loss(M, C) ≥ φ(H(M)) ≥ Σ_i x_i φ(H(b_ib_iᵀ)).
+//
+// The right-hand side is linear in the variances: its minimum over those that protect every node is a problem as Space
+// solves it, with costs φ(H(b_ib_iᵀ)), or lower bounds of these, and that problem's certificate is the bound. The bounds
+// come from two dual points (factorize.Dual), those of the result and of M = I: O(T³) for every node and pair.
+//
+// The other bound is that of all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
+// over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(I))/(n-c). It is the better one only on graphs like
+// the complete one.
+func JointLowerBound(ctx context.Context, p Problem, r *Result, o Options) (float64, error) {
+	if err := p.check(); err != nil {
+		return 0, err
+	}
+	costs, err := p.leastCosts(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	options, err := SpaceOptions{LargestPair: o.LargestPair, Gap: 1e-4}.filled()
+	if err != nil {
+		return 0, err
+	}
+	d := newDesignOf(costs, p.Setting, options.LargestPair)
+	s := &spaceSearch{setting: p.Setting, opts: options, interior: &interior{design: d}}
+	if err := s.start(); err != nil {
+		return 0, err
+	}
+	if err := s.run(ctx); err != nil {
+		return 0, err
+	}
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	return math.Max(s.bound, p.together(r)), nil
+}
+
+// together is the bound of all nodes together, rounded down.
+func (p Problem) together(r *Result) float64 {
+	n := p.Attackers.Nodes()
+	c := p.Attackers.Colluding()
+	return r.LDP.LowerBound / float64(n-c) * (1 - 1e-12)
+}
+
+// leastCosts returns lower bounds of φ(H(b_ib_iᵀ)) for all nodes and pairs.
+func (p Problem) leastCosts(ctx context.Context, r *Result) ([]float64, error) {
+	n := p.Workload.Nodes()
+	var duals []*factorize.Dual
+	for _, at := range []struct {
+		m *mat.SymDense
+		c strategy.Strategy
+	}{{r.Noise.Covariance(), r.Time.Strategy}, {identity(n), r.LDP.Strategy}} {
+		h, err := p.Workload.TimeGram(ctx, at.m)
+		if err != nil {
+			return nil, err
+		}
+		dual, err := factorize.NewDual(h, strategy.GramOf(at.c), p.Schema)
+		if err != nil {
+			return nil, err
+		}
+		duals = append(duals, dual)
+	}
+	costs := make([]float64, n+len(p.Secrets.Pairs()))
+	var failed error
+	var mutex sync.Mutex
+	parallel.For(len(costs), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		least, err := p.leastCost(ctx, i, duals)
+		if err != nil {
+			mutex.Lock()
+			defer mutex.Unlock()
+			failed = err
+		}
+		costs[i] = least
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return costs, failed
+}
+
+func (p Problem) leastCost(ctx context.Context, i int, duals []*factorize.Dual) (float64, error) {
+	b := make([]float64, p.Workload.Nodes())
+	if i < len(b) {
+		b[i] = 1
+	} else {
+		pair := p.Secrets.Pairs()[i-len(b)]
+		b[pair.U], b[pair.V] = 1, -1
+	}
+	h, err := p.Workload.VectorGram(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	if !(mat.Trace(h) > 0) {
+		return 0, nil
+	}
+	var least float64
+	for _, d := range duals {
+		bound, err := d.LowerBound(h)
+		if err != nil {
+			return 0, err
+		}
+		least = math.Max(least, bound)
+	}
+	return least, nil
+}
