@@ -28,6 +28,11 @@ func TestExplore(t *testing.T) {
 	}
 	ctx := context.Background()
 	steps := num("T", 32)
+	if sec := num("SEC", 0); sec > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(sec)*time.Second)
+		defer cancel()
+	}
 	net, err := graph.LoadNetwork(ctx, graph.NetworkOptions{Source: src, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

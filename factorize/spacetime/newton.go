@@ -52,10 +52,11 @@ func (m *newton) assemble(p *position, w *working, diagonal []float64) {
 
 // addSquares adds the terms in ∇reach ∇reachᵀ.
 func (m *newton) addSquares(w *working) {
-	panel := general(min(4*rowsAtOnce, len(w.weight)), m.size)
+	const rowsOfPanel = 4 * rowsAtOnce
+	panel := general(min(rowsOfPanel, len(w.weight)), m.size)
 	threats := w.threatOf()
-	for from := 0; from < len(w.weight); from += panel.Rows {
-		rows := min(panel.Rows, len(w.weight)-from)
+	for from := 0; from < len(w.weight); from += rowsOfPanel {
+		rows := min(rowsOfPanel, len(w.weight)-from)
 		parallel.For(rows, func(i int) {
 			k := from + i
 			row := panel.Data[i*panel.Stride:][:m.size]
@@ -67,9 +68,24 @@ func (m *newton) addSquares(w *working) {
 			}
 			floats.Scale(math.Sqrt(scale), row)
 		})
-		used := panel
-		used.Rows = rows
-		gemm.Syrk(blas.Trans, 1, used, 1, blas64.Symmetric{Uplo: blas.Lower, N: m.size, Stride: m.size, Data: m.matrix})
+		panel.Rows = rows
+		m.addSquare(panel)
+	}
+}
+
+// addSquare adds aᵀa to the lower triangle, tile by tile.
+func (m *newton) addSquare(a blas64.General) {
+	const tile = 768
+	columns := func(from int) blas64.General {
+		return blas64.General{Rows: a.Rows, Cols: min(tile, m.size-from), Stride: a.Stride, Data: a.Data[from:]}
+	}
+	for i := 0; i < m.size; i += tile {
+		left := columns(i)
+		for j := 0; j <= i; j += tile {
+			right := columns(j)
+			gemm.Gemm(blas.Trans, blas.NoTrans, 1, left, right, 1, blas64.General{Rows: left.Cols, Cols: right.Cols,
+				Stride: m.size, Data: m.matrix[i*m.size+j:]})
+		}
 	}
 }
 

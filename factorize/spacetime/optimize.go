@@ -33,7 +33,7 @@ func Optimize(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := a.begin(ctx); err != nil {
 		return nil, err
 	}
-	for a.round <= o.Rounds {
+	for {
 		ended, err := a.spaceHalf(ctx)
 		if err != nil || ended {
 			return a.end(ctx, err)
@@ -43,7 +43,6 @@ func Optimize(ctx context.Context, p Problem, o Options) (*Result, error) {
 		}
 		a.round++
 	}
-	return a.end(ctx, nil)
 }
 
 // alternation is one call of Optimize.
@@ -106,7 +105,7 @@ func (a *alternation) timeOptions(round int) factorize.Options {
 }
 
 // spaceHalf finds the noise for the strategy. It reports that the rounds have ended: where the noise that the strategy
-// was made for is as good, or the context has.
+// was made for is as good, there have been enough, or the context has ended.
 func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 	if a.opts.Progress != nil {
 		x := strategy.GramOf(a.strategy)
@@ -126,7 +125,7 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 	}
 	if a.noise != nil {
 		k := a.search.kept
-		if gap := gapOf(Loss(k, a.noise), a.search.bound); gap <= a.opts.Gap {
+		if gap := gapOf(Loss(k, a.noise), a.search.bound); gap <= a.opts.Gap || a.round > a.opts.Rounds {
 			return true, nil
 		}
 	}
@@ -177,17 +176,12 @@ func (a *alternation) end(ctx context.Context, err error) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.search.aim(k); err != nil {
-		return nil, err
-	}
-	if err := a.search.run(ctx); err != nil {
-		return nil, err
-	}
-	r.Loss, r.SpaceBound = r.Time.Loss, a.search.bound
 	if loss := Loss(k, r.Noise); math.Abs(loss-r.Time.SquaredError) > 1e-9*loss {
 		return nil, fmt.Errorf("%w: its error is %v over the nodes and %v over the steps", ErrSpace, loss,
 			r.Time.SquaredError)
 	}
+	r.Loss = r.Time.Loss
+	r.SpaceBound = a.search.dual.bound(newDesign(k, a.problem.Setting, a.search.opts.LargestPair))
 	r.SpaceGap = gapOf(r.Loss, r.SpaceBound)
 	switch {
 	case interrupted:

@@ -202,8 +202,9 @@ func (s *spaceSearch) start() error {
 		return fmt.Errorf("%w: no start", ErrSpace)
 	}
 	if p := s.opts.Start; p == nil || p.Mu == 0 {
+		scale := 1.2 / position.least()
 		for i := range x {
-			x[i] = math.Min(x[i]*1.2/position.least(), 0.999*d.largest)
+			x[i] = math.Min(x[i]*scale, 0.999*d.largest)
 		}
 		mu *= dot(d.cost, x) / float64(worstOf*d.nodes+len(x))
 	} else {
