@@ -53,9 +53,7 @@ func (s source) sketch(ctx context.Context) (*workload.Sketch, error) {
 // comes from, if it is an estimate.
 func (s source) responses(ctx context.Context) (factorize.Responses, *workload.Sketch, error) {
 	if s.network == nil {
-		return func(steps int, _ bool) (factorize.Response, error) {
-			return workload.PrefixResponse(workload.Spec{Kind: workload.Prefix}, steps)
-		}, nil,
+		return func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil,
 			nil
 	}
 	var whole *workload.Response

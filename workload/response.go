@@ -28,9 +28,11 @@ type Response struct {
 	groups     []*modes
 }
 
-// PrefixResponse is that of centralized learning: of the optimizer and the weights of a spec. Its error is a spec that is
-// not time-invariant.
-func PrefixResponse(s Spec, steps int) (*Response, error) {
+// PrefixResponse is that of plain centralized learning.
+func PrefixResponse(steps int) *Response { return &Response{steps: steps, stationary: 1} }
+
+// CentralizedResponse is that of Spec.Centralized. Its error is a spec that is not time-invariant.
+func CentralizedResponse(s Spec, steps int) (*Response, error) {
 	s = s.Centralized()
 	if err := s.checkInvariant(); err != nil {
 		return nil, err

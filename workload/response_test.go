@@ -44,7 +44,7 @@ func TestResponseIsGram(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(t, "prefix") == 0 {
 			s := drawInvariant(t, steps).Centralized()
 			var err error
-			if response, err = PrefixResponse(s, steps); err != nil {
+			if response, err = CentralizedResponse(s, steps); err != nil {
 				t.Fatal(err)
 			}
 			if h, err = Gram(context.Background(), nil, steps, Options{Spec: s}); err != nil {
