@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -154,4 +155,36 @@ func readRates(text string) (workload.Schedule, error) {
 		return rates, Usagef("--learning-rates: %s: %w", text, err)
 	}
 	return rates, nil
+}
+
+// WorkloadLines says what is trained and what counts, a line each, if it is more than plain gradient descent.
+func WorkloadLines(s workload.Spec) []string {
+	var lines []string
+	line := func(name string, parts ...string) {
+		parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+		if len(parts) > 0 {
+			lines = append(lines, fmt.Sprintf("%-14s %s", name, strings.Join(parts, ", ")))
+		}
+	}
+	when := func(there bool, format string, args ...any) string {
+		if !there {
+			return ""
+		}
+		return fmt.Sprintf(format, args...)
+	}
+	line("optimizer", when(s.Momentum > 0, "momentum %g%s", s.Momentum, when(s.Nesterov, " (Nesterov)")),
+		when(s.LearningRates.String() != "constant", "rates %v", s.LearningRates),
+		when(s.WeightDecay > 0, "weight decay %g", s.WeightDecay),
+		when(s.LocalSteps > 1, "gossip after every %d steps", s.LocalSteps),
+		when(s.GossipRounds > 1, "%d rounds of gossip", s.GossipRounds),
+		when(s.GradientTracking, "gradient tracking"))
+	q := s.GraphSequence
+	line("changes", when(q != nil, "networks that take turns"),
+		when(s.NodeFailures > 0, "nodes fail with probability %g", s.NodeFailures),
+		when(s.LinkFailures > 0, "links fail with probability %g", s.LinkFailures),
+		when(s.RandomNeighbours > 0, "%d random neighbours", s.RandomNeighbours))
+	line("missed steps", when(s.MissedSteps > 0, "with probability %g, rows of noise %s", s.MissedSteps,
+		map[bool]string{true: "carried over", false: "lost"}[s.Carry]))
+	line("counted", when(!s.CountsAll(), "steps %v", s.Weights))
+	return lines
 }
