@@ -1,48 +1,96 @@
 package noise
 
-import "mafalda/strategy"
+import (
+	"sync"
+
+	"mafalda/internal/rows"
+	"mafalda/strategy"
+)
+
+// A row is made in chunks, each by one goroutine at a time, and those in parts: what is done to a part stays in the first
+// cache.
+const (
+	chunk = 4096 // coordinates that come from one generator: see Key.normalsOf
+	part  = 1024
+)
+
+// room is what a goroutine works with.
+type room struct {
+	sampler  rows.Sampler
+	z, again [chunk]float64
+}
+
+// newRooms returns a pool of rooms.
+func newRooms() *sync.Pool { return &sync.Pool{New: func() any { return new(room) }} }
+
+// drawer writes chunk c of row t of Z to dst, as long as the chunk.
+type drawer func(r *room, dst []float64, t, c int)
 
 // mixer turns rows of Z into rows of C⁻¹Z, one after the other, by the filter of a strategy and the rows that it keeps.
 type mixer struct {
+	draw   drawer
 	filter strategy.Filter
-	kept   [][]float64
+	kept   [][][]float64 // the rows kept of every part
 
 	recombine strategy.Recombiner // not nil: earlier rows of Z are made again
-	again     func(s int) []float64
 }
 
-// newMixer returns the mixer of a strategy in the least memory. rows gives back earlier rows of Z: a dense strategy
-// that is not to keep them asks for them again.
-func newMixer(c strategy.Strategy, dim int, rows func(dst []float64, t int), regenerate bool) (*mixer, error) {
+// newMixer returns the mixer of a strategy in the least memory. A dense strategy that is to regenerate does not keep
+// rows of Z, but draws them again.
+func newMixer(c strategy.Strategy, dim int, draw drawer, regenerate bool) (*mixer, error) {
 	f, err := c.Filter()
 	if err != nil {
 		return nil, err
 	}
-	if r, ok := f.(strategy.Recombiner); ok { // rows of C⁻¹ as it was computed
+	m := &mixer{draw: draw, filter: f, kept: make([][][]float64, (dim+part-1)/part)}
+	r, all := f.(strategy.Recombiner)
+	if all { // rows of C⁻¹ as it was computed
 		if err := checkInverse(c); err != nil {
 			return nil, err
 		}
 		if regenerate {
-			work := make([]float64, dim)
-			return &mixer{recombine: r, again: func(s int) []float64 { rows(work, s); return work }}, nil
+			return &mixer{draw: draw, recombine: r}, nil
 		}
 	}
-	return &mixer{filter: f, kept: make([][]float64, f.Memory())}, nil
+	memory := f.Memory()
+	var numbers []float64
+	if !all {
+		numbers = make([]float64, memory*dim)
+	}
+	for i := range m.kept {
+		m.kept[i] = make([][]float64, memory)
+		for j := range m.kept[i] {
+			if n := min(part, dim-i*part); !all { // the rows of a part are one piece of memory
+				m.kept[i][j], numbers = numbers[:n:n], numbers[n:]
+			}
+		}
+	}
+	return m, nil
 }
 
-// next writes row t of C⁻¹Z to dst, of row t of Z. It keeps neither.
-func (m *mixer) next(dst, z []float64, t int) {
+// chunkTo writes chunk c of row t of C⁻¹Z to dst, and calls done for every part of it.
+func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(part []float64)) {
+	z := r.z[:len(dst)]
+	m.draw(r, z, t, c)
 	if m.recombine != nil {
-		m.recombine.RecombineTo(dst, z, t, m.again)
+		m.recombine.RecombineTo(dst, z, t, func(s int) []float64 {
+			m.draw(r, r.again[:len(dst)], s, c)
+			return r.again[:len(dst)]
+		})
+		done(dst)
 		return
 	}
-	m.filter.StepTo(dst, z, m.kept, t)
+	for from := 0; from < len(dst); from += part {
+		to := min(from+part, len(dst))
+		m.filter.StepTo(dst[from:to], z[from:to], m.kept[(c*chunk+from)/part], t)
+		done(dst[from:to])
+	}
 }
 
 // floats returns how many numbers are kept for each coordinate.
 func (m *mixer) floats() int {
 	if m.recombine != nil {
-		return 1
+		return 0
 	}
-	return len(m.kept)
+	return m.filter.Memory()
 }

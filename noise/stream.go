@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
+	"sync/atomic"
 
+	"mafalda/internal/parallel"
+	"mafalda/internal/rows"
 	"mafalda/strategy"
 )
 
@@ -36,10 +40,10 @@ type Stream struct {
 	grid   float64
 	seed   *uint64 // what it is made of; nil: a secret key
 	mix    *mixer
-	next   int // the next step
-	z      []float64
-	row    []float64
-	err    error // why there are no more rows
+	rooms  *sync.Pool
+	next   int       // the next step
+	row    []float64 // room for a row that is not handed out as it is; nil until there is one
+	err    error     // why there are no more rows
 }
 
 // ErrNumbers is wrapped by errors about noise that floating point cannot hold.
@@ -90,13 +94,13 @@ type gaussian struct {
 
 func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
 	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), std: z.std,
-		grid: opts.Grid, z: make([]float64, dim), row: make([]float64, dim)}
+		grid: opts.Grid, rooms: newRooms()}
 	if opts.Seed != nil {
 		seed := *opts.Seed
 		s.seed = &seed
 	}
 	var err error
-	if s.mix, err = newMixer(c, dim, z.key.normals, opts.Regenerate); err != nil {
+	if s.mix, err = newMixer(c, dim, z.key.normalsOf, opts.Regenerate); err != nil {
 		return nil, fmt.Errorf("preparing the noise: %w", err)
 	}
 	return s, nil
@@ -120,23 +124,21 @@ func (s *Stream) NoiseStd() float64 { return s.std }
 // Export returns the SHA-256 of the manifest the noise is from, in lower-case hexadecimal.
 func (s *Stream) Export() string { return s.export }
 
-// Floats returns how many numbers the stream keeps for each parameter, beside the two rows it works on.
+// Floats returns how many numbers the stream keeps for each parameter, beside the row that is handed out.
 func (s *Stream) Floats() int { return s.mix.floats() }
 
 // Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
 // standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and
-// crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream.
-func (s *Stream) Next(dst []float64) error {
-	if err := s.advance(len(dst)); err != nil {
-		return err
-	}
-	copy(dst, s.row)
-	return nil
-}
+// crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream; dst is then
+// zero.
+func (s *Stream) Next(dst []float64) error { return s.advance(dst) }
 
 // NextFloat32 is Next for models of single precision: the numbers of Next, rounded, if they fit (see Single).
 func (s *Stream) NextFloat32(dst []float32) error {
-	if err := s.advance(len(dst)); err != nil {
+	if len(dst) != s.dim {
+		return s.lengthError(len(dst))
+	}
+	if err := s.advance(s.room()); err != nil {
 		return err
 	}
 	return s.Single(dst, s.row)
@@ -171,9 +173,22 @@ func (s *Stream) fitsSingle(row []float64) error {
 	return nil
 }
 
-func (s *Stream) advance(length int) error {
-	if length != s.dim {
-		return fmt.Errorf("a row of %d numbers for %d parameters", length, s.dim)
+func (s *Stream) lengthError(length int) error {
+	return fmt.Errorf("a row of %d numbers for %d parameters", length, s.dim)
+}
+
+// room returns s.row.
+func (s *Stream) room() []float64 {
+	if s.row == nil {
+		s.row = make([]float64, s.dim)
+	}
+	return s.row
+}
+
+// advance writes the next row to dst.
+func (s *Stream) advance(dst []float64) error {
+	if len(dst) != s.dim {
+		return s.lengthError(len(dst))
 	}
 	if s.err != nil {
 		return s.err
@@ -181,36 +196,38 @@ func (s *Stream) advance(length int) error {
 	if s.next == s.steps {
 		return io.EOF
 	}
-	s.key.normals(s.z, s.next)
-	s.mix.next(s.row, s.z, s.next)
-	for i, v := range s.row { // mixers keep copies of rows, so this one may be changed
-		v *= s.std
-		if s.grid > 0 {
-			v = s.round(v)
+	var spoiled atomic.Bool
+	level := func(part []float64) {
+		if !s.level(part) {
+			spoiled.Store(true)
 		}
-		if v-v != 0 {
-			s.err = fmt.Errorf("%w: row %d is not finite, or has too many digits for the grid", ErrNumbers, s.next)
-			return s.err
-		}
-		s.row[i] = v
+	}
+	parallel.For((s.dim+chunk-1)/chunk, func(c int) {
+		r := s.rooms.Get().(*room)
+		defer s.rooms.Put(r)
+		s.mix.chunkTo(dst[c*chunk:min((c+1)*chunk, s.dim)], r, s.next, c, level)
+	})
+	if spoiled.Load() {
+		clear(dst)
+		s.err = fmt.Errorf("%w: row %d is not finite, or has too many digits for the grid", ErrNumbers, s.next)
+		return s.err
 	}
 	s.next++
 	return nil
 }
 
-// round returns the nearest multiple of the grid, or NaN if neighbours of v are farther apart than that.
-func (s *Stream) round(v float64) float64 {
-	n := v / s.grid // exact, the grid is a power of two
-	if math.Abs(n) >= 1<<53 {
-		return math.NaN()
+// level brings a part of a row to the standard deviation, and the grid. It reports whether it fits its numbers.
+func (s *Stream) level(part []float64) bool {
+	if s.grid > 0 {
+		return rows.LevelOnGrid(part, s.std, s.grid)
 	}
-	return math.RoundToEven(n) * s.grid
+	return rows.Level(part, s.std)
 }
 
 // skip makes the rows before step again, without handing them out, so that the mixer is where it was.
 func (s *Stream) skip(step int) error {
 	for s.next < step {
-		if err := s.advance(s.dim); err != nil {
+		if err := s.advance(s.room()); err != nil {
 			return err
 		}
 	}
