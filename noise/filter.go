@@ -7,89 +7,116 @@ import (
 	"mafalda/strategy"
 )
 
-// A row is made in chunks, each by one goroutine at a time, and those in parts: what is done to a part stays in the first
-// cache.
+// chunk is how many coordinates come from one generator (see Key.normalsOf), so that a row can be made by several
+// goroutines. A chunk is made in parts of rows.Block numbers: what is done to one stays in the first cache.
 const (
-	chunk = 4096 // coordinates that come from one generator: see Key.normalsOf
-	part  = 1024
+	chunk = 4096
+	parts = (chunk + rows.Block - 1) / rows.Block
 )
 
 // room is what a goroutine works with.
 type room struct {
-	sampler  rows.Sampler
-	z, again [chunk]float64
+	sampler rows.Sampler
+	part    [rows.Block]float64
+	z       [chunk]float64
 }
 
 // newRooms returns a pool of rooms.
 func newRooms() *sync.Pool { return &sync.Pool{New: func() any { return new(room) }} }
 
-// drawer writes chunk c of row t of Z to dst, as long as the chunk.
-type drawer func(r *room, dst []float64, t, c int)
+// drawer starts the sampler of a room with chunk c of row t of Z.
+type drawer func(r *room, t, c int)
 
 // mixer turns rows of Z into rows of C⁻¹Z, one after the other, by the filter of a strategy and the rows that it keeps.
 type mixer struct {
 	draw   drawer
+	dim    int
 	filter strategy.Filter
-	kept   [][][]float64 // the rows kept of every part
+	kept   [][][]float64 // the rows kept, of every part
+	pieces [][]float64   // the memory that those of a part lie in
 
-	recombine strategy.Recombiner // not nil: earlier rows of Z are made again
+	recombine  strategy.Recombiner // not nil: kept are rows of Z, of every chunk
+	regenerate bool                // they are not kept, but drawn again
 }
 
-// newMixer returns the mixer of a strategy in the least memory. A dense strategy that is to regenerate does not keep
-// rows of Z, but draws them again.
+// newMixer returns the mixer of a strategy in the least memory. A dense strategy that is to regenerate keeps no rows of
+// Z.
 func newMixer(c strategy.Strategy, dim int, draw drawer, regenerate bool) (*mixer, error) {
 	f, err := c.Filter()
 	if err != nil {
 		return nil, err
 	}
-	m := &mixer{draw: draw, filter: f, kept: make([][][]float64, (dim+part-1)/part)}
-	r, all := f.(strategy.Recombiner)
-	if all { // rows of C⁻¹ as it was computed
+	m := &mixer{draw: draw, dim: dim, filter: f}
+	chunks := (dim + chunk - 1) / chunk
+	if r, ok := f.(strategy.Recombiner); ok { // rows of C⁻¹ as it was computed
 		if err := checkInverse(c); err != nil {
 			return nil, err
 		}
-		if regenerate {
-			return &mixer{draw: draw, recombine: r}, nil
-		}
-	}
-	memory := f.Memory()
-	var numbers []float64
-	if !all {
-		numbers = make([]float64, memory*dim)
-	}
-	for i := range m.kept {
-		m.kept[i] = make([][]float64, memory)
-		for j := range m.kept[i] {
-			if n := min(part, dim-i*part); !all { // the rows of a part are one piece of memory
-				m.kept[i][j], numbers = numbers[:n:n], numbers[n:]
+		m.recombine, m.regenerate = r, regenerate
+		if !regenerate {
+			m.kept = make([][][]float64, chunks)
+			for i := range m.kept {
+				m.kept[i] = make([][]float64, f.Memory())
 			}
 		}
+		return m, nil
 	}
+	m.keep(chunks)
 	return m, nil
 }
 
-// chunkTo writes chunk c of row t of C⁻¹Z to dst, and calls done for every part of it.
-func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(part []float64)) {
-	z := r.z[:len(dst)]
-	m.draw(r, z, t, c)
+// keep makes the rows that are kept. Those of a part are one piece of memory.
+func (m *mixer) keep(chunks int) {
+	memory := m.filter.Memory()
+	all := make([]float64, memory*m.dim)
+	m.kept, m.pieces = make([][][]float64, chunks*parts), make([][]float64, chunks*parts)
+	for i := range m.kept {
+		from, end := i/parts*chunk+i%parts*rows.Block, min(m.dim, (i/parts+1)*chunk)
+		n := max(0, min(rows.Block, end-from))
+		m.pieces[i], all = all[:memory*n:memory*n], all[memory*n:]
+		m.kept[i] = make([][]float64, memory)
+		for j := range m.kept[i] {
+			m.kept[i][j] = m.pieces[i][j*n : (j+1)*n : (j+1)*n]
+		}
+	}
+}
+
+// chunkTo makes chunk c of row t of C⁻¹Z, part by part, and calls done for each: where it belongs in dst, and where it
+// is, which may be the same.
+func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(dst, part []float64)) {
 	if m.recombine != nil {
-		m.recombine.RecombineTo(dst, z, t, func(s int) []float64 {
-			m.draw(r, r.again[:len(dst)], s, c)
-			return r.again[:len(dst)]
-		})
-		done(dst)
+		m.recombineTo(dst, r, t, c)
+		done(dst, dst)
 		return
 	}
-	for from := 0; from < len(dst); from += part {
-		to := min(from+part, len(dst))
-		m.filter.StepTo(dst[from:to], z[from:to], m.kept[(c*chunk+from)/part], t)
-		done(dst[from:to])
+	m.draw(r, t, c)
+	for i := c * parts; len(dst) > 0; i++ {
+		n := min(rows.Block, len(dst))
+		r.sampler.Soon(m.pieces[i])
+		m.filter.StepTo(r.part[:n], r.sampler.Next(n), m.kept[i], t)
+		done(dst[:n], r.part[:n])
+		dst = dst[n:]
 	}
+}
+
+// recombineTo writes chunk c of row t of C⁻¹Z to dst, of all rows of Z.
+func (m *mixer) recombineTo(dst []float64, r *room, t, c int) {
+	draw := func(t int) []float64 {
+		m.draw(r, t, c)
+		z := r.z[:len(dst)]
+		r.sampler.RestTo(z)
+		return z
+	}
+	if m.regenerate {
+		m.recombine.RecombineTo(dst, draw(t), t, draw)
+		return
+	}
+	m.filter.StepTo(dst, draw(t), m.kept[c], t)
 }
 
 // floats returns how many numbers are kept for each coordinate.
 func (m *mixer) floats() int {
-	if m.recombine != nil {
+	if m.regenerate {
 		return 0
 	}
 	return m.filter.Memory()

@@ -56,19 +56,20 @@ func (k Key) normals(dst []float64, t int) {
 	parallel.For((len(dst)+chunk-1)/chunk, func(c int) {
 		r := rooms.Get().(*room)
 		defer rooms.Put(r)
-		k.normalsOf(r, dst[c*chunk:min((c+1)*chunk, len(dst))], t, c)
+		k.normalsOf(r, t, c)
+		r.sampler.RestTo(dst[c*chunk : min((c+1)*chunk, len(dst))])
 	})
 }
 
-// normalsOf writes chunk c of row t of Z to dst. It depends on key, t and the coordinate alone: coordinates 4096·c,
+// normalsOf starts with chunk c of row t of Z. It depends on key, t and the coordinate alone: coordinates 4096·c,
 // 4096·c + 1, ... come from ChaCha8 (C2SP chacha8rand, as in math/rand/v2) with the seed SHA-256(key, t, c), t and c as
 // eight bytes each, least significant first, and the quantile function (package rows). Key and seed are passed as slices
 // only, never as values (see Key).
-func (k Key) normalsOf(r *room, dst []float64, t, c int) {
+func (k Key) normalsOf(r *room, t, c int) {
 	message := append(make([]byte, 0, keySize+16), k.secret()[:]...)
 	message = binary.LittleEndian.AppendUint64(message, uint64(t))
 	message = binary.LittleEndian.AppendUint64(message, uint64(c))
 	hash := sha256.New()
 	hash.Write(message)
-	r.sampler.NormalsTo(dst, hash.Sum(message[:0]))
+	r.sampler.Start(hash.Sum(message[:0]))
 }

@@ -197,8 +197,8 @@ func (s *Stream) advance(dst []float64) error {
 		return io.EOF
 	}
 	var spoiled atomic.Bool
-	level := func(part []float64) {
-		if !s.level(part) {
+	level := func(dst, part []float64) {
+		if !s.levelTo(dst, part) {
 			spoiled.Store(true)
 		}
 	}
@@ -216,13 +216,18 @@ func (s *Stream) advance(dst []float64) error {
 	return nil
 }
 
-// level brings a part of a row to the standard deviation, and the grid. It reports whether it fits its numbers.
-func (s *Stream) level(part []float64) bool {
+// levelTo brings a part of a row to the standard deviation, and the grid, and to dst. It reports whether it fits its
+// numbers.
+func (s *Stream) levelTo(dst, part []float64) bool {
+	std, fits := s.std, true
 	if s.grid > 0 {
-		return rows.LevelOnGrid(part, s.std, s.grid)
+		std, fits = 1, rows.LevelOnGrid(part, s.std, s.grid)
 	}
-	return rows.Level(part, s.std)
+	return rows.LevelTo(dst, std, part, s.dim >= large) && fits
 }
+
+// large is how many numbers of a row make it not worth to be in a cache.
+const large = 1 << 22
 
 // skip makes the rows before step again, without handing them out, so that the mixer is where it was.
 func (s *Stream) skip(step int) error {

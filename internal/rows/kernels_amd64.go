@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 func fill512(s *Sampler, refills int)
 
 //go:noescape
-func central512(s *Sampler, z *float64, n int) int
+func central512(s *Sampler, n int) int
 
 //go:noescape
 func tail512(s *Sampler, n int) bool
@@ -24,7 +24,10 @@ func pole512(row, first *float64, c *Section, n int)
 func poles512(row, first, second *float64, c *Section, n int)
 
 //go:noescape
-func level512(row *float64, std float64, n int) (finite bool)
+func level512(dst, src *float64, std float64, n int) (finite bool)
+
+//go:noescape
+func levelPast512(dst, src *float64, std float64, n int) (finite bool)
 
 //go:noescape
 func grid512(row *float64, c *gridded, n int) (fits bool)
@@ -42,12 +45,15 @@ func pole256(row, first *float64, c *Section, n int)
 func poles256(row, first, second *float64, c *Section, n int)
 
 //go:noescape
-func level256(row *float64, std float64, n int) (finite bool)
+func level256(dst, src *float64, std float64, n int) (finite bool)
+
+//go:noescape
+func levelPast256(dst, src *float64, std float64, n int) (finite bool)
 
 //go:noescape
 func grid256(row *float64, c *gridded, n int) (fits bool)
 
-var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, pole512, poles512, level512,
+var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, pole512, poles512, level512, levelPast512,
 	grid512}
 
 func fastest() *kernels {

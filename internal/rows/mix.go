@@ -1,6 +1,9 @@
 package rows
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // What follows works number by number, so dst may be src. Rows that go together are of one length.
 
@@ -78,17 +81,23 @@ func (k *kernels) step(c *Section, row, first, second []float64) {
 	}
 }
 
-// Level multiplies a row by a standard deviation. It reports whether all of it is finite.
-func Level(row []float64, std float64) bool { return best.levelTo(row, std) }
+// LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is faster
+// if dst is not there and not needed there soon. It reports whether all of it is finite.
+func LevelTo(dst []float64, std float64, row []float64, past bool) bool { return best.levelTo(dst, std, row, past) }
 
-func (k *kernels) levelTo(row []float64, std float64) bool {
+func (k *kernels) levelTo(dst []float64, std float64, row []float64, past bool) bool {
+	dst = dst[:len(row)]
 	n, finite := k.whole(len(row)), true
-	if n > 0 {
-		finite = k.level(&row[0], std, n)
+	switch {
+	case n == 0:
+	case past && uintptr(unsafe.Pointer(&dst[0]))%64 == 0:
+		finite = k.levelPast(&dst[0], &row[0], std, n)
+	default:
+		finite = k.level(&dst[0], &row[0], std, n)
 	}
 	for i := n; i < len(row); i++ {
-		row[i] *= std
-		finite = finite && row[i]-row[i] == 0
+		dst[i] = std * row[i]
+		finite = finite && dst[i]-dst[i] == 0
 	}
 	return finite
 }

@@ -120,29 +120,60 @@ poles512loop:
 	VZEROUPPER
 	RET
 
-// func level512(row *float64, std float64, n int) (finite bool)
-TEXT ·level512(SB), NOSPLIT, $0-25
-	MOVQ         row+0(FP), DI
-	VBROADCASTSD std+8(FP), Z0
-	MOVQ         n+16(FP), CX
+// func level512(dst, src *float64, std float64, n int) (finite bool)
+TEXT ·level512(SB), NOSPLIT, $0-33
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	VBROADCASTSD std+16(FP), Z0
+	MOVQ         n+24(FP), CX
 	VPXORQ       Z1, Z1, Z1 // stays 0, or becomes NaN
 
 level512loop:
-	VMULPD  (DI), Z0, Z2
-	VMULPD  64(DI), Z0, Z3
+	VMULPD  (SI), Z0, Z2
+	VMULPD  64(SI), Z0, Z3
 	VMOVUPD Z2, (DI)
 	VMOVUPD Z3, 64(DI)
 	VSUBPD  Z2, Z2, Z2
 	VSUBPD  Z3, Z3, Z3
 	VADDPD  Z2, Z3, Z2
 	VADDPD  Z2, Z1, Z1
+	ADDQ    $128, SI
 	ADDQ    $128, DI
 	SUBQ    $16, CX
 	JNZ     level512loop
 	VCMPPD  $3, Z1, Z1, K1
 	KMOVW   K1, AX
 	TESTL   AX, AX
-	SETEQ   finite+24(FP)
+	SETEQ   finite+32(FP)
+	VZEROUPPER
+	RET
+
+// func levelPast512(dst, src *float64, std float64, n int) (finite bool)
+TEXT ·levelPast512(SB), NOSPLIT, $0-33
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	VBROADCASTSD std+16(FP), Z0
+	MOVQ         n+24(FP), CX
+	VPXORQ       Z1, Z1, Z1 // stays 0, or becomes NaN
+
+levelPast512loop:
+	VMULPD  (SI), Z0, Z2
+	VMULPD  64(SI), Z0, Z3
+	VMOVNTPD Z2, (DI)
+	VMOVNTPD Z3, 64(DI)
+	VSUBPD  Z2, Z2, Z2
+	VSUBPD  Z3, Z3, Z3
+	VADDPD  Z2, Z3, Z2
+	VADDPD  Z2, Z1, Z1
+	ADDQ    $128, SI
+	ADDQ    $128, DI
+	SUBQ    $16, CX
+	JNZ     levelPast512loop
+	SFENCE
+	VCMPPD  $3, Z1, Z1, K1
+	KMOVW   K1, AX
+	TESTL   AX, AX
+	SETEQ   finite+32(FP)
 	VZEROUPPER
 	RET
 
@@ -306,29 +337,60 @@ poles256loop:
 	VZEROUPPER
 	RET
 
-// func level256(row *float64, std float64, n int) (finite bool)
-TEXT ·level256(SB), NOSPLIT, $0-25
-	MOVQ         row+0(FP), DI
-	VBROADCASTSD std+8(FP), Y0
-	MOVQ         n+16(FP), CX
+// func level256(dst, src *float64, std float64, n int) (finite bool)
+TEXT ·level256(SB), NOSPLIT, $0-33
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	VBROADCASTSD std+16(FP), Y0
+	MOVQ         n+24(FP), CX
 	VXORPD       Y1, Y1, Y1 // stays 0, or becomes NaN
 
 level256loop:
-	VMULPD  (DI), Y0, Y2
-	VMULPD  32(DI), Y0, Y3
+	VMULPD  (SI), Y0, Y2
+	VMULPD  32(SI), Y0, Y3
 	VMOVUPD Y2, (DI)
 	VMOVUPD Y3, 32(DI)
 	VSUBPD  Y2, Y2, Y2
 	VSUBPD  Y3, Y3, Y3
 	VADDPD  Y2, Y3, Y2
 	VADDPD  Y2, Y1, Y1
+	ADDQ    $64, SI
 	ADDQ    $64, DI
 	SUBQ    $8, CX
 	JNZ     level256loop
 	VCMPPD    $3, Y1, Y1, Y1
 	VMOVMSKPD Y1, AX
 	TESTL     AX, AX
-	SETEQ     finite+24(FP)
+	SETEQ     finite+32(FP)
+	VZEROUPPER
+	RET
+
+// func levelPast256(dst, src *float64, std float64, n int) (finite bool)
+TEXT ·levelPast256(SB), NOSPLIT, $0-33
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	VBROADCASTSD std+16(FP), Y0
+	MOVQ         n+24(FP), CX
+	VXORPD       Y1, Y1, Y1 // stays 0, or becomes NaN
+
+levelPast256loop:
+	VMULPD  (SI), Y0, Y2
+	VMULPD  32(SI), Y0, Y3
+	VMOVNTPD Y2, (DI)
+	VMOVNTPD Y3, 32(DI)
+	VSUBPD  Y2, Y2, Y2
+	VSUBPD  Y3, Y3, Y3
+	VADDPD  Y2, Y3, Y2
+	VADDPD  Y2, Y1, Y1
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $8, CX
+	JNZ     levelPast256loop
+	SFENCE
+	VCMPPD    $3, Y1, Y1, Y1
+	VMOVMSKPD Y1, AX
+	TESTL     AX, AX
+	SETEQ     finite+32(FP)
 	VZEROUPPER
 	RET
 

@@ -58,12 +58,28 @@ GLOBL counters<>(SB), RODATA|NOPTR, $64
 	VMOVDQU64  Z30, (at+512)(DI)    \
 	VMOVDQU64  Z31, (at+768)(DI)
 
+// n pieces of what is needed next go into the second cache, four lines each
+#define FETCH(n, loop, end) \
+	MOVQ       n, R12    \
+	TESTQ      R12, R12  \
+	JZ         end       \
+loop:                    \
+	PREFETCHT1 0(R11)    \
+	PREFETCHT1 64(R11)   \
+	PREFETCHT1 128(R11)  \
+	PREFETCHT1 192(R11)  \
+	ADDQ       $256, R11 \
+	DECQ       R12       \
+	JNZ        loop      \
+end:
+
 // func fill512(s *Sampler, refills int)
 TEXT ·fill512(SB), NOSPLIT, $0-16
-	MOVQ s+0(FP), DI
+	MOVQ s+0(FP), BX
 	MOVQ refills+8(FP), CX
-	LEAQ Sampler_bits(DI), DI
-	LEAQ (8*const_block)(DI), SI
+	MOVQ Sampler_soon(BX), R11
+	LEAQ Sampler_bits(BX), DI
+	LEAQ (8*const_Block)(DI), SI
 
 fill512loop:
 	VPBROADCASTD 0(SI), Z16
@@ -92,6 +108,7 @@ fill512loop:
 	VPXORQ    Z15, Z15, Z15
 	DOUBLEROUND
 	DOUBLEROUND
+	FETCH(Sampler_perRefill(BX), fill512fetch, fill512fetched)
 	DOUBLEROUND
 	DOUBLEROUND
 	VPADDD Z16, Z4, Z4
@@ -110,6 +127,7 @@ fill512loop:
 	MOVQ DI, SI
 	DECQ CX
 	JNZ  fill512loop
+	MOVQ R11, Sampler_soon(BX)
 	VZEROUPPER
 	RET
 
@@ -209,12 +227,13 @@ GLOBL places<>(SB), RODATA|NOPTR, $64
 	ADDQ        AX, R10                 \
 	VPADDQ      Z25, Z24, Z24
 
-// func central512(s *Sampler, z *float64, n int) int
-TEXT ·central512(SB), NOSPLIT, $0-32
+// func central512(s *Sampler, n int) int
+TEXT ·central512(SB), NOSPLIT, $0-24
 	MOVQ s+0(FP), BX
-	MOVQ z+8(FP), DI
-	MOVQ n+16(FP), CX
+	MOVQ n+8(FP), CX
+	LEAQ Sampler_row(BX), DI
 	LEAQ ·table(SB), DX
+	MOVQ Sampler_soon(BX), R11
 	LEAQ Sampler_bits(BX), SI
 	LEAQ Sampler_tails(BX), R8
 	XORQ R10, R10
@@ -230,6 +249,7 @@ TEXT ·central512(SB), NOSPLIT, $0-32
 	VMOVDQU64 places<>(SB), Z24
 
 central512loop:
+	FETCH(Sampler_perLanes(BX), central512fetch, central512fetched)
 	INTEGERS
 	FOUR(VSUBPD, Z18, Z0, Z1, Z2, Z3)
 	FOUR(VADDPD, Z19, Z0, Z1, Z2, Z3)     // q = (½ + k/2⁵³) - 1 + 2⁻⁵⁴, exact
@@ -260,7 +280,8 @@ central512loop:
 	ADDQ       $256, DI
 	SUBQ       $32, CX
 	JNZ        central512loop
-	MOVQ       R10, ret+24(FP)
+	MOVQ       R11, Sampler_soon(BX)
+	MOVQ       R10, ret+16(FP)
 	VZEROUPPER
 	RET
 

@@ -3,90 +3,111 @@ package rows
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"unsafe"
 )
 
 // SeedSize is the length of a seed in bytes.
 const SeedSize = 32
 
-// Kernels draw a block of numbers at a time, which stays in the first cache.
+// Block is how many numbers a Sampler makes at a time: few enough to stay in the first cache with all that is done to
+// them.
+const Block = refill * refills
+
 const (
 	refill  = 124 // numbers that ChaCha8rand makes of 16 ChaCha blocks
 	reseed  = 4   // numbers that come with them, and are the seed of the next 16
-	refills = 16
-	block   = refill * refills
-	lanes   = 32 // what any kernel does at a time; a block is a multiple of it
+	refills = 8
+	lanes   = 32 // numbers that a kernel works on side by side: a divisor of Block
 )
 
-// Sampler draws standard normal numbers. It is nothing but room to work in: what it draws depends on the seed alone. The
-// zero value is ready, for one goroutine at a time. It keeps random bits of what was drawn last.
+// Sampler draws the standard normal numbers of a seed: the quantiles (see normal) of the outputs of ChaCha8 (C2SP
+// chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at a
+// time. It keeps random bits of what was drawn last.
 type Sampler struct {
-	bits   [block + reseed]uint64 // outputs of the generator, and the seed of the next ones
-	tails  [block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
-	values [block + lanes]float64 // their numbers
-	row    [block]float64         // room for the last numbers
+	bits   [Block + reseed]uint64 // outputs of the generator, and the seed of the next ones
+	row    [Block]float64         // their numbers
+	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
+	values [Block + lanes]float64 // their numbers
+
+	soon                uintptr // see Soon: where it goes on,
+	perRefill, perLanes int     // and how many pieces are fetched with 124 and with 32 numbers
 
 	source rand.ChaCha8 // of the portable form
 	form   []byte
 }
 
-// NormalsTo writes to dst the numbers of a seed of SeedSize bytes: normal of the outputs of ChaCha8 (C2SP chacha8rand, as
-// in math/rand/v2), one after the other.
-func (s *Sampler) NormalsTo(dst []float64, seed []byte) { s.normalsTo(best, dst, seed) }
+// Start begins with the first number of a seed, SeedSize bytes.
+func (s *Sampler) Start(seed []byte) { s.start(best, seed) }
 
-func (s *Sampler) normalsTo(k *kernels, dst []float64, seed []byte) {
+func (s *Sampler) start(k *kernels, seed []byte) {
 	if len(seed) != SeedSize {
 		panic("rows: a seed of another length")
 	}
 	if k.fill == nil {
-		s.portable(dst, seed)
+		s.form = append(append(s.form[:0], "chacha8:\x00\x00\x00\x00\x00\x00\x00\x00"...), seed...)
+		if err := s.source.UnmarshalBinary(s.form); err != nil {
+			panic(err) // a Go with another binary form, which the tests would have found
+		}
 		return
 	}
 	for i := range reseed {
-		s.bits[block+i] = binary.LittleEndian.Uint64(seed[8*i:])
-	}
-	for len(dst) >= block {
-		s.block(k, dst[:block])
-		dst = dst[block:]
-	}
-	if whole := len(dst) / lanes * lanes; whole == len(dst) {
-		s.block(k, dst)
-	} else {
-		s.block(k, s.row[:whole+lanes])
-		copy(dst, s.row[:])
+		s.bits[Block+i] = binary.LittleEndian.Uint64(seed[8*i:])
 	}
 }
 
-// block draws a block or less, a multiple of lanes. Most numbers are central, and made where they belong; the others are
-// gathered first and brought there after.
-func (s *Sampler) block(k *kernels, dst []float64) {
-	if len(dst) == 0 {
-		return
+// Next returns the next Block numbers or, as the last of a seed, n ≤ Block. They are good until something is called
+// again, and the caller may change them.
+func (s *Sampler) Next(n int) []float64 { return s.next(best, n) }
+
+// next makes most numbers, the central ones, where they belong; the others are gathered first and brought there after.
+func (s *Sampler) next(k *kernels, n int) []float64 {
+	row := s.row[:n]
+	if k.fill == nil {
+		for i := range row {
+			row[i] = normal(s.source.Uint64())
+		}
+		return row
 	}
-	k.fill(s, (len(dst)+refill-1)/refill)
-	n := k.central(s, &dst[0], len(dst))
-	for i := n; i%lanes != 0; i++ {
+	if n == 0 {
+		return row
+	}
+	k.fill(s, (n+refill-1)/refill)
+	tails := k.central(s, (n+lanes-1)/lanes*lanes)
+	for i := tails; i%lanes != 0; i++ {
 		s.tails[i] = nearTail
 	}
-	if far := k.tail(s, n); far {
-		for i, bits := range s.tails[:n] {
+	if far := k.tail(s, tails); far {
+		for i, bits := range s.tails[:tails] {
 			s.values[i] = normal(bits)
 		}
 	}
-	for i, bits := range s.tails[:n] {
-		dst[bits>>52&(1<<11-1)] = s.values[i]
+	for i, bits := range s.tails[:tails] {
+		s.row[bits>>52&(1<<11-1)] = s.values[i]
+	}
+	s.perRefill, s.perLanes = 0, 0
+	return row
+}
+
+// RestTo writes the next numbers to dst, the last of a seed.
+func (s *Sampler) RestTo(dst []float64) { s.restTo(best, dst) }
+
+func (s *Sampler) restTo(k *kernels, dst []float64) {
+	for len(dst) > 0 {
+		dst = dst[copy(dst, s.next(k, min(len(dst), Block))):]
 	}
 }
 
 // nearTail are bits of a number that is not central, and not far from it.
 const nearTail = 1 << 48
 
-// portable draws as the definition says.
-func (s *Sampler) portable(dst []float64, seed []byte) {
-	s.form = append(append(s.form[:0], "chacha8:\x00\x00\x00\x00\x00\x00\x00\x00"...), seed...)
-	if err := s.source.UnmarshalBinary(s.form); err != nil {
-		panic(err) // a Go with another binary form, which the tests would have found
+// Soon has Next, while it draws a block and waits for no memory, bring numbers from there into the cache: they are needed
+// next.
+func (s *Sampler) Soon(x []float64) {
+	if len(x) == 0 {
+		return
 	}
-	for i := range dst {
-		dst[i] = normal(s.source.Uint64())
-	}
+	s.soon = uintptr(unsafe.Pointer(&x[0])) // fetching keeps nothing alive, and touches nothing
+	pieces := (len(x) + lanes - 1) / lanes  // of four cache lines
+	s.perRefill = pieces / 2 / refills
+	s.perLanes = (pieces - s.perRefill*refills + Block/lanes - 1) / (Block / lanes)
 }

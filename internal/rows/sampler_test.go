@@ -11,14 +11,15 @@ func TestKernelsDrawTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, k := range available() {
 		var s Sampler
-		for _, n := range []int{0, 1, 2, 7, 8, 9, 123, 124, 125, block - 1, block, block + 1, 4096, 2*block + 5} {
+		for _, n := range []int{0, 1, 2, 7, 8, 9, 123, 124, 125, Block - 1, Block, Block + 1, 4096, 2*Block + 5} {
 			var seed [SeedSize]byte
 			for i := range seed {
 				seed[i] = byte(rng.Uint32())
 			}
 			got, source := make([]float64, n+1), rand.NewChaCha8(seed)
 			got[n] = 7
-			s.normalsTo(k, got[:n], seed[:])
+			s.start(k, seed[:])
+			s.restTo(k, got[:n])
 			for i, v := range got[:n] {
 				if want := normal(source.Uint64()); math.Float64bits(want) != math.Float64bits(v) {
 					t.Fatalf("%s: number %d of %d is %v, want %v", k.name, i, n, v, want)
@@ -38,7 +39,8 @@ func BenchmarkNormals(b *testing.B) {
 			dst, seed := make([]float64, 4096), make([]byte, SeedSize)
 			b.SetBytes(8 * 4096)
 			for b.Loop() {
-				s.normalsTo(k, dst, seed)
+				s.start(k, seed)
+				s.restTo(k, dst)
 			}
 		})
 	}
