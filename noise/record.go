@@ -38,6 +38,7 @@ type place struct {
 	Start   string `json:"start"`             // random, of the process that has or had it open
 	Open    bool   `json:"open,omitempty"`    // rows were handed out since, and it was not closed
 	Counter bool   `json:"counter,omitempty"` // a state that must not be used without its counter
+	Joining bool   `json:"joining,omitempty"` // a state whose run with its neighbours has not begun yet, and cannot any more
 }
 
 const (
