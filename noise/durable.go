@@ -20,11 +20,11 @@ import (
 type Durable struct {
 	*Stream
 	state   *record
-	counter *record // nil: none
+	counter *record       // nil: none
 	meeting *keys.Meeting // of a new state of noise that is shared
-	began   int     // rows that were out when it was opened
-	cut     bool    // how the run before ended
-	err     error   // why nothing more is handed out
+	began   int           // rows that were out when it was opened
+	cut     bool          // how the run before ended
+	err     error         // why nothing more is handed out
 }
 
 // State says where a stream keeps its place.
