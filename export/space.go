@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mafalda/secrets"
 )
 
 // TrustSecLDP is Manifest.Trust of noise that nodes share in pairs: every node sees all messages and knows its own
@@ -42,16 +44,16 @@ const (
 	SecretsAll    = "all"    // all pairs of nodes
 )
 
-// Coalitions says which nodes may put together what they know.
+// Coalitions says which nodes may put together what they know. The eavesdropper, who has no secret, is always there.
 type Coalitions struct {
-	Size   int        `json:"size,omitempty"`   // every set of so many nodes, 1 or 2; absent if there is a list
+	Size   int        `json:"size,omitempty"`   // every set of at most so many nodes, 1 or 2; absent if there is a list
 	Source string     `json:"source,omitempty"` // the file of the list
 	Sets   [][]string `json:"sets,omitempty"`   // the list, by labels
 }
 
 // Worst is a coalition and the node of which it learns most.
 type Worst struct {
-	Attacker []string `json:"attacker"`
+	Attacker []string `json:"attacker"` // empty, but not nil: the eavesdropper
 	Victim   string   `json:"victim"`
 	Value    float64  `json:"value"`
 }
@@ -80,11 +82,11 @@ func (p *LabelledPair) UnmarshalJSON(text []byte) error {
 // Labelled returns the variances by labels, as Space prints them.
 func (n *SharedNoise) Labelled() (own map[string]float64, pairs []LabelledPair) {
 	own = map[string]float64{}
-	for i, l := range n.Labels {
-		own[l] = n.OwnVariance(i)
+	for i, d := range n.Own {
+		own[n.Labels[i]] = d * d
 	}
 	for _, p := range n.Pairs {
-		pairs = append(pairs, LabelledPair{n.Labels[p.I], n.Labels[p.J], p.Variance()})
+		pairs = append(pairs, LabelledPair{n.Labels[p.U], n.Labels[p.V], p.Deviation * p.Deviation})
 	}
 	return own, pairs
 }
@@ -122,7 +124,7 @@ func (s *Space) checkRange() error {
 		return errors.New("space.secrets has no source, or a negative number of pairs")
 	case c.Size < 0 || c.Size > 2 || (c.Size == 0) == (len(c.Sets) == 0) || c.Size > 0 && c.Source != "":
 		return errors.New("space.coalitions has neither a size of 1 or 2 nor sets, or both")
-	case !(s.Worst.Value > 0) || len(s.Worst.Attacker) == 0 || slices.Contains(s.Worst.Attacker, s.Worst.Victim):
+	case !(s.Worst.Value > 0) || s.Worst.Attacker == nil || slices.Contains(s.Worst.Attacker, s.Worst.Victim):
 		return errors.New("space.worst has no value above 0, no attacker, or a victim among them")
 	case !(s.GapSpace >= 0) || !(s.GapTime >= 0):
 		return errors.New("space.gap_space or space.gap_time is negative")
@@ -130,17 +132,35 @@ func (s *Space) checkRange() error {
 	return nil
 }
 
-// checkLabels refuses coalitions of nodes that are not there.
-func (s *Space) checkLabels(n *SharedNoise) error {
-	there := map[string]bool{}
-	for _, l := range n.Labels {
-		there[l] = true
+// Attackers returns the coalitions for nodes with these labels. The errors are labels that are not among them, and those
+// of package secrets.
+func (c Coalitions) Attackers(labels []string) (*secrets.Attackers, error) {
+	if c.Size > 0 {
+		return secrets.Colluding(len(labels), c.Size)
 	}
-	for _, set := range append(slices.Clone(s.Coalitions.Sets), s.Worst.Attacker, []string{s.Worst.Victim}) {
+	sets := make([][]int, len(c.Sets))
+	for i, set := range c.Sets {
 		for _, l := range set {
-			if !there[l] {
-				return fmt.Errorf("space: %s has no node %q", nodesName, l)
+			at := slices.Index(labels, l)
+			if at < 0 {
+				return nil, fmt.Errorf("a coalition with %q, which is no node", l)
 			}
+			sets[i] = append(sets[i], at)
+		}
+	}
+	return secrets.NewAttackers(len(labels), sets)
+}
+
+// checkLabels refuses coalitions, and a worst case, of nodes that are not there.
+func (s *Space) checkLabels(n *SharedNoise) error {
+	if s.Coalitions.Size == 0 {
+		if _, err := s.Coalitions.Attackers(n.Labels); err != nil {
+			return fmt.Errorf("space.coalitions: %w", err)
+		}
+	}
+	for _, l := range append(slices.Clone(s.Worst.Attacker), s.Worst.Victim) {
+		if !slices.Contains(n.Labels, l) {
+			return fmt.Errorf("space.worst: %q is no node", l)
 		}
 	}
 	return nil

@@ -64,8 +64,14 @@ func (s *Stream) terms() keys.Terms {
 
 // join gets the keys of all neighbours.
 func (d *Durable) join(at State) error {
-	if at.Join == nil {
+	switch {
+	case at.Join == nil && len(d.share.neighbours) > 0:
 		return fmt.Errorf("%w: that needs their keys and announcements", ErrNeighbours)
+	case at.Join == nil:
+		return d.share.checkWorst()
+	}
+	if err := d.share.checkWorst(); err != nil {
+		return err
 	}
 	own, directory, err := at.Join.keys()
 	if err != nil {

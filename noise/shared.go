@@ -1,10 +1,12 @@
 package noise
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,6 +26,7 @@ type share struct {
 	neighbours []shared
 	check      bool      // without the own rows
 	row        []float64 // work
+	export     *export.Export
 }
 
 // shared is one neighbour.
@@ -33,13 +36,32 @@ type shared struct {
 	key        Key
 }
 
-// newShare returns what node i shares. Keys are to come.
-func newShare(n *export.SharedNoise, i, dim int) *share {
-	s := &share{own: n.Own[i], row: make([]float64, dim)}
-	for _, other := range n.Neighbours(i) {
+// newShare returns what node i of an export shares. Keys are to come.
+func newShare(e *export.Export, i, dim int) *share {
+	s := &share{own: e.Shared.Own[i], row: make([]float64, dim), export: e}
+	for _, other := range e.Shared.Neighbours(i) {
 		s.neighbours = append(s.neighbours, shared{label: other.Label, weight: other.Weight})
 	}
 	return s
+}
+
+// checkWorst computes again what attackers learn of somebody at most: if it is more than the manifest says, the noise
+// would protect less than claimed.
+func (s *share) checkWorst() error {
+	space := s.export.Manifest.Space
+	attackers, err := space.Coalitions.Attackers(s.export.Shared.Labels)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	worst, err := s.export.Shared.Worst(context.Background(), attackers)
+	if err == nil && !(worst.Value <= space.Worst.Value*(1+1e-12)) {
+		err = fmt.Errorf("what attackers learn of node %q is %v, the manifest says %v at most",
+			s.export.Shared.Labels[worst.Victim], worst.Value, space.Worst.Value)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	return nil
 }
 
 // drawTo writes row t of Z to dst; own is the key of the node's own rows.

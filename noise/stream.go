@@ -59,10 +59,17 @@ var ErrNeighbours = errors.New("the node shares noise with its neighbours")
 // seed, noise that is shared needs a run, which only OpenDurable has.
 func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	s, err := open(dir, node, dim, opts)
-	if err == nil && s.share != nil && s.seed == nil {
-		return nil, fmt.Errorf("%w: that needs their keys, and a state", ErrNeighbours)
+	switch {
+	case err != nil || s.share == nil || s.seed != nil:
+	case len(s.share.neighbours) > 0:
+		err = fmt.Errorf("%w: that needs their keys, and a state", ErrNeighbours)
+	default:
+		err = s.share.checkWorst()
 	}
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // open is Open, with the keys of shared noise still to come if there is no seed.
@@ -99,7 +106,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.share = newShare(e.Shared, index, dim)
+		s.share = newShare(e, index, dim)
 		if s.seed != nil {
 			s.share.seeded(*s.seed, node)
 		}

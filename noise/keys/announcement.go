@@ -71,7 +71,7 @@ func (p Private) Announce(neighbours []string, d Directory, t Terms) (Announceme
 	}
 	public := p.Public()
 	a := Announcement{Format: runFormat, Node: p.node, Key: hex.EncodeToString(public.Key[:]),
-		Nonce: hex.EncodeToString(nonce), Terms: t}
+		Nonce: hex.EncodeToString(nonce), Terms: t, Tags: []Tag{}}
 	for _, to := range slices.Sorted(slices.Values(neighbours)) {
 		tag, err := p.tag(p.Public(), d[to], a.body())
 		if err != nil {
@@ -177,6 +177,18 @@ func (a Announcement) check() error {
 		}
 	}
 	return nil
+}
+
+// To says for whom it is.
+func (a Announcement) To() string {
+	var to []string
+	for _, t := range a.Tags {
+		to = append(to, t.Node)
+	}
+	if len(to) == 0 {
+		return "nobody: the node shares no noise"
+	}
+	return names(to)
 }
 
 // tagFor returns the tag for a node, nil if there is none.

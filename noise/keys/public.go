@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"mafalda/internal/files"
@@ -70,6 +72,27 @@ func ReadDirectory(path string) (Directory, error) {
 		}
 		d[p.Node], lines[p.Key] = p, line
 	}
+}
+
+// Read returns the public keys of a Directory, or of the file of a private one, in ascending order of their labels.
+func Read(path string) ([]Public, error) {
+	text, err := files.Read(path, largestFile)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(text, []byte("{")) {
+		own, err := Load(path)
+		if err != nil {
+			return nil, err
+		}
+		return []Public{own.Public()}, nil
+	}
+	d, err := ReadDirectory(path)
+	var all []Public
+	for _, node := range slices.Sorted(maps.Keys(d)) {
+		all = append(all, d[node])
+	}
+	return all, err
 }
 
 func parsePublic(f []string) (p Public, err error) {
