@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"mafalda/graph"
@@ -28,8 +29,8 @@ type SharedNoise struct {
 }
 
 // NewSharedNoise returns the noise of nodes with these labels: the standard deviations are exported as they are. The
-// errors are those of Noise.Check, numbers of labels and nodes that differ, labels that are not UTF-8 or there twice,
-// and a node without any noise.
+// errors are those of Noise.Check, numbers of labels and nodes that differ, labels that are there twice or that
+// the files cannot hold, and a node without any noise.
 func NewSharedNoise(labels []string, n *secrets.Noise) (*SharedNoise, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
@@ -39,8 +40,8 @@ func NewSharedNoise(labels []string, n *secrets.Noise) (*SharedNoise, error) {
 	}
 	there := map[string]bool{}
 	for _, l := range labels {
-		if there[l] || !utf8.ValidString(l) {
-			return nil, fmt.Errorf("the label %q is there twice, or not UTF-8, which keys and runs need", l)
+		if there[l] || !utf8.ValidString(l) || strings.ContainsRune(l, '\r') {
+			return nil, fmt.Errorf("the label %q is there twice, not UTF-8, or has a carriage return, which CSV would lose", l)
 		}
 		there[l] = true
 	}
@@ -158,12 +159,16 @@ func (e *Export) readShared() (*SharedNoise, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(n.Pairs, func(a, b secrets.Shared) int { return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V)) })
+	sortPairs(n.Pairs)
 	shared, err := NewSharedNoise(labels, n)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
 	return shared, nil
+}
+
+func sortPairs(pairs []secrets.Shared) {
+	slices.SortFunc(pairs, func(a, b secrets.Shared) int { return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V)) })
 }
 
 // eachLine reads a file of this header.
@@ -176,17 +181,18 @@ func (e *Export) eachLine(name string, header []string, each func(fields []strin
 	r.FieldsPerRecord, r.ReuseRecord = len(header), true
 	for first := true; ; first = false {
 		fields, err := r.Read()
-		if err == io.EOF && !first {
-			return nil
-		}
-		line, _ := r.FieldPos(0)
 		switch {
-		case err == io.EOF || err == nil && first && !slices.Equal(fields, header):
-			return fmt.Errorf("%s: %s does not begin with %v", e.Dir, name, header)
-		case err == nil && !first:
-			err = each(fields)
+		case err == io.EOF && !first:
+			return nil
+		case first && (err != nil || !slices.Equal(fields, header)):
+			return fmt.Errorf("%s: %s does not begin with %q", e.Dir, name, strings.Join(header, ","))
+		case err != nil:
+			return fmt.Errorf("%s: %s: %w", e.Dir, name, err)
+		case first:
+			continue
 		}
-		if err != nil {
+		if err := each(fields); err != nil {
+			line, _ := r.FieldPos(0)
 			return fmt.Errorf("%s: %s: line %d: %w", e.Dir, name, line, err)
 		}
 	}

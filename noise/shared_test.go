@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 
 	"mafalda/export"
 	"mafalda/graph"
@@ -190,6 +191,52 @@ func TestPairsCancel(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEndsThatDifferHideAsMuch: where somebody in between lets the two ends of a pair have different keys, each draws
+// that part alone, as if it were its own: no attacker learns more of any node than with the keys they should have.
+func TestEndsThatDifferHideAsMuch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.IntRange(2, 6).Draw(t, "nodes")
+		n, apart := &secrets.Noise{}, &secrets.Noise{}
+		for i := range nodes {
+			n.Own = append(n.Own, rapid.Float64Range(0.3, 2).Draw(t, "own"))
+			apart.Own = append(apart.Own, n.Own[i])
+		}
+		for i := range nodes {
+			for j := i + 1; j < nodes; j++ {
+				p := secrets.Shared{Pair: secrets.Pair{U: i, V: j}, Deviation: rapid.Float64Range(0, 3).Draw(t, "pair")}
+				n.Pairs = append(n.Pairs, p)
+				if !rapid.Bool().Draw(t, "apart") {
+					apart.Pairs = append(apart.Pairs, p)
+					continue
+				}
+				for _, end := range []int{i, j} {
+					apart.Own[end] = math.Hypot(apart.Own[end], p.Deviation)
+				}
+			}
+		}
+		for a := -1; a < nodes; a++ {
+			var coalition []int
+			if a >= 0 {
+				coalition = []int{a}
+			}
+			var together, different mat.Dense
+			m, others := n.Unknown(coalition)
+			k, _ := apart.Unknown(coalition)
+			if len(others) == 0 {
+				continue
+			}
+			if err := errors.Join(together.Inverse(m), different.Inverse(k)); err != nil {
+				t.Fatal(err)
+			}
+			for v := range others {
+				if different.At(v, v) > together.At(v, v)*(1+1e-9) {
+					t.Fatalf("attacker %v learns %v of node %d, not %v", coalition, different.At(v, v), others[v], together.At(v, v))
+				}
+			}
+		}
+	})
 }
 
 // node is one with a key, for runs in tests.

@@ -82,15 +82,15 @@ func (p Private) meet(other Public, own Announcement, runs map[string]Announceme
 	if !there {
 		return Pair{}, fmt.Errorf("%w: there is no announcement of the neighbour %q", ErrRun, other.Node)
 	}
-	if err := p.authentic(p.Public(), other, own); err != nil {
-		return Pair{}, err
-	}
 	if theirs.Key != hex.EncodeToString(other.Key[:]) {
 		return Pair{}, fmt.Errorf("%w: node %q announces another key than its public one, %s", ErrKey, other.Node,
 			other.Fingerprint())
 	}
 	if err := own.alike(theirs.Terms); err != nil {
 		return Pair{}, fmt.Errorf("%w: node %q has announced %w", ErrRun, other.Node, err)
+	}
+	if err := p.authentic(p.Public(), other, own); err != nil {
+		return Pair{}, err
 	}
 	if err := p.authentic(other, p.Public(), theirs); err != nil {
 		return Pair{}, err

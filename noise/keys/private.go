@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 	"unicode/utf8"
 
 	"mafalda/internal/files"
@@ -39,8 +40,8 @@ func New(node string) (Private, error) {
 }
 
 func checkLabel(node string) error {
-	if node == "" || !utf8.ValidString(node) {
-		return fmt.Errorf("%w: the label %q is empty or not UTF-8", ErrKey, node)
+	if node == "" || !utf8.ValidString(node) || strings.ContainsRune(node, '\r') {
+		return fmt.Errorf("%w: the label %q is empty, not UTF-8, or has a carriage return", ErrKey, node)
 	}
 	return nil
 }

@@ -56,10 +56,10 @@ func ReadDirectory(path string) (Directory, error) {
 		if err == io.EOF {
 			return d, nil
 		}
-		line, _ := r.FieldPos(0)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", path, ErrKey, err)
 		}
+		line, _ := r.FieldPos(0)
 		p, err := parsePublic(f)
 		if err == nil && d[p.Node].Node == p.Node {
 			err = fmt.Errorf("the node %q is there twice", p.Node)
