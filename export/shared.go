@@ -16,8 +16,8 @@ import (
 	"mafalda/secrets"
 )
 
-// SharedNoise is the noise of nodes that share secrets in pairs (package secrets), with their labels. In every step node
-// i draws
+// SharedNoise is the noise of nodes that share secrets in pairs (package secrets), with their labels. In every step
+// node i draws
 //
 //	noise_std · (Own[i]·own_i + Σ_j ±Deviation_ij·shared_ij)
 //

@@ -273,3 +273,22 @@ func TestSharedRoundTrip(t *testing.T) {
 		}
 	})
 }
+
+// Whatever stands in the two files, it is refused or it is noise that can be drawn.
+func FuzzSharedFiles(f *testing.F) {
+	f.Add("index,label,degree,own_std\n0,a,1,1\n1,b,1,0.5\n", "label,label,std\nb,a,2\n")
+	f.Add("index,label,degree,own_std\n0,\"a\n\",1,1\n", "label,label,std\n")
+	f.Add("", "\"")
+	f.Fuzz(func(t *testing.T, nodes, pairs string) {
+		m := spaceManifest()
+		m.Graph.Nodes = 2
+		e := &Export{Manifest: m, contents: map[string][]byte{"nodes.csv": []byte(nodes), "pairs.csv": []byte(pairs)}}
+		n, err := e.readShared()
+		if err != nil {
+			return
+		}
+		if err := n.Check(); err != nil || len(n.Labels) != 2 || n.Labels[0] == n.Labels[1] || len(n.Pairs) > 1 {
+			t.Errorf("%+v, %v", n, err)
+		}
+	})
+}

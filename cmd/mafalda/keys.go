@@ -40,9 +40,9 @@ func newKeysNewCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make the key of a node",
-		Long: `Make a private X25519 key in a file that only its owner can read, and print the line of its public key: label, key,
-fingerprint. A file that is there is never replaced. Beside it a folder notes which runs the key has begun: keep the
-two together, and do not restore them from a copy.`,
+		Long: `Make a private X25519 key in a file that only its owner can read, and print the line of its public key: label,
+key, fingerprint. A file that is there is never replaced. Beside it a folder notes which runs the key has begun: keep
+the two together, and do not restore them from a copy.`,
 		Example: "  mafalda keys new --node Medici -o medici.key > medici.pub",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,7 +72,7 @@ func newKeysShowCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show FILE",
 		Short:   "Print the public keys of a file",
-		Long:    "Print the public keys of a file of them, or that of a private key: a line a node, label, key and fingerprint.",
+		Long:    "Print the public keys of a file of them, or that of a private key: label, key and fingerprint.",
 		Example: "  mafalda keys show medici.key\n  mafalda keys show keys.csv",
 		Args:    cli.ExactArgs(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -99,8 +99,8 @@ func newKeysRunCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run DIR",
 		Short: "Announce a run to the neighbours of a node",
-		Long: `Announce a run of an export to the neighbours of a node: a file with a fresh nonce, which is no secret, and which they
-can tell from a forged one. It begins one run: for the next one, all announce again.
+		Long: `Announce a run of an export to the neighbours of a node: a file with a fresh nonce, which is no secret, and which
+they can tell from a forged one. It begins one run: for the next one, all announce again.
 
 With --check LABEL it is a run to compare the two ends of one pair, which both announce: their rows are what the pair
 shares and nothing else, those of the one opposite to those of the other in every bit, and protect nothing.`,

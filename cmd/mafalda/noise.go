@@ -72,7 +72,8 @@ without that it does harm: the digits of the sum below the grid go out without n
 	fl.StringVar(&f.counter, "counter", "",
 		"keep the place in this `file` too, on other storage, to find out old copies of the state")
 	joinFlags(cmd, &f.join)
-	fl.StringVar(&f.join.Runs, "runs", "", "`folder` with the announcements of the node and its neighbours, *"+keys.RunExtension)
+	fl.StringVar(&f.join.Runs, "runs", "",
+		"`folder` with the announcements of the node and its neighbours, *"+keys.RunExtension)
 	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
 	fl.Float64Var(&f.grid, "grid", 0,
 		"round every number to a multiple of this power of two, on which the gradients are too")

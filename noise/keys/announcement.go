@@ -168,7 +168,7 @@ func (a Announcement) check() error {
 	switch {
 	case a.Format != runFormat:
 		return fmt.Errorf("%w: format %.40q, not %q", ErrRun, a.Format, runFormat)
-	case a.Dim < 1 || !(a.NoiseStd > 0) || !(a.Grid >= 0) || math.IsInf(a.NoiseStd, 1) || math.IsInf(a.Grid, 1):
+	case a.Dim < 1 || !(a.NoiseStd > 0) || !(a.Grid >= 0) || math.Signbit(a.Grid) || math.IsInf(a.NoiseStd, 1) || math.IsInf(a.Grid, 1):
 		return fmt.Errorf("%w: dim, noise_std or grid is out of range", ErrRun)
 	}
 	for i, t := range a.Tags {
@@ -211,6 +211,14 @@ func (a Announcement) WriteFile(path string, force bool) error {
 	}, force)
 }
 
+// parseRun reads an announcement, strictly.
+func parseRun(text []byte) (a Announcement, err error) {
+	if err := strictjson.Decode(text, &a); err != nil {
+		return a, fmt.Errorf("%w: %w", ErrRun, err)
+	}
+	return a, a.check()
+}
+
 // ReadRuns reads all announcements in a folder, the files whose names end with RunExtension, by the labels of their
 // nodes. Two of one node are ErrRun: who has told which one would be a guess.
 func ReadRuns(folder string) (map[string]Announcement, error) {
@@ -228,12 +236,7 @@ func ReadRuns(folder string) (map[string]Announcement, error) {
 		if err != nil {
 			return nil, err
 		}
-		var a Announcement
-		if err = strictjson.Decode(text, &a); err != nil {
-			err = fmt.Errorf("%w: %w", ErrRun, err)
-		} else {
-			err = a.check()
-		}
+		a, err := parseRun(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

@@ -29,8 +29,8 @@ func entry(body []byte) string {
 // checkUnused refuses what is in the ledger, and a ledger that is not there.
 func checkUnused(ledger string, body []byte, node string) error {
 	if info, err := os.Stat(ledger); err != nil || !info.IsDir() {
-		return fmt.Errorf("%w: the folder %s is missing: it says which runs were begun, and without it one could begin twice; "+
-			"make a new key", ErrKey, ledger)
+		return fmt.Errorf("%w: the folder %s is missing: it says which runs were begun, and without it one could begin "+
+			"twice; make a new key", ErrKey, ledger)
 	}
 	_, err := os.Lstat(filepath.Join(ledger, entry(body)))
 	if err == nil {

@@ -109,8 +109,8 @@ func (p Private) authentic(from, to Public, a Announcement) error {
 		return err
 	}
 	if !hmac.Equal(tag, want) {
-		return fmt.Errorf("%w: the announcement of %q is forged, or %q has another public key of %q or private one of its own",
-			ErrRun, from.Node, from.Node, to.Node)
+		return fmt.Errorf("%w: the announcement of %q is forged, or %[2]q has another public key of %[3]q, or private one "+
+			"of its own", ErrRun, from.Node, to.Node)
 	}
 	return nil
 }
