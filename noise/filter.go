@@ -1,31 +1,9 @@
 package noise
 
 import (
-	"sync"
-
 	"mafalda/internal/rows"
 	"mafalda/strategy"
 )
-
-// chunk is how many coordinates come from one generator (see Key.normalsOf), so that a row can be made by several
-// goroutines. A chunk is made in parts of rows.Block numbers: what is done to one stays in the first cache.
-const (
-	chunk = 4096
-	parts = (chunk + rows.Block - 1) / rows.Block
-)
-
-// room is what a goroutine works with.
-type room struct {
-	sampler rows.Sampler
-	part    [rows.Block]float64
-	z       [chunk]float64
-}
-
-// newRooms returns a pool of rooms.
-func newRooms() *sync.Pool { return &sync.Pool{New: func() any { return new(room) }} }
-
-// drawer starts the sampler of a room with chunk c of row t of Z.
-type drawer func(r *room, t, c int)
 
 // mixer turns rows of Z into rows of C⁻¹Z, one after the other, by the filter of a strategy and the rows that it keeps.
 type mixer struct {
@@ -89,11 +67,11 @@ func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(dst, part []
 		done(dst, dst)
 		return
 	}
-	m.draw(r, t, c)
+	m.draw(r, t, c, len(dst))
 	for i := c * parts; len(dst) > 0; i++ {
 		n := min(rows.Block, len(dst))
 		r.sampler.Soon(m.pieces[i])
-		m.filter.StepTo(r.part[:n], r.sampler.Next(n), m.kept[i], t)
+		m.filter.StepTo(r.part[:n], r.next(n), m.kept[i], t)
 		done(dst[:n], r.part[:n])
 		dst = dst[n:]
 	}
@@ -102,10 +80,8 @@ func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(dst, part []
 // recombineTo writes chunk c of row t of C⁻¹Z to dst, of all rows of Z.
 func (m *mixer) recombineTo(dst []float64, r *room, t, c int) {
 	draw := func(t int) []float64 {
-		m.draw(r, t, c)
-		z := r.z[:len(dst)]
-		r.sampler.RestTo(z)
-		return z
+		m.draw(r, t, c, len(dst))
+		return r.all(len(dst))
 	}
 	if m.regenerate {
 		m.recombine.RecombineTo(dst, draw(t), t, draw)

@@ -61,7 +61,13 @@ func (k Key) normals(dst []float64, t int) {
 	})
 }
 
-// normalsOf starts with chunk c of row t of Z. It depends on key, t and the coordinate alone: coordinates 4096·c,
+// draw has a room hold chunk c of row t of Z.
+func (k Key) draw(r *room, t, c, _ int) {
+	r.sum = nil
+	k.normalsOf(r, t, c)
+}
+
+// normalsOf starts the sampler with chunk c of row t of Z. It depends on key, t and the coordinate alone: coordinates 4096·c,
 // 4096·c + 1, ... come from ChaCha8 (C2SP chacha8rand, as in math/rand/v2) with the seed SHA-256(key, t, c), t and c as
 // eight bytes each, least significant first, and the quantile function (package rows). Key and seed are passed as slices
 // only, never as values (see Key).

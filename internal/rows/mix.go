@@ -83,7 +83,9 @@ func (k *kernels) step(c *Section, row, first, second []float64) {
 
 // LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is faster
 // if dst is not there and not needed there soon. It reports whether all of it is finite.
-func LevelTo(dst []float64, std float64, row []float64, past bool) bool { return best.levelTo(dst, std, row, past) }
+func LevelTo(dst []float64, std float64, row []float64, past bool) bool {
+	return best.levelTo(dst, std, row, past)
+}
 
 func (k *kernels) levelTo(dst []float64, std float64, row []float64, past bool) bool {
 	dst = dst[:len(row)]
