@@ -12,6 +12,15 @@ func central512(s *Sampler, n int) int
 func tail512(s *Sampler, n int) bool
 
 //go:noescape
+func fill256(s *Sampler, refills int)
+
+//go:noescape
+func central256(s *Sampler, n int) int
+
+//go:noescape
+func tail256(s *Sampler, n int) bool
+
+//go:noescape
 func scale512(dst, src *float64, c float64, n int)
 
 //go:noescape
@@ -56,6 +65,9 @@ func grid256(row *float64, c *gridded, n int) (fits bool)
 var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, pole512, poles512, level512, levelPast512,
 	grid512}
 
+var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, pole256, poles256, level256,
+	levelPast256, grid256}
+
 func fastest() *kernels {
 	all := available()
 	return all[len(all)-1]
@@ -64,6 +76,9 @@ func fastest() *kernels {
 // available returns all kernels that this machine can run, the fastest last.
 func available() []*kernels {
 	all := []*kernels{portable}
+	if cpu.X86.HasAVX2 && cpu.X86.HasPOPCNT {
+		all = append(all, avx2)
+	}
 	if cpu.X86.HasAVX512 && cpu.X86.HasAVX512F { // GODEBUG can switch off either
 		all = append(all, avx512)
 	}

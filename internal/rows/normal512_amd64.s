@@ -1,5 +1,6 @@
 #include "textflag.h"
 #include "go_asm.h"
+#include "table_amd64.h"
 
 // ChaCha8rand: 16 blocks side by side, word i of all of them in vector i. The rounds are those of ChaCha; only the key is
 // added at the end. The blocks come out in groups of four, word by word.
@@ -18,8 +19,8 @@ GLOBL counters<>(SB), RODATA|NOPTR, $64
 	MOVL         value, AX \
 	VPBROADCASTD AX, z
 
-// half of four quarter rounds: a += b, d = (d ^ a) <<< n
-#define HALF(n, a0, b0, d0, a1, b1, d1, a2, b2, d2, a3, b3, d3) \
+// a step of four quarter rounds: a += b, d = (d ^ a) <<< n
+#define ROUND(n, a0, b0, d0, a1, b1, d1, a2, b2, d2, a3, b3, d3) \
 	VPADDD b0, a0, a0  \
 	VPADDD b1, a1, a1  \
 	VPADDD b2, a2, a2  \
@@ -34,14 +35,14 @@ GLOBL counters<>(SB), RODATA|NOPTR, $64
 	VPROLD $n, d3, d3
 
 #define DOUBLEROUND \
-	HALF(16, Z0, Z4, Z12, Z1, Z5, Z13, Z2, Z6, Z14, Z3, Z7, Z15) \
-	HALF(12, Z8, Z12, Z4, Z9, Z13, Z5, Z10, Z14, Z6, Z11, Z15, Z7) \
-	HALF(8, Z0, Z4, Z12, Z1, Z5, Z13, Z2, Z6, Z14, Z3, Z7, Z15)  \
-	HALF(7, Z8, Z12, Z4, Z9, Z13, Z5, Z10, Z14, Z6, Z11, Z15, Z7) \
-	HALF(16, Z0, Z5, Z15, Z1, Z6, Z12, Z2, Z7, Z13, Z3, Z4, Z14) \
-	HALF(12, Z10, Z15, Z5, Z11, Z12, Z6, Z8, Z13, Z7, Z9, Z14, Z4) \
-	HALF(8, Z0, Z5, Z15, Z1, Z6, Z12, Z2, Z7, Z13, Z3, Z4, Z14)  \
-	HALF(7, Z10, Z15, Z5, Z11, Z12, Z6, Z8, Z13, Z7, Z9, Z14, Z4)
+	ROUND(16, Z0, Z4, Z12, Z1, Z5, Z13, Z2, Z6, Z14, Z3, Z7, Z15) \
+	ROUND(12, Z8, Z12, Z4, Z9, Z13, Z5, Z10, Z14, Z6, Z11, Z15, Z7) \
+	ROUND(8, Z0, Z4, Z12, Z1, Z5, Z13, Z2, Z6, Z14, Z3, Z7, Z15)  \
+	ROUND(7, Z8, Z12, Z4, Z9, Z13, Z5, Z10, Z14, Z6, Z11, Z15, Z7) \
+	ROUND(16, Z0, Z5, Z15, Z1, Z6, Z12, Z2, Z7, Z13, Z3, Z4, Z14) \
+	ROUND(12, Z10, Z15, Z5, Z11, Z12, Z6, Z8, Z13, Z7, Z9, Z14, Z4) \
+	ROUND(8, Z0, Z5, Z15, Z1, Z6, Z12, Z2, Z7, Z13, Z3, Z4, Z14)  \
+	ROUND(7, Z10, Z15, Z5, Z11, Z12, Z6, Z8, Z13, Z7, Z9, Z14, Z4)
 
 // four words of 16 blocks, to their places in the four groups
 #define INTERLEAVE(at, a, b, c, d) \
@@ -131,17 +132,7 @@ fill512loop:
 	VZEROUPPER
 	RET
 
-// Four vectors of numbers go side by side: one alone would wait for its own results. Constants are from the table, 64
-// bytes each.
-#define A (0*64)
-#define B (8*64)
-#define C (16*64)
-#define D (24*64)
-#define ATANH (32*64)
-
-#define CONSTANT(bits, z) \
-	MOVQ         bits, AX \
-	VPBROADCASTQ AX, z
+// Four vectors of numbers go side by side: one alone would wait for its own results.
 
 // an operation with the same operand for four vectors
 #define FOUR(op, x, v0, v1, v2, v3) \
@@ -157,15 +148,15 @@ fill512loop:
 	op x3, v3, v3
 
 // the low 52 bits at SI as a fraction of the power of two in Z17, plus that
-#define INTEGER(at, v) \
+#define LOAD(at, v) \
 	VMOVDQU64  at(SI), v         \
 	VPTERNLOGQ $0xEA, Z17, Z16, v
 
-#define INTEGERS \
-	INTEGER(0, Z0)   \
-	INTEGER(64, Z1)  \
-	INTEGER(128, Z2) \
-	INTEGER(192, Z3)
+#define LOADS \
+	LOAD(0, Z0)   \
+	LOAD(64, Z1)  \
+	LOAD(128, Z2) \
+	LOAD(192, Z3)
 
 // Polynomials in r, Z4 to Z7: two of them, in Z8 to Z11 and in Z12 to Z15.
 #define FIRST(at, w0, w1, w2, w3) \
@@ -237,20 +228,21 @@ TEXT ·central512(SB), NOSPLIT, $0-24
 	LEAQ Sampler_bits(BX), SI
 	LEAQ Sampler_tails(BX), R8
 	XORQ R10, R10
-	CONSTANT($0x000fffffffffffff, Z16)
-	CONSTANT($0x3fe0000000000000, Z17) // ½
-	CONSTANT($0x3ff0000000000000, Z18) // 1
-	CONSTANT($0x3c90000000000000, Z19) // 2⁻⁵⁴
-	CONSTANT($0x3fc71eb851eb851f, Z21) // 0.180625
-	CONSTANT($0xbfdb333333333333, Z22) // -0.425
-	CONSTANT($0x8000000000000000, Z23)
-	CONSTANT($0x0080000000000000, Z25)
-	CONSTANT($0x7ff0000000000000, Z26)
+	VMOVUPD FRACTION(DX), Z16
+	VMOVUPD HALF(DX), Z17
+	VMOVUPD ONE(DX), Z18
+	VMOVUPD HALFEPSILON(DX), Z19
+	VMOVUPD CENTRE(DX), Z21
+	VMOVUPD EDGE(DX), Z22
+	VMOVUPD SIGN(DX), Z23
+	VMOVUPD UNUSED(DX), Z26
 	VMOVDQU64 places<>(SB), Z24
+	MOVQ $0x0080000000000000, AX
+	VPBROADCASTQ AX, Z25
 
 central512loop:
 	FETCH(Sampler_perLanes(BX), central512fetch, central512fetched)
-	INTEGERS
+	LOADS
 	FOUR(VSUBPD, Z18, Z0, Z1, Z2, Z3)
 	FOUR(VADDPD, Z19, Z0, Z1, Z2, Z3)     // q = (½ + k/2⁵³) - 1 + 2⁻⁵⁴, exact
 	GATHER(0, Z0)
@@ -292,20 +284,20 @@ TEXT ·tail512(SB), NOSPLIT, $0-17
 	LEAQ  ·table(SB), DX
 	LEAQ  Sampler_tails(BX), SI
 	LEAQ  Sampler_values(BX), DI
-	CONSTANT($0x000fffffffffffff, Z16)
-	CONSTANT($0x3ff0000000000000, Z17) // 1
-	CONSTANT($0x3ca0000000000000, Z19) // 2⁻⁵³
-	CONSTANT($0x3fe6a09e667f3bcd, Z21) // √½
-	CONSTANT($0x8000000000000000, Z23)
-	CONSTANT($0xbfe62e42fefa39ef, Z24) // -log 2
-	CONSTANT($0x3ff999999999999a, Z25) // 1.6
-	CONSTANT($0x4014000000000000, Z26) // 5
+	VMOVUPD FRACTION(DX), Z16
+	VMOVUPD ONE(DX), Z17
+	VMOVUPD EPSILON(DX), Z19
+	VMOVUPD ROOT(DX), Z21
+	VMOVUPD SIGN(DX), Z23
+	VMOVUPD MINUSLOG2(DX), Z24
+	VMOVUPD NEAR(DX), Z25
+	VMOVUPD FAR(DX), Z26
 	VPXORQ Z27, Z27, Z27
 	TESTQ CX, CX
 	JZ    tail512end
 
 tail512loop:
-	INTEGERS
+	LOADS
 	FOUR(VSUBPD, Z17, Z0, Z1, Z2, Z3)
 	FOUR(VADDPD, Z19, Z0, Z1, Z2, Z3)     // 2p = (1 + k/2⁵²) - 1 + 2⁻⁵³, exact
 

@@ -29,6 +29,9 @@ type Sampler struct {
 	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
 	values [Block + lanes]float64 // their numbers
 
+	seed  [reseed]uint64 // what AVX2 has no registers for
+	spill [4][8]uint32
+
 	soon                uintptr // see Soon: where it goes on,
 	perRefill, perLanes int     // and how many pieces are fetched with 124 and with 32 numbers
 
