@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-
-	"mafalda/internal/parallel"
 )
 
 // Key is the secret that all noise of a node comes from. Whoever knows it can take the noise away. Copies share the
@@ -48,17 +46,6 @@ func SeededKey(seed uint64, node string) Key {
 	message := binary.LittleEndian.AppendUint64([]byte("mafalda noise 1"), seed)
 	hash := sha256.Sum256(append(message, node...))
 	return keyOf(&hash)
-}
-
-// normals writes row t of Z, standard normal numbers, to dst.
-func (k Key) normals(dst []float64, t int) {
-	rooms := newRooms()
-	parallel.For((len(dst)+chunk-1)/chunk, func(c int) {
-		r := rooms.Get().(*room)
-		defer rooms.Put(r)
-		k.normalsOf(r, t, c)
-		r.sampler.RestTo(dst[c*chunk : min((c+1)*chunk, len(dst))])
-	})
 }
 
 // draw has a room hold chunk c of row t of Z.

@@ -9,6 +9,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// normals writes row t of Z, standard normal numbers, to dst.
+func (k Key) normals(dst []float64, t int) {
+	var r room
+	for c := 0; c*chunk < len(dst); c++ {
+		k.normalsOf(&r, t, c)
+		r.sampler.RestTo(dst[c*chunk : min((c+1)*chunk, len(dst))])
+	}
+}
+
 // TestNormalsAreNormal: moments, Kolmogorov-Smirnov, tails and correlations of a million numbers of one key. The limits
 // are five standard errors, for one fixed key.
 func TestNormalsAreNormal(t *testing.T) {
@@ -60,6 +69,25 @@ func TestNormalsAreNormal(t *testing.T) {
 	}
 	if distance > 1.95/math.Sqrt(count) { // probability 0.001
 		t.Errorf("Kolmogorov-Smirnov distance %v", distance)
+	}
+}
+
+// TestTailsAreNormal: Anderson-Darling, which looks at the tails more than at the middle, for five keys with 2¹⁸ numbers
+// each. 6.0 is exceeded with probability 0.001.
+func TestTailsAreNormal(t *testing.T) {
+	const n = 1 << 18
+	row := make([]float64, n)
+	for seed := range uint64(5) {
+		SeededKey(seed, "tails").normals(row, 3)
+		slices.Sort(row)
+		var sum float64
+		for i, z := range row {
+			above := distuv.UnitNormal.CDF(-row[n-1-i]) // 1 - Φ, without cancellation
+			sum += float64(2*i+1) * (math.Log(distuv.UnitNormal.CDF(z)) + math.Log(above))
+		}
+		if distance := -n - sum/n; !(distance < 6) {
+			t.Errorf("seed %d: Anderson-Darling distance %v", seed, distance)
+		}
 	}
 }
 

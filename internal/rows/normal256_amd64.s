@@ -3,7 +3,7 @@
 #include "table_amd64.h"
 
 // ChaCha8rand as in normal512_amd64.s, 8 blocks at a time. Sixteen registers hold no more than 14 words of them and what
-// is needed to work: words 8 and 9, or 10 and 11, lie in s.spill.
+// is needed to work: words 8 and 9, or 10 and 11, lie in s.work.
 
 DATA counters256<>+0(SB)/8, $0x0000000100000000
 DATA counters256<>+8(SB)/8, $0x0000000300000002
@@ -64,12 +64,12 @@ GLOBL sigma<>(SB), RODATA|NOPTR, $16
 	TURN(7, 25, b, Y14)           \
 	TURN(7, 25, f, Y15)
 
-// two words go to s.spill, the two others come into their registers
+// two words go to s.work, the two others come into their registers
 #define SWAP(store, load) \
-	VMOVDQU Y8, (Sampler_spill+store)(BX)     \
-	VMOVDQU Y9, (Sampler_spill+store+32)(BX)  \
-	VMOVDQU (Sampler_spill+load)(BX), Y8      \
-	VMOVDQU (Sampler_spill+load+32)(BX), Y9
+	VMOVDQU Y8, (Sampler_work+const_SeedSize+store)(BX)     \
+	VMOVDQU Y9, (Sampler_work+const_SeedSize+store+32)(BX)  \
+	VMOVDQU (Sampler_work+const_SeedSize+load)(BX), Y8      \
+	VMOVDQU (Sampler_work+const_SeedSize+load+32)(BX), Y9
 
 #define DOUBLEROUND \
 	QUARTERS(Y0, Y4, Y8, Y10, Y1, Y5, Y9, Y11) \
@@ -81,7 +81,7 @@ GLOBL sigma<>(SB), RODATA|NOPTR, $16
 
 // a word of the key is added
 #define KEY(i, y) \
-	VPBROADCASTD (Sampler_seed+4*i)(BX), Y15 \
+	VPBROADCASTD (Sampler_work+4*i)(BX), Y15 \
 	VPADDD       Y15, y, y
 
 // word i of eight blocks, to its places in two groups
@@ -114,35 +114,36 @@ TEXT ·fill256(SB), NOSPLIT, $0-16
 
 fill256loop:
 	VMOVDQU (SI), Y0
-	VMOVDQU Y0, Sampler_seed(BX)
-	FETCH(Sampler_perRefill(BX), fill256fetch, fill256fetched)
+	VMOVDQU Y0, Sampler_work(BX)
 	MOVQ DI, R8
 	LEAQ counters256<>(SB), R9
 	MOVQ $2, R10
 
 fill256half:
-	VPBROADCASTD (Sampler_seed+24)(BX), Y8
-	VPBROADCASTD (Sampler_seed+28)(BX), Y9
-	VMOVDQU      Y8, (Sampler_spill+64)(BX)
-	VMOVDQU      Y9, (Sampler_spill+96)(BX)
+	VPBROADCASTD (Sampler_work+24)(BX), Y8
+	VPBROADCASTD (Sampler_work+28)(BX), Y9
+	VMOVDQU      Y8, (Sampler_work+const_SeedSize+64)(BX)
+	VMOVDQU      Y9, (Sampler_work+const_SeedSize+96)(BX)
 	VPBROADCASTD sigma<>+0(SB), Y0
 	VPBROADCASTD sigma<>+4(SB), Y1
 	VPBROADCASTD sigma<>+8(SB), Y2
 	VPBROADCASTD sigma<>+12(SB), Y3
-	VPBROADCASTD (Sampler_seed+0)(BX), Y4
-	VPBROADCASTD (Sampler_seed+4)(BX), Y5
-	VPBROADCASTD (Sampler_seed+8)(BX), Y6
-	VPBROADCASTD (Sampler_seed+12)(BX), Y7
-	VPBROADCASTD (Sampler_seed+16)(BX), Y8
-	VPBROADCASTD (Sampler_seed+20)(BX), Y9
+	VPBROADCASTD (Sampler_work+0)(BX), Y4
+	VPBROADCASTD (Sampler_work+4)(BX), Y5
+	VPBROADCASTD (Sampler_work+8)(BX), Y6
+	VPBROADCASTD (Sampler_work+12)(BX), Y7
+	VPBROADCASTD (Sampler_work+16)(BX), Y8
+	VPBROADCASTD (Sampler_work+20)(BX), Y9
 	VMOVDQU      (R9), Y10
 	VPXOR        Y11, Y11, Y11
 	VPXOR        Y12, Y12, Y12
 	VPXOR        Y13, Y13, Y13
 	DOUBLEROUND
 	DOUBLEROUND
+	FETCH(Sampler_perRefill(BX), fill256fetch0, fill256fetched0)
 	DOUBLEROUND
 	DOUBLEROUND
+	FETCH(Sampler_perRefill(BX), fill256fetch1, fill256fetched1)
 	STORE(0, X0, Y0)
 	STORE(1, X1, Y1)
 	STORE(2, X2, Y2)
@@ -151,8 +152,8 @@ fill256half:
 	STORE(13, X11, Y11)
 	STORE(14, X12, Y12)
 	STORE(15, X13, Y13)
-	VMOVDQU (Sampler_spill+64)(BX), Y10
-	VMOVDQU (Sampler_spill+96)(BX), Y11
+	VMOVDQU (Sampler_work+const_SeedSize+64)(BX), Y10
+	VMOVDQU (Sampler_work+const_SeedSize+96)(BX), Y11
 	KEY(0, Y4)
 	KEY(1, Y5)
 	KEY(2, Y6)
@@ -298,11 +299,8 @@ TEXT ·central256(SB), NOSPLIT, $0-24
 	VMOVQ AX, X13
 	VPBROADCASTQ X13, Y13
 	VMOVDQU places256<>(SB), Y14
-	SHRQ $4, CX
 
 central256loop:
-	TESTQ $1, CX
-	JNZ   central256fetched
 	FETCH(Sampler_perLanes(BX), central256fetch, central256fetched)
 	LOADS(HALF)
 	VMOVUPD ONE(DX), Y15
@@ -344,7 +342,7 @@ central256loop:
 	VMOVUPD Y7, 96(DI)
 	ADDQ $128, SI
 	ADDQ $128, DI
-	DECQ CX
+	SUBQ $16, CX
 	JNZ  central256loop
 	MOVQ R11, Sampler_soon(BX)
 	MOVQ R10, ret+16(FP)

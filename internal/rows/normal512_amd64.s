@@ -108,10 +108,13 @@ fill512loop:
 	VPXORQ    Z14, Z14, Z14
 	VPXORQ    Z15, Z15, Z15
 	DOUBLEROUND
+	FETCH(Sampler_perRefill(BX), fill512fetch0, fill512fetched0)
 	DOUBLEROUND
-	FETCH(Sampler_perRefill(BX), fill512fetch, fill512fetched)
+	FETCH(Sampler_perRefill(BX), fill512fetch1, fill512fetched1)
 	DOUBLEROUND
+	FETCH(Sampler_perRefill(BX), fill512fetch2, fill512fetched2)
 	DOUBLEROUND
+	FETCH(Sampler_perRefill(BX), fill512fetch3, fill512fetched3)
 	VPADDD Z16, Z4, Z4
 	VPADDD Z17, Z5, Z5
 	VPADDD Z18, Z6, Z6
@@ -257,6 +260,7 @@ central512loop:
 	VSUBPD Z5, Z21, Z5
 	VSUBPD Z6, Z21, Z6
 	VSUBPD Z7, Z21, Z7
+	FETCH(Sampler_perLanes(BX), central512fetch1, central512fetched1)
 	POLYNOMIALS(A, B)
 	EACH(VMULPD, Z0, Z1, Z2, Z3, Z8, Z9, Z10, Z11)
 	EACH(VDIVPD, Z12, Z13, Z14, Z15, Z8, Z9, Z10, Z11)

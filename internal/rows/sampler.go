@@ -29,11 +29,11 @@ type Sampler struct {
 	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
 	values [Block + lanes]float64 // their numbers
 
-	seed  [reseed]uint64 // what AVX2 has no registers for
-	spill [4][8]uint32
+	//lint:ignore U1000 what AVX2 has no registers for: a seed, then four words of eight ChaCha blocks
+	work [SeedSize + 4*32]byte
 
 	soon                uintptr // see Soon: where it goes on,
-	perRefill, perLanes int     // and how many pieces are fetched with 124 and with 32 numbers
+	perRefill, perLanes int     // and how many pieces are fetched in a quarter of a refill, and in half of lanes
 
 	source rand.ChaCha8 // of the portable form
 	form   []byte
@@ -62,7 +62,6 @@ func (s *Sampler) start(k *kernels, seed []byte) {
 // again, and the caller may change them.
 func (s *Sampler) Next(n int) []float64 { return s.next(best, n) }
 
-// next makes most numbers, the central ones, where they belong; the others are gathered first and brought there after.
 func (s *Sampler) next(k *kernels, n int) []float64 {
 	row := s.row[:n]
 	if k.fill == nil {
@@ -75,6 +74,14 @@ func (s *Sampler) next(k *kernels, n int) []float64 {
 		return row
 	}
 	k.fill(s, (n+refill-1)/refill)
+	s.numbers(k, n)
+	s.perRefill, s.perLanes = 0, 0
+	return row
+}
+
+// numbers writes those of the first n of s.bits to s.row, or of some more. It makes most of them, the central ones, where
+// they belong; the others are gathered first and brought there after.
+func (s *Sampler) numbers(k *kernels, n int) {
 	tails := k.central(s, (n+lanes-1)/lanes*lanes)
 	for i := tails; i%lanes != 0; i++ {
 		s.tails[i] = nearTail
@@ -87,8 +94,6 @@ func (s *Sampler) next(k *kernels, n int) []float64 {
 	for i, bits := range s.tails[:tails] {
 		s.row[bits>>52&(1<<11-1)] = s.values[i]
 	}
-	s.perRefill, s.perLanes = 0, 0
-	return row
 }
 
 // RestTo writes the next numbers to dst, the last of a seed.
@@ -103,14 +108,15 @@ func (s *Sampler) restTo(k *kernels, dst []float64) {
 // nearTail are bits of a number that is not central, and not far from it.
 const nearTail = 1 << 48
 
-// Soon has Next, while it draws a block and waits for no memory, bring numbers from there into the cache: they are needed
-// next.
+// Soon has Next, while it draws a block and needs no memory, bring numbers from there into the cache: they are what is
+// needed next. The kernels do that a little at a time: more than ten lines at once, and they would have to wait.
 func (s *Sampler) Soon(x []float64) {
 	if len(x) == 0 {
 		return
 	}
-	s.soon = uintptr(unsafe.Pointer(&x[0])) // fetching keeps nothing alive, and touches nothing
-	pieces := (len(x) + lanes - 1) / lanes  // of four cache lines
-	s.perRefill = pieces / 2 / refills
-	s.perLanes = (pieces - s.perRefill*refills + Block/lanes - 1) / (Block / lanes)
+	s.soon = uintptr(unsafe.Pointer(&x[0])) // fetching keeps nothing alive, and changes nothing
+	const quarters, halves = 4 * refills, 2 * Block / lanes
+	pieces := (len(x) + 31) / 32 // of four cache lines
+	s.perRefill = (pieces/2 + quarters - 1) / quarters
+	s.perLanes = max(0, (pieces-s.perRefill*quarters+halves-1)/halves)
 }
