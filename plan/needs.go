@@ -111,7 +111,7 @@ func (p Problem) nanosecondsOf(o Options) float64 {
 	steps := float64(p.Schema.Steps())
 	dense := 20 * steps * steps * steps
 	switch {
-	case o.Sampling == Poisson:
+	case o.Sampling == participation.Poisson:
 		return 10*dense + 5e9
 	case p.long(o):
 		return 1e6 * steps

@@ -42,7 +42,7 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
 	switch {
-	case o.Sampling == Poisson:
+	case o.Sampling == participation.Poisson:
 		err = s.poisson(ctx)
 	case p.long(o):
 		err = s.long(ctx)

@@ -85,7 +85,7 @@ func (s *solver) dense(ctx context.Context, schema participation.Schema,
 func (s *solver) private() error {
 	o := s.Options
 	var err error
-	if o.Sampling == Poisson {
+	if o.Sampling == participation.Poisson {
 		return s.privateBands()
 	}
 	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {

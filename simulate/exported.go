@@ -61,7 +61,7 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 		return nil, err
 	}
 	c, err := NewCorrelation(len(strategies), func(u int) strategy.Strategy { return strategies[u] }, of)
-	if b := s.config.Schema.Separation(); err == nil && s.options.Sampling != InTurn && c.Bands() > b {
+	if b := s.config.Schema.Separation(); err == nil && s.options.Sampling != participation.InTurn && c.Bands() > b {
 		return nil, fmt.Errorf("%w: it has %d bands, more than a node has batches (%d), so that its columns meet in every "+
 			"group", participation.ErrViolated, c.Bands(), b)
 	}
@@ -69,7 +69,7 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 }
 
 func (s *Study) participationOf(e *export.Export) (participation.Schema, error) {
-	if s.options.Sampling != InTurn {
+	if s.options.Sampling != participation.InTurn {
 		return s.single()
 	}
 	of, err := e.Manifest.Participation.Of(e.Manifest.Steps)

@@ -52,7 +52,7 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(c.Rounds, "round"))
 	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(),
 		c.LearningRate)
-	if o.Sampling == simulate.InTurn {
+	if o.Sampling == participation.InTurn {
 		fmt.Fprintf(w, "participation  %v\n", c.Schema)
 	} else {
 		fmt.Fprintf(w, "sampling       %v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in "+
