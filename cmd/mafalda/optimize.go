@@ -9,6 +9,7 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/optim"
+	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/workload"
 )
@@ -32,6 +33,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
+  mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
 func newOptimizeCmd() *cobra.Command {
@@ -153,6 +155,9 @@ func (f *optimizeFlags) incomplete(ctx context.Context, s *plan.Solution) error 
 		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
 	}
 	after := fmt.Sprintf("after %d iterations with a gap of %s", end.Iterations, cli.DecimalUp(end.Gap, 2))
+	if s.Options.Sampling == participation.Bins { // the gap is that of the optimum to compare with
+		after = fmt.Sprintf("after %s", cli.Count(len(s.Candidates), "strategy without negative entries"))
+	}
 	switch {
 	case s.Optimum == nil || end.Status == optim.Converged && ctx.Err() == nil:
 		return nil

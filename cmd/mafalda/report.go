@@ -58,7 +58,7 @@ func (r *report) print() error {
 func (r *report) strategies() error {
 	table, bound := r.table, r.bound
 	if r.manifest.Sampled() {
-		table, bound = r.bands, r.excluded
+		table, bound = r.bands, r.compared
 	}
 	if err := table(); err != nil {
 		return err
@@ -197,7 +197,7 @@ func gramText(g *export.Gram) string {
 func (r *report) noise() {
 	contribution := r.flags.privacy.Contribution()
 	if p := r.manifest.Privacy; p != nil {
-		r.line("privacy        %s", p.Guarantee())
+		r.line("privacy        %s", r.manifest.Guarantee())
 		if r.manifest.Sampled() {
 			contribution = "noise multiplier·clip"
 		} else {
