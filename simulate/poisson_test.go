@@ -131,12 +131,4 @@ func TestPoissonInputs(t *testing.T) {
 	if err := o.Check(); !errors.As(err, &a) || a.Field != "Bandwidth" {
 		t.Errorf("a bandwidth of batches in turn: %v", err)
 	}
-	for _, scheme := range []Scheme{participation.InTurn, participation.Poisson} {
-		if got, err := participation.ParseScheme(scheme.String()); got != scheme || err != nil {
-			t.Errorf("%v, %v", got, err)
-		}
-	}
-	if _, err := participation.ParseScheme("bernoulli"); !errors.As(err, &a) || a.Field != "Sampling" {
-		t.Errorf("%v", err)
-	}
 }

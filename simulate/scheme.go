@@ -15,7 +15,8 @@ import (
 //
 // In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
 // many records in expectation. Under Poisson a method has groups for its bands: one for independent noise, so that its
-// probability is 1/b.
+// probability is 1/b; the optimum has the power of two that is best at the level. Under Bins it is the strategy that
+// factorize.Bins finds for the level, of all bands, unless it is to have fewer.
 func MethodsFor(s participation.Scheme) []string {
 	if s == participation.InTurn {
 		return MethodNames()

@@ -39,7 +39,9 @@ type StudyOptions struct {
 	Seeds     int                  // runs of every method at every level, from the seeds 0, 1, …
 
 	Sampling  participation.Scheme // in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
-	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0 means the best power of two for each level
+	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0: see MethodsFor
+
+	MonteCarlo accounting.MonteCarlo // of the accountant of bins
 }
 
 // Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that

@@ -33,6 +33,12 @@ func (s *Study) Spec() study.Spec {
 		in.Add("sampling", s.options.Sampling)
 		in.Add("bandwidth", s.options.Bandwidth)
 	}
+	if s.options.Sampling == participation.Bins {
+		m := s.options.MonteCarlo.Filled()
+		in.Add("samples", m.Samples)
+		in.Add("failure", m.Failure)
+		in.Add("seed of the samples", m.Seed)
+	}
 	spec.Summaries = []string{"runs.json", "simulate.csv"}
 	return spec
 }

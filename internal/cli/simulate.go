@@ -58,9 +58,10 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
 	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
-		"batches: cyclic (cut once, visited in turn) or poisson (drawn in secret, of as many records in expectation)")
+		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation) or\n"+
+			"bins (drawn once, in secret, independently for every record: no permutation cut into equal batches)")
 	fl.Var((*WholeNumber)(&f.bandwidth), "bandwidth",
-		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2)")
+		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default: all)")
 	f.seeds = 10
 	fl.Var((*WholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
 	fl.Float64Var(&f.learningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
