@@ -148,11 +148,6 @@ func TestBadSampling(t *testing.T) {
 			t.Errorf("%s: %v, want %q about %s", name, err, tc.say, tc.field)
 		}
 	}
-	_, err := participation.ParseScheme("bins")
-	var a *fault.Argument
-	if !errors.As(err, &a) || a.Field != "Sampling" {
-		t.Errorf("bins: %v", err)
-	}
 }
 
 // Whoever does not wait for the end of the search has nothing before its first candidate, and an ending that says so

@@ -65,7 +65,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if p.Workload == workload.Prefix {
-		err = refuseNetwork(cmd)
+		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
 	} else if p.Network, err = f.network.Load(); err == nil {
 		err = check()
 	}
@@ -87,10 +87,10 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	return f.finish(cmd, s)
 }
 
-// refuseNetwork refuses flags about a network that there is not.
-func refuseNetwork(cmd *cobra.Command) error {
+// refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
+func refuseNetwork(cmd *cobra.Command, sampled bool) error {
 	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed"} {
-		if cmd.Flags().Changed(name) {
+		if cmd.Flags().Changed(name) && !(sampled && name == "seed") {
 			return cli.Usagef("the prefix workload has no network: leave out --%s", name)
 		}
 	}

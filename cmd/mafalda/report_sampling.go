@@ -104,7 +104,7 @@ func (r *report) uncertified() {
 	r.line("confidence     noise for all of these strategies is enough but for a chance of %.2g (%d samples, seed %d);",
 		m.Sampling.Failure, m.Sampling.Samples, *m.Sampling.Seed)
 	r.line("               without that confidence, the samples put the least noise multiplier of the best at %s", cli.NumberUp(m.Sampling.NoiseMultiplierEstimate))
-	if ratio := s.DPDSGDRatio; ratio > 0 && ratio < 1 {
+	if ratio := s.DPDSGDRatio; ratio > 0 && ratio < 0.995 {
 		r.line("poisson        DP-D-SGD with --sampling poisson has %s of this error; see --sampling poisson",
 			cli.DecimalUp(ratio, 2))
 	}
