@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // MaxSamples is how many samples a guarantee can be made of.
-const MaxSamples = 1 << 30
+const MaxSamples = 1 << 24
 
 // sampled reports whether there is anything that only guarantees by samples have.
 func (s *Sampling) sampled() bool {
@@ -65,6 +66,9 @@ func (s *Sampling) MonteCarlo() accounting.MonteCarlo {
 	return accounting.MonteCarlo{Samples: s.Samples, Failure: s.Failure / float64(len(s.Candidates)), Seed: *s.Seed}
 }
 
+// otherProcessor is what an upper bound by the same samples may differ by.
+const otherProcessor = 1e-10
+
 // ConfirmBins computes the accountant's confirmation again, for the exported C. The error wraps ErrPrivacy where it
 // fails: for a C with a negative entry, and where the δ that C, noise multiplier and samples give is not the one that
 // the manifest says, or above what it claims.
@@ -82,7 +86,7 @@ func (m *Manifest) ConfirmBins(ctx context.Context, c mat.Matrix) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivacy, err)
 	}
-	if !same(d.Upper, s.ConfirmedDelta) || d.Upper > s.Delta*(1+1e-8) {
+	if !(math.Abs(d.Upper-s.ConfirmedDelta) <= otherProcessor*d.Upper) || d.Upper > s.Delta*(1+otherProcessor) {
 		return fmt.Errorf("%w: with a noise multiplier of %v delta is at most %v for epsilon = %v; sampling says %v, claimed "+
 			"are %v", ErrPrivacy, s.NoiseMultiplier, d.Upper, *s.Epsilon, s.ConfirmedDelta, s.Delta)
 	}

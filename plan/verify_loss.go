@@ -46,7 +46,11 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 		v.compare("ratio", fmt.Sprintf("the loss is %v times that of the dense optimum", m.Strategy.Ratio),
 			claim{"strategy.ratio", m.Strategy.Ratio, q.Loss / best.Loss, 2 * math.Max(m.Tolerance, 1e-9)})
 	}
-	if m.Binned() && m.Strategy.ClassBound == 0 && m.Strategy.ClassGap == nil { // bounds without the sign are none
+	if m.Binned() {
+		if m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
+			v.add("class bound", false, "none is proven for strategies without negative entries; the manifest says %v",
+				m.Strategy.ClassBound)
+		}
 		return nil
 	}
 	return v.classBound(ctx, h)

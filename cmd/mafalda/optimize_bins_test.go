@@ -10,17 +10,17 @@ import (
 	"mafalda/simulate"
 )
 
-var inBins = []string{"--graph", "florentine", "--T", "12", "-k", "3", "--sampling", "bins", "--epsilon", "2", "--delta",
+var inBins = []string{"--graph", "florentine", "--T", "12", "-k", "6", "--sampling", "bins", "--epsilon", "2", "--delta",
 	"1e-5"}
 
 // Keys that scripts rely on, and what belongs together; what others do with the export.
 func TestOptimizeBins(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := optimizeJSON(t, append(inBins, "--samples", "20000", "--failure", "1e-6", "--clip", "3", "--seed", "5", "-o", dir)...)
+	m := optimizeJSON(t, append(inBins, "--samples", "4096", "--failure", "1e-6", "--clip", "3", "--seed", "5", "-o", dir)...)
 	s, p := m.Sampling, m.Privacy
-	if s == nil || s.Scheme != "bins" || s.Groups != 4 || s.Probability != 1 || s.Rounds != 3 || *s.Epsilon != 2 ||
-		s.EpsilonLower != nil || s.Delta != 1e-5 || s.Failure != 1e-6 || s.Samples != 20000 || *s.Seed != 5 ||
+	if s == nil || s.Scheme != "bins" || s.Groups != 2 || s.Probability != 1 || s.Rounds != 6 || *s.Epsilon != 2 ||
+		s.EpsilonLower != nil || s.Delta != 1e-5 || s.Failure != 1e-6 || s.Samples != 4096 || *s.Seed != 5 ||
 		s.ConfirmedDelta > 1e-5 || m.Baselines != nil || m.Gap != 0 || m.Strategy.ClassBound != 0 {
 		t.Fatalf("%+v", s)
 	}
@@ -33,10 +33,10 @@ func TestOptimizeBins(t *testing.T) {
 	for _, c := range s.Candidates {
 		names = append(names, c.OptimizedFor)
 	}
-	if strings.Join(names, " ") != "cyclic cyclic cyclic cyclic bins" || s.Candidates[3].Bandwidth != 12 {
+	if strings.Join(names, " ") != "cyclic cyclic cyclic bins" || s.Candidates[2].Bandwidth != 12 {
 		t.Errorf("%+v", s.Candidates)
 	}
-	cyclic := optimizeJSON(t, "--graph", "florentine", "--T", "12", "-k", "3", "--epsilon", "2", "--delta", "1e-5")
+	cyclic := optimizeJSON(t, "--graph", "florentine", "--T", "12", "-k", "6", "--epsilon", "2", "--delta", "1e-5")
 	if !near(cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy, 2e-6) || !near(cyclic.LowerBound, m.LowerBound, 2e-6) {
 		t.Errorf("in turn: %v and %v", cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy)
 	}
@@ -57,11 +57,11 @@ func simulateRows(t *testing.T, args ...string) []simulate.Row {
 // useBins holds what others do with an export for bins: not what they cannot stand for.
 func useBins(t *testing.T, dir string, m export.Manifest) {
 	t.Helper()
-	if code, out, errs := mafalda("verify", dir); code != 0 || !strings.Contains(out, "ok      sampling     4 bins") ||
+	if code, out, errs := mafalda("verify", dir); code != 0 || !strings.Contains(out, "ok      sampling     2 bins") ||
 		!strings.Contains(out, "but for a chance of 1e-06") {
 		t.Errorf("verify: code %d\n%s%s", code, out, errs)
 	}
-	audit := []string{"audit", "--sampling", "bins", "--strategy", dir, "--runs", "20000"}
+	audit := []string{"audit", "--sampling", "bins", "--strategy", dir, "--runs", "10000"}
 	if code, out, errs := mafalda(audit...); code != 0 || !strings.Contains(out, "epsilon = 2 at") {
 		t.Errorf("audit: code %d\n%s%s", code, out, errs)
 	}
@@ -74,18 +74,18 @@ func useBins(t *testing.T, dir string, m export.Manifest) {
 	if code, out, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 || strings.Contains(out, "sampling.png") {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
-	simulated := []string{"simulate", "--T", "12", "-k", "3", "--methods", dir, "--sampling", "bins", "--delta", "1e-5",
+	simulated := []string{"simulate", "--T", "12", "-k", "6", "--methods", dir, "--sampling", "bins", "--delta", "1e-5",
 		"--seeds", "1", "--records", "100", "--json", "--epsilon"}
 	rows := simulateRows(t, append(simulated, "2,1")...)
-	if *rows[1].Epsilon != 2 || rows[1].Groups != 4 || !near(rows[1].Multiplier, m.Sampling.NoiseMultiplier, 1e-12) {
+	if *rows[1].Epsilon != 2 || rows[1].Groups != 2 || !near(rows[1].Multiplier, m.Sampling.NoiseMultiplier, 1e-12) {
 		t.Errorf("simulate: %+v, want the noise multiplier %v", rows[1], m.Sampling.NoiseMultiplier)
 	}
 	if *rows[0].Epsilon != 1 || rows[0].Multiplier < 1.5*m.Sampling.NoiseMultiplier {
 		t.Errorf("simulate: %+v", rows[0])
 	}
 	for name, args := range map[string][]string{
-		"poisson": {"simulate", "--T", "12", "-k", "3", "--methods", dir, "--sampling", "poisson", "--epsilon", "2"},
-		"in turn": {"simulate", "--T", "12", "-k", "3", "--methods", dir, "--mu", "1"},
+		"poisson": {"simulate", "--T", "12", "-k", "6", "--methods", dir, "--sampling", "poisson", "--epsilon", "2"},
+		"in turn": {"simulate", "--T", "12", "-k", "6", "--methods", dir, "--mu", "1"},
 	} {
 		if code, _, errs := mafalda(args...); code != 2 || strings.Count(errs, "\n") != 1 {
 			t.Errorf("simulate %s: code %d, %s", name, code, errs)
@@ -107,7 +107,7 @@ func TestBinsRefuseNegativeEntries(t *testing.T) {
 // The table says what is known, and what is not.
 func TestBinsAreNamedHonestly(t *testing.T) {
 	t.Parallel()
-	code, out, errs := mafalda(append([]string{"optimize", "--samples", "20000", "--bandwidth", "2"}, inBins...)...)
+	code, out, errs := mafalda(append([]string{"optimize", "--samples", "1024", "--bandwidth", "2"}, inBins...)...)
 	if code != 0 || strings.Count(out, "(best)") != 1 || strings.Contains(out, "dense (") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
