@@ -103,7 +103,8 @@ func (s *binSearch) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.consider(c, Bands{Bandwidth: w, For: participation.InTurn, Privacy: privacy}, ended.Iterations); err != nil {
+		of := Bands{Bandwidth: w, For: participation.InTurn, Privacy: privacy}
+		if err := s.consider(c, of, ended.Iterations); err != nil {
 			return err
 		}
 	}

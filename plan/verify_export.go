@@ -53,5 +53,6 @@ func (v *verification) privacy() {
 		v.skip("privacy")
 		return
 	}
-	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says", v.export.Manifest.Guarantee(), p.NoiseStd)
+	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says",
+		v.export.Manifest.Guarantee(), p.NoiseStd)
 }

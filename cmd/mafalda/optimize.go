@@ -156,7 +156,7 @@ func (f *optimizeFlags) incomplete(ctx context.Context, s *plan.Solution) error 
 	}
 	after := fmt.Sprintf("after %d iterations with a gap of %s", end.Iterations, cli.DecimalUp(end.Gap, 2))
 	if s.Options.Sampling == participation.Bins { // the gap is that of the optimum to compare with
-		after = fmt.Sprintf("after %s", cli.Count(len(s.Candidates), "strategy without negative entries"))
+		after = fmt.Sprintf("after %s", cli.Count(len(s.Candidates), "candidate"))
 	}
 	switch {
 	case s.Optimum == nil || end.Status == optim.Converged && ctx.Err() == nil:
