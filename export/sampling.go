@@ -84,7 +84,8 @@ func (s *Sampling) event() accounting.SampledRounds {
 		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
 }
 
-// Bounds computes the accountant's bounds of the least ε under Poisson sampling. The errors are those of accounting.ComposeSampled.
+// Bounds computes the accountant's bounds of the least ε under Poisson sampling. The errors are those of
+// accounting.ComposeSampled.
 func (s *Sampling) Bounds() (upper, lower float64, err error) {
 	d, err := accounting.ComposeSampled(accounting.ZeroOut, s.event())
 	if err != nil {

@@ -34,8 +34,8 @@ func (s *Sampling) checkBins() error {
 		return fmt.Errorf("sampling: %d confirmations", s.Confirmations)
 	case !(s.NoiseMultiplierEstimate > 0) || !(s.ConfirmedDelta > 0 && s.ConfirmedDelta <= s.Delta) ||
 		len(s.Candidates) == 0:
-		return errors.New("sampling: no noise_multiplier_estimate, no candidates, or a confirmed_delta that is not from 0 " +
-			"to delta")
+		return errors.New("sampling: no noise_multiplier_estimate, no candidates, or a confirmed_delta that is not from " +
+			"0 to delta")
 	}
 	for i, c := range s.Candidates {
 		if c.OptimizedFor != SchemeCyclic && c.OptimizedFor != SchemeBins {
@@ -87,8 +87,8 @@ func (m *Manifest) ConfirmBins(ctx context.Context, c mat.Matrix) error {
 		return fmt.Errorf("%w: %w", ErrPrivacy, err)
 	}
 	if !(math.Abs(d.Upper-s.ConfirmedDelta) <= otherProcessor*d.Upper) || d.Upper > s.Delta*(1+otherProcessor) {
-		return fmt.Errorf("%w: with a noise multiplier of %v delta is at most %v for epsilon = %v; sampling says %v, claimed "+
-			"are %v", ErrPrivacy, s.NoiseMultiplier, d.Upper, *s.Epsilon, s.ConfirmedDelta, s.Delta)
+		return fmt.Errorf("%w: with a noise multiplier of %v delta is at most %v for epsilon = %v; sampling says %v, "+
+			"claimed are %v", ErrPrivacy, s.NoiseMultiplier, d.Upper, *s.Epsilon, s.ConfirmedDelta, s.Delta)
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ var inBins = []string{"--graph", "florentine", "--T", "12", "-k", "6", "--sampli
 func TestOptimizeBins(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := optimizeJSON(t, append(inBins, "--samples", "4096", "--failure", "1e-6", "--clip", "3", "--seed", "5", "-o", dir)...)
+	m := optimizeJSON(t, append(inBins, "--samples", "4096", "--failure", "1e-6", "--clip", "3", "--seed", "5", "-o",
+		dir)...)
 	s, p := m.Sampling, m.Privacy
 	if s == nil || s.Scheme != "bins" || s.Groups != 2 || s.Probability != 1 || s.Rounds != 6 || *s.Epsilon != 2 ||
 		s.EpsilonLower != nil || s.Delta != 1e-5 || s.Failure != 1e-6 || s.Samples != 4096 || *s.Seed != 5 ||

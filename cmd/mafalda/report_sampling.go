@@ -14,7 +14,8 @@ func (r *report) sampling() {
 	if r.manifest.Binned() {
 		r.line("sampling       %s, in secret: a node once puts every record into one of %d batches, independently and "+
 			"uniformly;", s.Scheme, s.Groups)
-		r.line("               step t visits batch t mod %d, whatever its size, and counts it with the expected one", s.Groups)
+		r.line("               step t visits batch t mod %d, whatever its size, and counts it with the expected one",
+			s.Groups)
 		r.line("               (a permutation that is cut into equal batches is another mechanism)")
 		return
 	}
@@ -103,7 +104,8 @@ func (r *report) uncertified() {
 	}
 	r.line("confidence     noise for all of these strategies is enough but for a chance of %.2g (%d samples, seed %d);",
 		m.Sampling.Failure, m.Sampling.Samples, *m.Sampling.Seed)
-	r.line("               without that confidence, the samples put the least noise multiplier of the best at %s", cli.NumberUp(m.Sampling.NoiseMultiplierEstimate))
+	r.line("               without that confidence, the samples put the least noise multiplier of the best at %s",
+		cli.NumberUp(m.Sampling.NoiseMultiplierEstimate))
 	if ratio := s.DPDSGDRatio; ratio > 0 && ratio < 0.995 {
 		r.line("poisson        DP-D-SGD with --sampling poisson has %s of this error; see --sampling poisson",
 			cli.DecimalUp(ratio, 2))
