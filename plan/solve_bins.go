@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -159,7 +160,7 @@ func (s *solver) privateBins() error {
 	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: s.schema().Separation(),
 		Probability: best.Probability, Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Epsilon: &epsilon,
 		Delta: delta, Failure: asked.Failure, Samples: asked.Samples, Seed: &seed, Confirmations: best.Privacy.Rounds,
-		ConfirmedDelta: best.Privacy.Confirmed.Upper, NoiseMultiplierEstimate: best.Privacy.Estimated}
+		ConfirmedDelta: math.Min(best.Privacy.Confirmed.Upper, delta), NoiseMultiplierEstimate: best.Privacy.Estimated}
 	if planned := len(newBinSearch(s).widths) + 1; len(s.Candidates) < planned { // it was interrupted
 		s.Sampling.Failure *= float64(len(s.Candidates)) / float64(planned)
 	}
