@@ -136,8 +136,12 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := limits.Fits(what, s.needs()); err != nil {
 		return nil, err
 	}
-	if o.Bandwidth > c.Schema.Separation() {
-		return nil, fault.New("Bandwidth", o.Bandwidth, "must be at most b = %d", c.Schema.Separation())
+	most, named := c.Schema.Separation(), "b"
+	if o.Sampling == participation.Bins {
+		most, named = steps, "T"
+	}
+	if o.Bandwidth > most {
+		return nil, fault.New("Bandwidth", o.Bandwidth, "must be at most %s = %d", named, most)
 	}
 	if err := participation.CheckCycle(c.Schema, c.Batches); err != nil {
 		return nil, fmt.Errorf("%w: T must be at most k·b", err)
