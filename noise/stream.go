@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"mafalda/export"
 	"mafalda/strategy"
 )
 
@@ -28,7 +29,8 @@ type Options struct {
 // Stream is the noise of one node: row after row of C⁻¹Z. It is for one goroutine.
 type Stream struct {
 	node   string
-	export string // SHA-256 of the manifest
+	export string           // SHA-256 of the manifest
+	drawn  *export.Sampling // how batches are drawn in secret; nil where they are not
 	key    Key
 	dim    int
 	steps  int
@@ -78,6 +80,9 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 		return nil, err
 	}
 	s.export = hash
+	if e.Manifest.Sampled() {
+		s.drawn = e.Manifest.Sampling
+	}
 	return s, nil
 }
 
@@ -113,6 +118,15 @@ func (s *Stream) Dim() int { return s.dim }
 
 // Private reports whether the key is secret: false for seeded streams, which protect nothing.
 func (s *Stream) Private() bool { return s.seed == nil }
+
+// Condition says how batches have to be drawn in secret for the noise to be as private as its export says. It is empty
+// for exports that are private for batches that anybody may know.
+func (s *Stream) Condition() string {
+	if s.drawn == nil {
+		return ""
+	}
+	return s.drawn.Condition()
+}
 
 // NoiseStd returns the standard deviation of Z.
 func (s *Stream) NoiseStd() float64 { return s.std }

@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"mafalda/export"
+	"mafalda/noise"
 )
 
 var poisson = []string{"--graph", "florentine", "--T", "40", "-k", "4", "--sampling", "poisson", "--epsilon", "8",
@@ -64,6 +67,7 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "2", "--seed", "1"); code != 0 {
 		t.Errorf("noise: code %d, %s", code, errs)
 	}
+	noiseOfPoisson(t, dir)
 	for name, args := range map[string][]string{
 		"simulate": {"simulate", "--T", "40", "-k", "4", "--methods", dir, "--mu", "1", "--seeds", "1"},
 		"account": {"account", "--graph", "florentine", "--T", "40", "-k", "4", "--attacker", "Medici", "--algorithm",
@@ -76,6 +80,33 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 	}
 	if code, out, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 || !strings.Contains(out, "sampling.png") {
 		t.Errorf("plot: code %d, %s", code, errs)
+	}
+}
+
+// Whoever draws noise of an export for batches in secret is told, on the way and beside the rows, that it is for these
+// alone: under batches in turn it gives far less privacy than its manifest says. The Python example refuses it.
+func noiseOfPoisson(t *testing.T, dir string) {
+	t.Helper()
+	row := filepath.Join(t.TempDir(), "row.npy")
+	code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "2", "--state", row+".state", "--new", "-o", row)
+	if code != 0 || !strings.Contains(errs, "private only with batches drawn in secret (poisson)") {
+		t.Errorf("noise: code %d, %s", code, errs)
+	}
+	var about noise.About
+	text, err := os.ReadFile(noise.AboutPath(row))
+	if err == nil {
+		err = json.Unmarshal(text, &about)
+	}
+	if err != nil || !about.Private || about.Sampling != "poisson" || !strings.Contains(about.Note, "drawn in secret") {
+		t.Errorf("noise says %+v, %v", about, err)
+	}
+	if err := exec.Command("python3", "-c", "import numpy").Run(); err != nil {
+		t.Logf("no Python with NumPy here: %v", err)
+		return
+	}
+	says := python(t, []pythonRun{{"sampled", []string{dir, "Medici", "2", "1", row}}})
+	if !strings.Contains(says["sampled"], "ValueError: the export is private only with batches that are drawn in secret") {
+		t.Errorf("the Python example says %q", says["sampled"])
 	}
 }
 
