@@ -123,6 +123,13 @@ func TestSamplingIsSaid(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
+	for epsilon, want := range map[string]bool{"1": false, "40": true} {
+		_, out, _ := mafalda("optimize", "--graph", "florentine", "--T", "40", "-k", "4", "--sampling", "poisson",
+			"--epsilon", epsilon, "--delta", "1e-6")
+		if strings.Contains(out, "the dense optimum without --sampling has 0.") != want {
+			t.Errorf("ε = %s: told that batches in turn cost less: %v\n%s", epsilon, !want, out)
+		}
+	}
 	told := func(args ...string) bool {
 		_, out, _ := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "40", "-k", "4",
 			"--no-baselines"},
