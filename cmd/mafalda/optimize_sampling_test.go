@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -68,6 +69,7 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 		t.Errorf("noise: code %d, %s", code, errs)
 	}
 	noiseOfPoisson(t, dir)
+	auditContradiction(t, dir)
 	for name, args := range map[string][]string{
 		"simulate": {"simulate", "--T", "40", "-k", "4", "--methods", dir, "--mu", "1", "--seeds", "1"},
 		"account": {"account", "--graph", "florentine", "--T", "40", "-k", "4", "--attacker", "Medici", "--algorithm",
@@ -107,6 +109,26 @@ func noiseOfPoisson(t *testing.T, dir string) {
 	says := python(t, []pythonRun{{"sampled", []string{dir, "Medici", "2", "1", row}}})
 	if !strings.Contains(says["sampled"], "ValueError: the export is private only with batches that are drawn in secret") {
 		t.Errorf("the Python example says %q", says["sampled"])
+	}
+}
+
+// An attack can be too weak to tell a wrong manifest from a right one: one that contradicts itself is refused before.
+func auditContradiction(t *testing.T, dir string) {
+	t.Helper()
+	work := t.TempDir()
+	path := filepath.Join(work, export.ManifestName)
+	err := os.CopyFS(work, os.DirFS(dir))
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	changed := strings.Replace(string(text), `"probability": `, `"probability": 0.001, "was": `, 1)
+	if err = errors.Join(err, os.WriteFile(path, []byte(changed), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := mafalda("audit", "--sampling", "poisson", "--strategy", work, "--runs", "100")
+	if code != 2 || out != "" || !strings.Contains(errs, "contradicts itself") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("audit: code %d, %s%s", code, out, errs)
 	}
 }
 
