@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -69,7 +70,7 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 		t.Errorf("noise: code %d, %s", code, errs)
 	}
 	noiseOfPoisson(t, dir)
-	auditContradiction(t, dir)
+	auditContradiction(t, dir, m.Sampling.Probability)
 	for name, args := range map[string][]string{
 		"simulate": {"simulate", "--T", "40", "-k", "4", "--methods", dir, "--mu", "1", "--seeds", "1"},
 		"account": {"account", "--graph", "florentine", "--T", "40", "-k", "4", "--attacker", "Medici", "--algorithm",
@@ -113,7 +114,7 @@ func noiseOfPoisson(t *testing.T, dir string) {
 }
 
 // An attack can be too weak to tell a wrong manifest from a right one: one that contradicts itself is refused before.
-func auditContradiction(t *testing.T, dir string) {
+func auditContradiction(t *testing.T, dir string, probability float64) {
 	t.Helper()
 	work := t.TempDir()
 	path := filepath.Join(work, export.ManifestName)
@@ -122,7 +123,7 @@ func auditContradiction(t *testing.T, dir string) {
 	if err == nil {
 		text, err = os.ReadFile(path)
 	}
-	changed := strings.Replace(string(text), `"probability": `, `"probability": 0.001, "was": `, 1)
+	changed := strings.Replace(string(text), fmt.Sprintf(`"probability": %v`, probability), `"probability": 0.001`, 1)
 	if err = errors.Join(err, os.WriteFile(path, []byte(changed), 0o600)); err != nil {
 		t.Fatal(err)
 	}
