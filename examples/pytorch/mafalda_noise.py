@@ -144,6 +144,8 @@ class Noise:
     def __init__(self, directory: str, node: str, dim: int, seed: int, noise_std: float = None):
         with open(os.path.join(directory, "manifest.json"), encoding="utf-8") as f:
             self.manifest = json.load(f, object_pairs_hook=_once, parse_constant=_no_number)
+        if "space" in self.manifest:
+            raise ValueError("its nodes share noise in pairs, which only `mafalda noise` draws: no row goes without its shared part")
         self._check_hashes(directory)
         self._check_inverse(directory)
         self.steps, self.dim, self.next = self.manifest["steps"], dim, 0
