@@ -92,12 +92,3 @@ func (m *Manifest) ConfirmBins(ctx context.Context, c mat.Matrix) error {
 	}
 	return nil
 }
-
-// Guarantee states in words what Privacy promises, and how sure it is. There must be one.
-func (m *Manifest) Guarantee() string {
-	text := m.Privacy.Guarantee()
-	if m.Binned() && m.Sampling.Confirmations > 0 {
-		text += fmt.Sprintf(" (but for a chance of %.2g in the accountant's samples)", m.Sampling.Failure)
-	}
-	return text
-}

@@ -66,6 +66,7 @@ func (r *report) strategies() error {
 	r.line("")
 	bound()
 	r.gap()
+	r.inTurn()
 	return nil
 }
 
