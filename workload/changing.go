@@ -44,6 +44,7 @@ func (s Spec) Exact(w *graph.CSR) error {
 type changing struct {
 	Spec
 	steps       int
+	nodes       int
 	of          algebra
 	rates, keep []float64
 	weights     []float64
@@ -55,7 +56,11 @@ type algebra interface {
 	addIdentity(x []float64, v float64)     // x + v·I
 	pull(t int, x []float64) []float64      // E[WᵀXW], W a round of gossip of step t
 	transpose(x []float64)                  // Xᵀ
-	descend(y [][]float64, path []crossing) // see crossing
+	descend(y [][]float64, path []crossing) // see crossing; y is overwritten
+
+	// descendWith is descend with a few columns (n×width, from column from on) alone, of which y keeps all; it calls
+	// visit with their diagonal entries in every step, of all y.
+	descendWith(y [][]float64, from, width int, path []crossing, visit func(l int, diagonals [][]float64))
 }
 
 // crossing is what matrices meet on the way from a step to the one before: y ← E[W]ᵀy so many times, W that of step t;
@@ -72,9 +77,15 @@ func newChanging(s Spec, w *graph.CSR, steps int) (*changing, error) {
 		return nil, err
 	}
 	c := &changing{Spec: s, steps: steps, of: of, rates: s.rates(steps)}
+	c.nodes, _ = w.Dims()
 	c.keep = s.keeps(c.rates)
 	c.weights, err = s.Weights.Vector(steps)
 	return c, err
+}
+
+// kernel returns that of a G.
+func (c *changing) kernel(g *mat.SymDense) *Kernel {
+	return &Kernel{steps: c.steps, filter: c.filter(c.steps), absence: c.Absence, sum: g}
 }
 
 // newAlgebra returns the matrices that stand for those of the network.
@@ -134,12 +145,7 @@ func (c *changing) gram(ctx context.Context, progress func(done, total int)) (*m
 // chained goes down from every step.
 func (c *changing) chained(ctx context.Context, progress func(done, total int)) (*mat.SymDense, error) {
 	h := mat.NewSymDense(c.steps, nil)
-	var next func(l int) [][]float64
-	if c.GradientTracking {
-		next = c.newForms().before
-	} else {
-		next = c.newForm().before
-	}
+	next := c.backward()
 	pool := parallel.NewPool(ctx)
 	done := 0
 	for later := c.steps - 1; later >= 0; later-- {
@@ -165,8 +171,17 @@ func (c *changing) chained(ctx context.Context, progress func(done, total int)) 
 
 // row fills in G[l, later] for l ≤ later, given what stands for R_later, which it overwrites.
 func (c *changing) row(h *mat.SymDense, later int, y [][]float64) {
+	path := c.path(later)
+	c.of.descend(y, path)
+	for l, p := range path {
+		h.SetSym(l, later, c.entry(l, func(k int) float64 { return p.traces[k] }))
+	}
+}
+
+// path is the way down from R_later.
+func (c *changing) path(later int) []crossing {
 	path := make([]crossing, later+1)
-	path[later] = crossing{keep: 1} // of R_later itself
+	path[later] = crossing{keep: 1} // R_later itself
 	for l := range later {
 		path[l] = crossing{t: l, rounds: c.roundsAfter(l), keep: c.keep[l+1]}
 		if c.GradientTracking {
@@ -174,146 +189,23 @@ func (c *changing) row(h *mat.SymDense, later int, y [][]float64) {
 		}
 	}
 	for l := range path {
-		path[l].traces = make([]float64, len(y))
+		path[l].traces = make([]float64, 2)
 	}
-	c.of.descend(y, path)
-	for l, p := range path {
-		v := p.traces[0]
-		if c.GradientTracking {
-			v = p.traces[1] - c.rates[l]*p.traces[0]
-		}
-		h.SetSym(l, later, v)
-	}
+	return path
 }
 
-// form is R_l.
-type form struct {
-	*changing
-	r []float64
+// entry returns G[l, later] or what a node has of it, by the numbers of the matrices.
+func (c *changing) entry(l int, of func(k int) float64) float64 {
+	if c.GradientTracking {
+		return of(1) - c.rates[l]*of(0)
+	}
+	return of(0)
 }
 
-func (c *changing) newForm() *form { return &form{c, make([]float64, c.of.size())} }
-
-// before returns a copy of R_l, for l = T-1, T-2, …
-func (f *form) before(l int) [][]float64 {
-	if l+1 < f.steps {
-		scaleAll(f.keep[l+1]*f.keep[l+1], f.r)
+// backward returns what computes the R_l, for l = T-1, T-2, …
+func (c *changing) backward() func(l int) [][]float64 {
+	if c.GradientTracking {
+		return c.newForms().before
 	}
-	if f.Kind != Message {
-		f.of.addIdentity(f.r, f.weights[l])
-	}
-	for range f.roundsAfter(l) {
-		f.r = f.of.pull(l, f.r)
-	}
-	if f.Kind == Message {
-		f.of.addIdentity(f.r, f.weights[l])
-	}
-	return [][]float64{append([]float64(nil), f.r...)}
-}
-
-// forms are the quadratic form of models x and trackers y after step l that the later errors are,
-//
-//	Q_l = w_l |x|² + E[Q_(l+1)(x', y')],    y' = Wy,  x' = W(f x - η y),
-//
-// in three matrices, the one between x and y not symmetric.
-type forms struct {
-	*changing
-	xx, xy, yy []float64
-}
-
-func (c *changing) newForms() *forms {
-	size := c.of.size()
-	return &forms{c, make([]float64, size), make([]float64, size), make([]float64, size)}
-}
-
-// before returns Q_l times what the change of a gradient does, (-η_l I, I).
-func (f *forms) before(l int) [][]float64 {
-	if l+1 < f.steps {
-		for range f.gossipRounds() {
-			f.xx, f.xy, f.yy = f.of.pull(l+1, f.xx), f.of.pull(l+1, f.xy), f.of.pull(l+1, f.yy)
-		}
-		keep, rate := f.keep[l+1], f.rates[l+1]
-		yx := append([]float64(nil), f.xy...)
-		f.of.transpose(yx)
-		for i, xx := range f.xx {
-			xy := f.xy[i]
-			f.yy[i] += rate*rate*xx - rate*(xy+yx[i])
-			f.xy[i] = keep * (xy - rate*xx)
-			f.xx[i] = keep * keep * xx
-		}
-	}
-	f.of.addIdentity(f.xx, f.weights[l])
-	x, y := append([]float64(nil), f.xy...), append([]float64(nil), f.xy...)
-	f.of.transpose(y)
-	for i := range x {
-		x[i] -= f.rates[l] * f.xx[i]
-		y[i] = f.yy[i] - f.rates[l]*y[i]
-	}
-	return [][]float64{x, y}
-}
-
-func scaleAll(v float64, x []float64) {
-	for i := range x {
-		x[i] *= v
-	}
-}
-
-// differenceGram replaces h by (I-S)ᵀh(I-S).
-func differenceGram(h *mat.SymDense) {
-	rows := whole(h)
-	for s := range len(rows) - 1 {
-		for i, v := range rows[s+1] {
-			rows[s][i] -= v
-		}
-	}
-	for _, row := range rows {
-		for s := range len(row) - 1 {
-			row[s] -= row[s+1]
-		}
-	}
-}
-
-// pairs is the algebra of matrices u I + v J by two eigenvalues, along the vector of ones and across.
-type pairs struct{ law randomgossip.Neighbours }
-
-func (p pairs) size() int { return 2 }
-
-func (p pairs) addIdentity(x []float64, v float64) {
-	x[0] += v
-	x[1] += v
-}
-
-func (p pairs) pull(_ int, x []float64) []float64 {
-	along, across := p.law.Pull(x[0], x[1])
-	return []float64{along, across}
-}
-
-func (p pairs) transpose([]float64) {}
-
-func (p pairs) descend(y [][]float64, path []crossing) {
-	_, mean := p.law.Mean()
-	for l := len(path) - 1; l >= 0; l-- {
-		c := path[l]
-		for range c.rounds {
-			for _, x := range y {
-				x[1] *= mean
-			}
-		}
-		cross(y, c)
-		for i, x := range y {
-			c.traces[i] += p.law.Trace(x[0], x[1])
-		}
-	}
-}
-
-// cross is what a crossing does besides gossip.
-func cross(y [][]float64, c crossing) {
-	if len(y) == 2 && c.rate != 0 {
-		for i, v := range y[0] {
-			y[1][i] -= c.rate * v
-		}
-	}
-	if c.keep != 1 {
-		scaleAll(c.keep, y[0])
-	}
+	return c.newForm().before
 }

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -52,6 +53,19 @@ func TestSequenceIsDefinition(t *testing.T) {
 		}
 		if d := difference(s, got, want); d > 1e-11 {
 			t.Fatalf("H is\n%v and not\n%v", mat.Formatted(got), mat.Formatted(want))
+		}
+		nodes, err := ExplicitNodeGrams(networksOf(t, s, w), steps, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = NodeGrams(context.Background(), w, steps, Options{Spec: s}, func(i int, h *mat.SymDense) error {
+			if d := difference(s, h, nodes[i]); d > 1e-10 {
+				return fmt.Errorf("H of node %d is\n%v and not\n%v", i, mat.Formatted(h), mat.Formatted(nodes[i]))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 		if s.GradientTracking {
 			return
@@ -275,6 +289,19 @@ func TestNotExact(t *testing.T) {
 		t.Errorf("three neighbours of two nodes: %v", err)
 	}
 	s.RandomNeighbours = 1
+	seen := 0
+	err := NodeGrams(context.Background(), complete(3), 3, Options{Spec: s}, func(_ int, h *mat.SymDense) error {
+		seen++
+		h.ScaleSym(3, h)
+		all, err := Gram(context.Background(), complete(3), 3, Options{Spec: s})
+		if err == nil && scaledDifference(h, all) > 1e-14 {
+			err = errors.New("nodes are not alike")
+		}
+		return err
+	})
+	if err != nil || seen != 3 {
+		t.Errorf("%d nodes, %v", seen, err)
+	}
 	k, err := NewKernel(context.Background(), uneven, 3, Options{Spec: s})
 	if err != nil || k.HasSteps() || s.HasSteps() || s.Exact(uneven) != nil {
 		t.Errorf("%v", err)

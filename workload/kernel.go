@@ -93,7 +93,7 @@ func newChangingKernel(ctx context.Context, w *graph.CSR, steps int, opts Option
 	if err != nil {
 		return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
 	}
-	return &Kernel{steps: steps, filter: c.filter(steps), absence: c.Absence, sum: sum}, nil
+	return c.kernel(sum), nil
 }
 
 // HasSteps reports whether StepErrors and WeightedGram know the steps one by one: not those of networks that change.

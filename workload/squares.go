@@ -67,31 +67,37 @@ func (s *squares) product(dst []float64, w *graph.CSR, x []float64) {
 
 // descend goes all the way with a panel of columns, then with the next.
 func (s *squares) descend(y [][]float64, path []crossing) {
-	panels, room := make([][]float64, len(y)), make([]float64, s.n*panelWidth)
-	for k := range panels {
-		panels[k] = make([]float64, s.n*panelWidth)
-	}
 	for from := 0; from < s.n; from += panelWidth {
-		width := min(panelWidth, s.n-from)
-		for k := range y {
-			panels[k] = panels[k][:s.n*width]
-			copyPanel(panels[k], y[k], s.n, from, width)
-		}
-		for l := len(path) - 1; l >= 0; l-- {
-			c := path[l]
-			for range c.rounds {
-				for k, panel := range panels {
-					s.back[c.t%len(s.back)].MulMatTo(room[:len(panel)], panel, width)
-					panels[k], room = room[:len(panel)], panel[:s.n*panelWidth]
-				}
+		s.descendWith(y, from, min(panelWidth, s.n-from), path, func(l int, diagonals [][]float64) {
+			for k, d := range diagonals {
+				path[l].traces[k] += floats.Sum(d)
 			}
-			cross(panels, c)
+		})
+	}
+}
+
+func (s *squares) descendWith(y [][]float64, from, width int, path []crossing, visit func(l int, diagonals [][]float64)) {
+	room := make([]float64, s.n*width)
+	panels, diagonals := make([][]float64, len(y)), make([][]float64, len(y))
+	for k := range panels {
+		panels[k], diagonals[k] = make([]float64, s.n*width), make([]float64, width)
+		copyPanel(panels[k], y[k], s.n, from, width)
+	}
+	for l := len(path) - 1; l >= 0; l-- {
+		c := path[l]
+		for range c.rounds {
 			for k, panel := range panels {
-				for i := range width {
-					c.traces[k] += panel[(from+i)*width+i]
-				}
+				s.back[c.t%len(s.back)].MulMatTo(room, panel, width)
+				panels[k], room = room, panel
 			}
 		}
+		cross(panels, c)
+		for k, panel := range panels {
+			for i := range width {
+				diagonals[k][i] = panel[(from+i)*width+i]
+			}
+		}
+		visit(l, diagonals)
 	}
 }
 
