@@ -27,7 +27,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		},
 	}
 	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newAccountCmd(),
-		newAuditCmd(), newNoiseCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(),
+		newAuditCmd(), newNoiseCmd(), newKeysCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(),
 		newVersionCmd())
 	return root
 }
