@@ -12,7 +12,7 @@ import (
 // nodeGrams calls visit with the G_i of every node in order, whose sum is gram's result. It keeps all R_l.
 func (c *changing) nodeGrams(ctx context.Context, visit func(i int, h *mat.SymDense) error) error {
 	if size := c.of.size() * c.steps; size > nodeFloats {
-		return fmt.Errorf("Gram matrices of single nodes of a network that changes, of %d numbers: %w", size, ErrNotExact)
+		return fmt.Errorf("Gram matrices of single nodes of a network that changes, %d numbers: %w", size, ErrNotExact)
 	}
 	n := c.nodes
 	all := make([][][]float64, c.steps)

@@ -53,17 +53,17 @@ type SampledOptions struct {
 	Progress func(done, total int) // if not nil, called from the caller's goroutine; the unit is steps of a run
 }
 
-// NewSampled makes the estimate for T = steps over the row-stochastic w (n×n), of any changing network, of any number of
-// nodes. A probe takes O(nT) memory, and O(T² nnz + n T³/3). The errors are those of Spec.Check and Spec.Networks, too few
-// probes, and the context's.
+// NewSampled makes the estimate for T = steps over the row-stochastic w (n×n), of any changing network, of any number
+// of nodes. A probe takes O(nT) memory, and O(T² nnz + n T³/3). The errors are those of Spec.Check and Spec.Networks,
+// too few probes, and the context's.
 func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOptions) (*Sampled, error) {
 	s := opts.Spec
 	if err := s.Check(steps); err != nil {
 		return nil, err
 	}
 	if opts.Probes < LeastProbes || s.Kind == Prefix {
-		return nil, fmt.Errorf("%d probes of a %v workload: a network, and at least %d, are needed to know how far off they are",
-			opts.Probes, s.Kind, LeastProbes)
+		return nil, fmt.Errorf("%d probes of a %v workload: at least %d, of a network, are needed to know how far off "+
+			"they are", opts.Probes, s.Kind, LeastProbes)
 	}
 	out := &Sampled{steps: steps, absence: s.Absence, mean: mat.NewSymDense(steps, nil)}
 	p := &probing{Spec: s, steps: steps}

@@ -76,7 +76,9 @@ func (s *squares) descend(y [][]float64, path []crossing) {
 	}
 }
 
-func (s *squares) descendWith(y [][]float64, from, width int, path []crossing, visit func(l int, diagonals [][]float64)) {
+func (s *squares) descendWith(
+	y [][]float64, from, width int, path []crossing, visit func(l int, diagonals [][]float64),
+) {
 	room := make([]float64, s.n*width)
 	panels, diagonals := make([][]float64, len(y)), make([][]float64, len(y))
 	for k := range panels {
