@@ -11,7 +11,6 @@ import (
 type Law struct {
 	mean    *graph.CSR
 	covary  func(dst, m []float64) // adds E[WᵀMW] - E[W]ᵀM E[W]; nil if that is 0
-	workers int
 }
 
 // ErrUneven is returned for matrices whose rows are not uniform: their expectations have no closed form.
