@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"mafalda/export"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rows"
 	"mafalda/strategy"
@@ -33,7 +34,8 @@ type Options struct {
 // its part of the sums of own and shared rows. It is for one goroutine.
 type Stream struct {
 	node   string
-	export string // SHA-256 of the manifest
+	export string           // SHA-256 of the manifest
+	drawn  *export.Sampling // how batches are drawn in secret; nil where they are not
 	key    Key
 	dim    int
 	steps  int
@@ -105,6 +107,9 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 		return nil, err
 	}
 	s.export = hash
+	if e.Manifest.Sampled() {
+		s.drawn = e.Manifest.Sampling
+	}
 	if e.Shared != nil {
 		index, err := indexOf(e, node)
 		if err != nil {
@@ -161,6 +166,15 @@ func (s *Stream) Neighbours() []string {
 		return nil
 	}
 	return s.share.labels()
+}
+
+// Condition says how batches have to be drawn in secret for the noise to be as private as its export says. It is empty
+// for exports that are private for batches that anybody may know.
+func (s *Stream) Condition() string {
+	if s.drawn == nil {
+		return ""
+	}
+	return s.drawn.Condition()
 }
 
 // NoiseStd returns the standard deviation of Z.

@@ -35,7 +35,8 @@ func newNoiseCmd() *cobra.Command {
 		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters.
 A node adds row t to its sum of clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost
 takes its step with it, and no row moves to another step (docs/noise.md says what to do then). With --row t only row t
-comes out, or none.
+comes out, or none. The rows of an export with --sampling poisson are for batches that the node draws in secret, and for
+no others: how is said on standard error (docs/sampling-samplers.md).
 
 The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go
 on where this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would
@@ -109,6 +110,8 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 	notes := cmd.ErrOrStderr()
 	if cmd.Flags().Changed("seed") {
 		fmt.Fprintln(notes, "warning: noise from a seed is reproducible by everybody: it is NOT private")
+	} else if c := d.Condition(); c != "" {
+		fmt.Fprintln(notes, c)
 	}
 	if f.out != "" {
 		err = f.toFile(cmd, d)

@@ -160,6 +160,8 @@ class Noise:
     def _level(self, wanted):
         promised = self.manifest.get("privacy", {}).get("noise_std")
         privacy = self.manifest.get("privacy")
+        if self.manifest.get("sampling", {}).get("scheme", "cyclic") != "cyclic":
+            raise ValueError("the export is private only with batches that are drawn in secret, which is not for batch t mod b: see docs/noise.md")
         if privacy is not None:
             contribution = {"zero-out": 1, "replace-one": 2}[privacy["adjacency"]] * privacy["clip"]
             if not promised * privacy["mu"] >= contribution * (1 - 1e-12):
