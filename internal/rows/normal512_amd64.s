@@ -15,9 +15,10 @@ DATA counters<>+48(SB)/8, $0x0000000d0000000c
 DATA counters<>+56(SB)/8, $0x0000000f0000000e
 GLOBL counters<>(SB), RODATA|NOPTR, $64
 
-#define BROADCAST(value, z) \
-	MOVL         value, AX \
-	VPBROADCASTD AX, z
+// the words of "expand 32-byte k"
+DATA sigma512<>+0(SB)/8, $0x3320646e61707865
+DATA sigma512<>+8(SB)/8, $0x6b20657479622d32
+GLOBL sigma512<>(SB), RODATA|NOPTR, $16
 
 // a step of four quarter rounds: a += b, d = (d ^ a) <<< n
 #define ROUND(n, a0, b0, d0, a1, b1, d1, a2, b2, d2, a3, b3, d3) \
@@ -91,10 +92,10 @@ fill512loop:
 	VPBROADCASTD 20(SI), Z21
 	VPBROADCASTD 24(SI), Z22
 	VPBROADCASTD 28(SI), Z23
-	BROADCAST($0x61707865, Z0)
-	BROADCAST($0x3320646e, Z1)
-	BROADCAST($0x79622d32, Z2)
-	BROADCAST($0x6b206574, Z3)
+	VPBROADCASTD sigma512<>+0(SB), Z0
+	VPBROADCASTD sigma512<>+4(SB), Z1
+	VPBROADCASTD sigma512<>+8(SB), Z2
+	VPBROADCASTD sigma512<>+12(SB), Z3
 	VMOVDQA64 Z16, Z4
 	VMOVDQA64 Z17, Z5
 	VMOVDQA64 Z18, Z6
@@ -240,7 +241,7 @@ TEXT ·central512(SB), NOSPLIT, $0-24
 	VMOVUPD SIGN(DX), Z23
 	VMOVUPD UNUSED(DX), Z26
 	VMOVDQU64 places<>(SB), Z24
-	MOVQ $0x0080000000000000, AX
+	MOVQ         $0x0080000000000000, AX // eight places
 	VPBROADCASTQ AX, Z25
 
 central512loop:
