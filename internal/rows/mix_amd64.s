@@ -1,8 +1,7 @@
 #include "textflag.h"
-
-// Two vectors of numbers at a time, of 64 or of 32 bytes. Nothing is fused.
-
 #include "go_asm.h"
+
+// Two vectors of numbers at a time, of 64 or of 32 bytes. Nothing is fused: see mix.go for what is done.
 
 // func scale512(dst, src *float64, c float64, n int)
 TEXT ·scale512(SB), NOSPLIT, $0-32
