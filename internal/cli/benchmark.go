@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
@@ -80,7 +82,7 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 		return nil, Usage(err)
 	}
 	s, err := benchmarks.NewStudy(all, o, f.levels)
-	return s, Usage(err)
+	return s, LevelError(err)
 }
 
 // BindPrivacies binds --epsilon and --delta as levels that strategies are compared at.
@@ -88,6 +90,15 @@ func BindPrivacies(cmd *cobra.Command, levels *benchmarks.Privacies, byDefault b
 	fl := cmd.Flags()
 	fl.Float64SliceVar(&levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
 	fl.Float64Var(&levels.Delta, "delta", byDefault.Delta, "of the levels of privacy")
+}
+
+// LevelError makes an error about one of several levels of privacy one of usage that names this level.
+func LevelError(err error) error {
+	var a *fault.Argument
+	if !errors.As(err, &a) {
+		return err
+	}
+	return Usagef("%s", a.Text(func(field string) string { return "--" + flagOf(field) }))
 }
 
 // WriteBenchmark writes two tables for every schema: of losses, a line a strategy and a column a graph; and of what
