@@ -94,7 +94,7 @@ func (s *SampledBands) Best(ctx context.Context, epsilon, delta float64) (AtPriv
 	}
 	last := min(s.schema.Separation(), s.schema.Steps())
 	falls := true
-	for _, w := range SomeBands(last)[1:] {
+	for _, w := range someBands(last)[1:] {
 		if falls, err = better(w); err != nil {
 			return best, err
 		}
@@ -117,8 +117,8 @@ func (s *SampledBands) plain(ctx context.Context, epsilon, delta float64) (AtPri
 	return s.At(ctx, 1, epsilon, delta)
 }
 
-// SomeBands returns the powers of two below b, and b.
-func SomeBands(b int) []int {
+// someBands returns the powers of two below b, and b.
+func someBands(b int) []int {
 	var all []int
 	for w := 1; w < b; w *= 2 {
 		all = append(all, w)

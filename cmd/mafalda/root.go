@@ -26,7 +26,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newAccountCmd(),
+	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newAccountCmd(),
 		newAuditCmd(), newNoiseCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(),
 		newVersionCmd())
 	return root
