@@ -25,7 +25,7 @@ func (s source) kernel(ctx context.Context, steps int) (*workload.Kernel, *workl
 		w = s.network.Gossip.Matrix()
 	}
 	if s.gram == nil || s.gram.Method == GramExact.String() || s.network == nil {
-		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Kind: s.workload, Progress: s.progress})
+		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Spec: workload.Spec{Kind: s.workload}, Progress: s.progress})
 		return k, nil, err
 	}
 	sketch, err := s.sketch(ctx)
@@ -44,7 +44,7 @@ func (s source) sketch(ctx context.Context) (*workload.Sketch, error) {
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, s.network.Gossip.Matrix(), pi, workload.SketchOptions{Kind: s.workload,
+	return workload.NewSketch(ctx, s.network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: workload.Spec{Kind: s.workload},
 		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Independent: g.Confidence == 0,
 		Progress: s.progress})
 }
@@ -78,7 +78,7 @@ func (s source) responses(ctx context.Context) (factorize.Responses, *workload.S
 
 func (s source) exactResponse() (*workload.Response, error) {
 	pi, _ := s.network.Gossip.Stationary()
-	whole, ok, err := workload.ExactResponse(s.network.Gossip.Matrix(), pi, s.workload, 1)
+	whole, ok, err := workload.ExactResponse(s.network.Gossip.Matrix(), pi, workload.Spec{Kind: s.workload}, 1)
 	if err == nil && !ok {
 		err = fmt.Errorf("an exact response takes a gossip matrix of at most %d nodes in detailed balance",
 			workload.MaxSpectralNodes)

@@ -120,7 +120,7 @@ func (v *verification) layerGrams(ctx context.Context) ([]*mat.SymDense, error) 
 		return nil, err
 	}
 	sums := make([]*mat.SymDense, len(v.export.Layers))
-	err = workload.NodeGrams(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Kind: kind},
+	err = workload.NodeGrams(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Spec: workload.Spec{Kind: kind}},
 		func(i int, h *mat.SymDense) error {
 			layer := m.PerNode.Layers[i]
 			if sums[layer] == nil {

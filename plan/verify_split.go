@@ -87,7 +87,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	var losses []float64
 	var claims []claim
 	var bound float64
-	err = workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
+	err = workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: workload.Spec{Kind: kind}}, func(i int, h *mat.SymDense) error {
 		layer := m.PerNode.Layers[i]
 		c := strategies[layer]
 		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
@@ -142,7 +142,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 		return nil
 	}
 	var reached float64
-	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
+	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: workload.Spec{Kind: kind}}, func(i int, h *mat.SymDense) error {
 		c := strategies[m.PerNode.Layers[i]]
 		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
 			Start: strategy.GramOf(c)})

@@ -24,12 +24,19 @@
 //
 // # Two ways to H
 //
-// ExplicitGram follows the definition: it builds the nT×nT matrix and is meant for reading and for testing. Gram never
-// builds anything of that size. With K[a,b] = ⟨W^a, W^b⟩, the Frobenius product,
+// ExplicitGram follows the definition: it runs the recursion of training on an impulse of noise for every step and node,
+// which takes nT×nT numbers, and is meant for reading and for testing. Gram never builds anything of that size. With K[a,b] = ⟨W^a, W^b⟩, the Frobenius product,
 //
 //	H[s,s'] = H[s+1,s'+1] + K[T-s, T-s']       (0-based; message workload: both exponents one lower)
 //
 // and K comes from the sequences W^a e_i, one node after the other, or, for symmetric W, from its eigenvalues alone.
+//
+// # Workloads that people train
+//
+// A Spec says what else happens: momentum, learning rates that change, weight decay, local steps, several rounds of
+// gossip, gradient tracking, networks that change or fail, missed steps, and which steps count. Noise enters where the
+// gradient enters, and all that follows is linear, so that only H changes. State is the recursion itself, for
+// simulations and for the definition alike.
 //
 // # Large networks, many steps
 //

@@ -12,7 +12,7 @@ import (
 
 func ExampleGram() {
 	w := graph.NewCSRFromDense(mat.NewDense(2, 2, []float64{0.75, 0.25, 0.25, 0.75}))
-	h, err := workload.Gram(context.Background(), w, 3, workload.Options{Kind: workload.Model})
+	h, err := workload.Gram(context.Background(), w, 3, workload.Options{Spec: workload.Spec{Kind: workload.Model}})
 	if err != nil {
 		panic(err)
 	}

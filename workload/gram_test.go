@@ -20,11 +20,11 @@ func TestGramIsDefinition(t *testing.T) {
 		n, steps := rapid.IntRange(1, 6).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "T")
 		kind := drawKind(t)
 		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
-		want, err := ExplicitGram(w, steps, kind)
+		want, err := ExplicitGram(networksOf(t, Spec{}, w), steps, Spec{Kind: kind})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Gram(context.Background(), w, steps, Options{Kind: kind})
+		got, err := Gram(context.Background(), w, steps, Options{Spec: Spec{Kind: kind}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestGramIsDefinition(t *testing.T) {
 			t.Fatalf("fast and explicit Gram matrices differ by %g", d)
 		}
 		sequences := &Kernel{steps, make([]float64, steps*steps)}
-		if err := sequences.addSequences(context.Background(), w, Options{Kind: kind}); err != nil {
+		if err := sequences.addSequences(context.Background(), w, Options{Spec: Spec{Kind: kind}}); err != nil {
 			t.Fatal(err)
 		}
 		if d := maxRelativeDifference(sequences.Gram(), want); d > tolerance {
@@ -66,9 +66,9 @@ func TestSpectralIsKrylov(t *testing.T) {
 func TestNodeGramsAreDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, steps := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 7).Draw(t, "T")
-		opts := Options{Kind: drawKind(t)}
+		opts := Options{Spec: Spec{Kind: drawKind(t)}}
 		w := randomGossip(t, n, false)
-		want, err := explicitNodeGrams(w, steps, opts.Kind)
+		want, err := paperNodeGrams(w, steps, opts.Spec.Kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func prefixMatrix(steps int) *mat.TriDense {
 // One node, and the complete graph with uniform gossip, are the centralized problem.
 func TestCentralizedSpecialCases(t *testing.T) {
 	const steps = 12
-	prefix, err := Gram(context.Background(), nil, steps, Options{Kind: Prefix})
+	prefix, err := Gram(context.Background(), nil, steps, Options{Spec: Spec{Kind: Prefix}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestGramErrors(t *testing.T) {
 	if _, err := Gram(ctx, graph.NewCSRFromDense(mat.NewDense(1, 2, []float64{1, 0})), 3, Options{}); err == nil {
 		t.Error("1×2 gossip matrix accepted")
 	}
-	if err := NodeGrams(ctx, complete(2), 3, Options{Kind: Prefix}, nil); err == nil {
+	if err := NodeGrams(ctx, complete(2), 3, Options{Spec: Spec{Kind: Prefix}}, nil); err == nil {
 		t.Error("nodes of the prefix workload")
 	}
 	cancel()

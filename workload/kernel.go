@@ -26,8 +26,11 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 	if steps < 1 {
 		return nil, fmt.Errorf("steps T = %d: must be at least 1", steps)
 	}
+	if err := opts.Spec.Check(steps); err != nil {
+		return nil, err
+	}
 	k := &Kernel{steps, make([]float64, steps*steps)}
-	if opts.Kind == Prefix {
+	if opts.Spec.Kind == Prefix {
 		for i := range k.k {
 			k.k[i] = 1
 		}
@@ -37,7 +40,7 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 		return nil, err
 	}
 	if n, _ := w.Dims(); n <= MaxSpectralNodes && w.Symmetric(0) {
-		return k, k.addSpectral(w, opts.Kind)
+		return k, k.addSpectral(w, opts.Spec.Kind)
 	}
 	return k, k.addSequences(ctx, w, opts)
 }

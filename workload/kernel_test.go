@@ -26,7 +26,7 @@ func TestStepErrorsAreDefinition(t *testing.T) {
 			n = 1
 		} else {
 			var err error
-			if a, err = explicit(w, steps, kind); err != nil {
+			if a, err = paperWorkload(w, steps, kind); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -41,7 +41,7 @@ func TestStepErrorsAreDefinition(t *testing.T) {
 		noise.Kronecker(z, &eye)
 		var rows mat.Dense
 		rows.Mul(a, &noise)
-		k, err := NewKernel(context.Background(), w, steps, Options{Kind: kind})
+		k, err := NewKernel(context.Background(), w, steps, Options{Spec: Spec{Kind: kind}})
 		if err != nil {
 			t.Fatal(err)
 		}

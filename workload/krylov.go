@@ -85,7 +85,7 @@ func (p *panel) addKernel(kernel []float64, count int) {
 // addSequences fills the kernel of any w, by the sequences of all nodes.
 func (k *Kernel) addSequences(ctx context.Context, w *graph.CSR, opts Options) error {
 	n, _ := w.Dims()
-	p := newPanel(w, k.steps, opts.Kind, min(n, max(1, panelFloats/(k.steps*n))))
+	p := newPanel(w, k.steps, opts.Spec.Kind, min(n, max(1, panelFloats/(k.steps*n))))
 	for from := 0; from < n; from += p.width {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("Gram matrix after %d of %d nodes: %w", from, n, err)
@@ -107,14 +107,14 @@ func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	if steps < 1 {
 		return fmt.Errorf("steps T = %d: must be at least 1", steps)
 	}
-	if opts.Kind == Prefix {
-		return fmt.Errorf("the %v workload has no nodes", opts.Kind)
+	if opts.Spec.Kind == Prefix {
+		return fmt.Errorf("the %v workload has no nodes", opts.Spec.Kind)
 	}
 	if err := checkSquare(w); err != nil {
 		return err
 	}
 	n, _ := w.Dims()
-	p := newPanel(w, steps, opts.Kind, 1)
+	p := newPanel(w, steps, opts.Spec.Kind, 1)
 	kernel := &Kernel{steps, make([]float64, steps*steps)}
 	for i := range n {
 		if err := ctx.Err(); err != nil {

@@ -47,10 +47,10 @@ func TestResponseIsGram(t *testing.T) {
 			w, pi := reversible(t)
 			kind := kindOf(t)
 			var err error
-			if h, err = Gram(context.Background(), w, steps, Options{Kind: kind}); err != nil {
+			if h, err = Gram(context.Background(), w, steps, Options{Spec: Spec{Kind: kind}}); err != nil {
 				t.Fatal(err)
 			}
-			exact, ok, err := ExactResponse(w, pi, kind, steps)
+			exact, ok, err := ExactResponse(w, pi, Spec{Kind: kind}, steps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestSketchResponse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
 		steps := rapid.IntRange(1, 30).Draw(t, "T")
-		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kindOf(t), Probes: 3, LanczosSteps: 4,
+		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: Spec{Kind: kindOf(t)}, Probes: 3, LanczosSteps: 4,
 			Seed: rapid.Uint64().Draw(t, "seed"), Independent: true})
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestReducedResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if exact, ok, err := ExactResponse(w.Matrix(), pi, Model, steps); err != nil {
+			if exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{}, steps); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				whole = exact

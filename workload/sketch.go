@@ -37,7 +37,7 @@ type Sketch struct {
 
 // SketchOptions tunes NewSketch.
 type SketchOptions struct {
-	Kind         Kind
+	Spec         Spec
 	Probes       int // random vectors, at least 4; all unit vectors, n, if this is n or more
 	LanczosSteps int // m, at least 2; fewer are made where the network has fewer dimensions
 	Seed         uint64
@@ -63,8 +63,8 @@ const basisFloats = 8e7
 func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptions) (*Sketch, error) {
 	n, cols := w.Dims()
 	switch {
-	case opts.Kind == Prefix:
-		return nil, fmt.Errorf("the %v workload needs no estimate", opts.Kind)
+	case opts.Spec.Kind == Prefix:
+		return nil, fmt.Errorf("the %v workload needs no estimate", opts.Spec.Kind)
 	case n != cols || len(pi) != n || n == 0:
 		return nil, fmt.Errorf("a %d×%d gossip matrix with a distribution over %d nodes", n, cols, len(pi))
 	case opts.Probes < 2 || opts.LanczosSteps < 2:
@@ -75,7 +75,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 			opts.Probes, LeastProbes)
 	}
 	l := newLanczos(w, pi)
-	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary(), independent: opts.Independent}
+	s := &Sketch{nodes: n, first: opts.Spec.Kind.firstPower(), stationary: l.stationary(), independent: opts.Independent}
 	if opts.Probes >= n && !opts.Independent {
 		s.unit, opts.Probes = true, n
 	}

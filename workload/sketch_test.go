@@ -42,7 +42,7 @@ func kindOf(t *rapid.T) Kind { return rapid.SampledFrom([]Kind{Model, Message}).
 // everything is a sketch from all unit vectors and all steps, which is no estimate.
 func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
 	n := len(pi)
-	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: 2, LanczosSteps: n + 1,
+	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: Spec{Kind: kind}, Probes: 2, LanczosSteps: n + 1,
 		Independent: true})
 	if err != nil {
 		t.Fatal(err)
@@ -68,14 +68,14 @@ func TestSketchOfEverything(t *testing.T) {
 		if rapid.Bool().Draw(t, "asked for") {
 			var err error
 			if s, err = NewSketch(context.Background(), w, pi,
-				SketchOptions{Kind: kind, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1}); err != nil {
+				SketchOptions{Spec: Spec{Kind: kind}, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1}); err != nil {
 				t.Fatal(err)
 			}
 			if s.Probes() != len(pi) || s.Factor() != 0 || s.Confidence() != 1 {
 				t.Fatalf("%d vectors for %d nodes, factor %v", s.Probes(), len(pi), s.Factor())
 			}
 		}
-		want, err := NewKernel(context.Background(), w, steps, Options{Kind: kind})
+		want, err := NewKernel(context.Background(), w, steps, Options{Spec: Spec{Kind: kind}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestSketchRefuses(t *testing.T) {
 		},
 		"prefix": func() error {
 			o := good
-			o.Kind = Prefix
+			o.Spec.Kind = Prefix
 			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
 			return err
 		},

@@ -78,3 +78,15 @@ func TestParseKind(t *testing.T) {
 		t.Error("ParseKind accepted an unknown name")
 	}
 }
+
+// networksOf returns the networks of a spec over w.
+func networksOf(t fataler, s Spec, w *graph.CSR) *Networks {
+	networks, err := s.Networks(w, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return networks
+}
+
+// fataler is a test, of rapid or not.
+type fataler interface{ Fatal(args ...any) }
