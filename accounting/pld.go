@@ -249,6 +249,9 @@ func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *pri
 		return nil, nil, err
 	}
 	w := r.window(s, step)
+	if both {
+		w.sharpen = 1
+	}
 	u, err := compose(up, r.rounds, r.composition, w)
 	if err != nil {
 		return nil, nil, err
@@ -257,6 +260,7 @@ func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *pri
 	if !both {
 		return &c, nil, nil
 	}
+	w.sharpen = -1
 	l, err2 := compose(down, r.rounds, r.composition, w)
 	if err := cmp.Or(err, err2); err != nil {
 		return nil, nil, err

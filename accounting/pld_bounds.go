@@ -10,7 +10,7 @@ func (r *direction) epsilon(delta float64) (upper, lower float64) {
 	s := r.saddleFor(math.Log(delta))
 	slope, finer := s.tilt, 1.0
 	upper = math.Inf(1)
-	for range tries {
+	for try := range tries {
 		u, l, err := r.bounds(s, r.step(s, slope, accuracy/finer), true)
 		if err != nil {
 			break
@@ -22,7 +22,9 @@ func (r *direction) epsilon(delta float64) (upper, lower float64) {
 		// The approximation was poor. Now ε and the slope are known.
 		s, slope = r.saddleAt(upper), u.slope(upper)
 		s.epsilon, s.logDelta = upper, math.Log(delta)
-		finer *= 2
+		if try > 0 {
+			finer *= 2
+		}
 	}
 	return upper, lower
 }
