@@ -162,11 +162,11 @@ func (s *sharpener) product(a, b []float64) []float64 {
 // their coefficients (by the inequality of Cauchy and Schwarz), and of the transform back, in the mean square.
 func (s *sharpener) off(x, y block) float64 {
 	each := transformError(s.length)
-	return 1.01*((2*each+8*unit)*x.norm*y.norm+(each+4*unit)*math.Min(x.sum*y.norm, y.sum*x.norm)) + leastMass
+	return 1.01*((2*each+8*unit)*x.norm*y.norm+(each+4*unit)*math.Min(x.sum*y.norm, y.sum*x.norm)) + underflow
 }
 
-// leastMass is more than what a sum of products of masses loses by underflow.
-const leastMass = 1e-290
+// underflow is more than what a sum of products of masses loses by underflow.
+const underflow = 1e-290
 
 // blurred reports whether the transform's error counts: at the δ and at the ε that the window is for it changes ε by a
 // tenth of the accuracy.

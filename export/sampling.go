@@ -44,6 +44,17 @@ const (
 // Sampled reports whether the privacy that is claimed holds only for batches that are drawn in secret.
 func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Scheme != SchemeCyclic }
 
+// Condition says in words what else a guarantee takes whose batches are drawn in secret: how a node draws them.
+func (s *Sampling) Condition() string {
+	groups, from := "", "every record"
+	if s.Groups > 1 {
+		groups = fmt.Sprintf("every record is once put into one of %d groups at random; ", s.Groups)
+		from = fmt.Sprintf("every one of group t mod %d", s.Groups)
+	}
+	return fmt.Sprintf("private only with batches drawn in secret (%s): %sin step t %s takes part with probability %.6g, "+
+		"independently; sums are divided by the expected size", s.Scheme, groups, from, s.Probability)
+}
+
 // ErrSampled is wrapped by the errors of those who cannot run, or judge, an export that is private for batches drawn in
 // secret only.
 var ErrSampled = errors.New("its privacy is for batches that are drawn in secret")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"mafalda/export"
 	"mafalda/strategy"
 )
 
@@ -25,16 +26,19 @@ type Options struct {
 	Grid float64
 }
 
-// Stream is the noise of one node: row after row of C⁻¹Z. It is for one goroutine.
+// Stream is the noise of one node: row after row of C⁻¹Z, where Z is its own, and, in exports whose nodes share noise,
+// its part of the sums of own and shared rows. It is for one goroutine.
 type Stream struct {
 	node   string
-	export string // SHA-256 of the manifest
+	export string           // SHA-256 of the manifest
+	drawn  *export.Sampling // how batches are drawn in secret; nil where they are not
 	key    Key
 	dim    int
 	steps  int
 	std    float64
 	grid   float64
 	seed   *uint64 // what it is made of; nil: a secret key
+	share  *share  // nil: no noise is shared
 	mix    *mixer
 	next   int // the next step
 	z      []float64
@@ -45,12 +49,33 @@ type Stream struct {
 // ErrNumbers is wrapped by errors about noise that floating point cannot hold.
 var ErrNumbers = errors.New("noise does not fit its numbers")
 
+// ErrNeighbours is wrapped by the errors about noise that a node shares with its neighbours, and cannot draw without
+// them.
+var ErrNeighbours = errors.New("the node shares noise with its neighbours")
+
 // Open reads an export and returns the noise of one node, named by its label, for a model of dim parameters. It checks
 // every hash, that the sensitivity of the strategy, computed again, is what the manifest says, and that its noise level
 // follows from its μ: otherwise the noise would protect less than claimed. So would that of a dense C whose computed
 // inverse is another matrix, which is refused, too. The error cases are ErrExport, a label that
-// is not in nodes.csv, and a noise level or a grid that is missing, too low or out of range.
+// is not in nodes.csv, a noise level or a grid that is missing, too low or out of range, and ErrNeighbours: without a
+// seed, noise that is shared needs a run, which only OpenDurable has.
 func Open(dir, node string, dim int, opts Options) (*Stream, error) {
+	s, err := open(dir, node, dim, opts)
+	switch {
+	case err != nil || s.share == nil || s.seed != nil:
+	case len(s.share.neighbours) > 0:
+		err = fmt.Errorf("%w: that needs their keys, and a state", ErrNeighbours)
+	default:
+		err = s.share.checkWorst()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open is Open, with the keys of shared noise still to come if there is no seed.
+func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if dim < 1 {
 		return nil, fmt.Errorf("noise for %d parameters", dim)
 	}
@@ -78,6 +103,19 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 		return nil, err
 	}
 	s.export = hash
+	if e.Manifest.Sampled() {
+		s.drawn = e.Manifest.Sampling
+	}
+	if e.Shared != nil {
+		index, err := indexOf(e, node)
+		if err != nil {
+			return nil, err
+		}
+		s.share = newShare(e, index, dim)
+		if s.seed != nil {
+			s.share.seeded(*s.seed, node)
+		}
+	}
 	return s, nil
 }
 
@@ -96,7 +134,7 @@ func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream,
 		s.seed = &seed
 	}
 	var err error
-	if s.mix, err = newMixer(c, dim, z.key.normals, opts.Regenerate); err != nil {
+	if s.mix, err = newMixer(c, dim, s.drawTo, opts.Regenerate); err != nil {
 		return nil, fmt.Errorf("preparing the noise: %w", err)
 	}
 	return s, nil
@@ -111,8 +149,29 @@ func (s *Stream) Step() int { return s.next }
 // Dim returns the number of parameters.
 func (s *Stream) Dim() int { return s.dim }
 
-// Private reports whether the key is secret: false for seeded streams, which protect nothing.
-func (s *Stream) Private() bool { return s.seed == nil }
+// Private reports whether the noise protects: not that of a seed, which everybody knows, and not the rows of a check,
+// which are the shared ones alone.
+func (s *Stream) Private() bool { return s.seed == nil && !s.Check() }
+
+// Check reports whether the rows are those of a run to check the keys of neighbours.
+func (s *Stream) Check() bool { return s.share != nil && s.share.check }
+
+// Neighbours returns the labels of the nodes that the noise is shared with.
+func (s *Stream) Neighbours() []string {
+	if s.share == nil {
+		return nil
+	}
+	return s.share.labels()
+}
+
+// Condition says how batches have to be drawn in secret for the noise to be as private as its export says. It is empty
+// for exports that are private for batches that anybody may know.
+func (s *Stream) Condition() string {
+	if s.drawn == nil {
+		return ""
+	}
+	return s.drawn.Condition()
+}
 
 // NoiseStd returns the standard deviation of Z.
 func (s *Stream) NoiseStd() float64 { return s.std }
@@ -171,6 +230,15 @@ func (s *Stream) fitsSingle(row []float64) error {
 	return nil
 }
 
+// drawTo writes row t of Z to dst: standard normal numbers, or the sum of own and shared ones.
+func (s *Stream) drawTo(dst []float64, t int) {
+	if s.share != nil {
+		s.share.drawTo(dst, s.key, t)
+		return
+	}
+	s.key.normals(dst, t)
+}
+
 func (s *Stream) advance(length int) error {
 	if length != s.dim {
 		return fmt.Errorf("a row of %d numbers for %d parameters", length, s.dim)
@@ -181,7 +249,7 @@ func (s *Stream) advance(length int) error {
 	if s.next == s.steps {
 		return io.EOF
 	}
-	s.key.normals(s.z, s.next)
+	s.drawTo(s.z, s.next)
 	s.mix.next(s.row, s.z, s.next)
 	for i, v := range s.row { // mixers keep copies of rows, so this one may be changed
 		v *= s.std

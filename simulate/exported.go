@@ -37,6 +37,10 @@ func (s *Study) exported(dir string) (m method, note string, err error) {
 	if e.Manifest.Steps != schema.Steps() {
 		return m, "", &StepsError{dir, e.Manifest.Steps, schema.Steps()}
 	}
+	if e.Manifest.Space != nil {
+		return m, "", fmt.Errorf("%s: %w, which nodes of this method do not: %w", dir, export.ErrShared,
+			participation.ErrViolated)
+	}
 	c, err := s.correlationOf(e)
 	if err != nil {
 		return m, "", fmt.Errorf("%s: %w", dir, err)

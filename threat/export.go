@@ -31,6 +31,9 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if m.Sampled() {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrSampled)}
 	}
+	if m.Space != nil {
+		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrShared)}
+	}
 	if m.Steps != steps {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}
 	}

@@ -174,7 +174,7 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, vic
 	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
 	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical,
 		cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
-	verdict := "passed: the claim holds"
+	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed"
 	}

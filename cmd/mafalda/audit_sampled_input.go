@@ -100,6 +100,9 @@ func (d *sampledDefaults) load(folder string, a *sampledAudit) error {
 	if s == nil || s.Scheme != d.sampling || !e.Manifest.Sampled() {
 		return nil
 	}
+	if err := e.Manifest.CheckPrivacy(); err != nil { // an attack may be too weak to find that
+		return cli.Usage(fmt.Errorf("%s: %w", folder, err))
+	}
 	d.said = *s.Epsilon
 	for _, from := range []struct {
 		flag string

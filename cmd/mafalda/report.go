@@ -66,6 +66,7 @@ func (r *report) strategies() error {
 	r.line("")
 	bound()
 	r.gap()
+	r.inTurn()
 	return nil
 }
 
@@ -205,7 +206,7 @@ func gramText(g *export.Gram) string {
 func (r *report) noise() {
 	contribution := r.flags.privacy.Contribution()
 	if p := r.manifest.Privacy; p != nil {
-		r.line("privacy        %s", p.Guarantee())
+		r.line("privacy        %s", r.manifest.Guarantee())
 		if r.manifest.Sampled() {
 			contribution = "noise multiplier·clip"
 		} else {

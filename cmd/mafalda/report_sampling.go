@@ -52,3 +52,12 @@ func (r *report) excluded() {
 		r.line("bands          the other %d numbers of bands, up to b = %d, are proven to have no smaller error", n, b)
 	}
 }
+
+// inTurn says where batches in secret cost more than ones that attackers may know: at a large ε.
+func (r *report) inTurn() {
+	m := r.manifest
+	if ratio := m.CyclicErrorAtPrivacy / m.ErrorAtPrivacy; m.Sampled() && ratio > 0 && ratio < 0.995 {
+		r.line("in turn        the dense optimum without --sampling has %s of this error, and needs no secret",
+			cli.DecimalUp(ratio, 2))
+	}
+}

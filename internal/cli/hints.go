@@ -28,6 +28,9 @@ func hinted(cmd *cobra.Command, err error) string {
 	if errors.Is(err, graph.ErrAsymmetric) {
 		hint(graph.ErrAsymmetric, ": use --directed")
 	}
+	if errors.Is(err, noise.ErrNeighbours) {
+		hint(noise.ErrNeighbours, " (see 'mafalda keys --help'; --key, --peers and --runs begin a run with --new)")
+	}
 	if errors.Is(err, plan.ErrEstimate) {
 		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
 	}

@@ -23,7 +23,7 @@ var rooms = [][]string{
 	{"strategy"},
 	{"accounting"},
 	{"optim"},
-	{"participation"},
+	{"participation", "secrets"},
 	{"workload"},
 	{"graph"},
 	{"internal/study"},
