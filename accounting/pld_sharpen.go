@@ -46,7 +46,7 @@ func sharpened(circles []circle, rounds []int, first int, sign float64) []float6
 }
 
 // sharpWork bounds products of circles, times points.
-const sharpWork = 3e6
+const sharpWork = 2.8e6
 
 // A block is a part of a measure: masses at offsets from … to-1 from the point 0, which may be negative.
 type block struct {
@@ -169,8 +169,11 @@ func (s *sharpener) off(x, y block) float64 {
 const underflow = 1e-290
 
 // blurred reports whether the transform's error counts: at the δ and at the ε that the window is for it changes ε by a
-// tenth of the accuracy.
+// tenth of the accuracy. Below leastDelta nobody counts on it.
 func (d *composedLoss) blurred(w window) bool {
+	if w.logDelta < math.Log(leastDelta) {
+		return false
+	}
 	without, with := d.curve(0, d.scale), d.curve(d.err, d.scale)
 	delta, last := math.Exp(w.logDelta), len(d.tilted)-1
 	counts := func(k int) bool {
