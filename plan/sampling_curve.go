@@ -92,7 +92,7 @@ func CheckSamplingCurve(p Problem, levels benchmarks.Privacies) error {
 }
 
 func curveOptions(levels benchmarks.Privacies) Options {
-	return Options{Sampling: Poisson, Privacy: &Privacy{Target: accounting.Target{Epsilon: levels.Epsilons[0],
+	return Options{Sampling: participation.Poisson, Privacy: &Privacy{Target: accounting.Target{Epsilon: levels.Epsilons[0],
 		Delta: levels.Delta}}}
 }
 

@@ -54,6 +54,16 @@ func drawSpec(t *rapid.T, steps int) Spec {
 	return s
 }
 
+// drawInvariant draws a spec that is time-invariant.
+func drawInvariant(t *rapid.T, steps int) Spec {
+	s := drawSpec(t, steps)
+	s.LearningRates, s.LocalSteps = Schedule{}, 0
+	if !s.IsTimeInvariant() {
+		t.Fatal("what changes?")
+	}
+	return s
+}
+
 func TestSpecRefuses(t *testing.T) {
 	const steps = 8
 	sequence := &Sequence{length: 1}
@@ -183,7 +193,7 @@ func TestSpecJSON(t *testing.T) {
 		t.Errorf("the plain workload is %s, %v", text, err)
 	}
 	for _, bad := range []string{`{}`, `{"kind":"models"}`, `{"kind":"model","weights":"first"}`,
-		`{"kind":"model","learning_rates":"sine"}`, `{"kind":"model","learning_rates":{}}`, `[]`} {
+		`{"kind":"model","learning_rates":"sine"}`, `{"kind":"model","learning_rates":{}}`, `[]`, `{"kind":"model","impulse":0.9}`} {
 		if err := json.Unmarshal([]byte(bad), new(Spec)); err == nil {
 			t.Errorf("%s was accepted", bad)
 		}

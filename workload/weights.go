@@ -60,8 +60,8 @@ func (w Weights) all() bool {
 }
 
 // Vector returns the weights of T = steps. The errors are fault.Arguments of AverageLast and Weights: fewer steps than
-// are to count, weights that are negative, not finite or not T, and a last weight of 0: noise that is added when nothing
-// counts any more would cost nothing.
+// are to count, weights that are negative, not finite or not T, and a last weight of 0: noise that is added when
+// nothing counts any more would cost nothing.
 func (w Weights) Vector(steps int) ([]float64, error) {
 	if w.list == nil && (w.last < 0 || w.last > steps) {
 		return nil, fault.New("AverageLast", w.last, "must be at least 1 and at most the %d steps", steps)
@@ -87,4 +87,21 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 		return nil, fault.New("Weights", nil, "that of the last step is 0: its noise would cost nothing")
 	}
 	return w.list, nil
+}
+
+// counts returns how much is left of the weights from every step on. Listed weights are for one number of steps; for
+// others, which searches look at, they are those of the last steps, and 0 before.
+func (w Weights) counts(steps int) []float64 {
+	counts := make([]float64, steps)
+	var sum float64
+	for t := steps - 1; t >= 0; t-- {
+		switch at := len(w.list) - (steps - t); {
+		case w.list != nil && at >= 0:
+			sum += w.list[at]
+		case w.list == nil && (w.last == 0 || t >= steps-w.last):
+			sum++
+		}
+		counts[t] = sum
+	}
+	return counts
 }
