@@ -47,7 +47,7 @@ func TestBadArguments(t *testing.T) {
 		"no schema": {func(p *plan.Problem, _ *plan.Options) { p.Schema = nil }, "Schema", "who takes part when"},
 		"no network": {func(p *plan.Problem, _ *plan.Options) { p.Network = nil }, "Network",
 			"none for the workload model"},
-		"prefix network": {func(p *plan.Problem, _ *plan.Options) { p.Workload = workload.Prefix }, "Network",
+		"prefix network": {func(p *plan.Problem, _ *plan.Options) { p.Workload = workload.Spec{Kind: workload.Prefix} }, "Network",
 			"has no network"},
 		"workload":       {func(p *plan.Problem, _ *plan.Options) { p.Workload = 9 }, "Workload", "Kind(9)"},
 		"objective":      {func(p *plan.Problem, _ *plan.Options) { p.Objective = 9 }, "Objective", "9"},

@@ -27,6 +27,7 @@ type Solution struct {
 	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known
 	Gap        float64           // (Quality.Loss - LowerBound)/LowerBound, rounded up; 0 where there is no bound
 	Baselines  []benchmarks.Baseline
+	PlainLoss  float64         // of the strategy of the class that is best for the plain workload; 0: not measured
 	History    []export.Point  // of the search for Optimum, after every iteration
 	Privacy    *export.Privacy // the noise for the privacy asked for; nil for none
 

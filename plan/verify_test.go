@@ -82,7 +82,7 @@ func allExports(t testing.TB) map[string]exported {
 			Target: accounting.Target{Epsilon: 8, Delta: 1e-6}, Adjacency: accounting.ReplaceOne})},
 		"banded": {network: path, options: private(of(factorize.Banded{Bandwidth: 2}),
 			plan.Privacy{Target: accounting.Target{Mu: 1}, Clip: 2})},
-		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Message},
+		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Spec{Kind: workload.Message}},
 			options: of(factorize.Toeplitz{})},
 		"scaled": {network: path, options: of(factorize.Toeplitz{ScaleColumns: true}),
 			write: export.WriteOptions{Format: export.FormatBoth}},
@@ -109,7 +109,7 @@ func allExports(t testing.TB) map[string]exported {
 		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 2, 4))},
 			options: private(plan.Options{Sampling: plan.Poisson}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
-		"prefix": {problem: plan.Problem{Workload: workload.Prefix}},
+		"prefix": {problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}}},
 		"graph file": {network: graph.NetworkOptions{Source: edges}, options: bare,
 			files: plan.NetworkFiles{Graph: edges}},
 		"without it": {network: graph.NetworkOptions{Source: edges}},

@@ -49,9 +49,9 @@ func paperWorkload(w *graph.CSR, steps int, kind Kind) (*mat.Dense, error) {
 	return nil, fmt.Errorf("the %v workload has no explicit network form", kind)
 }
 
-// paperNodeGrams returns H_i = A_iᵀ A_i (T×T) for every node i by the definition: the explicit workload times
-// K^(T,n), cut into the column blocks of the nodes.
-func paperNodeGrams(w *graph.CSR, steps int, kind Kind) ([]*mat.SymDense, error) {
+// paperGram returns H (Bellet et al., Equation 10): the explicit workload times K^(T,n), cut into the column blocks A_i
+// of the nodes, and Σ A_iᵀA_i.
+func paperGram(w *graph.CSR, steps int, kind Kind) (*mat.SymDense, error) {
 	a, err := paperWorkload(w, steps, kind)
 	if err != nil {
 		return nil, err
@@ -59,13 +59,11 @@ func paperNodeGrams(w *graph.CSR, steps int, kind Kind) ([]*mat.SymDense, error)
 	n, _ := w.Dims()
 	var byNode mat.Dense
 	byNode.Mul(a, commutation(steps, n))
-	grams := make([]*mat.SymDense, n)
-	for i := range grams {
-		ai := byNode.Slice(0, n*steps, i*steps, (i+1)*steps)
-		grams[i] = mat.NewSymDense(steps, nil)
-		grams[i].SymOuterK(1, ai.T())
+	h := mat.NewSymDense(steps, nil)
+	for i := range n {
+		h.SymRankK(h, 1, byNode.Slice(0, n*steps, i*steps, (i+1)*steps).T())
 	}
-	return grams, nil
+	return h, nil
 }
 
 func identity(n int) *mat.Dense {

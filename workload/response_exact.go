@@ -28,6 +28,9 @@ func HasExactResponse(w *graph.CSR, pi []float64) bool {
 //
 // O(n³) once, and T·n multiplications for an error, T·n² where W is not symmetric.
 func ExactResponse(w *graph.CSR, pi []float64, s Spec, steps int) (r *Response, ok bool, err error) {
+	if err := s.checkInvariant(); err != nil {
+		return nil, false, err
+	}
 	n, _ := w.Dims()
 	if n > MaxSpectralNodes {
 		return nil, false, nil
@@ -43,10 +46,12 @@ func ExactResponse(w *graph.CSR, pi []float64, s Spec, steps int) (r *Response, 
 	if err != nil {
 		return nil, true, err
 	}
-	for _, v := range m.theta {
-		m.input = append(m.input, math.Pow(v, float64(s.Kind.firstPower())))
+	m.input = make([]float64, len(m.theta))
+	for j := range m.input {
+		m.input[j] = 1
 	}
-	return &Response{steps: steps, groups: []*modes{m}}, true, nil
+	m.respond(s)
+	return &Response{spec: s, steps: steps, groups: []*modes{m}}, true, nil
 }
 
 // balanced returns S = D^½WD^(-½) if that is symmetric but for rounding, and nil otherwise.

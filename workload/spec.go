@@ -86,8 +86,29 @@ func (s Spec) IsStatic() bool { return s.Changes.none() }
 // IsTimeInvariant reports whether the response to a gradient depends only on how long ago that was, as structured
 // strategies for very many steps need: the rates do not change, gossip follows every step, the network stays, and
 // nobody is absent. Steps may count differently.
-func (s Spec) IsTimeInvariant() bool {
-	return s.LearningRates.constant() && s.localSteps() == 1 && s.Changes.none() && s.Absence == (Absence{})
+func (s Spec) IsTimeInvariant() bool { return s.checkInvariant() == nil }
+
+// checkInvariant refuses what is not time-invariant.
+func (s Spec) checkInvariant() error {
+	const reason = "structured strategies for very many steps need the same recursion in every step: leave out [%s]"
+	refuse := func(field string) error { return fault.New(field, nil, reason, field) }
+	switch {
+	case !s.LearningRates.constant():
+		return refuse("LearningRates")
+	case s.localSteps() > 1:
+		return refuse("LocalSteps")
+	case s.GraphSequence != nil:
+		return refuse("GraphSequence")
+	case s.NodeFailures > 0:
+		return refuse("NodeFailures")
+	case s.LinkFailures > 0:
+		return refuse("LinkFailures")
+	case s.RandomNeighbours > 0:
+		return refuse("RandomNeighbours")
+	case s.MissedSteps > 0:
+		return refuse("MissedSteps")
+	}
+	return nil
 }
 
 func (s Spec) localSteps() int { return max(1, s.LocalSteps) }

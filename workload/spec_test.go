@@ -54,6 +54,16 @@ func drawSpec(t *rapid.T, steps int) Spec {
 	return s
 }
 
+// drawInvariant draws a spec that is time-invariant.
+func drawInvariant(t *rapid.T, steps int) Spec {
+	s := drawSpec(t, steps)
+	s.LearningRates, s.LocalSteps = Schedule{}, 0
+	if !s.IsTimeInvariant() {
+		t.Fatal("what changes?")
+	}
+	return s
+}
+
 func TestSpecRefuses(t *testing.T) {
 	const steps = 8
 	sequence := &Sequence{length: 1}

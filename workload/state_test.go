@@ -25,6 +25,14 @@ func TestExplicitIsThePaper(t *testing.T) {
 		if !mat.EqualApprox(got, want, 1e-14) {
 			t.Fatalf("%v is not\n%v", mat.Formatted(got), mat.Formatted(want))
 		}
+		gram, err := paperGram(w, steps, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := ExplicitGram(networksOf(t, Spec{}, w), steps, Spec{Kind: kind})
+		if err != nil || scaledDifference(h, gram) > 1e-14 {
+			t.Fatalf("%v: H is\n%v and not\n%v", err, mat.Formatted(h), mat.Formatted(gram))
+		}
 	})
 }
 

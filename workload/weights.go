@@ -88,3 +88,20 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 	}
 	return w.list, nil
 }
+
+// counts returns how much is left of the weights from every step on. Listed weights are for one number of steps; for
+// others, which searches look at, they are those of the last steps, and 0 before.
+func (w Weights) counts(steps int) []float64 {
+	counts := make([]float64, steps)
+	var sum float64
+	for t := steps - 1; t >= 0; t-- {
+		switch at := len(w.list) - (steps - t); {
+		case w.list != nil && at >= 0:
+			sum += w.list[at]
+		case w.list == nil && (w.last == 0 || t >= steps-w.last):
+			sum++
+		}
+		counts[t] = sum
+	}
+	return counts
+}

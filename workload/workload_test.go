@@ -67,6 +67,17 @@ func maxRelativeDifference(a, b mat.Matrix) float64 {
 	return worst
 }
 
+// scaledDifference is the largest difference between two Gram matrices, relative to what the diagonal of b allows.
+func scaledDifference(a, b *mat.SymDense) float64 {
+	var worst float64
+	for i := range b.SymmetricDim() {
+		for j := range b.SymmetricDim() {
+			worst = math.Max(worst, math.Abs(a.At(i, j)-b.At(i, j))/math.Sqrt(b.At(i, i)*b.At(j, j)))
+		}
+	}
+	return worst
+}
+
 func TestParseKind(t *testing.T) {
 	for _, name := range Kinds() {
 		k, err := ParseKind(name)

@@ -62,10 +62,12 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err := check(); err != nil { // before a large network is read
 		return err
 	}
-	if p.Workload == workload.Prefix {
+	if p.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd)
 	} else if p.Network, err = f.network.Load(); err == nil {
-		err = check()
+		if p.Workload, err = p.Workload.On(p.Network); err == nil {
+			err = check()
+		}
 	}
 	if err != nil {
 		return err
@@ -87,7 +89,8 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 
 // refuseNetwork refuses flags about a network that there is not.
 func refuseNetwork(cmd *cobra.Command) error {
-	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed"} {
+	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed",
+		"graph-sequence"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usagef("the prefix workload has no network: leave out --%s", name)
 		}
