@@ -51,7 +51,7 @@ type Manifest struct {
 	// equal sensitivity; absent for plain ones.
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
 
-	Privacy    *Privacy            `json:"privacy,omitempty"`
+	Privacy *Privacy `json:"privacy,omitempty"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`

@@ -136,8 +136,12 @@ func (m *Manifest) Guarantee() string {
 			"pairs (SecLDP)"
 	}
 	if p.Mu == 0 {
-		return fmt.Sprintf("(%s, %g)-DP against %s, if nodes draw their batches in secret, as sampling says",
+		s := fmt.Sprintf("(%s, %g)-DP against %s, if nodes draw their batches in secret, as sampling says",
 			rounding.UpText(*p.Epsilon, 6), *p.Delta, against)
+		if m.Binned() && m.Sampling.Confirmations > 0 {
+			s += fmt.Sprintf(" (but for a chance of %.2g in the accountant's samples)", m.Sampling.Failure)
+		}
+		return s
 	}
 	s := "mu = " + rounding.UpText(p.Mu, accounting.MuDigits)
 	if p.Epsilon != nil {

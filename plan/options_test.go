@@ -49,7 +49,7 @@ func TestBadArguments(t *testing.T) {
 			"none for the workload model"},
 		"prefix network": {func(p *plan.Problem, _ *plan.Options) { p.Workload = workload.Spec{Kind: workload.Prefix} }, "Network",
 			"has no network"},
-		"workload":       {func(p *plan.Problem, _ *plan.Options) { p.Workload = 9 }, "Workload", "Kind(9)"},
+		"workload":       {func(p *plan.Problem, _ *plan.Options) { p.Workload.Kind = 9 }, "Workload", "Kind(9)"},
 		"objective":      {func(p *plan.Problem, _ *plan.Options) { p.Objective = 9 }, "Objective", "9"},
 		"zero":           {tolerance(-0.1), "Tolerance", "-0.1: must be positive and finite"},
 		"NaN":            {tolerance(math.NaN()), "Tolerance", "NaN: must be"},

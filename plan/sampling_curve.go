@@ -33,7 +33,8 @@ func SamplingCurve(ctx context.Context, p Problem, epsilons []float64, delta flo
 	if len(epsilons) == 0 {
 		return nil, fault.New("Epsilons", nil, "there are none")
 	}
-	o := Options{Sampling: Poisson, Privacy: &Privacy{Target: accounting.Target{Epsilon: epsilons[0], Delta: delta}}}
+	o := Options{Sampling: participation.Poisson,
+		Privacy: &Privacy{Target: accounting.Target{Epsilon: epsilons[0], Delta: delta}}}
 	if err := p.Check(o); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ type verification struct {
 	export *export.Export
 	given  *graph.Network       // nil: it is made again, if it can be
 	schema participation.Schema // that the sensitivity is for
-	asked  participation.Schema // that was asked for: another one where batches are drawn in secret
+	asked  participation.Schema // that was asked for: another one under Poisson sampling
 	spec   workload.Spec        // with its networks, if there are some that take turns and they are at hand
 	sketch *workload.Sketch     // of an estimated Gram matrix
 }
@@ -93,7 +93,9 @@ func (v *verification) strategies(ctx context.Context) error {
 		return nil
 	}
 	v.privacy()
-	v.sampling()
+	if err := v.sampling(ctx, c); err != nil {
+		return err
+	}
 	return v.costs(ctx, c)
 }
 

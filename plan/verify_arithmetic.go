@@ -24,7 +24,7 @@ func (v *verification) arithmetic() {
 	q := factorize.Quality{Loss: m.Loss}
 	claims := []claim{{"loss, sens_squared·squared_error,", m.Loss, m.SensSquared * m.SquaredError, sameFormula},
 		{"rmse", m.RMSE, q.RMSE(nodes, steps), sameFormula}}
-	if m.LowerBound > 0 {
+	if m.LowerBound > 0 && !m.Binned() {
 		claims = append(claims, claim{"gap", m.Gap, (m.Loss - m.LowerBound) / m.LowerBound, sameFormula})
 	} else if m.Gap != 0 {
 		claims = append(claims, claim{"gap", m.Gap, 0, 0})

@@ -107,8 +107,12 @@ func allExports(t testing.TB) map[string]exported {
 		"unit vectors": {network: graph.NetworkOptions{Source: "barabasi:20,2", Seed: 5},
 			problem: plan.Problem{Gram: lanczos(4, 4)}},
 		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 2, 4))},
-			options: private(plan.Options{Sampling: plan.Poisson}, plan.Privacy{
+			options: private(plan.Options{Sampling: participation.Poisson}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
+		"bins": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
+			options: private(plan.Options{Sampling: participation.Bins, Class: factorize.Banded{Bandwidth: 3},
+				MonteCarlo: accounting.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{
+				Target: accounting.Target{Epsilon: 2, Delta: 1e-3}, Clip: 3})},
 		"prefix": {problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}}},
 		"graph file": {network: graph.NetworkOptions{Source: edges}, options: bare,
 			files: plan.NetworkFiles{Graph: edges}},

@@ -9,7 +9,7 @@ type Cell struct {
 	Mu     float64 `json:"mu,omitempty"`     // 0: without noise, or batches drawn in secret
 	Seed   uint64  `json:"seed"`
 
-	Sampling string  `json:"sampling,omitempty"` // the scheme, if it is not InTurn
+	Sampling string  `json:"sampling,omitempty"` // the scheme, if batches are drawn in secret
 	Epsilon  float64 `json:"epsilon,omitempty"`  // in the place of Mu, where batches are drawn in secret
 }
 

@@ -40,9 +40,11 @@
 //
 // A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
 // whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise, the
-// baselines of package baselines, the certified optimum of the network, and exports. With the Scheme Poisson levels are ε,
-// batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
-// accounting calibrates for the rounds of a group; the optimum is that of bands.
+// baselines of package baselines, the certified optimum of the network, and exports. With the scheme
+// participation.Poisson levels are ε, batches are drawn in secret, from as many groups as a method's strategy has bands,
+// and the noise is what package accounting calibrates for the rounds of a group; the optimum is that of bands. With
+// participation.Bins every record has one secret batch of b, the noise is that of accounting.Bins, and the optimum a
+// strategy without negative entries that is searched for every ε.
 //
 // # Notation
 //

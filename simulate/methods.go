@@ -35,7 +35,11 @@ type method struct {
 	export      string       // digest of its files, if it is a folder
 	correlation *Correlation // nil until it is needed, but of exports
 
-	sampled map[int]sampled // by groups, as far as they were needed: where batches are drawn in secret
+	// Where batches are drawn in secret:
+	said     *said              // by the manifest of an export for such batches
+	sampled  map[int]sampled    // by groups, as far as they were needed, for Poisson sampling
+	strategy strategy.Strategy  // of an export, for bins
+	binned   map[float64]binned // by ε, as far as they were needed, for bins
 }
 
 // checkMethods finds names that are neither known nor those of folders.

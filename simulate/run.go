@@ -22,7 +22,7 @@ type Result struct {
 	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
 	Seconds  float64
 
-	Groups     int     // w, of batches drawn by participation.PoissonSampling
+	Groups     int     // w of participation.PoissonSampling, b of BinsSampling
 	Multiplier float64 // of the noise, where they are drawn in secret
 }
 
@@ -234,8 +234,11 @@ func (t *trainer) measure(done int) bool {
 // finish fills in what is known at the end.
 func (t *trainer) finish() {
 	r := t.result
-	if p, ok := t.Sampling.(participation.PoissonSampling); ok {
-		r.Groups = p.Groups
+	switch s := t.Sampling.(type) {
+	case participation.PoissonSampling:
+		r.Groups = s.Groups
+	case participation.BinsSampling:
+		r.Groups = s.Bins
 	}
 	if t.noise != nil {
 		r.Multiplier = t.noise.Multiplier

@@ -38,8 +38,10 @@ type StudyOptions struct {
 	Adjacency accounting.Adjacency // which datasets are neighbours: zero-out unless set
 	Seeds     int                  // runs of every method at every level, from the seeds 0, 1, …
 
-	Sampling  Scheme // how batches are made: InTurn unless set; then levels are Epsilons, and neighbours zero-out
-	Bandwidth int    // of the optimum, where batches are drawn in secret; 0 means the best power of two for each level
+	Sampling  participation.Scheme // in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
+	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0: see MethodsFor
+
+	MonteCarlo accounting.MonteCarlo // of the accountant of bins
 }
 
 // Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that
@@ -64,7 +66,7 @@ func (o StudyOptions) Check() error {
 
 // levels returns the μ's, or the ε's where batches are drawn in secret, each once, ascending.
 func (o StudyOptions) levels() ([]float64, error) {
-	if o.Sampling != InTurn {
+	if o.Sampling != participation.InTurn {
 		return slices.Compact(slices.Sorted(slices.Values(o.Epsilons))), nil
 	}
 	mus := slices.Clone(o.Mus)
@@ -134,8 +136,12 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := limits.Fits(what, s.needs()); err != nil {
 		return nil, err
 	}
-	if o.Bandwidth > c.Schema.Separation() {
-		return nil, fault.New("Bandwidth", o.Bandwidth, "must be at most b = %d", c.Schema.Separation())
+	most, named := c.Schema.Separation(), "b"
+	if o.Sampling == participation.Bins {
+		most, named = steps, "T"
+	}
+	if o.Bandwidth > most {
+		return nil, fault.New("Bandwidth", o.Bandwidth, "must be at most %s = %d", named, most)
 	}
 	if err := participation.CheckCycle(c.Schema, c.Batches); err != nil {
 		return nil, fmt.Errorf("%w: T must be at most k·b", err)
@@ -180,7 +186,7 @@ func (s *Study) Cells() []Cell {
 			}
 			for _, level := range levels {
 				cell := Cell{Method: m.name, Export: m.export, Mu: level, Seed: seed}
-				if scheme := s.options.Sampling; scheme != InTurn {
+				if scheme := s.options.Sampling; scheme != participation.InTurn {
 					cell.Sampling, cell.Mu, cell.Epsilon = scheme.String(), 0, level
 				}
 				cells = append(cells, cell)
@@ -195,7 +201,7 @@ func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
 	config := s.config
 	var noise *Noise
 	var err error
-	if s.options.Sampling == InTurn {
+	if s.options.Sampling == participation.InTurn {
 		noise, err = s.noiseOf(ctx, c)
 	} else {
 		config.Sampling, noise, err = s.drawn(ctx, c)

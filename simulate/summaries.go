@@ -9,6 +9,7 @@ import (
 	"mafalda/internal/simulated"
 	"mafalda/internal/study"
 	"mafalda/internal/version"
+	"mafalda/participation"
 )
 
 // Spec says whose the folder of the study is. Its summaries are those of Files.
@@ -28,9 +29,15 @@ func (s *Study) Spec() study.Spec {
 	in.Add("delta", s.options.Delta)
 	in.Add("test rows", c.TestRows)
 	in.Add("steps between losses", c.Every)
-	if s.options.Sampling != InTurn {
+	if s.options.Sampling != participation.InTurn {
 		in.Add("sampling", s.options.Sampling)
 		in.Add("bandwidth", s.options.Bandwidth)
+	}
+	if s.options.Sampling == participation.Bins {
+		m := s.options.MonteCarlo.Filled()
+		in.Add("samples", m.Samples)
+		in.Add("failure", m.Failure)
+		in.Add("seed of the samples", m.Seed)
 	}
 	spec.Summaries = []string{"runs.json", "simulate.csv"}
 	return spec

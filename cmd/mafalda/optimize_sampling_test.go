@@ -81,6 +81,12 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
+	rows := simulateRows(t, "simulate", "--T", "40", "-k", "4", "--methods", dir, "--sampling", "poisson", "--delta", "1e-6",
+		"--seeds", "1", "--records", "100", "--json", "--epsilon", "8,4")
+	if rows[1].Multiplier != m.Sampling.NoiseMultiplier || rows[1].Groups != m.Sampling.Groups ||
+		rows[0].Groups != m.Sampling.Groups || rows[0].Multiplier <= rows[1].Multiplier {
+		t.Errorf("simulate: %+v, want the noise multiplier %v", rows, m.Sampling.NoiseMultiplier)
+	}
 	if code, out, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 || !strings.Contains(out, "sampling.png") {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
@@ -171,7 +177,7 @@ func TestBadPoisson(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"bins":       {[]string{"--sampling", "bins"}, `--sampling bins: must be cyclic or poisson`},
+		"shuffled":   {[]string{"--sampling", "shuffled"}, `--sampling shuffled: must be cyclic, poisson, bins`},
 		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
 		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "needs --epsilon and --delta"},
 		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},

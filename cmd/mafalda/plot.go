@@ -109,7 +109,7 @@ func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph
 		return nil, err
 	}
 	pictures := []figures.Named{{Name: "errors", Figure: errs}}
-	if e.Manifest.Sampled() {
+	if e.Manifest.Sampled() && !e.Manifest.Binned() {
 		sampling, err := samplingFigure(ctx, e, n)
 		if err != nil {
 			return nil, err

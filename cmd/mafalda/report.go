@@ -61,7 +61,7 @@ func (r *report) print() error {
 func (r *report) strategies() error {
 	table, bound := r.table, r.bound
 	if r.manifest.Sampled() {
-		table, bound = r.bands, r.excluded
+		table, bound = r.bands, r.compared
 	}
 	if err := table(); err != nil {
 		return err

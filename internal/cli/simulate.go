@@ -57,10 +57,11 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.delta, "delta", 1e-6, "for which epsilon is reported")
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
-	fl.StringVar(&f.sampling, "sampling", simulate.InTurn.String(),
-		"batches: cyclic (cut once, visited in turn) or poisson (drawn in secret, of as many records in expectation)")
+	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation) or\n"+
+			"bins (drawn once, in secret, independently for every record: no permutation cut into equal batches)")
 	fl.Var((*WholeNumber)(&f.bandwidth), "bandwidth",
-		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2)")
+		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default: all)")
 	f.seeds = 10
 	fl.Var((*WholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
 	fl.Float64Var(&f.learningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
@@ -71,7 +72,7 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	CompleteWith(cmd, "task", simulate.TaskNames())
 	CompleteWith(cmd, "methods", simulate.MethodNames())
 	CompleteWith(cmd, "adjacency", accounting.Adjacencies())
-	CompleteWith(cmd, "sampling", simulate.Schemes())
+	CompleteWith(cmd, "sampling", participation.Schemes())
 }
 
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
@@ -133,16 +134,16 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 func (f *SimulateFlags) options(cmd *cobra.Command) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
 	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth}
-	if o.Sampling, err = simulate.ParseScheme(f.sampling); err != nil {
+	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
 		return o, simulateError(err)
 	}
 	if !given("methods") {
-		o.Methods = o.Sampling.Methods()
+		o.Methods = simulate.MethodsFor(o.Sampling)
 	}
 	switch {
 	case given("epsilon"):
 		o.Epsilons = f.epsilons
-	case given("mu") || o.Sampling == simulate.InTurn:
+	case given("mu") || o.Sampling == participation.InTurn:
 		o.Mus = f.mus
 	}
 	return o, nil

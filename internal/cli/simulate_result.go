@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mafalda/export"
 	"mafalda/internal/fault"
 	"mafalda/internal/simulated"
 	"mafalda/participation"
@@ -29,7 +30,8 @@ func Simulating(s *simulate.Study, bar *Progress,
 		switch {
 		case errors.As(err, &argument):
 			err = simulateError(err)
-		case errors.Is(err, participation.ErrViolated) || errors.Is(err, simulate.ErrData):
+		case errors.Is(err, participation.ErrViolated) || errors.Is(err, simulate.ErrData) ||
+			errors.Is(err, export.ErrPrivacy):
 			err = Usage(err)
 		}
 		if err == nil && r.Diverged > 0 {
@@ -52,9 +54,13 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(c.Rounds, "round"))
 	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(),
 		c.LearningRate)
-	if o.Sampling == simulate.InTurn {
+	switch o.Sampling {
+	case participation.InTurn:
 		fmt.Fprintf(w, "participation  %v\n", c.Schema)
-	} else {
+	case participation.Bins:
+		fmt.Fprintf(w, "sampling       %v: every record once, in secret, into one of %d batches, which are visited in turn\n",
+			o.Sampling, c.Schema.Separation())
+	default:
 		fmt.Fprintf(w, "sampling       %v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in "+
 			"expectation\n", o.Sampling, float64(c.Schema.Steps())/float64(c.Schema.Separation()))
 	}
@@ -89,7 +95,7 @@ func simulationTable(w io.Writer, rows []simulate.Row, byEpsilon bool) error {
 	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
 	drawn := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Sampling != "" })
 	if drawn {
-		header[1] = "bands"
+		header[1] = "groups"
 	}
 	if classes {
 		header = append(header, "accuracy")
