@@ -116,8 +116,8 @@ func decode[T any](data json.RawMessage, parse func(string) (T, error), list fun
 	return list(numbers), nil
 }
 
-// String returns the kind of a plain workload, and otherwise the JSON text: equal texts are equal workloads, on the same
-// network. It is what keys of studies hold.
+// String returns the kind of a plain workload, and otherwise the JSON text: equal texts are equal workloads, on the
+// same network. It is what keys of studies hold.
 func (s Spec) String() string {
 	if s.IsPlain() {
 		return s.Kind.String()

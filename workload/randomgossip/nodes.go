@@ -27,8 +27,8 @@ type nodes struct {
 // relation is a node j > i whose row has something in common with that of i, and the covariance of the two.
 type relation struct{ node, table int }
 
-// table is the covariance of w_i[a] and w_j[b] by what a is for i and b for j, and what it is more for a = b, where that
-// is a neighbour of both.
+// table is the covariance of w_i[a] and w_j[b] by what a is for i and b for j, and what it is more for a = b, where
+// that is a neighbour of both.
 type table struct {
 	by    [classes][classes]float64
 	equal float64
@@ -185,7 +185,7 @@ func (l *nodes) covary(dst, m []float64) {
 		}
 	}
 	for i, around := range l.neighbours {
-		addRow(dst, n, i, around, m[i*n+i], 1-l.p, l.rows[i], l.self[i], l.other[i])
+		ownCovariance{i, around, 1 - l.p, l.rows[i], l.self[i], l.other[i]}.addTo(dst, n, m[i*n+i])
 	}
 }
 
@@ -194,7 +194,6 @@ type visitor struct {
 	*nodes
 	near, far []bool // neighbours of i, and of j
 	weights   [classes][]float64
-	back      [classes][]float64
 }
 
 func newVisitor(l *nodes) *visitor {
