@@ -17,6 +17,7 @@ import (
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 func cyclic(t interface{ Fatal(...any) }, steps, k, b int) participation.Cyclic {
@@ -49,6 +50,11 @@ func drawStrategy(steps int, r *rand.Rand) strategy.Strategy {
 		panic(err)
 	}
 	return c
+}
+
+// rounds is plain training with so many rounds of gossip.
+func rounds(k int) workload.Spec {
+	return workload.Spec{Optimizer: workload.Optimizer{GossipRounds: k}}
 }
 
 // drawGossip returns a random row-stochastic matrix.
@@ -169,7 +175,7 @@ func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, se
 				theta.Set(u, i, theta.At(u, i)-c.LearningRate*v)
 			}
 		}
-		for range c.Rounds {
+		for range max(c.Workload.GossipRounds, 1) {
 			var next mat.Dense
 			next.Mul(c.Gossip, theta)
 			theta = &next
@@ -195,7 +201,7 @@ func TestRunIsAlgorithm1(t *testing.T) {
 		schema := cyclic(t, k*b, k, b)
 		train, test := m.data(n*b+rapid.IntRange(0, 2*n*b).Draw(t, "more"), r), m.data(5, r)
 		c := Config{Task: Task{Model: m.fast, Split: func(uint64) (Dataset, Dataset) { return train, test }}, Gossip: drawGossip(n, r), Schema: schema,
-			Batches: b, Rounds: rapid.IntRange(1, 3).Draw(t, "K"), LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
+			Batches: b, Workload: rounds(rapid.IntRange(1, 3).Draw(t, "K")), LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
 		var noise *Noise
 		strategies := make([]strategy.Strategy, n)
 		if rapid.Bool().Draw(t, "noise") {
@@ -308,7 +314,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 // K rounds with W are one round with W^K.
 func TestRounds(t *testing.T) {
 	c := florentine(t, 20, 5, 4)
-	c.Rounds = 3
+	c.Workload = rounds(3)
 	noise := &Noise{Correlation: correlation(t, 15, Shared(strategy.Identity(20)), c.Schema), Mu: 1}
 	got, err := Run(context.Background(), c, noise, 1)
 	if err != nil {
@@ -316,7 +322,7 @@ func TestRounds(t *testing.T) {
 	}
 	var power mat.Dense
 	power.Pow(c.Gossip.ToDense(), 3)
-	c.Rounds, c.Gossip = 1, graph.NewCSRFromDense(&power)
+	c.Workload, c.Gossip = workload.Spec{}, graph.NewCSRFromDense(&power)
 	want, err := Run(context.Background(), c, noise, 1)
 	if err != nil || math.Abs(got.Mean-want.Mean) > 1e-5*want.Mean {
 		t.Errorf("%v with K = 3, %v with W³, %v", got.Mean, want.Mean, err)
@@ -399,7 +405,6 @@ func TestBadRuns(t *testing.T) {
 		"other features": func(c *Config) { c.Task.Model = NewLinear(7) },
 		"negative clip":  func(c *Config) { c.Clip = -1 },
 		"NaN rate":       func(c *Config) { c.LearningRate = math.NaN() },
-		"negative K":     func(c *Config) { c.Rounds = -1 },
 		"not square":     func(c *Config) { c.Gossip = graph.NewCSRFromDense(mat.NewDense(1, 2, []float64{0.5, 0.5})) },
 		"classes": func(c *Config) {
 			c.Task.Model = NewLogistic(6, 2)
