@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/csv"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -31,6 +32,7 @@ type Row struct {
 	Clipped     float64      `json:"clipped_fraction"`
 	Excess      *Paired      `json:"above_none,omitempty"`  // what the noise costs
 	Improvement *Improvement `json:"improvement,omitempty"` // over the best method of others
+	NoiseError  *NoiseError  `json:"noise_error,omitempty"` // what the noise alone does to the models
 	Seconds     float64      `json:"seconds_per_run"`
 }
 
@@ -45,6 +47,43 @@ type Improvement struct {
 	Over    string  `json:"over"`
 	Percent float64 `json:"percent"` // of its mean loss
 	Paired
+}
+
+// NoiseError is the squared error of the models that the noise alone makes, summed over steps and nodes, of one parameter,
+// for noise of standard deviation one and a learning rate of one: measured, as a mean over the runs, and predicted by the
+// Gram matrix, which is the squared error of the strategy.
+type NoiseError struct {
+	Measured  float64  `json:"measured"`
+	StdErr    *float64 `json:"standard_error,omitempty"`
+	Predicted *float64 `json:"predicted,omitempty"`
+}
+
+// noiseError sums up the runs that have one; nil if none has.
+func noiseError(runs []*Result) *NoiseError {
+	var measured []float64
+	var predicted *float64
+	for _, r := range runs {
+		if r.NoiseError != nil {
+			measured = append(measured, *r.NoiseError)
+		}
+		if predicted == nil {
+			predicted = r.Predicted
+		}
+	}
+	if len(measured) == 0 {
+		return nil
+	}
+	mean, std := meanStd(measured)
+	return &NoiseError{Measured: mean, StdErr: finite(std / math.Sqrt(float64(len(measured)))), Predicted: predicted}
+}
+
+// Deviation returns how many standard errors the measured error is from the predicted one; ok is false if that is not
+// known.
+func (e *NoiseError) Deviation() (deviation float64, ok bool) {
+	if e == nil || e.StdErr == nil || e.Predicted == nil || *e.StdErr == 0 {
+		return 0, false
+	}
+	return math.Abs(e.Measured-*e.Predicted) / *e.StdErr, true
 }
 
 func finite(v float64) *float64 {
@@ -113,9 +152,10 @@ func (g *Grid) row(v Variant, level float64) Row {
 	if len(runs) > 0 { // the same for all
 		groups, multiplier = runs[0].Groups, runs[0].Multiplier
 	}
-	return Row{Method: g.Name(v), Sampling: g.Sampling, Groups: groups, Multiplier: multiplier, Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean),
-		Std: finite(sum.Std), Median: finite(sum.Median), Least: finite(sum.Least), Final: finite(sum.Final),
-		Full: finite(sum.Full), Accuracy: finite(sum.Accuracy), Clipped: sum.Clipped, Seconds: sum.Seconds}
+	return Row{Method: g.Name(v), Sampling: g.Sampling, Groups: groups, Multiplier: multiplier, Seeds: sum.Runs,
+		Diverged: sum.Diverged, Mean: finite(sum.Mean), Std: finite(sum.Std), Median: finite(sum.Median),
+		Least: finite(sum.Least), Final: finite(sum.Final), Full: finite(sum.Full), Accuracy: finite(sum.Accuracy),
+		Clipped: sum.Clipped, NoiseError: noiseError(runs), Seconds: sum.Seconds}
 }
 
 // improvement compares a method with another at a level; nil if no run can be compared.
@@ -143,7 +183,7 @@ func WriteRows(w io.Writer, rows []Row) error {
 	if drawn {
 		lines[0] = append(lines[0], "sampling", "groups", "noise_multiplier")
 	}
-	lines[0] = append(lines[0], "note")
+	lines[0] = append(lines[0], "noise_error", "noise_error_standard_error", "predicted_noise_error", "note")
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged),
 			text(r.Mean), text(r.Std), text(r.Median), text(r.Least), text(r.Final), text(r.Full), text(&r.Clipped),
@@ -157,6 +197,11 @@ func WriteRows(w io.Writer, rows []Row) error {
 		if drawn {
 			line = append(line, r.Sampling, strconv.Itoa(r.Groups), text(&r.Multiplier))
 		}
+		e := NoiseError{Measured: math.NaN()}
+		if r.NoiseError != nil {
+			e = *r.NoiseError
+		}
+		line = append(line, text(finite(e.Measured)), text(e.StdErr), text(e.Predicted))
 		lines = append(lines, append(line, simulated.Note))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
