@@ -54,6 +54,8 @@ func (m *Manifest) bins() error {
 		return err
 	case !cyclic || s.Groups != asked.Separation() || s.Rounds != asked.Participations():
 		return fmt.Errorf("%d bins, a record in %d steps, for %v", s.Groups, s.Rounds, asked)
+	case m.Space != nil:
+		return errors.New("noise that nodes share is not accounted for with bins")
 	case *s.Epsilon > *m.Privacy.Epsilon:
 		return fmt.Errorf("sampling.epsilon is %v, privacy.epsilon %v", *s.Epsilon, *m.Privacy.Epsilon)
 	}

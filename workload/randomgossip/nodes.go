@@ -164,11 +164,13 @@ func (l *nodes) table(e *moments, k pair, i, j int) table {
 	return t
 }
 
-// parts is how many sums there are that are added up in the end: as many for any number of processors.
-const parts = 8
+// partFloats is the room for sums that are added up in the end, of which there are 8 at most, and as many for any
+// number of processors.
+const partFloats = 1 << 25
 
 func (l *nodes) covary(dst, m []float64) {
 	n := len(l.neighbours)
+	parts := max(1, min(8, partFloats/(2*n*n)))
 	upper, lower := make([][]float64, parts), make([][]float64, parts)
 	parallel.For(parts, func(part int) {
 		upper[part], lower[part] = make([]float64, n*n), make([]float64, n*n)
