@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -50,11 +51,6 @@ func drawStrategy(steps int, r *rand.Rand) strategy.Strategy {
 		panic(err)
 	}
 	return c
-}
-
-// rounds is plain training with so many rounds of gossip.
-func rounds(k int) workload.Spec {
-	return workload.Spec{Optimizer: workload.Optimizer{GossipRounds: k}}
 }
 
 // drawGossip returns a random row-stochastic matrix.
@@ -162,34 +158,40 @@ func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, se
 			panic(err)
 		}
 	}
+	slow, missed := newSlowTraining(c, theta, seed), slowAbsences(c, n, seed)
 	var losses []float64
 	for t := range steps {
+		gradients := mat.NewDense(n, d, nil)
 		for u := range n {
+			if missed[u][t] {
+				if noise != nil && c.Workload.Carry && t+1 < steps {
+					next := noises[u].RawRowView(t + 1)
+					floats.Add(next, noises[u].RawRowView(t))
+				}
+				continue
+			}
 			batch, size := s.visit(u, t)
-			g, _ := m.slow.clippedSum(mat.Row(nil, u, theta), batch, c.Clip)
+			g, _ := m.slow.clippedSum(mat.Row(nil, u, slow.x), batch, c.Clip)
 			for i := range d {
 				v := g[i] / size
 				if noise != nil {
 					v += noises[u].At(t, i)
 				}
-				theta.Set(u, i, theta.At(u, i)-c.LearningRate*v)
+				gradients.Set(u, i, v)
 			}
 		}
-		for range max(c.Workload.GossipRounds, 1) {
-			var next mat.Dense
-			next.Mul(c.Gossip, theta)
-			theta = &next
-		}
+		slow.step(t, gradients)
 		var sum float64
 		for u := range n {
-			sum += m.slow.loss(mat.Row(nil, u, theta), test)
+			sum += m.slow.loss(mat.Row(nil, u, slow.x), test)
 		}
 		losses = append(losses, sum/float64(n))
 	}
 	return losses
 }
 
-// A run is Algorithm 1, with and without noise, shared and per-node strategies, batches of different sizes and K rounds.
+// A run is Algorithm 1, with and without noise, shared and per-node strategies, batches of different sizes, and with all
+// that can be trained.
 func TestRunIsAlgorithm1(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "draws"), 0))
@@ -201,7 +203,7 @@ func TestRunIsAlgorithm1(t *testing.T) {
 		schema := cyclic(t, k*b, k, b)
 		train, test := m.data(n*b+rapid.IntRange(0, 2*n*b).Draw(t, "more"), r), m.data(5, r)
 		c := Config{Task: Task{Model: m.fast, Split: func(uint64) (Dataset, Dataset) { return train, test }}, Gossip: drawGossip(n, r), Schema: schema,
-			Batches: b, Workload: rounds(rapid.IntRange(1, 3).Draw(t, "K")), LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
+			Batches: b, Workload: drawTraining(t, k*b, n), LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
 		var noise *Noise
 		strategies := make([]strategy.Strategy, n)
 		if rapid.Bool().Draw(t, "noise") {

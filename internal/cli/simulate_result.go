@@ -210,7 +210,7 @@ func noiseLine(rows []simulate.Row) string {
 		if e.StdErr != nil {
 			text += fmt.Sprintf(" ± %.3f", *e.StdErr / *e.Predicted)
 		}
-		if d, ok := e.Deviation(); ok && d > 3 {
+		if d, _ := e.Deviation(); e.Off() {
 			text += fmt.Sprintf(" (%.1f standard errors off)", d)
 		}
 	}
