@@ -3,7 +3,6 @@ package simulate
 import (
 	"encoding/csv"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
@@ -141,30 +140,29 @@ func WriteRows(w io.Writer, rows []Row) error {
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
 		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
-		"improvement_over", "improvement_percent", "seconds_per_run", "accuracy"}}
+		"improvement_over", "improvement_percent", "seconds_per_run", "noise_error", "noise_error_standard_error",
+		"predicted_noise_error", "accuracy"}}
 	drawn := slices.ContainsFunc(rows, func(r Row) bool { return r.Sampling != "" })
 	if drawn {
 		lines[0] = append(lines[0], "sampling", "groups", "noise_multiplier")
 	}
-	lines[0] = append(lines[0], "noise_error", "noise_error_standard_error", "predicted_noise_error", "note")
+	lines[0] = append(lines[0], "note")
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged),
 			text(r.Mean), text(r.Std), text(r.Median), text(r.Least), text(r.Final), text(r.Full), text(&r.Clipped),
-			"", "", "", "", text(&r.Seconds), text(r.Accuracy)}
+			"", "", "", "", text(&r.Seconds), "", "", "", text(r.Accuracy)}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
 		if r.Improvement != nil {
 			line[14], line[15] = r.Improvement.Over, text(&r.Improvement.Percent)
 		}
+		if e := r.NoiseError; e != nil {
+			line[17], line[18], line[19] = text(&e.Measured), text(e.StdErr), text(e.Predicted)
+		}
 		if drawn {
 			line = append(line, r.Sampling, strconv.Itoa(r.Groups), text(&r.Multiplier))
 		}
-		e := NoiseError{Measured: math.NaN()}
-		if r.NoiseError != nil {
-			e = *r.NoiseError
-		}
-		line = append(line, text(finite(e.Measured)), text(e.StdErr), text(e.Predicted))
 		lines = append(lines, append(line, simulated.Note))
 	}
 	return csv.NewWriter(w).WriteAll(lines)

@@ -90,8 +90,8 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 		return nil, Usage(err)
 	}
 	spec, err := f.workload.Spec(cmd)
-	if err == nil {
-		err = spec.Check(schema.Steps())
+	if err == nil { // decay waits for the rate of the task, if none is given
+		err = spec.At(f.learningRate).Check(schema.Steps())
 	}
 	if err != nil {
 		return nil, Usage(err)
