@@ -12,7 +12,6 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
-	"mafalda/workload"
 )
 
 // SamplingCurves are errors at levels of privacy, as Solution.ErrorAtPrivacy.
@@ -190,18 +189,19 @@ func curveBands(b int) []int {
 // workload.
 func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	m := e.Manifest
-	kind, err := workload.ParseKind(m.Workload)
+	spec, err := m.Spec()
+	if err == nil {
+		spec, err = attached(spec, n)
+	}
 	if err != nil {
 		return Problem{}, err
 	}
-	p := Problem{Network: n, Workload: kind, SchemaFile: m.Participation.Source}
+	p := Problem{Network: n, Workload: spec, SchemaFile: m.Participation.Source}
 	if p.Schema, err = m.Participation.Of(m.Steps); err != nil {
 		return Problem{}, err
 	}
-	if m.Objective != "" {
-		if p.Objective, err = ParseObjective(m.Objective); err != nil {
-			return Problem{}, err
-		}
+	if p.Objective, err = objectiveOf(m); err != nil {
+		return Problem{}, err
 	}
 	if g := m.Gram; g != nil && n != nil {
 		p.Gram = Gram{Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed}
