@@ -12,6 +12,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
 // SamplingCurves are errors at levels of privacy, as Solution.ErrorAtPrivacy.
@@ -101,8 +102,8 @@ func newCurveSolver(p Problem, levels benchmarks.Privacies, progress func(string
 	if progress != nil {
 		o.Progress = func(e Event) { progress(e.Phase, e.Fraction) }
 	}
-	if p.Network == nil && p.Workload != workload.Prefix {
-		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload)
+	if p.Network == nil && p.Workload.Kind != workload.Prefix {
+		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload.Kind)
 	}
 	g, err := p.method(o)
 	if err != nil {

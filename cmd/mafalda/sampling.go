@@ -65,7 +65,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	if p.Schema, err = f.schema.Choose(cmd); err != nil {
 		return err
 	}
-	if p.Workload, err = workload.ParseKind(f.workload); err != nil {
+	if p.Workload.Kind, err = workload.ParseKind(f.workload); err != nil {
 		return cli.Usage(err)
 	}
 	if err := plan.CheckSamplingCurve(p, f.levels); err != nil { // before a large network is read
