@@ -103,7 +103,7 @@ func newCurveSolver(p Problem, levels benchmarks.Privacies, progress func(string
 		o.Progress = func(e Event) { progress(e.Phase, e.Fraction) }
 	}
 	if p.Network == nil && p.Workload.Kind != workload.Prefix {
-		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload.Kind)
+		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload)
 	}
 	g, err := p.method(o)
 	if err != nil {
