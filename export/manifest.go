@@ -3,6 +3,7 @@ package export
 import (
 	"mafalda/graph"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 // ManifestName is the file name of the manifest.
@@ -14,6 +15,8 @@ type Manifest struct {
 	Version  string        `json:"version"`
 	Graph    *graph.Origin `json:"graph,omitempty"` // nil for the prefix workload
 	Workload string        `json:"workload"`
+	// WorkloadSpec is the whole of it, of the kind Workload; absent in older manifests: nothing but the kind.
+	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty"`
 	// Objective is max or last; absent for mean, the sum over all steps.
 	Objective string `json:"objective,omitempty"`
 	// Weights are of the steps, Σ = 1: their weighted mean proves LowerBound.
@@ -44,7 +47,11 @@ type Manifest struct {
 	Status     string              `json:"status"`
 	History    []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
 	Baselines  map[string]Baseline `json:"baselines,omitempty"`
-	Privacy    *Privacy            `json:"privacy,omitempty"`
+	// PlainStrategyLoss is that of the strategy that is optimal for the plain workload of this kind, on this one, at
+	// equal sensitivity; absent for plain ones.
+	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
+
+	Privacy *Privacy `json:"privacy,omitempty"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`

@@ -46,7 +46,10 @@ func (m *Manifest) checkRange() error {
 	if m.ErrorAtPrivacy < 0 || m.CyclicErrorAtPrivacy < 0 {
 		return errors.New("error_at_privacy or cyclic_error_at_privacy is negative")
 	}
-	return cmp.Or(m.checkSpace(), m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()),
+	if m.PlainStrategyLoss < 0 {
+		return errors.New("plain_strategy_loss is negative")
+	}
+	return cmp.Or(m.checkSpace(), m.checkSpec(), m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()),
 		m.Strategy.checkRange(m.Steps),
 		m.PerNode.checkRange(), checkOrigin(m.Graph), m.Gram.checkRange())
 }

@@ -26,7 +26,7 @@ type Options struct {
 	Sampling    participation.Scheme  // how batches are drawn: in turn, unless it says otherwise
 	PerNode     bool                  // a strategy for every node
 	Groups      int                   // so many strategies that the nodes share; 0: one
-	Tolerance   float64               // certified relative gap to stop at; 0 means 1e-6, or Objective.Tolerance
+	Tolerance   float64               // certified relative gap to stop at; 0 means Problem.Tolerance
 	MonteCarlo  accounting.MonteCarlo // of the accountant of Sampling Bins
 	Privacy     *Privacy              // the noise is calibrated for it; nil: for none
 	NoBaselines bool                  // leave out DP-D-SGD, AntiPGD and D-MF
@@ -59,7 +59,7 @@ func (o Options) filled(p Problem) Options {
 		o.Class = DefaultClass(o.Sampling, p.Schema)
 	}
 	if o.Tolerance == 0 {
-		o.Tolerance = p.Objective.Tolerance()
+		o.Tolerance = p.Tolerance()
 	}
 	return o
 }
@@ -187,7 +187,7 @@ func (o Options) checkSplit(p Problem) error {
 		return fault.New("Groups", nil, "[PerNode] or [Groups], not both")
 	case !o.dense():
 		return fault.New("Class", nil, "[PerNode] and [Groups] are for [Class] dense")
-	case p.Workload == workload.Prefix:
+	case p.Workload.Kind == workload.Prefix:
 		return fault.New("Groups", nil, "the prefix workload has no nodes for [PerNode] or [Groups]")
 	case !participation.IsPartition(p.Schema):
 		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for %s participation, whose patterns overlap",

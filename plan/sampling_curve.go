@@ -10,7 +10,6 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
-	"mafalda/workload"
 )
 
 // SamplingCurves are errors at privacies (ε, δ), as Solution.ErrorAtPrivacy, under zero-out adjacency.
@@ -104,18 +103,19 @@ func (s *solver) bandCurve(ctx context.Context, bands int, all *SamplingCurves) 
 // workload.
 func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	m := e.Manifest
-	kind, err := workload.ParseKind(m.Workload)
+	spec, err := m.Spec()
+	if err == nil {
+		spec, err = attached(spec, n)
+	}
 	if err != nil {
 		return Problem{}, err
 	}
-	p := Problem{Network: n, Workload: kind, SchemaFile: m.Participation.Source}
+	p := Problem{Network: n, Workload: spec, SchemaFile: m.Participation.Source}
 	if p.Schema, err = m.Participation.Of(m.Steps); err != nil {
 		return Problem{}, err
 	}
-	if m.Objective != "" {
-		if p.Objective, err = ParseObjective(m.Objective); err != nil {
-			return Problem{}, err
-		}
+	if p.Objective, err = objectiveOf(m); err != nil {
+		return Problem{}, err
 	}
 	if g := m.Gram; g != nil && n != nil {
 		p.Gram = Gram{Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed}

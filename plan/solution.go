@@ -30,6 +30,7 @@ type Solution struct {
 	// not what the strategy is for.
 	Gap       float64
 	Baselines []benchmarks.Baseline
+	PlainLoss float64         // of the strategy of the class that is best for the plain workload; 0: not measured
 	History   []export.Point  // of the search for Optimum, after every iteration
 	Privacy   *export.Privacy // the noise for the privacy asked for; nil for none
 

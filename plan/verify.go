@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mafalda/export"
+	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
@@ -58,6 +59,7 @@ type verification struct {
 	given  *graph.Network       // nil: it is made again, if it can be
 	schema participation.Schema // that the sensitivity is for
 	asked  participation.Schema // that was asked for: another one under Poisson sampling
+	spec   workload.Spec        // with its networks, if there are some that take turns and they are at hand
 	sketch *workload.Sketch     // of an estimated Gram matrix
 }
 
@@ -70,7 +72,11 @@ func newVerification(e *export.Export, network *graph.Network) (*verification, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
-	return &verification{export: e, given: network, schema: schema, asked: asked}, nil
+	spec, err := e.Manifest.Spec()
+	if err != nil {
+		spec = workload.Spec{} // no check needs it: there is no network for it
+	}
+	return &verification{export: e, given: network, schema: schema, asked: asked, spec: spec}, nil
 }
 
 // strategies checks what is exported to be run, and what it costs.
@@ -122,7 +128,10 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	return v.computing("baselines", v.baselines(ctx, o, k.Gram(), k))
+	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
+		return err
+	}
+	return v.plain(ctx, n, func() factorize.Objective { return o.on(k) })
 }
 
 // computing makes the error of a computation on the content of the export a failed check. The context's remains an

@@ -82,7 +82,7 @@ func allExports(t testing.TB) map[string]exported {
 			Target: accounting.Target{Epsilon: 8, Delta: 1e-6}, Adjacency: accounting.ReplaceOne})},
 		"banded": {network: path, options: private(of(factorize.Banded{Bandwidth: 2}),
 			plan.Privacy{Target: accounting.Target{Mu: 1}, Clip: 2})},
-		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Message},
+		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Spec{Kind: workload.Message}},
 			options: of(factorize.Toeplitz{})},
 		"scaled": {network: path, options: of(factorize.Toeplitz{ScaleColumns: true}),
 			write: export.WriteOptions{Format: export.FormatBoth}},
@@ -113,7 +113,7 @@ func allExports(t testing.TB) map[string]exported {
 			options: private(plan.Options{Sampling: participation.Bins, Class: factorize.Banded{Bandwidth: 3},
 				MonteCarlo: accounting.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 2, Delta: 1e-3}, Clip: 3})},
-		"prefix": {problem: plan.Problem{Workload: workload.Prefix}},
+		"prefix": {problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}}},
 		"graph file": {network: graph.NetworkOptions{Source: edges}, options: bare,
 			files: plan.NetworkFiles{Graph: edges}},
 		"without it": {network: graph.NetworkOptions{Source: edges}},

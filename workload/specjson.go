@@ -60,6 +60,9 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// JSONShape is for package strictjson: what MarshalJSON writes.
+func (Spec) JSONShape() any { return specJSON{} }
+
 func nameOrList(name string, list []float64) (json.RawMessage, error) {
 	if list != nil {
 		return json.Marshal(list)

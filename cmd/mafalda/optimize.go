@@ -64,10 +64,12 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err := check(); err != nil { // before a large network is read
 		return err
 	}
-	if p.Workload == workload.Prefix {
+	if p.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
 	} else if p.Network, err = f.network.Load(); err == nil {
-		err = check()
+		if p.Workload, err = p.Workload.On(p.Network); err == nil {
+			err = check()
+		}
 	}
 	if err != nil {
 		return err
@@ -89,7 +91,8 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 
 // refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
 func refuseNetwork(cmd *cobra.Command, sampled bool) error {
-	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed"} {
+	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed",
+		"graph-sequence"} {
 		if cmd.Flags().Changed(name) && !(sampled && name == "seed") {
 			return cli.Usagef("the prefix workload has no network: leave out --%s", name)
 		}

@@ -13,38 +13,37 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/plan"
-	"mafalda/workload"
 )
 
 // optimizeFlags fill a plan.Problem, the plan.Options for it, and the export.WriteOptions of its solution.
 type optimizeFlags struct {
-	network             cli.NetworkFlags
-	workload, objective string
-	schema              cli.SchemaFlags
-	gram                gramFlags
-	class               classFlags
-	sampling            string
-	tolerance           float64
-	groups              int
-	options             plan.Options // what other flags than these bind directly
-	privacy             cli.PrivacyFlags
-	out, format         string
-	write               export.WriteOptions
-	keepPartial         bool
-	json, quiet         bool
-	verbose             bool
+	network     cli.NetworkFlags
+	workload    cli.WorkloadFlags
+	objective   string
+	schema      cli.SchemaFlags
+	gram        gramFlags
+	class       classFlags
+	sampling    string
+	tolerance   float64
+	groups      int
+	options     plan.Options // what other flags than these bind directly
+	privacy     cli.PrivacyFlags
+	out, format string
+	write       export.WriteOptions
+	keepPartial bool
+	json, quiet bool
+	verbose     bool
 }
 
 func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), "+
-		"prefix (centralized)")
+	f.workload.Bind(cmd, &f.network)
 	bindObjective(cmd, &f.objective)
 	f.schema.Bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", plan.Mean.Tolerance(), "certified relative gap to stop at "+
-		"(default 1e-3 for --objective max, 1e-2 for last)")
+		"(default 1e-3 for --objective max, 1e-2 for last and for noise that counts for nothing)")
 	f.gram.bind(cmd)
 	o := &f.options
 	fl.StringVar(&o.StartFrom, "start", "", "start from the strategy of this earlier export, of the same T "+
@@ -70,7 +69,6 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 			"and optimizing in turn")
 	f.privacy.Bind(cmd)
 	f.bindOutput(cmd)
-	cli.CompleteWith(cmd, "workload", workload.Kinds())
 }
 
 func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
@@ -94,7 +92,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	p, o := plan.Problem{}, f.options
 	for _, choose := range []func() error{
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
-		func() (err error) { p.Workload, err = workload.ParseKind(f.workload); return cli.Usage(err) },
+		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { o.Sampling, err = participation.ParseScheme(f.sampling); return err },
 		func() (err error) {
 			o.Class, err = f.class.choose(cmd, plan.DefaultClass(o.Sampling, p.Schema))
@@ -224,6 +222,9 @@ func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
 		flags = append(flags, " --gossip-matrix "+f.network.GossipFile)
+	}
+	if f.network.Sequence != "" {
+		flags = append(flags, " --graph-sequence "+f.network.Sequence)
 	}
 	return strings.Join(flags, "")
 }

@@ -32,6 +32,9 @@ func (r *report) print() error {
 		r.line("gossip         %s", n.Origin.GossipLine())
 	}
 	r.line("workload       %s, T = %d steps", m.Workload, m.Steps)
+	for _, text := range cli.WorkloadLines(p.Workload) {
+		r.line("%s", text)
+	}
 	if p.Objective != plan.Mean {
 		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
 	}
@@ -62,6 +65,10 @@ func (r *report) strategies() error {
 	}
 	if err := table(); err != nil {
 		return err
+	}
+	if loss := r.manifest.PlainStrategyLoss; loss > 0 {
+		r.line("\nplain strategy %s: that for plain training would have %.4g times this loss", cli.DecimalUp(loss, 8),
+			loss/r.manifest.Loss)
 	}
 	r.line("")
 	bound()
