@@ -74,7 +74,13 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 			cross = add(mulT(st.f, cp), st.x)
 		}
 		var err error
-		if g.s, err = invert(s, sys.degenerate, 1+maxDiagonal(p)); err != nil {
+		scale := 1 + maxDiagonal(p)
+		if sys.scaled > 0 {
+			if scale, err = sys.weigh(p, s, st.r); err != nil {
+				return nil, err
+			}
+		}
+		if g.s, err = invert(s, sys.degenerate, scale); err != nil {
 			return nil, err
 		}
 		if st.d != nil {

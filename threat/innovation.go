@@ -13,6 +13,7 @@ import (
 type innovation struct {
 	inverse *mat.SymDense // p×p
 	free    *mat.Dense    // p×(rank defect): directions that carry no noise; nil if there are none
+	scale   float64       // of the numbers that the covariance is made of
 }
 
 // A direction whose variance, beside the largest possible, is below freeBelow carries no noise; between freeBelow and
@@ -35,7 +36,7 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 		}
 		inverse := mat.NewSymDense(s.SymmetricDim(), nil)
 		_ = chol.InverseTo(inverse) // S is at least the noise of the messages, so its condition is harmless
-		return &innovation{inverse: inverse}, nil
+		return &innovation{inverse: inverse, scale: scale}, nil
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(s, true) {
@@ -56,7 +57,7 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 			inverse.SymRankOne(inverse, 1/v, vectors.ColView(i))
 		}
 	}
-	out := &innovation{inverse: inverse}
+	out := &innovation{inverse: inverse, scale: scale}
 	if len(free) > 0 {
 		out.free = mat.NewDense(n, len(free), nil)
 		for j, i := range free {

@@ -52,10 +52,24 @@ func (s Scenario) check() error {
 	if err := s.Attacker.check(n); err != nil {
 		return err
 	}
+	if s.Algorithm.training != nil {
+		if err := s.checkTraining(); err != nil {
+			return err
+		}
+	}
 	if each := len(s.Algorithm.each); each > 0 && each != n {
 		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, n)
 	}
 	return nil
+}
+
+// checkTraining refuses trainings that are none. Networks are needed by attackers that do not see everything.
+func (s Scenario) checkTraining() error {
+	if s.Attacker.Trust == PNDP {
+		_, err := s.course()
+		return err
+	}
+	return s.Algorithm.training.Spec.Check(s.steps())
 }
 
 // given refuses scenarios without a gossip matrix or a schema.
