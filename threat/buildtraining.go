@@ -47,7 +47,7 @@ func (s Scenario) buildTrained() (*system, error) {
 	}
 	tr := &trained{c.layout(s.Algorithm.filter), newSights(s.nodes(), s.Attacker), c.rounds()}
 	return &system{steps: c.steps, rounds: len(tr.rounds), victims: tr.sights.victims, stage: tr.stage,
-		degenerate: !c.fresh(), scaled: len(tr.sights.nodes)}, nil
+		degenerate: !c.fresh(), scaled: true}, nil
 }
 
 // stage returns that of a round.

@@ -21,7 +21,7 @@ const batchFloats = 1 << 22
 // any order.
 func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics, visit func(i int, m *mat.SymDense) error) error {
 	exposed := make([]bool, len(sys.victims))
-	if sys.scaled == 0 {
+	if !sys.scaled {
 		exposed = sys.exposed(all)
 	} else if sys.leaks(all) {
 		return ErrUnclear

@@ -41,9 +41,8 @@ type system struct {
 	// degenerate says that what is observed may be free of noise: the innovation covariance can be singular, and ranks
 	// must be decided
 	degenerate bool
-	// scaled is how many numbers of the state, from the first on, are of the size of messages: whose scale changes with
-	// the learning rates. 0: all messages have noise of unit variance.
-	scaled int
+	// scaled: the scale of messages changes with the learning rates. Otherwise all have noise of unit variance.
+	scaled bool
 	slack  float64 // of scaled: how much larger M may be than it is computed, relatively; forward finds it
 }
 
