@@ -40,6 +40,30 @@ func (a Algorithm) Under(t Training) (Algorithm, error) {
 	return a, nil
 }
 
+// On returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. The
+// errors are those of Under, and networks that are not those of the training of an export (GraphSequence).
+func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
+	t := a.Training()
+	t.Seed = seed
+	if n.Sequence != nil {
+		on, err := workload.Spec{}.On(n)
+		if err != nil {
+			return a, err
+		}
+		switch own := t.Spec.GraphSequence; {
+		case own != nil:
+			on.GraphSequence, err = own.Attach(on.GraphSequence)
+		case a.of != nil && a.of.trained:
+			err = fault.New("GraphSequence", nil, "the strategy in %s is for a network that stays", a.of.dir)
+		}
+		if err != nil {
+			return a, err
+		}
+		t.Spec.GraphSequence = on.GraphSequence
+	}
+	return a.Under(t)
+}
+
 // Training returns that of the algorithm: of Under, or of the export that it was made of.
 func (a Algorithm) Training() Training {
 	if a.training == nil {
@@ -47,6 +71,9 @@ func (a Algorithm) Training() Training {
 	}
 	return *a.training
 }
+
+// rounds returns how many rounds of gossip there are in a step.
+func (t Training) rounds() float64 { return float64(max(1, t.Spec.GossipRounds)) }
 
 // course is a run of training as everybody knows it, the attacker included: rates, networks, and who misses what.
 type course struct {

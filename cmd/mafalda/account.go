@@ -53,7 +53,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
-	f.threat.Bind(cmd)
+	f.threat.Bind(cmd, &f.network)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
@@ -131,6 +131,9 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 			fmt.Fprintln(cmd.ErrOrStderr(), note)
 		}
 	}
+	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
+		return nil, err
+	}
 	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
 	if err != nil {
 		return nil, err
@@ -180,6 +183,9 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
 	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
 	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Scenario.Schema.Steps())
+	for _, line := range cli.TrainingLines(l.Scenario) {
+		fmt.Fprintln(w, line)
+	}
 	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
 	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n",
