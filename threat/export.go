@@ -60,12 +60,11 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 		return Algorithm{}, err
 	}
 	a.of.dir, a.of.digest, a.of.inverse = e.Dir, digest, inverse
-	spec, err := m.Spec()
-	if err != nil {
-		return Algorithm{}, err
+	if m.IsPlain() {
+		return a, nil
 	}
-	a.of.trained = !spec.IsPlain()
-	return a.Under(Training{Spec: spec})
+	a.of.trained = true
+	return a.Under(Training{Spec: *m.WorkloadSpec})
 }
 
 func perNode(e *export.Export) (Algorithm, error) {
