@@ -38,6 +38,9 @@ Sensitivities are for gradients of norm 1 and noise of standard deviation 1; --s
 takes part in every step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
 proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
 
+With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
+drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
+
 With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm,
 export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes
 at once, and an interrupted command goes on where it stopped.`,
@@ -46,6 +49,7 @@ at once, and an interrupted command goes on where it stopped.`,
   mafalda account --graph erdos:100,0.2 --T 10 --attacker all -o figure2
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
   mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
+  mafalda account --graph florentine --T 100 --attacker Medici --momentum 0.9 --learning-rates cosine --local-steps 4
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
