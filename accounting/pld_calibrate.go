@@ -83,13 +83,13 @@ func (t SampledTarget) with(multiplier float64) (*LossDistribution, error) {
 }
 
 // upper returns an ε that holds with a noise multiplier for a removed record, or for both: it is seldom the added one
-// that counts.
-func (t SampledTarget) upper(multiplier float64, both bool) (float64, error) {
+// that counts. The guide is as of LossDistribution.upperEpsilon.
+func (t SampledTarget) upper(multiplier float64, both bool, g *guide) (float64, error) {
 	d, err := t.with(multiplier)
 	if err != nil {
 		return 0, err
 	}
-	return d.upperEpsilon(t.Delta, both)
+	return d.upperEpsilon(t.Delta, both, g)
 }
 
 // approximate returns log ε for a noise multiplier in about a millisecond, nearly; -Inf where it is 0 or less.
@@ -116,7 +116,7 @@ func (t SampledTarget) search(both bool) (float64, error) {
 	goal := math.Log(t.Epsilon)
 	low, high := math.Log(MinNoiseMultiplier), math.Log(MaxNoiseMultiplier)
 	if t.approximate(MinNoiseMultiplier) <= goal {
-		if epsilon, err := t.upper(MinNoiseMultiplier, both); err != nil || epsilon <= t.Epsilon {
+		if epsilon, err := t.upper(MinNoiseMultiplier, both, &guide{}); err != nil || epsilon <= t.Epsilon {
 			return MinNoiseMultiplier, err
 		}
 	}
@@ -139,9 +139,13 @@ func (t SampledTarget) narrow(guess, low, high float64, both bool) (float64, err
 	goal := math.Log(t.Epsilon) - close/4
 	best, slope := math.Inf(1), t.approximateSlope(guess)
 	lastX, lastY := math.NaN(), 0.0
+	var near guide
 	for range most {
+		if math.Abs(math.Log(near.epsilon/t.Epsilon)) > 0.1 {
+			near = guide{} // the noise is another one
+		}
 		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
-		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both)
+		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both, &near)
 		if err != nil {
 			return 0, err
 		}

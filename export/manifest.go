@@ -111,6 +111,8 @@ type Baseline struct {
 	SensSquared  float64 `json:"sens_squared"`
 	SquaredError float64 `json:"squared_error"`
 	Loss         float64 `json:"loss"`
+	// ErrorAtPrivacy is that of the manifest, for this strategy with the noise that it needs: loss/μ².
+	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
 }
 
 // Privacy is the calibration of the noise.

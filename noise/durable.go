@@ -190,7 +190,10 @@ func (d *Durable) draw(length int, single bool) error {
 	if d.err != nil {
 		return d.err
 	}
-	if err := d.advance(length); err != nil {
+	if length != d.dim {
+		return d.lengthError(length)
+	}
+	if err := d.advance(d.room()); err != nil {
 		return err
 	}
 	if single {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mafalda/export"
+	"mafalda/internal/rows"
 	"mafalda/noise/keys"
 )
 
@@ -24,8 +25,7 @@ import (
 type share struct {
 	own        float64
 	neighbours []shared
-	check      bool      // without the own rows
-	row        []float64 // work
+	check      bool // without the own rows
 	export     *export.Export
 }
 
@@ -37,8 +37,8 @@ type shared struct {
 }
 
 // newShare returns what node i of an export shares. Keys are to come.
-func newShare(e *export.Export, i, dim int) *share {
-	s := &share{own: e.Shared.Own[i], row: make([]float64, dim), export: e}
+func newShare(e *export.Export, i int) *share {
+	s := &share{own: e.Shared.Own[i], export: e}
 	for _, other := range e.Shared.Neighbours(i) {
 		s.neighbours = append(s.neighbours, shared{label: other.Label, weight: other.Weight})
 	}
@@ -64,21 +64,23 @@ func (s *share) checkWorst() error {
 	return nil
 }
 
-// drawTo writes row t of Z to dst; own is the key of the node's own rows.
-func (s *share) drawTo(dst []float64, own Key, t int) {
-	clear(dst)
+// draw has a room hold chunk c of row t of Z, n numbers; own is the key of the node's own rows.
+func (s *share) draw(r *room, own Key, t, c, n int) {
+	z := r.z[:n]
+	clear(z)
 	if s.own > 0 && !s.check {
-		own.normals(dst, t)
-		for i := range dst {
-			dst[i] *= s.own
+		own.normalsOf(r, t, c)
+		r.sampler.RestTo(z)
+		rows.ScaleTo(z, s.own, z)
+	}
+	for _, with := range s.neighbours {
+		with.key.normalsOf(r, t, c)
+		for i := 0; i < n; i += rows.Block {
+			part := z[i:min(i+rows.Block, n)]
+			rows.AddScaled(part, with.weight, r.sampler.Next(len(part)))
 		}
 	}
-	for _, n := range s.neighbours {
-		n.key.normals(s.row, t)
-		for i, v := range s.row {
-			dst[i] += float64(n.weight * v)
-		}
-	}
+	r.sum = z
 }
 
 func (s *share) labels() []string {

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"sync"
+	"sync/atomic"
 
 	"mafalda/export"
+	"mafalda/internal/parallel"
+	"mafalda/internal/rows"
 	"mafalda/strategy"
 )
 
@@ -40,10 +43,10 @@ type Stream struct {
 	seed   *uint64 // what it is made of; nil: a secret key
 	share  *share  // nil: no noise is shared
 	mix    *mixer
-	next   int // the next step
-	z      []float64
-	row    []float64
-	err    error // why there are no more rows
+	rooms  *sync.Pool
+	next   int       // the next step
+	row    []float64 // room for a row that is not handed out as it is; nil until there is one
+	err    error     // why there are no more rows
 }
 
 // ErrNumbers is wrapped by errors about noise that floating point cannot hold.
@@ -111,7 +114,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.share = newShare(e, index, dim)
+		s.share = newShare(e, index)
 		if s.seed != nil {
 			s.share.seeded(*s.seed, node)
 		}
@@ -128,13 +131,13 @@ type gaussian struct {
 
 func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
 	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), std: z.std,
-		grid: opts.Grid, z: make([]float64, dim), row: make([]float64, dim)}
+		grid: opts.Grid, rooms: newRooms()}
 	if opts.Seed != nil {
 		seed := *opts.Seed
 		s.seed = &seed
 	}
 	var err error
-	if s.mix, err = newMixer(c, dim, s.drawTo, opts.Regenerate); err != nil {
+	if s.mix, err = newMixer(c, dim, s.draw, opts.Regenerate); err != nil {
 		return nil, fmt.Errorf("preparing the noise: %w", err)
 	}
 	return s, nil
@@ -179,69 +182,40 @@ func (s *Stream) NoiseStd() float64 { return s.std }
 // Export returns the SHA-256 of the manifest the noise is from, in lower-case hexadecimal.
 func (s *Stream) Export() string { return s.export }
 
-// Floats returns how many numbers the stream keeps for each parameter, beside the two rows it works on.
+// Floats returns how many numbers the stream keeps for each parameter, beside the row that is handed out.
 func (s *Stream) Floats() int { return s.mix.floats() }
 
 // Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
 // standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and
-// crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream.
-func (s *Stream) Next(dst []float64) error {
-	if err := s.advance(len(dst)); err != nil {
-		return err
-	}
-	copy(dst, s.row)
-	return nil
-}
+// crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream; dst is then
+// zero.
+func (s *Stream) Next(dst []float64) error { return s.advance(dst) }
 
-// NextFloat32 is Next for models of single precision: the numbers of Next, rounded, if they fit (see Single).
-func (s *Stream) NextFloat32(dst []float32) error {
-	if err := s.advance(len(dst)); err != nil {
-		return err
-	}
-	return s.Single(dst, s.row)
-}
-
-// Single rounds numbers of a row to single precision. It is ErrNumbers, and dst is as it was, if the standard deviation
-// or a number does not fit that, or if a grid would be left.
-func (s *Stream) Single(dst []float32, row []float64) error {
-	if err := s.fitsSingle(row); err != nil {
-		return err
-	}
-	toSingle(dst, row)
-	return nil
-}
-
-func toSingle(dst []float32, row []float64) {
-	for i, v := range row {
-		dst[i] = float32(v)
-	}
-}
-
-func (s *Stream) fitsSingle(row []float64) error {
-	if s.std < 0x1p-80 || s.std > 0x1p100 {
-		return fmt.Errorf("%w: of single precision, with the standard deviation %v", ErrNumbers, s.std)
-	}
-	for _, v := range row {
-		single := float64(float32(v))
-		if math.IsInf(single, 0) || s.grid > 0 && single != v {
-			return fmt.Errorf("%w: %v in single precision, on the grid %v", ErrNumbers, v, s.grid)
-		}
-	}
-	return nil
-}
-
-// drawTo writes row t of Z to dst: standard normal numbers, or the sum of own and shared ones.
-func (s *Stream) drawTo(dst []float64, t int) {
+// draw has a room hold chunk c of row t of Z, n numbers: standard normal ones, or the sum of own and shared ones.
+func (s *Stream) draw(r *room, t, c, n int) {
 	if s.share != nil {
-		s.share.drawTo(dst, s.key, t)
+		s.share.draw(r, s.key, t, c, n)
 		return
 	}
-	s.key.normals(dst, t)
+	s.key.draw(r, t, c, n)
 }
 
-func (s *Stream) advance(length int) error {
-	if length != s.dim {
-		return fmt.Errorf("a row of %d numbers for %d parameters", length, s.dim)
+func (s *Stream) lengthError(length int) error {
+	return fmt.Errorf("a row of %d numbers for %d parameters", length, s.dim)
+}
+
+// room returns s.row.
+func (s *Stream) room() []float64 {
+	if s.row == nil {
+		s.row = make([]float64, s.dim)
+	}
+	return s.row
+}
+
+// advance writes the next row to dst.
+func (s *Stream) advance(dst []float64) error {
+	if len(dst) != s.dim {
+		return s.lengthError(len(dst))
 	}
 	if s.err != nil {
 		return s.err
@@ -249,36 +223,43 @@ func (s *Stream) advance(length int) error {
 	if s.next == s.steps {
 		return io.EOF
 	}
-	s.drawTo(s.z, s.next)
-	s.mix.next(s.row, s.z, s.next)
-	for i, v := range s.row { // mixers keep copies of rows, so this one may be changed
-		v *= s.std
-		if s.grid > 0 {
-			v = s.round(v)
+	var spoiled atomic.Bool
+	level := func(dst, part []float64) {
+		if !s.levelTo(dst, part) {
+			spoiled.Store(true)
 		}
-		if v-v != 0 {
-			s.err = fmt.Errorf("%w: row %d is not finite, or has too many digits for the grid", ErrNumbers, s.next)
-			return s.err
-		}
-		s.row[i] = v
+	}
+	parallel.For((s.dim+chunk-1)/chunk, func(c int) {
+		r := s.rooms.Get().(*room)
+		defer s.rooms.Put(r)
+		s.mix.chunkTo(dst[c*chunk:min((c+1)*chunk, s.dim)], r, s.next, c, level)
+	})
+	if spoiled.Load() {
+		clear(dst)
+		s.err = fmt.Errorf("%w: row %d is not finite, or has too many digits for the grid", ErrNumbers, s.next)
+		return s.err
 	}
 	s.next++
 	return nil
 }
 
-// round returns the nearest multiple of the grid, or NaN if neighbours of v are farther apart than that.
-func (s *Stream) round(v float64) float64 {
-	n := v / s.grid // exact, the grid is a power of two
-	if math.Abs(n) >= 1<<53 {
-		return math.NaN()
+// levelTo brings a part of a row to the standard deviation, and the grid, and to dst. It reports whether it fits its
+// numbers.
+func (s *Stream) levelTo(dst, part []float64) bool {
+	std, fits := s.std, true
+	if s.grid > 0 {
+		std, fits = 1, rows.LevelOnGrid(part, s.std, s.grid)
 	}
-	return math.RoundToEven(n) * s.grid
+	return rows.LevelTo(dst, std, part, s.dim >= large) && fits
 }
+
+// large is how many numbers of a row make it not worth to be in a cache.
+const large = 1 << 22
 
 // skip makes the rows before step again, without handing them out, so that the mixer is where it was.
 func (s *Stream) skip(step int) error {
 	for s.next < step {
-		if err := s.advance(s.dim); err != nil {
+		if err := s.advance(s.room()); err != nil {
 			return err
 		}
 	}

@@ -100,23 +100,12 @@ func poissonRounds(schema participation.Schema, bands int) accounting.SampledRou
 		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
 }
 
-// noiseFor returns the noise multiplier with which what a record goes through is (ε, δ)-DP, by both of the accountant's
-// ways to ε. The errors are those of accounting.CalibrateSampled.
+// noiseFor returns the noise multiplier with which what a record goes through is (ε, δ)-DP. The errors are those of
+// accounting.CalibrateSampled.
 func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
 	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
 		Epsilon: epsilon, Delta: delta})
-	if err != nil {
-		return 0, err
-	}
-	for e.NoiseMultiplier = p.NoiseMultiplier; ; e.NoiseMultiplier *= 1 + 1e-6 {
-		d, err := accounting.ComposeSampled(accounting.ZeroOut, e)
-		if err != nil {
-			return 0, err
-		}
-		if upper, _, err := d.Epsilon(delta); err != nil || upper <= epsilon {
-			return e.NoiseMultiplier, err
-		}
-	}
+	return p.NoiseMultiplier, err
 }
 
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.

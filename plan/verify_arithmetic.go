@@ -35,8 +35,17 @@ func (v *verification) arithmetic() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Baselines)) {
 		b := m.Baselines[name]
-		claims = append(claims, claim{"baselines." + name + ".loss", b.Loss, b.SensSquared * b.SquaredError,
-			sameFormula})
+		key := "baselines." + name
+		claims = append(claims, claim{key + ".loss", b.Loss, b.SensSquared * b.SquaredError, sameFormula})
+		switch {
+		case b.ErrorAtPrivacy != 0 && m.Sampled():
+			claims = append(claims, claim{key + ".error_at_privacy", b.ErrorAtPrivacy, 0, 0})
+		case b.ErrorAtPrivacy != 0:
+			claims = append(claims, claim{key + ".error_at_privacy", b.ErrorAtPrivacy,
+				m.ErrorAtPrivacy / m.Loss * b.Loss, 4 * sameFormula})
+		case m.ErrorAtPrivacy != 0 && !m.Sampled():
+			v.skip(key + ".error_at_privacy")
+		}
 	}
 	v.compare("arithmetic", "loss, rmse and gap follow from each other", claims...)
 }

@@ -25,35 +25,35 @@ func (e *StepsError) Error() string {
 // Unwrap returns participation.ErrViolated.
 func (e *StepsError) Unwrap() error { return participation.ErrViolated }
 
-// exported makes a method of the export in a folder, for the participation that it was made for, on the network. The
-// errors are those of reading and checking the export, a StepsError, participation.ErrViolated of a run that does not
-// keep to the export's schema, and export.ErrOtherNetwork.
-func (s *Study) exported(dir string) (m method, note string, err error) {
+// exported makes a method of the export in a folder, for the participation that it was made for, on the network, and
+// notes what a user should know. The errors are a StepsError, a TrainingError, participation.ErrViolated of a run that
+// does not keep to the export's schema, and export.ErrOtherNetwork.
+func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	n, schema := s.network, s.config.Schema
-	e, err := export.Load(dir)
-	if err != nil {
-		return m, "", err
-	}
-	if err := e.CheckHashes(); err != nil {
-		return m, "", err
-	}
 	if e.Manifest.Steps != schema.Steps() {
-		return m, "", &StepsError{dir, e.Manifest.Steps, schema.Steps()}
+		return m, &StepsError{dir, e.Manifest.Steps, schema.Steps()}
 	}
 	if e.Manifest.Space != nil {
-		return m, "", fmt.Errorf("%s: %w, which nodes of this method do not: %w", dir, export.ErrShared,
+		return m, fmt.Errorf("%s: %w, which nodes of this method do not: %w", dir, export.ErrShared,
 			participation.ErrViolated)
 	}
-	if m, err = s.methodFrom(e); err != nil {
-		return m, "", fmt.Errorf("%s: %w", dir, err)
+	note, err := s.checkTraining(dir, e.Manifest)
+	if err != nil {
+		return m, err
 	}
-	if g := e.Manifest.Graph; e.Manifest.PerNode == nil && g != nil && !n.Origin.Same(g) {
+	if m, err = s.methodFrom(e); err != nil {
+		return m, fmt.Errorf("%s: %w", dir, err)
+	}
+	if g := e.Manifest.Graph; e.Manifest.PerNode == nil && g != nil && !n.Origin.Same(g) && note == "" {
 		note = fmt.Sprintf("%s was made for another network (%s): it is as private, but not the optimum here", dir,
 			g.Source)
 	}
+	if note != "" {
+		s.notes = append(s.notes, note)
+	}
 	m.name = dir
 	m.export, err = e.Digest()
-	return m, note, err
+	return m, err
 }
 
 // methodFrom returns the method of an export, but for its name.

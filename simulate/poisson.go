@@ -116,7 +116,8 @@ func (s *Study) banded(ctx context.Context, bands int, schema participation.Sche
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
+	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, factorize.Mean(h), schema,
+		factorize.Options{Gap: gapFor(s.config.trained(), schema.Steps())})
 	if err != nil {
 		return nil, err
 	}

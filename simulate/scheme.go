@@ -9,19 +9,24 @@ import (
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
-// MethodsFor returns those of MethodNames that a scheme has an accountant for.
+// MethodsFor returns those of MethodNames that are worth a comparison: Ignorant where it is not Mafalda, and those that
+// a scheme has an accountant for.
 //
 // In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
 // many records in expectation. Under Poisson a method has groups for its bands: one for independent noise, so that its
 // probability is 1/b; the optimum has the power of two that is best at the level. Under Bins it is the strategy that
 // factorize.Bins finds for the level, of all bands, unless it is to have fewer.
-func MethodsFor(s participation.Scheme) []string {
-	if s == participation.InTurn {
-		return MethodNames()
+func MethodsFor(s participation.Scheme, w workload.Spec) []string {
+	switch {
+	case s != participation.InTurn:
+		return []string{None, baselines.DPDSGD, Mafalda}
+	case w.IsPlain():
+		return append(append([]string{None}, baselines.Names()...), Mafalda)
 	}
-	return []string{None, baselines.DPDSGD, Mafalda}
+	return MethodNames()
 }
 
 // checkScheme finds options that batches drawn in secret do not go with.
@@ -53,9 +58,12 @@ func (o StudyOptions) checkScheme() error {
 		why, exports = "is not compared there", "without negative entries"
 	}
 	for _, name := range o.Methods {
-		if slices.Contains(MethodNames(), name) && !slices.Contains(MethodsFor(o.Sampling), name) {
+		if name == Ignorant {
+			why = "is not compared there"
+		}
+		if slices.Contains(MethodNames(), name) && !slices.Contains(MethodsFor(o.Sampling, workload.Spec{}), name) {
 			return fault.New("Methods", name, "%s: sampling %v is for %s, and folders of exports %s", why, o.Sampling,
-				strings.Join(MethodsFor(o.Sampling), ", "), exports)
+				strings.Join(MethodsFor(o.Sampling, workload.Spec{}), ", "), exports)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/accounting"
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -27,6 +29,8 @@ type Study struct {
 	making      sync.Mutex // of a strategy, or a noise multiplier
 	methods     []*method
 	multipliers map[sampledLevel]float64 // as far as they were needed
+	made        *mat.SymDense            // the Gram matrix of the run's workload
+	predictions map[*Correlation]*float64
 }
 
 // StudyOptions says what a Study compares.
@@ -118,6 +122,9 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 		return nil, err
 	}
 	c.Gossip = n.Gossip.Matrix()
+	if c.Workload, err = c.Workload.On(n); err != nil {
+		return nil, err
+	}
 	if c.Schema != nil && c.Every == 0 {
 		c.Every = max(c.Schema.Steps()/64, 1)
 	}
@@ -128,6 +135,7 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := s.chooseMethods(); err != nil {
 		return nil, err
 	}
+	s.estimated()
 	if c.Task.Data == "" {
 		s.config.Task.Data = c.Task.digest()
 	}
@@ -152,9 +160,9 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 // needs returns about how many bytes one run takes, and the making of its strategy.
 func (s *Study) needs() float64 {
 	steps, nodes := float64(s.config.Schema.Steps()), float64(s.network.Graph.Nodes())
-	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + StrategyNeeds(s.config.Schema.Steps())
-	if s.config.Rounds > 1 {
-		need += 3 * 8 * nodes * nodes
+	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+6) + StrategyNeeds(s.config.Schema.Steps())
+	if !s.config.Workload.IsStatic() && s.config.Workload.RandomNeighbours == 0 {
+		need += 6 * 8 * nodes * nodes
 	}
 	return need
 }
@@ -212,6 +220,9 @@ func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
 	r, err := Run(ctx, config, noise, c.Seed)
 	if err != nil {
 		return Kept{}, err
+	}
+	if r.Predicted, err = s.predicted(ctx, noise); err != nil {
+		return Kept{}, fmt.Errorf("prediction for %s: %w", c.Method, err)
 	}
 	return keep(r), nil
 }

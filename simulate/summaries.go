@@ -10,6 +10,7 @@ import (
 	"mafalda/internal/study"
 	"mafalda/internal/version"
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
 // Spec says whose the folder of the study is. Its summaries are those of Files.
@@ -22,13 +23,16 @@ func (s *Study) Spec() study.Spec {
 	s.network.AddTo(in)
 	in.Add("participation", c.Schema)
 	in.Add("batches", c.Batches)
-	in.Add("rounds", c.Rounds)
+	in.Add("rounds", max(c.Workload.GossipRounds, 1))
 	in.Add("learning rate", c.LearningRate)
 	in.Add("clip", c.Clip)
 	in.Add("adjacency", s.options.Adjacency)
 	in.Add("delta", s.options.Delta)
 	in.Add("test rows", c.TestRows)
 	in.Add("steps between losses", c.Every)
+	if !c.Workload.IsPlain() || c.Workload.Kind != workload.Model {
+		in.Add("workload", c.Workload)
+	}
 	if s.options.Sampling != participation.InTurn {
 		in.Add("sampling", s.options.Sampling)
 		in.Add("bandwidth", s.options.Bandwidth)

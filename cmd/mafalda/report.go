@@ -87,10 +87,18 @@ func (r *report) table() error {
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio
 	}
+	header := []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}
+	if m.ErrorAtPrivacy > 0 {
+		header = append(header, "error at privacy")
+	}
 	row := func(name string, sens, squared, loss float64) []string {
 		rmse := math.Sqrt(loss / (float64(nodes) * float64(p.Objective.Steps(m.Steps))))
-		return []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss), cli.NumberUp(rmse),
+		line := []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss), cli.NumberUp(rmse),
 			fmt.Sprintf("%.4f", loss/optimum)}
+		if m.ErrorAtPrivacy > 0 {
+			line = append(line, cli.NumberUp(m.ErrorAtPrivacy/m.Loss*loss))
+		}
+		return line
 	}
 	rows := [][]string{row(r.name(), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
@@ -105,7 +113,7 @@ func (r *report) table() error {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}
 	}
-	return cli.Table(r, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows)
+	return cli.Table(r, header, rows)
 }
 
 // name says what the first row of the table is.

@@ -51,9 +51,12 @@ func WriteSimulationJSON(w io.Writer, rows []simulate.Row) error {
 func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []simulate.Row, dir string) error {
 	c, o, n := s.Config(), s.Options(), s.Network()
 	fmt.Fprintf(w, "graph          %s\n", n.Line())
-	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(c.Rounds, "round"))
+	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(max(c.Workload.GossipRounds, 1), "round"))
 	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(),
 		c.LearningRate)
+	for _, line := range WorkloadLines(c.Workload) {
+		fmt.Fprintln(w, line)
+	}
 	switch o.Sampling {
 	case participation.InTurn:
 		fmt.Fprintf(w, "participation  %v\n", c.Schema)
@@ -79,7 +82,7 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	for _, r := range rows {
 		seconds = append(seconds, r.Seconds)
 	}
-	fmt.Fprintf(w, "\ncost           %.3g s a run\n", slices.Max(seconds))
+	fmt.Fprintf(w, "\n%scost           %.3g s a run\n", noiseLine(rows), slices.Max(seconds))
 	if dir != "" {
 		fmt.Fprintf(w, "written        %s\n", dir)
 	} else {
@@ -174,4 +177,42 @@ func remark(r *simulate.Row) string {
 		text += fmt.Sprintf("%s diverged", Count(r.Diverged, "run"))
 	}
 	return text
+}
+
+// noiseLine says how far the errors that the noise alone makes of the models are from what the Gram matrix predicts: of
+// every method, at the level where they differ most. It is empty if nothing is predicted.
+func noiseLine(rows []simulate.Row) string {
+	worst := map[string]simulate.Row{}
+	var order []string
+	for _, r := range rows {
+		if r.NoiseError == nil || r.NoiseError.Predicted == nil {
+			continue
+		}
+		now, _ := r.NoiseError.Deviation()
+		before, there := worst[r.Method]
+		if !there {
+			order = append(order, r.Method)
+		}
+		if was, _ := before.NoiseError.Deviation(); !there || now > was {
+			worst[r.Method] = r
+		}
+	}
+	if len(order) == 0 {
+		return ""
+	}
+	text := "noise          squared error measured / predicted: "
+	for i, name := range order {
+		e := worst[name].NoiseError
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s %.3f", name, e.Measured / *e.Predicted)
+		if e.StdErr != nil {
+			text += fmt.Sprintf(" ± %.3f", *e.StdErr / *e.Predicted)
+		}
+		if d, _ := e.Deviation(); e.Off() {
+			text += fmt.Sprintf(" (%.1f standard errors off)", d)
+		}
+	}
+	return text + "\n"
 }

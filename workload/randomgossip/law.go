@@ -9,8 +9,8 @@ import (
 
 // Law is what a gossip matrix that is drawn, n×n, is in expectation.
 type Law struct {
-	mean    *graph.CSR
-	covary  func(dst, m []float64) // adds E[WᵀMW] - E[W]ᵀM E[W]; nil if that is 0
+	mean   *graph.CSR
+	covary func(dst, m []float64) // adds E[WᵀMW] - E[W]ᵀM E[W]; nil if that is 0
 }
 
 // ErrUneven is returned for matrices whose rows are not uniform: their expectations have no closed form.
