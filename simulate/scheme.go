@@ -58,6 +58,9 @@ func (o StudyOptions) checkScheme() error {
 		why, exports = "is not compared there", "without negative entries"
 	}
 	for _, name := range o.Methods {
+		if name == Ignorant {
+			why = "is not compared there"
+		}
 		if slices.Contains(MethodNames(), name) && !slices.Contains(MethodsFor(o.Sampling, workload.Spec{}), name) {
 			return fault.New("Methods", name, "%s: sampling %v is for %s, and folders of exports %s", why, o.Sampling,
 				strings.Join(MethodsFor(o.Sampling, workload.Spec{}), ", "), exports)

@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"mafalda/accounting"
 	"mafalda/graph"
+	"mafalda/participation"
 	"mafalda/workload"
 )
 
@@ -290,5 +292,44 @@ func TestNoiseErrorOff(t *testing.T) {
 	}
 	if e := (&NoiseError{Measured: 1, StdErr: &error, Runs: 9}); e.Off() {
 		t.Error("off from nothing")
+	}
+}
+
+// Predictions are of any noise: for batches drawn in secret, and of strategies of single nodes.
+func TestNoiseOfOtherKindsIsAsPredicted(t *testing.T) {
+	n, schema := network(t, graph.NetworkOptions{Source: "path:5"}), cyclic(t, 12, 3, 4)
+	spec := workload.Spec{Absence: workload.Absence{MissedSteps: 0.3, Carry: true}}
+	spec.Momentum = 0.5
+	secret := []string{"dp-d-sgd", Mafalda}
+	for name, o := range map[string]StudyOptions{
+		"poisson": {Methods: secret, Epsilons: []float64{2}, Sampling: participation.Poisson},
+		"bins": {Methods: secret, Epsilons: []float64{2}, Sampling: participation.Bins,
+			MonteCarlo: accounting.MonteCarlo{Samples: 1 << 12}},
+		"per node": {Methods: []string{perNode(t, n, schema)}, Mus: []float64{1}},
+	} {
+		o.Delta, o.Seeds = 1e-3, 30
+		c := Config{Task: linearTask(t, 100), Schema: schema, Workload: spec, LearningRate: 0.1, Every: 12}
+		s, err := NewStudy(n, c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var runs []Kept
+		for _, cell := range s.Cells() {
+			r, err := s.Do(t.Context(), cell)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			runs = append(runs, r)
+		}
+		all, err := NewGrid(s.Cells(), runs).Rows(o.Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			if d, ok := r.NoiseError.Deviation(); !ok || d > 3 {
+				t.Errorf("%s, %s: %+v, predicted %v, %.1f standard errors off", name, r.Method, r.NoiseError,
+					*r.NoiseError.Predicted, d)
+			}
+		}
 	}
 }
