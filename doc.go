@@ -37,10 +37,11 @@
 //	accounting          μ-GDP, (ε, δ), Renyi; how much noise: every number rounded to the safe side
 //	optim               minimizers; they know nothing of privacy
 //	participation       who may take part when, and the sensitivity of X = CᵀC
+//	secrets             who shares secrets, who colludes, noise of pairs; what attackers learn of it
 //	workload            Gram matrices H of decentralized learning: the definition, and fast paths
 //	graph               graphs and gossip matrices: made, loaded, inspected; a Network knows its origin
 //	internal/study      grids of independent cells, keyed by every input byte, resumable, safe for several writers
-//	internal/…          files, npy, gemm (kernels), parallel, rounding, limits, fault: they know no domain
+//	internal/…          files, npy, gemm and rows (kernels), parallel, rounding, limits, fault: they know no domain
 //
 // # Notation
 //

@@ -24,6 +24,8 @@ type Manifest struct {
 	Steps         int           `json:"steps"`
 	Gram          *Gram         `json:"gram,omitempty"`
 	Participation Participation `json:"participation"`
+	Trust         string        `json:"trust,omitempty"` // TrustSecLDP, with Space; absent: LDP
+	Space         *Space        `json:"space,omitempty"`
 	Strategy      Strategy      `json:"strategy"`
 	PerNode       *PerNode      `json:"per_node,omitempty"`
 	SensSquared   float64       `json:"sens_squared"` // of the strategy as exported, rounded up
@@ -33,6 +35,10 @@ type Manifest struct {
 	RMSE          float64       `json:"rmse"`
 	// SharedLoss is, with PerNode, that of the best strategy that all nodes share.
 	SharedLoss float64 `json:"shared_loss,omitempty"`
+	// LDPLoss is, with Space, what the same strategy class costs where every node has its own noise alone, and
+	// JointLowerBound what no noise over nodes and steps together can cost less than. LowerBound and Gap are then absent.
+	LDPLoss         float64 `json:"ldp_loss,omitempty"`
+	JointLowerBound float64 `json:"joint_lower_bound,omitempty"`
 	// LowerBound is absent for Toeplitz strategies of many steps, which have none.
 	LowerBound float64             `json:"lower_bound,omitempty"`
 	Gap        float64             `json:"gap,omitempty"` // never exactly 0 where there is a bound
@@ -45,7 +51,7 @@ type Manifest struct {
 	// equal sensitivity; absent for plain ones.
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
 
-	Privacy    *Privacy            `json:"privacy,omitempty"`
+	Privacy *Privacy `json:"privacy,omitempty"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
@@ -105,6 +111,8 @@ type Baseline struct {
 	SensSquared  float64 `json:"sens_squared"`
 	SquaredError float64 `json:"squared_error"`
 	Loss         float64 `json:"loss"`
+	// ErrorAtPrivacy is that of the manifest, for this strategy with the noise that it needs: loss/μ².
+	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
 }
 
 // Privacy is the calibration of the noise.

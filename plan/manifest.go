@@ -43,8 +43,11 @@ func (s *Solution) Manifest() *export.Manifest {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}
 		}
-		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError,
-			Loss: b.Loss}
+		of := export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
+		if !m.Sampled() {
+			of.ErrorAtPrivacy = m.ErrorAtPrivacy / m.Loss * b.Loss
+		}
+		m.Baselines[b.Name] = of
 	}
 	return m
 }

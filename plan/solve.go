@@ -42,8 +42,10 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
 	switch {
-	case o.Sampling == Poisson:
+	case o.Sampling == participation.Poisson:
 		err = s.poisson(ctx)
+	case o.Sampling == participation.Bins:
+		err = s.binned(ctx)
 	case p.long(o):
 		err = s.long(ctx)
 	default:
@@ -71,7 +73,7 @@ type solver struct {
 	gram   *mat.SymDense       // of the mean, T×T
 	sketch *workload.Sketch    // that both are of; nil: they are exact
 	many   factorize.Objective // of very many steps, in the place of the kernel
-	bands  Bands               // that were found to be best, under Poisson sampling
+	bands  Bands               // that were found to be best, where batches are drawn in secret
 }
 
 func (s *solver) schema() participation.Schema { return s.Problem.Schema }

@@ -283,7 +283,7 @@ func TestResume(t *testing.T) {
 		len(notes) != 1 || !strings.Contains(notes[0], "going on after 0 iterations") {
 		t.Errorf("loss %v, want %v; %q", s.Quality.Loss, direct.Quality.Loss, notes)
 	}
-	p.Workload = workload.Message
+	p.Workload.Kind = workload.Message
 	if _, err := plan.Solve(t.Context(), p, o); err == nil || !strings.Contains(err.Error(), "another problem") {
 		t.Errorf("another problem's: %v", err)
 	}

@@ -37,6 +37,9 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 		return Report{}, err
 	}
 	v.skip("version")
+	if e.Manifest.WorkloadSpec == nil {
+		v.skip("workload_spec") // the plain one; whatever else it was shows in the loss
+	}
 	v.files()
 	v.participation()
 	err = v.strategies(ctx)
@@ -58,7 +61,7 @@ type verification struct {
 	export *export.Export
 	given  *graph.Network       // nil: it is made again, if it can be
 	schema participation.Schema // that the sensitivity is for
-	asked  participation.Schema // that was asked for: another one where batches are drawn in secret
+	asked  participation.Schema // that was asked for: another one under Poisson sampling
 	spec   workload.Spec        // with its networks, if there are some that take turns and they are at hand
 	sketch *workload.Sketch     // of an estimated Gram matrix
 }
@@ -93,7 +96,9 @@ func (v *verification) strategies(ctx context.Context) error {
 		return nil
 	}
 	v.privacy()
-	v.sampling()
+	if err := v.sampling(ctx, c); err != nil {
+		return err
+	}
 	return v.costs(ctx, c)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"mafalda/graph"
@@ -105,12 +106,23 @@ func (v *verification) skipNetwork() {
 	}
 }
 
+// writeNodes writes nodes.csv as the export of a graph has it.
+func (v *verification) writeNodes(w io.Writer, g *graph.Graph) error {
+	if v.export.Shared == nil {
+		return graph.WriteNodes(w, g)
+	}
+	if len(v.export.Shared.Own) != g.Nodes() {
+		return graph.WriteNodes(w, g) // another graph
+	}
+	return v.export.Shared.Nodes(g).Write(w)
+}
+
 // compareNetwork compares the network with what the manifest says of it.
 func (v *verification) compareNetwork(n *graph.Network) error {
 	g, o := v.export.Manifest.Graph, n.Origin
 	if listed, err := v.export.Read("nodes.csv"); err == nil {
 		var want bytes.Buffer
-		if err := graph.WriteNodes(&want, n.Graph); err != nil {
+		if err := v.writeNodes(&want, n.Graph); err != nil {
 			return err
 		}
 		if bytes.Equal(listed, want.Bytes()) {

@@ -52,7 +52,9 @@ func (v *verification) layers(ctx context.Context) error {
 	v.description(strategies[0])
 	v.sensitivityIs(worst)
 	v.privacy()
-	v.sampling()
+	if err := v.sampling(ctx, strategies[0]); err != nil {
+		return err
+	}
 	if !v.grouping() {
 		return nil
 	}

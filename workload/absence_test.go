@@ -25,7 +25,7 @@ func TestAbsenceIsDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := k.Gram()
-		if d := scaledDifference(h, want); d > 1e-12 {
+		if d := difference(s, h, want); d > 1e-12 {
 			t.Fatalf("Gram matrices differ by %g", d)
 		}
 		z := randomDense(t, "z", steps, steps)

@@ -28,7 +28,7 @@ func TestGramIsDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := scaledDifference(got, want); d > tolerance {
+		if d := difference(s, got, want); d > tolerance {
 			t.Fatalf("fast and explicit Gram matrices differ by %g", d)
 		}
 		l := s.lags(steps)
@@ -36,7 +36,7 @@ func TestGramIsDefinition(t *testing.T) {
 		if err := addSequences(context.Background(), sequences, w, l, nil); err != nil {
 			t.Fatal(err)
 		}
-		if d := scaledDifference(newKernel(s, steps, sequences).Gram(), want); d > tolerance {
+		if d := difference(s, newKernel(s, steps, sequences).Gram(), want); d > tolerance {
 			t.Fatalf("sequences and explicit Gram matrices differ by %g", d)
 		}
 	})
@@ -77,7 +77,7 @@ func TestNodeGramsAreDefinition(t *testing.T) {
 		sum := mat.NewSymDense(steps, nil)
 		seen := 0
 		err = NodeGrams(context.Background(), w, steps, opts, func(i int, h *mat.SymDense) error {
-			if d := scaledDifference(h, want[i]); i != seen || d > tolerance {
+			if d := difference(opts.Spec, h, want[i]); i != seen || d > tolerance {
 				return fmt.Errorf("node %d, the %dth seen, differs by %g", i, seen, d)
 			}
 			seen++
@@ -91,7 +91,7 @@ func TestNodeGramsAreDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := scaledDifference(sum, h); d > tolerance {
+		if d := difference(opts.Spec, sum, h); d > tolerance {
 			t.Fatalf("Σ H_i differs from H by %g", d)
 		}
 	})

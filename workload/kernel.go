@@ -2,11 +2,11 @@ package workload
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
-	"mafalda/internal/fault"
 )
 
 // Kernel holds what the errors of single steps depend on: mostly the inner products of powers of the gossip matrix,
@@ -23,6 +23,8 @@ type Kernel struct {
 	filter  filter
 	absence Absence
 	weights []float64 // of the steps; nil: 1
+
+	sum *mat.SymDense // Σ_t weights[t]·G_t before the filter, where nothing is known of single steps
 }
 
 // NewKernel computes the kernel for T = steps, at the cost of Gram, which has the arguments and errors explained.
@@ -31,15 +33,15 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 	if err := s.Check(steps); err != nil {
 		return nil, err
 	}
-	if !s.IsStatic() {
-		return nil, fault.New("Workload", nil, "of networks that change is not computed yet")
-	}
 	l := s.lags(steps)
 	if s.Kind == Prefix {
 		return newKernel(s, steps, prefixKernel(l)), nil
 	}
 	if err := checkSquare(w); err != nil {
 		return nil, err
+	}
+	if !s.IsStatic() {
+		return newChangingKernel(ctx, w, steps, opts)
 	}
 	k := make([]float64, l.count*l.count)
 	var err error
@@ -81,6 +83,25 @@ func prefixKernel(l lags) []float64 {
 	return k
 }
 
+// newChangingKernel is NewKernel for networks that change.
+func newChangingKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Kernel, error) {
+	c, err := newChanging(opts.Spec, w, steps)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := c.gram(ctx, opts.Progress)
+	if err != nil {
+		return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
+	}
+	return c.kernel(sum), nil
+}
+
+// HasSteps reports whether StepErrors and WeightedGram know the steps one by one: not those of networks that change.
+func (k *Kernel) HasSteps() bool { return k.sum == nil }
+
+// HasSteps reports whether kernels of the spec have the errors of single steps.
+func (s Spec) HasSteps() bool { return s.IsStatic() }
+
 // Steps returns T.
 func (k *Kernel) Steps() int { return k.steps }
 
@@ -88,16 +109,22 @@ func (k *Kernel) Steps() int { return k.steps }
 func (k *Kernel) Gram() *mat.SymDense { return k.gram(k.weights) }
 
 func (k *Kernel) gram(weights []float64) *mat.SymDense {
-	h := k.base.gram(weights)
+	var h *mat.SymDense
+	if k.sum != nil {
+		h = mat.NewSymDense(k.steps, nil)
+		h.CopySym(k.sum)
+	} else {
+		h = k.base.gram(weights)
+	}
 	k.filter.congruence(h)
 	k.absence.gram(h)
 	return h
 }
 
 // WeightedGram returns Σ_t weights[t]·H_t, the Gram matrix of a weighted sum of the steps' errors, as StepErrors has
-// them; with weights of one it is Gram. O(T³/6).
+// them; with weights of one it is Gram. O(T³/6). It panics unless HasSteps.
 func (k *Kernel) WeightedGram(weights []float64) *mat.SymDense {
-	if len(weights) != k.steps {
+	if len(weights) != k.steps || !k.HasSteps() {
 		panic(mat.ErrShape)
 	}
 	if k.weights != nil {
@@ -110,9 +137,10 @@ func (k *Kernel) WeightedGram(weights []float64) *mat.SymDense {
 	return k.gram(weights)
 }
 
-// StepErrors returns e_t for every step, times what the step counts, given Y = C⁻¹C⁻ᵀ (T×T). O(T³/6).
+// StepErrors returns e_t for every step, times what the step counts, given Y = C⁻¹C⁻ᵀ (T×T). O(T³/6). It panics
+// unless HasSteps.
 func (k *Kernel) StepErrors(y mat.Symmetric) []float64 {
-	if y.SymmetricDim() != k.steps {
+	if y.SymmetricDim() != k.steps || !k.HasSteps() {
 		panic(mat.ErrShape)
 	}
 	errors := k.base.errors(k.filter.spread(k.absence.spread(y)))

@@ -64,7 +64,7 @@ func TestStepErrorsAreDefinition(t *testing.T) {
 		if got := mat.Trace(&product); math.Abs(got-weighted) > 1e-11*(1+weighted) {
 			t.Fatalf("weighted error %v, by definition %v", got, weighted)
 		}
-		if d := scaledDifference(k.WeightedGram(ones(steps)), k.Gram()); d > 1e-12 {
+		if d := difference(s, k.WeightedGram(ones(steps)), k.Gram()); d > 1e-12 {
 			t.Fatalf("Gram matrices differ by %g", d)
 		}
 	})

@@ -112,7 +112,8 @@ func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	return NodeKernels(ctx, w, steps, opts, func(i int, k *Kernel) error { return visit(i, k.Gram()) })
 }
 
-// NodeKernels is NodeGrams for the kernels of the nodes, of which the errors of single steps are made.
+// NodeKernels is NodeGrams for the kernels of the nodes, of which the errors of single steps are made, if they are known
+// (Kernel.HasSteps). Networks that change take nT² numbers of memory; the error is ErrNotExact where that is more than 1 GB.
 func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	visit func(i int, k *Kernel) error) error {
 	s := opts.Spec
@@ -126,6 +127,19 @@ func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 		return err
 	}
 	n, _ := w.Dims()
+	if !s.IsStatic() {
+		c, err := newChanging(s, w, steps)
+		if err != nil {
+			return err
+		}
+		return c.nodeGrams(ctx, func(i int, h *mat.SymDense) error {
+			err := visit(i, c.kernel(h))
+			if opts.Progress != nil {
+				opts.Progress(i+1, n)
+			}
+			return err
+		})
+	}
 	p := newPanel(w, s.lags(steps), 1)
 	k := make([]float64, p.lags.count*p.lags.count)
 	for i := range n {

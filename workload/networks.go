@@ -12,9 +12,8 @@ import (
 // Networks are the gossip matrices that a run of training meets, drawn by a seed where the spec says that they are
 // random. All of it is a function of the seed, the step and the round.
 type Networks struct {
-	changes Changes
-	w       *graph.CSR
-	seed    uint64
+	nodes int
+	at    func(t, round int) *graph.CSR
 }
 
 // Networks returns those of a run over the row-stochastic w (n×n). The errors are a w that is not square, a sequence of
@@ -24,10 +23,38 @@ func (s Spec) Networks(w *graph.CSR, seed uint64) (*Networks, error) {
 		return nil, err
 	}
 	n, _ := w.Dims()
-	if err := s.Changes.checkNodes(n); err != nil {
+	c := s.Changes
+	if err := c.checkNodes(n); err != nil {
 		return nil, err
 	}
-	return &Networks{s.Changes, w, seed}, nil
+	return &Networks{n, func(t, round int) *graph.CSR {
+		base := w
+		if c.GraphSequence != nil {
+			base = c.GraphSequence.At(t)
+		}
+		if !c.random() {
+			return base
+		}
+		return c.draw(base, source(seed, t, round))
+	}}, nil
+}
+
+// source returns random numbers of a round's own.
+func source(seed uint64, t, round int) *rand.Rand {
+	var key [32]byte
+	for i, v := range []uint64{seed, uint64(t), uint64(round), 0x6e6574776f726b73} {
+		binary.LittleEndian.PutUint64(key[8*i:], v)
+	}
+	return rand.New(rand.NewChaCha8(key))
+}
+
+// draw returns what is left of w, or random neighbours.
+func (c Changes) draw(w *graph.CSR, r *rand.Rand) *graph.CSR {
+	n, _ := w.Dims()
+	if c.RandomNeighbours > 0 {
+		return randomgossip.DrawNeighbours(r, n, c.RandomNeighbours)
+	}
+	return randomgossip.Surviving(w, randomgossip.Up(r, n, c.NodeFailures, c.LinkFailures))
 }
 
 func (c Changes) checkNodes(n int) error {
@@ -44,32 +71,7 @@ func (c Changes) checkNodes(n int) error {
 }
 
 // Nodes returns n.
-func (n *Networks) Nodes() int {
-	nodes, _ := n.w.Dims()
-	return nodes
-}
+func (n *Networks) Nodes() int { return n.nodes }
 
 // At returns the matrix of a round of gossip in step t; rounds count from 0.
-func (n *Networks) At(t, round int) *graph.CSR {
-	w := n.base(t)
-	if !n.changes.random() {
-		return w
-	}
-	var key [32]byte
-	for i, v := range []uint64{n.seed, uint64(t), uint64(round), 0x6e6574776f726b73} {
-		binary.LittleEndian.PutUint64(key[8*i:], v)
-	}
-	r := rand.New(rand.NewChaCha8(key))
-	if s := n.changes.RandomNeighbours; s > 0 {
-		return randomgossip.DrawNeighbours(r, n.Nodes(), s)
-	}
-	return randomgossip.Surviving(w, randomgossip.Up(r, n.Nodes(), n.changes.NodeFailures, n.changes.LinkFailures))
-}
-
-// base returns the matrix of step t when nothing fails.
-func (n *Networks) base(t int) *graph.CSR {
-	if q := n.changes.GraphSequence; q != nil {
-		return q.At(t)
-	}
-	return n.w
-}
+func (n *Networks) At(t, round int) *graph.CSR { return n.at(t, round) }

@@ -68,8 +68,8 @@ func (s *Sequence) At(t int) *graph.CSR { return s.matrices[t%s.length] }
 // Attach returns other, which must have the matrices that s is the digest of.
 func (s *Sequence) Attach(other *Sequence) (*Sequence, error) {
 	if other.length != s.length || other.digest != s.digest {
-		return nil, fault.New("GraphSequence", nil, "its networks are not those of before: the SHA-256 is %s, and was %s",
-			other.digest, s.digest)
+		return nil, fault.New("GraphSequence", nil,
+			"its networks are not those of before: the SHA-256 is %s, and was %s", other.digest, s.digest)
 	}
 	return other, nil
 }

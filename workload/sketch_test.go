@@ -78,7 +78,7 @@ func TestSketchOfEverything(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := scaledDifference(s.Kernel(steps).Gram(), want); d > 1e-9 {
+		if d := largestDifference(s.Kernel(steps).Gram(), want); d > 1e-9 {
 			t.Fatalf("the sketch is %g off", d)
 		}
 	})

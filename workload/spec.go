@@ -182,8 +182,8 @@ func (s Spec) checkRates(steps int) error {
 		return err
 	}
 	if i := slices.IndexFunc(rates, func(r float64) bool { return r*s.WeightDecay >= 1 }); i >= 0 {
-		return fault.New("WeightDecay", s.WeightDecay, "times the rate %v of step %d is %v: it must be below 1", rates[i],
-			i+1, rates[i]*s.WeightDecay)
+		return fault.New("WeightDecay", s.WeightDecay, "times the rate %v of step %d is %v: it must be below 1",
+			rates[i], i+1, rates[i]*s.WeightDecay)
 	}
 	return nil
 }

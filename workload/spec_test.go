@@ -193,7 +193,7 @@ func TestSpecJSON(t *testing.T) {
 		t.Errorf("the plain workload is %s, %v", text, err)
 	}
 	for _, bad := range []string{`{}`, `{"kind":"models"}`, `{"kind":"model","weights":"first"}`,
-		`{"kind":"model","learning_rates":"sine"}`, `{"kind":"model","learning_rates":{}}`, `[]`} {
+		`{"kind":"model","learning_rates":"sine"}`, `{"kind":"model","learning_rates":{}}`, `[]`, `{"kind":"model","impulse":0.9}`} {
 		if err := json.Unmarshal([]byte(bad), new(Spec)); err == nil {
 			t.Errorf("%s was accepted", bad)
 		}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"mafalda/internal/study"
@@ -72,7 +73,9 @@ func nameOrList(name string, list []float64) (json.RawMessage, error) {
 // UnmarshalJSON reads what MarshalJSON writes, and refuses unknown names. A sequence comes without its matrices.
 func (s *Spec) UnmarshalJSON(data []byte) error {
 	var in specJSON
-	err := json.Unmarshal(data, &in)
+	strict := json.NewDecoder(bytes.NewReader(data))
+	strict.DisallowUnknownFields()
+	err := strict.Decode(&in)
 	if err != nil {
 		return err
 	}
@@ -116,8 +119,8 @@ func decode[T any](data json.RawMessage, parse func(string) (T, error), list fun
 	return list(numbers), nil
 }
 
-// String returns the kind of a plain workload, and otherwise the JSON text: equal texts are equal workloads, on the same
-// network. It is what keys of studies hold.
+// String returns the kind of a plain workload, and otherwise the JSON text: equal texts are equal workloads, on the
+// same network. It is what keys of studies hold.
 func (s Spec) String() string {
 	if s.IsPlain() {
 		return s.Kind.String()

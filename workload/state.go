@@ -51,6 +51,9 @@ func (s *State[F]) Step() int { return s.step }
 // Models returns the models (n×d), to be read and, before the first step, written, until the next call of a method.
 func (s *State[F]) Models() []F { return s.models }
 
+// Trackers returns y of gradient tracking (n×d), as Models does the models; nil without it.
+func (s *State[F]) Trackers() []F { return s.tracker }
+
 // Model returns that of node u.
 func (s *State[F]) Model(u int) []F { return s.models[u*s.size : (u+1)*s.size] }
 
@@ -110,7 +113,7 @@ func (s *State[F]) Gossip(networks *Networks) {
 // average returns w·x, in the place of other, which becomes x.
 func (s *State[F]) average(w *graph.CSR, x []F) []F {
 	y := s.other
-	parallel.For(s.nodes, func(u int) {
+	s.each(func(u int) {
 		row := y[u*s.size : (u+1)*s.size]
 		clear(row)
 		w.DoRowNonZero(u, func(_, v int, weight float64) { axpy(weight, x[v*s.size:(v+1)*s.size], row) })
@@ -121,7 +124,18 @@ func (s *State[F]) average(w *graph.CSR, x []F) []F {
 
 // rows calls f for the numbers of every node.
 func (s *State[F]) rows(f func(from, to int)) {
-	parallel.For(s.nodes, func(u int) { f(u*s.size, (u+1)*s.size) })
+	s.each(func(u int) { f(u*s.size, (u+1)*s.size) })
+}
+
+// each calls f for every node, on several goroutines where there is enough to do.
+func (s *State[F]) each(f func(u int)) {
+	if len(s.models) >= parallel.Part {
+		parallel.For(s.nodes, f)
+		return
+	}
+	for u := range s.nodes {
+		f(u)
+	}
 }
 
 // axpy adds a·x to y.

@@ -60,8 +60,8 @@ func (w Weights) all() bool {
 }
 
 // Vector returns the weights of T = steps. The errors are fault.Arguments of AverageLast and Weights: fewer steps than
-// are to count, weights that are negative, not finite or not T, and a last weight of 0: noise that is added when nothing
-// counts any more would cost nothing.
+// are to count, weights that are negative, not finite or not T, and a last weight of 0: noise that is added when
+// nothing counts any more would cost nothing.
 func (w Weights) Vector(steps int) ([]float64, error) {
 	if w.list == nil && (w.last < 0 || w.last > steps) {
 		return nil, fault.New("AverageLast", w.last, "must be at least 1 and at most the %d steps", steps)

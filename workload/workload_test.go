@@ -78,6 +78,27 @@ func scaledDifference(a, b *mat.SymDense) float64 {
 	return worst
 }
 
+// difference is scaledDifference, and for gradient tracking, where differences of large numbers are small, the largest.
+func difference(s Spec, a, b *mat.SymDense) float64 {
+	if s.GradientTracking {
+		return largestDifference(a, b)
+	}
+	return scaledDifference(a, b)
+}
+
+// largestDifference is the largest difference between two Gram matrices, relative to the largest entry of b.
+func largestDifference(a, b *mat.SymDense) float64 {
+	var d mat.Dense
+	d.Sub(a, b)
+	return mat.Max(absolute(&d)) / mat.Max(absolute(b))
+}
+
+func absolute(a mat.Matrix) mat.Matrix {
+	var d mat.Dense
+	d.Apply(func(_, _ int, v float64) float64 { return math.Abs(v) }, a)
+	return &d
+}
+
 func TestParseKind(t *testing.T) {
 	for _, name := range Kinds() {
 		k, err := ParseKind(name)

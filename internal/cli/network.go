@@ -35,7 +35,7 @@ func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.GossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.Directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
-	cmd.Flags().Var((*SeedNumber)(&f.Seed), "seed", "seed of random graphs")
+	cmd.Flags().Var((*SeedNumber)(&f.Seed), "seed", "seed of random graphs and random estimates")
 	CompleteWith(cmd, "gossip", graph.Schemes())
 }
 

@@ -9,13 +9,12 @@ import (
 
 // Law is what a gossip matrix that is drawn, n×n, is in expectation.
 type Law struct {
-	mean    *graph.CSR
-	covary  func(dst, m []float64) // adds E[WᵀMW] - E[W]ᵀM E[W]; nil if that is 0
-	workers int
+	mean   *graph.CSR
+	covary func(dst, m []float64) // adds E[WᵀMW] - E[W]ᵀM E[W]; nil if that is 0
 }
 
 // ErrUneven is returned for matrices whose rows are not uniform: their expectations have no closed form.
-var ErrUneven = errors.New("failures are known in closed form where every node gives itself and its neighbours the same weight")
+var ErrUneven = errors.New("failures have a closed form where nodes give themselves and all neighbours the same weight")
 
 // uniformity is how much the weights of a row may differ, relative to their sum, to be the same but for rounding.
 const uniformity = 1e-12
@@ -95,17 +94,27 @@ func (e *moments) row(degree int) row {
 	}
 }
 
-// addRow adds m·(u E[w wᵀ] + v e eᵀ - w̄ w̄ᵀ) to dst, for the row w of node i when it is up, which it is with the
-// probability u, and otherwise e, with v = 1-u; w̄ = (self, other) is the mean of both.
-func addRow(dst []float64, n, i int, neighbours []int, m, u float64, r row, self, other float64) {
-	dst[i*n+i] += m * (u*r.second[0] + 1 - u - self*self)
-	cross := m * (u*r.second[1] - self*other)
-	twice, pair := m*(u*r.second[1]-other*other), m*(u*r.second[2]-other*other)
-	for _, a := range neighbours {
+// ownCovariance is that of the row of node i with itself: it is w when the node is up, with the probability up, and
+// otherwise e_i; the mean of both is self for i and other for its neighbours.
+type ownCovariance struct {
+	i           int
+	neighbours  []int
+	up          float64
+	row         row
+	self, other float64
+}
+
+// addTo adds m·(up·E[w wᵀ] + (1-up) e eᵀ - w̄ w̄ᵀ) to dst (n×n).
+func (c ownCovariance) addTo(dst []float64, n int, m float64) {
+	i, u, second, self, other := c.i, c.up, c.row.second, c.self, c.other
+	dst[i*n+i] += m * (u*second[0] + 1 - u - self*self)
+	cross := m * (u*second[1] - self*other)
+	twice, pair := m*(u*second[1]-other*other), m*(u*second[2]-other*other)
+	for _, a := range c.neighbours {
 		dst[i*n+a] += cross
 		dst[a*n+i] += cross
 		line := dst[a*n : (a+1)*n]
-		for _, b := range neighbours {
+		for _, b := range c.neighbours {
 			line[b] += pair
 		}
 		line[a] += twice - pair

@@ -52,7 +52,7 @@ func (l *links) covary(dst, m []float64) {
 	n := len(l.neighbours)
 	for i, around := range l.neighbours {
 		r := l.rows[i]
-		addRow(dst, n, i, around, m[i*n+i], 1, r, r.self, r.other)
+		ownCovariance{i, around, 1, r, r.self, r.other}.addTo(dst, n, m[i*n+i])
 	}
 	l.shared(dst, m)
 }

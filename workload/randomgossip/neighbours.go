@@ -16,6 +16,9 @@ func NewNeighbours(n, s int) Neighbours {
 	return Neighbours{float64(n), 1 - float64(s)/float64(s+1)*float64(n)/float64(max(1, n-1))}
 }
 
+// Nodes returns n.
+func (l Neighbours) Nodes() float64 { return l.n }
+
 // Mean returns E[W].
 func (l Neighbours) Mean() (along, across float64) { return 1, l.across }
 

@@ -27,8 +27,8 @@ type nodes struct {
 // relation is a node j > i whose row has something in common with that of i, and the covariance of the two.
 type relation struct{ node, table int }
 
-// table is the covariance of w_i[a] and w_j[b] by what a is for i and b for j, and what it is more for a = b, where that
-// is a neighbour of both.
+// table is the covariance of w_i[a] and w_j[b] by what a is for i and b for j, and what it is more for a = b, where
+// that is a neighbour of both.
 type table struct {
 	by    [classes][classes]float64
 	equal float64
@@ -164,11 +164,13 @@ func (l *nodes) table(e *moments, k pair, i, j int) table {
 	return t
 }
 
-// parts is how many sums there are that are added up in the end: as many for any number of processors.
-const parts = 8
+// partFloats is the room for sums that are added up in the end, of which there are 8 at most, and as many for any
+// number of processors.
+const partFloats = 1 << 25
 
 func (l *nodes) covary(dst, m []float64) {
 	n := len(l.neighbours)
+	parts := max(1, min(8, partFloats/(2*n*n)))
 	upper, lower := make([][]float64, parts), make([][]float64, parts)
 	parallel.For(parts, func(part int) {
 		upper[part], lower[part] = make([]float64, n*n), make([]float64, n*n)
@@ -185,7 +187,7 @@ func (l *nodes) covary(dst, m []float64) {
 		}
 	}
 	for i, around := range l.neighbours {
-		addRow(dst, n, i, around, m[i*n+i], 1-l.p, l.rows[i], l.self[i], l.other[i])
+		ownCovariance{i, around, 1 - l.p, l.rows[i], l.self[i], l.other[i]}.addTo(dst, n, m[i*n+i])
 	}
 }
 
@@ -194,7 +196,6 @@ type visitor struct {
 	*nodes
 	near, far []bool // neighbours of i, and of j
 	weights   [classes][]float64
-	back      [classes][]float64
 }
 
 func newVisitor(l *nodes) *visitor {

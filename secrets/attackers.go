@@ -1,0 +1,167 @@
+package secrets
+
+import (
+	"fmt"
+	"slices"
+
+	"mafalda/internal/fault"
+)
+
+// Attackers are the coalitions of curious nodes that noise has to withstand. The eavesdropper, who has no secret, is
+// always one of them. They are immutable.
+type Attackers struct {
+	nodes      int
+	coalitions [][]int // distinct, ascending nodes each, by size and then by nodes; the first is empty
+}
+
+// Colluding returns all coalitions of at most so many of n nodes, and with them the eavesdropper: with a size of one
+// every single node is curious, and none talks to another. Coalitions of all nodes are left out: there is nobody left to
+// protect. The error is a size that is negative, or of more than MostCoalitions coalitions.
+func Colluding(nodes, size int) (*Attackers, error) {
+	if nodes < 1 || size < 0 {
+		return nil, fault.New("Coalitions", size, "must not be negative, of at least one node")
+	}
+	size = min(size, nodes-1)
+	if count := coalitions(nodes, size); count > MostCoalitions {
+		return nil, fault.New("Coalitions", size, "is too large for %d nodes: at most %d coalitions", nodes, MostCoalitions)
+	}
+	all := [][]int{{}}
+	last := all // of the size before
+	for range size {
+		var next [][]int
+		for _, c := range last {
+			from := 0
+			if len(c) > 0 {
+				from = c[len(c)-1] + 1
+			}
+			for v := from; v < nodes; v++ {
+				next = append(next, append(slices.Clone(c), v))
+			}
+		}
+		all, last = append(all, next...), next
+	}
+	return &Attackers{nodes: nodes, coalitions: all}, nil
+}
+
+// MostCoalitions bounds the number of coalitions: each costs an inverse.
+const MostCoalitions = 1 << 20
+
+// coalitions returns the number of sets of at most size of n nodes, or a number above MostCoalitions.
+func coalitions(nodes, size int) int {
+	count, sets := 1, 1
+	for k := range size {
+		sets = sets * (nodes - k) / (k + 1)
+		if count += sets; count > MostCoalitions {
+			break
+		}
+	}
+	return count
+}
+
+// NewAttackers returns the eavesdropper and these coalitions of n nodes, which are copied. Coalitions that are there
+// twice count once. The errors are nodes out of range, nodes twice in a coalition, and a coalition of all nodes.
+func NewAttackers(nodes int, list [][]int) (*Attackers, error) {
+	if nodes < 1 {
+		return nil, fault.New("Nodes", nodes, "must be at least 1")
+	}
+	if len(list) > MostCoalitions {
+		return nil, fault.New("Coalitions", len(list), "are too many: at most %d", MostCoalitions)
+	}
+	all := [][]int{{}}
+	for _, c := range list {
+		sorted := slices.Sorted(slices.Values(c))
+		for i, v := range sorted {
+			switch {
+			case v < 0 || v >= nodes:
+				return nil, fmt.Errorf("coalition with node %d of %d", v, nodes)
+			case i > 0 && v == sorted[i-1]:
+				return nil, fmt.Errorf("coalition with node %d twice", v)
+			}
+		}
+		if len(sorted) == nodes {
+			return nil, fmt.Errorf("a coalition of all %d nodes: there is nobody left to protect", nodes)
+		}
+		all = append(all, sorted)
+	}
+	slices.SortFunc(all, compareCoalitions)
+	return &Attackers{nodes: nodes, coalitions: slices.CompactFunc(all, slices.Equal)}, nil
+}
+
+func compareCoalitions(a, b []int) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return slices.Compare(a, b)
+}
+
+// Nodes returns n.
+func (a *Attackers) Nodes() int { return a.nodes }
+
+// Coalitions returns all coalitions, by size; the first is the empty one, the eavesdropper. The slices must not be
+// changed.
+func (a *Attackers) Coalitions() [][]int { return a.coalitions }
+
+// Largest returns the size of the largest coalition.
+func (a *Attackers) Largest() int { return len(a.coalitions[len(a.coalitions)-1]) }
+
+// Threat is an attacker, and those whom no larger attacker threatens more.
+type Threat struct {
+	Attacker []int // ascending; empty: the eavesdropper
+	Victims  []int // ascending, outside of Attacker, never none
+}
+
+// Threats returns what has to be checked: a coalition within another one learns no more of a victim than that. Every
+// pair of a coalition and a node outside of it is one of these, or less than one of them.
+func (a *Attackers) Threats() []Threat {
+	var all []Threat
+	member := make([][]bool, 0, len(a.coalitions))
+	for _, c := range a.coalitions {
+		in := make([]bool, a.nodes)
+		for _, v := range c {
+			in[v] = true
+		}
+		member = append(member, in)
+	}
+	larger := len(a.coalitions) // those from here on are larger than the one looked at
+	for i := len(a.coalitions) - 1; i >= 0; i-- {
+		c := a.coalitions[i]
+		if i+1 < len(a.coalitions) && len(a.coalitions[i+1]) > len(c) {
+			larger = i + 1
+		}
+		open := make([]bool, a.nodes)
+		left := a.nodes - len(c)
+		for v := range open {
+			open[v] = !member[i][v]
+		}
+		for j := larger; j < len(a.coalitions) && left > 0; j++ {
+			if !within(c, member[j]) {
+				continue
+			}
+			for v, in := range member[j] {
+				if open[v] && !in {
+					open[v] = false
+					left--
+				}
+			}
+		}
+		if left > 0 {
+			all = append(all, Threat{c, indices(open)})
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+func within(coalition []int, member []bool) bool {
+	return !slices.ContainsFunc(coalition, func(v int) bool { return !member[v] })
+}
+
+func indices(set []bool) []int {
+	var all []int
+	for v, in := range set {
+		if in {
+			all = append(all, v)
+		}
+	}
+	return all
+}
