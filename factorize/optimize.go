@@ -2,6 +2,7 @@ package factorize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -40,6 +41,9 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 		return nil, err
 	}
 	search, err := newSearch(scaled, k, opts)
+	if errors.Is(err, errSingular) {
+		return optimizeSingular(ctx, h, k, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +115,7 @@ type search struct {
 func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 	var chol dense.Cholesky
 	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)

@@ -17,6 +17,7 @@ import (
 
 // BenchmarkFlags say which graphs and schemas strategies are compared on: benchmarks.Study.
 type BenchmarkFlags struct {
+	Workloads             bool // the study is benchmarks.WorkloadStudy, instead
 	graphs                []string
 	only                  bool
 	steps, participations int
@@ -31,6 +32,8 @@ func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
 	fl.StringArrayVarP(&f.graphs, "graph", "g", nil,
 		"a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
 	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
+	fl.BoolVar(&f.Workloads, "workloads", false, "compare what knows the optimizer and the network with what does not, instead;\n"+
+		"--graph takes the place of its graphs")
 	fl.VarP((*WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
 	fl.VarP((*WholeNumber)(&f.participations), "participations", "k",
 		"participations for --T (default 20 if 20 divides T)")
@@ -50,27 +53,19 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 	if graphs = append(graphs, f.graphs...); len(graphs) == 0 {
 		return nil, Usagef("--only without --graph leaves nothing to measure")
 	}
-	if f.network.GossipFile != "" {
-		return nil, Usagef("--gossip-matrix fits one graph only: use mafalda optimize")
+	one, given, err := f.schema(cmd)
+	if err != nil {
+		return nil, err
 	}
-	if cmd.Flags().Changed("T") || cmd.Flags().Changed("participations") {
-		s, err := participation.Complete(f.steps, f.participations, 0)
-		if err != nil {
-			return nil, Usage(err)
-		}
-		schemas = []participation.Cyclic{s}
+	if given {
+		schemas = []participation.Cyclic{one}
+	}
+	networks, err := f.networks(graphs, note)
+	if err != nil {
+		return nil, err
 	}
 	var all []benchmarks.Case
-	for _, source := range graphs {
-		network := f.network
-		network.Source = source
-		n, err := network.Load()
-		if err != nil {
-			return nil, Usage(err)
-		}
-		for _, text := range n.Notes {
-			note(source + ": " + text)
-		}
+	for _, n := range networks {
 		cases, err := benchmarks.Cases(n, schemas)
 		if err != nil {
 			return nil, Usage(err)
@@ -83,6 +78,36 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 	}
 	s, err := benchmarks.NewStudy(all, o, f.levels)
 	return s, LevelError(err)
+}
+
+// schema returns what --T and --participations say, if they are given.
+func (f *BenchmarkFlags) schema(cmd *cobra.Command) (s participation.Cyclic, given bool, err error) {
+	if !cmd.Flags().Changed("T") && !cmd.Flags().Changed("participations") {
+		return s, false, nil
+	}
+	s, err = participation.Complete(f.steps, f.participations, 0)
+	return s, true, Usage(err)
+}
+
+// networks loads graphs. Its errors are ones of usage.
+func (f *BenchmarkFlags) networks(graphs []string, note func(string)) ([]*graph.Network, error) {
+	if f.network.GossipFile != "" {
+		return nil, Usagef("--gossip-matrix fits one graph only: use mafalda optimize")
+	}
+	var all []*graph.Network
+	for _, source := range graphs {
+		network := f.network
+		network.Source = source
+		n, err := network.Load()
+		if err != nil {
+			return nil, Usage(err)
+		}
+		for _, text := range n.Notes {
+			note(source + ": " + text)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 // BindPrivacies binds --epsilon and --delta as levels that strategies are compared at.
