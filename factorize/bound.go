@@ -34,6 +34,9 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 			x.SymmetricDim())
 	}
 	k := denseMask(participation.Relaxation(schema))
+	if !isDefinite(h) {
+		return lowerBoundSingular(h, x, k)
+	}
 	full := mat.DenseCopyOf(x).RawMatrix().Data
 	root, lambda, err := dualOf(h, full, k)
 	if err != nil {

@@ -214,10 +214,5 @@ func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) 
 
 // lastBound is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h.
 func lastBound(root *mat.Dense, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
-	k := denseMask(participation.Relaxation(schema))
-	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
-	if err != nil {
-		return 0, err
-	}
-	return singularValueBound(root, lambda, k)
+	return mixedBound(root, h, x, denseMask(participation.Relaxation(schema)))
 }
