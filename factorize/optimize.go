@@ -2,6 +2,7 @@ package factorize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,10 +41,10 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	if err != nil {
 		return nil, err
 	}
-	if !isDefinite(scaled) {
+	search, err := newSearch(scaled, k, opts)
+	if errors.Is(err, errSingular) {
 		return optimizeSingular(ctx, h, k, opts)
 	}
-	search, err := newSearch(scaled, k, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (s *search) report(it optim.Iteration) {
 func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 	var chol dense.Cholesky
 	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)

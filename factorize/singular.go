@@ -2,72 +2,53 @@ package factorize
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/dense"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// A Gram matrix is singular, at least numerically, where the noise of some steps costs next to nothing: steps that do not
-// count, or have a rate of 0. The error then has no smallest value, since such noise can be made as large as one likes
-// to hide what others add, but it has an infimum. It is approached by the optima for H + mix·I, and bounded by their
-// dual variables, which are as good for H itself.
+// errSingular is wrapped where a Gram matrix has no Cholesky factor in floating point.
+var errSingular = errors.New("it is not positive definite in floating point")
 
-// singularMixes are the mixes, relative to the mean of H's diagonal.
-func singularMixes() []float64 { return []float64{1e-4, 1e-6, 1e-8, 1e-10} }
-
-// isDefinite reports whether h is numerically positive definite.
-func isDefinite(h *mat.SymDense) bool {
-	var chol dense.Cholesky
-	return chol.Factorize(h)
-}
-
-// mixed returns h + mix·(mean of the diagonal)·I.
-func mixed(h *mat.SymDense, mix float64) *mat.SymDense {
-	n := h.SymmetricDim()
-	out := mat.NewSymDense(n, nil)
-	out.CopySym(h)
-	add := mix * mat.Trace(h) / float64(n)
-	for s := range n {
-		out.SetSym(s, s, out.At(s, s)+add)
+// withShare returns h with such a share of its mean diagonal on the diagonal, too.
+func withShare(h *mat.SymDense, share float64) *mat.SymDense {
+	var sum mat.SymDense
+	sum.ScaleSym(1, h)
+	steps := h.SymmetricDim()
+	more := share * mat.Trace(h) / float64(steps)
+	for t := range steps {
+		sum.SetSym(t, t, sum.At(t, t)+more)
 	}
-	return out
+	return &sum
 }
 
-// optimizeSingular is optimizeMasked for a positive semidefinite h. The error is ErrGram for others, and where patterns
-// overlap.
+// optimizeSingular is optimizeMasked for Gram matrices that are positive semidefinite only, where the noise of some
+// steps, or of combinations of them, costs nothing: steps that do not count, rates of zero. The infimum need not be
+// attained then. A share of the identity is added, less and less of it until the certified gap is reached; losses and
+// LowerBound are for h itself, the latter from the singular values of a factor that is below it, as in optimizeLast.
 func optimizeSingular(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
-	root, err := semidefiniteRoot(h)
+	root, err := rootBelow(h)
 	if err != nil {
 		return nil, err
 	}
-	if !participation.IsPartition(k.schema) {
-		return nil, fmt.Errorf("%w: it is not positive definite, and patterns overlap", ErrGram)
-	}
-	best := &Result{Status: optim.IterationLimit}
+	best := &Result{Status: optim.Stalled}
 	best.Loss = math.Inf(1)
-	inner := opts
-	inner.Gap = math.Max(opts.Gap/8, MinGap(k.schema.Steps()))
-	before := 0
-	inner.Progress = func(it Iteration) {
-		if opts.Progress != nil {
-			it.Count += before
-			opts.Progress(it)
-		}
-	}
-	for _, mix := range singularMixes() {
-		regular := mixed(h, mix)
-		r, err := optimizeMasked(ctx, regular, k, inner)
+	inner := Options{Gap: math.Max(opts.Gap/8, MinGap(k.schema.Steps())), MaxIterations: opts.MaxIterations,
+		Start: opts.Start}
+	relaxed := newMask(participation.Relaxation(k.schema), k.bandwidth)
+	for round, share := range lastMixes() {
+		some := withShare(h, share)
+		r, err := optimizeMasked(ctx, some, k, inner)
 		if err != nil {
 			return nil, err
 		}
-		before += r.Iterations
-		best.Iterations = before
+		best.Iterations += r.Iterations
+		x := strategy.GramOf(r.Strategy)
 		q, err := Evaluate(r.Strategy, Mean(h), k.schema)
 		if err != nil {
 			return nil, err
@@ -75,57 +56,38 @@ func optimizeSingular(ctx context.Context, h *mat.SymDense, k mask, opts Options
 		if q.Loss < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, q
 		}
-		bound, err := mixedBound(root, regular, strategy.GramOf(r.Strategy), k)
+		bound, err := boundBelow(root, some, x, relaxed)
 		if err != nil {
 			return nil, err
 		}
 		best.LowerBound = math.Max(best.LowerBound, bound)
 		best.Gap = gapOf(best.Loss, best.LowerBound)
-		switch {
-		case best.Gap <= opts.Gap:
-			best.Status = optim.Converged
-			return best, nil
-		case r.Status == optim.Interrupted:
-			best.Status = optim.Interrupted
-			return best, nil
+		if opts.Progress != nil {
+			opts.Progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap,
+				X: mat.DenseCopyOf(x).RawMatrix().Data})
 		}
-		inner.Start = strategy.GramOf(r.Strategy)
+		if best.Gap <= opts.Gap {
+			best.Status = optim.Converged
+			break
+		}
+		if r.Status == optim.Interrupted {
+			best.Status = optim.Interrupted
+			break
+		}
+		inner.Start = x
 	}
 	return best, nil
 }
 
-// semidefiniteRoot is rootBelow for h that is positive semidefinite but for rounding.
-func semidefiniteRoot(h *mat.SymDense) (*mat.Dense, error) {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(h, false) {
-		return nil, fmt.Errorf("%w: its eigenvalues did not converge", ErrGram)
-	}
-	values := eigen.Values(nil)
-	n := len(values)
-	if rounding := 64 * float64(n) * 0x1p-53 * values[n-1]; !(values[0] >= -rounding) {
-		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
-	}
-	return rootBelow(h)
-}
-
-// mixedBound is the lower bound for the loss on RᵀR, with the dual variable of x for h.
-func mixedBound(root *mat.Dense, h, x *mat.SymDense, k mask) (float64, error) {
-	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
-	if err != nil {
-		return 0, err
-	}
-	return singularValueBound(root, lambda, k)
-}
-
-// lowerBoundSingular is LowerBound for a positive semidefinite h.
+// lowerBoundSingular is LowerBound for Gram matrices that are positive semidefinite only.
 func lowerBoundSingular(h, x *mat.SymDense, k mask) (float64, error) {
-	root, err := semidefiniteRoot(h)
+	root, err := rootBelow(h)
 	if err != nil {
 		return 0, err
 	}
 	best := 0.0
-	for _, mix := range singularMixes() {
-		bound, err := mixedBound(root, mixed(h, mix), x, k)
+	for _, share := range lastMixes() {
+		bound, err := boundBelow(root, withShare(h, share), x, k)
 		if err != nil {
 			return 0, err
 		}

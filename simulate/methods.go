@@ -151,22 +151,31 @@ func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, e
 	return r.Strategy, converged(r)
 }
 
+// Gaps of strategies for more than plain training, whose last digits take long where rates are close to 0.
+const (
+	trainedGap = 1e-4 // that searches stop at
+	enoughGap  = 1e-3 // of a search that ended before: far less than what seeds make of a loss
+)
+
 // gapFor returns the certified gap that a search stops at: where the noise of some steps costs nothing, that of the
-// last step's error; otherwise the default.
+// last step's error; for plain training the default, 0.
 func gapFor(spec workload.Spec, steps int) float64 {
-	if spec.HasFreeNoise(steps) {
+	switch {
+	case spec.HasFreeNoise(steps):
 		return factorize.LastStep.DefaultGap()
+	case spec.IsPlain():
+		return 0
 	}
-	return 0
+	return trainedGap
 }
 
 // converged is the error of an optimum that is none.
 func converged(r *factorize.Result) error {
-	switch r.Status {
-	case optim.Converged:
-		return nil
-	case optim.Interrupted:
+	switch {
+	case r.Status == optim.Interrupted:
 		return context.Canceled
+	case r.Status == optim.Converged || r.Gap <= enoughGap:
+		return nil
 	}
 	return fmt.Errorf("%v with a gap of %s", r.Status, strconv.FormatFloat(rounding.Up(r.Gap, 2), 'g', 2, 64))
 }

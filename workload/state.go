@@ -51,6 +51,9 @@ func (s *State[F]) Step() int { return s.step }
 // Models returns the models (n×d), to be read and, before the first step, written, until the next call of a method.
 func (s *State[F]) Models() []F { return s.models }
 
+// Trackers returns y of gradient tracking (n×d), as Models does the models; nil without it.
+func (s *State[F]) Trackers() []F { return s.tracker }
+
 // Model returns that of node u.
 func (s *State[F]) Model(u int) []F { return s.models[u*s.size : (u+1)*s.size] }
 

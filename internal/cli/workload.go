@@ -42,10 +42,16 @@ func (f *WorkloadFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	fl.Var((*WholeNumber)(&f.averageLast), "average-last",
 		"count the errors of the last so many steps alone, as of models that are averaged\n"+
 			"or compared there (default: those of all steps)")
+	InGroup(cmd, trainingGroup, "average-last")
+	f.BindAbsence(cmd)
+}
+
+// BindAbsence binds that nodes may miss steps.
+func (f *WorkloadFlags) BindAbsence(cmd *cobra.Command) {
+	fl := cmd.Flags()
 	fl.Float64Var(&f.missed, "missed-steps", 0,
 		"probability that a node has no gradient in a step, and sends no noise")
 	fl.BoolVar(&f.carry, "carry", false, "the next message has the rows of noise of missed steps; otherwise they are lost")
-	InGroup(cmd, trainingGroup, "average-last")
 	InGroup(cmd, absenceGroup, "missed-steps", "carry")
 }
 
