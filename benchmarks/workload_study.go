@@ -162,7 +162,7 @@ func WriteWorkloads(w io.Writer, rows []WorkloadRow) error {
 		}
 		lines = append(lines, []string{r.Graph, strconv.Itoa(r.Nodes), strconv.Itoa(r.K), strconv.Itoa(r.B), r.Workload,
 			number(r.Loss), number(r.LowerBound), number(r.Gap), number(r.PlainLoss), number(r.PlainExcess),
-			number(r.CentralizedLoss), number(r.CentralizedExcess), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
+			allDigits(r.CentralizedLoss), allDigits(r.CentralizedExcess), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
 			string(spec), r.SHA256})
 	}
 	return csv.NewWriter(w).WriteAll(lines)

@@ -62,7 +62,11 @@ func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) erro
 		var lines [][]string
 		for len(rows) > 0 && sameTable(&rows[0], &first) {
 			r := rows[0]
-			lines = append(lines, []string{r.Workload, excess(r.PlainExcess), excess(r.CentralizedExcess), DecimalUp(r.Gap, 2)})
+			centralized := "-"
+			if r.CentralizedLoss > 0 {
+				centralized = excess(r.CentralizedExcess)
+			}
+			lines = append(lines, []string{r.Workload, excess(r.PlainExcess), centralized, DecimalUp(r.Gap, 2)})
 			rows = rows[1:]
 		}
 		fmt.Fprintf(w, "%s, %d nodes, T = %d, k = %d, b = %d\n", names.OfWorkload(&first), first.Nodes, first.K*first.B,
