@@ -46,8 +46,8 @@ func TestBenchmarkWorkloads(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"another seed":  {append(args, "--seed", "3"), "seed is 0 there and 3 here"},
-		"other study":   {[]string{"benchmark", "--only", "--graph", "cycle:5", "-o", dir}, "benchmark"},
+		"another seed": {append(args, "--seed", "3"), "seed is 0 there and 3 here"},
+		"other study":  {[]string{"benchmark", "--only", "--graph", "cycle:5", "-o", dir}, "benchmark"},
 		"few steps": {[]string{"benchmark", "--workloads", "--T", "4", "-k", "2"},
 			"--T 4: the workloads compared have 8"},
 		"privacy":       {[]string{"benchmark", "--workloads", "--epsilon", "2"}, "--epsilon is not for --workloads"},
