@@ -26,8 +26,8 @@ type WorkloadCell struct {
 	Spec     workload.Spec `json:"workload_spec"`
 }
 
-// WorkloadRow is what strategies cost under one workload on one network: losses, sens(C)²·tr(C⁻ᵀHC⁻¹), which are squared
-// errors at equal privacy.
+// WorkloadRow is what strategies cost under one workload on one network: losses, sens(C)²·tr(C⁻ᵀHC⁻¹), which are
+// squared errors at equal privacy.
 type WorkloadRow struct {
 	Graph    string        `json:"graph"`
 	Nodes    int           `json:"nodes"`
@@ -140,8 +140,8 @@ func strategyFor(ctx context.Context, n *graph.Network, s workload.Spec, schema 
 
 // optimumFor returns the objective of a workload on a network, and its certified optimum. A search that its context
 // ended is context.Canceled.
-func optimumFor(ctx context.Context, n *graph.Network, s workload.Spec, schema participation.Cyclic) (factorize.Objective,
-	*factorize.Result, error) {
+func optimumFor(ctx context.Context, n *graph.Network, s workload.Spec, schema participation.Cyclic) (
+	factorize.Objective, *factorize.Result, error) {
 	steps := schema.Steps()
 	h, err := workload.Gram(ctx, n.Gossip.Matrix(), steps, workload.Options{Spec: s})
 	if err != nil {

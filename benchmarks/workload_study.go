@@ -37,8 +37,8 @@ type WorkloadStudy struct {
 	files    []study.File // of the matchings that networks are sequences of
 }
 
-// NewWorkloadStudy returns the study of networks, all loaded by these options but for the source. The errors are those of
-// Workloads, and limits.ErrMemory for steps that memory does not hold.
+// NewWorkloadStudy returns the study of networks, all loaded by these options but for the source. The errors are those
+// of Workloads, and limits.ErrMemory for steps that memory does not hold.
 func NewWorkloadStudy(networks []*graph.Network, schema participation.Cyclic, o graph.NetworkOptions) (*WorkloadStudy,
 	error) {
 	s := &WorkloadStudy{cases: map[string]workloadCase{}, measurer: newWorkloadMeasurer(), options: o}

@@ -222,8 +222,8 @@ func TestWorkloadStudy(t *testing.T) {
 		entries = append(entries, study.Entry[WorkloadCell, WorkloadRow]{Cell: c, Result: r})
 	}
 	rows := s.Rows(entries)
-	if len(rows) != 19 || rows[0].Graph != "complete:3" || math.Abs(rows[0].CentralizedExcess) > 1e-6 || rows[0].PlainExcess != 0 ||
-		rows[2].Workload != "cosine" || rows[18].Graph != "another" {
+	if len(rows) != 19 || rows[0].Graph != "complete:3" || math.Abs(rows[0].CentralizedExcess) > 1e-6 ||
+		rows[0].PlainExcess != 0 || rows[2].Workload != "cosine" || rows[18].Graph != "another" {
 		t.Errorf("%d rows: %+v", len(rows), rows[0])
 	}
 	files, err := s.Files(entries)

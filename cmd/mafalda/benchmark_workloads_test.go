@@ -46,9 +46,10 @@ func TestBenchmarkWorkloads(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"another seed":  {append(args, "--seed", "3"), "seed is 0 there and 3 here"},
-		"other study":   {[]string{"benchmark", "--only", "--graph", "cycle:5", "-o", dir}, "benchmark"},
-		"few steps":     {[]string{"benchmark", "--workloads", "--T", "4", "-k", "2"}, "--T 4: the workloads compared have 8"},
+		"another seed": {append(args, "--seed", "3"), "seed is 0 there and 3 here"},
+		"other study":  {[]string{"benchmark", "--only", "--graph", "cycle:5", "-o", dir}, "benchmark"},
+		"few steps": {[]string{"benchmark", "--workloads", "--T", "4", "-k", "2"},
+			"--T 4: the workloads compared have 8"},
 		"privacy":       {[]string{"benchmark", "--workloads", "--epsilon", "2"}, "--epsilon is not for --workloads"},
 		"nothing":       {[]string{"benchmark", "--workloads", "--only"}, "nothing to measure"},
 		"bad graph":     {[]string{"benchmark", "--workloads", "--graph", "nowhere"}, "neither a file"},
@@ -59,7 +60,8 @@ func TestBenchmarkWorkloads(t *testing.T) {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
-	code, _, errs = mafalda("benchmark", "--workloads", "--graph", "star:4", "--gossip", "metropolis", "--T", "8", "-k", "1")
+	code, _, errs = mafalda("benchmark", "--workloads", "--graph", "star:4", "--gossip", "metropolis", "--T", "8",
+		"-k", "1")
 	if code != 0 || !strings.Contains(errs, "nodes fail 0.1 is left out") {
 		t.Errorf("uneven gossip: code %d, %s", code, errs)
 	}

@@ -55,8 +55,8 @@ func (f *BenchmarkFlags) WorkloadStudy(cmd *cobra.Command, note func(string)) (*
 // anywhere.
 func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) error {
 	names := benchmarks.WorkloadNamesOf(rows)
-	header := []string{"loss above the certified optimum", "optimal for plain training", "centralized, knows the optimizer",
-		"gap of the optimum"}
+	header := []string{"loss above the certified optimum", "optimal for plain training",
+		"centralized, knows the optimizer", "gap of the optimum"}
 	for len(rows) > 0 {
 		first := rows[0]
 		var lines [][]string
