@@ -31,9 +31,7 @@ func (v *verification) attach(n *graph.Network) (known bool, err error) {
 	}
 	v.spec = on
 	v.add("sequence", true, "%d networks that take turns, with the SHA-256 of the manifest", q.Len())
-	if q.Source() != "" {
-		v.skip("workload_spec.graph_sequence.source")
-	}
+	v.skip("workload_spec.graph_sequence.source")
 	return true, nil
 }
 
@@ -60,6 +58,7 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 	if m.Objective != "" || m.Steps > factorize.LongSteps {
 		within = 0.1 // of searches that stop much earlier
 	}
+	v.skip("plain_strategy_loss") // its further digits: a search that ends a little elsewhere has others
 	v.compare("plain strategy", fmt.Sprintf("that for plain training has %.6g times the loss", is/m.Loss),
 		claim{"plain_strategy_loss", says, is, within})
 	return nil
