@@ -41,7 +41,7 @@
 //	workload            Gram matrices H of decentralized learning: the definition, and fast paths
 //	graph               graphs and gossip matrices: made, loaded, inspected; a Network knows its origin
 //	internal/study      grids of independent cells, keyed by every input byte, resumable, safe for several writers
-//	internal/…          files, npy, gemm (kernels), parallel, rounding, limits, fault: they know no domain
+//	internal/…          files, npy, gemm and rows (kernels), parallel, rounding, limits, fault: they know no domain
 //
 // # Notation
 //

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"mafalda/internal/fault"
 )
 
 // BinsPrivacy says that random bins with a noise multiplier are (ε, δ)-DP.
@@ -81,7 +83,8 @@ type calibration struct {
 	chosen  float64
 }
 
-const mostConfirmations = 12
+// MostConfirmations is how often a calibration tries before it takes the noise of a known draw.
+const MostConfirmations = 12
 
 // solve sets chosen.
 func (c *calibration) solve(ctx context.Context) (BinsPrivacy, error) {
@@ -93,11 +96,9 @@ func (c *calibration) solve(ctx context.Context) (BinsPrivacy, error) {
 			return found, err
 		}
 		found.Estimated = estimated
-		o := c.options
-		for step := 0.003; found.Rounds < mostConfirmations && proposed < c.largest; step *= 1.7 {
+		for step := 0.003; found.Rounds < MostConfirmations && proposed < c.largest; step *= 1.7 {
 			found.Rounds++
-			o.Failure /= 2
-			found.Confirmed, err = c.bins.delta(ctx, c.at(proposed), o, uint64(found.Rounds))
+			found.Confirmed, err = c.bins.confirm(ctx, c.at(proposed), c.options, found.Rounds)
 			if err != nil {
 				return found, err
 			}
@@ -109,10 +110,34 @@ func (c *calibration) solve(ctx context.Context) (BinsPrivacy, error) {
 		}
 	}
 	found.Failure, found.Rounds = 0, 0
-	known, err := c.bins.knownDraw(c.at(c.largest))
-	found.Confirmed = BinsDelta{Estimate: Estimate{known, known}, Removal: Estimate{known, known},
-		Addition: Estimate{known, known}, KnownDraw: known}
+	var err error
+	found.Confirmed, err = c.bins.confirm(ctx, c.at(c.largest), c.options, 0)
 	return found, err
+}
+
+// confirm is confirmation number round, with its samples and its share of the failure probability; 0 is that without
+// samples, for a known draw.
+func (b *Bins) confirm(ctx context.Context, at point, o MonteCarlo, round int) (BinsDelta, error) {
+	if round == 0 {
+		known, err := b.knownDraw(at)
+		e := Estimate{known, known}
+		return BinsDelta{Estimate: e, Removal: e, Addition: e, KnownDraw: known}, err
+	}
+	o.Failure = math.Ldexp(o.Failure, -round)
+	return b.delta(ctx, at, o, uint64(round))
+}
+
+// Confirm computes p.Confirmed again, from nothing else of p but Epsilon, NoiseMultiplier and Rounds, with the values
+// that Epsilon or NoiseMultiplier of Bins was given. The errors are those of Delta, and a fault.Argument of Rounds.
+func (b *Bins) Confirm(ctx context.Context, p BinsPrivacy, o MonteCarlo) (BinsDelta, error) {
+	o, err := o.withDefaults()
+	if p.Rounds < 0 || p.Rounds > MostConfirmations {
+		err = fault.New("Rounds", p.Rounds, "must be from 0 to %d", MostConfirmations)
+	}
+	if err := cmp.Or(err, nonNegative("epsilon", p.Epsilon), positive("noise multiplier", p.NoiseMultiplier)); err != nil {
+		return BinsDelta{}, err
+	}
+	return b.confirm(ctx, point{p.Epsilon, p.NoiseMultiplier}, o, p.Rounds)
 }
 
 // propose returns an argument whose confirmation is likely, and the one at which the estimate meets the target.

@@ -93,6 +93,14 @@ func TestEpsilonOfTheCalibratedNoise(t *testing.T) {
 	if err != nil || math.Abs(e.Epsilon-1) > 0.02 || e.Confirmed.Upper > 1e-6 || e.Rounds < 1 {
 		t.Errorf("%+v, %v", e, err)
 	}
+	if again, err := b.Confirm(t.Context(), noise, o); err != nil || again != noise.Confirmed {
+		t.Errorf("confirmed again: %+v, %v; before %+v", again, err, noise.Confirmed)
+	}
+	half := noise
+	half.NoiseMultiplier /= 2
+	if again, err := b.Confirm(t.Context(), half, o); err != nil || again.Upper < 1e-4 {
+		t.Errorf("half the noise: %+v, %v", again, err)
+	}
 	mu, _ := MuFromDP(1, 1e-6)
 	if gain := noise.NoiseMultiplier * noise.NoiseMultiplier * mu * mu; gain > 0.86 || gain < 0.74 {
 		t.Errorf("squared noise %v of that without the secret; the mean entry of the Gram matrix is 0.775", gain)

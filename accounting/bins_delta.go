@@ -19,8 +19,20 @@ type MonteCarlo struct {
 	Seed uint64
 }
 
-func (o MonteCarlo) withDefaults() (MonteCarlo, error) {
+// Check returns a fault.Argument of Samples or Failure if they are out of range.
+func (o MonteCarlo) Check() error {
+	_, err := o.withDefaults()
+	return err
+}
+
+// Filled returns the values with the defaults in the place of zeros.
+func (o MonteCarlo) Filled() MonteCarlo {
 	o.Samples, o.Failure = cmp.Or(o.Samples, 1<<19), cmp.Or(o.Failure, 1e-9)
+	return o
+}
+
+func (o MonteCarlo) withDefaults() (MonteCarlo, error) {
+	o = o.Filled()
 	if o.Samples < 1024 {
 		return o, fault.New("Samples", o.Samples, "must be at least 1024")
 	}

@@ -79,7 +79,8 @@ func (d *LossDistribution) Epsilon(delta float64) (upper, lower float64, err err
 }
 
 // upperEpsilon returns Epsilon's upper bound, or nearly, for half the work: for a removed record, or for both.
-func (d *LossDistribution) upperEpsilon(delta float64, both bool) (float64, error) {
+// The guide is that of a removed one.
+func (d *LossDistribution) upperEpsilon(delta float64, both bool, g *guide) (float64, error) {
 	if d.variation() <= delta {
 		return 0, nil
 	}
@@ -87,9 +88,9 @@ func (d *LossDistribution) upperEpsilon(delta float64, both bool) (float64, erro
 	if err != nil || !d.sampled() {
 		return upper, err
 	}
-	most := d.direction(false, delta).upperEpsilon(delta)
+	most := d.direction(false, delta).upperEpsilon(delta, g)
 	if added := d.largestLoss(); both && added > most {
-		most = math.Max(most, math.Min(added, d.direction(true, delta).upperEpsilon(delta)))
+		most = math.Max(most, math.Min(added, d.direction(true, delta).upperEpsilon(delta, &guide{})))
 	}
 	return math.Min(upper, most), nil
 }
@@ -249,6 +250,9 @@ func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *pri
 		return nil, nil, err
 	}
 	w := r.window(s, step)
+	if both {
+		w.sharpen = 1
+	}
 	u, err := compose(up, r.rounds, r.composition, w)
 	if err != nil {
 		return nil, nil, err
@@ -257,6 +261,7 @@ func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *pri
 	if !both {
 		return &c, nil, nil
 	}
+	w.sharpen = -1
 	l, err2 := compose(down, r.rounds, r.composition, w)
 	if err := cmp.Or(err, err2); err != nil {
 		return nil, nil, err

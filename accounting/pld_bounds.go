@@ -10,7 +10,7 @@ func (r *direction) epsilon(delta float64) (upper, lower float64) {
 	s := r.saddleFor(math.Log(delta))
 	slope, finer := s.tilt, 1.0
 	upper = math.Inf(1)
-	for range tries {
+	for try := range tries {
 		u, l, err := r.bounds(s, r.step(s, slope, accuracy/finer), true)
 		if err != nil {
 			break
@@ -22,28 +22,41 @@ func (r *direction) epsilon(delta float64) (upper, lower float64) {
 		// The approximation was poor. Now ε and the slope are known.
 		s, slope = r.saddleAt(upper), u.slope(upper)
 		s.epsilon, s.logDelta = upper, math.Log(delta)
-		finer *= 2
+		if try > 0 {
+			finer *= 2
+		}
 	}
 	return upper, lower
 }
 
+// A guide is what is known of the curve near an ε, from noise that is nearly the same. It decides on grids only.
+type guide struct{ epsilon, slope float64 }
+
 // upperEpsilon returns the upper bound that epsilon returns, without the lower one: the grid is made a second time if
-// the approximation was poor.
-func (r *direction) upperEpsilon(delta float64) float64 {
+// the approximation was poor. A guide with an ε above 0 stands for the approximation, and learns of a better one.
+func (r *direction) upperEpsilon(delta float64, g *guide) float64 {
 	s := r.saddleFor(math.Log(delta))
 	slope, upper := s.tilt, math.Inf(1)
+	if g.epsilon > 0 {
+		s, slope = r.saddleAt(g.epsilon), g.slope
+		s.epsilon, s.logDelta = g.epsilon, math.Log(delta)
+	}
 	for range tries {
 		step := r.step(s, slope, accuracy)
 		u, _, err := r.bounds(s, step, false)
-		if err != nil {
-			break
+		if err == nil {
+			upper = math.Min(upper, u.upperEpsilon(delta))
 		}
-		upper = math.Min(upper, u.upperEpsilon(delta))
-		if math.IsInf(upper, 1) {
+		if math.IsInf(upper, 1) && g.epsilon > 0 { // misled
+			*g = guide{}
+			return r.upperEpsilon(delta, g)
+		}
+		if err != nil || math.IsInf(upper, 1) {
 			break
 		}
 		s, slope = r.saddleAt(upper), u.slope(upper)
 		s.epsilon, s.logDelta = upper, math.Log(delta)
+		*g = guide{upper, slope}
 		if step < 1.3*r.step(s, slope, accuracy) {
 			break
 		}

@@ -37,27 +37,44 @@ func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
 	if _, err := target.with(1); err != nil {
 		return SampledPrivacy{}, err
 	}
-	var last SampledPrivacy
+	var found SampledPrivacy
 	for _, both := range []bool{false, true} {
 		s, err := target.search(both)
-		if err != nil {
-			return SampledPrivacy{}, err
+		if err == nil {
+			found, err = target.privacy(s)
 		}
-		d, err := target.with(s)
-		if err != nil {
-			return SampledPrivacy{}, err
+		if err != nil || found.Epsilon <= target.Epsilon {
+			return found, err
 		}
-		upper, lower, err := d.Epsilon(target.Delta)
-		if err != nil {
-			return SampledPrivacy{}, err
-		}
-		last = SampledPrivacy{NoiseMultiplier: s, Epsilon: upper, EpsilonLower: lower}
-		if upper <= target.Epsilon {
-			break
-		}
-		last.Epsilon = target.Epsilon // which holds: it was searched for, for both if it comes to that
 	}
-	return last, nil
+	// Epsilon takes other grids than the search: who asks it for the ε of the multiplier must not get a larger one.
+	for step := 1e-5; found.Epsilon > target.Epsilon; step *= 2 {
+		s := rounding.Up(found.NoiseMultiplier*(1+step), multiplierDigits)
+		if s > MaxNoiseMultiplier {
+			return SampledPrivacy{}, target.outOfReach()
+		}
+		var err error
+		if found, err = target.privacy(s); err != nil {
+			return SampledPrivacy{}, err
+		}
+	}
+	return found, nil
+}
+
+// privacy returns what a noise multiplier gives.
+func (t SampledTarget) privacy(multiplier float64) (SampledPrivacy, error) {
+	d, err := t.with(multiplier)
+	if err != nil {
+		return SampledPrivacy{}, err
+	}
+	upper, lower, err := d.Epsilon(t.Delta)
+	return SampledPrivacy{NoiseMultiplier: multiplier, Epsilon: upper, EpsilonLower: lower}, err
+}
+
+// outOfReach is the error of an ε that no noise is enough for.
+func (t SampledTarget) outOfReach() error {
+	const most float64 = MaxNoiseMultiplier
+	return fault.New("Epsilon", t.Epsilon, "is out of reach for noise multipliers up to %v", most)
 }
 
 // with composes the target's rounds with a noise multiplier.
@@ -66,13 +83,13 @@ func (t SampledTarget) with(multiplier float64) (*LossDistribution, error) {
 }
 
 // upper returns an ε that holds with a noise multiplier for a removed record, or for both: it is seldom the added one
-// that counts.
-func (t SampledTarget) upper(multiplier float64, both bool) (float64, error) {
+// that counts. The guide is as of LossDistribution.upperEpsilon.
+func (t SampledTarget) upper(multiplier float64, both bool, g *guide) (float64, error) {
 	d, err := t.with(multiplier)
 	if err != nil {
 		return 0, err
 	}
-	return d.upperEpsilon(t.Delta, both)
+	return d.upperEpsilon(t.Delta, both, g)
 }
 
 // approximate returns log ε for a noise multiplier in about a millisecond, nearly; -Inf where it is 0 or less.
@@ -99,7 +116,7 @@ func (t SampledTarget) search(both bool) (float64, error) {
 	goal := math.Log(t.Epsilon)
 	low, high := math.Log(MinNoiseMultiplier), math.Log(MaxNoiseMultiplier)
 	if t.approximate(MinNoiseMultiplier) <= goal {
-		if epsilon, err := t.upper(MinNoiseMultiplier, both); err != nil || epsilon <= t.Epsilon {
+		if epsilon, err := t.upper(MinNoiseMultiplier, both, &guide{}); err != nil || epsilon <= t.Epsilon {
 			return MinNoiseMultiplier, err
 		}
 	}
@@ -122,9 +139,13 @@ func (t SampledTarget) narrow(guess, low, high float64, both bool) (float64, err
 	goal := math.Log(t.Epsilon) - close/4
 	best, slope := math.Inf(1), t.approximateSlope(guess)
 	lastX, lastY := math.NaN(), 0.0
+	var near guide
 	for range most {
+		if math.Abs(math.Log(near.epsilon/t.Epsilon)) > 0.1 {
+			near = guide{} // the noise is another one
+		}
 		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
-		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both)
+		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both, &near)
 		if err != nil {
 			return 0, err
 		}
@@ -156,8 +177,7 @@ func (t SampledTarget) narrow(guess, low, high float64, both bool) (float64, err
 		}
 	}
 	if math.IsInf(best, 1) {
-		const most float64 = MaxNoiseMultiplier
-		return 0, fault.New("Epsilon", t.Epsilon, "is out of reach for noise multipliers up to %v", most)
+		return 0, t.outOfReach()
 	}
 	return math.Max(best, MinNoiseMultiplier), nil
 }

@@ -29,6 +29,24 @@ func TestCalibrateSampled(t *testing.T) {
 	}
 }
 
+// Who asks for the ε of a calibrated multiplier does not get one above that it was calibrated for.
+func TestCalibrateSampledAndBack(t *testing.T) {
+	for _, target := range []SampledTarget{
+		{Probability: 0.00078371, Rounds: 1, Epsilon: 0.02179, Delta: 1.43e-11},
+		{Probability: 0.01294, Rounds: 34, Epsilon: 0.5307, Delta: 3.39e-5},
+	} {
+		p, err := CalibrateSampled(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := composeSampled(t, sampledRounds(target.Probability, p.NoiseMultiplier, target.Rounds))
+		upper, lower, err := d.Epsilon(target.Delta)
+		if err != nil || upper != p.Epsilon || lower != p.EpsilonLower || upper > target.Epsilon {
+			t.Errorf("%+v: %+v, and back from %v to %v, %v", target, p, lower, upper, err)
+		}
+	}
+}
+
 // Without sampling it is Calibrate's.
 func TestCalibrateSampledOfEverybody(t *testing.T) {
 	p, err := CalibrateSampled(SampledTarget{Probability: 1, Rounds: 20, Epsilon: 8, Delta: 1e-6})

@@ -15,10 +15,11 @@ type composedLoss struct {
 	tilt, scale  float64
 	tilted       []float64
 	err          float64
-	slack        float64 // relative error of all masses
-	lost         float64 // bound of the mass of losses above the window
-	outside      float64 // bound of the tilted mass that came around to points of the zone
-	shift        float64 // what a node's loss may be off by where a mean was moved to it
+	sharp        []float64 // if not nil, a bound of the tilted masses from the side that is wanted
+	slack        float64   // relative error of all masses
+	lost         float64   // bound of the mass of losses above the window
+	outside      float64   // bound of the tilted mass that came around to points of the zone
+	shift        float64   // what a node's loss may be off by where a mean was moved to it
 }
 
 // compose convolves lattices of the same step, each so many times.
@@ -38,6 +39,7 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	d.zone = max(0, int(math.Floor((w.zone-d.bottom)/step)))
 	d.centre = d.bottom + float64(d.zone)*step
 	s := newSpectrum(points)
+	var circles []circle
 	var all tiltedMoments
 	longest := 0
 	for i, p := range parts {
@@ -45,6 +47,7 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 		log /= float64(rounds[i]) // any number would do: what is taken away here is put back by scale
 		c, m := p.tiltTo(points, w, log)
 		s.include(c, rounds[i])
+		circles = append(circles, c)
 		all.add(m, float64(rounds[i]))
 		d.lost += float64(rounds[i]) * p.lost
 		longest = max(longest, len(p.mass))
@@ -58,6 +61,9 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	}
 	d.slack = math.Expm1(total*(2*massError+8*unit*(all.largest+4)) + 8*unit*(all.size+math.Abs(w.tilt*d.centre)+
 		float64(points)+math.Abs(w.tilt)*length))
+	if w.sharpen != 0 && d.blurred(w) {
+		d.sharp = sharpened(circles, rounds, int(first), w.sharpen)
+	}
 	d.shift = total * (8*massError*step + 64*unit)
 	sums := total * (unit*float64(2*longest) + 4*massError) // relative error of moments
 	around, below := all.around-w.around.tilt*(d.centre+length), all.below-w.below.tilt*d.bottom

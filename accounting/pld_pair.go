@@ -104,10 +104,13 @@ func (p lossPair) support(high, low float64) (from, to float64) {
 	return -p.s * tailQuantile(low), 1 + p.s*tailQuantile(high)
 }
 
-// tailQuantile returns an x with 1-Φ(x) ≤ mass: by 1-Φ(x) ≤ exp(-x²/2)/2 for x ≥ 0.
+// tailQuantile returns an x with 1-Φ(x) ≤ mass, or at most leastMass: by 1-Φ(x) ≤ exp(-x²/2)/2 for x ≥ 0.
 func tailQuantile(mass float64) float64 {
-	return math.Sqrt(math.Max(-2*math.Log(2*mass), 0)) * (1 + 1e-12)
+	return math.Sqrt(math.Max(-2*math.Log(2*math.Max(mass, leastMass)), 0)) * (1 + 1e-12)
 }
+
+// leastMass is less than which no tail needs to be: a δ near the least number there is leaves none to cut off.
+const leastMass = 1e-300
 
 // panels cuts [from, to] into pieces on which P's density and the loss are smooth: short against s, and against the
 // distance to the poles of L, which are at a height of πs² above the outcome where both parts of m are equal.

@@ -38,20 +38,25 @@ func (c Case) cell(strategy string) Cell {
 	return Cell{c.Graph, c.SHA256, c.Digest, c.Schema.Participations(), c.Schema.Separation(), strategy}
 }
 
-// A Measurer measures one cell after the other, and keeps what cells share: the optimum of every case, D-MF of
-// every schema, and the Gram matrix of one case, so that cells are best measured case by case.
+// A Measurer measures one cell after the other, and keeps what cells share: the optimum of every case, D-MF and noise
+// multipliers of every schema, and the Gram matrix and the bands of one case, so that cells are best measured case by
+// case.
 type Measurer struct {
-	cases map[Cell]Case // by their dense cells
-	dense map[Cell]Row
-	dmf   map[participation.Cyclic]strategy.Strategy // it knows nothing of the network
+	levels Privacies
+	cases  map[Cell]Case // by their dense cells
+	dense  map[Cell]Row
+	dmf    map[participation.Cyclic]strategy.Strategy // it knows nothing of the network
+	noise  SampledNoise
 
-	at   Cell // the dense cell of the case whose Gram matrix is kept
-	gram *mat.SymDense
+	at    Cell // the dense cell of the case whose Gram matrix is kept
+	gram  *mat.SymDense
+	bands *SampledBands
 }
 
-// NewMeasurer returns one for the cells of cases.
-func NewMeasurer(cases []Case) *Measurer {
-	m := &Measurer{map[Cell]Case{}, map[Cell]Row{}, map[participation.Cyclic]strategy.Strategy{}, Cell{}, nil}
+// NewMeasurer returns one for the cells of cases, at levels of privacy that have been checked.
+func NewMeasurer(cases []Case, levels Privacies) *Measurer {
+	m := &Measurer{levels: levels, cases: map[Cell]Case{}, dense: map[Cell]Row{},
+		dmf: map[participation.Cyclic]strategy.Strategy{}, noise: SampledNoise{}}
 	for _, c := range cases {
 		m.cases[c.cell(Dense)] = c
 	}
@@ -87,18 +92,27 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 		if err != nil {
 			return Row{}, err
 		}
-		m.at, m.gram = optimum, h
+		bands, err := NewSampledBands(h, c.Schema, sampledBestGap, m.noise)
+		if err != nil {
+			return Row{}, err
+		}
+		m.at, m.gram, m.bands = optimum, h, bands
 	}
 	dense, known := m.dense[optimum]
 	if !known {
 		var err error
-		if dense, err = c.optimum(ctx, m.gram); err != nil {
+		if dense, err = m.optimum(ctx, c); err != nil {
 			return Row{}, err
 		}
 		m.dense[optimum] = dense
 	}
-	if strategy == Dense {
+	switch strategy {
+	case Dense:
 		return dense, nil
+	case SampledBest:
+		return m.sampled(ctx, c.row(strategy), dense, m.bands.Best)
+	case SampledDPDSGD:
+		return m.sampled(ctx, c.row(strategy), dense, m.bands.plain)
 	}
 	for _, k := range makers() {
 		if k.name == strategy {
@@ -115,9 +129,9 @@ func (c Case) row(strategy string) Row {
 }
 
 // optimum measures the certified optimum.
-func (c Case) optimum(ctx context.Context, h *mat.SymDense) (Row, error) {
+func (m *Measurer) optimum(ctx context.Context, c Case) (Row, error) {
 	started := time.Now()
-	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), c.Schema, factorize.Options{})
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(m.gram), c.Schema, factorize.Options{})
 	if err != nil {
 		return Row{}, err
 	}
@@ -127,7 +141,7 @@ func (c Case) optimum(ctx context.Context, h *mat.SymDense) (Row, error) {
 	r := c.row(Dense)
 	r.measure(best.Strategy, best.Quality, time.Since(started))
 	r.Ratio, r.LowerBound = 1, best.LowerBound
-	return r, nil
+	return m.levels.inTurn(r)
 }
 
 // compare measures a strategy beside the optimum.
@@ -154,5 +168,26 @@ func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row
 	r := c.row(k.name)
 	r.measure(strategy, q, took)
 	r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
+	return m.levels.inTurn(r)
+}
+
+// sampled completes the row of strategies for batches that are drawn in secret, beside the optimum.
+func (m *Measurer) sampled(ctx context.Context, r, dense Row,
+	of func(ctx context.Context, epsilon, delta float64) (AtPrivacy, error)) (Row, error) {
+	started := time.Now()
+	for _, epsilon := range m.levels.Epsilons {
+		at, err := of(ctx, epsilon, m.levels.Delta)
+		if err != nil {
+			return Row{}, err
+		}
+		optimum, err := InTurn(dense.Loss, epsilon, m.levels.Delta)
+		if err != nil {
+			return Row{}, err
+		}
+		at.Ratio = at.Error / optimum
+		r.AtPrivacy = append(r.AtPrivacy, at)
+		r.MemoryFloats = max(r.MemoryFloats, at.Bands-1)
+	}
+	r.Seconds = time.Since(started).Seconds()
 	return r, nil
 }

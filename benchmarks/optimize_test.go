@@ -62,8 +62,12 @@ func BenchmarkGramExplicit(b *testing.B) {
 		b.Fatal(err)
 	}
 	w := gossipMatrix(b, g, graph.Uniform)
+	networks, err := workload.Spec{}.Networks(w, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for name, gram := range map[string]func() error{
-		"explicit": func() error { _, err := workload.ExplicitGram(w, 40, workload.Model); return err },
+		"explicit": func() error { _, err := workload.ExplicitGram(networks, 40, workload.Spec{}); return err },
 		"fast": func() error {
 			_, err := workload.Gram(context.Background(), w, 40, workload.Options{})
 			return err

@@ -56,15 +56,31 @@ type Study struct {
 	cells    []Cell
 	measurer *Measurer
 	networks graph.NetworkOptions
+	levels   Privacies
 }
 
-// NewStudy returns the study of cases whose networks were all loaded by these options, but for the source.
-func NewStudy(cases []Case, networks graph.NetworkOptions) *Study {
-	return &Study{cells: Cells(cases), measurer: NewMeasurer(cases), networks: networks}
+// NewStudy returns the study of cases whose networks were all loaded by these options, but for the source. The errors
+// are those of Privacies.Check, and of SampledNoise.Multiplier for levels that no noise meets.
+func NewStudy(cases []Case, networks graph.NetworkOptions, levels Privacies) (*Study, error) {
+	if err := levels.Check(); err != nil {
+		return nil, err
+	}
+	s := &Study{cells: Cells(cases), measurer: NewMeasurer(cases, levels), networks: networks, levels: levels}
+	for _, c := range cases {
+		for _, epsilon := range levels.Epsilons {
+			if _, err := s.measurer.noise.Multiplier(c.Schema, 1, epsilon, levels.Delta); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
 }
 
 // Cells are the rows of the study, case by case.
 func (s *Study) Cells() []Cell { return s.cells }
+
+// Levels are the levels of privacy that strategies are compared at.
+func (s *Study) Levels() Privacies { return s.levels }
 
 // Know is Measurer.Know.
 func (s *Study) Know(c Cell, r Row) { s.measurer.Know(c, r) }
@@ -78,6 +94,8 @@ func (s *Study) Spec() study.Spec {
 	spec.Inputs.Add("gossip", s.networks.Scheme)
 	spec.Inputs.Add("seed", s.networks.Seed)
 	spec.Inputs.Add("directed", s.networks.Directed)
+	spec.Inputs.Add("epsilon", s.levels.Epsilons)
+	spec.Inputs.Add("delta", s.levels.Delta)
 	spec.Summaries = []string{"benchmark.json", "benchmark.csv"}
 	return spec
 }
@@ -87,19 +105,23 @@ type Table struct {
 	Version string `json:"version"`
 	Gossip  string `json:"gossip"`
 	Seed    uint64 `json:"seed"` // of random graphs
-	Rows    []Row  `json:"rows"`
+
+	Epsilons []float64 `json:"epsilons"`
+	Delta    float64   `json:"delta"`
+	Rows     []Row     `json:"rows"`
 }
 
 // Table returns rows of the study with what they depend on.
 func (s *Study) Table(rows []Row) *Table {
-	return &Table{Version: version.String(), Gossip: s.networks.Scheme.String(), Seed: s.networks.Seed, Rows: rows}
+	return &Table{Version: version.String(), Gossip: s.networks.Scheme.String(), Seed: s.networks.Seed,
+		Epsilons: s.levels.Epsilons, Delta: s.levels.Delta, Rows: rows}
 }
 
 // Files are the summaries of all rows in a folder, those of other cases among them: benchmark.json and benchmark.csv.
 func (s *Study) Files(entries []study.Entry[Cell, Row]) ([]study.File, error) {
 	rows := s.Rows(entries)
 	return []study.File{study.JSONFile("benchmark.json", s.Table(rows)),
-		{Name: "benchmark.csv", Write: func(w io.Writer) error { return WriteRows(w, rows) }}}, nil
+		{Name: "benchmark.csv", Write: func(w io.Writer) error { return WriteRows(w, rows, s.levels) }}}, nil
 }
 
 // Rows returns all rows of a folder: those of the cells of this study first, in their order, then others by graph.
@@ -122,15 +144,37 @@ func (s *Study) Rows(entries []study.Entry[Cell, Row]) []Row {
 	return rows
 }
 
-// WriteRows writes a line of CSV a row, with a header and all digits, but of seconds.
-func WriteRows(w io.Writer, rows []Row) error {
-	lines := [][]string{{"graph", "k", "b", "strategy", "sens_squared", "sens_kind", "loss", "ratio", "lower_bound",
-		"memory_floats", "seconds", "graph_sha256"}}
-	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
+// WriteRows writes a line of CSV a row, with a header and all digits, but of seconds. For every ε there are columns with
+// the error at that privacy, its ratio to the optimum's, and the bands of the best strategy, if batches are drawn in
+// secret; what a row has nothing to say of is empty.
+func WriteRows(w io.Writer, rows []Row, levels Privacies) error {
+	header := []string{"graph", "k", "b", "strategy", "sens_squared", "sens_kind", "loss", "ratio", "lower_bound"}
+	for _, epsilon := range levels.Epsilons {
+		for _, what := range []string{"error_at_privacy", "ratio", "bands"} {
+			header = append(header, fmt.Sprintf("%s_epsilon_%v", what, epsilon))
+		}
+	}
+	lines := [][]string{append(header, "delta", "memory_floats", "seconds", "graph_sha256")}
 	for _, r := range rows {
-		lines = append(lines, []string{r.Graph, strconv.Itoa(r.K), strconv.Itoa(r.B), r.Strategy, float(r.SensSquared),
-			r.SensKind, float(r.Loss), float(r.Ratio), float(r.LowerBound), strconv.Itoa(r.MemoryFloats),
-			strconv.FormatFloat(r.Seconds, 'g', 3, 64), r.SHA256})
+		line := []string{r.Graph, strconv.Itoa(r.K), strconv.Itoa(r.B), r.Strategy, allDigits(r.SensSquared),
+			r.SensKind, allDigits(r.Loss), allDigits(r.Ratio), allDigits(r.LowerBound)}
+		for _, at := range r.AtPrivacy {
+			bands := ""
+			if at.Bands > 0 {
+				bands = strconv.Itoa(at.Bands)
+			}
+			line = append(line, allDigits(at.Error), allDigits(at.Ratio), bands)
+		}
+		lines = append(lines, append(line, allDigits(levels.Delta), strconv.Itoa(r.MemoryFloats),
+			strconv.FormatFloat(r.Seconds, 'g', 3, 64), r.SHA256))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// allDigits prints a positive number; nothing for 0.
+func allDigits(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 17, 64)
 }

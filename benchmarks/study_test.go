@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -29,12 +30,25 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, other := NewStudy(cases, graph.NetworkOptions{}), NewStudy(cases, graph.NetworkOptions{Directed: true})
-	if slices.Equal(one.Spec().Inputs, other.Spec().Inputs) {
-		t.Error("directed is no input")
+	of := func(o graph.NetworkOptions, levels Privacies) *Study {
+		s, err := NewStudy(cases, o, levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	one := of(graph.NetworkOptions{}, SuitePrivacies())
+	for name, other := range map[string]*Study{
+		"directed": of(graph.NetworkOptions{Directed: true}, SuitePrivacies()),
+		"epsilon":  of(graph.NetworkOptions{}, Privacies{[]float64{0.5, 2}, 1e-6}),
+		"delta":    of(graph.NetworkOptions{}, Privacies{[]float64{0.5, 2, 8}, 1e-5}),
+	} {
+		if slices.Equal(one.Spec().Inputs, other.Spec().Inputs) {
+			t.Errorf("%s is no input", name)
+		}
 	}
 	another := Cell{Graph: "another", K: 1, B: 6, Strategy: Dense}
-	entries := []study.Entry[Cell, Row]{{Cell: another, Result: Row{Graph: "another"}}}
+	entries := []study.Entry[Cell, Row]{{Cell: another, Result: Row{Graph: "another", AtPrivacy: make([]AtPrivacy, 3)}}}
 	for _, c := range slices.Backward(one.Cells()) {
 		text, _ := json.Marshal(c)
 		var sent Cell
@@ -66,11 +80,11 @@ func TestStudy(t *testing.T) {
 	}
 	var table Table
 	lines, err := csv.NewReader(&asCSV).ReadAll()
-	if err := json.Unmarshal(asJSON.Bytes(), &table); err != nil || !slices.Equal(table.Rows, rows) ||
+	if err := json.Unmarshal(asJSON.Bytes(), &table); err != nil || !reflect.DeepEqual(table.Rows, rows) ||
 		table.Gossip != "uniform" {
 		t.Errorf("%+v, %v", table, err)
 	}
-	if err != nil || len(lines) != len(rows)+1 || lines[1][3] != Dense {
+	if err != nil || len(lines) != len(rows)+1 || lines[1][3] != Dense || lines[0][9] != "error_at_privacy_epsilon_0.5" {
 		t.Errorf("%v, %v", lines, err)
 	}
 	long, err := participation.NewCyclic(1e8, 1, 1e8)

@@ -27,7 +27,7 @@ func prefixCase(t *testing.T, computed *int) Case {
 func TestMeasure(t *testing.T) {
 	computed := 0
 	cases := []Case{prefixCase(t, &computed)}
-	m := NewMeasurer(cases)
+	m := NewMeasurer(cases, SuitePrivacies())
 	byName := map[string]Row{}
 	for i, cell := range Cells(cases) {
 		r, err := m.Measure(context.Background(), cell)
@@ -35,8 +35,11 @@ func TestMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 		byName[r.Strategy] = r
-		if r.Strategy != Strategies()[i] || r.Loss < r.LowerBound || r.Ratio < 1-1e-6 ||
-			math.Abs(r.Ratio-r.Loss/byName[Dense].Loss) > 1e-12 {
+		if r.Strategy != Strategies()[i] || len(r.AtPrivacy) != 3 {
+			t.Errorf("row %d: %+v", i, r)
+		}
+		if i < len(OfLoss()) && (r.Loss < r.LowerBound || r.Ratio < 1-1e-6 ||
+			math.Abs(r.Ratio-r.Loss/byName[Dense].Loss) > 1e-12) {
 			t.Errorf("row %d: %+v", i, r)
 		}
 	}
@@ -51,7 +54,7 @@ func TestMeasure(t *testing.T) {
 		byName["toeplitz b"].Loss > byName["bsr b"].Loss || byName["banded-inverse 4"].Loss > byName["bisr 4"].Loss {
 		t.Errorf("%+v", byName)
 	}
-	again := NewMeasurer(cases)
+	again := NewMeasurer(cases, SuitePrivacies())
 	cell := Cells(cases)[0]
 	again.Know(cell, Row{Loss: byName[Dense].Loss / 2, LowerBound: 1})
 	cell.Strategy = "sr"
@@ -70,7 +73,7 @@ func TestCellsOfAnotherFile(t *testing.T) {
 		c.SHA256, c.Digest = hashes[0], hashes[1]
 		cases = append(cases, c)
 	}
-	m := NewMeasurer(cases)
+	m := NewMeasurer(cases, SuitePrivacies())
 	seen := map[Cell]bool{}
 	for _, cell := range Cells(cases) {
 		if seen[cell] = true; cell.Strategy != Dense {
@@ -91,11 +94,11 @@ func TestMeasureEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, cell := range Cells(cases) {
-		if _, err := NewMeasurer(cases).Measure(ctx, cell); !errors.Is(err, context.Canceled) {
+		if _, err := NewMeasurer(cases, SuitePrivacies()).Measure(ctx, cell); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", cell.Strategy, err)
 		}
 	}
-	if _, err := NewMeasurer(cases).Measure(ctx, Cell{Graph: "other"}); err == nil || errors.Is(err, context.Canceled) {
+	if _, err := NewMeasurer(cases, SuitePrivacies()).Measure(ctx, Cell{Graph: "other"}); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("a cell of no case: %v", err)
 	}
 }

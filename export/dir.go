@@ -36,6 +36,11 @@ func WriteDir(dir string, m *Manifest, all []File, opts WriteOptions) error {
 		}
 	}()
 	complete := *m
+	if m.Space != nil { // the variances are in the files
+		space := *m.Space
+		space.Own, space.Pairs = nil, nil
+		complete.Space = &space
+	}
 	if complete.Files, err = fill(tmp, dir, all); err != nil {
 		return err
 	}
@@ -124,7 +129,7 @@ func removeExport(dir string) error {
 
 // exportNames are the files that an unfinished export may hold.
 func exportNames() []string {
-	return []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", "nodes.csv", ManifestName}
+	return []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", nodesName, pairsName, ManifestName}
 }
 
 // removeUnfinished removes a folder that holds an export or a part of one, and nothing else.

@@ -21,12 +21,13 @@ import (
 type Export struct {
 	Dir      string
 	Manifest *Manifest
-	C        *mat.Dense // T×T; nil for a structured strategy exported without
-	Inverse  *mat.Dense // T×T; likewise
-	CFile    string     // where C came from: C.npy or C.csv
-	Layers   []Layer    // with Manifest.PerNode; C and Inverse are then nil
-	Mismatch []string   // files whose SHA-256 is not the manifest's, or that are missing
-	Extra    []string   // files that the manifest does not list
+	C        *mat.Dense   // T×T; nil for a structured strategy exported without
+	Inverse  *mat.Dense   // T×T; likewise
+	CFile    string       // where C came from: C.npy or C.csv
+	Layers   []Layer      // with Manifest.PerNode; C and Inverse are then nil
+	Shared   *SharedNoise // with Manifest.Space
+	Mismatch []string     // files whose SHA-256 is not the manifest's, or that are missing
+	Extra    []string     // files that the manifest does not list
 
 	matrices map[string][]*mat.Dense // by file name, while loading
 	contents map[string][]byte       // of the other listed files, by name
@@ -53,6 +54,14 @@ func Load(dir string) (*Export, error) {
 	e := &Export{Dir: dir, Manifest: m, matrices: map[string][]*mat.Dense{}, contents: map[string][]byte{}}
 	if err := e.readFiles(); err != nil {
 		return nil, err
+	}
+	if m.Space != nil {
+		if e.Shared, err = e.readShared(); err == nil {
+			err = m.Space.checkLabels(e.Shared)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if !e.lists("C") && !e.lists("C_inv") && m.Strategy.Class != "dense" {
 		return e, nil // parameters only

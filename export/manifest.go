@@ -3,6 +3,7 @@ package export
 import (
 	"mafalda/graph"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 // ManifestName is the file name of the manifest.
@@ -14,6 +15,8 @@ type Manifest struct {
 	Version  string        `json:"version"`
 	Graph    *graph.Origin `json:"graph,omitempty"` // nil for the prefix workload
 	Workload string        `json:"workload"`
+	// WorkloadSpec is the whole of it, of the kind Workload; absent in older manifests: nothing but the kind.
+	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty"`
 	// Objective is max or last; absent for mean, the sum over all steps.
 	Objective string `json:"objective,omitempty"`
 	// Weights are of the steps, Σ = 1: their weighted mean proves LowerBound.
@@ -21,6 +24,8 @@ type Manifest struct {
 	Steps         int           `json:"steps"`
 	Gram          *Gram         `json:"gram,omitempty"`
 	Participation Participation `json:"participation"`
+	Trust         string        `json:"trust,omitempty"` // TrustSecLDP, with Space; absent: LDP
+	Space         *Space        `json:"space,omitempty"`
 	Strategy      Strategy      `json:"strategy"`
 	PerNode       *PerNode      `json:"per_node,omitempty"`
 	SensSquared   float64       `json:"sens_squared"` // of the strategy as exported, rounded up
@@ -30,6 +35,10 @@ type Manifest struct {
 	RMSE          float64       `json:"rmse"`
 	// SharedLoss is, with PerNode, that of the best strategy that all nodes share.
 	SharedLoss float64 `json:"shared_loss,omitempty"`
+	// LDPLoss is, with Space, what the same strategy class costs where every node has its own noise alone, and
+	// JointLowerBound what no noise over nodes and steps together can cost less than. LowerBound and Gap are then absent.
+	LDPLoss         float64 `json:"ldp_loss,omitempty"`
+	JointLowerBound float64 `json:"joint_lower_bound,omitempty"`
 	// LowerBound is absent for Toeplitz strategies of many steps, which have none.
 	LowerBound float64             `json:"lower_bound,omitempty"`
 	Gap        float64             `json:"gap,omitempty"` // never exactly 0 where there is a bound
@@ -38,7 +47,11 @@ type Manifest struct {
 	Status     string              `json:"status"`
 	History    []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
 	Baselines  map[string]Baseline `json:"baselines,omitempty"`
-	Privacy    *Privacy            `json:"privacy,omitempty"`
+	// PlainStrategyLoss is that of the strategy that is optimal for the plain workload of this kind, on this one, at
+	// equal sensitivity; absent for plain ones.
+	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
+
+	Privacy *Privacy `json:"privacy,omitempty"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
@@ -98,6 +111,8 @@ type Baseline struct {
 	SensSquared  float64 `json:"sens_squared"`
 	SquaredError float64 `json:"squared_error"`
 	Loss         float64 `json:"loss"`
+	// ErrorAtPrivacy is that of the manifest, for this strategy with the noise that it needs: loss/μ².
+	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
 }
 
 // Privacy is the calibration of the noise.

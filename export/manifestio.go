@@ -35,8 +35,11 @@ func (m *Manifest) WriteJSON(w io.Writer) error {
 	return e.Encode(m)
 }
 
-// checkFinite walks to every float64, maps by their keys in order.
+// checkFinite walks to every float64, maps by their keys in order. Types that write themselves find their own.
 func checkFinite(v reflect.Value, path string) error {
+	if v.Kind() == reflect.Struct && v.Type().Implements(reflect.TypeFor[json.Marshaler]()) {
+		return nil
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {

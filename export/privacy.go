@@ -27,6 +27,10 @@ func (m *Manifest) CheckPrivacy() error {
 	if !(math.Abs(m.SensSquared-1) <= 1e-6) {
 		return fmt.Errorf("%w: sens_squared is %v: strategies are exported with 1", ErrPrivacy, m.SensSquared)
 	}
+	if m.Space != nil && !(m.Space.Worst.Value <= 1) {
+		return fmt.Errorf("%w: space.worst.value is %v: noise that is shared is exported with 1 at most", ErrPrivacy,
+			m.Space.Worst.Value)
+	}
 	p := m.Privacy
 	if p == nil && !m.Sampled() {
 		return nil
@@ -124,14 +128,24 @@ func times(x *big.Float, f float64) *big.Float {
 
 // Guarantee states in words what is promised. A μ that was computed for an (ε, δ) has no more digits than are written
 // here; other numbers are rounded up.
-func (p *Privacy) Guarantee() string {
+func (m *Manifest) Guarantee() string {
+	p := m.Privacy
+	against := "everybody who sees all messages (local DP)"
+	if m.Space != nil {
+		against = "everybody who sees all messages and, alone or in the coalitions of space, knows the secrets of its own " +
+			"pairs (SecLDP)"
+	}
 	if p.Mu == 0 {
-		return fmt.Sprintf("(%s, %g)-DP against everybody who sees all messages (local DP), if nodes draw their "+
-			"batches in secret, as sampling says", rounding.UpText(*p.Epsilon, 6), *p.Delta)
+		s := fmt.Sprintf("(%s, %g)-DP against %s, if nodes draw their batches in secret, as sampling says",
+			rounding.UpText(*p.Epsilon, 6), *p.Delta, against)
+		if m.Binned() && m.Sampling.Confirmations > 0 {
+			s += fmt.Sprintf(" (but for a chance of %.2g in the accountant's samples)", m.Sampling.Failure)
+		}
+		return s
 	}
 	s := "mu = " + rounding.UpText(p.Mu, accounting.MuDigits)
 	if p.Epsilon != nil {
 		s += fmt.Sprintf(", that is (%s, %g)-DP", rounding.UpText(*p.Epsilon, 6), *p.Delta)
 	}
-	return s + " against everybody who sees all messages (local DP)"
+	return s + " against " + against
 }

@@ -28,7 +28,7 @@ func (m *Manifest) checkRange() error {
 	case m.Strategy.Class == "" || m.Workload == "":
 		return errors.New("strategy class or workload is missing")
 	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 &&
-		m.Steps <= factorize.LongSteps:
+		m.Space == nil && m.Steps <= factorize.LongSteps:
 		return errors.New("loss, sens_squared or lower_bound is missing or not positive")
 	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 ||
 		m.Seconds < 0 || m.PeakBytes < 0:
@@ -46,7 +46,11 @@ func (m *Manifest) checkRange() error {
 	if m.ErrorAtPrivacy < 0 || m.CyclicErrorAtPrivacy < 0 {
 		return errors.New("error_at_privacy or cyclic_error_at_privacy is negative")
 	}
-	return cmp.Or(m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()), m.Strategy.checkRange(m.Steps),
+	if m.PlainStrategyLoss < 0 {
+		return errors.New("plain_strategy_loss is negative")
+	}
+	return cmp.Or(m.checkSpace(), m.checkSpec(), m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()),
+		m.Strategy.checkRange(m.Steps),
 		m.PerNode.checkRange(), checkOrigin(m.Graph), m.Gram.checkRange())
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mafalda/accounting"
 	"mafalda/participation"
@@ -11,21 +12,32 @@ import (
 
 // Sampling says how nodes draw the batches of their steps.
 type Sampling struct {
-	Scheme string `json:"scheme"` // SchemeCyclic, and then there is nothing else, or SchemePoisson
+	Scheme string `json:"scheme"` // SchemeCyclic, and then there is nothing else, SchemePoisson or SchemeBins
 
-	// Groups is w: a node puts every record once, independently of all others, into one of so many groups; step t draws
-	// from group t mod w, every record independently with Probability, in at most Rounds steps.
+	// Groups is w of SchemePoisson, b of SchemeBins: a node puts every record once, independently of all others, into
+	// one of so many groups; step t draws from group t mod w, every record independently with Probability, in at most
+	// Rounds steps. Bins have Probability 1, and what is secret is the group.
 	Groups      int     `json:"groups,omitempty"`
 	Probability float64 `json:"probability,omitempty"`
 	Rounds      int     `json:"rounds,omitempty"`
 
-	// NoiseMultiplier is the standard deviation of Z over the clip, where no column of C has a norm above 1.
+	// NoiseMultiplier is the standard deviation of Z over the clip.
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
-	// Epsilon and EpsilonLower are the accountant's bounds of the least ε for Delta.
+	// Epsilon and EpsilonLower are the accountant's bounds of the least ε for Delta; of bins there is no lower one.
 	Epsilon      *float64    `json:"epsilon,omitempty"`
 	EpsilonLower *float64    `json:"epsilon_lower,omitempty"`
 	Delta        float64     `json:"delta,omitempty"`
 	Candidates   []Candidate `json:"candidates,omitempty"` // in ascending order of their bands
+
+	// SchemeBins: the guarantee is one of samples, from this seed, and may be wrong with a probability of Failure.
+	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is the noise of a
+	// known draw, which takes none. NoiseMultiplierEstimate is what the samples say without confidence.
+	Failure                 float64 `json:"failure_probability,omitempty"`
+	Samples                 int     `json:"samples,omitempty"`
+	Seed                    *uint64 `json:"seed,omitempty"`
+	Confirmations           int     `json:"confirmations,omitempty"`
+	ConfirmedDelta          float64 `json:"confirmed_delta,omitempty"`
+	NoiseMultiplierEstimate float64 `json:"noise_multiplier_estimate,omitempty"`
 }
 
 // Candidate is what strategies of so many bands cost at the same ε and δ.
@@ -33,27 +45,50 @@ type Candidate struct {
 	Bandwidth       int     `json:"bandwidth"`
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	ErrorAtPrivacy  float64 `json:"error_at_privacy"`
+	// OptimizedFor says what the strategy is best for, under SchemeBins: SchemeCyclic, where the draw is known, or
+	// SchemeBins; both without a certificate.
+	OptimizedFor string `json:"optimized_for,omitempty"`
 }
 
 // The schemes of Sampling.
 const (
 	SchemeCyclic  = "cyclic"  // attackers may know when a record takes part
 	SchemePoisson = "poisson" // in secret, every record independently
+	SchemeBins    = "bins"    // every record once, in secret, into one of the batches, which are visited in turn
 )
 
 // Sampled reports whether the privacy that is claimed holds only for batches that are drawn in secret.
 func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Scheme != SchemeCyclic }
 
+// Binned reports whether that is so, and the batches are random bins.
+func (m *Manifest) Binned() bool { return m.Sampled() && m.Sampling.Scheme == SchemeBins }
+
+// Condition says in words what else a guarantee takes whose batches are drawn in secret: how a node draws them.
+func (s *Sampling) Condition() string {
+	if s.Scheme == SchemeBins {
+		return fmt.Sprintf("private only with batches drawn in secret (%s): every record is once put into one of %d batches "+
+			"at random, independently; step t takes all of batch t mod %[2]d; sums are divided by the expected size",
+			s.Scheme, s.Groups)
+	}
+	groups, from := "", "every record"
+	if s.Groups > 1 {
+		groups = fmt.Sprintf("every record is once put into one of %d groups at random; ", s.Groups)
+		from = fmt.Sprintf("every one of group t mod %d", s.Groups)
+	}
+	return fmt.Sprintf("private only with batches drawn in secret (%s): %sin step t %s takes part with probability %.6g, "+
+		"independently; sums are divided by the expected size", s.Scheme, groups, from, s.Probability)
+}
+
 // ErrSampled is wrapped by the errors of those who cannot run, or judge, an export that is private for batches drawn in
 // secret only.
 var ErrSampled = errors.New("its privacy is for batches that are drawn in secret")
 
-// Schema returns the schema that sens_squared is for: the participation, or, where batches are drawn in secret, a
-// single one: the columns of a record's group have no rows in common, and what drawing gives away is accounted for
-// round by round. The errors are those of Participation.Of.
+// Schema returns the schema that sens_squared is for: the participation, or, under Poisson sampling, a single one: the
+// columns of a record's group have no rows in common, and what drawing gives away is accounted for round by round. The
+// errors are those of Participation.Of.
 func (m *Manifest) Schema() (participation.Schema, error) {
 	s, err := m.Participation.Of(m.Steps)
-	if err != nil || !m.Sampled() {
+	if err != nil || !m.Sampled() || m.Binned() {
 		return s, err
 	}
 	return participation.NewCyclic(m.Steps, 1, m.Steps)
@@ -65,7 +100,8 @@ func (s *Sampling) event() accounting.SampledRounds {
 		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
 }
 
-// Bounds computes the accountant's bounds of the least ε. The errors are those of accounting.ComposeSampled.
+// Bounds computes the accountant's bounds of the least ε under Poisson sampling. The errors are those of
+// accounting.ComposeSampled.
 func (s *Sampling) Bounds() (upper, lower float64, err error) {
 	d, err := accounting.ComposeSampled(accounting.ZeroOut, s.event())
 	if err != nil {
@@ -81,21 +117,19 @@ func (s *Sampling) checkRange(steps int) error {
 		return nil
 	case s.Scheme == SchemeCyclic:
 		if s.Groups != 0 || s.Probability != 0 || s.Rounds != 0 || s.NoiseMultiplier != 0 || s.Epsilon != nil ||
-			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 {
+			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.sampled() {
 			return errors.New("sampling: cyclic has nothing but its scheme")
 		}
 		return nil
-	case s.Scheme != SchemePoisson:
-		return fmt.Errorf("sampling.scheme %q: must be cyclic or poisson", s.Scheme)
-	case s.Groups < 1 || s.Groups > steps || s.Rounds < 1 || s.Rounds > steps || len(s.Candidates) > steps:
+	case s.Scheme != SchemePoisson && s.Scheme != SchemeBins:
+		return fmt.Errorf("sampling.scheme %q: must be cyclic, poisson or bins", s.Scheme)
+	case s.Groups < 1 || s.Groups > steps || s.Rounds < 1 || s.Rounds > steps || len(s.Candidates) > steps+2:
 		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates, for %d steps", s.Groups, s.Rounds,
 			len(s.Candidates), steps)
 	case !(s.Probability > 0 && s.Probability <= 1):
 		return fmt.Errorf("sampling.probability is %v: must be above 0 and at most 1", s.Probability)
 	case !(s.NoiseMultiplier > 0) || math.IsInf(s.NoiseMultiplier, 1):
 		return fmt.Errorf("sampling.noise_multiplier is %v: must be positive and finite", s.NoiseMultiplier)
-	case s.Epsilon == nil || s.EpsilonLower == nil || !(*s.EpsilonLower >= 0 && *s.EpsilonLower <= *s.Epsilon):
-		return errors.New("sampling has no epsilon_lower and epsilon of at least that")
 	case !(s.Delta > 0 && s.Delta < 1):
 		return fmt.Errorf("sampling.delta is %v: must be above 0 and below 1", s.Delta)
 	}
@@ -104,11 +138,26 @@ func (s *Sampling) checkRange(steps int) error {
 			return fmt.Errorf("sampling.candidates[%d] has numbers that are not positive, or too many bands", i)
 		}
 	}
+	if s.Scheme == SchemeBins {
+		return s.checkBins()
+	}
+	return s.checkPoisson()
+}
+
+// checkPoisson refuses numbers that Poisson sampling does not have.
+func (s *Sampling) checkPoisson() error {
+	switch {
+	case s.Epsilon == nil || s.EpsilonLower == nil || !(*s.EpsilonLower >= 0 && *s.EpsilonLower <= *s.Epsilon):
+		return errors.New("sampling has no epsilon_lower and epsilon of at least that")
+	case s.sampled() || slices.ContainsFunc(s.Candidates, func(c Candidate) bool { return c.OptimizedFor != "" }):
+		return errors.New("sampling poisson has neither samples nor candidates that are optimized for something else")
+	}
 	return nil
 }
 
-// checkSampling reports whether the noise level follows from the noise multiplier, and the guarantee from both: each
-// record of a group takes part in at most Rounds rounds, in columns of C that have no rows in common.
+// checkSampling reports whether the noise level follows from the noise multiplier, and the guarantee from both. Under
+// Poisson sampling each record of a group takes part in at most Rounds rounds, in columns of C that have no rows in
+// common. What samples of bins say takes C (Manifest.ConfirmBins).
 func (m *Manifest) checkSampling() error {
 	p, s := m.Privacy, m.Sampling
 	contradiction := func(format string, args ...any) error {
@@ -122,12 +171,18 @@ func (m *Manifest) checkSampling() error {
 		return contradiction("mu and sigma are not for sampling %s", s.Scheme)
 	case p.Adjacency != accounting.ZeroOut.String():
 		return contradiction("sampling %s is accounted for under %v, not %s", s.Scheme, accounting.ZeroOut, p.Adjacency)
-	case m.PerNode != nil || m.Strategy.Class != "banded" || m.Strategy.Bandwidth > s.Groups:
+	case m.PerNode != nil:
+		return contradiction("sampling %s takes one strategy", s.Scheme)
+	case !m.Binned() && (m.Strategy.Class != "banded" || m.Strategy.Bandwidth > s.Groups):
 		return contradiction("sampling from %d groups takes one strategy of at most as many bands", s.Groups)
 	case s.Rounds != rounds:
 		return contradiction("%d groups have %d rounds in %d steps, not %d", s.Groups, rounds, m.Steps, s.Rounds)
 	case s.Delta != *p.Delta:
 		return contradiction("sampling.delta is %v, privacy.delta %v", s.Delta, *p.Delta)
+	case m.Binned():
+		if err := m.bins(); err != nil {
+			return contradiction("%w", err)
+		}
 	case m.SensSquared > 1:
 		return contradiction("columns have a squared norm of %v, above 1", m.SensSquared)
 	}
@@ -135,6 +190,9 @@ func (m *Manifest) checkSampling() error {
 	if have.Cmp(need) < 0 || have.Cmp(times(need, 1+1e-9)) > 0 {
 		return contradiction("noise_std is %v, but a noise multiplier of %v with clip %v takes %v", p.NoiseStd,
 			s.NoiseMultiplier, p.Clip, s.NoiseMultiplier*p.Clip)
+	}
+	if m.Binned() {
+		return nil
 	}
 	upper, lower, err := s.Bounds()
 	if err != nil {

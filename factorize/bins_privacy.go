@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
@@ -23,7 +24,7 @@ type BinsOptions struct {
 
 // BinsResult is the end of a search.
 type BinsResult struct {
-	Strategy       strategy.Strategy
+	Strategy       strategy.Strategy      // the largest |m_j| is 1
 	SquaredError   float64                // tr(C⁻ᵀHC⁻¹)
 	Privacy        accounting.BinsPrivacy // noise multiplier included, confirmed
 	ErrorAtPrivacy float64                // ν²·SquaredError, which is what strategies are compared by
@@ -181,19 +182,41 @@ func (s *binsSearch) improve(ctx context.Context) error {
 	return nil
 }
 
+// normalized returns c over the largest |m_j|.
+func (s *binsSearch) normalized(c *mat.TriDense) *mat.TriDense {
+	steps, largest := s.objective.steps, 0.0
+	for j := range s.Number {
+		sum := make([]float64, steps)
+		for column := j; column < steps; column += s.Number {
+			for t := column; t < steps; t++ {
+				sum[t] += c.At(t, column)
+			}
+		}
+		largest = math.Max(largest, floats.Norm(sum, 2))
+	}
+	scaled := mat.NewTriDense(steps, mat.Lower, nil)
+	for t := range steps {
+		for column := range t + 1 {
+			scaled.SetTri(t, column, c.At(t, column)/largest)
+		}
+	}
+	return scaled
+}
+
 // result calibrates the best strategy.
 func (s *binsSearch) result(ctx context.Context) (*BinsResult, error) {
-	mechanism, err := accounting.NewBins(s.best.c, s.Number)
+	c := s.normalized(s.best.c)
+	mechanism, err := accounting.NewBins(c, s.Number)
 	if err != nil {
 		return nil, err
 	}
-	r := &BinsResult{SquaredError: s.best.squared, Blend: s.blend, Rounds: s.rounds, Iterations: s.iterations,
+	r := &BinsResult{SquaredError: s.objective.errorOf(c), Blend: s.blend, Rounds: s.rounds, Iterations: s.iterations,
 		Status: s.status}
 	r.Privacy, err = mechanism.NoiseMultiplier(ctx, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
 	if err != nil {
 		return nil, err
 	}
 	r.ErrorAtPrivacy = r.Privacy.NoiseMultiplier * r.Privacy.NoiseMultiplier * r.SquaredError
-	r.Strategy, err = s.strategy(s.best.c)
+	r.Strategy, err = s.strategy(c)
 	return r, err
 }

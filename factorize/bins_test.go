@@ -171,6 +171,14 @@ func TestBinsSearchIsBetterThanItsStarts(t *testing.T) {
 	if _, ok := r.Strategy.(*strategy.Dense); !ok {
 		t.Errorf("a strategy %T", r.Strategy)
 	}
+	schema, err := participation.Complete(12, 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := Evaluate(r.Strategy, Mean(h), schema)
+	if err != nil || math.Abs(q.Sensitivity.Squared-1) > 1e-12 || math.Abs(q.SquaredError/r.SquaredError-1) > 1e-12 {
+		t.Errorf("%+v, %v; the search says %v", q, err, r.SquaredError)
+	}
 }
 
 func errorAtPrivacy(t *testing.T, c strategy.Strategy, h *mat.SymDense, p Bins, o BinsOptions) float64 {

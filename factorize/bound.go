@@ -26,7 +26,8 @@ import (
 // y_i is the largest squared row norm in the block, rounded up. The singular values count with the error bound of
 // their computation subtracted. The cost is O(T³).
 //
-// Where patterns overlap, the schema's Relaxation takes its place.
+// Where patterns overlap, the schema's Relaxation takes its place. A matrix h that is singular in floating point is
+// replaced by one below it, and Λ made with a share of the identity in h.
 func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
 	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
@@ -36,6 +37,9 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 	k := denseMask(participation.Relaxation(schema))
 	full := mat.DenseCopyOf(x).RawMatrix().Data
 	root, lambda, err := dualOf(h, full, k)
+	if errors.Is(err, errSingular) {
+		return lowerBoundSingular(h, x, k)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +56,7 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, error) {
 	var chol dense.Cholesky
 	if !chol.Factorize(h) {
-		return nil, nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+		return nil, nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)

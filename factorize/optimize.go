@@ -2,8 +2,10 @@ package factorize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -40,6 +42,9 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 		return nil, err
 	}
 	search, err := newSearch(scaled, k, opts)
+	if errors.Is(err, errSingular) {
+		return optimizeSingular(ctx, h, k, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +53,7 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	if err != nil {
 		return nil, err
 	}
-	ended := optim.Minimize(ctx, search.objective, x, optim.Options{
-		MaxIterations: opts.MaxIterations,
-		Precondition:  search.metric.solveTo,
-		Done:          search.done,
-	})
+	ended := search.minimize(ctx, x)
 	result, err := search.finish(h, x, ended)
 	if err != nil || participation.IsPartition(schema) {
 		return result, err
@@ -106,12 +107,70 @@ type search struct {
 	gapFactor float64 // certified gap over predicted decrease, at the last check
 	checkedAt int     // iteration of the last check
 	err       error   // of a check
+
+	descents int  // begun: at most two
+	before   int  // iterations before this descent
+	slow     bool // the first one ended since it was
+}
+
+const (
+	slowFrom = 12   // iterations after which descent is slow if the gap is above
+	slowGap  = 1e-2 // this,
+	slowAt   = 100  // and in any case after so many
+)
+
+// minimize descends from x. Where that is slow, and the patterns are a partition, it goes on from the maximum of the
+// dual.
+func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
+	limit, start := s.opts.limit(mostIterations), slices.Clone(x)
+	ended := s.descend(ctx, x, limit)
+	if !s.slow || s.err != nil || ctx.Err() != nil {
+		return ended
+	}
+	s.before = ended.Iterations
+	dual := newDualSearch(s.objective.h, s.objective.mask)
+	s.objective.Value(start) // its Λ is a better one to start from than those on the way
+	s.objective.GradientTo(start)
+	better := dual.search(ctx, s.objective, s.opts.Gap/4, func() {
+		s.before++
+		s.report(optim.Iteration{Value: ended.Value, X: x})
+	})
+	if better != nil && s.objective.Value(better) < ended.Value {
+		copy(x, better)
+		bound, err := singularValueBound(s.certificate.rootSource, dual.lambda(), s.objective.mask)
+		if err == nil {
+			s.bound = math.Max(s.bound, bound)
+		}
+	}
+	s.checkedAt = 0
+	again := s.descend(ctx, x, max(limit-s.before, 1))
+	again.Iterations += s.before
+	return again
+}
+
+const mostIterations = 2000
+
+func (s *search) descend(ctx context.Context, x []float64, limit int) optim.Result {
+	s.descents++
+	return optim.Minimize(ctx, s.objective, x, optim.Options{
+		MaxIterations: limit,
+		Precondition:  s.metric.solveTo,
+		Done:          s.done,
+	})
+}
+
+// report tells Progress how far the search is.
+func (s *search) report(it optim.Iteration) {
+	if s.opts.Progress != nil {
+		s.opts.Progress(Iteration{Count: s.before + it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit,
+			Gap: s.gap(it.Value), X: it.X})
+	}
 }
 
 func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 	var chol dense.Cholesky
 	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
 	}
 	var root mat.TriDense
 	chol.UTo(&root)
@@ -137,11 +196,13 @@ func (s *search) done(it optim.Iteration) bool {
 		s.check(it)
 	}
 	gap := s.gap(it.Value)
-	if s.opts.Progress != nil {
-		s.opts.Progress(Iteration{Count: it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit, Gap: gap,
-			X: it.X})
+	s.report(it)
+	if s.err != nil || gap <= s.opts.Gap {
+		return true
 	}
-	return s.err != nil || gap <= s.opts.Gap
+	s.slow = s.descents == 1 && s.objective.mask.partition() &&
+		(it.Count >= slowAt || it.Count >= slowFrom && gap > slowGap)
+	return s.slow
 }
 
 // check improves the lower bound and learns how the gap relates to the decrease that the next step predicts.

@@ -46,7 +46,7 @@ type Perturber struct {
 func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
 	var chol dense.Cholesky
 	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: it is not positive definite in floating point", ErrGram)
+		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
 	}
 	p := &Perturber{steps: c.Steps(), root: &mat.TriDense{}}
 	chol.UTo(p.root)

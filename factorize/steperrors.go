@@ -148,6 +148,7 @@ func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 	}
 	gap := math.Max(search.gap/8, MinGap(e.Steps()))
 	inner := Options{Gap: gap, MaxIterations: opts.MaxIterations, Start: opts.Start}
+	relaxed := denseMask(participation.Relaxation(schema))
 	for round, mix := range lastMixes() {
 		h := lastGram(e, mix)
 		r, err := optimizeMasked(ctx, h, denseMask(schema), inner)
@@ -161,7 +162,7 @@ func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 		if q.Loss < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, q
 		}
-		bound, err := lastBound(root, h, strategy.GramOf(r.Strategy), schema)
+		bound, err := boundBelow(root, h, strategy.GramOf(r.Strategy), relaxed)
 		if err != nil {
 			return nil, err
 		}
@@ -183,6 +184,9 @@ func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
 	}
 	n := h.SymmetricDim()
 	values := eigen.Values(nil)
+	if lost := 64 * float64(n) * 0x1p-53 * values[n-1]; !(values[0] >= -lost) {
+		return nil, fmt.Errorf("%w: it is not positive semidefinite, with the eigenvalue %v", ErrGram, values[0])
+	}
 	var vectors, root mat.Dense
 	eigen.VectorsTo(&vectors)
 	root.CloneFrom(vectors.T())
@@ -201,9 +205,9 @@ func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) 
 	if err != nil {
 		return 0, err
 	}
-	best := 0.0
+	best, relaxed := 0.0, denseMask(participation.Relaxation(schema))
 	for _, mix := range lastMixes() {
-		bound, err := lastBound(root, lastGram(e, mix), x, schema)
+		bound, err := boundBelow(root, lastGram(e, mix), x, relaxed)
 		if err != nil {
 			return 0, err
 		}
@@ -212,9 +216,9 @@ func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) 
 	return best, nil
 }
 
-// lastBound is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h.
-func lastBound(root *mat.Dense, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
-	k := denseMask(participation.Relaxation(schema))
+// boundBelow is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h, within a mask of
+// patterns that do not overlap.
+func boundBelow(root *mat.Dense, h, x *mat.SymDense, k mask) (float64, error) {
 	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
 	if err != nil {
 		return 0, err

@@ -163,28 +163,39 @@ func (b *builder) graph(source string) (*Graph, error) {
 			e.U, e.V = e.V, e.U
 		}
 	}
-	b.sort(len(labels))
-	edges := make([]Edge, 0, len(b.edges))
+	b.edges = sortLines(b.edges, len(labels))
+	edges, duplicates, err := distinct(source, labels, b.edges)
+	if err != nil {
+		return nil, err
+	}
+	b.duplicates += duplicates
+	b.edges = nil
+	return newGraph(labels, edges, b.directed)
+}
+
+// distinct returns sorted edges without repetitions, and how many these were. A repeated edge of another weight is an
+// error.
+func distinct(source string, labels []string, sorted []lineEdge) (edges []Edge, duplicates int, err error) {
+	edges = make([]Edge, 0, len(sorted))
 	first := 0 // line of the edge last kept
-	for _, e := range b.edges {
+	for _, e := range sorted {
 		if last := len(edges) - 1; last >= 0 && edges[last].U == e.U && edges[last].V == e.V {
 			if edges[last].Weight != e.Weight {
-				return nil, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
+				return nil, 0, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
 					labels[e.U], labels[e.V], e.Weight, edges[last].Weight, first)
 			}
-			b.duplicates++
+			duplicates++
 			continue
 		}
 		edges = append(edges, e.Edge)
 		first = e.line
 	}
-	b.edges = nil
-	return newGraph(labels, edges, b.directed)
+	return edges, duplicates, nil
 }
 
-// sort orders the edges by their nodes, of which there are so many, and then by line.
-func (b *builder) sort(nodes int) {
-	b.edges = sortRows(b.edges, nodes, func(e *lineEdge) int { return e.U }, func(x, y lineEdge) int {
+// sortLines orders edges by their nodes, of which there are so many, and then by line.
+func sortLines(edges []lineEdge, nodes int) []lineEdge {
+	return sortRows(edges, nodes, func(e *lineEdge) int { return e.U }, func(x, y lineEdge) int {
 		if c := compareEdges(x.Edge, y.Edge); c != 0 {
 			return c
 		}

@@ -72,7 +72,7 @@ func (b *builder) dropDuplicates() {
 			}
 		}
 	}
-	b.sort(len(b.labels))
+	b.edges = sortLines(b.edges, len(b.labels))
 	kept := b.edges[:0]
 	first, conflict := lineEdge{}, false // of the pair at hand
 	for _, e := range b.edges {

@@ -14,37 +14,52 @@ import (
 // readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas
 // or semicolons; empty lines and lines that start with # or % do not count. Line ends may be Windows'.
 func readEdgeList(r io.Reader, source string, b *builder) (err error) {
-	var fields []string
-	firstLine, plain := 0, false // the first line with an edge, and whether that has no weight
-	b.lines, err = lines(r, source, func(line string, number int) (err error) {
+	var e edgeLines
+	b.lines, err = lines(r, source, func(line string, number int) error {
 		if isComment(line) {
 			return nil
 		}
-		if strings.IndexByte(line, 0) >= 0 || !utf8.ValidString(line) {
-			return errors.New("not text; an edge list has lines like \"17 42\"")
-		}
-		if fields, err = splitEdge(line, fields[:0]); err != nil {
+		u, v, weight, err := e.parse(line, number)
+		if err != nil {
 			return err
 		}
-		weight := 1.0
-		switch len(fields) {
-		case 2:
-		case 3:
-			if weight, err = parseWeight(fields[2]); err != nil {
-				return err
-			}
-		default:
-			return fmt.Errorf("%d fields in %.60q: an edge has two nodes and perhaps a weight", len(fields), line)
-		}
-		if weightless := len(fields) == 2; firstLine == 0 {
-			firstLine, plain = number, weightless
-		} else if weightless != plain {
-			return fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none",
-				weights(weightless), firstLine, weights(plain))
-		}
-		return b.add(fields[0], fields[1], weight, number)
+		return b.add(u, v, weight, number)
 	})
 	return err
+}
+
+// edgeLines reads the lines of an edge list.
+type edgeLines struct {
+	fields    []string
+	firstLine int  // the first line with an edge; 0: none yet
+	plain     bool // that has no weight
+}
+
+// parse reads a line that is no comment.
+func (e *edgeLines) parse(line string, number int) (u, v string, weight float64, err error) {
+	if strings.IndexByte(line, 0) >= 0 || !utf8.ValidString(line) {
+		return "", "", 0, errors.New("not text; an edge list has lines like \"17 42\"")
+	}
+	if e.fields, err = splitEdge(line, e.fields[:0]); err != nil {
+		return "", "", 0, err
+	}
+	weight = 1.0
+	switch len(e.fields) {
+	case 2:
+	case 3:
+		if weight, err = parseWeight(e.fields[2]); err != nil {
+			return "", "", 0, err
+		}
+	default:
+		return "", "", 0, fmt.Errorf("%d fields in %.60q: an edge has two nodes and perhaps a weight", len(e.fields), line)
+	}
+	if weightless := len(e.fields) == 2; e.firstLine == 0 {
+		e.firstLine, e.plain = number, weightless
+	} else if weightless != e.plain {
+		return "", "", 0, fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none",
+			weights(weightless), e.firstLine, weights(e.plain))
+	}
+	return e.fields[0], e.fields[1], weight, nil
 }
 
 func weights(none bool) string {

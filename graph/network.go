@@ -22,7 +22,8 @@ type Network struct {
 	Origin Origin
 	Notes  []string // what a user should know of it, a sentence each
 
-	Components int // of the graph before all but the largest were dropped
+	Sequence   *Sequence // matrices that take turns in the place of that of Gossip; nil: there are none
+	Components int       // of the graph before all but the largest were dropped
 }
 
 // NetworkOptions says which network LoadNetwork loads.
@@ -33,6 +34,8 @@ type NetworkOptions struct {
 	Directed   bool   // the edges of a file have a direction
 	Strict     bool   // refuse a disconnected graph, instead of keeping its largest component
 	Seed       uint64 // of random graphs
+
+	GraphSequence string // path of networks that take turns (LoadSequence), made by Scheme; empty: there are none
 }
 
 // DisconnectedError is about a graph that was to be connected.
@@ -46,13 +49,14 @@ func (e *DisconnectedError) Error() string {
 
 // LoadNetwork reads or makes a graph and its gossip matrix, and keeps the largest component. Options that do not fit
 // together are a fault.Argument that names the field; a disconnected graph is a DisconnectedError if Strict. Errors of
-// Load, ByName, LoadGossip and NewGossip come as they are. It looks at ctx between these steps.
+// Load, ByName, LoadGossip, NewGossip and LoadSequence come as they are. It looks at ctx between these steps.
 func LoadNetwork(ctx context.Context, o NetworkOptions) (*Network, error) {
 	if o.Source == "" && o.GossipFile == "" {
 		return nil, fault.New("Source", nil, "which network? Give a graph or a gossip matrix")
 	}
 	n := &Network{Origin: Origin{Gossip: o.Scheme.String()}}
-	for _, step := range []func(NetworkOptions) error{n.loadGraph, n.loadGossip, n.connect} {
+	for _, step := range []func(NetworkOptions) error{n.loadGraph, n.loadGossip, n.connect,
+		n.loadSequence} {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}

@@ -18,6 +18,9 @@ type Origin struct {
 	Gossip       string  `json:"gossip"`                  // scheme, or "file"
 	GossipFile   string  `json:"gossip_file,omitempty"`   // of a gossip matrix that was loaded
 	GossipSHA256 string  `json:"gossip_sha256,omitempty"` // of that file
+
+	SequenceFile   string `json:"sequence_file,omitempty"`   // of networks that take turns
+	SequenceSHA256 string `json:"sequence_sha256,omitempty"` // of that file
 }
 
 // GossipLine names the gossip matrix: its file, or the scheme it was made by.
@@ -31,7 +34,7 @@ func (o *Origin) GossipLine() string {
 // Same reports whether the other network has the same names, hashes and number of nodes. Seeds are not compared.
 func (o *Origin) Same(as *Origin) bool {
 	return o.Source == as.Source && o.SHA256 == as.SHA256 && o.Gossip == as.Gossip &&
-		o.GossipSHA256 == as.GossipSHA256 && o.Nodes == as.Nodes
+		o.GossipSHA256 == as.GossipSHA256 && o.SequenceSHA256 == as.SequenceSHA256 && o.Nodes == as.Nodes
 }
 
 // Line describes the network in a line, without its gossip matrix.
@@ -48,16 +51,25 @@ func (n *Network) Line() string {
 }
 
 // Digest is the SHA-256 of all that results can depend on: the labels of all nodes and all weights of the gossip
-// matrix.
+// matrix, and of those that take turns in its place.
 func (n *Network) Digest() string {
 	d := study.NewDigest()
 	d.Strings(n.Graph.Labels())
 	d.Int(n.Graph.Edges())
-	n.Gossip.Matrix().DoNonZero(func(i, j int, v float64) {
-		d.Int(i)
-		d.Int(j)
-		d.Float(v)
-	})
+	add := func(w *CSR) {
+		w.DoNonZero(func(i, j int, v float64) {
+			d.Int(i)
+			d.Int(j)
+			d.Float(v)
+		})
+	}
+	add(n.Gossip.Matrix())
+	if n.Sequence != nil {
+		for _, w := range n.Sequence.Matrices {
+			d.Int(w.NNZ())
+			add(w)
+		}
+	}
 	return d.Sum()
 }
 
@@ -72,6 +84,9 @@ func (n *Network) AddTo(in *study.Inputs) {
 	in.Add("directed", o.Directed)
 	in.Add("gossip", o.Gossip)
 	in.Add("file of the gossip matrix", o.GossipSHA256)
+	if o.SequenceSHA256 != "" {
+		in.Add("file of the sequence", o.SequenceSHA256)
+	}
 	in.Add("nodes", o.Nodes)
 	in.Add("dropped nodes", o.DroppedNodes)
 	in.Add("weights", n.Digest())

@@ -34,9 +34,8 @@ func child(args []string) {
 	row := make([]float64, 3)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		if args[2] == "loop" {
-			long := make([]float64, 1<<20)
-			for {
-				d.key.normals(long, 0)
+			for r := new(room); ; r.sampler.Next(1) {
+				d.key.normalsOf(r, 0, 0)
 			}
 		}
 		if err := d.Next(row); err != nil {

@@ -19,11 +19,19 @@
 // comes from the operating system. A seed in its place makes noise reproducible, for tests and simulations, and
 // protects nothing.
 //
+// # Noise that is shared
+//
+// Where nodes share secrets in pairs, row t of Z is a sum: the node's own row, and a row of each neighbour that both
+// make of the pair's key, with opposite signs. Both depend on step and coordinate alone, so a node that lags draws what
+// its neighbours have drawn. A state gets the keys of its pairs when it is made (State.Join, package keys) and keeps
+// them; there is no row without the shared part.
+//
 // # Which row for which batch
 //
 // The guarantee is for records that take part as the export's schema says. For (k,b)-participation a node cuts its
 // records into b batches once, never shuffles them again, and uses batch t mod b and row t in step t. A step that is
-// missed, or whose row is lost, takes batch and row with it: nothing moves to another step.
+// missed, or whose row is lost, takes batch and row with it: nothing moves to another step. An export for batches drawn
+// in secret is private with these alone, and far less with batches in turn: Stream.Condition says how they are drawn.
 //
 // # Once only
 //

@@ -66,6 +66,9 @@ func Draw(s Source, count int, f Format) (*Drawing, error) {
 	return &Drawing{source: s, format: f, first: s.Step(), count: count}, nil
 }
 
+// Condition is that of the stream.
+func (d *Drawing) Condition() string { return d.source.stream().Condition() }
+
 // String names the rows, and of what they are.
 func (d *Drawing) String() string {
 	text := fmt.Sprintf("%s of 0..%d", rowsText("row", d.first, d.first+d.count-1), d.source.Steps()-1)
@@ -120,14 +123,25 @@ type About struct {
 	Export   string  `json:"export"` // SHA-256 of the manifest
 	Private  bool    `json:"private"`
 	Seed     *uint64 `json:"seed,omitempty"`
+	Sampling string  `json:"sampling,omitempty"` // scheme of batches that must be drawn in secret: see Note
 	Note     string  `json:"note,omitempty"`
+	// SharedWith are the neighbours that noise is shared with; a Check has nothing but that in its rows.
+	SharedWith []string `json:"shared_with,omitempty"`
+	Check      bool     `json:"check,omitempty"`
 }
 
 func (d *Drawing) about(path string, sum hash.Hash) About {
 	s := d.source.stream()
 	a := About{File: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: s.node, FirstRow: d.first,
-		Rows: d.count, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private()}
-	if !a.Private {
+		Rows: d.count, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private(),
+		SharedWith: s.Neighbours(), Check: s.Check()}
+	if s.drawn != nil {
+		a.Sampling, a.Note = s.drawn.Scheme, s.Condition()
+	}
+	if a.Check {
+		a.Note = "rows to compare with a neighbour's: without the node's own noise, they protect nothing"
+	}
+	if s.seed != nil {
 		a.Seed, a.Note = s.seed, simulated.Note+": everybody can make this noise from its seed"
 	}
 	return a

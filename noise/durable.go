@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"mafalda/noise/keys"
 )
 
 // Durable is a stream whose place survives a crash. Its state file holds the key, so it is as secret as the gradients,
@@ -18,10 +20,11 @@ import (
 type Durable struct {
 	*Stream
 	state   *record
-	counter *record // nil: none
-	began   int     // rows that were out when it was opened
-	cut     bool    // how the run before ended
-	err     error   // why nothing more is handed out
+	counter *record       // nil: none
+	meeting *keys.Meeting // of a new state of noise that is shared
+	began   int           // rows that were out when it was opened
+	cut     bool          // how the run before ended
+	err     error         // why nothing more is handed out
 }
 
 // State says where a stream keeps its place.
@@ -39,6 +42,9 @@ type State struct {
 	// is ahead of the state, Row equal to the counter accepts that the rows in between are gone, and goes on behind
 	// them.
 	Row *int
+	// Join is where a new state of noise that is shared gets the keys of its neighbours from. A state that is there has
+	// them.
+	Join *Join
 }
 
 // Errors about state files.
@@ -50,9 +56,10 @@ var (
 
 // OpenDurable is Open with the stream's place in a file: a new one, or where an earlier stream of the same export, node
 // and options has left off. The error cases are those of Open, ErrState, ErrRow, os.ErrExist and os.ErrNotExist for
-// State.New. A state of the format before (mafalda noise state 1) is brought to this one.
+// State.New; for noise that is shared, ErrNeighbours without State.Join, and those of package keys. A state of the
+// format before (mafalda noise state 1) is brought to this one.
 func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, error) {
-	s, err := Open(dir, node, dim, opts)
+	s, err := open(dir, node, dim, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -73,10 +80,18 @@ func (d *Durable) start(at State) (err error) {
 	if at.Row != nil && *at.Row != 0 {
 		return fmt.Errorf("%w: row %d is wanted, a new state starts with row 0", ErrRow, *at.Row)
 	}
-	if d.state, err = newRecord(at.Path, d.head(), place{}); err != nil {
+	if d.share != nil && d.seed == nil {
+		if err := d.join(at); err != nil {
+			return err
+		}
+	}
+	if d.state, err = newRecord(at.Path, d.head(), place{Joining: d.meeting != nil}); err != nil {
 		return fmt.Errorf("starting a noise state: %w", err)
 	}
-	if err = d.take(at); err != nil {
+	if err = d.take(at); err == nil {
+		err = d.begin()
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(at.Path)) // nothing was drawn from it
 	}
 	return nil
@@ -98,6 +113,9 @@ func (d *Durable) resume(at State) (err error) {
 	}
 	if err := d.adopt(); err != nil {
 		return fmt.Errorf("%w: %s is %w", ErrState, at.Path, err)
+	}
+	if d.state.place.Joining {
+		return fmt.Errorf("%w: %s was cut off before its run began: remove it and announce a new run", ErrState, at.Path)
 	}
 	if err := d.take(at); err != nil {
 		return err
@@ -172,7 +190,10 @@ func (d *Durable) draw(length int, single bool) error {
 	if d.err != nil {
 		return d.err
 	}
-	if err := d.advance(length); err != nil {
+	if length != d.dim {
+		return d.lengthError(length)
+	}
+	if err := d.advance(d.room()); err != nil {
 		return err
 	}
 	if single {

@@ -6,9 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	mathrand "math/rand/v2"
-	"runtime"
-	"sync"
 )
 
 // Key is the secret that all noise of a node comes from. Whoever knows it can take the noise away. Copies share the
@@ -51,46 +48,21 @@ func SeededKey(seed uint64, node string) Key {
 	return keyOf(&hash)
 }
 
-// chunk is how many coordinates of a row come from one generator, so that a row can be made by several goroutines.
-const chunk = 4096
-
-// normals writes row t of Z, standard normal numbers, to dst. It depends on key, t and the coordinate alone:
-// coordinates 4096·c, 4096·c + 1, ... come from ChaCha8 (C2SP chacha8rand, as in math/rand/v2) with the seed
-// SHA-256(key, t, c), t and c as eight bytes each, least significant first.
-func (k Key) normals(dst []float64, t int) {
-	chunks := (len(dst) + chunk - 1) / chunk
-	workers := min(runtime.GOMAXPROCS(0), chunks)
-	if workers <= 1 {
-		for c := range chunks {
-			k.normalsOf(dst, t, c)
-		}
-		return
-	}
-	var wg sync.WaitGroup
-	for first := range workers {
-		wg.Go(func() {
-			for c := first; c < chunks; c += workers {
-				k.normalsOf(dst, t, c)
-			}
-		})
-	}
-	wg.Wait()
+// draw has a room hold chunk c of row t of Z.
+func (k Key) draw(r *room, t, c, _ int) {
+	r.sum = nil
+	k.normalsOf(r, t, c)
 }
 
-// normalsOf writes one chunk. Key and seed are passed as slices only, never as values (see Key): a ChaCha8 made of this
-// binary form is that of NewChaCha8 for the seed at its end.
-func (k Key) normalsOf(dst []float64, t, c int) {
+// normalsOf starts the sampler with chunk c of row t of Z. It depends on key, t and the coordinate alone: coordinates 4096·c,
+// 4096·c + 1, ... come from ChaCha8 (C2SP chacha8rand, as in math/rand/v2) with the seed SHA-256(key, t, c), t and c as
+// eight bytes each, least significant first, and the quantile function (package rows). Key and seed are passed as slices
+// only, never as values (see Key).
+func (k Key) normalsOf(r *room, t, c int) {
 	message := append(make([]byte, 0, keySize+16), k.secret()[:]...)
 	message = binary.LittleEndian.AppendUint64(message, uint64(t))
 	message = binary.LittleEndian.AppendUint64(message, uint64(c))
 	hash := sha256.New()
 	hash.Write(message)
-	var source mathrand.ChaCha8
-	if err := source.UnmarshalBinary(hash.Sum([]byte("chacha8:\x00\x00\x00\x00\x00\x00\x00\x00"))); err != nil {
-		panic(err) // a Go with another binary form, which the tests would have found
-	}
-	part := dst[c*chunk : min((c+1)*chunk, len(dst))]
-	for i := range part {
-		part[i] = normal(source.Uint64())
-	}
+	r.sampler.Start(hash.Sum(message[:0]))
 }

@@ -38,6 +38,7 @@ type place struct {
 	Start   string `json:"start"`             // random, of the process that has or had it open
 	Open    bool   `json:"open,omitempty"`    // rows were handed out since, and it was not closed
 	Counter bool   `json:"counter,omitempty"` // a state that must not be used without its counter
+	Joining bool   `json:"joining,omitempty"` // a state whose run with its neighbours has not begun
 }
 
 const (
@@ -69,6 +70,9 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 	r.place = at
 	r.content = append(r.headBlock(), r.placeBlock(at)...)
 	r.content = append(r.content, r.placeBlock(at)...)
+	if len(r.content) > recordSize {
+		return nil, errors.Join(fmt.Errorf("%s: %w: too many neighbours, or too long a label", path, ErrState), f.Close())
+	}
 	if r.path, err = filepath.Abs(path); err == nil {
 		err = lock(f)
 	}

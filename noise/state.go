@@ -19,22 +19,45 @@ type stateHead struct {
 	Std    float64 `json:"noise_std"`
 	Grid   float64 `json:"grid,omitempty"`
 	Seeded bool    `json:"seeded,omitempty"`
+
+	Check bool        `json:"check,omitempty"`
+	Pairs []statePair `json:"pairs,omitempty"` // by ascending index of the neighbour; of format 3 alone
 }
 
-const stateFormat = "mafalda noise state 2"
+// statePair is what a node needs of a neighbour.
+type statePair struct {
+	Neighbour string `json:"neighbour"`
+	Run       string `json:"run,omitempty"` // identifier of the pair's run
+	Key       string `json:"key"`           // secret
+}
+
+const (
+	stateFormat  = "mafalda noise state 2"
+	sharedFormat = "mafalda noise state 3" // of noise that is shared
+)
 
 // head describes this stream.
 func (d *Durable) head() stateHead {
-	return stateHead{Format: stateFormat, Key: hex.EncodeToString(d.key.secret()[:]), Export: d.export, Node: d.node,
+	h := stateHead{Format: stateFormat, Key: hex.EncodeToString(d.key.secret()[:]), Export: d.export, Node: d.node,
 		Dim: d.dim, Std: d.std,
 		Grid: d.grid, Seeded: d.seed != nil}
+	if d.share != nil {
+		h.Format, h.Check, h.Pairs = sharedFormat, d.share.check, d.share.pairs()
+	}
+	return h
 }
 
 // adopt takes the key of the state, if all else is of this stream.
 func (d *Durable) adopt() error {
 	var earlier stateHead
-	if err := json.Unmarshal(d.state.head, &earlier); err != nil || earlier.Format != stateFormat {
+	if err := json.Unmarshal(d.state.head, &earlier); err != nil ||
+		earlier.Format != stateFormat && earlier.Format != sharedFormat {
 		return errors.New("none")
+	}
+	if d.share != nil && d.seed == nil {
+		if err := d.share.adopt(earlier); err != nil {
+			return err
+		}
 	}
 	key, err := hex.DecodeString(earlier.Key)
 	if err != nil || len(key) != keySize || d.state.place.Issued > d.steps {
@@ -57,7 +80,8 @@ func (h stateHead) difference(other stateHead) string {
 	var what []string
 	for name, same := range map[string]bool{"export": h.Export == other.Export, "node": h.Node == other.Node,
 		"model":       h.Dim == other.Dim,
-		"noise level": h.Std == other.Std, "grid": h.Grid == other.Grid, "kind of key": h.Seeded == other.Seeded} {
+		"noise level": h.Std == other.Std, "grid": h.Grid == other.Grid, "kind of key": h.Seeded == other.Seeded,
+		"kind of noise": h.Format == other.Format} {
 		if !same {
 			what = append(what, name)
 		}

@@ -12,14 +12,20 @@ import (
 	"mafalda/strategy"
 )
 
-// Bands is what the best strategy of so many bands costs at a privacy, under Poisson sampling.
+// Bands is what a strategy of so many bands costs at a privacy: the best one under Poisson sampling, one without
+// negative entries under Bins.
 type Bands struct {
-	Bandwidth       int
+	Bandwidth       int     // T for a dense strategy
 	Probability     float64 // with which a record is drawn in each of the rounds of its group
 	Rounds          int     // of the largest group
 	NoiseMultiplier float64 // standard deviation of Z over the clip, where columns of C have norm one
 	SquaredError    float64 // tr(C⁻ᵀHC⁻¹)
 	ErrorAtPrivacy  float64 // NoiseMultiplier² · SquaredError
+
+	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error), and
+	// how its noise was found.
+	For     participation.Scheme
+	Privacy accounting.BinsPrivacy
 }
 
 // bandSearch looks for the number of bands of least error at an (ε, δ): a search by branch and bound.

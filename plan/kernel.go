@@ -14,8 +14,9 @@ import (
 type source struct {
 	gram     *export.Gram
 	network  *graph.Network // nil for the prefix workload
-	workload workload.Kind
+	workload workload.Spec
 	progress func(done, total int) // may be nil
+	sketch   *workload.Sketch      // of the network, where there is one already
 }
 
 // kernel computes what the errors of so many steps depend on, and the sketch that it comes from, if it is an estimate.
@@ -25,17 +26,21 @@ func (s source) kernel(ctx context.Context, steps int) (*workload.Kernel, *workl
 		w = s.network.Gossip.Matrix()
 	}
 	if s.gram == nil || s.gram.Method == GramExact.String() || s.network == nil {
-		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Kind: s.workload, Progress: s.progress})
+		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Spec: s.workload, Progress: s.progress})
 		return k, nil, err
 	}
-	sketch, err := s.sketch(ctx)
+	sketch, err := s.sketched(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	return sketch.Kernel(steps), sketch, nil
 }
 
-func (s source) sketch(ctx context.Context) (*workload.Sketch, error) {
+// sketched returns the sketch of the network for the workload.
+func (s source) sketched(ctx context.Context) (*workload.Sketch, error) {
+	if s.sketch != nil {
+		return s.sketch.Under(s.workload), nil
+	}
 	g := s.gram
 	if g.Method != GramLanczos.String() {
 		return nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
@@ -44,7 +49,7 @@ func (s source) sketch(ctx context.Context) (*workload.Sketch, error) {
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, s.network.Gossip.Matrix(), pi, workload.SketchOptions{Kind: s.workload,
+	return workload.NewSketch(ctx, s.network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: s.workload,
 		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Independent: g.Confidence == 0,
 		Progress: s.progress})
 }
@@ -53,15 +58,16 @@ func (s source) sketch(ctx context.Context) (*workload.Sketch, error) {
 // comes from, if it is an estimate.
 func (s source) responses(ctx context.Context) (factorize.Responses, *workload.Sketch, error) {
 	if s.network == nil {
-		return func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }, nil,
-			nil
+		return func(steps int, _ bool) (factorize.Response, error) {
+			return workload.CentralizedResponse(s.workload, steps)
+		}, nil, nil
 	}
 	var whole *workload.Response
 	var sketch *workload.Sketch
 	var err error
 	if s.gram.Method == GramExact.String() {
 		whole, err = s.exactResponse()
-	} else if sketch, err = s.sketch(ctx); err == nil {
+	} else if sketch, err = s.sketched(ctx); err == nil {
 		whole, err = sketch.Response(1)
 	}
 	if err != nil {

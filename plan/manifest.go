@@ -14,13 +14,13 @@ import (
 func (s *Solution) Manifest() *export.Manifest {
 	p := s.Problem
 	m := &export.Manifest{
-		Version: version.String(), Workload: p.Workload.String(), Steps: p.Schema.Steps(),
+		Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Steps: p.Schema.Steps(),
 		Participation: export.DescribeSchema(p.SchemaFile, p.Schema), Gram: &s.Gram, Strategy: s.describe(),
 		SensSquared: s.Quality.Sensitivity.Squared, SensKind: s.Quality.Sensitivity.Kind(),
 		SquaredError: s.Quality.SquaredError, Loss: s.Quality.Loss, LowerBound: s.LowerBound, Gap: s.Gap,
 		RMSE:      s.Quality.RMSE(p.nodes(), p.Objective.Steps(p.Schema.Steps())),
 		Tolerance: s.Options.Tolerance, Status: optim.Converged.String(), History: s.History, Privacy: s.Privacy,
-		ErrorAtPrivacy: s.ErrorAtPrivacy, CyclicErrorAtPrivacy: s.CyclicErrorAtPrivacy, Sampling: s.Sampling,
+		PlainStrategyLoss: s.PlainLoss, ErrorAtPrivacy: s.ErrorAtPrivacy, CyclicErrorAtPrivacy: s.CyclicErrorAtPrivacy, Sampling: s.Sampling,
 		Seconds: s.Took.Seconds(), PeakBytes: s.PeakBytes, Files: s.Files,
 	}
 	if s.Optimum != nil {
@@ -43,8 +43,11 @@ func (s *Solution) Manifest() *export.Manifest {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}
 		}
-		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError,
-			Loss: b.Loss}
+		of := export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
+		if !m.Sampled() {
+			of.ErrorAtPrivacy = m.ErrorAtPrivacy / m.Loss * b.Loss
+		}
+		m.Baselines[b.Name] = of
 	}
 	return m
 }

@@ -111,8 +111,11 @@ func (p Problem) nanosecondsOf(o Options) float64 {
 	steps := float64(p.Schema.Steps())
 	dense := 20 * steps * steps * steps
 	switch {
-	case o.Sampling == Poisson:
+	case o.Sampling == participation.Poisson:
 		return 10*dense + 5e9
+	case o.Sampling == participation.Bins:
+		b, samples := float64(p.Schema.Separation()), float64(o.MonteCarlo.Filled().Samples)
+		return 40*dense + 2e-1*samples*(b*b+100)
 	case p.long(o):
 		return 1e6 * steps
 	case p.Objective == Worst:
@@ -151,9 +154,12 @@ func (p Problem) Check(o Options) error {
 // place that cannot be written, and a disk that is too small. It is to be called after Check.
 func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error {
 	o = o.filled(p)
-	switch {
+	switch bands := o.Class.Parameters().Bandwidth; {
 	case w.ParametersOnly && o.dense():
 		return fault.New("ParametersOnly", nil, "[ParametersOnly] leaves nothing to export of [Class] dense")
+	case w.ParametersOnly && o.Sampling == participation.Bins && (bands == 0 || bands >= p.Schema.Steps()):
+		return fault.New("ParametersOnly", nil, "[ParametersOnly] may leave nothing to export of [Sampling] bins: give "+
+			"[Bandwidth]")
 	case o.split() && w.Format != export.FormatNPY:
 		return fault.New("Format", nil, "several strategies are one array, which [Format] %v cannot hold: use npy",
 			w.Format)

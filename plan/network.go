@@ -15,8 +15,9 @@ var ErrNoNetwork = errors.New("the prefix workload has no network")
 
 // NetworkFiles are the files of a network: paths, or the names of those that an export was made from. Empty: none.
 type NetworkFiles struct {
-	Graph        string
-	GossipMatrix string
+	Graph         string
+	GossipMatrix  string
+	GraphSequence string
 }
 
 // MissingFilesError says that the network of an export came from files, which have to be named.
@@ -32,6 +33,9 @@ func (e *MissingFilesError) Error() string {
 	if e.Files.GossipMatrix != "" {
 		names = append(names, "the gossip matrix "+e.Files.GossipMatrix)
 	}
+	if e.Files.GraphSequence != "" {
+		names = append(names, "the sequence of networks "+e.Files.GraphSequence)
+	}
 	return "the network's files are not at hand: " + strings.Join(names, " and ")
 }
 
@@ -44,7 +48,7 @@ func NetworkOptions(m *export.Manifest, at NetworkFiles) (graph.NetworkOptions, 
 		return o, err
 	}
 	g := m.Graph
-	o = graph.NetworkOptions{Source: at.Graph, GossipFile: at.GossipMatrix}
+	o = graph.NetworkOptions{Source: at.Graph, GossipFile: at.GossipMatrix, GraphSequence: at.GraphSequence}
 	o.Directed = g.Directed && g.Source != g.GossipFile // else it follows from the matrix
 	if g.Seed != nil {
 		o.Seed = *g.Seed
@@ -62,6 +66,9 @@ func NetworkOptions(m *export.Manifest, at NetworkFiles) (graph.NetworkOptions, 
 	}
 	if g.GossipFile != "" && o.GossipFile == "" {
 		missing.GossipMatrix = g.GossipFile
+	}
+	if g.SequenceFile != "" && o.GraphSequence == "" {
+		missing.GraphSequence = g.SequenceFile
 	}
 	if missing != (NetworkFiles{}) {
 		return o, &MissingFilesError{missing}

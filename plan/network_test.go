@@ -51,7 +51,7 @@ func TestNetworkOf(t *testing.T) {
 		failed.Check.Name != "nodes" {
 		t.Errorf("another network: %v", err)
 	}
-	prefix := load(exported{problem: plan.Problem{Workload: workload.Prefix}})
+	prefix := load(exported{problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}}})
 	for _, given := range []*graph.Network{nil, network(edges)} {
 		if _, err := plan.NetworkOf(t.Context(), prefix, given); !errors.Is(err, plan.ErrNoNetwork) {
 			t.Errorf("prefix: %v", err)

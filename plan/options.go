@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -21,13 +22,14 @@ import (
 
 // Options says how a Problem is solved. The zero value asks for the defaults named here.
 type Options struct {
-	Class       factorize.Class // strategies to choose from; nil means Sampling.DefaultClass
-	Sampling    Sampling        // how batches are drawn: in turn, unless it says otherwise
-	PerNode     bool            // a strategy for every node
-	Groups      int             // so many strategies that the nodes share; 0: one
-	Tolerance   float64         // certified relative gap to stop at; 0 means 1e-6, or Objective.Tolerance
-	Privacy     *Privacy        // the noise is calibrated for it; nil: for none
-	NoBaselines bool            // leave out DP-D-SGD, AntiPGD and D-MF
+	Class       factorize.Class       // strategies to choose from; nil means DefaultClass
+	Sampling    participation.Scheme  // how batches are drawn: in turn, unless it says otherwise
+	PerNode     bool                  // a strategy for every node
+	Groups      int                   // so many strategies that the nodes share; 0: one
+	Tolerance   float64               // certified relative gap to stop at; 0 means Problem.Tolerance
+	MonteCarlo  accounting.MonteCarlo // of the accountant of Sampling Bins
+	Privacy     *Privacy              // the noise is calibrated for it; nil: for none
+	NoBaselines bool                  // leave out DP-D-SGD, AntiPGD and D-MF
 
 	Start      *mat.SymDense // X that the search for the dense optimum starts from, T×T; nil: a guess
 	StartFrom  string        // folder of an earlier export whose strategy it starts from, instead, of the same T
@@ -54,10 +56,10 @@ func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dens
 // filled returns the options with the defaults for a problem, which has been checked.
 func (o Options) filled(p Problem) Options {
 	if o.Class == nil {
-		o.Class = o.Sampling.DefaultClass(p.Schema)
+		o.Class = DefaultClass(o.Sampling, p.Schema)
 	}
 	if o.Tolerance == 0 {
-		o.Tolerance = p.Objective.Tolerance()
+		o.Tolerance = p.Tolerance()
 	}
 	return o
 }
@@ -185,7 +187,7 @@ func (o Options) checkSplit(p Problem) error {
 		return fault.New("Groups", nil, "[PerNode] or [Groups], not both")
 	case !o.dense():
 		return fault.New("Class", nil, "[PerNode] and [Groups] are for [Class] dense")
-	case p.Workload == workload.Prefix:
+	case p.Workload.Kind == workload.Prefix:
 		return fault.New("Groups", nil, "the prefix workload has no nodes for [PerNode] or [Groups]")
 	case !participation.IsPartition(p.Schema):
 		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for %s participation, whose patterns overlap",

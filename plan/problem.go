@@ -13,7 +13,7 @@ import (
 // Problem is what the best strategy depends on.
 type Problem struct {
 	Network    *graph.Network // nil for the prefix workload, which has none
-	Workload   workload.Kind  // whose error counts: of the averaged models, unless it says otherwise
+	Workload   workload.Spec  // what is trained, and what counts: plain gradient descent, and the averaged models, unless it says otherwise
 	Schema     participation.Schema
 	SchemaFile string    // name of the file that a participation.PatternList comes from, for the manifest
 	Objective  Objective // which errors count: the mean over all steps, unless it says otherwise
@@ -24,7 +24,7 @@ type Problem struct {
 // its files, the patterns of the schema, and all numbers. Problems that differ in nothing have the same key.
 func (p Problem) Key() study.Key {
 	var in study.Inputs
-	in.Add("workload", p.Workload)
+	in.Add("workload", p.Workload.String())
 	if p.Network != nil {
 		p.Network.AddTo(&in)
 	}
@@ -66,14 +66,15 @@ func (p Problem) check() error {
 	switch {
 	case p.Schema == nil:
 		return fault.New("Schema", nil, "who takes part when?")
-	case p.Workload < workload.Model || p.Workload > workload.Prefix:
-		return fault.New("Workload", p.Workload, "is none that there is")
-	case p.Workload == workload.Prefix && p.Network != nil:
+	case p.Workload.Kind == workload.Prefix && p.Network != nil:
 		return fault.New("Network", nil, "the prefix workload has no network: leave out [Network]")
-	case p.Workload == workload.Prefix && p.Gram.Method == GramLanczos:
+	case p.Workload.Kind == workload.Prefix && p.Gram.Method == GramLanczos:
 		return fault.New("Method", nil, "the prefix workload has no network to estimate: leave out [Method] lanczos")
 	case p.Objective < Mean || p.Objective > Last:
 		return fault.New("Objective", int(p.Objective), "is none that there is")
+	}
+	if err := p.checkWorkload(); err != nil {
+		return err
 	}
 	return p.Gram.check()
 }

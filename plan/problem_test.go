@@ -33,8 +33,8 @@ func TestKey(t *testing.T) {
 		problems[name] = p
 	}
 	lists := func(patterns ...[]int) participation.Schema { return must(participation.NewPatternList(4, patterns)) }
-	change("workload", func(p *plan.Problem) { p.Workload = workload.Message })
-	change("no network", func(p *plan.Problem) { p.Network, p.Workload = nil, workload.Prefix })
+	change("workload", func(p *plan.Problem) { p.Workload.Kind = workload.Message })
+	change("no network", func(p *plan.Problem) { p.Network, p.Workload = nil, workload.Spec{Kind: workload.Prefix} })
 	change("scheme", func(p *plan.Problem) { p.Network = load(text, graph.NetworkOptions{Scheme: graph.Metropolis}) })
 	change("steps", func(p *plan.Problem) { p.Schema = must(participation.NewCyclic(16, 4, 4)) })
 	change("participations", func(p *plan.Problem) { p.Schema = must(participation.NewCyclic(12, 2, 6)) })

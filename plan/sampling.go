@@ -1,10 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -12,62 +8,22 @@ import (
 	"mafalda/participation"
 )
 
-// Sampling says how nodes draw the batches of their steps.
-type Sampling int
-
-const (
-	// Cyclic is batches in turn, or whatever else the schema allows. Attackers may know in which steps a record takes
-	// part.
-	Cyclic Sampling = iota
-	// Poisson is batches drawn in secret: a node puts every record once, independently of all others, into one of as
-	// many groups as the strategy has bands, w; step t draws from group t mod w, every record independently with
-	// probability w/b. So on average a batch has one in b records, as it has under the cyclic schema of k and b.
-	//
-	// A record is then in no two steps whose columns of C have a row in common, and the privacy of its group's steps is
-	// that of so many rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one (Choquette-Choo et
-	// al. 2023, "(Amplified) Banded Matrix Factorization"), which package accounting composes.
-	Poisson
-)
-
-var samplings = [...]string{Cyclic: export.SchemeCyclic, Poisson: export.SchemePoisson}
-
-// Samplings returns the names that ParseSampling accepts.
-func Samplings() []string { return slices.Clone(samplings[:]) }
-
-// String returns "cyclic" or "poisson".
-func (s Sampling) String() string {
-	if s < 0 || int(s) >= len(samplings) {
-		return fmt.Sprintf("Sampling(%d)", int(s))
+// DefaultClass returns the class to take if none is asked for: where batches are drawn in secret that of bands, as many
+// as are best.
+func DefaultClass(sampling participation.Scheme, schema participation.Schema) factorize.Class {
+	if sampling == participation.InTurn {
+		return factorize.DefaultClass(schema)
 	}
-	return samplings[s]
-}
-
-// ParseSampling returns the sampling of this name. The error is a fault.Argument about Sampling.
-func ParseSampling(name string) (Sampling, error) {
-	for s, n := range samplings {
-		if n == name {
-			return Sampling(s), nil
-		}
-	}
-	return 0, fault.New("Sampling", name, "must be %s", strings.Join(samplings[:], " or "))
-}
-
-// DefaultClass returns the class to take if none is asked for. Under Poisson it is that of bands, as many as are best.
-func (s Sampling) DefaultClass(schema participation.Schema) factorize.Class {
-	if s == Poisson {
-		return factorize.Banded{}
-	}
-	return factorize.DefaultClass(schema)
+	return factorize.Banded{}
 }
 
 // checkSampling refuses what does not go together with batches that are drawn in secret.
 func (o Options) checkSampling(p Problem) error {
-	switch o.Sampling {
-	case Cyclic:
-		return nil
-	case Poisson:
-	default:
+	if !o.Sampling.Known() {
 		return fault.New("Sampling", int(o.Sampling), "is none that there is")
+	}
+	if err := o.checkMonteCarlo(); err != nil || o.Sampling == participation.InTurn {
+		return err
 	}
 	_, cyclic := p.Schema.(participation.Cyclic)
 	steps, k, b := p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation()
@@ -85,14 +41,38 @@ func (o Options) checkSampling(p Problem) error {
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
 		return fault.New("StartFrom", nil, "[StartFrom] and [Checkpoint] are not for [Sampling] %v", o.Sampling)
 	}
+	if err := o.checkBands(steps, b); err != nil {
+		return err
+	}
+	return o.checkSampledPrivacy()
+}
+
+// checkBands refuses strategies that the accountant of a sampling says nothing about.
+func (o Options) checkBands(steps, b int) error {
 	class, banded := o.Class.(factorize.Banded)
 	switch w := class.Bandwidth; {
 	case !banded:
 		return fault.New("Class", nil, "[Sampling] %v is for [Class] banded, not %s", o.Sampling, o.Class.Name())
-	case w < 0 || w > b:
+	case o.Sampling == participation.Poisson && (w < 0 || w > b):
 		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
+	case o.Sampling == participation.Bins && steps > factorize.LongSteps:
+		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", factorize.LongSteps, o.Sampling)
 	}
-	return o.checkSampledPrivacy()
+	return nil
+}
+
+// checkMonteCarlo refuses samples where there are none, or too few or many of them.
+func (o Options) checkMonteCarlo() error {
+	m := o.MonteCarlo
+	switch {
+	case m.Samples == 0 && m.Failure == 0:
+		return nil
+	case o.Sampling != participation.Bins:
+		return fault.New("Samples", nil, "[Samples] and [Failure] are for [Sampling] %v", participation.Bins)
+	case m.Samples > export.MaxSamples:
+		return fault.New("Samples", m.Samples, "must be at most %d", export.MaxSamples)
+	}
+	return m.Check()
 }
 
 // checkSampledPrivacy refuses targets other than (ε, δ).
@@ -120,23 +100,12 @@ func poissonRounds(schema participation.Schema, bands int) accounting.SampledRou
 		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
 }
 
-// noiseFor returns the noise multiplier with which what a record goes through is (ε, δ)-DP, by both of the accountant's
-// ways to ε. The errors are those of accounting.CalibrateSampled.
+// noiseFor returns the noise multiplier with which what a record goes through is (ε, δ)-DP. The errors are those of
+// accounting.CalibrateSampled.
 func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
 	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
 		Epsilon: epsilon, Delta: delta})
-	if err != nil {
-		return 0, err
-	}
-	for e.NoiseMultiplier = p.NoiseMultiplier; ; e.NoiseMultiplier *= 1 + 1e-6 {
-		d, err := accounting.ComposeSampled(accounting.ZeroOut, e)
-		if err != nil {
-			return 0, err
-		}
-		if upper, _, err := d.Epsilon(delta); err != nil || upper <= epsilon {
-			return e.NoiseMultiplier, err
-		}
-	}
+	return p.NoiseMultiplier, err
 }
 
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.

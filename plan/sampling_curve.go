@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
-	"fmt"
+	"math"
+	"slices"
 
 	"mafalda/accounting"
+	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
@@ -13,108 +15,194 @@ import (
 	"mafalda/workload"
 )
 
-// SamplingCurves are errors at privacies (ε, δ), as Solution.ErrorAtPrivacy, under zero-out adjacency.
+// SamplingCurves are errors at levels of privacy, as Solution.ErrorAtPrivacy.
 type SamplingCurves struct {
-	Epsilons []float64
-	Delta    float64
-	Cyclic   []float64   // of the dense optimum for batches in turn, at every ε
-	Bands    []BandCurve // with Poisson sampling
+	Problem Problem
+	Levels  benchmarks.Privacies
+	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
+	Bands   []BandCurve            // with Poisson sampling
+	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: benchmarks.SampledBands.Best
 }
 
-// BandCurve is the error of the best strategy of so many bands, at every ε.
+// BandCurve is what the best strategy of so many bands costs at every ε.
 type BandCurve struct {
 	Bandwidth int
-	Errors    []float64
+	At        []benchmarks.AtPrivacy
 }
 
-// SamplingCurve computes the error at several ε for 1, 2, 4, … and b bands with Poisson sampling, and that for
-// batches in turn. Strategies do not depend on ε, noise multipliers do. The errors are those of Problem.Check with
-// Options.Sampling Poisson, of Epsilons if there are none, and those of the accountant.
-func SamplingCurve(ctx context.Context, p Problem, epsilons []float64, delta float64) (*SamplingCurves, error) {
-	if len(epsilons) == 0 {
-		return nil, fault.New("Epsilons", nil, "there are none")
-	}
-	o := Options{Sampling: Poisson, Privacy: &Privacy{Target: accounting.Target{Epsilon: epsilons[0], Delta: delta}}}
-	if err := p.Check(o); err != nil {
+// curveGap is the certified gap of the bands that curves are of.
+const curveGap = 1e-5
+
+// SamplingCurve computes the errors at several ε for up to five numbers of bands from 1 to b with Poisson sampling,
+// those of the best numbers, and that for batches in turn. Strategies do not depend on ε, noise multipliers do.
+// Progress, if it is not nil, sees how far it is, from 0 to 1. The errors are those of Problem.Check with
+// Options.Sampling Poisson, of Privacies.Check, of Epsilon if there is none, and those of the accountant.
+func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies,
+	progress func(phase string, fraction float64)) (*SamplingCurves, error) {
+	if err := CheckSamplingCurve(p, levels); err != nil {
 		return nil, err
 	}
-	o = o.filled(p)
-	g, err := p.method(o)
+	s, err := newCurveSolver(p, levels, progress)
 	if err != nil {
 		return nil, err
 	}
-	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
+	schema := p.Schema.(participation.Cyclic) // or the check would have refused it
 	if err := s.measures(ctx); err != nil {
 		return nil, err
 	}
-	all := &SamplingCurves{Epsilons: epsilons, Delta: delta}
-	if s.Cyclic, err = s.dense(ctx, p.Schema, factorize.Options{Gap: o.Tolerance}); err != nil {
+	all := &SamplingCurves{Problem: p, Levels: levels}
+	s.show("optimum in turn", 0)
+	if s.Cyclic, err = s.dense(ctx, schema, factorize.Options{Gap: s.Options.Tolerance}); err != nil {
 		return nil, err
 	}
-	for _, epsilon := range epsilons {
-		e, err := cyclicError(s.Cyclic, &Privacy{Target: accounting.Target{Epsilon: epsilon, Delta: delta}})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, epsilon := range levels.Epsilons {
+		e, err := cyclicError(s.Cyclic, &Privacy{Target: accounting.Target{Epsilon: epsilon, Delta: levels.Delta}})
 		if err != nil {
 			return nil, err
 		}
 		all.Cyclic = append(all.Cyclic, e)
 	}
-	for _, w := range someBands(p.Schema.Separation()) {
-		c, err := s.bandCurve(ctx, w, all)
-		if err != nil {
-			return nil, fmt.Errorf("%d bands: %w", w, err)
+	bands, err := benchmarks.NewSampledBands(s.gram, schema, curveGap, nil)
+	if err != nil {
+		return nil, err
+	}
+	return all, s.curves(ctx, all, bands)
+}
+
+// CheckSamplingCurve refuses, in milliseconds, what SamplingCurve refuses; a network may be missing.
+func CheckSamplingCurve(p Problem, levels benchmarks.Privacies) error {
+	if err := levels.Check(); err != nil {
+		return err
+	}
+	if len(levels.Epsilons) == 0 {
+		return fault.New("Epsilon", nil, "there is none")
+	}
+	if err := p.Check(curveOptions(levels)); err != nil {
+		return err
+	}
+	for _, epsilon := range levels.Epsilons {
+		if _, err := noiseFor(poissonRounds(p.Schema, 1), epsilon, levels.Delta); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func curveOptions(levels benchmarks.Privacies) Options {
+	return Options{Sampling: participation.Poisson, Privacy: &Privacy{Target: accounting.Target{Epsilon: levels.Epsilons[0],
+		Delta: levels.Delta}}}
+}
+
+// newCurveSolver prepares for curves that have been checked.
+func newCurveSolver(p Problem, levels benchmarks.Privacies, progress func(string, float64)) (*solver, error) {
+	o := curveOptions(levels).filled(p)
+	if progress != nil {
+		o.Progress = func(e Event) { progress(e.Phase, e.Fraction) }
+	}
+	if p.Network == nil && p.Workload.Kind != workload.Prefix {
+		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload)
+	}
+	g, err := p.method(o)
+	if err != nil {
+		return nil, err
+	}
+	return &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}, nil
+}
+
+// curves computes what secret batches cost.
+func (s *solver) curves(ctx context.Context, all *SamplingCurves, bands *benchmarks.SampledBands) error {
+	drawn := curveBands(min(s.schema().Separation(), s.schema().Steps()))
+	parts, done := float64(len(drawn)+1), 0
+	for _, w := range drawn {
+		s.show("bands", float64(done)/parts)
+		c := BandCurve{Bandwidth: w}
+		for i, epsilon := range all.Levels.Epsilons {
+			at, err := bands.At(ctx, w, epsilon, all.Levels.Delta)
+			if err != nil {
+				return err
+			}
+			at.Ratio = at.Error / all.Cyclic[i]
+			c.At = append(c.At, at)
 		}
 		all.Bands = append(all.Bands, c)
+		done++
 	}
-	return all, ctx.Err()
-}
-
-// someBands are the powers of two below b, and b.
-func someBands(b int) []int {
-	var all []int
-	for w := 1; w < b; w *= 2 {
-		all = append(all, w)
-	}
-	return append(all, b)
-}
-
-func (s *solver) bandCurve(ctx context.Context, bands int, all *SamplingCurves) (BandCurve, error) {
-	steps := s.schema().Steps()
-	single, err := participation.NewCyclic(steps, 1, steps)
-	if err != nil {
-		return BandCurve{}, err
-	}
-	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, s.objective(), single,
-		factorize.Options{Gap: s.Options.Tolerance})
-	if err != nil {
-		return BandCurve{}, err
-	}
-	c := BandCurve{Bandwidth: bands}
-	for _, epsilon := range all.Epsilons {
-		multiplier, err := noiseFor(poissonRounds(s.schema(), bands), epsilon, all.Delta)
+	for i, epsilon := range all.Levels.Epsilons {
+		s.show("bands", (float64(done)+float64(i)/float64(len(all.Cyclic)))/parts)
+		at, err := bands.Best(ctx, epsilon, all.Levels.Delta)
 		if err != nil {
-			return BandCurve{}, err
+			return err
 		}
-		c.Errors = append(c.Errors, errorAtPrivacy(multiplier, 1, r.SquaredError))
+		at.Ratio = at.Error / all.Cyclic[i]
+		all.Best = append(all.Best, at)
 	}
-	return c, ctx.Err()
+	return ctx.Err()
+}
+
+// Finer returns the ε of a smooth picture: three more between neighbours of ascending ones.
+func Finer(epsilons []float64) []float64 {
+	var all []float64
+	for i, e := range epsilons {
+		all = append(all, e)
+		for j := 1; j < 4 && i+1 < len(epsilons); j++ {
+			all = append(all, e*math.Pow(epsilons[i+1]/e, float64(j)/4))
+		}
+	}
+	return all
+}
+
+// Only returns the curves at some of their ε.
+func (c *SamplingCurves) Only(epsilons []float64) *SamplingCurves {
+	some := &SamplingCurves{Problem: c.Problem, Levels: benchmarks.Privacies{Delta: c.Levels.Delta}}
+	for _, b := range c.Bands {
+		some.Bands = append(some.Bands, BandCurve{Bandwidth: b.Bandwidth})
+	}
+	for i, e := range c.Levels.Epsilons {
+		if !slices.Contains(epsilons, e) {
+			continue
+		}
+		some.Levels.Epsilons = append(some.Levels.Epsilons, e)
+		some.Cyclic, some.Best = append(some.Cyclic, c.Cyclic[i]), append(some.Best, c.Best[i])
+		for j, b := range c.Bands {
+			some.Bands[j].At = append(some.Bands[j].At, b.At[i])
+		}
+	}
+	return some
+}
+
+// curveBands returns at most five numbers of bands: powers of 2, or of 4, … that are clearly below b, and b.
+func curveBands(b int) []int {
+	for base := 2; ; base *= 2 {
+		var all []int
+		for w := 1; 3*w <= 2*b; w *= base {
+			all = append(all, w)
+		}
+		if all = append(all, b); len(all) <= 5 {
+			return all
+		}
+	}
 }
 
 // ProblemOf returns the problem that an export was made for, on its network (see NetworkOf); nil for the prefix
 // workload.
 func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	m := e.Manifest
-	kind, err := workload.ParseKind(m.Workload)
+	spec, err := m.Spec()
+	if err == nil {
+		spec, err = attached(spec, n)
+	}
 	if err != nil {
 		return Problem{}, err
 	}
-	p := Problem{Network: n, Workload: kind, SchemaFile: m.Participation.Source}
+	p := Problem{Network: n, Workload: spec, SchemaFile: m.Participation.Source}
 	if p.Schema, err = m.Participation.Of(m.Steps); err != nil {
 		return Problem{}, err
 	}
-	if m.Objective != "" {
-		if p.Objective, err = ParseObjective(m.Objective); err != nil {
-			return Problem{}, err
-		}
+	if p.Objective, err = objectiveOf(m); err != nil {
+		return Problem{}, err
 	}
 	if g := m.Gram; g != nil && n != nil {
 		p.Gram = Gram{Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -19,7 +20,7 @@ import (
 )
 
 func sampled(epsilon float64, class factorize.Class) plan.Options {
-	return plan.Options{Sampling: plan.Poisson, Class: class, NoBaselines: true,
+	return plan.Options{Sampling: participation.Poisson, Class: class, NoBaselines: true,
 		Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: epsilon, Delta: 1e-6}}}
 }
 
@@ -148,11 +149,6 @@ func TestBadSampling(t *testing.T) {
 			t.Errorf("%s: %v, want %q about %s", name, err, tc.say, tc.field)
 		}
 	}
-	_, err := plan.ParseSampling("bins")
-	var a *fault.Argument
-	if !errors.As(err, &a) || a.Field != "Sampling" {
-		t.Errorf("bins: %v", err)
-	}
 }
 
 // Whoever does not wait for the end of the search has nothing before its first candidate, and an ending that says so
@@ -227,24 +223,39 @@ func TestVerifySampling(t *testing.T) {
 // The curves go through what Solve finds.
 func TestSamplingCurve(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
-	c, err := plan.SamplingCurve(t.Context(), p, []float64{1, 8}, 1e-6)
+	progress := 0.
+	c, err := plan.SamplingCurve(t.Context(), p, benchmarks.Privacies{Epsilons: []float64{1, 16}, Delta: 1e-6},
+		func(phase string, fraction float64) { progress = fraction })
 	if err != nil {
 		t.Fatal(err)
+	}
+	if progress < 0.7 || progress > 1 {
+		t.Errorf("done: %v", progress)
 	}
 	if len(c.Bands) != 3 || c.Bands[2].Bandwidth != 4 {
 		t.Fatalf("%+v", c)
 	}
-	for i, epsilon := range c.Epsilons {
+	for i, epsilon := range c.Levels.Epsilons {
+		best := solved(t, p, sampled(epsilon, nil))
+		if at := c.Best[i]; at.Bands != best.Sampling.Groups || math.Abs(at.Error-best.ErrorAtPrivacy) > 1e-5*at.Error ||
+			math.Abs(at.Ratio-at.Error/c.Cyclic[i]) > 1e-15 {
+			t.Errorf("best at %v: %+v, want %+v", epsilon, at, best.Sampling)
+		}
 		for _, b := range c.Bands {
 			s := solved(t, p, sampled(epsilon, factorize.Banded{Bandwidth: b.Bandwidth}))
-			if math.Abs(b.Errors[i]-s.ErrorAtPrivacy) > 2e-6*b.Errors[i] ||
+			if math.Abs(b.At[i].Error-s.ErrorAtPrivacy) > 1e-5*s.ErrorAtPrivacy ||
 				math.Abs(c.Cyclic[i]-s.CyclicErrorAtPrivacy) > 2e-6*c.Cyclic[i] {
-				t.Errorf("%d bands at %v: %v and %v, not %v and %v", b.Bandwidth, epsilon, b.Errors[i], c.Cyclic[i],
+				t.Errorf("%d bands at %v: %v and %v, not %v and %v", b.Bandwidth, epsilon, b.At[i], c.Cyclic[i],
 					s.ErrorAtPrivacy, s.CyclicErrorAtPrivacy)
 			}
 		}
 	}
-	if _, err := plan.SamplingCurve(t.Context(), p, nil, 1e-6); err == nil {
-		t.Error("no epsilon: no error")
+	for name, levels := range map[string]benchmarks.Privacies{"no epsilon": {Delta: 1e-6},
+		"bad epsilon":  {Epsilons: []float64{2, -1}, Delta: 1e-6},
+		"out of reach": {Epsilons: []float64{2, 1e-9}, Delta: 1e-12}} {
+		var a *fault.Argument
+		if _, err := plan.SamplingCurve(t.Context(), p, levels, nil); !errors.As(err, &a) || a.Field != "Epsilon" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

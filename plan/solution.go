@@ -10,6 +10,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
+	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -25,10 +26,13 @@ type Solution struct {
 
 	Quality    factorize.Quality // of what Export writes
 	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known
-	Gap        float64           // (Quality.Loss - LowerBound)/LowerBound, rounded up; 0 where there is no bound
-	Baselines  []benchmarks.Baseline
-	History    []export.Point  // of the search for Optimum, after every iteration
-	Privacy    *export.Privacy // the noise for the privacy asked for; nil for none
+	// Gap is (Quality.Loss - LowerBound)/LowerBound, rounded up; 0 where there is no bound, and under Bins, where Loss is
+	// not what the strategy is for.
+	Gap       float64
+	Baselines []benchmarks.Baseline
+	PlainLoss float64         // of the strategy of the class that is best for the plain workload; 0: not measured
+	History   []export.Point  // of the search for Optimum, after every iteration
+	Privacy   *export.Privacy // the noise for the privacy asked for; nil for none
 
 	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and that of the dense
 	// optimum for batches in turn, which Cyclic is; 0 where there is none. DPDSGDRatio is that of DP-D-SGD with
@@ -38,6 +42,7 @@ type Solution struct {
 	Sampling                             *export.Sampling // how batches are to be drawn
 
 	// Under Poisson sampling Optimum, OfClass, Quality and LowerBound are for a single participation of every record.
+	// Under Bins they are for the schema, as if the draw were known, and OfClass has no certificate.
 	Cyclic     *factorize.Result // the dense optimum for batches in turn
 	Candidates []Bands           // in ascending order; one of them is OfClass
 	Excluded   int               // how many other numbers of bands, up to b, were shown to have no smaller error
@@ -92,7 +97,7 @@ func (s *Solution) measure() {
 	if s.Split != nil && s.Split.LowerBound > 0 {
 		s.Quality, s.LowerBound = s.Split.Quality, s.Split.LowerBound
 	}
-	if s.LowerBound > 0 {
+	if s.LowerBound > 0 && s.Options.Sampling != participation.Bins {
 		s.Gap = rounding.DivUp(s.Quality.Loss-s.LowerBound, s.LowerBound)
 	}
 }
@@ -106,6 +111,7 @@ func (s *Solution) ending(ctx context.Context) Ending {
 	e := Ending{best.Status, best.Iterations, best.Gap}
 	switch {
 	case best.Status != optim.Converged:
+	case s.Options.Sampling == participation.Bins: // OfClass comes without a promise
 	case s.OfClass != nil && s.Options.Class.Traits().Certified:
 		e = Ending{s.OfClass.Status, s.OfClass.Iterations, s.OfClass.Gap}
 	case s.Split != nil:

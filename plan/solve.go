@@ -32,8 +32,8 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	if err := p.Check(o); err != nil {
 		return nil, err
 	}
-	if p.Network == nil && p.Workload != workload.Prefix {
-		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload)
+	if p.Network == nil && p.Workload.Kind != workload.Prefix {
+		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload.Kind)
 	}
 	o = o.filled(p)
 	g, err := p.method(o)
@@ -42,8 +42,10 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
 	switch {
-	case o.Sampling == Poisson:
+	case o.Sampling == participation.Poisson:
 		err = s.poisson(ctx)
+	case o.Sampling == participation.Bins:
+		err = s.binned(ctx)
 	case p.long(o):
 		err = s.long(ctx)
 	default:
@@ -57,6 +59,9 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	if err := s.private(); err != nil {
 		return nil, err
 	}
+	if err := s.plain(ctx); err != nil {
+		return nil, err
+	}
 	s.Took, s.PeakBytes = time.Since(started), limits.PeakBytes()
 	return s.Solution, nil
 }
@@ -65,9 +70,10 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 type solver struct {
 	*Solution
 	kernel *workload.Kernel
-	gram   *mat.SymDense    // of the mean, T×T
-	sketch *workload.Sketch // that both are of; nil: they are exact
-	bands  Bands            // that were found to be best, under Poisson sampling
+	gram   *mat.SymDense       // of the mean, T×T
+	sketch *workload.Sketch    // that both are of; nil: they are exact
+	many   factorize.Objective // of very many steps, in the place of the kernel
+	bands  Bands               // that were found to be best, where batches are drawn in secret
 }
 
 func (s *solver) schema() participation.Schema { return s.Problem.Schema }
@@ -86,7 +92,7 @@ func (s *solver) counts(phase string) func(done, total int) {
 
 // source returns what errors depend on; computing it is a phase.
 func (s *solver) source(phase string) source {
-	return source{&s.Gram, s.Problem.Network, s.Problem.Workload, s.counts(phase)}
+	return source{gram: &s.Gram, network: s.Problem.Network, workload: s.Problem.Workload, progress: s.counts(phase)}
 }
 
 func (s *solver) note(warning bool, format string, args ...any) {
@@ -117,8 +123,7 @@ func (s *solver) search(ctx context.Context) error {
 	searching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	dmf := sync.OnceValues(func() (strategy.Strategy, error) {
-		return baselines.New(searching, baselines.DMF,
-			s.schema())
+		return baselines.NewFor(searching, baselines.DMF, s.Problem.Workload, s.schema())
 	})
 	if !s.Options.NoBaselines {
 		go dmf() // beside all else
@@ -159,6 +164,9 @@ func (s *solver) measures(ctx context.Context) error {
 
 // objective returns what strategies are measured by.
 func (s *solver) objective() factorize.Objective {
+	if s.kernel == nil {
+		return s.many
+	}
 	if s.Problem.Objective == Mean {
 		return factorize.Mean(s.gram)
 	}

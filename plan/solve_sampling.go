@@ -85,8 +85,11 @@ func (s *solver) dense(ctx context.Context, schema participation.Schema,
 func (s *solver) private() error {
 	o := s.Options
 	var err error
-	if o.Sampling == Poisson {
+	switch o.Sampling {
+	case participation.Poisson:
 		return s.privateBands()
+	case participation.Bins:
+		return s.privateBins()
 	}
 	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
 		return err

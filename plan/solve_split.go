@@ -17,7 +17,7 @@ func (s *solver) several(ctx context.Context) error {
 	}
 	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups}
 	err := workload.NodeGrams(ctx, s.Problem.Network.Gossip.Matrix(), s.schema().Steps(),
-		workload.Options{Kind: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},
+		workload.Options{Spec: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},
 		func(_ int, h *mat.SymDense) error {
 			nodes.Grams = append(nodes.Grams, h)
 			return nil

@@ -60,7 +60,7 @@ func TestSolveIsWhatItsRoomsSay(t *testing.T) {
 // One step on one node: C = 1, and the loss is 1, without any search.
 func TestSolveOneStep(t *testing.T) {
 	s := must(plan.Solve(t.Context(),
-		plan.Problem{Workload: workload.Prefix, Schema: must(participation.NewCyclic(1, 1, 1))},
+		plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}, Schema: must(participation.NewCyclic(1, 1, 1))},
 		plan.Options{Privacy: &plan.Privacy{Target: accounting.Target{Mu: 2}, Clip: 3,
 			Adjacency: accounting.ReplaceOne}}))
 	m := s.Manifest()
@@ -283,7 +283,7 @@ func TestResume(t *testing.T) {
 		len(notes) != 1 || !strings.Contains(notes[0], "going on after 0 iterations") {
 		t.Errorf("loss %v, want %v; %q", s.Quality.Loss, direct.Quality.Loss, notes)
 	}
-	p.Workload = workload.Message
+	p.Workload.Kind = workload.Message
 	if _, err := plan.Solve(t.Context(), p, o); err == nil || !strings.Contains(err.Error(), "another problem") {
 		t.Errorf("another problem's: %v", err)
 	}

@@ -27,6 +27,9 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	if err != nil {
 		return nil, err
 	}
+	if _, err := v.attach(n); err != nil {
+		return nil, err
+	}
 	k, err := v.kernel(ctx, n)
 	if err != nil {
 		return nil, err
@@ -39,8 +42,11 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	if e.Manifest.Sampled() { // others take other noise for the same privacy
 		return all, nil
 	}
-	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(workload.PrefixGram(k.Steps())), v.schema,
-		factorize.Options{})
+	central, err := workload.Gram(ctx, nil, k.Steps(), workload.Options{Spec: v.spec.Centralized()})
+	if err != nil {
+		return nil, err
+	}
+	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(central), v.schema, factorize.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +121,8 @@ func (v *verification) layerGrams(ctx context.Context) ([]*mat.SymDense, error) 
 		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers),
 			nodes)
 	}
-	kind, err := workload.ParseKind(m.Workload)
-	if err != nil {
-		return nil, err
-	}
 	sums := make([]*mat.SymDense, len(v.export.Layers))
-	err = workload.NodeGrams(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Kind: kind},
+	err := workload.NodeGrams(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Spec: v.spec},
 		func(i int, h *mat.SymDense) error {
 			layer := m.PerNode.Layers[i]
 			if sums[layer] == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mafalda/export"
+	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
@@ -36,6 +37,9 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 		return Report{}, err
 	}
 	v.skip("version")
+	if e.Manifest.WorkloadSpec == nil {
+		v.skip("workload_spec") // the plain one; whatever else it was shows in the loss
+	}
 	v.files()
 	v.participation()
 	err = v.strategies(ctx)
@@ -57,7 +61,8 @@ type verification struct {
 	export *export.Export
 	given  *graph.Network       // nil: it is made again, if it can be
 	schema participation.Schema // that the sensitivity is for
-	asked  participation.Schema // that was asked for: another one where batches are drawn in secret
+	asked  participation.Schema // that was asked for: another one under Poisson sampling
+	spec   workload.Spec        // with its networks, if there are some that take turns and they are at hand
 	sketch *workload.Sketch     // of an estimated Gram matrix
 }
 
@@ -70,7 +75,11 @@ func newVerification(e *export.Export, network *graph.Network) (*verification, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
-	return &verification{export: e, given: network, schema: schema, asked: asked}, nil
+	spec, err := e.Manifest.Spec()
+	if err != nil {
+		spec = workload.Spec{} // no check needs it: there is no network for it
+	}
+	return &verification{export: e, given: network, schema: schema, asked: asked, spec: spec}, nil
 }
 
 // strategies checks what is exported to be run, and what it costs.
@@ -87,7 +96,9 @@ func (v *verification) strategies(ctx context.Context) error {
 		return nil
 	}
 	v.privacy()
-	v.sampling()
+	if err := v.sampling(ctx, c); err != nil {
+		return err
+	}
 	return v.costs(ctx, c)
 }
 
@@ -120,7 +131,10 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil {
 		return v.computing("loss", err)
 	}
-	return v.computing("baselines", v.baselines(ctx, o, k.Gram(), k))
+	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
+		return err
+	}
+	return v.plain(ctx, n, func() factorize.Objective { return o.on(k) })
 }
 
 // computing makes the error of a computation on the content of the export a failed check. The context's remains an

@@ -24,7 +24,7 @@ func (v *verification) arithmetic() {
 	q := factorize.Quality{Loss: m.Loss}
 	claims := []claim{{"loss, sens_squared·squared_error,", m.Loss, m.SensSquared * m.SquaredError, sameFormula},
 		{"rmse", m.RMSE, q.RMSE(nodes, steps), sameFormula}}
-	if m.LowerBound > 0 {
+	if m.LowerBound > 0 && !m.Binned() {
 		claims = append(claims, claim{"gap", m.Gap, (m.Loss - m.LowerBound) / m.LowerBound, sameFormula})
 	} else if m.Gap != 0 {
 		claims = append(claims, claim{"gap", m.Gap, 0, 0})
@@ -35,8 +35,17 @@ func (v *verification) arithmetic() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Baselines)) {
 		b := m.Baselines[name]
-		claims = append(claims, claim{"baselines." + name + ".loss", b.Loss, b.SensSquared * b.SquaredError,
-			sameFormula})
+		key := "baselines." + name
+		claims = append(claims, claim{key + ".loss", b.Loss, b.SensSquared * b.SquaredError, sameFormula})
+		switch {
+		case b.ErrorAtPrivacy != 0 && m.Sampled():
+			claims = append(claims, claim{key + ".error_at_privacy", b.ErrorAtPrivacy, 0, 0})
+		case b.ErrorAtPrivacy != 0:
+			claims = append(claims, claim{key + ".error_at_privacy", b.ErrorAtPrivacy,
+				m.ErrorAtPrivacy / m.Loss * b.Loss, 4 * sameFormula})
+		case m.ErrorAtPrivacy != 0 && !m.Sampled():
+			v.skip(key + ".error_at_privacy")
+		}
 	}
 	v.compare("arithmetic", "loss, rmse and gap follow from each other", claims...)
 }

@@ -31,7 +31,7 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 	measure := benchmarks.On(objective, v.schema)
 	var is []benchmarks.Baseline
 	if _, ok := m.Baselines["d-mf"]; ok {
-		dmf, err := baselines.New(ctx, baselines.DMF, v.schema)
+		dmf, err := baselines.NewFor(ctx, baselines.DMF, v.spec, v.schema)
 		if err != nil {
 			return err
 		}

@@ -43,6 +43,9 @@ func (v *verification) participation() {
 
 // privacy checks the noise against the claimed guarantee.
 func (v *verification) privacy() {
+	if v.export.Manifest.Space != nil {
+		v.add("space", false, "%v, which cannot be checked here", export.ErrShared)
+	}
 	if err := v.export.Manifest.CheckPrivacy(); err != nil {
 		v.add("privacy", false, "%v", err)
 		return
@@ -53,5 +56,6 @@ func (v *verification) privacy() {
 		v.skip("privacy")
 		return
 	}
-	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says", p.Guarantee(), p.NoiseStd)
+	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says", v.export.Manifest.Guarantee(),
+		p.NoiseStd)
 }

@@ -9,16 +9,11 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
-	"mafalda/workload"
 )
 
 // longLoss checks squared error and loss of a strategy of many steps, and the baselines.
 func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
 	m := v.export.Manifest
-	kind, err := workload.ParseKind(m.Workload)
-	if err != nil {
-		return err
-	}
 	if m.Gram == nil {
 		v.add("loss", false, "the manifest does not say how it was computed")
 		return nil
@@ -26,7 +21,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	if err := v.checkSketch(n); err != nil {
 		return err
 	}
-	responses, sketch, err := source{gram: m.Gram, network: n, workload: kind}.responses(ctx)
+	responses, sketch, err := source{gram: m.Gram, network: n, workload: v.spec}.responses(ctx)
 	if err != nil {
 		return v.computing("loss", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"mafalda/graph"
@@ -28,7 +29,11 @@ func (v *verification) network(ctx context.Context) (n *graph.Network, known boo
 	)
 	switch {
 	case err == nil:
-		return n, true, v.compareNetwork(n)
+		if err := v.compareNetwork(n); err != nil {
+			return nil, false, err
+		}
+		known, err = v.attach(n)
+		return n, known, err
 	case errors.As(err, &wrong):
 		v.add(wrong.Check.Name, false, "%s", wrong.Check.Detail)
 		return nil, false, nil
@@ -45,14 +50,10 @@ func (v *verification) network(ctx context.Context) (n *graph.Network, known boo
 // kernel computes again what errors on the network depend on.
 func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.Kernel, error) {
 	m := v.export.Manifest
-	kind, err := workload.ParseKind(m.Workload)
-	if err != nil {
-		return nil, err
-	}
 	if err := v.checkSketch(n); err != nil {
 		return nil, err
 	}
-	k, s, err := source{gram: m.Gram, network: n, workload: kind}.kernel(ctx, m.Steps)
+	k, s, err := source{gram: m.Gram, network: n, workload: v.spec}.kernel(ctx, m.Steps)
 	v.sketch = s
 	return k, err
 }
@@ -84,6 +85,9 @@ func (v *verification) checkSketch(n *graph.Network) error {
 func (v *verification) skipNetwork() {
 	m := v.export.Manifest
 	v.skip("graph", "workload")
+	if m.WorkloadSpec != nil {
+		v.skip("workload_spec")
+	}
 	for _, x := range []struct {
 		key   string
 		there bool
@@ -93,7 +97,8 @@ func (v *verification) skipNetwork() {
 		{"per_node", m.PerNode != nil},
 		{"squared_error", true}, {"loss", true}, {"rmse", true}, {"shared_loss", m.SharedLoss != 0}, {"lower_bound",
 			m.LowerBound != 0},
-		{"gap", m.LowerBound != 0}, {"baselines", true}, {"error_at_privacy", m.ErrorAtPrivacy != 0},
+		{"gap", m.LowerBound != 0}, {"baselines", true}, {"plain_strategy_loss", m.PlainStrategyLoss != 0},
+		{"error_at_privacy", m.ErrorAtPrivacy != 0},
 		{"cyclic_error_at_privacy", m.CyclicErrorAtPrivacy != 0}} {
 		if x.there {
 			v.skip(x.key)
@@ -101,12 +106,23 @@ func (v *verification) skipNetwork() {
 	}
 }
 
+// writeNodes writes nodes.csv as the export of a graph has it.
+func (v *verification) writeNodes(w io.Writer, g *graph.Graph) error {
+	if v.export.Shared == nil {
+		return graph.WriteNodes(w, g)
+	}
+	if len(v.export.Shared.Own) != g.Nodes() {
+		return graph.WriteNodes(w, g) // another graph
+	}
+	return v.export.Shared.Nodes(g).Write(w)
+}
+
 // compareNetwork compares the network with what the manifest says of it.
 func (v *verification) compareNetwork(n *graph.Network) error {
 	g, o := v.export.Manifest.Graph, n.Origin
 	if listed, err := v.export.Read("nodes.csv"); err == nil {
 		var want bytes.Buffer
-		if err := graph.WriteNodes(&want, n.Graph); err != nil {
+		if err := v.writeNodes(&want, n.Graph); err != nil {
 			return err
 		}
 		if bytes.Equal(listed, want.Bytes()) {
@@ -139,6 +155,10 @@ func (v *verification) compareNetwork(n *graph.Network) error {
 	}
 	if o.GossipFile != "" || g.GossipFile != "" {
 		v.skip("graph.gossip_file")
+	}
+	differ("graph.sequence_sha256", o.SequenceSHA256, g.SequenceSHA256)
+	if o.SequenceFile != "" || g.SequenceFile != "" {
+		v.skip("graph.sequence_file")
 	}
 	if len(wrong) > 0 {
 		v.add("network", false, "%s: %s", n.Line(), strings.Join(wrong, "; "))

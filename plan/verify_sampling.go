@@ -11,11 +11,12 @@ import (
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // sampling checks how batches are to be drawn, as far as that does not take the network. Whether noise and ε follow
-// from it is checked with the privacy.
-func (v *verification) sampling() {
+// from it is checked with the privacy, but for bins, which takes the strategy. The error is that of ctx.
+func (v *verification) sampling(ctx context.Context, c strategy.Strategy) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	_, cyclic := v.asked.(participation.Cyclic)
 	switch {
@@ -26,12 +27,15 @@ func (v *verification) sampling() {
 	case m.Privacy == nil || m.Privacy.Epsilon == nil || m.Privacy.Delta == nil || !cyclic:
 		v.add("sampling", false,
 			"it takes cyclic participation, and an epsilon and a delta; the manifest says otherwise")
+	case m.Binned():
+		return v.bins(ctx, c)
 	case m.Sampled():
 		v.skip("sampling.candidates") // there may have been more of them
 		if err := v.poisson(); err != nil {
 			v.add("sampling", false, "%v", err)
 		}
 	}
+	return nil
 }
 
 // poisson checks what the block says of the groups, and the noise of all candidates.
@@ -101,6 +105,10 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		return err
 	}
 	claims := []claim{{"cyclic_error_at_privacy", m.CyclicErrorAtPrivacy, is, 2*gap + sameMatrix}}
+	if m.Binned() { // whose candidates are searched by descents that end elsewhere on other processors
+		v.compare("candidates", "the optimum for batches in turn, computed again", claims...)
+		return nil
+	}
 	for i, c := range m.Sampling.Candidates {
 		class := factorize.Banded{Bandwidth: c.Bandwidth}
 		best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: gap})

@@ -52,7 +52,9 @@ func (v *verification) layers(ctx context.Context) error {
 	v.description(strategies[0])
 	v.sensitivityIs(worst)
 	v.privacy()
-	v.sampling()
+	if err := v.sampling(ctx, strategies[0]); err != nil {
+		return err
+	}
 	if !v.grouping() {
 		return nil
 	}
@@ -78,16 +80,12 @@ func (v *verification) layers(ctx context.Context) error {
 // nodeLosses checks squared error and loss, node by node, and proves the lower bounds.
 func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy) error {
 	m := v.export.Manifest
-	kind, err := workload.ParseKind(m.Workload)
-	if err != nil {
-		return err
-	}
 	all := mat.NewSymDense(m.Steps, nil)
 	sums := make([]*mat.SymDense, len(strategies)) // of the nodes of a layer
 	var losses []float64
 	var claims []claim
 	var bound float64
-	err = workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
+	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
 		layer := m.PerNode.Layers[i]
 		c := strategies[layer]
 		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
@@ -115,7 +113,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix},
 		claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
 	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", up(m.Loss), len(losses)), claims...)
-	if err := v.nodeBound(ctx, w, kind, strategies, bound); err != nil {
+	if err := v.nodeBound(ctx, w, strategies, bound); err != nil {
 		return err
 	}
 	if err := v.groupBound(ctx, strategies, sums); err != nil {
@@ -133,8 +131,8 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 
 // nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for
 // single nodes reach.
-func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workload.Kind,
-	strategies []strategy.Strategy, proven float64) error {
+func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy,
+	proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
 		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", down(proven),
@@ -142,7 +140,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, kind workloa
 		return nil
 	}
 	var reached float64
-	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Kind: kind}, func(i int, h *mat.SymDense) error {
+	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
 		c := strategies[m.PerNode.Layers[i]]
 		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
 			Start: strategy.GramOf(c)})

@@ -36,6 +36,9 @@ func (x exported) to(t testing.TB, dir string) {
 		if p.Network, err = graph.LoadNetwork(t.Context(), x.network); err != nil {
 			t.Fatal(err)
 		}
+		if p.Workload, err = p.Workload.On(p.Network); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if p.Schema == nil {
 		p.Schema = must(participation.NewCyclic(6, 2, 3))
@@ -68,6 +71,7 @@ func allExports(t testing.TB) map[string]exported {
 		return path
 	}
 	edges := file("g.edges", "a b\nb c\nc d\nx y\n")
+	turns := file("turns.txt", "a b\n\nb c\nc d\n")
 	w := file("w.csv", "0.5,0.5,0\n0.25,0.5,0.25\n0,0.5,0.5\n")
 	path := graph.NetworkOptions{Source: "path:4"}
 	bare := plan.Options{NoBaselines: true}
@@ -77,12 +81,13 @@ func allExports(t testing.TB) map[string]exported {
 	lanczos := func(probes, steps int) plan.Gram {
 		return plan.Gram{Method: plan.GramLanczos, Probes: probes, LanczosSteps: steps, Seed: 5}
 	}
+	trained := func(s workload.Spec) plan.Problem { return plan.Problem{Workload: s} }
 	return map[string]exported{
 		"dense": {network: path, options: private(plan.Options{}, plan.Privacy{
 			Target: accounting.Target{Epsilon: 8, Delta: 1e-6}, Adjacency: accounting.ReplaceOne})},
 		"banded": {network: path, options: private(of(factorize.Banded{Bandwidth: 2}),
 			plan.Privacy{Target: accounting.Target{Mu: 1}, Clip: 2})},
-		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Message},
+		"toeplitz": {network: path, problem: plan.Problem{Workload: workload.Spec{Kind: workload.Message}},
 			options: of(factorize.Toeplitz{})},
 		"scaled": {network: path, options: of(factorize.Toeplitz{ScaleColumns: true}),
 			write: export.WriteOptions{Format: export.FormatBoth}},
@@ -107,9 +112,28 @@ func allExports(t testing.TB) map[string]exported {
 		"unit vectors": {network: graph.NetworkOptions{Source: "barabasi:20,2", Seed: 5},
 			problem: plan.Problem{Gram: lanczos(4, 4)}},
 		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 2, 4))},
-			options: private(plan.Options{Sampling: plan.Poisson}, plan.Privacy{
+			options: private(plan.Options{Sampling: participation.Poisson}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
-		"prefix": {problem: plan.Problem{Workload: workload.Prefix}},
+		"bins": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
+			options: private(plan.Options{Sampling: participation.Bins, Class: factorize.Banded{Bandwidth: 3},
+				MonteCarlo: accounting.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{
+				Target: accounting.Target{Epsilon: 2, Delta: 1e-3}, Clip: 3})},
+		"prefix": {problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}}},
+		"momentum": {network: path, problem: trained(workload.Spec{Optimizer: workload.Optimizer{Momentum: 0.9,
+			Nesterov: true, WeightDecay: 0.1, GossipRounds: 2, LearningRates: must(workload.ParseSchedule("cosine"))}})},
+		"tracking": {network: path, problem: trained(workload.Spec{Kind: workload.Message,
+			Optimizer: workload.Optimizer{GradientTracking: true}})},
+		"local steps, banded": {network: path, problem: trained(workload.Spec{
+			Optimizer: workload.Optimizer{LocalSteps: 2}}), options: of(factorize.Banded{Bandwidth: 2})},
+		"failures": {network: path, problem: trained(workload.Spec{Changes: workload.Changes{NodeFailures: 0.2}}),
+			options: bare},
+		"carried": {network: path, options: bare,
+			problem: trained(workload.Spec{Absence: workload.Absence{MissedSteps: 0.2, Carry: true}})},
+		"centralized": {problem: trained(workload.Spec{Kind: workload.Prefix,
+			Optimizer: workload.Optimizer{Momentum: 0.5}}), options: bare},
+		"sequence": {network: graph.NetworkOptions{Source: edges, GraphSequence: turns}, options: bare,
+			problem: trained(workload.Spec{Optimizer: workload.Optimizer{Momentum: 0.5}}),
+			files:   plan.NetworkFiles{Graph: edges, GraphSequence: turns}},
 		"graph file": {network: graph.NetworkOptions{Source: edges}, options: bare,
 			files: plan.NetworkFiles{Graph: edges}},
 		"without it": {network: graph.NetworkOptions{Source: edges}},

@@ -9,7 +9,7 @@ type Cell struct {
 	Mu     float64 `json:"mu,omitempty"`     // 0: without noise, or batches drawn in secret
 	Seed   uint64  `json:"seed"`
 
-	Sampling string  `json:"sampling,omitempty"` // the scheme, if it is not InTurn
+	Sampling string  `json:"sampling,omitempty"` // the scheme, if batches are drawn in secret
 	Epsilon  float64 `json:"epsilon,omitempty"`  // in the place of Mu, where batches are drawn in secret
 }
 
@@ -30,11 +30,15 @@ type Kept struct {
 
 	Groups     int     `json:"groups,omitempty"` // of Poisson sampling
 	Multiplier float64 `json:"noise_multiplier,omitempty"`
+
+	NoiseError *float64 `json:"noise_error,omitempty"`           // as of Result
+	Predicted  *float64 `json:"predicted_noise_error,omitempty"` // likewise
 }
 
 func keep(r *Result) Kept {
 	k := Kept{Steps: r.Steps, Losses: r.Losses, Accuracy: r.Accuracy, Clipped: r.Clipped, Diverged: r.Diverged,
-		Seconds: r.Seconds, Groups: r.Groups, Multiplier: r.Multiplier}
+		Seconds: r.Seconds, Groups: r.Groups, Multiplier: r.Multiplier,
+		NoiseError: r.NoiseError, Predicted: r.Predicted}
 	if r.Diverged == 0 {
 		k.Mean, k.Final, k.Full = &r.Mean, &r.Final, &r.Full
 	}
@@ -50,5 +54,5 @@ func (k Kept) result() *Result {
 	}
 	return &Result{Steps: k.Steps, Losses: k.Losses, Mean: value(k.Mean), Final: value(k.Final), Full: value(k.Full),
 		Accuracy: k.Accuracy, Clipped: k.Clipped, Diverged: k.Diverged, Seconds: k.Seconds,
-		Groups: k.Groups, Multiplier: k.Multiplier}
+		Groups: k.Groups, Multiplier: k.Multiplier, NoiseError: k.NoiseError, Predicted: k.Predicted}
 }

@@ -6,7 +6,9 @@ import (
 	"runtime"
 
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
 // Window is the number of steps at the end of a run whose losses are averaged.
@@ -22,8 +24,12 @@ type Config struct {
 	// more, and the sampler's schema is what records must keep to. nil: the node's records are cut into Batches.
 	Sampling participation.Sampling
 
+	// Workload is what is trained: the optimizer of the nodes, networks that change, steps that nodes miss. Rates are
+	// multiples of LearningRate, and decay is times that, too. Its Kind and Weights say which errors count where they
+	// are predicted, and in the optimum of the network. The zero value is plain gradient descent.
+	Workload workload.Spec
+
 	Batches      int     // of each node, visited in turn; 0 means the schema's separation b
-	Rounds       int     // K, gossip rounds a step; 0 means 1
 	LearningRate float64 // η; 0 means the task's
 	Clip         float64 // Δ; 0 means 1
 	TestRows     int     // losses are of so many first rows of the test data; 0 means 256, negative all
@@ -51,7 +57,6 @@ func (c Config) filled() (Config, error) {
 		}
 	}
 	setInt(&c.Batches, c.Schema.Separation())
-	setInt(&c.Rounds, 1)
 	setInt(&c.TestRows, 256)
 	setInt(&c.Every, 20)
 	setInt(&c.Workers, runtime.GOMAXPROCS(0))
@@ -61,9 +66,9 @@ func (c Config) filled() (Config, error) {
 	if c.Clip == 0 {
 		c.Clip = 1
 	}
-	if c.Rounds < 0 || c.Every < 0 || c.Workers < 0 || c.Batches < 0 {
-		return c, fmt.Errorf("%w: %d batches, %d rounds, losses every %d steps and %d workers: none may be negative",
-			ErrData, c.Batches, c.Rounds, c.Every, c.Workers)
+	if c.Every < 0 || c.Workers < 0 || c.Batches < 0 {
+		return c, fmt.Errorf("%w: %d batches, losses every %d steps and %d workers: none may be negative", ErrData,
+			c.Batches, c.Every, c.Workers)
 	}
 	for name, v := range map[string]float64{"learning rate": c.LearningRate, "clipping norm": c.Clip} {
 		if !(v > 0) || math.IsInf(v, 1) {
@@ -73,5 +78,21 @@ func (c Config) filled() (Config, error) {
 	if r, cols := c.Gossip.Dims(); r != cols {
 		return c, fmt.Errorf("%w: the gossip matrix is %d×%d", ErrData, r, cols)
 	}
-	return c, nil
+	return c, c.checkWorkload()
+}
+
+// trained returns the workload with the decay of the learning rate: models err by as much, times LearningRate.
+func (c Config) trained() workload.Spec { return c.Workload.At(c.LearningRate) }
+
+// checkWorkload finds a workload that is none of the run. The errors are those of Spec.Check and Spec.Networks, and a
+// fault.Argument of Workload for the centralized one.
+func (c Config) checkWorkload() error {
+	if c.Workload.Kind == workload.Prefix {
+		return fault.New("Workload", workload.Prefix, "has no network to train on")
+	}
+	if err := c.trained().Check(c.Schema.Steps()); err != nil {
+		return err
+	}
+	_, err := c.Workload.Networks(c.Gossip, 0)
+	return err
 }

@@ -2,11 +2,14 @@
 //
 // # The algorithm
 //
-// Bellet et al., Algorithm 1, with batches and K gossip rounds a step: all nodes start from one θ, and in step t node u does
+// Bellet et al., Algorithm 1, with batches: all nodes start from one θ, and in step t node u does
 //
 //	g = 1/|B| · Σ over its batch B of clip(∇ℓ(θ_u; x), Δ)
 //	θ_u ← θ_u - η (g + row t of C⁻¹Z)            Z: T×d, independent N(0, (sens·contribution/(μ·m))²)
-//	θ   ← W^K θ
+//	θ   ← W θ
+//
+// or, from g and the noise on, whatever else Config.Workload says: workload.State is the recursion, the same code that
+// Gram matrices are defined by.
 //
 // where m is the node's smallest batch, so that a mean over any of its batches is covered, and contribution is how far one
 // record moves a sum of clipped gradients (Δ, or 2Δ if records are replaced: package accounting). Steps are counted from
@@ -24,6 +27,28 @@
 // the strategy is one that its accountant knows: of at most as many bands as Poisson sampling has groups, without negative
 // entries for bins.
 //
+// # Missed steps
+//
+// Nodes miss steps independently of each other and of their records (workload.Absence): there is no gradient and no
+// noise then, but gossip. The batch of the step is skipped, and never shifted, so that separations stay. The row of
+// noise that was not sent is lost, or carried: the next message adds all rows that were not sent. That is the same
+// transcript with a gradient of 0, post-processed, so that μ stays; it takes for granted that the message was certainly
+// not sent, as a row that was seen and is sent again reveals more.
+//
+// # Prediction and reality
+//
+// A Gram matrix H predicts what the noise does to the models: the open-loop response. The gradients of a run depend on
+// the models and answer to the noise in their own way, which is why the difference of runs with and without noise is
+// another number. So every run with noise also runs the recursion on its noise alone, from models of 0, with the rows of
+// at most 16 parameters of the run, over the networks and with the absences of the run. Result.NoiseError is
+//
+//	Σ over steps, as they count, and nodes of the squared error of a parameter, mean over the parameters,
+//
+// for Z of standard deviation one at every node and a learning rate of one, so that it is what optimizers call the
+// squared error: in expectation Result.Predicted = tr(C⁻ᵀHC⁻¹), or the sum of that over nodes with strategies and Gram
+// matrices of their own. Predictions are left out where a Gram matrix would take long that no method needs. NoiseError
+// in rows has both, with the standard error over the seeds.
+//
 // # What is fast
 //
 // Numbers are float32, as in training; losses, norms and means are float64. Products over a batch are matrix products.
@@ -32,7 +57,7 @@
 //
 // # What is reproducible
 //
-// A seed decides split, shards, start and Z, each from a stream of its own (ChaCha8), for every method alike: compare methods
+// A seed decides split, shards, start, Z, networks that are drawn and steps that are missed, each from a stream of its own (ChaCha8), for every method alike: compare methods
 // paired by seed. The number of workers changes nothing, not even the last bit. The noise is that of a simulation: it
 // protects nobody's records (package noise does).
 //
@@ -40,9 +65,14 @@
 //
 // A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
 // whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise, the
-// baselines of package baselines, the certified optimum of the network, and exports. With the Scheme Poisson levels are ε,
-// batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
-// accounting calibrates for the rounds of a group; the optimum is that of bands.
+// baselines of package baselines, which know the optimizer, the certified optimum of the network for the training that
+// there is, that for plain training (Ignorant), and exports. An export for more than plain training brings its training
+// along where the configuration has nothing but plain training, and is refused for any other (TrainingError); its decay
+// is for a rate of 1, that of the run times its rate. With the scheme
+// participation.Poisson levels are ε, batches are drawn in secret, from as many groups as a method's strategy has bands,
+// and the noise is what package accounting calibrates for the rounds of a group; the optimum is that of bands. With
+// participation.Bins every record has one secret batch of b, the noise is that of accounting.Bins, and the optimum a
+// strategy without negative entries that is searched for every ε.
 //
 // # Notation
 //

@@ -50,7 +50,7 @@ func TestDrawnRunIsAlgorithm1(t *testing.T) {
 		}
 		train, test := m.data(n+rapid.IntRange(0, 20).Draw(t, "more"), r), m.data(5, r)
 		c := Config{Task: Task{Model: m.fast, Split: func(uint64) (Dataset, Dataset) { return train, test }},
-			Gossip: drawGossip(n, r), Schema: cyclic(t, steps, 1, steps), Sampling: sampling, Rounds: 1,
+			Gossip: drawGossip(n, r), Schema: cyclic(t, steps, 1, steps), Sampling: sampling,
 			LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
 		var noise *Noise
 		strategies := make([]strategy.Strategy, n)

@@ -3,6 +3,9 @@ package simulate
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -22,35 +25,61 @@ func (e *StepsError) Error() string {
 // Unwrap returns participation.ErrViolated.
 func (e *StepsError) Unwrap() error { return participation.ErrViolated }
 
-// exported makes a method of the export in a folder, for the participation that it was made for, on the network. The
-// errors are those of reading and checking the export, a StepsError, participation.ErrViolated of a run that does not
-// keep to the export's schema, and export.ErrOtherNetwork.
-func (s *Study) exported(dir string) (m method, note string, err error) {
+// exported makes a method of the export in a folder, for the participation that it was made for, on the network, and
+// notes what a user should know. The errors are a StepsError, a TrainingError, participation.ErrViolated of a run that
+// does not keep to the export's schema, and export.ErrOtherNetwork.
+func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	n, schema := s.network, s.config.Schema
-	e, err := export.Load(dir)
-	if err != nil {
-		return m, "", err
-	}
-	if err := e.CheckHashes(); err != nil {
-		return m, "", err
-	}
 	if e.Manifest.Steps != schema.Steps() {
-		return m, "", &StepsError{dir, e.Manifest.Steps, schema.Steps()}
+		return m, &StepsError{dir, e.Manifest.Steps, schema.Steps()}
 	}
-	c, err := s.correlationOf(e)
+	if e.Manifest.Space != nil {
+		return m, fmt.Errorf("%s: %w, which nodes of this method do not: %w", dir, export.ErrShared,
+			participation.ErrViolated)
+	}
+	note, err := s.checkTraining(dir, e.Manifest)
 	if err != nil {
-		return m, "", fmt.Errorf("%s: %w", dir, err)
+		return m, err
 	}
-	if g := e.Manifest.Graph; e.Manifest.PerNode == nil && g != nil && !n.Origin.Same(g) {
+	if m, err = s.methodFrom(e); err != nil {
+		return m, fmt.Errorf("%s: %w", dir, err)
+	}
+	if g := e.Manifest.Graph; e.Manifest.PerNode == nil && g != nil && !n.Origin.Same(g) && note == "" {
 		note = fmt.Sprintf("%s was made for another network (%s): it is as private, but not the optimum here", dir,
 			g.Source)
 	}
-	digest, err := e.Digest()
-	return method{name: dir, export: digest, correlation: c}, note, err
+	if note != "" {
+		s.notes = append(s.notes, note)
+	}
+	m.name = dir
+	m.export, err = e.Digest()
+	return m, err
 }
 
-// correlationOf makes the strategies of an export ready for the participation that they were made for or, where batches
-// are drawn in secret, for a single one: groups are as many as there are bands.
+// methodFrom returns the method of an export, but for its name.
+func (s *Study) methodFrom(e *export.Export) (m method, err error) {
+	if m.said, err = s.saidBy(e.Manifest); err != nil {
+		return m, err
+	}
+	if s.options.Sampling != participation.Bins {
+		m.correlation, err = s.correlationOf(e)
+		return m, err
+	}
+	if e.Manifest.PerNode != nil {
+		return m, fmt.Errorf("%w: its nodes have strategies of their own, which bins are not accounted for here",
+			participation.ErrViolated)
+	}
+	if m.strategy, err = e.SharedStrategy(); err != nil {
+		return m, err
+	}
+	var lower mat.TriDense
+	m.strategy.StrategyTo(&lower)
+	_, err = accounting.NewBins(&lower, s.config.Schema.Separation())
+	return m, err
+}
+
+// correlationOf makes the strategies of an export ready for the participation that they were made for or, under Poisson
+// sampling, for a single one: groups are as many as there are bands, or as the export says.
 func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 	of, err := s.participationOf(e)
 	if err != nil {
@@ -61,7 +90,7 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 		return nil, err
 	}
 	c, err := NewCorrelation(len(strategies), func(u int) strategy.Strategy { return strategies[u] }, of)
-	if b := s.config.Schema.Separation(); err == nil && s.options.Sampling != InTurn && c.Bands() > b {
+	if b := s.config.Schema.Separation(); err == nil && s.options.Sampling != participation.InTurn && c.Bands() > b {
 		return nil, fmt.Errorf("%w: it has %d bands, more than a node has batches (%d), so that its columns meet in every "+
 			"group", participation.ErrViolated, c.Bands(), b)
 	}
@@ -69,7 +98,7 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 }
 
 func (s *Study) participationOf(e *export.Export) (participation.Schema, error) {
-	if s.options.Sampling != InTurn {
+	if s.options.Sampling != participation.InTurn {
 		return s.single()
 	}
 	of, err := e.Manifest.Participation.Of(e.Manifest.Steps)

@@ -17,7 +17,7 @@ type Grid struct {
 	Methods []Variant // in the order of their first runs
 	Levels  []float64 // of methods with noise, ascending: μ, or ε where batches are drawn in secret
 
-	Sampling string // the scheme of the cells, empty if it is InTurn
+	Sampling string // the scheme of the cells, empty if batches are visited in turn
 
 	runs map[Cell]*Result
 }

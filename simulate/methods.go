@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
-	"mafalda/graph"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/strategy"
@@ -22,12 +22,15 @@ import (
 
 // Methods that are neither baselines nor exports.
 const (
-	None    = "none"    // no noise
-	Mafalda = "mafalda" // the certified optimum of the network
+	None     = "none"          // no noise
+	Ignorant = "mafalda-plain" // the certified optimum of the network for plain training
+	Mafalda  = "mafalda"       // the certified optimum of the network for the training that there is
 )
 
 // MethodNames are the methods that are no folders of exports.
-func MethodNames() []string { return append(append([]string{None}, baselines.Names()...), Mafalda) }
+func MethodNames() []string {
+	return append(append([]string{None}, baselines.Names()...), Ignorant, Mafalda)
+}
 
 // method is a row of the comparison.
 type method struct {
@@ -35,7 +38,11 @@ type method struct {
 	export      string       // digest of its files, if it is a folder
 	correlation *Correlation // nil until it is needed, but of exports
 
-	sampled map[int]sampled // by groups, as far as they were needed: where batches are drawn in secret
+	// Where batches are drawn in secret:
+	said     *said              // by the manifest of an export for such batches
+	sampled  map[int]sampled    // by groups, as far as they were needed, for Poisson sampling
+	strategy strategy.Strategy  // of an export, for bins
+	binned   map[float64]binned // by ε, as far as they were needed, for bins
 }
 
 // checkMethods finds names that are neither known nor those of folders.
@@ -53,19 +60,32 @@ func checkMethods(names []string) error {
 
 // chooseMethods reads exports, and knows the others by their names.
 func (s *Study) chooseMethods() error {
+	exports := map[string]*export.Export{}
+	for _, name := range s.options.Methods {
+		if slices.Contains(MethodNames(), name) || exports[name] != nil {
+			continue
+		}
+		e, err := export.Load(name)
+		if err == nil {
+			err = e.CheckHashes()
+		}
+		if err != nil {
+			return err
+		}
+		exports[name] = e
+	}
+	if err := s.adopt(exports); err != nil {
+		return err
+	}
 	for _, name := range s.options.Methods {
 		if slices.ContainsFunc(s.methods, func(m *method) bool { return m.name == name }) {
 			continue
 		}
 		m := method{name: name}
-		if !slices.Contains(MethodNames(), name) {
-			var note string
+		if e := exports[name]; e != nil {
 			var err error
-			if m, note, err = s.exported(name); err != nil {
+			if m, err = s.exported(name, e); err != nil {
 				return err
-			}
-			if note != "" {
-				s.notes = append(s.notes, note)
 			}
 		}
 		s.methods = append(s.methods, &m)
@@ -107,41 +127,55 @@ func (s *Study) otherStudy(c Cell) error {
 	return fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
 }
 
-// strategy makes the strategy of one of MethodNames.
+// strategy makes the strategy of one of MethodNames. Baselines know the optimizer, and no network.
 func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, error) {
-	schema := s.config.Schema
-	if name != Mafalda {
-		return baselines.New(ctx, name, schema)
+	schema, spec := s.config.Schema, s.config.trained()
+	var h *mat.SymDense
+	var err error
+	switch name {
+	case Mafalda:
+		h, err = s.gram(ctx)
+	case Ignorant:
+		spec = spec.Plain()
+		h, err = s.gramOf(ctx, spec)
+	default:
+		return baselines.NewFor(ctx, name, spec, schema)
 	}
-	h, err := s.gram(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
+	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{Gap: gapFor(spec, schema.Steps())})
 	if err != nil {
 		return nil, err
 	}
 	return r.Strategy, converged(r)
 }
 
-// converged is the error of an optimum that is none.
-func converged(r *factorize.Result) error {
-	switch r.Status {
-	case optim.Converged:
-		return nil
-	case optim.Interrupted:
-		return context.Canceled
+// Gaps of strategies for more than plain training, whose last digits take long where rates are close to 0.
+const (
+	trainedGap = 1e-4 // that searches stop at
+	enoughGap  = 1e-3 // of a search that ended before: far less than what seeds make of a loss
+)
+
+// gapFor returns the certified gap that a search stops at: where the noise of some steps costs nothing, that of the
+// last step's error; for plain training the default, 0.
+func gapFor(spec workload.Spec, steps int) float64 {
+	switch {
+	case spec.HasFreeNoise(steps):
+		return factorize.LastStep.DefaultGap()
+	case spec.IsPlain():
+		return 0
 	}
-	return fmt.Errorf("%v with a gap of %s", r.Status, strconv.FormatFloat(rounding.Up(r.Gap, 2), 'g', 2, 64))
+	return trainedGap
 }
 
-// gram returns the Gram matrix of the run's workload.
-func (s *Study) gram(ctx context.Context) (*mat.SymDense, error) {
-	w := s.config.Gossip
-	if s.config.Rounds > 1 {
-		var power mat.Dense
-		power.Pow(w.ToDense(), s.config.Rounds)
-		w = graph.NewCSRFromDense(&power)
+// converged is the error of an optimum that is none.
+func converged(r *factorize.Result) error {
+	switch {
+	case r.Status == optim.Interrupted:
+		return context.Canceled
+	case r.Status == optim.Converged || r.Gap <= enoughGap:
+		return nil
 	}
-	return workload.Gram(ctx, w, s.config.Schema.Steps(), workload.Options{})
+	return fmt.Errorf("%v with a gap of %s", r.Status, strconv.FormatFloat(rounding.Up(r.Gap, 2), 'g', 2, 64))
 }

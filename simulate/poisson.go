@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"fmt"
 
 	"mafalda/accounting"
 	"mafalda/factorize"
@@ -25,31 +24,25 @@ func (s *Study) single() (participation.Schema, error) {
 	return participation.NewCyclic(steps, 1, steps)
 }
 
-// drawn returns from how many groups the batches of a cell are drawn, with which probability, and its noise; nil for
-// none. Of a method with several strategies it takes that of the least squared error at the cell's ε; costs fall with
-// the number of bands, and then rise, so that the search ends behind two that are no better.
-func (s *Study) drawn(ctx context.Context, c Cell) (participation.PoissonSampling, *Noise, error) {
-	at := s.methodOf(c)
-	if at < 0 {
-		return participation.PoissonSampling{}, nil, s.otherStudy(c)
-	}
-	if c.Method == None {
-		return s.poisson(1), nil, nil
-	}
-	s.making.Lock()
-	defer s.making.Unlock()
+// drawnFrom returns from how many groups the batches of a method are drawn at an ε, with which probability, and its
+// noise. Of a method with several strategies it takes that of the least squared error at the ε; costs fall with the
+// number of bands, and then rise, so that the search ends behind two that are no better.
+func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (participation.Sampling, *Noise, error) {
 	var best sampled
 	var noise *Noise
 	worse := 0 // candidates since the best
 	costs := func(m, squaredError float64) float64 { return m * m * squaredError }
-	for _, groups := range s.groupsOf(s.methods[at]) {
-		of, err := s.sampledOf(ctx, s.methods[at], groups)
+	for _, groups := range s.groupsOf(m) {
+		of, err := s.sampledOf(ctx, m, groups)
 		if err != nil {
-			return participation.PoissonSampling{}, nil, fmt.Errorf("strategy of %s: %w", c.Method, err)
+			return nil, nil, err
 		}
-		multiplier, err := s.multiplier(groups, c.Epsilon)
+		multiplier, err := s.multiplier(groups, epsilon)
+		if m.said.holds(epsilon) {
+			multiplier, err = m.said.NoiseMultiplier, nil
+		}
 		if err != nil {
-			return participation.PoissonSampling{}, nil, err
+			return nil, nil, err
 		}
 		if noise == nil || costs(multiplier, of.squaredError) < costs(noise.Multiplier, best.squaredError) {
 			best, noise, worse = of, &Noise{Correlation: of.correlation, Multiplier: multiplier}, 0
@@ -66,12 +59,14 @@ func (s *Study) poisson(groups int) participation.PoissonSampling {
 		Probability: float64(groups) / float64(s.config.Schema.Separation())}
 }
 
-// groupsOf are the numbers of groups, and of bands, that a method has a strategy for: of the optimum, unless one is
-// asked for, all powers of two up to b.
+// groupsOf are the numbers of groups, and of bands, that a method has a strategy for: of an export that was made for
+// such batches those that it says, and of the optimum, unless one is asked for, all powers of two up to b.
 func (s *Study) groupsOf(m *method) []int {
 	switch {
 	case m.name == baselines.DPDSGD:
 		return []int{1}
+	case m.said != nil:
+		return []int{m.said.Groups}
 	case m.export != "":
 		return []int{m.correlation.Bands()}
 	case s.options.Bandwidth > 0:
@@ -121,7 +116,8 @@ func (s *Study) banded(ctx context.Context, bands int, schema participation.Sche
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
+	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, factorize.Mean(h), schema,
+		factorize.Options{Gap: gapFor(s.config.trained(), schema.Steps())})
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestPoissonStudy(t *testing.T) {
 	c := Config{Task: linearTask(t, 1000), Schema: cyclic(t, steps, 10, b)}
 	n := network(t, graph.NetworkOptions{Source: "florentine"})
 	o := StudyOptions{Methods: []string{None, "dp-d-sgd", Mafalda}, Epsilons: []float64{16, 1, 16}, Delta: delta, Seeds: 4,
-		Sampling: Poisson}
+		Sampling: participation.Poisson}
 	s, err := NewStudy(n, c, o)
 	if err != nil || !slices.Equal(s.Levels(), []float64{1, 16}) || len(s.Cells()) != 4*(1+2*2) {
 		t.Fatalf("%v, %v, %v", s.Levels(), s.Cells(), err)
@@ -70,7 +70,7 @@ func TestPoissonStudy(t *testing.T) {
 			t.Errorf("%s has %d bands at epsilon 16", r.Method, r.Groups)
 		}
 	}
-	o.Sampling, o.Epsilons, o.Methods = InTurn, []float64{1}, []string{"dp-d-sgd"}
+	o.Sampling, o.Epsilons, o.Methods = participation.InTurn, []float64{1}, []string{"dp-d-sgd"}
 	mu, err := accounting.MuFromDP(1, delta)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestPoissonStudy(t *testing.T) {
 func TestPoissonInputs(t *testing.T) {
 	c := Config{Task: linearTask(t, 200), Schema: cyclic(t, 12, 3, 4)}
 	n := network(t, graph.NetworkOptions{Source: "cycle:4"})
-	o := StudyOptions{Methods: []string{Mafalda}, Epsilons: []float64{4}, Delta: 1e-6, Seeds: 1, Sampling: Poisson,
+	o := StudyOptions{Methods: []string{Mafalda}, Epsilons: []float64{4}, Delta: 1e-6, Seeds: 1, Sampling: participation.Poisson,
 		Bandwidth: 3}
 	s, err := NewStudy(n, c, o)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestPoissonInputs(t *testing.T) {
 		string(cell) != `{"method":"mafalda","seed":0,"sampling":"poisson","epsilon":4}` {
 		t.Errorf("%s\n%s", inputs, cell)
 	}
-	o.Sampling, o.Bandwidth = InTurn, 0
+	o.Sampling, o.Bandwidth = participation.InTurn, 0
 	if s, err = NewStudy(n, c, o); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestPoissonInputs(t *testing.T) {
 		"Sampling":  func(o *StudyOptions) { o.Sampling = 7 },
 	} {
 		bad := o
-		bad.Sampling = Poisson
+		bad.Sampling = participation.Poisson
 		change(&bad)
 		var a *fault.Argument
 		if _, err := NewStudy(n, c, bad); !errors.As(err, &a) || a.Field != field {
@@ -130,13 +130,5 @@ func TestPoissonInputs(t *testing.T) {
 	var a *fault.Argument
 	if err := o.Check(); !errors.As(err, &a) || a.Field != "Bandwidth" {
 		t.Errorf("a bandwidth of batches in turn: %v", err)
-	}
-	for _, scheme := range []Scheme{InTurn, Poisson} {
-		if got, err := ParseScheme(scheme.String()); got != scheme || err != nil {
-			t.Errorf("%v, %v", got, err)
-		}
-	}
-	if _, err := ParseScheme("bernoulli"); !errors.As(err, &a) || a.Field != "Sampling" {
-		t.Errorf("%v", err)
 	}
 }

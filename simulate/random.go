@@ -13,6 +13,7 @@ const (
 	forStart
 	forNoise
 	forSynthetic
+	forAbsence
 )
 
 // random returns the stream of a seed for a purpose and a node. Streams are independent, and the same on every machine.

@@ -31,6 +31,7 @@ type Row struct {
 	Clipped     float64      `json:"clipped_fraction"`
 	Excess      *Paired      `json:"above_none,omitempty"`  // what the noise costs
 	Improvement *Improvement `json:"improvement,omitempty"` // over the best method of others
+	NoiseError  *NoiseError  `json:"noise_error,omitempty"` // what the noise alone does to the models
 	Seconds     float64      `json:"seconds_per_run"`
 }
 
@@ -113,9 +114,10 @@ func (g *Grid) row(v Variant, level float64) Row {
 	if len(runs) > 0 { // the same for all
 		groups, multiplier = runs[0].Groups, runs[0].Multiplier
 	}
-	return Row{Method: g.Name(v), Sampling: g.Sampling, Groups: groups, Multiplier: multiplier, Seeds: sum.Runs, Diverged: sum.Diverged, Mean: finite(sum.Mean),
-		Std: finite(sum.Std), Median: finite(sum.Median), Least: finite(sum.Least), Final: finite(sum.Final),
-		Full: finite(sum.Full), Accuracy: finite(sum.Accuracy), Clipped: sum.Clipped, Seconds: sum.Seconds}
+	return Row{Method: g.Name(v), Sampling: g.Sampling, Groups: groups, Multiplier: multiplier, Seeds: sum.Runs,
+		Diverged: sum.Diverged, Mean: finite(sum.Mean), Std: finite(sum.Std), Median: finite(sum.Median),
+		Least: finite(sum.Least), Final: finite(sum.Final), Full: finite(sum.Full), Accuracy: finite(sum.Accuracy),
+		Clipped: sum.Clipped, NoiseError: noiseError(runs), Seconds: sum.Seconds}
 }
 
 // improvement compares a method with another at a level; nil if no run can be compared.
@@ -138,7 +140,8 @@ func WriteRows(w io.Writer, rows []Row) error {
 	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
 		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
-		"improvement_over", "improvement_percent", "seconds_per_run", "accuracy"}}
+		"improvement_over", "improvement_percent", "seconds_per_run", "noise_error", "noise_error_standard_error",
+		"predicted_noise_error", "accuracy"}}
 	drawn := slices.ContainsFunc(rows, func(r Row) bool { return r.Sampling != "" })
 	if drawn {
 		lines[0] = append(lines[0], "sampling", "groups", "noise_multiplier")
@@ -147,12 +150,15 @@ func WriteRows(w io.Writer, rows []Row) error {
 	for _, r := range rows {
 		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged),
 			text(r.Mean), text(r.Std), text(r.Median), text(r.Least), text(r.Final), text(r.Full), text(&r.Clipped),
-			"", "", "", "", text(&r.Seconds), text(r.Accuracy)}
+			"", "", "", "", text(&r.Seconds), "", "", "", text(r.Accuracy)}
 		if r.Excess != nil {
 			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
 		}
 		if r.Improvement != nil {
 			line[14], line[15] = r.Improvement.Over, text(&r.Improvement.Percent)
+		}
+		if e := r.NoiseError; e != nil {
+			line[17], line[18], line[19] = text(&e.Measured), text(e.StdErr), text(e.Predicted)
 		}
 		if drawn {
 			line = append(line, r.Sampling, strconv.Itoa(r.Groups), text(&r.Multiplier))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -17,6 +18,7 @@ import (
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 func cyclic(t interface{ Fatal(...any) }, steps, k, b int) participation.Cyclic {
@@ -156,34 +158,40 @@ func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, se
 			panic(err)
 		}
 	}
+	slow, missed := newSlowTraining(c, theta, seed), slowAbsences(c, n, seed)
 	var losses []float64
 	for t := range steps {
+		gradients := mat.NewDense(n, d, nil)
 		for u := range n {
+			if missed[u][t] {
+				if noise != nil && c.Workload.Carry && t+1 < steps {
+					next := noises[u].RawRowView(t + 1)
+					floats.Add(next, noises[u].RawRowView(t))
+				}
+				continue
+			}
 			batch, size := s.visit(u, t)
-			g, _ := m.slow.clippedSum(mat.Row(nil, u, theta), batch, c.Clip)
+			g, _ := m.slow.clippedSum(mat.Row(nil, u, slow.x), batch, c.Clip)
 			for i := range d {
 				v := g[i] / size
 				if noise != nil {
 					v += noises[u].At(t, i)
 				}
-				theta.Set(u, i, theta.At(u, i)-c.LearningRate*v)
+				gradients.Set(u, i, v)
 			}
 		}
-		for range c.Rounds {
-			var next mat.Dense
-			next.Mul(c.Gossip, theta)
-			theta = &next
-		}
+		slow.step(t, gradients)
 		var sum float64
 		for u := range n {
-			sum += m.slow.loss(mat.Row(nil, u, theta), test)
+			sum += m.slow.loss(mat.Row(nil, u, slow.x), test)
 		}
 		losses = append(losses, sum/float64(n))
 	}
 	return losses
 }
 
-// A run is Algorithm 1, with and without noise, shared and per-node strategies, batches of different sizes and K rounds.
+// A run is Algorithm 1, with and without noise, shared and per-node strategies, batches of different sizes, and with all
+// that can be trained.
 func TestRunIsAlgorithm1(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "draws"), 0))
@@ -195,7 +203,7 @@ func TestRunIsAlgorithm1(t *testing.T) {
 		schema := cyclic(t, k*b, k, b)
 		train, test := m.data(n*b+rapid.IntRange(0, 2*n*b).Draw(t, "more"), r), m.data(5, r)
 		c := Config{Task: Task{Model: m.fast, Split: func(uint64) (Dataset, Dataset) { return train, test }}, Gossip: drawGossip(n, r), Schema: schema,
-			Batches: b, Rounds: rapid.IntRange(1, 3).Draw(t, "K"), LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
+			Batches: b, Workload: drawTraining(t, k*b, n), LearningRate: 0.1, Clip: 0.5, TestRows: -1, Every: 1}
 		var noise *Noise
 		strategies := make([]strategy.Strategy, n)
 		if rapid.Bool().Draw(t, "noise") {
@@ -308,7 +316,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 // K rounds with W are one round with W^K.
 func TestRounds(t *testing.T) {
 	c := florentine(t, 20, 5, 4)
-	c.Rounds = 3
+	c.Workload = rounds(3)
 	noise := &Noise{Correlation: correlation(t, 15, Shared(strategy.Identity(20)), c.Schema), Mu: 1}
 	got, err := Run(context.Background(), c, noise, 1)
 	if err != nil {
@@ -316,7 +324,7 @@ func TestRounds(t *testing.T) {
 	}
 	var power mat.Dense
 	power.Pow(c.Gossip.ToDense(), 3)
-	c.Rounds, c.Gossip = 1, graph.NewCSRFromDense(&power)
+	c.Workload, c.Gossip = workload.Spec{}, graph.NewCSRFromDense(&power)
 	want, err := Run(context.Background(), c, noise, 1)
 	if err != nil || math.Abs(got.Mean-want.Mean) > 1e-5*want.Mean {
 		t.Errorf("%v with K = 3, %v with W³, %v", got.Mean, want.Mean, err)
@@ -399,7 +407,6 @@ func TestBadRuns(t *testing.T) {
 		"other features": func(c *Config) { c.Task.Model = NewLinear(7) },
 		"negative clip":  func(c *Config) { c.Clip = -1 },
 		"NaN rate":       func(c *Config) { c.LearningRate = math.NaN() },
-		"negative K":     func(c *Config) { c.Rounds = -1 },
 		"not square":     func(c *Config) { c.Gossip = graph.NewCSRFromDense(mat.NewDense(1, 2, []float64{0.5, 0.5})) },
 		"classes": func(c *Config) {
 			c.Task.Model = NewLogistic(6, 2)

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,45 +8,23 @@ import (
 	"mafalda/accounting"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/workload"
 )
 
-// Scheme is how the nodes of a Study come by their batches.
-type Scheme int
-
-const (
-	// InTurn visits equal batches that were cut once. Its levels are μ, against whoever knows who is in which batch.
-	InTurn Scheme = iota
-	// Poisson draws batches in secret (participation.PoissonSampling) from w groups, with the probability w/b: as many
-	// records a step, in expectation, as InTurn. A method has groups for its bands: one for independent noise, so that
-	// its probability is 1/b. Its levels are ε.
-	Poisson
-)
-
-var schemes = [...]string{InTurn: "cyclic", Poisson: "poisson"}
-
-// Schemes returns the names that ParseScheme knows.
-func Schemes() []string { return slices.Clone(schemes[:]) }
-
-// String returns the scheme's name.
-func (s Scheme) String() string {
-	if s < 0 || int(s) >= len(schemes) {
-		return fmt.Sprintf("Scheme(%d)", int(s))
-	}
-	return schemes[s]
-}
-
-// ParseScheme is the inverse of String. The error is a fault.Argument of the field Sampling.
-func ParseScheme(name string) (Scheme, error) {
-	if at := slices.Index(schemes[:], name); at >= 0 {
-		return Scheme(at), nil
-	}
-	return 0, fault.New("Sampling", name, "must be %s", strings.Join(schemes[:], " or "))
-}
-
-// Methods are those of MethodNames that the scheme has an accountant for.
-func (s Scheme) Methods() []string {
-	if s == Poisson {
+// MethodsFor returns those of MethodNames that are worth a comparison: Ignorant where it is not Mafalda, and those that
+// a scheme has an accountant for.
+//
+// In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
+// many records in expectation. Under Poisson a method has groups for its bands: one for independent noise, so that its
+// probability is 1/b; the optimum has the power of two that is best at the level. Under Bins it is the strategy that
+// factorize.Bins finds for the level, of all bands, unless it is to have fewer.
+func MethodsFor(s participation.Scheme, w workload.Spec) []string {
+	switch {
+	case s != participation.InTurn:
 		return []string{None, baselines.DPDSGD, Mafalda}
+	case w.IsPlain():
+		return append(append([]string{None}, baselines.Names()...), Mafalda)
 	}
 	return MethodNames()
 }
@@ -55,12 +32,12 @@ func (s Scheme) Methods() []string {
 // checkScheme finds options that batches drawn in secret do not go with.
 func (o StudyOptions) checkScheme() error {
 	switch {
-	case o.Sampling == InTurn && o.Bandwidth != 0:
+	case !o.Sampling.Known():
+		return fault.New("Sampling", int(o.Sampling), "must be %s", strings.Join(participation.Schemes(), ", "))
+	case o.Sampling == participation.InTurn && o.Bandwidth != 0:
 		return fault.New("Bandwidth", o.Bandwidth, "only where batches are drawn in secret")
-	case o.Sampling == InTurn:
+	case o.Sampling == participation.InTurn:
 		return nil
-	case o.Sampling != Poisson:
-		return fault.New("Sampling", o.Sampling, "must be %s", strings.Join(schemes[:], " or "))
 	case o.Bandwidth < 0:
 		return fault.New("Bandwidth", o.Bandwidth, "must be at least 1")
 	case len(o.Mus) > 0:
@@ -76,11 +53,17 @@ func (o StudyOptions) checkScheme() error {
 			return fault.New("Epsilons", epsilon, "must be positive and finite")
 		}
 	}
+	why, exports := "has more bands than a node has batches, so that its columns meet in every group", "with bands"
+	if o.Sampling == participation.Bins {
+		why, exports = "is not compared there", "without negative entries"
+	}
 	for _, name := range o.Methods {
-		if slices.Contains(MethodNames(), name) && !slices.Contains(o.Sampling.Methods(), name) {
-			return fault.New("Methods", name, "has more bands than a node has batches, so that its columns meet in every "+
-				"group: sampling %v is for %s, and folders of exports with bands", o.Sampling,
-				strings.Join(o.Sampling.Methods(), ", "))
+		if name == Ignorant {
+			why = "is not compared there"
+		}
+		if slices.Contains(MethodNames(), name) && !slices.Contains(MethodsFor(o.Sampling, workload.Spec{}), name) {
+			return fault.New("Methods", name, "%s: sampling %v is for %s, and folders of exports %s", why, o.Sampling,
+				strings.Join(MethodsFor(o.Sampling, workload.Spec{}), ", "), exports)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/accounting"
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -27,6 +29,8 @@ type Study struct {
 	making      sync.Mutex // of a strategy, or a noise multiplier
 	methods     []*method
 	multipliers map[sampledLevel]float64 // as far as they were needed
+	made        *mat.SymDense            // the Gram matrix of the run's workload
+	predictions map[*Correlation]*float64
 }
 
 // StudyOptions says what a Study compares.
@@ -38,8 +42,10 @@ type StudyOptions struct {
 	Adjacency accounting.Adjacency // which datasets are neighbours: zero-out unless set
 	Seeds     int                  // runs of every method at every level, from the seeds 0, 1, …
 
-	Sampling  Scheme // how batches are made: InTurn unless set; then levels are Epsilons, and neighbours zero-out
-	Bandwidth int    // of the optimum, where batches are drawn in secret; 0 means the best power of two for each level
+	Sampling  participation.Scheme // in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
+	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0: see MethodsFor
+
+	MonteCarlo accounting.MonteCarlo // of the accountant of bins
 }
 
 // Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that
@@ -64,7 +70,7 @@ func (o StudyOptions) Check() error {
 
 // levels returns the μ's, or the ε's where batches are drawn in secret, each once, ascending.
 func (o StudyOptions) levels() ([]float64, error) {
-	if o.Sampling != InTurn {
+	if o.Sampling != participation.InTurn {
 		return slices.Compact(slices.Sorted(slices.Values(o.Epsilons))), nil
 	}
 	mus := slices.Clone(o.Mus)
@@ -116,6 +122,9 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 		return nil, err
 	}
 	c.Gossip = n.Gossip.Matrix()
+	if c.Workload, err = c.Workload.On(n); err != nil {
+		return nil, err
+	}
 	if c.Schema != nil && c.Every == 0 {
 		c.Every = max(c.Schema.Steps()/64, 1)
 	}
@@ -126,6 +135,7 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := s.chooseMethods(); err != nil {
 		return nil, err
 	}
+	s.estimated()
 	if c.Task.Data == "" {
 		s.config.Task.Data = c.Task.digest()
 	}
@@ -134,8 +144,12 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := limits.Fits(what, s.needs()); err != nil {
 		return nil, err
 	}
-	if o.Bandwidth > c.Schema.Separation() {
-		return nil, fault.New("Bandwidth", o.Bandwidth, "must be at most b = %d", c.Schema.Separation())
+	most, named := c.Schema.Separation(), "b"
+	if o.Sampling == participation.Bins {
+		most, named = steps, "T"
+	}
+	if o.Bandwidth > most {
+		return nil, fault.New("Bandwidth", o.Bandwidth, "must be at most %s = %d", named, most)
 	}
 	if err := participation.CheckCycle(c.Schema, c.Batches); err != nil {
 		return nil, fmt.Errorf("%w: T must be at most k·b", err)
@@ -146,9 +160,9 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 // needs returns about how many bytes one run takes, and the making of its strategy.
 func (s *Study) needs() float64 {
 	steps, nodes := float64(s.config.Schema.Steps()), float64(s.network.Graph.Nodes())
-	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+3) + StrategyNeeds(s.config.Schema.Steps())
-	if s.config.Rounds > 1 {
-		need += 3 * 8 * nodes * nodes
+	need := 4*nodes*float64(s.config.Task.Model.Size())*(steps+6) + StrategyNeeds(s.config.Schema.Steps())
+	if !s.config.Workload.IsStatic() && s.config.Workload.RandomNeighbours == 0 {
+		need += 6 * 8 * nodes * nodes
 	}
 	return need
 }
@@ -180,7 +194,7 @@ func (s *Study) Cells() []Cell {
 			}
 			for _, level := range levels {
 				cell := Cell{Method: m.name, Export: m.export, Mu: level, Seed: seed}
-				if scheme := s.options.Sampling; scheme != InTurn {
+				if scheme := s.options.Sampling; scheme != participation.InTurn {
 					cell.Sampling, cell.Mu, cell.Epsilon = scheme.String(), 0, level
 				}
 				cells = append(cells, cell)
@@ -195,7 +209,7 @@ func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
 	config := s.config
 	var noise *Noise
 	var err error
-	if s.options.Sampling == InTurn {
+	if s.options.Sampling == participation.InTurn {
 		noise, err = s.noiseOf(ctx, c)
 	} else {
 		config.Sampling, noise, err = s.drawn(ctx, c)
@@ -206,6 +220,9 @@ func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
 	r, err := Run(ctx, config, noise, c.Seed)
 	if err != nil {
 		return Kept{}, err
+	}
+	if r.Predicted, err = s.predicted(ctx, noise); err != nil {
+		return Kept{}, fmt.Errorf("prediction for %s: %w", c.Method, err)
 	}
 	return keep(r), nil
 }

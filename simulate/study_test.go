@@ -18,6 +18,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 func network(t *testing.T, o graph.NetworkOptions) *graph.Network {
@@ -78,7 +79,7 @@ func TestStudyOrder(t *testing.T) {
 	}
 	c := Config{Task: linearTask(t, 0), Schema: cyclic(t, 160, 10, 16)}
 	by := rows(t, network(t, graph.NetworkOptions{Source: "florentine"}), c,
-		StudyOptions{Methods: MethodNames(), Mus: []float64{mu}, Delta: 1e-6, Seeds: seeds})
+		StudyOptions{Methods: MethodsFor(participation.InTurn, workload.Spec{}), Mus: []float64{mu}, Delta: 1e-6, Seeds: seeds})
 	none, best := by[Cell{Method: None}], by[Cell{Method: Mafalda, Mu: mu}]
 	dmf, plain := by[Cell{Method: "d-mf", Mu: mu}], by[Cell{Method: "dp-d-sgd", Mu: mu}]
 	if len(by) != 5 || !(*none.Mean < *best.Mean && *best.Mean < *dmf.Mean && *dmf.Mean < *plain.Mean) {
@@ -96,8 +97,8 @@ func TestStudyOrder(t *testing.T) {
 
 // Rounds of gossip are those of the strategy's workload: with enough of them the network is a complete graph.
 func TestStudyRounds(t *testing.T) {
-	mean := func(source string, rounds int) float64 {
-		c := Config{Task: linearTask(t, 200), Schema: cyclic(t, 12, 3, 4), Rounds: rounds}
+	mean := func(source string, k int) float64 {
+		c := Config{Task: linearTask(t, 200), Schema: cyclic(t, 12, 3, 4), Workload: rounds(k)}
 		o := StudyOptions{Methods: []string{Mafalda}, Mus: []float64{1}, Delta: 1e-6, Seeds: 2}
 		return *rows(t, network(t, graph.NetworkOptions{Source: source}), c, o)[Cell{Method: Mafalda, Mu: 1}].Mean
 	}

@@ -9,6 +9,8 @@ import (
 	"mafalda/internal/simulated"
 	"mafalda/internal/study"
 	"mafalda/internal/version"
+	"mafalda/participation"
+	"mafalda/workload"
 )
 
 // Spec says whose the folder of the study is. Its summaries are those of Files.
@@ -21,16 +23,25 @@ func (s *Study) Spec() study.Spec {
 	s.network.AddTo(in)
 	in.Add("participation", c.Schema)
 	in.Add("batches", c.Batches)
-	in.Add("rounds", c.Rounds)
+	in.Add("rounds", max(c.Workload.GossipRounds, 1))
 	in.Add("learning rate", c.LearningRate)
 	in.Add("clip", c.Clip)
 	in.Add("adjacency", s.options.Adjacency)
 	in.Add("delta", s.options.Delta)
 	in.Add("test rows", c.TestRows)
 	in.Add("steps between losses", c.Every)
-	if s.options.Sampling != InTurn {
+	if !c.Workload.IsPlain() || c.Workload.Kind != workload.Model {
+		in.Add("workload", c.Workload)
+	}
+	if s.options.Sampling != participation.InTurn {
 		in.Add("sampling", s.options.Sampling)
 		in.Add("bandwidth", s.options.Bandwidth)
+	}
+	if s.options.Sampling == participation.Bins {
+		m := s.options.MonteCarlo.Filled()
+		in.Add("samples", m.Samples)
+		in.Add("failure", m.Failure)
+		in.Add("seed of the samples", m.Seed)
 	}
 	spec.Summaries = []string{"runs.json", "simulate.csv"}
 	return spec

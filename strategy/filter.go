@@ -1,6 +1,10 @@
 package strategy
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/rows"
+)
 
 // A Filter makes row t of C⁻¹Z in step t, of row t of Z and a few rows that are kept from step to step. It is
 // immutable: what is kept is in the hands of the caller, so that one filter may run for many models at a time.
@@ -33,19 +37,8 @@ var (
 	_ Recombiner = recombining{}
 )
 
-// addScaled adds c·src to dst, and scaleTo writes c·src to it: product and sum rounded one after the other on every
-// machine, so that seeded noise is the same everywhere.
-func addScaled(dst []float64, c float64, src []float64) {
-	for i, v := range src {
-		dst[i] += float64(c * v)
-	}
-}
-
-func scaleTo(dst []float64, c float64, src []float64) {
-	for i, v := range src {
-		dst[i] = c * v
-	}
-}
+// The kernels of package rows round after every product and sum on every machine, so that seeded noise is the same
+// everywhere.
 
 // push keeps a copy of a row as the first, in the place of the last.
 func push(kept [][]float64, row []float64) {
@@ -73,9 +66,9 @@ func (a autoregressive) Steps() int  { return len(a.diagonals[0]) }
 func (a autoregressive) StepTo(dst, z []float64, kept [][]float64, t int) {
 	copy(dst, z)
 	for j, row := range kept[:min(len(kept), t)] {
-		addScaled(dst, -a.diagonals[j+1][t-j-1], row)
+		rows.AddScaled(dst, -a.diagonals[j+1][t-j-1], row)
 	}
-	scaleTo(dst, 1/a.diagonals[0][t], dst)
+	rows.ScaleTo(dst, 1/a.diagonals[0][t], dst)
 	push(kept, dst)
 }
 
@@ -86,9 +79,9 @@ func (m moving) Memory() int { return len(m.r) - 1 }
 func (m moving) Steps() int  { return 0 }
 
 func (m moving) StepTo(dst, z []float64, kept [][]float64, _ int) {
-	scaleTo(dst, m.r[0], z)
+	rows.ScaleTo(dst, m.r[0], z)
 	for j, row := range kept {
-		addScaled(dst, m.r[j+1], row)
+		rows.AddScaled(dst, m.r[j+1], row)
 	}
 	push(kept, z)
 }
@@ -116,26 +109,15 @@ func (r *rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
 			kept[i] = make([]float64, len(z))
 		}
 	}
-	scaleTo(dst, 1/r.scale, z)
+	rows.ScaleTo(dst, 1/r.scale, z)
 	for _, s := range r.sections {
-		first := kept[0]
-		if s.poles() == 1 {
-			for j, u := range dst {
-				y := u + first[j]
-				first[j] = float64(s.P*y) - float64(s.A*u)
-				dst[j] = y
-			}
-			kept = kept[1:]
-			continue
+		var second []float64
+		if s.poles() == 2 {
+			second = kept[1]
 		}
-		second := kept[1]
-		for j, u := range dst {
-			y := u + first[j]
-			first[j] = float64(float64(s.P*y)-float64(s.A*u)) + second[j]
-			second[j] = float64(s.B*u) - float64(s.Q*y)
-			dst[j] = y
-		}
-		kept = kept[2:]
+		section := rows.Section(s)
+		section.Step(dst, kept[0], second)
+		kept = kept[s.poles():]
 	}
 }
 
@@ -155,10 +137,10 @@ func (r recombining) StepTo(dst, z []float64, kept [][]float64, t int) {
 
 func (r recombining) RecombineTo(dst, z []float64, t int, row func(s int) []float64) {
 	weights := r.noising.RawRowView(t)
-	scaleTo(dst, weights[t], z)
+	rows.ScaleTo(dst, weights[t], z)
 	for s := range t {
 		if weights[s] != 0 {
-			addScaled(dst, weights[s], row(s))
+			rows.AddScaled(dst, weights[s], row(s))
 		}
 	}
 }

@@ -35,6 +35,9 @@ type Exposure struct {
 // A dense strategy under PNDP goes by a direct method of O((pT)²) memory, with p the messages seen in a round, up to
 // MaxDirect; ErrTooLarge beyond.
 //
+// With a Training, what is seen under PNDP is that of its messages. Under LDP and SecLDP, M is that of the noisy
+// gradients themselves, of which all messages are made: what they say where it is less is not looked at.
+//
 // Errors: an attacker that does not exist (ErrAttacker), a strategy of other length (ErrStrategy), the context's, those
 // of visit, and views whose rank floating point cannot decide (ErrUnclear), which the caller must treat as LDP.
 func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error {
@@ -44,7 +47,10 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	if len(s.Attacker.Nodes) == s.nodes() {
 		return nil // nobody is left
 	}
-	if s.Algorithm.dense != nil {
+	switch {
+	case s.Algorithm.dense != nil && s.Algorithm.training != nil && s.Attacker.Trust == PNDP:
+		return s.directTrained(ctx, visit)
+	case s.Algorithm.dense != nil:
 		return s.direct(ctx, visit)
 	}
 	sys, err := s.build()
@@ -56,6 +62,9 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 		return err
 	}
 	return sys.respond(ctx, all, sys.backward(all), func(i int, m *mat.SymDense) error {
+		if sys.slack > 0 {
+			m.ScaleSym(1+sys.slack, m)
+		}
 		return visit(Exposure{Victim: sys.victims[i], M: m, Infinite: m == nil})
 	})
 }

@@ -21,6 +21,8 @@ type Algorithm struct {
 	alone  float64                          // standard deviation of a node's own noise
 	zip    bool                             // noise of single messages
 	of     *origin                          // of the strategies
+
+	training *Training // nil: plain gradient descent, and a network that stays
 }
 
 // Name returns the algorithm's name.

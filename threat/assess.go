@@ -69,7 +69,7 @@ func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 			return Report{}, err
 		}
 	}
-	a := &assessment{scenario: s, options: o, hops: graph.Hops(s.Gossip, s.Attacker.Nodes)}
+	a := &assessment{scenario: s, options: o, hops: s.hops()}
 	if a.comparable() {
 		a.cyffers = CyffersSquared(s.Gossip, s.Attacker.Nodes, s.steps())
 	}
@@ -112,7 +112,7 @@ type finding struct {
 func (a *assessment) comparable() bool {
 	s := a.scenario
 	return s.Attacker.Trust == PNDP && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
-		s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
+		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
 
 // victims adds the pairs of all nodes that do not attack.
@@ -210,6 +210,12 @@ func (a *assessment) report() Report {
 		Algorithm: s.Algorithm.Name()}
 	if !math.IsInf(a.options.Local, 1) {
 		r.Local = a.options.Local
+	}
+	if t := s.Algorithm.training; t != nil {
+		r.Workload = &t.Spec
+		if t.Drawn() && s.Attacker.Trust == PNDP {
+			r.Drawn = &t.Seed
+		}
 	}
 	slices.SortFunc(a.found, func(p, q finding) int {
 		return cmp.Or(cmp.Compare(p.pair.hops(), q.pair.hops()), cmp.Compare(p.victim, q.victim))

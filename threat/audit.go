@@ -146,7 +146,7 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 
 // auditable returns the protocol of an audit that is neither too large to write out nor for the memory.
 func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, error) {
-	n, steps, rounds := s.nodes(), s.steps(), s.Algorithm.rounds
+	n, steps, rounds := s.nodes(), s.steps(), max(s.Algorithm.rounds, s.Algorithm.Training().Spec.GossipRounds)
 	if n > MaxAudit || steps > MaxAudit/n || rounds > MaxAudit/steps {
 		return nil, fmt.Errorf("%w: %d nodes in %d steps of %d rounds are more than %d messages; take fewer steps",
 			ErrAudit, n, steps, rounds, MaxAudit)

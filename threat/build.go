@@ -17,6 +17,9 @@ func (s Scenario) build() (*system, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("an attacker's view of %d steps", steps)
 	}
+	if a.training != nil && s.Attacker.Trust == PNDP {
+		return s.buildTrained()
+	}
 	if a.zip {
 		return buildZip(s.Gossip, s.Attacker, steps), nil
 	}

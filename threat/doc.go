@@ -29,6 +29,13 @@
 // steps. Study has both as cells of package study: plain data, for several processes. Audit attacks the simulated
 // protocol, to prove what Account says wrong.
 //
+// # Training
+//
+// A Training, given to an Algorithm by Under, is an optimizer and networks that change. Messages are then sums over what
+// nodes made of many noisy gradients, with matrices that differ from round to round; M is that of the same filter, whose
+// state holds momentum and trackers, too. Networks and absences that are drawn are those of a seed, and what is said is
+// of these alone: only local DP holds whatever is drawn.
+//
 // # Secret batches
 //
 // What is seen above is for records whose steps the attacker knows. AuditSampled attacks mechanisms whose batches are

@@ -18,11 +18,13 @@ type origin struct {
 	dir        string              // of an export; what follows is empty without one
 	digest     string
 	inverse    mat.Matrix // C⁻¹ that all nodes share, nil if the export has parameters only
+	trained    bool       // it says what is trained: more than the plain workload
 	nodes      []byte     // nodes.csv, if nodes have their own strategies
 }
 
 // MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that
-// attackers may know (ErrStrategy), and have the files of its manifest.
+// attackers may know (ErrStrategy), and have the files of its manifest. It has the Training that the export was made for;
+// networks that take turns are known by their digest alone, so that attackers under PNDP need On first.
 func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return Algorithm{}, err
@@ -30,6 +32,9 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	m := e.Manifest
 	if m.Sampled() {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrSampled)}
+	}
+	if m.Space != nil {
+		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrShared)}
 	}
 	if m.Steps != steps {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}
@@ -55,7 +60,11 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 		return Algorithm{}, err
 	}
 	a.of.dir, a.of.digest, a.of.inverse = e.Dir, digest, inverse
-	return a, nil
+	if m.IsPlain() {
+		return a, nil
+	}
+	a.of.trained = true
+	return a.Under(Training{Spec: *m.WorkloadSpec})
 }
 
 func perNode(e *export.Export) (Algorithm, error) {

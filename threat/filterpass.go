@@ -49,7 +49,8 @@ func (g *gains) entry(columns ...int) *mat.Dense {
 // does not any more, and the values would come out too small.
 func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 	all := make([]*gains, sys.rounds)
-	var p *mat.SymDense // covariance of the state
+	var p *mat.SymDense  // covariance of the state
+	var wrong *mat.Dense // what rounding can have done to it, where its scale changes
 	for i := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -63,6 +64,7 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 		all[i] = g
 		if seen == 0 {
 			p = propagate(st, p, nil, nil)
+			wrong = sys.round(wrong, g, p, nil)
 			continue
 		}
 		s := mat.NewSymDense(seen, nil)
@@ -74,7 +76,13 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 			cross = add(mulT(st.f, cp), st.x)
 		}
 		var err error
-		if g.s, err = invert(s, sys.degenerate, 1+maxDiagonal(p)); err != nil {
+		scale := 1 + maxDiagonal(p)
+		if sys.scaled {
+			if scale, err = sys.weigh(wrong, s, st); err != nil {
+				return nil, err
+			}
+		}
+		if g.s, err = invert(s, sys.degenerate, scale); err != nil {
 			return nil, err
 		}
 		if st.d != nil {
@@ -86,6 +94,7 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 		g.gain = mul(cross, g.s.inverse)
 		g.closed = subtract(st.f, mul(g.gain, st.c))
 		p = propagate(st, p, g.gain, cross)
+		wrong = sys.round(wrong, g, p, cross)
 	}
 	return all, nil
 }

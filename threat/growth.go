@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"mafalda/graph"
 	"mafalda/internal/parallel"
 	"mafalda/participation"
 )
@@ -39,7 +38,7 @@ func (s Scenario) growth(ctx context.Context, m Measure) (GrowthRow, error) {
 	if err != nil {
 		return row, err
 	}
-	hops := graph.Hops(s.Gossip, s.Attacker.Nodes)
+	hops := s.hops()
 	var neighbours, others mean
 	err = Account(ctx, s, func(e Exposure) error {
 		squared, err := m.Squared(e, s.Schema, local)
@@ -55,7 +54,8 @@ func (s Scenario) growth(ctx context.Context, m Measure) (GrowthRow, error) {
 	}
 	row.Neighbours, row.Others = neighbours.value(), others.value()
 	attackers, n := len(s.Attacker.Nodes), s.nodes()
-	if s.Attacker.SecureSummation && attackers < n && s.Gossip.Symmetric(symmetricWithin) {
+	if s.Attacker.SecureSummation && s.Algorithm.training == nil && attackers < n &&
+		s.Gossip.Symmetric(symmetricWithin) {
 		limit := AsymptoteSquared(attackers, n, row.Steps, s.Attacker.ForgetOwnNoise) / float64(row.Steps)
 		row.Asymptote = &limit
 	}

@@ -11,8 +11,10 @@ import (
 
 // innovation is the inverse of an innovation covariance S, or its pseudo-inverse where S is singular.
 type innovation struct {
-	inverse *mat.SymDense // p×p
-	free    *mat.Dense    // p×(rank defect): directions that carry no noise; nil if there are none
+	inverse  *mat.SymDense // p×p
+	free     *mat.Dense    // p×(rank defect): directions that carry no noise; nil if there are none
+	scale    float64       // of the numbers that the covariance is made of
+	diagonal []float64     // of S
 }
 
 // A direction whose variance, beside the largest possible, is below freeBelow carries no noise; between freeBelow and
@@ -28,6 +30,10 @@ var ErrUnclear = errors.New("the rank of the attacker's view cannot be decided i
 
 // invert decomposes S, whose entries come from numbers of up to scale.
 func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error) {
+	out := &innovation{scale: scale}
+	for i := range s.SymmetricDim() {
+		out.diagonal = append(out.diagonal, s.At(i, i))
+	}
 	if !degenerate {
 		var chol dense.Cholesky
 		if !chol.Factorize(s) {
@@ -35,13 +41,17 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 		}
 		inverse := mat.NewSymDense(s.SymmetricDim(), nil)
 		_ = chol.InverseTo(inverse) // S is at least the noise of the messages, so its condition is harmless
-		return &innovation{inverse: inverse}, nil
+		out.inverse = inverse
+		return out, nil
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(s, true) {
 		return nil, ErrUnclear
 	}
 	n := s.SymmetricDim()
+	if scale == 0 {
+		scale = 1 // nothing is seen
+	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	inverse := mat.NewSymDense(n, nil)
@@ -50,13 +60,13 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 		switch relative := math.Abs(v) / scale; {
 		case relative < freeBelow:
 			free = append(free, i)
-		case v < 0 || relative < clearAbove:
+		case !(v >= 0 && relative >= clearAbove):
 			return nil, ErrUnclear
 		default:
 			inverse.SymRankOne(inverse, 1/v, vectors.ColView(i))
 		}
 	}
-	out := &innovation{inverse: inverse}
+	out.inverse = inverse
 	if len(free) > 0 {
 		out.free = mat.NewDense(n, len(free), nil)
 		for j, i := range free {

@@ -16,9 +16,15 @@ func (s Scenario) Needs() float64 {
 	}
 	side := math.Min(float64(runtime.GOMAXPROCS(0)), nodes)
 	floats := 2e6 + steps*steps*(6+side) + 3*pattern*pattern*side
-	switch {
+	switch t := a.Training(); {
+	case a.dense != nil && a.training != nil:
+		floats += 4*math.Pow(math.Min(2*nodes*steps*t.rounds(), MaxDirect), 2) + MaxDirect*steps*3 + 6*nodes*steps
 	case a.dense != nil:
 		floats += 3 * math.Pow(math.Min(nodes*steps, MaxDirect), 2)
+	case a.training != nil:
+		c := &course{spec: t.Spec}
+		state := nodes * float64(c.layout(a.filter).size)
+		floats += 5*state*state*steps*t.rounds() + 4*state*nodes
 	case a.zip:
 		floats += 5*nodes*nodes*steps + 3*math.Pow(float64(s.Gossip.NNZ()), 2)
 	default:

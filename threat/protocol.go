@@ -28,6 +28,7 @@ type protocol struct {
 	edges     [][2]int               // of DECOR, in any orientation
 	messages  [][2]int               // of Zip-DL: sender and recipient
 	noising   func(v int) mat.Matrix // C⁻¹ of a node, T×T
+	course    *course                // of training; nil without
 
 	rows    [][]float64
 	learned []int // the step of every row
@@ -40,6 +41,12 @@ func (s Scenario) protocol() (*protocol, error) {
 	}
 	w, a, steps := s.Gossip, s.Algorithm, s.steps()
 	p := &protocol{w: w.ToDense(), algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps}
+	if a.training != nil {
+		var err error
+		if p.course, err = s.course(); err != nil {
+			return nil, err
+		}
+	}
 	if a.shared > 0 {
 		p.edges = edges(w)
 	}
@@ -70,6 +77,9 @@ func (s Scenario) protocol() (*protocol, error) {
 // run runs all steps, unless the context ends before.
 func (p *protocol) run(ctx context.Context, s source) error {
 	p.source, p.rows, p.learned = s, nil, nil
+	if p.course != nil {
+		return p.runTrained(ctx)
+	}
 	theta := mat.NewDense(p.n, s.width(), nil)
 	for t := range p.steps {
 		message := mat.DenseCopyOf(theta)
@@ -94,15 +104,19 @@ func (p *protocol) run(ctx context.Context, s source) error {
 				return context.Cause(ctx)
 			}
 			next := mul(p.w, message)
-			p.see(message, next, t)
+			p.see(p.w, message, next, t)
 			message = next
 		}
 		theta = message
 	}
+	p.knowThemselves()
+	return nil
+}
+
+func (p *protocol) knowThemselves() {
 	for _, a := range p.attacker.Nodes {
 		p.knowItself(a)
 	}
-	return nil
 }
 
 // addNoise adds the noise of node v's message in step t.
@@ -123,8 +137,8 @@ func (p *protocol) addNoise(message []float64, t, v int) {
 	}
 }
 
-// see notes what the attacker learns when messages are averaged to next.
-func (p *protocol) see(message, next *mat.Dense, t int) {
+// see notes what the attacker learns when messages are averaged to next, w·message.
+func (p *protocol) see(w, message, next *mat.Dense, t int) {
 	if p.attacker.SecureSummation {
 		for _, a := range p.attacker.Nodes {
 			if p.attacker.ForgetOwnNoise {
@@ -138,7 +152,7 @@ func (p *protocol) see(message, next *mat.Dense, t int) {
 	for v := range p.n {
 		visible := p.attacker.Trust != PNDP || slices.Contains(p.attacker.Nodes, v)
 		for _, a := range p.attacker.Nodes {
-			visible = visible || p.w.At(a, v) != 0
+			visible = visible || w.At(a, v) != 0
 		}
 		if visible {
 			p.learn(message.RawRowView(v), t)

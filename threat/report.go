@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"mafalda/workload"
 )
 
 // Pair is what an attacker learns of a victim. Numbers are rounded up: none claims less than was computed. Absent ones
@@ -29,6 +31,11 @@ type Report struct {
 	Algorithm string  `json:"algorithm"`
 	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
 	Pairs     []Pair  `json:"pairs"`
+
+	// Workload is what is trained, if it is more than plain gradient descent on a network that stays. Drawn is the seed of
+	// its networks and absences if they are drawn: Pairs are of these alone, Local is of all.
+	Workload *workload.Spec `json:"workload_spec,omitempty"`
+	Drawn    *uint64        `json:"drawn_by_seed,omitempty"`
 
 	// Unclear: what is seen without noise cannot be told from rounding, and every pair has local DP (ErrUnclear).
 	Unclear bool `json:"-"`

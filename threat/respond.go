@@ -20,7 +20,12 @@ const batchFloats = 1 << 22
 // because a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in
 // any order.
 func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics, visit func(i int, m *mat.SymDense) error) error {
-	exposed := sys.exposed(all)
+	exposed := make([]bool, len(sys.victims))
+	if !sys.scaled {
+		exposed = sys.exposed(all)
+	} else if sys.leaks(all) {
+		return ErrUnclear
+	}
 	var finite []int
 	for i := range sys.victims {
 		if exposed[i] {

@@ -2,6 +2,9 @@ package threat
 
 import (
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -25,10 +28,33 @@ func (s Scenario) nodes() int {
 // steps returns T.
 func (s Scenario) steps() int { return s.Schema.Steps() }
 
+// hops returns how many exchanges messages of every node take to an attacker at least, -1 if they never reach one: over
+// all networks that take turns, and whatever is drawn.
+func (s Scenario) hops() []int {
+	w, t := s.Gossip, s.Algorithm.Training()
+	switch q := t.Spec.GraphSequence; {
+	case t.Spec.RandomNeighbours > 0:
+		all := make([]int, s.nodes())
+		for v := range all {
+			if !slices.Contains(s.Attacker.Nodes, v) {
+				all[v] = 1
+			}
+		}
+		return all
+	case q != nil && q.Attached():
+		sum := mat.NewDense(s.nodes(), s.nodes(), nil)
+		for i := range q.Len() {
+			q.At(i).DoNonZero(func(u, v int, weight float64) { sum.Set(u, v, sum.At(u, v)+weight) })
+		}
+		w = graph.NewCSRFromDense(sum)
+	}
+	return graph.Hops(w, s.Attacker.Nodes)
+}
+
 // Nearest returns the node, not an attacker, whose messages take the fewest hops to one: the first of them, or of those
 // without a path. It is false if every node attacks.
 func (s Scenario) Nearest() (victim int, there bool) {
-	hops, nearest := graph.Hops(s.Gossip, s.Attacker.Nodes), -1
+	hops, nearest := s.hops(), -1
 	for v, h := range hops {
 		if h == 0 {
 			continue
@@ -52,10 +78,24 @@ func (s Scenario) check() error {
 	if err := s.Attacker.check(n); err != nil {
 		return err
 	}
+	if s.Algorithm.training != nil {
+		if err := s.checkTraining(); err != nil {
+			return err
+		}
+	}
 	if each := len(s.Algorithm.each); each > 0 && each != n {
 		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, n)
 	}
 	return nil
+}
+
+// checkTraining refuses trainings that are none. Networks are needed by attackers that do not see everything.
+func (s Scenario) checkTraining() error {
+	if s.Attacker.Trust == PNDP {
+		_, err := s.course()
+		return err
+	}
+	return s.Algorithm.training.Spec.Check(s.steps())
 }
 
 // given refuses scenarios without a gossip matrix or a schema.

@@ -127,6 +127,12 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("secure summation", attacker.SecureSummation)
 	in.Add("forget own noise", attacker.ForgetOwnNoise)
 	in.Add("bound", s.options.Measure)
+	if t := a.training; t != nil {
+		in.Add("workload", t.Spec)
+		if t.Drawn() {
+			in.Add("drawn by seed", t.Seed)
+		}
+	}
 }
 
 // AddPairsTo adds what those of Assess depend on, besides that.

@@ -41,6 +41,9 @@ type system struct {
 	// degenerate says that what is observed may be free of noise: the innovation covariance can be singular, and ranks
 	// must be decided
 	degenerate bool
+	// scaled: the scale of messages changes with the learning rates. Otherwise all have noise of unit variance.
+	scaled bool
+	slack  float64 // of scaled: how much larger M may be than it is computed, relatively; forward finds it
 }
 
 // mul returns a·b, nil if it is empty.

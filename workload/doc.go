@@ -24,12 +24,26 @@
 //
 // # Two ways to H
 //
-// ExplicitGram follows the definition: it builds the nT×nT matrix and is meant for reading and for testing. Gram never
-// builds anything of that size. With K[a,b] = ⟨W^a, W^b⟩, the Frobenius product,
+// ExplicitGram follows the definition: it runs the recursion of training on an impulse of noise for every step and
+// node, which takes nT×nT numbers, and is meant for reading and for testing. Gram never builds anything of that size.
+// With K[a,b] = ⟨W^a, W^b⟩, the Frobenius product,
 //
 //	H[s,s'] = H[s+1,s'+1] + K[T-s, T-s']       (0-based; message workload: both exponents one lower)
 //
 // and K comes from the sequences W^a e_i, one node after the other, or, for symmetric W, from its eigenvalues alone.
+//
+// # Workloads that people train
+//
+// A Spec says what else happens: momentum, learning rates that change, weight decay, local steps, several rounds of
+// gossip, gradient tracking, networks that change or fail, missed steps, and which steps count. Noise enters where the
+// gradient enters, and all that follows is linear, so that only H changes. State is the recursion itself, for
+// simulations and for the definition alike.
+//
+// Where the network stays, that is a congruence with what a node does with its own gradients (filter), and weights of
+// powers that decay and gossip choose (lagged, tracked). Networks that change, or are drawn independently from step to
+// step, have a backward recursion (changing), over matrices or, for random neighbours, over two numbers; their
+// expectations are those of package randomgossip. Where there is no exact form, runs on random signs estimate it
+// (Sampled). docs/workloads.md derives all of it.
 //
 // # Large networks, many steps
 //

@@ -3,82 +3,28 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"mafalda/graph"
 )
 
 // maxExplicit is the largest n·T the explicit construction accepts: its matrices have (nT)² entries, 128 MB each here.
 const maxExplicit = 4096
 
-// ErrTooLarge is returned by the explicit construction beyond maxExplicit; Gram has no such limit.
+// maxAbsences is the largest T for which the explicit construction goes through all 2^T ways to be absent.
+const maxAbsences = 12
+
+// ErrTooLarge is returned by the explicit construction for more than it can do; Gram has no such limit.
 var ErrTooLarge = errors.New("too large for the explicit construction")
 
-// messages returns the nT×nT message workload W_T: lower block-triangular Toeplitz, block (t, s) = W^(t-s), rows and
-// columns sorted "time, then node". This is the definition; the error is ErrTooLarge beyond maxExplicit.
-func messages(w *graph.CSR, steps int) (*mat.Dense, error) {
-	n, _ := w.Dims()
-	if n*steps > maxExplicit {
-		return nil, fmt.Errorf("workload of n·T = %d·%d rows: %w (at most %d)", n, steps, ErrTooLarge, maxExplicit)
-	}
-	gossip := w.ToDense()
-	block := mat.NewDense(n*steps, n*steps, nil)
-	power := identity(n) // W^lag
-	for lag := range steps {
-		for s := 0; s+lag < steps; s++ {
-			t := s + lag
-			block.Slice(t*n, (t+1)*n, s*n, (s+1)*n).(*mat.Dense).Copy(power)
-		}
-		var next mat.Dense
-		next.Mul(power, gossip)
-		power = &next
-	}
-	return block, nil
-}
-
-// explicit returns the nT×nT workload of the given kind with rows and columns sorted "time, then node": W_T for
-// Message, (I ⊗ W) W_T for Model. Prefix has no network and is refused.
-func explicit(w *graph.CSR, steps int, kind Kind) (*mat.Dense, error) {
-	block, err := messages(w, steps)
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
-	case Message:
-		return block, nil
-	case Model:
-		var average, model mat.Dense
-		average.Kronecker(identity(steps), w.ToDense())
-		model.Mul(&average, block)
-		return &model, nil
-	}
-	return nil, fmt.Errorf("the %v workload has no explicit network form", kind)
-}
-
-// explicitNodeGrams returns H_i = A_iᵀ A_i (T×T) for every node i by the definition: the explicit workload times
-// K^(T,n), cut into the column blocks of the nodes.
-func explicitNodeGrams(w *graph.CSR, steps int, kind Kind) ([]*mat.SymDense, error) {
-	a, err := explicit(w, steps, kind)
-	if err != nil {
-		return nil, err
-	}
-	n, _ := w.Dims()
-	var byNode mat.Dense
-	byNode.Mul(a, commutation(steps, n))
-	grams := make([]*mat.SymDense, n)
-	for i := range grams {
-		ai := byNode.Slice(0, n*steps, i*steps, (i+1)*steps)
-		grams[i] = mat.NewSymDense(steps, nil)
-		grams[i].SymOuterK(1, ai.T())
-	}
-	return grams, nil
-}
-
-// ExplicitGram returns H = Σ_i H_i (T×T) by the definition (Bellet et al., Equation 10), for reading and for testing
-// Gram. It needs (nT)² numbers; the errors are ErrTooLarge for n·T > 4096, and the Prefix kind, which has no network.
-func ExplicitGram(w *graph.CSR, steps int, kind Kind) (*mat.SymDense, error) {
-	grams, err := explicitNodeGrams(w, steps, kind)
+// ExplicitGram returns H = Σ_i H_i (T×T) by its definition, for reading and for testing Gram: the recursion of the spec
+// (State) is run on a unit impulse of noise for every step and node, and the squares of what shows are summed up.
+// Random networks are those that were drawn, without an expectation; absences are averaged over all ways to be absent.
+// For the Prefix kind networks is not read and may be nil.
+//
+// It needs (nT)² numbers. The errors are those of Spec.Check, and ErrTooLarge for n·T > 4096, or T > 12 with absences.
+func ExplicitGram(networks *Networks, steps int, s Spec) (*mat.SymDense, error) {
+	grams, err := ExplicitNodeGrams(networks, steps, s)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +35,99 @@ func ExplicitGram(w *graph.CSR, steps int, kind Kind) (*mat.SymDense, error) {
 	return h, nil
 }
 
-func identity(n int) *mat.Dense {
-	d := mat.NewDense(n, n, nil)
-	for i := range n {
-		d.Set(i, i, 1)
+// ExplicitNodeGrams returns H_i = A_iᵀA_i (T×T) for the noise of every node i alone, as ExplicitGram does.
+func ExplicitNodeGrams(networks *Networks, steps int, s Spec) ([]*mat.SymDense, error) {
+	a, err := Explicit(networks, steps, s)
+	if err != nil {
+		return nil, err
 	}
-	return d
+	if s.MissedSteps > 0 && steps > maxAbsences {
+		return nil, fmt.Errorf("%d steps with absences: %w (at most %d)", steps, ErrTooLarge, maxAbsences)
+	}
+	weights, err := s.Weights.Vector(steps)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := a.Dims()
+	n := rows / steps
+	a.Apply(func(r, _ int, v float64) float64 { return v * math.Sqrt(weights[r/n]) }, a)
+	grams := make([]*mat.SymDense, n)
+	for i := range grams {
+		ai := mat.NewDense(rows, steps, nil)
+		for t := range steps {
+			ai.SetCol(t, mat.Col(nil, t*n+i, a))
+		}
+		grams[i] = mat.NewSymDense(steps, nil)
+		grams[i].SymOuterK(1, ai.T())
+		if s.MissedSteps > 0 {
+			grams[i] = s.Absence.explicit(grams[i])
+		}
+	}
+	return grams, nil
+}
+
+// Explicit returns the workload of the spec, without weights and absences: nT×nT, rows and columns sorted "time, then
+// node". Column (s, i) is what a unit impulse of noise at node i in step s makes of the models, or of the messages, of
+// all steps and nodes, times -1.
+func Explicit(networks *Networks, steps int, s Spec) (*mat.Dense, error) {
+	n := 1
+	if s.Kind != Prefix {
+		n = networks.Nodes()
+	}
+	size := n * steps
+	if size > maxExplicit {
+		return nil, fmt.Errorf("workload of n·T = %d·%d rows: %w (at most %d)", n, steps, ErrTooLarge, maxExplicit)
+	}
+	state, err := NewState[float64](s, steps, n, size, 1) // a model has one number for every impulse
+	if err != nil {
+		return nil, err
+	}
+	a := mat.NewDense(size, size, nil)
+	impulses := make([]float64, n*size)
+	for t := range steps {
+		clear(impulses)
+		for i := range n {
+			impulses[i*size+t*n+i] = 1
+		}
+		state.Descend(impulses, networks)
+		if s.Kind == Message {
+			a.Slice(t*n, (t+1)*n, 0, size).(*mat.Dense).Scale(-1, mat.NewDense(n, size, state.Models()))
+		}
+		state.Gossip(networks)
+		if s.Kind != Message {
+			a.Slice(t*n, (t+1)*n, 0, size).(*mat.Dense).Scale(-1, mat.NewDense(n, size, state.Models()))
+		}
+	}
+	return a, nil
+}
+
+// explicit returns E[MᵀHM] over all ways to be absent: M[t,s] = 1 if row s of the noise is sent in step t.
+func (a Absence) explicit(h *mat.SymDense) *mat.SymDense {
+	steps := h.SymmetricDim()
+	sum := mat.NewSymDense(steps, nil)
+	for missed := range 1 << steps { // bit t: step t is missed
+		sent := mat.NewDense(steps, steps, nil)
+		probability := 1.0
+		next := -1 // the first step from t on that is not missed
+		for t := steps - 1; t >= 0; t-- {
+			if missed>>t&1 == 1 {
+				probability *= a.MissedSteps
+			} else {
+				probability *= 1 - a.MissedSteps
+				next = t
+			}
+			if next == t || a.Carry && next >= 0 {
+				sent.Set(next, t, 1)
+			}
+		}
+		var half, whole mat.Dense
+		half.Mul(h, sent)
+		whole.Mul(sent.T(), &half)
+		for i := range steps {
+			for j := i; j < steps; j++ {
+				sum.SetSym(i, j, sum.At(i, j)+probability*whole.At(i, j))
+			}
+		}
+	}
+	return sum
 }

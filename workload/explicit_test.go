@@ -11,7 +11,7 @@ import (
 
 func TestExplicitWorkload(t *testing.T) {
 	w := graph.NewCSRFromDense(mat.NewDense(2, 2, []float64{0.5, 0.5, 0, 1})) // W² = [.25 .75; 0 1]
-	message, err := explicit(w, 3, Message)
+	message, err := paperWorkload(w, 3, Message)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestExplicitWorkload(t *testing.T) {
 	if !mat.Equal(message, want) {
 		t.Errorf("W_T =\n%v", mat.Formatted(message))
 	}
-	model, err := explicit(w, 2, Model)
+	model, err := paperWorkload(w, 2, Model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,10 @@ func TestExplicitWorkload(t *testing.T) {
 }
 
 func TestExplicitRefusesLargeSizes(t *testing.T) {
-	if _, err := ExplicitGram(complete(5), 1000, Model); !errors.Is(err, ErrTooLarge) {
+	if _, err := ExplicitGram(networksOf(t, Spec{}, complete(5)), 1000, Spec{}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("n·T = 5000: error %v, want ErrTooLarge", err)
 	}
-	if _, err := explicit(complete(2), 2, Prefix); err == nil {
+	if _, err := paperWorkload(complete(2), 2, Prefix); err == nil {
 		t.Error("the prefix workload was built from a network")
 	}
 }

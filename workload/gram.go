@@ -11,7 +11,7 @@ import (
 
 // Options tunes Gram. The zero value is the model workload without progress reports.
 type Options struct {
-	Kind     Kind                  // Model unless set
+	Spec     Spec                  // the plain workload of the models unless set
 	Progress func(done, total int) // if not nil, called from the caller's goroutine; the unit is nodes
 }
 

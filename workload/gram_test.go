@@ -18,24 +18,25 @@ const tolerance = 1e-12
 func TestGramIsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, steps := rapid.IntRange(1, 6).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "T")
-		kind := drawKind(t)
+		s := drawSpec(t, steps)
 		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
-		want, err := ExplicitGram(w, steps, kind)
+		want, err := ExplicitGram(networksOf(t, s, w), steps, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Gram(context.Background(), w, steps, Options{Kind: kind})
+		got, err := Gram(context.Background(), w, steps, Options{Spec: s})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := maxRelativeDifference(got, want); d > tolerance {
+		if d := difference(s, got, want); d > tolerance {
 			t.Fatalf("fast and explicit Gram matrices differ by %g", d)
 		}
-		sequences := &Kernel{steps, make([]float64, steps*steps)}
-		if err := sequences.addSequences(context.Background(), w, Options{Kind: kind}); err != nil {
+		l := s.lags(steps)
+		sequences := make([]float64, l.count*l.count)
+		if err := addSequences(context.Background(), sequences, w, l, nil); err != nil {
 			t.Fatal(err)
 		}
-		if d := maxRelativeDifference(sequences.Gram(), want); d > tolerance {
+		if d := difference(s, newKernel(s, steps, sequences).Gram(), want); d > tolerance {
 			t.Fatalf("sequences and explicit Gram matrices differ by %g", d)
 		}
 	})
@@ -46,18 +47,19 @@ func TestSpectralIsKrylov(t *testing.T) {
 	for _, kind := range []Kind{Model, Message} {
 		w := cycle(37)
 		const steps = 300
-		spectral := &Kernel{steps, make([]float64, steps*steps)}
-		if err := spectral.addSpectral(w, kind); err != nil {
+		s := Spec{Kind: kind}
+		spectral := make([]float64, steps*steps)
+		if err := addSpectral(spectral, w, s.lags(steps)); err != nil {
 			t.Fatal(err)
 		}
-		p := newPanel(w, steps, kind, 5) // 37 nodes in panels of five: the last one is not full
+		p := newPanel(w, s.lags(steps), 5) // 37 nodes in panels of five: the last one is not full
 		kernel := make([]float64, steps*steps)
 		for from := 0; from < 37; from += 5 {
 			to := min(from+5, 37)
 			p.fill(from, to)
 			p.addKernel(kernel, to-from)
 		}
-		if d := maxRelativeDifference((&Kernel{steps, kernel}).Gram(), spectral.Gram()); d > tolerance {
+		if d := maxRelativeDifference(newKernel(s, steps, kernel).Gram(), newKernel(s, steps, spectral).Gram()); d > tolerance {
 			t.Errorf("%v: eigenvalues and sequences differ by %g", kind, d)
 		}
 	}
@@ -66,16 +68,16 @@ func TestSpectralIsKrylov(t *testing.T) {
 func TestNodeGramsAreDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, steps := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 7).Draw(t, "T")
-		opts := Options{Kind: drawKind(t)}
+		opts := Options{Spec: drawSpec(t, steps)}
 		w := randomGossip(t, n, false)
-		want, err := explicitNodeGrams(w, steps, opts.Kind)
+		want, err := ExplicitNodeGrams(networksOf(t, opts.Spec, w), steps, opts.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum := mat.NewSymDense(steps, nil)
 		seen := 0
 		err = NodeGrams(context.Background(), w, steps, opts, func(i int, h *mat.SymDense) error {
-			if d := maxRelativeDifference(h, want[i]); i != seen || d > tolerance {
+			if d := difference(opts.Spec, h, want[i]); i != seen || d > tolerance {
 				return fmt.Errorf("node %d, the %dth seen, differs by %g", i, seen, d)
 			}
 			seen++
@@ -89,7 +91,7 @@ func TestNodeGramsAreDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := maxRelativeDifference(sum, h); d > tolerance {
+		if d := difference(opts.Spec, sum, h); d > tolerance {
 			t.Fatalf("Σ H_i differs from H by %g", d)
 		}
 	})
@@ -109,7 +111,7 @@ func prefixMatrix(steps int) *mat.TriDense {
 // One node, and the complete graph with uniform gossip, are the centralized problem.
 func TestCentralizedSpecialCases(t *testing.T) {
 	const steps = 12
-	prefix, err := Gram(context.Background(), nil, steps, Options{Kind: Prefix})
+	prefix, err := Gram(context.Background(), nil, steps, Options{Spec: Spec{Kind: Prefix}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +140,7 @@ func TestGramErrors(t *testing.T) {
 	if _, err := Gram(ctx, graph.NewCSRFromDense(mat.NewDense(1, 2, []float64{1, 0})), 3, Options{}); err == nil {
 		t.Error("1×2 gossip matrix accepted")
 	}
-	if err := NodeGrams(ctx, complete(2), 3, Options{Kind: Prefix}, nil); err == nil {
+	if err := NodeGrams(ctx, complete(2), 3, Options{Spec: Spec{Kind: Prefix}}, nil); err == nil {
 		t.Error("nodes of the prefix workload")
 	}
 	cancel()

@@ -3,131 +3,149 @@ package workload
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
 )
 
-// Kernel holds the inner products of powers of the gossip matrix, all that errors depend on: k[p,q] = ⟨W^(p+e),
-// W^(q+e)⟩_F with e the workload's first power. The squared error of step t alone, under noise of covariance Y = C⁻¹C⁻ᵀ
-// over the steps, is
+// Kernel holds what the errors of single steps depend on: mostly the inner products of powers of the gossip matrix,
+// k[p,q] = ⟨W^(p+e), W^(q+e)⟩_F with e the workload's first power. Of a plain workload, the squared error of step t
+// alone, under noise of covariance Y = C⁻¹C⁻ᵀ over the steps, is
 //
-//	e_t = Σ_{s,s'≤t} k[t-s, t-s'] Y[s,s'] = ⟨H_t, Y⟩,       and H = Σ_t H_t.
+//	e_t = Σ_{s,s'≤t} k[t-s, t-s'] Y[s,s'] = ⟨H_t, Y⟩,       and H = Σ_t weights[t]·H_t.
+//
+// What else a Spec says comes on top of that: what nodes do with their own gradients (filter), and rows of noise that
+// are missing (Absence).
 type Kernel struct {
-	steps int
-	k     []float64 // T×T row by row; entries p ≥ q are read
+	steps   int
+	base    stepwise
+	filter  filter
+	absence Absence
+	weights []float64 // of the steps; nil: 1
+
+	sum *mat.SymDense // Σ_t weights[t]·G_t before the filter, where nothing is known of single steps
 }
 
 // NewKernel computes the kernel for T = steps, at the cost of Gram, which has the arguments and errors explained.
 func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Kernel, error) {
-	if steps < 1 {
-		return nil, fmt.Errorf("steps T = %d: must be at least 1", steps)
+	s := opts.Spec
+	if err := s.Check(steps); err != nil {
+		return nil, err
 	}
-	k := &Kernel{steps, make([]float64, steps*steps)}
-	if opts.Kind == Prefix {
-		for i := range k.k {
-			k.k[i] = 1
-		}
-		return k, nil
+	l := s.lags(steps)
+	if s.Kind == Prefix {
+		return newKernel(s, steps, prefixKernel(l)), nil
 	}
 	if err := checkSquare(w); err != nil {
 		return nil, err
 	}
-	if n, _ := w.Dims(); n <= MaxSpectralNodes && w.Symmetric(0) {
-		return k, k.addSpectral(w, opts.Kind)
+	if !s.IsStatic() {
+		return newChangingKernel(ctx, w, steps, opts)
 	}
-	return k, k.addSequences(ctx, w, opts)
+	k := make([]float64, l.count*l.count)
+	var err error
+	if n, _ := w.Dims(); n <= MaxSpectralNodes && w.Symmetric(0) {
+		err = addSpectral(k, w, l)
+	} else {
+		err = addSequences(ctx, k, w, l, opts.Progress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newKernel(s, steps, k), nil
 }
+
+// newKernel returns the kernel of s, which must be checked, given the inner products (lower triangle) of the rows that
+// Spec.lags asks for.
+func newKernel(s Spec, steps int, k []float64) *Kernel {
+	kernel := &Kernel{steps: steps, filter: s.filter(steps), absence: s.Absence}
+	if s.GradientTracking && !s.LearningRates.constant() {
+		kernel.base = newTracked(s, steps, k)
+	} else {
+		kernel.base = newLagged(s, steps, k)
+	}
+	if !s.Weights.all() {
+		kernel.weights, _ = s.Weights.Vector(steps)
+	}
+	return kernel
+}
+
+// prefixKernel is that of W = 1.
+func prefixKernel(l lags) []float64 {
+	x := l.stationary()
+	k := make([]float64, l.count*l.count)
+	for p := range x {
+		for q := range p + 1 {
+			k[p*l.count+q] = x[p] * x[q]
+		}
+	}
+	return k
+}
+
+// newChangingKernel is NewKernel for networks that change.
+func newChangingKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Kernel, error) {
+	c, err := newChanging(opts.Spec, w, steps)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := c.gram(ctx, opts.Progress)
+	if err != nil {
+		return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
+	}
+	return c.kernel(sum), nil
+}
+
+// HasSteps reports whether StepErrors and WeightedGram know the steps one by one: not those of networks that change.
+func (k *Kernel) HasSteps() bool { return k.sum == nil }
+
+// HasSteps reports whether kernels of the spec have the errors of single steps.
+func (s Spec) HasSteps() bool { return s.IsStatic() }
 
 // Steps returns T.
 func (k *Kernel) Steps() int { return k.steps }
 
-// Gram returns H, by sums along diagonals from the last step to the first: H[s,s'] = H[s+1,s'+1] + k[T-1-s, T-1-s'].
-func (k *Kernel) Gram() *mat.SymDense {
-	h := mat.NewSymDense(k.steps, nil)
-	for lag := range k.steps {
-		var sum float64
-		for s := k.steps - 1 - lag; s >= 0; s-- { // entry (s, s+lag)
-			p, q := k.steps-1-s, k.steps-1-s-lag
-			sum += k.k[p*k.steps+q]
-			h.SetSym(s, s+lag, sum)
-		}
+// Gram returns H. O(T²) mostly; O(T³/6) with weights, local steps, or decay and rates that change.
+func (k *Kernel) Gram() *mat.SymDense { return k.gram(k.weights) }
+
+func (k *Kernel) gram(weights []float64) *mat.SymDense {
+	var h *mat.SymDense
+	if k.sum != nil {
+		h = mat.NewSymDense(k.steps, nil)
+		h.CopySym(k.sum)
+	} else {
+		h = k.base.gram(weights)
 	}
+	k.filter.congruence(h)
+	k.absence.gram(h)
 	return h
 }
 
-// WeightedGram returns Σ_t weights[t]·H_t, the Gram matrix of a weighted sum of the steps' errors; with weights of one
-// it is Gram. O(T³/6).
+// WeightedGram returns Σ_t weights[t]·H_t, the Gram matrix of a weighted sum of the steps' errors, as StepErrors has
+// them; with weights of one it is Gram. O(T³/6). It panics unless HasSteps.
 func (k *Kernel) WeightedGram(weights []float64) *mat.SymDense {
-	if len(weights) != k.steps {
+	if len(weights) != k.steps || !k.HasSteps() {
 		panic(mat.ErrShape)
 	}
-	h := mat.NewSymDense(k.steps, nil)
-	k.parallel(func(lag int) {
-		d := k.diagonal(lag) // d[q] = k[q+lag, q]
-		for s := 0; s+lag < k.steps; s++ {
-			var sum float64
-			for i, w := range weights[s+lag:] {
-				sum += w * d[i]
-			}
-			h.SetSym(s, s+lag, sum)
+	if k.weights != nil {
+		product := make([]float64, k.steps)
+		for t, w := range k.weights {
+			product[t] = w * weights[t]
 		}
-	})
-	return h
+		weights = product
+	}
+	return k.gram(weights)
 }
 
-// StepErrors returns e_t for every step, given Y = C⁻¹C⁻ᵀ (T×T). O(T³/6).
+// StepErrors returns e_t for every step, times what the step counts, given Y = C⁻¹C⁻ᵀ (T×T). O(T³/6). It panics
+// unless HasSteps.
 func (k *Kernel) StepErrors(y mat.Symmetric) []float64 {
-	if y.SymmetricDim() != k.steps {
+	if y.SymmetricDim() != k.steps || !k.HasSteps() {
 		panic(mat.ErrShape)
 	}
-	byLag := make([][]float64, k.steps)
-	k.parallel(func(lag int) {
-		d := k.diagonal(lag)
-		errors := make([]float64, k.steps)
-		factor := 2.0
-		if lag == 0 {
-			factor = 1
-		}
-		for s := 0; s+lag < k.steps; s++ {
-			v := factor * y.At(s, s+lag)
-			for i := range d[:k.steps-s-lag] {
-				errors[s+lag+i] += v * d[i]
-			}
-		}
-		byLag[lag] = errors
-	})
-	total := make([]float64, k.steps)
-	for _, errors := range byLag { // in order, so that the result does not depend on the number of workers
-		for t, e := range errors {
-			total[t] += e
-		}
+	errors := k.base.errors(k.filter.spread(k.absence.spread(y)))
+	for t, w := range k.weights {
+		errors[t] *= w
 	}
-	return total
-}
-
-// diagonal copies the lag-th diagonal below the main one.
-func (k *Kernel) diagonal(lag int) []float64 {
-	d := make([]float64, k.steps-lag)
-	for q := range d {
-		d[q] = k.k[(q+lag)*k.steps+q]
-	}
-	return d
-}
-
-// parallel calls work for every lag.
-func (k *Kernel) parallel(work func(lag int)) {
-	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for first := range workers {
-		wg.Go(func() {
-			for lag := first; lag < k.steps; lag += workers {
-				work(lag)
-			}
-		})
-	}
-	wg.Wait()
+	return errors
 }

@@ -21,7 +21,7 @@ func TestKernelOfNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const steps = 9
-	want, err := NewKernel(context.Background(), w.Matrix(), steps, Options{Kind: Message})
+	want, err := NewKernel(context.Background(), w.Matrix(), steps, Options{Spec: Spec{Kind: Message}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestKernelOfNodes(t *testing.T) {
 		}
 	}
 	sum := make([]float64, steps)
-	err = NodeGrams(context.Background(), w.Matrix(), steps, Options{Kind: Message},
+	err = NodeGrams(context.Background(), w.Matrix(), steps, Options{Spec: Spec{Kind: Message}},
 		func(_ int, h *mat.SymDense) error {
 			for t, e := range KernelOf(h).StepErrors(y) {
 				sum[t] += e

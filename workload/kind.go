@@ -36,11 +36,3 @@ func ParseKind(name string) (Kind, error) {
 	}
 	return 0, fmt.Errorf("unknown workload %q: choose model, message or prefix", name)
 }
-
-// firstPower returns the exponent of W on the main block diagonal.
-func (k Kind) firstPower() int {
-	if k == Model {
-		return 1
-	}
-	return 0
-}

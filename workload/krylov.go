@@ -17,11 +17,10 @@ import (
 // panelFloats is the size a panel of several nodes is filled up to: 8 MB. One node's panel, T·n, may be larger.
 const panelFloats = 1 << 20
 
-// panel holds the sequences W^(e+p) e_i of a few nodes side by side: T rows (p), n columns a node.
+// panel holds the sequences W^(first + stride·p) e_i of a few nodes side by side: a row for every p, n columns a node.
 type panel struct {
 	w     *graph.CSR
-	steps int
-	first int // e
+	lags  lags
 	nodes int // n
 	width int // nodes a panel has room for
 	data  []float64
@@ -29,10 +28,9 @@ type panel struct {
 	starts mat.Matrix // if not nil, its rows are in the place of the unit vectors e_i
 }
 
-func newPanel(w *graph.CSR, steps int, kind Kind, width int) *panel {
+func newPanel(w *graph.CSR, l lags, width int) *panel {
 	n, _ := w.Dims()
-	return &panel{w: w, steps: steps, first: kind.firstPower(), nodes: n, width: width,
-		data: make([]float64, steps*n*width)}
+	return &panel{w: w, lags: l, nodes: n, width: width, data: make([]float64, l.count*n*width)}
 }
 
 // fill computes the sequences of nodes from..to-1 in parallel; it needs to-from ≤ width.
@@ -54,55 +52,63 @@ func (p *panel) fill(from, to int) {
 }
 
 func (p *panel) fillNode(node, slot int) {
-	unit := make([]float64, p.nodes)
+	row := func(tau int) []float64 { return p.row(tau, slot) }
+	x, scratch := make([]float64, p.nodes), make([]float64, p.nodes)
 	if p.starts != nil {
-		mat.Row(unit, node, p.starts)
+		mat.Row(x, node, p.starts)
 	} else {
-		unit[node] = 1
+		x[node] = 1
 	}
-	if p.first == 0 {
-		copy(p.row(0, slot), unit)
-	} else {
-		p.w.MulVecTo(p.row(0, slot), false, unit)
+	for range p.lags.first {
+		p.w.MulVecTo(scratch, false, x)
+		x, scratch = scratch, x
 	}
-	for a := 1; a < p.steps; a++ {
-		p.w.MulVecTo(p.row(a, slot), false, p.row(a-1, slot))
+	copy(row(0), x)
+	for a := 1; a < p.lags.count; a++ {
+		from := row(a - 1)
+		for range p.lags.stride - 1 {
+			p.w.MulVecTo(x, false, from)
+			from = x
+			x, scratch = scratch, x
+		}
+		p.w.MulVecTo(row(a), false, from)
 	}
+	p.lags.filter(row)
 }
 
-// row returns the n numbers of a power in a node's place.
-func (p *panel) row(power, slot int) []float64 {
-	at := (power*p.width + slot) * p.nodes
+// row returns the n numbers of row τ in a node's place.
+func (p *panel) row(tau, slot int) []float64 {
+	at := (tau*p.width + slot) * p.nodes
 	return p.data[at : at+p.nodes]
 }
 
-// addKernel adds Σ over the panel's first count nodes of (W^(e+p) e_i)·(W^(e+q) e_i) to kernel[p,q] for p ≥ q.
+// addKernel adds Σ over the panel's first count nodes of the inner products of rows p and q to kernel[p,q] for p ≥ q.
 func (p *panel) addKernel(kernel []float64, count int) {
 	const rows = 128 // tiles above the diagonal are skipped
 	all := func(from, to, cols int) blas64.General {
 		return blas64.General{Rows: to - from, Cols: cols, Stride: p.width * p.nodes,
 			Data: p.data[from*p.width*p.nodes:]}
 	}
-	for from := 0; from < p.steps; from += rows {
-		to := min(from+rows, p.steps)
-		c := blas64.General{Rows: to - from, Cols: to, Stride: p.steps, Data: kernel[from*p.steps:]}
+	for from := 0; from < p.lags.count; from += rows {
+		to := min(from+rows, p.lags.count)
+		c := blas64.General{Rows: to - from, Cols: to, Stride: p.lags.count, Data: kernel[from*p.lags.count:]}
 		gemm.Gemm(blas.NoTrans, blas.Trans, 1, all(from, to, count*p.nodes), all(0, to, count*p.nodes), 1, c)
 	}
 }
 
 // addSequences fills the kernel of any w, by the sequences of all nodes.
-func (k *Kernel) addSequences(ctx context.Context, w *graph.CSR, opts Options) error {
+func addSequences(ctx context.Context, k []float64, w *graph.CSR, l lags, progress func(done, total int)) error {
 	n, _ := w.Dims()
-	p := newPanel(w, k.steps, opts.Kind, min(n, max(1, panelFloats/(k.steps*n))))
+	p := newPanel(w, l, min(n, max(1, panelFloats/(l.count*n))))
 	for from := 0; from < n; from += p.width {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("Gram matrix after %d of %d nodes: %w", from, n, err)
 		}
 		to := min(from+p.width, n)
 		p.fill(from, to)
-		p.addKernel(k.k, to-from)
-		if opts.Progress != nil {
-			opts.Progress(to, n)
+		p.addKernel(k, to-from)
+		if progress != nil {
+			progress(to, n)
 		}
 	}
 	return nil
@@ -112,26 +118,47 @@ func (k *Kernel) addSequences(ctx context.Context, w *graph.CSR, opts Options) e
 // visit owns the matrix it is given. An error of visit ends the walk and is returned.
 func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	visit func(i int, h *mat.SymDense) error) error {
-	if steps < 1 {
-		return fmt.Errorf("steps T = %d: must be at least 1", steps)
+	return NodeKernels(ctx, w, steps, opts, func(i int, k *Kernel) error { return visit(i, k.Gram()) })
+}
+
+// NodeKernels is NodeGrams for the kernels of the nodes, of which the errors of single steps are made, if they are known
+// (Kernel.HasSteps). Networks that change take nT² numbers of memory; the error is ErrNotExact where that is more than 1 GB.
+func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
+	visit func(i int, k *Kernel) error) error {
+	s := opts.Spec
+	if err := s.Check(steps); err != nil {
+		return err
 	}
-	if opts.Kind == Prefix {
-		return fmt.Errorf("the %v workload has no nodes", opts.Kind)
+	if s.Kind == Prefix {
+		return fmt.Errorf("the %v workload has no nodes", s.Kind)
 	}
 	if err := checkSquare(w); err != nil {
 		return err
 	}
 	n, _ := w.Dims()
-	p := newPanel(w, steps, opts.Kind, 1)
-	kernel := &Kernel{steps, make([]float64, steps*steps)}
+	if !s.IsStatic() {
+		c, err := newChanging(s, w, steps)
+		if err != nil {
+			return err
+		}
+		return c.nodeGrams(ctx, func(i int, h *mat.SymDense) error {
+			err := visit(i, c.kernel(h))
+			if opts.Progress != nil {
+				opts.Progress(i+1, n)
+			}
+			return err
+		})
+	}
+	p := newPanel(w, s.lags(steps), 1)
+	k := make([]float64, p.lags.count*p.lags.count)
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("Gram matrix of node %d: %w", i, err)
 		}
-		clear(kernel.k)
+		clear(k)
 		p.fill(i, i+1)
-		p.addKernel(kernel.k, 1)
-		if err := visit(i, kernel.Gram()); err != nil {
+		p.addKernel(k, 1)
+		if err := visit(i, newKernel(s, steps, k)); err != nil {
 			return err
 		}
 		if opts.Progress != nil {

@@ -37,11 +37,15 @@ func (r *Response) Reduced() (*Response, error) {
 	for j := range out.input {
 		out.input[j] = norm * vectors.At(0, j)
 	}
+	if r.spec.GradientTracking { // Krylov spaces do not see a factor
+		out.inner = make([]float64, len(basis))
+		floats.AddScaled(out.inner, 1/(1-r.spec.WeightDecay), out.theta)
+	}
 	out.metric = r.metricOf(basis, &vectors)
 	if math.IsNaN(mat.Sum(out.metric)) {
 		return nil, errors.New("a reduced response is not finite")
 	}
-	return &Response{steps: r.steps, stationary: r.stationary, cross: r.cross, groups: []*modes{out}}, nil
+	return &Response{spec: r.spec, steps: r.steps, stationary: r.stationary, cross: r.cross, groups: []*modes{out}}, nil
 }
 
 // krylovBasis returns an orthonormal basis q_0 = v, q_1, … of the Krylov space of a unit vector v under Θ =

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
 )
 
@@ -17,23 +16,29 @@ import (
 //
 // W is known by modes: numbers θ, one-dimensional filters x_l = θ·x_{l-1} + r_l·θ^e·v, of which ‖F_l‖² is a quadratic
 // form. O(T·modes) a pass, besides T·m² multiplications in matrix products where the quadratic forms are not diagonal.
+//
+// Other workloads than the plain one need to be time-invariant. Momentum is a filter of r before all modes, decay makes
+// ρθ of θ, ρ = 1 - λ, several rounds of gossip its power; gradient tracking takes the differences of r through two such
+// filters, one after the other. With weights, what counts T-l times counts as much as the steps from l on.
 type Response struct {
+	spec       Spec
 	steps      int
 	stationary float64 // of the mode θ = 1
 	cross      *modes  // linear in its states, times the state of the mode θ = 1, twice
 	groups     []*modes
 }
 
-// modes are filters, and a quadratic (metric) or linear (left) form of their states.
-type modes struct {
-	theta, input []float64
-	weight       float64    // of the form
-	metric       *mat.Dense // nil: the identity
-	left         []float64
-}
-
-// PrefixResponse is that of centralized learning.
+// PrefixResponse is that of plain centralized learning.
 func PrefixResponse(steps int) *Response { return &Response{steps: steps, stationary: 1} }
+
+// CentralizedResponse is that of Spec.Centralized. Its error is a spec that is not time-invariant.
+func CentralizedResponse(s Spec, steps int) (*Response, error) {
+	s = s.Centralized()
+	if err := s.checkInvariant(); err != nil {
+		return nil, err
+	}
+	return &Response{spec: s, steps: steps, stationary: 1}, nil
+}
 
 // For returns the same network's response for another number of steps.
 func (r *Response) For(steps int) *Response {
@@ -42,7 +47,7 @@ func (r *Response) For(steps int) *Response {
 	return &other
 }
 
-// Response returns the estimate for T = steps.
+// Response returns the estimate for T = steps. Its error is a spec that is not time-invariant.
 func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes) }
 
 // LossError estimates the relative error of the squared error that Response gives to r: the standard error of the
@@ -75,15 +80,18 @@ func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standar
 }
 
 func (s *Sketch) response(steps int, probes []*run) (*Response, error) {
-	r := &Response{steps: steps, stationary: s.stationary}
-	var err error
+	err := s.spec.checkInvariant()
+	if err != nil {
+		return nil, err
+	}
+	r := &Response{spec: s.spec, steps: steps, stationary: s.stationary}
 	if s.cross != nil {
-		if r.cross, err = s.cross.modes(s.first, s.cross.scale); err != nil {
+		if r.cross, err = s.cross.modes(s.spec, s.cross.scale); err != nil {
 			return nil, err
 		}
 	}
 	for _, p := range probes {
-		m, err := p.modes(s.first, p.scale/float64(len(probes)))
+		m, err := p.modes(s.spec, p.scale/float64(len(probes)))
 		if err != nil {
 			return nil, err
 		}
@@ -101,18 +109,24 @@ func (r *Response) Error(grad, rs []float64) float64 {
 	if len(rs) != r.steps || grad != nil && len(grad) != r.steps {
 		panic(mat.ErrShape)
 	}
+	x := r.spec.filter(r.steps).series(rs)
+	counts := r.spec.Weights.counts(r.steps)
+	keep := 1 - r.spec.WeightDecay
 	sums := make([]float64, r.steps) // the state of the mode θ = 1
 	var sum float64
-	for l, v := range rs {
-		sum += v
+	for l, v := range x {
+		sum = keep*sum + v
 		sums[l] = sum
 	}
 	force := make([]float64, r.steps) // ½ the derivative by that state
 	var total float64
 	for l, v := range sums {
-		w := float64(r.steps - l)
-		total += w * r.stationary * v * v
-		force[l] = w * r.stationary * v
+		total += counts[l] * r.stationary * v * v
+		force[l] = counts[l] * r.stationary * v
+	}
+	into := x
+	if r.spec.GradientTracking {
+		into = differences(x)
 	}
 	grads := make([][]float64, len(r.groups)+1)
 	if grad != nil {
@@ -121,160 +135,46 @@ func (r *Response) Error(grad, rs []float64) float64 {
 		}
 	}
 	if r.cross != nil {
-		total += r.cross.linear(grads[len(r.groups)], rs, sums, force)
+		total += r.cross.linear(grads[len(r.groups)], into, counts, sums, force)
 	}
 	energies := make([]float64, len(r.groups))
-	parallel.For(len(r.groups), func(i int) { energies[i] = r.groups[i].quadratic(grads[i], rs) })
+	parallel.For(len(r.groups), func(i int) { energies[i] = r.groups[i].quadratic(grads[i], into, counts) })
 	for _, e := range energies {
 		total += e
 	}
-	if grad == nil {
-		return total
+	if grad != nil {
+		r.back(grad, grads, force)
 	}
+	return total
+}
+
+// back writes the derivative by rs, given those by what goes into the modes and, halved, by the sums.
+func (r *Response) back(grad []float64, grads [][]float64, force []float64) {
 	clear(grad)
 	for _, g := range grads {
 		for l, v := range g {
 			grad[l] += v
+			if r.spec.GradientTracking && l > 0 {
+				grad[l-1] -= v
+			}
 		}
 	}
+	keep := 1 - r.spec.WeightDecay
 	var later float64
 	for l := r.steps - 1; l >= 0; l-- {
-		later += 2 * force[l]
+		later = keep*later + 2*force[l]
 		grad[l] += later
 	}
-	return total
+	r.spec.filter(r.steps).seriesBack(grad)
 }
 
-// rowsAtOnce is how many states are multiplied with the metric at once, and blocksAtOnce how many times that are kept
-// where no derivative is asked for.
-const (
-	rowsAtOnce   = 256
-	blocksAtOnce = 8
-)
-
-// quadratic returns Σ_l (T-l) weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil, which takes T
-// states of memory.
-func (m *modes) quadratic(grad, rs []float64) float64 {
-	steps, size := len(rs), len(m.theta)
-	kept := steps
-	if grad == nil {
-		kept = min(steps, rowsAtOnce*blocksAtOnce)
+// differences returns x_l - x_(l-1), x_(-1) = 0.
+func differences(x []float64) []float64 {
+	d := make([]float64, len(x))
+	var before float64
+	for l, v := range x {
+		d[l] = v - before
+		before = v
 	}
-	states := make([]float64, kept*size)
-	state := make([]float64, size)
-	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
-	for first := 0; first < steps; first += kept {
-		count := min(kept, steps-first)
-		for l, r := range rs[first : first+count] {
-			if l%rowsAtOnce == 0 {
-				vanish(state)
-			}
-			if math.Abs(r) < faint {
-				r = 0
-			}
-			m.advance(state, r)
-			copy(states[l*size:], state)
-		}
-		parallel.For((count+rowsAtOnce-1)/rowsAtOnce, func(i int) {
-			from := i * rowsAtOnce
-			rows := min(rowsAtOnce, count-from)
-			energies[first/rowsAtOnce+i] = m.energy(states[from*size:(from+rows)*size], steps-first-from)
-		})
-	}
-	if grad != nil {
-		m.pull(grad, states, 2)
-	}
-	var total float64
-	for _, e := range energies {
-		total += e
-	}
-	return total
-}
-
-// faint is what has died down so far that its square is 0.
-const faint = 1e-200
-
-// vanish sets to 0 what is faint: before it becomes subnormal, which is slow.
-func vanish(state []float64) {
-	for j, x := range state {
-		if math.Abs(x) < faint {
-			state[j] = 0
-		}
-	}
-}
-
-// energy returns Σ_l (left-l) weight·x_lᵀMx_l over the rows x_l, which become (left-l)·weight·Mx_l.
-func (m *modes) energy(x []float64, left int) float64 {
-	size := len(m.theta)
-	rows := len(x) / size
-	y := x
-	if m.metric != nil {
-		y = make([]float64, rows*size)
-		dense.Mul(mat.NewDense(rows, size, y), mat.NewDense(rows, size, x), m.metric)
-	}
-	var total float64
-	for l := range rows {
-		w := float64(left-l) * m.weight
-		var dot float64
-		for j, v := range x[l*size : (l+1)*size] {
-			dot += v * y[l*size+j]
-			x[l*size+j] = w * y[l*size+j]
-		}
-		total += w * dot
-	}
-	return total
-}
-
-// linear returns 2Σ_l (T-l) sums_l·weight·left·x_l, adds half its derivative by sums to force, and writes that by the
-// other way of rs to grad unless it is nil.
-func (m *modes) linear(grad, rs, sums, force []float64) float64 {
-	steps, size := len(rs), len(m.theta)
-	state := make([]float64, size)
-	var total float64
-	for l, v := range rs {
-		m.advance(state, v)
-		var y float64
-		for j, x := range state {
-			y += m.left[j] * x
-		}
-		w := float64(steps-l) * m.weight
-		total += 2 * w * y * sums[l]
-		force[l] += w * y
-	}
-	if grad == nil {
-		return total
-	}
-	clear(state)
-	for l := steps - 1; l >= 0; l-- {
-		w := 2 * float64(steps-l) * m.weight * sums[l]
-		var g float64
-		for j, theta := range m.theta {
-			state[j] = theta*state[j] + w*m.left[j]
-			g += m.input[j] * state[j]
-		}
-		grad[l] = g
-	}
-	return total
-}
-
-// advance is one step of all filters.
-func (m *modes) advance(state []float64, r float64) {
-	input, theta := m.input[:len(state)], m.theta[:len(state)]
-	for j, x := range state {
-		state[j] = theta[j]*x + r*input[j]
-	}
-}
-
-// pull writes factor times the derivative by r, given that by the states (T×m): the filters backwards.
-func (m *modes) pull(grad, forces []float64, factor float64) {
-	size := len(m.theta)
-	state := make([]float64, size)
-	for l := len(grad) - 1; l >= 0; l-- {
-		var g float64
-		for j, f := range forces[l*size : (l+1)*size] {
-			state[j] = m.theta[j]*state[j] + f
-			g += m.input[j] * state[j]
-		}
-		grad[l] = factor * g
-	}
+	return d
 }

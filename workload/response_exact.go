@@ -27,7 +27,10 @@ func HasExactResponse(w *graph.CSR, pi []float64) bool {
 //	‖F_l‖²_F = x_lᵀGx_l,   G = (UᵀD⁻¹U) ∘ (UᵀDU)   (the identity for symmetric W).
 //
 // O(n³) once, and T·n multiplications for an error, T·n² where W is not symmetric.
-func ExactResponse(w *graph.CSR, pi []float64, kind Kind, steps int) (r *Response, ok bool, err error) {
+func ExactResponse(w *graph.CSR, pi []float64, s Spec, steps int) (r *Response, ok bool, err error) {
+	if err := s.checkInvariant(); err != nil {
+		return nil, false, err
+	}
 	n, _ := w.Dims()
 	if n > MaxSpectralNodes {
 		return nil, false, nil
@@ -35,18 +38,20 @@ func ExactResponse(w *graph.CSR, pi []float64, kind Kind, steps int) (r *Respons
 	m := &modes{weight: 1}
 	if w.Symmetric(0) {
 		m.theta, err = eigenvalues(w)
-	} else if s := balanced(w, pi); s != nil {
-		err = m.diagonalize(s, pi)
+	} else if sym := balanced(w, pi); sym != nil {
+		err = m.diagonalize(sym, pi)
 	} else {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, true, err
 	}
-	for _, v := range m.theta {
-		m.input = append(m.input, math.Pow(v, float64(kind.firstPower())))
+	m.input = make([]float64, len(m.theta))
+	for j := range m.input {
+		m.input[j] = 1
 	}
-	return &Response{steps: steps, groups: []*modes{m}}, true, nil
+	m.respond(s)
+	return &Response{spec: s, steps: steps, groups: []*modes{m}}, true, nil
 }
 
 // balanced returns S = D^½WD^(-½) if that is symmetric but for rounding, and nil otherwise.

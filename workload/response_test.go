@@ -42,15 +42,22 @@ func TestResponseIsGram(t *testing.T) {
 		var response *Response
 		var h *mat.SymDense
 		if rapid.IntRange(0, 4).Draw(t, "prefix") == 0 {
-			response, h = PrefixResponse(steps), PrefixGram(steps)
-		} else {
-			w, pi := reversible(t)
-			kind := kindOf(t)
+			s := drawInvariant(t, steps).Centralized()
 			var err error
-			if h, err = Gram(context.Background(), w, steps, Options{Kind: kind}); err != nil {
+			if response, err = CentralizedResponse(s, steps); err != nil {
 				t.Fatal(err)
 			}
-			exact, ok, err := ExactResponse(w, pi, kind, steps)
+			if h, err = Gram(context.Background(), nil, steps, Options{Spec: s}); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			w, pi := reversible(t)
+			s := drawInvariant(t, steps)
+			var err error
+			if h, err = Gram(context.Background(), w, steps, Options{Spec: s}); err != nil {
+				t.Fatal(err)
+			}
+			exact, ok, err := ExactResponse(w, pi, s, steps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +65,7 @@ func TestResponseIsGram(t *testing.T) {
 				t.Fatal("no exact response in detailed balance")
 			}
 			if response = exact; rapid.Bool().Draw(t, "sketch") {
-				if response, err = everything(t, w, pi, kind).Response(steps); err != nil {
+				if response, err = everything(t, w, pi, s).Response(steps); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -85,7 +92,7 @@ func TestSketchResponse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
 		steps := rapid.IntRange(1, 30).Draw(t, "T")
-		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kindOf(t), Probes: 3, LanczosSteps: 4,
+		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: drawInvariant(t, steps), Probes: 3, LanczosSteps: 4,
 			Seed: rapid.Uint64().Draw(t, "seed"), Independent: true})
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +143,7 @@ func TestReducedResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if exact, ok, err := ExactResponse(w.Matrix(), pi, Model, steps); err != nil {
+			if exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{}, steps); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				whole = exact

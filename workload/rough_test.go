@@ -26,7 +26,7 @@ func TestFewStepsAreSaid(t *testing.T) {
 				t.Fatal(err)
 			}
 			pi, _ := w.Stationary()
-			exact, ok, err := ExactResponse(w.Matrix(), pi, Model, steps)
+			exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{}, steps)
 			if err != nil || !ok {
 				t.Fatal(err, ok)
 			}

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,19 +16,26 @@ type run struct {
 	left        []float64     // Qᵀl
 }
 
-// powers returns T^(first+p) e₁ for p < count, row by row (count×m).
-func (r *run) powers(count, first int) ([]float64, int) {
+// powers returns the rows that l asks for, with T for W, times e₁ (count×m).
+func (r *run) powers(l lags) ([]float64, int) {
 	m := len(r.alpha)
-	a := make([]float64, count*m)
-	row := make([]float64, m)
-	row[0] = 1
-	for range first {
-		row = r.step(make([]float64, m), row)
+	a := make([]float64, l.count*m)
+	row := func(p int) []float64 { return a[p*m : (p+1)*m] }
+	x, scratch := make([]float64, m), make([]float64, m)
+	x[0] = 1
+	for range l.first {
+		x, scratch = r.step(scratch, x), x
 	}
-	copy(a, row)
-	for p := 1; p < count; p++ {
-		r.step(a[p*m:(p+1)*m], a[(p-1)*m:p*m])
+	copy(row(0), x)
+	for p := 1; p < l.count; p++ {
+		from := row(p - 1)
+		for range l.stride - 1 {
+			from = r.step(x, from)
+			x, scratch = scratch, x
+		}
+		r.step(row(p), from)
 	}
+	l.filter(row)
 	return a, m
 }
 
@@ -49,10 +55,10 @@ func (r *run) step(dst, x []float64) []float64 {
 	return dst
 }
 
-// linear returns lᵀT^(first+q)e₁ for q < count.
-func (r *run) linear(count, first int) []float64 {
-	a, m := r.powers(count, first)
-	c := make([]float64, count)
+// linear returns leftᵀ times the rows that l asks for.
+func (r *run) linear(l lags) []float64 {
+	a, m := r.powers(l)
+	c := make([]float64, l.count)
 	for q := range c {
 		for i, v := range a[q*m : (q+1)*m] {
 			c[q] += r.scale * v * r.left[i]
@@ -61,10 +67,10 @@ func (r *run) linear(count, first int) []float64 {
 	return c
 }
 
-// addQuadratic adds weight·scale·e₁ᵀT^(first+p) M T^(first+q)e₁ to k[p,q].
-func (r *run) addQuadratic(k []float64, count, first int, weight float64) {
-	a, m := r.powers(count, first)
-	left := mat.NewDense(count, m, a)
+// addQuadratic adds weight·scale·aᵀMb to k[p,q], for the rows a and b of p and q.
+func (r *run) addQuadratic(k []float64, l lags, weight float64) {
+	a, m := r.powers(l)
+	left := mat.NewDense(l.count, m, a)
 	right := left
 	if r.metric != nil {
 		right = &mat.Dense{}
@@ -77,8 +83,8 @@ func (r *run) addQuadratic(k []float64, count, first int, weight float64) {
 	}
 }
 
-// modes diagonalizes T.
-func (r *run) modes(first int, weight float64) (*modes, error) {
+// modes diagonalizes T, and makes the filters of a time-invariant spec of it.
+func (r *run) modes(s Spec, weight float64) (*modes, error) {
 	m := len(r.alpha)
 	t := mat.NewSymDense(m, nil)
 	for i := range m {
@@ -94,9 +100,10 @@ func (r *run) modes(first int, weight float64) (*modes, error) {
 	var v mat.Dense
 	eigen.VectorsTo(&v)
 	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: weight}
-	for j, theta := range out.theta {
-		out.input[j] = v.At(0, j) * math.Pow(theta, float64(first))
+	for j := range out.theta {
+		out.input[j] = v.At(0, j)
 	}
+	out.respond(s)
 	if r.metric != nil {
 		var half mat.Dense
 		dense.Mul(&half, v.T(), r.metric)

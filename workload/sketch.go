@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/fault"
 )
 
 // Sketch estimates the kernel of a large network from a few random vectors, for gossip matrices W in detailed balance
@@ -26,7 +27,7 @@ import (
 // (Factor). With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
 	nodes      int
-	first      int     // e, the workload's first power
+	spec       Spec
 	stationary float64 // n‖π‖²
 	cross      *run    // of c_q; nil for symmetric W
 	probes     []*run
@@ -37,7 +38,7 @@ type Sketch struct {
 
 // SketchOptions tunes NewSketch.
 type SketchOptions struct {
-	Kind         Kind
+	Spec         Spec
 	Probes       int // random vectors, at least 4; all unit vectors, n, if this is n or more
 	LanczosSteps int // m, at least 2; fewer are made where the network has fewer dimensions
 	Seed         uint64
@@ -63,8 +64,10 @@ const basisFloats = 8e7
 func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptions) (*Sketch, error) {
 	n, cols := w.Dims()
 	switch {
-	case opts.Kind == Prefix:
-		return nil, fmt.Errorf("the %v workload needs no estimate", opts.Kind)
+	case opts.Spec.Kind == Prefix:
+		return nil, fmt.Errorf("the %v workload needs no estimate", opts.Spec.Kind)
+	case !opts.Spec.IsStatic():
+		return nil, fault.New("Method", "lanczos", "is for networks that do not change")
 	case n != cols || len(pi) != n || n == 0:
 		return nil, fmt.Errorf("a %d×%d gossip matrix with a distribution over %d nodes", n, cols, len(pi))
 	case opts.Probes < 2 || opts.LanczosSteps < 2:
@@ -75,7 +78,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 			opts.Probes, LeastProbes)
 	}
 	l := newLanczos(w, pi)
-	s := &Sketch{nodes: n, first: opts.Kind.firstPower(), stationary: l.stationary(), independent: opts.Independent}
+	s := &Sketch{nodes: n, spec: opts.Spec, stationary: l.stationary(), independent: opts.Independent}
 	if opts.Probes >= n && !opts.Independent {
 		s.unit, opts.Probes = true, n
 	}
@@ -130,7 +133,7 @@ func (s *Sketch) random() []*run {
 	return s.probes
 }
 
-// Kernel returns the estimate for T = steps.
+// Kernel returns the estimate for T = steps, which the spec must have been checked for.
 func (s *Sketch) Kernel(steps int) *Kernel {
 	return s.kernel(steps, s.probes)
 }
@@ -164,18 +167,20 @@ func subtract(e, h *mat.SymDense) {
 
 // kernel averages over probes.
 func (s *Sketch) kernel(steps int, probes []*run) *Kernel {
-	k := &Kernel{steps, make([]float64, steps*steps)}
-	cross := make([]float64, steps)
+	l := s.spec.lags(steps)
+	k := make([]float64, l.count*l.count)
+	one := l.stationary()
+	cross := make([]float64, l.count)
 	if s.cross != nil {
-		cross = s.cross.linear(steps, s.first)
+		cross = s.cross.linear(l)
 	}
-	for p := range steps {
+	for p := range one {
 		for q := range p + 1 {
-			k.k[p*steps+q] = s.stationary + cross[p] + cross[q]
+			k[p*l.count+q] = s.stationary*one[p]*one[q] + cross[p]*one[q] + one[p]*cross[q]
 		}
 	}
 	for _, r := range probes {
-		r.addQuadratic(k.k, steps, s.first, 1/float64(len(probes)))
+		r.addQuadratic(k, l, 1/float64(len(probes)))
 	}
-	return k
+	return newKernel(s.spec, steps, k)
 }

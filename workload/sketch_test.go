@@ -37,12 +37,10 @@ func reversible(t *rapid.T) (*graph.CSR, []float64) {
 	return w.Matrix(), pi
 }
 
-func kindOf(t *rapid.T) Kind { return rapid.SampledFrom([]Kind{Model, Message}).Draw(t, "kind") }
-
 // everything is a sketch from all unit vectors and all steps, which is no estimate.
-func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
+func everything(t *rapid.T, w *graph.CSR, pi []float64, spec Spec) *Sketch {
 	n := len(pi)
-	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Kind: kind, Probes: 2, LanczosSteps: n + 1,
+	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: spec, Probes: 2, LanczosSteps: n + 1,
 		Independent: true})
 	if err != nil {
 		t.Fatal(err)
@@ -63,29 +61,25 @@ func everything(t *rapid.T, w *graph.CSR, pi []float64, kind Kind) *Sketch {
 func TestSketchOfEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
-		kind, steps := kindOf(t), rapid.IntRange(1, 30).Draw(t, "T")
-		s := everything(t, w, pi, kind)
+		steps := rapid.IntRange(1, 30).Draw(t, "T")
+		spec := drawSpec(t, steps)
+		s := everything(t, w, pi, spec)
 		if rapid.Bool().Draw(t, "asked for") {
 			var err error
 			if s, err = NewSketch(context.Background(), w, pi,
-				SketchOptions{Kind: kind, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1}); err != nil {
+				SketchOptions{Spec: spec, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1}); err != nil {
 				t.Fatal(err)
 			}
 			if s.Probes() != len(pi) || s.Factor() != 0 || s.Confidence() != 1 {
 				t.Fatalf("%d vectors for %d nodes, factor %v", s.Probes(), len(pi), s.Factor())
 			}
 		}
-		want, err := NewKernel(context.Background(), w, steps, Options{Kind: kind})
+		want, err := Gram(context.Background(), w, steps, Options{Spec: spec})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := s.Kernel(steps)
-		for p := range steps {
-			for q := range p + 1 {
-				if a, b := got.k[p*steps+q], want.k[p*steps+q]; math.Abs(a-b) > 1e-9*float64(len(pi)) {
-					t.Fatalf("kernel[%d,%d] is %v, must be %v", p, q, a, b)
-				}
-			}
+		if d := largestDifference(s.Kernel(steps).Gram(), want); d > 1e-9 {
+			t.Fatalf("the sketch is %g off", d)
 		}
 	})
 }
@@ -144,7 +138,7 @@ func TestSketchErrors(t *testing.T) {
 func TestSketchIsReproducible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
-		opts := SketchOptions{Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed"),
+		opts := SketchOptions{Spec: drawSpec(t, 9), Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed"),
 			Independent: rapid.Bool().Draw(t, "independent")}
 		a, err := NewSketch(context.Background(), w, pi, opts)
 		if err != nil {
@@ -154,11 +148,8 @@ func TestSketchIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, y := a.Kernel(9), b.Kernel(9)
-		for i := range x.k {
-			if x.k[i] != y.k[i] {
-				t.Fatalf("entry %d: %v and %v", i, x.k[i], y.k[i])
-			}
+		if x, y := a.Kernel(9).Gram(), b.Kernel(9).Gram(); !mat.Equal(x, y) {
+			t.Fatalf("%v and %v", mat.Formatted(x), mat.Formatted(y))
 		}
 	})
 }
@@ -195,7 +186,13 @@ func TestSketchRefuses(t *testing.T) {
 		},
 		"prefix": func() error {
 			o := good
-			o.Kind = Prefix
+			o.Spec.Kind = Prefix
+			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
+			return err
+		},
+		"networks that change": func() error {
+			o := good
+			o.Spec.LinkFailures = 0.1
 			_, err := NewSketch(context.Background(), w.Matrix(), pi, o)
 			return err
 		},

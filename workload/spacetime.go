@@ -7,10 +7,12 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
 	"mafalda/internal/dense"
+	"mafalda/internal/fault"
 	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
 )
@@ -18,30 +20,57 @@ import (
 // SpaceTime is the squared error of noise that is correlated over time and between nodes: of covariance M ⊗ Y, with M
 // (n×n) over the nodes in a step and Y = C⁻¹C⁻ᵀ (T×T) over the steps. It is linear in both,
 //
-//	error(M, Y) = ⟨H(M), Y⟩ = ⟨K(Y), M⟩,
-//	H(M)[s,s'] = Σ_t tr((W^(t-s+e))ᵀ W^(t-s'+e) M),       H(I) = Gram,
-//	K(Y) = Σ_ss' Y[s,s'] Σ_t (W^(t-s+e))ᵀ W^(t-s'+e),
+//	error(M, Y) = ⟨H(M), Y⟩ = ⟨K(Y), M⟩,         H(I) = Gram,
 //
-// with e the workload's first power, and sums over t ≥ max(s,s').
+// and for a plain workload, with e its first power and sums over t ≥ max(s,s'),
+//
+//	H(M)[s,s'] = Σ_t tr((W^(t-s+e))ᵀ W^(t-s'+e) M),
+//	K(Y) = Σ_ss' Y[s,s'] Σ_t (W^(t-s+e))ᵀ W^(t-s'+e).
 type SpaceTime struct {
 	w     *graph.CSR
 	steps int
-	kind  Kind
+	spec  Spec
 }
 
-// NewSpaceTime returns the workload of T = steps over the n×n gossip matrix w. The errors are those of Gram, and the
-// Prefix kind, which has no nodes. Progress is not used.
+// NewSpaceTime returns the workload of T = steps over the n×n gossip matrix w. The errors are those of Gram, the Prefix
+// kind, which has no nodes, and fault.Arguments for what single nodes do when others do not, which leaves noise behind
+// that is meant to cancel: networks that change, and missed steps. Progress is not used.
 func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
-	if steps < 1 {
-		return nil, fmt.Errorf("steps T = %d: must be at least 1", steps)
+	s := opts.Spec
+	if err := s.Check(steps); err != nil {
+		return nil, err
 	}
-	if opts.Kind == Prefix {
-		return nil, fmt.Errorf("the %v workload has no nodes", opts.Kind)
+	if s.Kind == Prefix {
+		return nil, fmt.Errorf("the %v workload has no nodes", s.Kind)
+	}
+	if err := s.checkTogether(); err != nil {
+		return nil, err
 	}
 	if err := checkSquare(w); err != nil {
 		return nil, err
 	}
-	return &SpaceTime{w, steps, opts.Kind}, nil
+	return &SpaceTime{w, steps, s}, nil
+}
+
+// checkTogether refuses what single nodes do when others do not.
+func (s Spec) checkTogether() error {
+	refuse := func(field string) error {
+		return fault.New(field, nil, "noise that nodes share needs the same network and all nodes in every step: leave out [%s]",
+			field)
+	}
+	switch {
+	case s.GraphSequence != nil:
+		return refuse("GraphSequence")
+	case s.NodeFailures > 0:
+		return refuse("NodeFailures")
+	case s.LinkFailures > 0:
+		return refuse("LinkFailures")
+	case s.RandomNeighbours > 0:
+		return refuse("RandomNeighbours")
+	case s.MissedSteps > 0:
+		return refuse("MissedSteps")
+	}
+	return nil
 }
 
 // Nodes returns n.
@@ -53,8 +82,7 @@ func (s *SpaceTime) Steps() int { return s.steps }
 // TimeGram returns H(M), T×T, for a positive definite M, n×n: with M = LLᵀ the sequences of Gram start with the columns
 // of L instead of unit vectors. Cost and memory are those of Gram for W that is not symmetric.
 func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDense, error) {
-	n := s.Nodes()
-	if m.SymmetricDim() != n {
+	if m.SymmetricDim() != s.Nodes() {
 		panic(mat.ErrShape)
 	}
 	var root dense.Cholesky
@@ -71,33 +99,34 @@ func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense,
 
 // gram returns H(LLᵀ) for the rows of Lᵀ.
 func (s *SpaceTime) gram(ctx context.Context, starts mat.Matrix) (*mat.SymDense, error) {
-	k := &Kernel{s.steps, make([]float64, s.steps*s.steps)}
-	count, n := starts.Dims()
-	p := newPanel(s.w, s.steps, s.kind, min(count, max(1, panelFloats/(s.steps*n))))
+	count, _ := starts.Dims()
+	p := s.panel(count)
 	p.starts = starts
+	k := make([]float64, p.lags.count*p.lags.count)
 	for from := 0; from < count; from += p.width {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		to := min(from+p.width, count)
 		p.fill(from, to)
-		p.addKernel(k.k, to-from)
+		p.addKernel(k, to-from)
 	}
-	return k.Gram(), nil
+	return newKernel(s.spec, s.steps, k).Gram(), nil
 }
 
-// SpaceGram returns K(Y), n×n, for a symmetric Y, T×T. With Ŷ[p,q] = Σ_t Y[t-p,t-q] it is Σ_pq Ŷ[p,q] (W^(p+e))ᵀW^(q+e),
-// which is made column by column: by products with Ŷ, and then by Horner's rule in Wᵀ. Cost and memory are twice those
-// of TimeGram.
+// SpaceGram returns K(Y), n×n, for a symmetric Y, T×T. With R_τ the response to a gradient of row τ of the kernel, and
+// c[τ,τ'] how often ⟨R_τ, R_τ'⟩ counts in ⟨Gram, Y⟩, it is Σ c[τ,τ'] R_τᵀR_τ', which is made column by column: by products
+// with c, and then by Horner's rule in Wᵀ. Cost and memory are twice those of TimeGram.
 func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
 	if y.SymmetricDim() != s.steps {
 		panic(mat.ErrShape)
 	}
 	n := s.Nodes()
-	along := blas64.General{Rows: s.steps, Cols: s.steps, Stride: s.steps, Data: alongDiagonals(y)}
-	p, q := s.panel(), s.panel()
+	p, q := s.panel(n), s.panel(n)
+	rows := p.lags.count
+	c := blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: s.counts(y)}
 	all := func(p *panel, count int) blas64.General {
-		return blas64.General{Rows: s.steps, Cols: count * n, Stride: p.width * n, Data: p.data}
+		return blas64.General{Rows: rows, Cols: count * n, Stride: p.width * n, Data: p.data}
 	}
 	columns := make([]float64, n*n) // row i: column i of K
 	for from := 0; from < n; from += p.width {
@@ -106,9 +135,9 @@ func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 		}
 		to := min(from+p.width, n)
 		p.fill(from, to)
-		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, along, all(p, to-from), 0, all(q, to-from))
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, c, all(p, to-from), 0, all(q, to-from))
 		parallel.For(to-from, func(slot int) {
-			q.horner(columns[(from+slot)*n:(from+slot+1)*n], slot)
+			q.adjoint(columns[(from+slot)*n:(from+slot+1)*n], slot)
 		})
 	}
 	k := mat.NewSymDense(n, nil)
@@ -120,39 +149,43 @@ func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 	return k, nil
 }
 
-// panel returns an empty panel, of as many nodes as 8 MB have room for.
-func (s *SpaceTime) panel() *panel {
-	n := s.Nodes()
-	return newPanel(s.w, s.steps, s.kind, min(n, max(1, panelFloats/(s.steps*n))))
+// panel returns an empty panel for so many sequences, or as many as 8 MB have room for.
+func (s *SpaceTime) panel(count int) *panel {
+	l := s.spec.lags(s.steps)
+	return newPanel(s.w, l, min(count, max(1, panelFloats/(l.count*s.Nodes()))))
 }
 
-// horner writes Σ_p (Wᵀ)^(p+e) row(p) of a node's place to dst.
-func (p *panel) horner(dst []float64, slot int) {
-	copy(dst, p.row(p.steps-1, slot))
+// counts returns c of SpaceGram, symmetric.
+func (s *SpaceTime) counts(y *mat.SymDense) []float64 {
+	rows := s.spec.lags(s.steps).count
+	k := newKernel(s.spec, s.steps, make([]float64, rows*rows))
+	lower := k.base.counts(k.weights, k.filter.spread(y))
+	c := make([]float64, rows*rows)
+	for lag := range rows {
+		for q, v := range lower.lag(lag) {
+			if lag > 0 {
+				v /= 2
+			}
+			c[(q+lag)*rows+q], c[q*rows+q+lag] = v, v
+		}
+	}
+	return c
+}
+
+// adjoint writes Σ_τ R_τᵀ row(τ) of a node's place to dst. It changes the rows.
+func (p *panel) adjoint(dst []float64, slot int) {
+	p.lags.filterBack(func(tau int) []float64 { return p.row(tau, slot) })
+	clear(dst)
 	next := make([]float64, len(dst))
-	for power := p.steps - 2; power >= 0; power-- {
-		p.w.MulVecTo(next, true, dst)
-		for i, v := range p.row(power, slot) {
-			dst[i] = next[i] + v
+	for tau := p.lags.count - 1; tau >= 0; tau-- {
+		floats.Add(dst, p.row(tau, slot))
+		powers := p.lags.stride
+		if tau == 0 {
+			powers = p.lags.first
+		}
+		for range powers {
+			p.w.MulVecTo(next, true, dst)
+			copy(dst, next)
 		}
 	}
-	for range p.first {
-		p.w.MulVecTo(next, true, dst)
-		copy(dst, next)
-	}
-}
-
-// alongDiagonals returns Ŷ[p,q] = Σ_{t ≥ max(p,q)} Y[t-p,t-q], T×T row by row.
-func alongDiagonals(y *mat.SymDense) []float64 {
-	steps := y.SymmetricDim()
-	sums := make([]float64, steps*steps)
-	for lag := range steps {
-		var sum float64
-		for s := range steps - lag { // Y[s,s+lag], that is p = T-1-s, q = p-lag
-			sum += y.At(s, s+lag)
-			p := steps - 1 - s
-			sums[p*steps+p-lag], sums[(p-lag)*steps+p] = sum, sum
-		}
-	}
-	return sums
 }

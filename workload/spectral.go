@@ -6,25 +6,47 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 )
 
 // MaxSpectralNodes bounds dense eigenvalue problems: 32 MB and some ten seconds.
 const MaxSpectralNodes = 2048
 
-// addSpectral fills the kernel of a symmetric w: k[p,q] = tr(W^(p+q+2e)) = Σ_i λ_i^(p+q+2e) depends on the 2T moments
-// alone.
-func (k *Kernel) addSpectral(w *graph.CSR, kind Kind) error {
+// addSpectral fills the kernel of a symmetric w (c×c, c = l.count): k[p,q] = tr(W^a) = Σ_i λ_i^a, a = (p+q)·stride +
+// 2·first, depends on 2c moments alone, unless the rows are differences of powers.
+func addSpectral(k []float64, w *graph.CSR, l lags) error {
 	values, err := eigenvalues(w)
 	if err != nil {
 		return err
 	}
-	moments := powerSums(values, 2*kind.firstPower(), 2*k.steps-1)
-	for p := range k.steps {
+	if l.before != nil {
+		addFiltered(k, values, l)
+		return nil
+	}
+	factors := l.stationary()
+	moments := powerSums(values, l)
+	for p := range l.count {
 		for q := range p + 1 {
-			k.k[p*k.steps+q] = moments[p+q]
+			k[p*l.count+q] = factors[p] * factors[q] * moments[p+q]
 		}
 	}
 	return nil
+}
+
+// addFiltered makes the rows of the kernel for every eigenvalue.
+func addFiltered(k, values []float64, l lags) {
+	n := len(values)
+	rows := mat.NewDense(l.count, n, nil)
+	for i, lambda := range values {
+		step := integerPower(lambda, l.stride)
+		v := integerPower(lambda, l.first)
+		for tau := range l.count {
+			rows.Set(tau, i, v)
+			v *= step
+		}
+	}
+	l.filter(rows.RawRowView)
+	dense.Mul(mat.NewDense(l.count, l.count, k), rows, rows.T())
 }
 
 // eigenvalues returns those of a symmetric w.
@@ -43,21 +65,27 @@ func eigenvalues(w *graph.CSR) ([]float64, error) {
 	return eigen.Values(nil), nil
 }
 
-// powerSums returns Σ_i λ_i^(first+p) for p = 0..count-1.
-func powerSums(lambda []float64, first, count int) []float64 {
-	power := make([]float64, len(lambda)) // λ^(first+p)
-	for i, l := range lambda {
-		power[i] = 1
-		for range first {
-			power[i] *= l
-		}
+// powerSums returns Σ_i λ_i^(2·first + stride·p) for p = 0 … 2·count-2.
+func powerSums(lambda []float64, l lags) []float64 {
+	step, power := make([]float64, len(lambda)), make([]float64, len(lambda))
+	for i, v := range lambda {
+		step[i], power[i] = integerPower(v, l.stride), integerPower(v, 2*l.first)
 	}
-	sums := make([]float64, count)
+	sums := make([]float64, 2*l.count-1)
 	for p := range sums {
-		for i, l := range lambda {
+		for i, v := range step {
 			sums[p] += power[i]
-			power[i] *= l
+			power[i] *= v
 		}
 	}
 	return sums
+}
+
+// integerPower returns x^p by p multiplications.
+func integerPower(x float64, p int) float64 {
+	power := 1.0
+	for range p {
+		power *= x
+	}
+	return power
 }

@@ -67,6 +67,38 @@ func maxRelativeDifference(a, b mat.Matrix) float64 {
 	return worst
 }
 
+// scaledDifference is the largest difference between two Gram matrices, relative to what the diagonal of b allows.
+func scaledDifference(a, b *mat.SymDense) float64 {
+	var worst float64
+	for i := range b.SymmetricDim() {
+		for j := range b.SymmetricDim() {
+			worst = math.Max(worst, math.Abs(a.At(i, j)-b.At(i, j))/math.Sqrt(b.At(i, i)*b.At(j, j)))
+		}
+	}
+	return worst
+}
+
+// difference is scaledDifference, and for gradient tracking, where differences of large numbers are small, the largest.
+func difference(s Spec, a, b *mat.SymDense) float64 {
+	if s.GradientTracking {
+		return largestDifference(a, b)
+	}
+	return scaledDifference(a, b)
+}
+
+// largestDifference is the largest difference between two Gram matrices, relative to the largest entry of b.
+func largestDifference(a, b *mat.SymDense) float64 {
+	var d mat.Dense
+	d.Sub(a, b)
+	return mat.Max(absolute(&d)) / mat.Max(absolute(b))
+}
+
+func absolute(a mat.Matrix) mat.Matrix {
+	var d mat.Dense
+	d.Apply(func(_, _ int, v float64) float64 { return math.Abs(v) }, a)
+	return &d
+}
+
 func TestParseKind(t *testing.T) {
 	for _, name := range Kinds() {
 		k, err := ParseKind(name)
@@ -78,3 +110,15 @@ func TestParseKind(t *testing.T) {
 		t.Error("ParseKind accepted an unknown name")
 	}
 }
+
+// networksOf returns the networks of a spec over w.
+func networksOf(t fataler, s Spec, w *graph.CSR) *Networks {
+	networks, err := s.Networks(w, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return networks
+}
+
+// fataler is a test, of rapid or not.
+type fataler interface{ Fatal(args ...any) }

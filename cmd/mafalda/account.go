@@ -38,6 +38,9 @@ Sensitivities are for gradients of norm 1 and noise of standard deviation 1; --s
 takes part in every step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
 proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
 
+With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
+drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
+
 With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm,
 export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes
 at once, and an interrupted command goes on where it stopped.`,
@@ -46,6 +49,7 @@ at once, and an interrupted command goes on where it stopped.`,
   mafalda account --graph erdos:100,0.2 --T 10 --attacker all -o figure2
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
   mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
+  mafalda account --graph florentine --T 100 --attacker Medici --momentum 0.9 --learning-rates cosine --local-steps 4
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
@@ -53,7 +57,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
-	f.threat.Bind(cmd)
+	f.threat.Bind(cmd, &f.network)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
@@ -131,6 +135,9 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 			fmt.Fprintln(cmd.ErrOrStderr(), note)
 		}
 	}
+	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
+		return nil, err
+	}
 	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
 	if err != nil {
 		return nil, err
@@ -180,6 +187,9 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
 	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
 	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Scenario.Schema.Steps())
+	for _, line := range cli.TrainingLines(l.Scenario) {
+		fmt.Fprintln(w, line)
+	}
 	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
 	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n",

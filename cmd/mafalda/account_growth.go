@@ -55,6 +55,9 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	}
 	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
 	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
+	for _, line := range cli.TrainingLines(l.Scenario) {
+		fmt.Fprintln(w, line)
+	}
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
 	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n\n", l.Options.Measure,
 		l.Scenario.Algorithm.Name())

@@ -55,7 +55,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
-	f.threat.Bind(cmd)
+	f.threat.Bind(cmd, &f.network)
 	f.sampled.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
@@ -105,6 +105,9 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 		return err
 	}
 	if err := algorithm.CheckNodes(n.Graph); err != nil {
+		return err
+	}
+	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return err
 	}
 	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
@@ -164,6 +167,9 @@ func (f *auditFlags) chooseVictim(g *graph.Graph, s threat.Scenario) (int, error
 func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, victim int, r threat.AuditResult) error {
 	fmt.Fprintf(w, "graph          %s\n", n.Line())
 	fmt.Fprintf(w, "participation  %v\n", s.Schema)
+	for _, line := range cli.TrainingLines(s) {
+		fmt.Fprintln(w, line)
+	}
 	attacker := f.attacker
 	if attacker == "" {
 		attacker = s.Attacker.Name(n.Graph)
@@ -174,7 +180,7 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, vic
 	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
 	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical,
 		cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
-	verdict := "passed: the claim holds"
+	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed"
 	}

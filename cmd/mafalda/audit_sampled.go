@@ -149,7 +149,7 @@ func (f *auditFlags) printSampled(w io.Writer, a sampledAudit, r threat.SampledR
 	}
 	fmt.Fprintf(w, "proved         epsilon of at least %s at delta = %s, with confidence %g (%d runs each)\n",
 		cli.DecimalDown(r.EpsilonLow, 6), cli.AsGiven(r.Delta), f.confidence, r.Runs)
-	verdict := "passed: the claim holds"
+	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed"
 	}

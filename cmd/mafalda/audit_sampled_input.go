@@ -73,6 +73,7 @@ type sampledDefaults struct {
 	separation int
 	given      func(flag string) bool
 	said       float64 // epsilon of the export, if its numbers are those of the claim; or 0
+	manifest   *export.Manifest
 }
 
 // load reads the export.
@@ -100,7 +101,10 @@ func (d *sampledDefaults) load(folder string, a *sampledAudit) error {
 	if s == nil || s.Scheme != d.sampling || !e.Manifest.Sampled() {
 		return nil
 	}
-	d.said = *s.Epsilon
+	if err := e.Manifest.CheckPrivacy(); err != nil { // an attack may be too weak to find that
+		return cli.Usage(fmt.Errorf("%s: %w", folder, err))
+	}
+	d.said, d.manifest = *s.Epsilon, e.Manifest
 	for _, from := range []struct {
 		flag string
 		to   *float64
@@ -116,6 +120,9 @@ func (d *sampledDefaults) load(folder string, a *sampledAudit) error {
 	if !d.given("groups") {
 		d.groups = s.Groups
 	} else {
+		d.said = 0
+	}
+	if s.Scheme == export.SchemeBins && d.separation != s.Groups {
 		d.said = 0
 	}
 	return nil
@@ -182,6 +189,13 @@ func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error
 	}
 	if d.said > 0 {
 		a.Claim.Epsilon = d.said
+	}
+	if err == nil && d.said > 0 && d.manifest.Binned() {
+		var lower mat.TriDense
+		a.Strategy.StrategyTo(&lower)
+		if err = d.manifest.ConfirmBins(ctx, &lower); ctx.Err() == nil {
+			err = cli.Usage(err)
+		}
 	}
 	return err
 }

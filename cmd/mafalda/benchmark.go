@@ -23,13 +23,23 @@ func newBenchmarkCmd() *cobra.Command {
 		Use:   "benchmark",
 		Short: "Compare all strategies on a suite of graphs",
 		Long: `Measure every class of strategies and every baseline on a suite of graphs, for T = 64 (k = 4, b = 16) and T = 380 (k = 20,
-b = 19), and compare the losses with the certified optimum. With -o, write benchmark.csv, benchmark.json and
+b = 19), and compare the losses with the certified optimum. Where batches are drawn in secret (--sampling poisson) what a
+strategy costs depends on the privacy: DP-D-SGD and the best number of bands are compared with the optimum, whose
+batches are visited in turn, by squared errors with the noise for every --epsilon.
+
+With -o, write benchmark.csv, benchmark.json and
 figures of all that is in the folder. What is there already is not measured again: an interrupted benchmark goes on
-where it stopped, and more graphs and numbers of steps can be added, also by several processes at once. Gossip, --seed
-and --directed have to be the same.`,
+where it stopped, and more graphs and numbers of steps can be added, also by several processes at once. Gossip, --seed,
+--directed, --epsilon and --delta have to be the same.
+
+With --workloads, compare strategies over optimizers and networks that change, for T = 128 (k = 8, b = 16): the one that
+is optimal for plain training on the network, a centralized one (D-MF) that knows the optimizer, and the certified optimum, which
+knows both. -o is then a folder of its own, with workloads.csv, workloads.json, a figure, and the sequences of networks.`,
 		Example: `  mafalda benchmark -o bench
-  mafalda benchmark --graph ego.edges --only --T 380 -k 20
-  mafalda benchmark --graph ego.edges -o bench --json`,
+  mafalda benchmark --graph ego.edges --only --T 380 -k 20 --epsilon 0.5,1,2,4,8,16
+  mafalda benchmark --graph ego.edges -o bench --json
+  mafalda benchmark --workloads
+  mafalda benchmark --workloads --graph ego.edges --T 64 -k 4 -o trained`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
@@ -43,11 +53,15 @@ and --directed have to be the same.`,
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
-	s, err := f.study.Study(cmd, func(text string) {
+	note := func(text string) {
 		if !f.quiet {
 			fmt.Fprintln(cmd.ErrOrStderr(), text)
 		}
-	})
+	}
+	if f.study.Workloads {
+		return f.compareWorkloads(cmd, note)
+	}
+	s, err := f.study.Study(cmd, note)
 	if err != nil {
 		return err
 	}
@@ -68,5 +82,31 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	case f.quiet:
 		return nil
 	}
-	return cli.WriteBenchmark(cmd.OutOrStdout(), rows, f.out)
+	return cli.WriteBenchmark(cmd.OutOrStdout(), rows, s.Levels(), f.out)
+}
+
+// compareWorkloads is run with --workloads.
+func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string)) error {
+	s, err := f.study.WorkloadStudy(cmd, note)
+	if err != nil {
+		return err
+	}
+	spec := figures.WorkloadsSpec(s)
+	spec.Replace = f.force
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	measure := func(ctx context.Context, c benchmarks.WorkloadCell) (benchmarks.WorkloadRow, error) {
+		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Workload)
+		return s.Do(ctx, c)
+	}
+	rows, err := cli.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
+		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row"}.Run(cmd.Context(), bar)
+	switch {
+	case err != nil:
+		return err
+	case f.json:
+		return cli.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
+	case f.quiet:
+		return nil
+	}
+	return cli.WriteWorkloads(cmd.OutOrStdout(), rows, f.out)
 }

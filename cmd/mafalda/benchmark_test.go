@@ -17,7 +17,8 @@ func TestBenchmarkCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bench")
 	args := []string{"benchmark", "--graph", "cycle:5", "--only", "--T", "24", "-k", "3", "-o", dir}
 	code, out, errs := mafalda(args...)
-	if code != 0 || errs != "" || !strings.Contains(out, "banded 2b") || !strings.Contains(out, "cycle:5") {
+	if code != 0 || errs != "" || !strings.Contains(out, "banded 2b") || !strings.Contains(out, "cycle:5") ||
+		!strings.Contains(out, "dp-d-sgd, poisson") || !strings.Contains(out, "ε = 0.5") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
 	for _, name := range []string{"benchmark.csv", "benchmark.json", "excess-k3-b8.png", "excess-k3-b8.svg"} {
@@ -55,6 +56,11 @@ func TestBenchmarkCommand(t *testing.T) {
 	}{
 		"another gossip": {append(args, "--gossip", "laplacian"), "gossip is uniform there and laplacian here"},
 		"another seed":   {append(args, "--seed", "3"), "seed is 0 there and 3 here"},
+		"other levels":   {append(args, "--epsilon", "1,4"), "epsilon is [0.5 2 8] there and [1 4] here"},
+		"bad level":      {append(args, "--epsilon", "1,-4"), "--epsilon -4: must be positive"},
+		"a level twice":  {append(args, "--epsilon", "1,1"), "--epsilon 1 is there twice"},
+		"bad delta":      {append(args, "--delta", "1"), "--delta 1: must be above 0 and below 1"},
+		"out of reach":   {append(args, "--epsilon", "1e-9", "--delta", "1e-12"), "is out of reach"},
 		"nothing":        {[]string{"benchmark", "--only"}, "nothing to measure"},
 		"bad graph":      {[]string{"benchmark", "--only", "--graph", "nowhere"}, "neither a file"},
 		"gossip matrix":  {[]string{"benchmark", "--gossip-matrix", "w.npy"}, "one graph only"},
@@ -106,7 +112,7 @@ func TestBenchmarkKeepsRows(t *testing.T) {
 		}
 	}
 	if code, out, _ := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one,
-		"--graph", two); code != 0 || strings.Count(out, "g.edges#") != 2 {
+		"--graph", two); code != 0 || strings.Count(out, "g.edges#") != 6 {
 		t.Errorf("two files of one name: code %d\n%s", code, out)
 	}
 	if code, _, errs := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one,

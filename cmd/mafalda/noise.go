@@ -15,6 +15,7 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/internal/files"
 	"mafalda/noise"
+	"mafalda/noise/keys"
 )
 
 type noiseFlags struct {
@@ -23,6 +24,7 @@ type noiseFlags struct {
 	seed                              uint64
 	std, grid                         float64
 	regenerate, force, fresh          bool
+	join                              noise.Join
 }
 
 func newNoiseCmd() *cobra.Command {
@@ -33,7 +35,8 @@ func newNoiseCmd() *cobra.Command {
 		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters.
 A node adds row t to its sum of clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost
 takes its step with it, and no row moves to another step (docs/noise.md says what to do then). With --row t only row t
-comes out, or none.
+comes out, or none. The rows of an export with --sampling poisson are for batches that the node draws in secret, and for
+no others: how is said on standard error (docs/sampling-samplers.md).
 
 The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go
 on where this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would
@@ -44,12 +47,16 @@ With -o rows go to a file that only its owner can read, and FILE.json says which
 they are private. Without -o they go to standard output as raw little-endian numbers. Which rows they are is said on
 standard error.
 
+Where nodes share noise with their neighbours (exports of --trust secldp), a new state begins a run with them: it needs
+--key, --peers and --runs, and then has the keys of all pairs ('mafalda keys --help').
+
 --grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed;
 without that it does harm: the digits of the sum below the grid go out without noise.`,
 		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
   mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
   mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
+  mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
   mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
 		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -65,6 +72,9 @@ without that it does harm: the digits of the sum below the grid go out without n
 		"start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
 	fl.StringVar(&f.counter, "counter", "",
 		"keep the place in this `file` too, on other storage, to find out old copies of the state")
+	joinFlags(cmd, &f.join)
+	fl.StringVar(&f.join.Runs, "runs", "",
+		"`folder` with the announcements of the node and its neighbours, *"+keys.RunExtension)
 	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
 	fl.Float64Var(&f.grid, "grid", 0,
 		"round every number to a multiple of this power of two, on which the gradients are too")
@@ -100,6 +110,8 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 	notes := cmd.ErrOrStderr()
 	if cmd.Flags().Changed("seed") {
 		fmt.Fprintln(notes, "warning: noise from a seed is reproducible by everybody: it is NOT private")
+	} else if c := d.Condition(); c != "" {
+		fmt.Fprintln(notes, c)
 	}
 	if f.out != "" {
 		err = f.toFile(cmd, d)
@@ -136,6 +148,12 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 	case !given("seed") && f.state == "":
 		return "", cli.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
 			"simulation")
+	case f.join != noise.Join{} && !f.fresh:
+		return "", cli.Usagef("--key, --peers and --runs are for --new: a state has the keys of its run")
+	case f.join != noise.Join{} && (f.join.Key == "" || f.join.Keys == "" || f.join.Runs == ""):
+		return "", cli.Usagef("--key, --peers and --runs belong together")
+	case f.join != noise.Join{} && given("seed"):
+		return "", cli.Usagef("--key, --peers and --runs are not for --seed, which makes all keys")
 	case f.state == "" && (f.fresh || f.counter != ""):
 		return "", cli.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
@@ -220,6 +238,9 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 		return s, nil
 	}
 	at := noise.State{Path: f.state, New: f.fresh, Counter: f.counter}
+	if f.join != (noise.Join{}) {
+		at.Join = &f.join
+	}
 	expected := cmd.Flags().Changed("row")
 	if expected {
 		at.Row = &f.row
@@ -227,6 +248,9 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 	d, err := noise.OpenDurable(dir, f.node, f.dim, at, opts)
 	if err != nil {
 		return nil, cli.Usage(err)
+	}
+	if d.Check() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "warning: rows of a check have no noise of the node's own: they are NOT private")
 	}
 	if d.CutOff() && !expected {
 		err := cli.Usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+

@@ -27,6 +27,7 @@ func TestPythonNoiseRefuses(t *testing.T) {
 		"in other case": {`"clip":`, `"CLIP": 1, "clip":`, "twice"},
 		"no number":     {`"seconds":`, `"seconds": NaN, "x":`, "NaN"},
 		"little noise":  {`"noise_std": `, `"noise_std": 0.001, "y": `, "takes"},
+		"shared noise":  {`"seconds":`, `"space": {}, "seconds":`, "share noise"},
 		"hash":          {`"C_inv.npy": "`, `"C_inv.npy": "0`, "not the file"},
 		"inverse":       {`"C_inv.npy": "`, `"C_inv.npy": "`, "inverse"},
 	} {

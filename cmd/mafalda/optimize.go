@@ -9,6 +9,7 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/optim"
+	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/workload"
 )
@@ -32,6 +33,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
+  mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
 func newOptimizeCmd() *cobra.Command {
@@ -62,10 +64,12 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err := check(); err != nil { // before a large network is read
 		return err
 	}
-	if p.Workload == workload.Prefix {
-		err = refuseNetwork(cmd)
+	if p.Workload.Kind == workload.Prefix {
+		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
 	} else if p.Network, err = f.network.Load(); err == nil {
-		err = check()
+		if p.Workload, err = p.Workload.On(p.Network); err == nil {
+			err = check()
+		}
 	}
 	if err != nil {
 		return err
@@ -85,10 +89,11 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	return f.finish(cmd, s)
 }
 
-// refuseNetwork refuses flags about a network that there is not.
-func refuseNetwork(cmd *cobra.Command) error {
-	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed"} {
-		if cmd.Flags().Changed(name) {
+// refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
+func refuseNetwork(cmd *cobra.Command, sampled bool) error {
+	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed",
+		"graph-sequence"} {
+		if cmd.Flags().Changed(name) && !(sampled && name == "seed") {
 			return cli.Usagef("the prefix workload has no network: leave out --%s", name)
 		}
 	}
@@ -153,6 +158,9 @@ func (f *optimizeFlags) incomplete(ctx context.Context, s *plan.Solution) error 
 		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
 	}
 	after := fmt.Sprintf("after %d iterations with a gap of %s", end.Iterations, cli.DecimalUp(end.Gap, 2))
+	if s.Options.Sampling == participation.Bins { // the gap is that of the optimum to compare with
+		after = fmt.Sprintf("after %s", cli.Count(len(s.Candidates), "candidate"))
+	}
 	switch {
 	case s.Optimum == nil || end.Status == optim.Converged && ctx.Err() == nil:
 		return nil

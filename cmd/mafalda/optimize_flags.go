@@ -7,42 +7,43 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/cli"
+	"mafalda/participation"
 	"mafalda/plan"
-	"mafalda/workload"
 )
 
 // optimizeFlags fill a plan.Problem, the plan.Options for it, and the export.WriteOptions of its solution.
 type optimizeFlags struct {
-	network             cli.NetworkFlags
-	workload, objective string
-	schema              cli.SchemaFlags
-	gram                gramFlags
-	class               classFlags
-	sampling            string
-	tolerance           float64
-	groups              int
-	options             plan.Options // what other flags than these bind directly
-	privacy             cli.PrivacyFlags
-	out, format         string
-	write               export.WriteOptions
-	keepPartial         bool
-	json, quiet         bool
-	verbose             bool
+	network     cli.NetworkFlags
+	workload    cli.WorkloadFlags
+	objective   string
+	schema      cli.SchemaFlags
+	gram        gramFlags
+	class       classFlags
+	sampling    string
+	tolerance   float64
+	groups      int
+	options     plan.Options // what other flags than these bind directly
+	privacy     cli.PrivacyFlags
+	out, format string
+	write       export.WriteOptions
+	keepPartial bool
+	json, quiet bool
+	verbose     bool
 }
 
 func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging), message (before), "+
-		"prefix (centralized)")
+	f.workload.Bind(cmd, &f.network)
 	bindObjective(cmd, &f.objective)
 	f.schema.Bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", plan.Mean.Tolerance(), "certified relative gap to stop at "+
-		"(default 1e-3 for --objective max, 1e-2 for last)")
+		"(default 1e-3 for --objective max, 1e-2 for last and for noise that counts for nothing)")
 	f.gram.bind(cmd)
 	o := &f.options
 	fl.StringVar(&o.StartFrom, "start", "", "start from the strategy of this earlier export, of the same T "+
@@ -51,18 +52,23 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"keep the optimization in this `file` while it runs, every ten seconds")
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
-	fl.StringVar(&f.sampling, "sampling", plan.Cyclic.String(),
+	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
-			"and finds the best w up to b unless --bandwidth says it)")
-	cli.CompleteWith(cmd, "sampling", plan.Samplings())
+			"and finds the best w up to b unless --bandwidth says it),\n"+
+			"bins (in secret, every record put once into one of b batches of random size, drawn independently and\n"+
+			"uniformly: not a permutation that is cut into equal batches; needs --epsilon and --delta)")
+	fl.Var((*cli.WholeNumber)(&o.MonteCarlo.Samples), "samples", "of the accountant of --sampling bins, drawn with --seed "+
+		"(default 524288)")
+	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
+		"with (default 1e-9)")
+	cli.CompleteWith(cmd, "sampling", participation.Schemes())
 	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
 	fl.Var((*cli.WholeNumber)(&f.groups), "groups",
 		"so many dense strategies that the nodes share, found by assigning "+
 			"and optimizing in turn")
 	f.privacy.Bind(cmd)
 	f.bindOutput(cmd)
-	cli.CompleteWith(cmd, "workload", workload.Kinds())
 }
 
 func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
@@ -86,9 +92,12 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	p, o := plan.Problem{}, f.options
 	for _, choose := range []func() error{
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
-		func() (err error) { p.Workload, err = workload.ParseKind(f.workload); return cli.Usage(err) },
-		func() (err error) { o.Sampling, err = plan.ParseSampling(f.sampling); return err },
-		func() (err error) { o.Class, err = f.class.choose(cmd, o.Sampling.DefaultClass(p.Schema)); return err },
+		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
+		func() (err error) { o.Sampling, err = participation.ParseScheme(f.sampling); return err },
+		func() (err error) {
+			o.Class, err = f.class.choose(cmd, plan.DefaultClass(o.Sampling, p.Schema))
+			return err
+		},
 		func() (err error) { p.Objective, err = plan.ParseObjective(f.objective); return cli.Usage(err) },
 		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
@@ -101,6 +110,8 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	p.SchemaFile = f.schema.File()
 	o.Groups = given(cmd, "groups", f.groups)
 	o.Tolerance = given(cmd, "tolerance", f.tolerance)
+	o.MonteCarlo = accounting.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
+		Failure: given(cmd, "failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
 	if cmd.Flags().Changed("output") && f.out == "" {
 		return p, o, cli.Usagef("--output is empty: name a folder")
 	}
@@ -211,6 +222,9 @@ func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
 		flags = append(flags, " --gossip-matrix "+f.network.GossipFile)
+	}
+	if f.network.Sequence != "" {
+		flags = append(flags, " --graph-sequence "+f.network.Sequence)
 	}
 	return strings.Join(flags, "")
 }

@@ -2,13 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"mafalda/export"
+	"mafalda/noise"
 )
 
 var poisson = []string{"--graph", "florentine", "--T", "40", "-k", "4", "--sampling", "poisson", "--epsilon", "8",
@@ -64,6 +69,8 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "2", "--seed", "1"); code != 0 {
 		t.Errorf("noise: code %d, %s", code, errs)
 	}
+	noiseOfPoisson(t, dir)
+	auditContradiction(t, dir, m.Sampling.Probability)
 	for name, args := range map[string][]string{
 		"simulate": {"simulate", "--T", "40", "-k", "4", "--methods", dir, "--mu", "1", "--seeds", "1"},
 		"account": {"account", "--graph", "florentine", "--T", "40", "-k", "4", "--attacker", "Medici", "--algorithm",
@@ -74,8 +81,61 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
+	rows := simulateRows(t, "simulate", "--T", "40", "-k", "4", "--methods", dir, "--sampling", "poisson", "--delta", "1e-6",
+		"--seeds", "1", "--records", "100", "--json", "--epsilon", "8,4")
+	if rows[1].Multiplier != m.Sampling.NoiseMultiplier || rows[1].Groups != m.Sampling.Groups ||
+		rows[0].Groups != m.Sampling.Groups || rows[0].Multiplier <= rows[1].Multiplier {
+		t.Errorf("simulate: %+v, want the noise multiplier %v", rows, m.Sampling.NoiseMultiplier)
+	}
 	if code, out, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 || !strings.Contains(out, "sampling.png") {
 		t.Errorf("plot: code %d, %s", code, errs)
+	}
+}
+
+// Whoever draws noise of an export for batches in secret is told, on the way and beside the rows, that it is for these
+// alone: under batches in turn it gives far less privacy than its manifest says. The Python example refuses it.
+func noiseOfPoisson(t *testing.T, dir string) {
+	t.Helper()
+	row := filepath.Join(t.TempDir(), "row.npy")
+	code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "2", "--state", row+".state", "--new", "-o", row)
+	if code != 0 || !strings.Contains(errs, "private only with batches drawn in secret (poisson)") {
+		t.Errorf("noise: code %d, %s", code, errs)
+	}
+	var about noise.About
+	text, err := os.ReadFile(noise.AboutPath(row))
+	if err == nil {
+		err = json.Unmarshal(text, &about)
+	}
+	if err != nil || !about.Private || about.Sampling != "poisson" || !strings.Contains(about.Note, "drawn in secret") {
+		t.Errorf("noise says %+v, %v", about, err)
+	}
+	if err := exec.Command("python3", "-c", "import numpy").Run(); err != nil {
+		t.Logf("no Python with NumPy here: %v", err)
+		return
+	}
+	says := python(t, []pythonRun{{"sampled", []string{dir, "Medici", "2", "1", row}}})
+	if !strings.Contains(says["sampled"], "ValueError: the export is private only with batches that are drawn in secret") {
+		t.Errorf("the Python example says %q", says["sampled"])
+	}
+}
+
+// An attack can be too weak to tell a wrong manifest from a right one: one that contradicts itself is refused before.
+func auditContradiction(t *testing.T, dir string, probability float64) {
+	t.Helper()
+	work := t.TempDir()
+	path := filepath.Join(work, export.ManifestName)
+	err := os.CopyFS(work, os.DirFS(dir))
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	changed := strings.Replace(string(text), fmt.Sprintf(`"probability": %v`, probability), `"probability": 0.001`, 1)
+	if err = errors.Join(err, os.WriteFile(path, []byte(changed), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := mafalda("audit", "--sampling", "poisson", "--strategy", work, "--runs", "100")
+	if code != 2 || out != "" || !strings.Contains(errs, "contradicts itself") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("audit: code %d, %s%s", code, out, errs)
 	}
 }
 
@@ -90,6 +150,13 @@ func TestSamplingIsSaid(t *testing.T) {
 		"noise multiplier·clip", "if nodes draw their batches in secret"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for epsilon, want := range map[string]bool{"1": false, "40": true} {
+		_, out, _ := mafalda("optimize", "--graph", "florentine", "--T", "40", "-k", "4", "--sampling", "poisson",
+			"--epsilon", epsilon, "--delta", "1e-6")
+		if strings.Contains(out, "the dense optimum without --sampling has 0.") != want {
+			t.Errorf("ε = %s: told that batches in turn cost less: %v\n%s", epsilon, !want, out)
 		}
 	}
 	told := func(args ...string) bool {
@@ -110,7 +177,7 @@ func TestBadPoisson(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"bins":       {[]string{"--sampling", "bins"}, `--sampling bins: must be cyclic or poisson`},
+		"shuffled":   {[]string{"--sampling", "shuffled"}, `--sampling shuffled: must be cyclic, poisson, bins`},
 		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
 		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "needs --epsilon and --delta"},
 		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},

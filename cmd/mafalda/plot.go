@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
@@ -109,7 +110,7 @@ func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph
 		return nil, err
 	}
 	pictures := []figures.Named{{Name: "errors", Figure: errs}}
-	if e.Manifest.Sampled() {
+	if e.Manifest.Sampled() && !e.Manifest.Binned() {
 		sampling, err := samplingFigure(ctx, e, n)
 		if err != nil {
 			return nil, err
@@ -138,7 +139,8 @@ func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*f
 	for i := range 13 {
 		epsilons = append(epsilons, 0.25*math.Pow(2, float64(i)/2))
 	}
-	curves, err := plan.SamplingCurve(ctx, p, epsilons, e.Manifest.Sampling.Delta)
+	levels := benchmarks.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
+	curves, err := plan.SamplingCurve(ctx, p, levels, nil)
 	if err != nil {
 		return nil, err
 	}

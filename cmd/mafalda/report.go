@@ -32,6 +32,9 @@ func (r *report) print() error {
 		r.line("gossip         %s", n.Origin.GossipLine())
 	}
 	r.line("workload       %s, T = %d steps", m.Workload, m.Steps)
+	for _, text := range cli.WorkloadLines(p.Workload) {
+		r.line("%s", text)
+	}
 	if p.Objective != plan.Mean {
 		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
 	}
@@ -58,14 +61,19 @@ func (r *report) print() error {
 func (r *report) strategies() error {
 	table, bound := r.table, r.bound
 	if r.manifest.Sampled() {
-		table, bound = r.bands, r.excluded
+		table, bound = r.bands, r.compared
 	}
 	if err := table(); err != nil {
 		return err
 	}
+	if loss := r.manifest.PlainStrategyLoss; loss > 0 {
+		r.line("\nplain strategy %s: that for plain training would have %.4g times this loss", cli.DecimalUp(loss, 8),
+			loss/r.manifest.Loss)
+	}
 	r.line("")
 	bound()
 	r.gap()
+	r.inTurn()
 	return nil
 }
 
@@ -79,10 +87,18 @@ func (r *report) table() error {
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio
 	}
+	header := []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}
+	if m.ErrorAtPrivacy > 0 {
+		header = append(header, "error at privacy")
+	}
 	row := func(name string, sens, squared, loss float64) []string {
 		rmse := math.Sqrt(loss / (float64(nodes) * float64(p.Objective.Steps(m.Steps))))
-		return []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss), cli.NumberUp(rmse),
+		line := []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss), cli.NumberUp(rmse),
 			fmt.Sprintf("%.4f", loss/optimum)}
+		if m.ErrorAtPrivacy > 0 {
+			line = append(line, cli.NumberUp(m.ErrorAtPrivacy/m.Loss*loss))
+		}
+		return line
 	}
 	rows := [][]string{row(r.name(), m.SensSquared, m.SquaredError, m.Loss)}
 	if m.Strategy.Ratio != 0 {
@@ -97,7 +113,7 @@ func (r *report) table() error {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}
 	}
-	return cli.Table(r, []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}, rows)
+	return cli.Table(r, header, rows)
 }
 
 // name says what the first row of the table is.
@@ -197,7 +213,7 @@ func gramText(g *export.Gram) string {
 func (r *report) noise() {
 	contribution := r.flags.privacy.Contribution()
 	if p := r.manifest.Privacy; p != nil {
-		r.line("privacy        %s", p.Guarantee())
+		r.line("privacy        %s", r.manifest.Guarantee())
 		if r.manifest.Sampled() {
 			contribution = "noise multiplier·clip"
 		} else {

@@ -2,13 +2,23 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"mafalda/internal/cli"
+	"mafalda/participation"
 )
 
 // sampling says how nodes draw their batches.
 func (r *report) sampling() {
 	s := r.manifest.Sampling
+	if r.manifest.Binned() {
+		r.line("sampling       %s, in secret: a node once puts every record into one of %d batches, independently and "+
+			"uniformly;", s.Scheme, s.Groups)
+		r.line("               step t visits batch t mod %d, whatever its size, and counts it with the expected one",
+			s.Groups)
+		r.line("               (a permutation that is cut into equal batches is another mechanism)")
+		return
+	}
 	from, every := fmt.Sprintf("group t mod %d", s.Groups), "of it"
 	if s.Groups == 1 {
 		from, every = "all records", "of them"
@@ -21,28 +31,56 @@ func (r *report) sampling() {
 	r.line("               batches count with their expected size, not with the real one")
 }
 
-// bands compares the numbers of bands that were searched, and the optimum for batches in turn.
+// bands compares the strategies that were searched, and the optimum for batches in turn.
 func (r *report) bands() error {
 	m := r.manifest
-	header := []string{"bands", "probability", "rounds", "noise multiplier", "squared error", "error at privacy",
-		"of cyclic", "rows kept"}
+	header := []string{"bands", "probability", "rounds"}
+	if m.Binned() {
+		header = []string{"strategy", "optimized for", "estimated"}
+	}
+	header = append(header, "noise multiplier", "squared error", "error at privacy", "of cyclic", "rows kept")
 	var rows [][]string
 	for _, c := range r.solution.Candidates {
-		name := fmt.Sprint(c.Bandwidth)
-		if c.Bandwidth == m.Sampling.Groups {
-			name += " (best)"
+		first := []string{fmt.Sprint(c.Bandwidth), fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds)}
+		kept := c.Bandwidth - 1
+		if m.Binned() {
+			first = []string{cli.Count(c.Bandwidth, "band"), "known draw", cli.NumberUp(c.Privacy.Estimated)}
+			switch {
+			case c.For == participation.Bins:
+				first[1] = "bins"
+			case c.Bandwidth == 1:
+				first[0] += ", DP-D-SGD"
+			}
+			if c.Bandwidth == m.Steps {
+				first[0], kept = "dense", m.Steps
+			}
 		}
-		rows = append(rows, []string{name, fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds),
-			cli.NumberUp(c.NoiseMultiplier), cli.NumberUp(c.SquaredError), cli.NumberUp(c.ErrorAtPrivacy),
-			fmt.Sprintf("%.4f", c.ErrorAtPrivacy/m.CyclicErrorAtPrivacy), fmt.Sprint(c.Bandwidth - 1)})
+		if c.ErrorAtPrivacy == r.best() {
+			first[0] += " (best)"
+		}
+		rows = append(rows, append(first, cli.NumberUp(c.NoiseMultiplier), cli.NumberUp(c.SquaredError),
+			cli.NumberUp(c.ErrorAtPrivacy), fmt.Sprintf("%.4f", c.ErrorAtPrivacy/m.CyclicErrorAtPrivacy), fmt.Sprint(kept)))
 	}
 	rows = append(rows, []string{"dense, in turn", "", "", "", cli.NumberUp(r.solution.Cyclic.SquaredError),
 		cli.NumberUp(m.CyclicErrorAtPrivacy), "1.0000", fmt.Sprint(m.Steps)})
 	return cli.Table(r, header, rows)
 }
 
-// excluded says what the best number of bands is better than.
-func (r *report) excluded() {
+// best is the least error of the candidates.
+func (r *report) best() float64 {
+	least := math.Inf(1)
+	for _, c := range r.solution.Candidates {
+		least = math.Min(least, c.ErrorAtPrivacy)
+	}
+	return least
+}
+
+// compared says what the best candidate is better than, and what is not known of it.
+func (r *report) compared() {
+	if r.manifest.Binned() {
+		r.uncertified()
+		return
+	}
 	b := r.solution.Problem.Schema.Separation()
 	switch n := r.solution.Excluded; n {
 	case 0:
@@ -50,5 +88,35 @@ func (r *report) excluded() {
 		r.line("bands          the other one, up to b = %d, is proven to have no smaller error", b)
 	default:
 		r.line("bands          the other %d numbers of bands, up to b = %d, are proven to have no smaller error", n, b)
+	}
+}
+
+// uncertified says what strategies without negative entries are known to be, and what the sign costs.
+func (r *report) uncertified() {
+	s, m := r.solution, r.manifest
+	r.line("certificate    none for this error: the strategies are local optima among those without negative entries,")
+	r.line("               the only ones whose privacy is proved for bins")
+	for _, c := range s.Candidates {
+		if c.Bandwidth == m.Steps && c.For == participation.InTurn {
+			r.line("sign           costs the dense strategy at most %s of the loss when the draw is known",
+				cli.DecimalUp(c.SquaredError/m.LowerBound-1, 3))
+		}
+	}
+	r.line("confidence     noise for all of these strategies is enough but for a chance of %.2g (%d samples, seed %d);",
+		m.Sampling.Failure, m.Sampling.Samples, *m.Sampling.Seed)
+	r.line("               without that confidence, the samples put the least noise multiplier of the best at %s",
+		cli.NumberUp(m.Sampling.NoiseMultiplierEstimate))
+	if ratio := s.DPDSGDRatio; ratio > 0 && ratio < 0.995 {
+		r.line("poisson        DP-D-SGD with --sampling poisson has %s of this error; see --sampling poisson",
+			cli.DecimalUp(ratio, 2))
+	}
+}
+
+// inTurn says where batches in secret cost more than ones that attackers may know: at a large ε.
+func (r *report) inTurn() {
+	m := r.manifest
+	if ratio := m.CyclicErrorAtPrivacy / m.ErrorAtPrivacy; m.Sampled() && ratio > 0 && ratio < 0.995 {
+		r.line("in turn        the dense optimum without --sampling has %s of this error, and needs no secret",
+			cli.DecimalUp(ratio, 2))
 	}
 }

@@ -26,8 +26,9 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newAccountCmd(),
-		newAuditCmd(), newNoiseCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(),
+	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(),
+		newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(),
+		newGraphCmd(), newEpsilonCmd(),
 		newVersionCmd())
 	return root
 }

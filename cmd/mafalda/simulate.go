@@ -25,13 +25,19 @@ func newSimulateCmd() *cobra.Command {
 a part of the records, in b batches that it visits in turn; that no record takes part more often, or sooner again, than a strategy
 was made for is checked while training. Methods with the same seed have the same data, start and Z.
 
-Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network), and folders of exports.
+Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network), mafalda-plain, and folders of
+exports.
 The noise protects a record against everybody who sees all messages: mu of Gaussian differential privacy.
 
 With --sampling poisson nodes draw their batches in secret instead, and levels are given by --epsilon and --delta: every record
 takes part with probability w/b in every w-th step, where w is the number of bands of a method's strategy (1 for dp-d-sgd), so that
 batches are as large as cyclic ones in expectation. Noise is what the accountant of that asks for. Sums are divided by the expected
 size, and empty batches take noise and a step.
+
+Nodes train with momentum, learning rates that change (times --learning-rate), weight decay (times the rate), local steps, rounds
+of gossip and gradient tracking, over networks that change or fail, and they may miss steps. mafalda and d-mf then know of it,
+mafalda-plain is the optimum of the network that does not. An export that was made for such training brings it along, and is
+refused for other flags. The line "noise" compares the squared error that the noise alone makes of the models with the predicted one.
 
 With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted simulation goes
 on where it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and
@@ -43,6 +49,8 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
   mafalda simulate --task housing --data cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
   mafalda simulate --T 380 -k 20 --methods none,blt,dp-d-sgd --mu 0.5      # blt: a folder from mafalda optimize -o blt
   mafalda simulate --sampling poisson --epsilon 0.5,2,8                    # compare with the same levels without --sampling
+  mafalda simulate --momentum 0.9 --learning-rates warmup-cosine --learning-rate 0.01
+  mafalda simulate --missed-steps 0.1 --carry
   mafalda simulate --task logistic --graph erdos:50,0.2 --epsilon 2,8 --delta 1e-6 --json`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),

@@ -144,6 +144,8 @@ class Noise:
     def __init__(self, directory: str, node: str, dim: int, seed: int, noise_std: float = None):
         with open(os.path.join(directory, "manifest.json"), encoding="utf-8") as f:
             self.manifest = json.load(f, object_pairs_hook=_once, parse_constant=_no_number)
+        if "space" in self.manifest:
+            raise ValueError("its nodes share noise in pairs, which only `mafalda noise` draws: no row goes without its shared part")
         self._check_hashes(directory)
         self._check_inverse(directory)
         self.steps, self.dim, self.next = self.manifest["steps"], dim, 0
@@ -158,6 +160,8 @@ class Noise:
     def _level(self, wanted):
         promised = self.manifest.get("privacy", {}).get("noise_std")
         privacy = self.manifest.get("privacy")
+        if self.manifest.get("sampling", {}).get("scheme", "cyclic") != "cyclic":
+            raise ValueError("the export is private only with batches that are drawn in secret, which is not for batch t mod b: see docs/noise.md")
         if privacy is not None:
             contribution = {"zero-out": 1, "replace-one": 2}[privacy["adjacency"]] * privacy["clip"]
             if not promised * privacy["mu"] >= contribution * (1 - 1e-12):

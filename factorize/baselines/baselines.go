@@ -18,13 +18,26 @@ const (
 	DMF     = "d-mf"
 )
 
+// TrainedGap is the gap to which DMF is optimized for training that is not plain, whose Gram matrices are worse
+// conditioned.
+const TrainedGap = 1e-7
+
 // Names returns the names of all of them, in the order of tables.
 func Names() []string { return []string{DPDSGD, AntiPGD, DMF} }
 
-// New makes the strategy of this name for the schema's T steps; only DMF takes time and depends on the rest of the
-// schema. DMF is optimized to the smallest gap that rounding leaves provable, because its error on another workload is
-// not stationary in it. The errors are an unknown name, those of the optimization, and the context's if it ends first.
+// New makes the strategy of this name for plain training, as NewFor does.
 func New(ctx context.Context, name string, schema participation.Schema) (strategy.Strategy, error) {
+	return NewFor(ctx, name, workload.Spec{}, schema)
+}
+
+// NewFor makes the strategy of this name for the schema's T steps; only DMF takes time, and depends on the rest of the
+// schema and on how s trains: it knows the optimizer, and no network. DMF is optimized to the smallest gap that rounding
+// leaves provable, or to TrainedGap, because its error on another workload is not stationary in it; where some noise
+// costs nothing, as far as that goes. The errors are an unknown name, those of Spec.Check and of the optimization, and the context's if it
+// ends first.
+func NewFor(
+	ctx context.Context, name string, s workload.Spec, schema participation.Schema,
+) (strategy.Strategy, error) {
 	steps := schema.Steps()
 	switch name {
 	case DPDSGD:
@@ -32,16 +45,23 @@ func New(ctx context.Context, name string, schema participation.Schema) (strateg
 	case AntiPGD:
 		return strategy.AntiPGD(steps), nil
 	case DMF:
-		return prefixOptimum(ctx, schema)
+		return centralOptimum(ctx, s.Centralized(), schema)
 	}
 	return nil, fmt.Errorf("no baseline is called %q", name)
 }
 
-// prefixOptimum is the certified optimum of centralized learning.
-func prefixOptimum(ctx context.Context, schema participation.Schema) (strategy.Strategy, error) {
+// centralOptimum is the certified optimum of centralized learning.
+func centralOptimum(ctx context.Context, s workload.Spec, schema participation.Schema) (strategy.Strategy, error) {
 	steps := schema.Steps()
-	prefix := factorize.Mean(workload.PrefixGram(steps))
-	r, err := factorize.Dense{}.Optimize(ctx, prefix, schema, factorize.Options{Gap: factorize.MinGap(steps)})
+	h, err := workload.Gram(ctx, nil, steps, workload.Options{Spec: s})
+	if err != nil {
+		return nil, err
+	}
+	gap := factorize.MinGap(steps)
+	if !s.IsPlain() {
+		gap = max(gap, TrainedGap)
+	}
+	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{Gap: gap})
 	switch {
 	case err != nil:
 		return nil, err

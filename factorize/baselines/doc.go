@@ -5,5 +5,6 @@
 //	d-mf      the optimum for the centralized prefix workload under the same participation (Denisov et al. 2022,
 //	          Choquette-Choo et al. 2023), used on the network as it is
 //
-// None of them knows the network: they are the same on every one.
+// None of them knows the network: they are the same on every one. D-MF and the square roots of this package can know
+// the optimizer, so that what is left between them and the optimum is what knowing the network is worth.
 package baselines

@@ -43,7 +43,7 @@ var ErrInterrupted = errors.New("interrupted")
 // Run runs a program's root command and returns the exit code. Errors go to stderr as one line.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return Usagef("%s (see '%s --help')", flagText(err), cmd.CommandPath())
+		return Usagef("%s%s (see '%s --help')", flagText(err), flagMeant(cmd, err), cmd.CommandPath())
 	})
 	var profiles profiling
 	profiles.bind(root)

@@ -13,12 +13,14 @@ import (
 )
 
 // ExportNetworkFlags name the files that an export's network came from.
-type ExportNetworkFlags struct{ Graph, GossipMatrix string }
+type ExportNetworkFlags struct{ Graph, GossipMatrix, GraphSequence string }
 
 // Bind adds the flags to a command.
 func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.Graph, "graph", "g", "", "the graph `file` the export was made for")
 	cmd.Flags().StringVar(&f.GossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
+	cmd.Flags().StringVar(&f.GraphSequence, "graph-sequence", "",
+		"the `file` of networks that take turns the export was made for")
 }
 
 // Load reads the network that the flags name; nil if they name none, or not all of its files. Its errors are those of
@@ -27,15 +29,16 @@ func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph
 	if *f == (ExportNetworkFlags{}) {
 		return nil, nil
 	}
-	o, err := plan.NetworkOptions(e.Manifest, plan.NetworkFiles{Graph: f.Graph, GossipMatrix: f.GossipMatrix})
+	o, err := plan.NetworkOptions(e.Manifest, plan.NetworkFiles{Graph: f.Graph, GossipMatrix: f.GossipMatrix,
+		GraphSequence: f.GraphSequence})
 	var (
 		failed  *plan.FailedError
 		missing *plan.MissingFilesError
 	)
 	switch {
 	case errors.Is(err, plan.ErrNoNetwork):
-		return nil, Usagef("%s is for the prefix workload, which has no network: leave out --graph and "+
-			"--gossip-matrix", e.Dir)
+		return nil, Usagef("%s is for the prefix workload, which has no network: leave out --graph, "+
+			"--gossip-matrix and --graph-sequence", e.Dir)
 	case errors.As(err, &failed) || errors.As(err, &missing):
 		return nil, nil // whoever uses the export says so
 	case err != nil:
@@ -76,6 +79,9 @@ func (f *ExportNetworkFlags) Note(missing plan.NetworkFiles) string {
 	}
 	if missing.GossipMatrix != "" && f.GossipMatrix == "" {
 		note += fmt.Sprintf(" --gossip-matrix FILE (it was %s)", missing.GossipMatrix)
+	}
+	if missing.GraphSequence != "" && f.GraphSequence == "" {
+		note += fmt.Sprintf(" --graph-sequence FILE (it was %s)", missing.GraphSequence)
 	}
 	return note
 }

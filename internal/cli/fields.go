@@ -51,6 +51,8 @@ func flagOf(field string) string {
 		return "start"
 	case "ParametersOnly":
 		return "no-dense"
+	case "GossipFile":
+		return "gossip-matrix"
 	}
 	var name strings.Builder
 	for i, r := range field {

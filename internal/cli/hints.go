@@ -28,6 +28,9 @@ func hinted(cmd *cobra.Command, err error) string {
 	if errors.Is(err, graph.ErrAsymmetric) {
 		hint(graph.ErrAsymmetric, ": use --directed")
 	}
+	if errors.Is(err, noise.ErrNeighbours) {
+		hint(noise.ErrNeighbours, " (see 'mafalda keys --help'; --key, --peers and --runs begin a run with --new)")
+	}
 	if errors.Is(err, plan.ErrEstimate) {
 		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
 	}
@@ -36,6 +39,7 @@ func hinted(cmd *cobra.Command, err error) string {
 		draw         *graph.DrawError
 		disconnected *graph.DisconnectedError
 		steps        *simulate.StepsError
+		training     *simulate.TrainingError
 		lost         *noise.LostError
 		pairs        *averaging.PairsError
 		size         *dpps.SizeError
@@ -57,6 +61,9 @@ func hinted(cmd *cobra.Command, err error) string {
 	}
 	if errors.As(err, &steps) {
 		hint(steps, fmt.Sprintf(" (use --T %d)", steps.Steps))
+	}
+	if errors.As(err, &training) {
+		hint(training, " (without flags of what is trained, it is what the export was made for)")
 	}
 	if errors.As(err, &lost) {
 		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))

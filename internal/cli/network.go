@@ -22,6 +22,7 @@ type NetworkFlags struct {
 	Directed   bool
 	strict     bool
 	Seed       uint64
+	Sequence   string // path of networks that take turns; bound by WorkloadFlags
 }
 
 // GossipGiven reports whether --gossip is on the command line.
@@ -34,7 +35,7 @@ func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.GossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.Directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
-	cmd.Flags().Var((*SeedNumber)(&f.Seed), "seed", "seed of random graphs")
+	cmd.Flags().Var((*SeedNumber)(&f.Seed), "seed", "seed of random graphs and random estimates")
 	CompleteWith(cmd, "gossip", graph.Schemes())
 }
 
@@ -64,7 +65,7 @@ func CompleteGraph(_ *cobra.Command, _ []string, start string) ([]string, cobra.
 // options returns what the flags say; without --gossip, byDefault makes the gossip matrix.
 func (f *NetworkFlags) options(byDefault graph.Scheme) (graph.NetworkOptions, error) {
 	o := graph.NetworkOptions{Source: f.Source, Scheme: byDefault, GossipFile: f.GossipFile, Directed: f.Directed,
-		Strict: f.strict, Seed: f.Seed}
+		Strict: f.strict, Seed: f.Seed, GraphSequence: f.Sequence}
 	if f.GossipFile != "" {
 		if f.GossipGiven() {
 			return o, errors.New("--gossip and --gossip-matrix: only one of them")

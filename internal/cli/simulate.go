@@ -12,6 +12,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/simulate"
+	"mafalda/workload"
 )
 
 // The run that is simulated unless flags say otherwise.
@@ -25,8 +26,9 @@ const (
 type SimulateFlags struct {
 	task                              simulate.TaskOptions
 	network                           NetworkFlags
+	workload                          WorkloadFlags
 	steps, participations, separation int
-	rounds, seeds, testRows           int
+	seeds, testRows                   int
 	methods                           []string
 	mus, epsilons                     []float64
 	delta                             float64
@@ -49,18 +51,21 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 		"epochs: how often a record takes part (default 20 if 20 divides T)")
 	fl.VarP((*WholeNumber)(&f.separation), "separation", "b",
 		"batches of a node: steps between participations (default T/k)")
-	f.rounds = 1
-	fl.Var((*WholeNumber)(&f.rounds), "rounds", "gossip rounds in a step")
-	fl.StringSliceVar(&f.methods, "methods", simulate.MethodNames(), "what to compare; folders of exports, too")
+	f.workload.Bind(cmd, &f.network)
+	HiddenAlias(cmd, "rounds", "gossip-rounds")
+	fl.StringSliceVar(&f.methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
+		"what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain training\n"+
+			"(there by default if there is more)")
 	fl.Float64SliceVar(&f.mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
 	fl.Float64SliceVar(&f.epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "for which epsilon is reported")
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
-	fl.StringVar(&f.sampling, "sampling", simulate.InTurn.String(),
-		"batches: cyclic (cut once, visited in turn) or poisson (drawn in secret, of as many records in expectation)")
+	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation) or\n"+
+			"bins (drawn once, in secret, independently for every record: no permutation cut into equal batches)")
 	fl.Var((*WholeNumber)(&f.bandwidth), "bandwidth",
-		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2)")
+		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default: all)")
 	f.seeds = 10
 	fl.Var((*WholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
 	fl.Float64Var(&f.learningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
@@ -71,7 +76,7 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	CompleteWith(cmd, "task", simulate.TaskNames())
 	CompleteWith(cmd, "methods", simulate.MethodNames())
 	CompleteWith(cmd, "adjacency", accounting.Adjacencies())
-	CompleteWith(cmd, "sampling", simulate.Schemes())
+	CompleteWith(cmd, "sampling", participation.Schemes())
 }
 
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
@@ -84,7 +89,14 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	if err != nil {
 		return nil, Usage(err)
 	}
-	options, err := f.options(cmd)
+	spec, err := f.workload.Spec(cmd)
+	if err == nil { // decay waits for the rate of the task, if none is given
+		err = spec.At(f.learningRate).Check(schema.Steps())
+	}
+	if err != nil {
+		return nil, Usage(err)
+	}
+	options, err := f.options(cmd, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +123,7 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	for _, text := range n.Notes {
 		note(text)
 	}
-	config := simulate.Config{Schema: schema, Rounds: f.rounds, LearningRate: f.learningRate, Clip: f.clip,
+	config := simulate.Config{Schema: schema, Workload: spec, LearningRate: f.learningRate, Clip: f.clip,
 		TestRows: f.testRows}
 	if f.testRows == 0 {
 		config.TestRows = -1 // all
@@ -130,19 +142,22 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 }
 
 // options are those of the study, but for the adjacency. Defaults are those of the sampling.
-func (f *SimulateFlags) options(cmd *cobra.Command) (o simulate.StudyOptions, err error) {
+func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
 	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth}
-	if o.Sampling, err = simulate.ParseScheme(f.sampling); err != nil {
+	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
 		return o, simulateError(err)
 	}
 	if !given("methods") {
-		o.Methods = o.Sampling.Methods()
+		if f.network.Sequence != "" { // it comes with the network
+			spec.GraphSequence = new(workload.Sequence)
+		}
+		o.Methods = simulate.MethodsFor(o.Sampling, spec)
 	}
 	switch {
 	case given("epsilon"):
 		o.Epsilons = f.epsilons
-	case given("mu") || o.Sampling == simulate.InTurn:
+	case given("mu") || o.Sampling == participation.InTurn:
 		o.Mus = f.mus
 	}
 	return o, nil
@@ -152,7 +167,7 @@ func (f *SimulateFlags) options(cmd *cobra.Command) (o simulate.StudyOptions, er
 func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	for name, v := range map[string]int{"T": f.steps, "participations": f.participations, "separation": f.separation,
-		"bandwidth": f.bandwidth, "records": f.task.Records, "rounds": f.rounds, "seeds": f.seeds} {
+		"bandwidth": f.bandwidth, "records": f.task.Records, "seeds": f.seeds} {
 		if given(name) && v < 1 {
 			return Usagef("--%s %d: must be at least 1", name, v)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mafalda/export"
 	"mafalda/internal/fault"
 	"mafalda/internal/simulated"
 	"mafalda/participation"
@@ -29,7 +30,8 @@ func Simulating(s *simulate.Study, bar *Progress,
 		switch {
 		case errors.As(err, &argument):
 			err = simulateError(err)
-		case errors.Is(err, participation.ErrViolated) || errors.Is(err, simulate.ErrData):
+		case errors.Is(err, participation.ErrViolated) || errors.Is(err, simulate.ErrData) ||
+			errors.Is(err, export.ErrPrivacy):
 			err = Usage(err)
 		}
 		if err == nil && r.Diverged > 0 {
@@ -49,12 +51,19 @@ func WriteSimulationJSON(w io.Writer, rows []simulate.Row) error {
 func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []simulate.Row, dir string) error {
 	c, o, n := s.Config(), s.Options(), s.Network()
 	fmt.Fprintf(w, "graph          %s\n", n.Line())
-	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(c.Rounds, "round"))
+	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), Count(max(c.Workload.GossipRounds, 1), "round"))
 	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(),
 		c.LearningRate)
-	if o.Sampling == simulate.InTurn {
+	for _, line := range WorkloadLines(c.Workload) {
+		fmt.Fprintln(w, line)
+	}
+	switch o.Sampling {
+	case participation.InTurn:
 		fmt.Fprintf(w, "participation  %v\n", c.Schema)
-	} else {
+	case participation.Bins:
+		fmt.Fprintf(w, "sampling       %v: every record once, in secret, into one of %d batches, which are visited in turn\n",
+			o.Sampling, c.Schema.Separation())
+	default:
 		fmt.Fprintf(w, "sampling       %v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in "+
 			"expectation\n", o.Sampling, float64(c.Schema.Steps())/float64(c.Schema.Separation()))
 	}
@@ -73,7 +82,7 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	for _, r := range rows {
 		seconds = append(seconds, r.Seconds)
 	}
-	fmt.Fprintf(w, "\ncost           %.3g s a run\n", slices.Max(seconds))
+	fmt.Fprintf(w, "\n%scost           %.3g s a run\n", noiseLine(rows), slices.Max(seconds))
 	if dir != "" {
 		fmt.Fprintf(w, "written        %s\n", dir)
 	} else {
@@ -89,7 +98,7 @@ func simulationTable(w io.Writer, rows []simulate.Row, byEpsilon bool) error {
 	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
 	drawn := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Sampling != "" })
 	if drawn {
-		header[1] = "bands"
+		header[1] = "groups"
 	}
 	if classes {
 		header = append(header, "accuracy")
@@ -168,4 +177,42 @@ func remark(r *simulate.Row) string {
 		text += fmt.Sprintf("%s diverged", Count(r.Diverged, "run"))
 	}
 	return text
+}
+
+// noiseLine says how far the errors that the noise alone makes of the models are from what the Gram matrix predicts: of
+// every method, at the level where they differ most. It is empty if nothing is predicted.
+func noiseLine(rows []simulate.Row) string {
+	worst := map[string]simulate.Row{}
+	var order []string
+	for _, r := range rows {
+		if r.NoiseError == nil || r.NoiseError.Predicted == nil {
+			continue
+		}
+		now, _ := r.NoiseError.Deviation()
+		before, there := worst[r.Method]
+		if !there {
+			order = append(order, r.Method)
+		}
+		if was, _ := before.NoiseError.Deviation(); !there || now > was {
+			worst[r.Method] = r
+		}
+	}
+	if len(order) == 0 {
+		return ""
+	}
+	text := "noise          squared error measured / predicted: "
+	for i, name := range order {
+		e := worst[name].NoiseError
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s %.3f", name, e.Measured / *e.Predicted)
+		if e.StdErr != nil {
+			text += fmt.Sprintf(" ± %.3f", *e.StdErr / *e.Predicted)
+		}
+		if d, _ := e.Deviation(); e.Off() {
+			text += fmt.Sprintf(" (%.1f standard errors off)", d)
+		}
+	}
+	return text + "\n"
 }

@@ -17,12 +17,16 @@ type ThreatFlags struct {
 	rounds                     int
 	own, shared                float64
 	secure, forget             bool
+	training                   WorkloadFlags
 }
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
 
-// Bind adds the flags to a command.
-func (f *ThreatFlags) Bind(cmd *cobra.Command) {
+// Bind adds the flags to a command; that of networks that take turns fills network.
+func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
+	f.training.BindOptimizer(cmd)
+	f.training.BindChanges(cmd, network)
+	f.training.BindAbsence(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
 	fl.StringVar(&f.strategy, "strategy", "", "the export `folder` whose strategy mf-d-sgd runs")
@@ -30,6 +34,9 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command) {
 		"pndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
 	f.rounds = 1
 	fl.Var((*WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
+	if err := fl.MarkHidden("rounds"); err != nil { // --gossip-rounds is that of all algorithms
+		panic(err)
+	}
 	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
 	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
 	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
@@ -38,12 +45,14 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command) {
 	CompleteWith(cmd, "trust", threat.Trusts())
 }
 
-// Algorithm returns the algorithm, over so many steps.
+// Algorithm returns the algorithm, over so many steps. On says on which networks.
 func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
 	given := cmd.Flags().Changed
 	switch {
 	case given("rounds") && f.algorithm != "muffliato":
-		return threat.Algorithm{}, Usagef("--rounds is for --algorithm muffliato")
+		return threat.Algorithm{}, Usagef("--rounds is for --algorithm muffliato: use --gossip-rounds")
+	case given("rounds") && given("gossip-rounds"):
+		return threat.Algorithm{}, Usagef("--rounds and --gossip-rounds are the same: only one of them")
 	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
 		return threat.Algorithm{}, Usagef("--own-noise and --shared-noise are for --algorithm decor")
 	case f.strategy != "" && f.algorithm != "mf-d-sgd":
@@ -59,6 +68,9 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "antipgd":
 		a = threat.AntiPGD()
 	case "muffliato":
+		if given("gossip-rounds") {
+			f.rounds = f.training.rounds
+		}
 		a, err = threat.Muffliato(f.rounds)
 	case "decor":
 		a, err = threat.DECOR(f.own, f.shared)
@@ -68,6 +80,9 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 		a, err = f.load(steps)
 	default:
 		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames[:], ", "))
+	}
+	if err == nil {
+		a, err = f.trained(cmd, a, steps)
 	}
 	return a, Usage(err)
 }

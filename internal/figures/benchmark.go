@@ -56,7 +56,7 @@ func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 	var series []Series
 	at, names := map[string]int{}, benchmarks.NamesOf(rows)
 	for _, r := range rows {
-		if r.KB() != kb || r.Strategy == benchmarks.Dense || r.Ratio <= 1 {
+		if r.KB() != kb || r.Strategy == benchmarks.Dense || r.Ratio <= 1 { // 0 where batches are drawn in secret
 			continue
 		}
 		graph := names.Of(&r)
@@ -70,5 +70,5 @@ func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 		return nil, nil
 	}
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
-	return Dots(title, "loss above the certified optimum, in percent", benchmarks.Strategies()[1:], series)
+	return Dots(title, "loss above the certified optimum, in percent", benchmarks.OfLoss()[1:], series)
 }

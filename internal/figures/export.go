@@ -13,7 +13,7 @@ import (
 )
 
 // ExportNames returns the names of the pictures of an export: those of Export and, with its network, errors,
-// spectrum and, where batches are drawn in secret, sampling.
+// spectrum and, under Poisson sampling, sampling.
 func ExportNames(m *export.Manifest, network bool) []string {
 	names := []string{"matrices"}
 	if len(m.History) > 1 {
@@ -22,7 +22,7 @@ func ExportNames(m *export.Manifest, network bool) []string {
 	if network {
 		names = append(names, "errors", "spectrum")
 	}
-	if network && m.Sampled() {
+	if network && m.Sampled() && !m.Binned() {
 		names = append(names, "sampling")
 	}
 	return names

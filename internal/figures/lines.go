@@ -27,6 +27,7 @@ type Axes struct {
 	Dots        bool    // mark the points, without a line between them
 	Marks       bool    // mark the points on the line
 	MaxY        float64 // 0: that of the highest curve; what is above is cut off
+	Beside      bool    // the legend stands beside the plot, not in it
 }
 
 // Lines draws curves in one plot. A curve without points is left out, and leaves its colour unused.
@@ -76,13 +77,27 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	p.Legend.Top = true
 	p.Legend.Padding = vg.Points(2)
 	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
-	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}, nil
+	f := &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}
+	if axes.Beside {
+		return f.legendBeside(), nil
+	}
+	return f, nil
+}
+
+// legendBeside moves the legend of a figure of one plot out of it, to the right.
+func (f *Figure) legendBeside() *Figure {
+	p, legend := f.plots[0], plot.New()
+	legend.HideAxes()
+	legend.Legend, p.Legend = p.Legend, legend.Legend
+	legend.Legend.Left, legend.Legend.XOffs, legend.Legend.YOffs = true, 0, -vg.Points(36)
+	legend.Legend.Padding = vg.Points(4)
+	return &Figure{plots: []*plot.Plot{p, legend}, widths: []float64{7, 2.5}, width: 9.5 * vg.Inch, height: f.height}
 }
 
 // scale sets the ranges and the ticks of both axes, for so many curves with values from low to high.
 func (a Axes) scale(p *plot.Plot, low, high float64, drawn int) {
 	room := 0.05 // above the highest curve, for the legend
-	if drawn > 1 {
+	if drawn > 1 && !a.Beside {
 		room += 0.06 * float64(drawn)
 	}
 	if a.LogY {

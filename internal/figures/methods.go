@@ -13,6 +13,8 @@ func methodColour(name string) (index int, known bool) {
 		return 2, true
 	case "antipgd":
 		return 3, true
+	case "mafalda-plain":
+		return 4, true
 	case "none":
 		return 6, true
 	}

@@ -1,32 +1,72 @@
 package figures
 
 import (
+	"encoding/csv"
 	"fmt"
-	"math"
+	"io"
+	"strconv"
 
+	"mafalda/benchmarks"
 	"mafalda/plan"
 )
 
 // Sampling shows the squared error at the same privacy, over ε: a line a number of bands with Poisson sampling, and the
-// least of them, all relative to the dense optimum for batches in turn.
+// best number at every ε, all relative to the dense optimum for batches in turn.
 func Sampling(c *plan.SamplingCurves) (*Figure, error) {
-	least := Curve{Name: "the best of them", X: c.Epsilons, Y: make([]float64, len(c.Epsilons)), Dashed: true}
-	for i := range least.Y {
-		least.Y[i] = math.Inf(1)
+	p, epsilons := c.Problem, c.Levels.Epsilons
+	source := "no network"
+	if p.Network != nil {
+		source = p.Network.Origin.Source
 	}
-	var curves []Curve
+	optimum := Curve{Name: "certified optimum, in turn", Method: "mafalda", X: epsilons}
+	for range epsilons {
+		optimum.Y = append(optimum.Y, 1)
+	}
+	curves := []Curve{optimum}
 	for _, b := range c.Bands {
-		curve := Curve{Name: fmt.Sprintf("w = %d", b.Bandwidth), X: c.Epsilons}
+		curve := Curve{Name: fmt.Sprintf("%d bands", b.Bandwidth), X: epsilons, Y: ratios(b.At)}
 		if b.Bandwidth == 1 {
-			curve.Name = "w = 1 (DP-D-SGD)"
-		}
-		for i, e := range b.Errors {
-			ratio := e / c.Cyclic[i]
-			curve.Y = append(curve.Y, ratio)
-			least.Y[i] = math.Min(least.Y[i], ratio)
+			curve.Name, curve.Method = "1 band (DP-D-SGD)", "dp-d-sgd"
 		}
 		curves = append(curves, curve)
 	}
-	return Lines(Axes{Title: fmt.Sprintf("Bands and Poisson sampling, delta = %g", c.Delta), X: "epsilon",
-		Y: "squared error over that of the optimum for batches in turn", LogX: true, MaxY: 2}, append(curves, least))
+	best := Curve{Name: "best number of bands", Method: "none", X: epsilons, Y: ratios(c.Best), Dashed: true}
+	title := fmt.Sprintf("Poisson sampling at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %v", source,
+		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), c.Levels.Delta)
+	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
+		MaxY: 2, Beside: true}, append(curves, best))
+}
+
+func ratios(at []benchmarks.AtPrivacy) []float64 {
+	var all []float64
+	for _, a := range at {
+		all = append(all, a.Ratio)
+	}
+	return all
+}
+
+// WriteSampling writes a line of CSV for every ε and number of bands, those of the picture and the best one, with all
+// digits.
+func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
+	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
+		"cyclic_error_at_privacy", "ratio", "best"}}
+	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
+	for i, epsilon := range c.Levels.Epsilons {
+		best, listed := c.Best[i], false
+		add := func(at benchmarks.AtPrivacy) {
+			lines = append(lines, []string{float(epsilon), float(at.Delta), strconv.Itoa(at.Bands),
+				float(at.NoiseMultiplier), float(at.Error), float(c.Cyclic[i]), float(at.Ratio),
+				strconv.FormatBool(at.Bands == best.Bands)})
+		}
+		for _, b := range c.Bands {
+			if !listed && b.Bandwidth >= best.Bands {
+				listed = true
+				if b.Bandwidth > best.Bands {
+					add(best)
+				}
+			}
+			add(b.At[i])
+		}
+	}
+	return csv.NewWriter(w).WriteAll(lines)
 }

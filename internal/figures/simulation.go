@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mafalda/internal/study"
+	"mafalda/participation"
 	"mafalda/simulate"
 )
 
@@ -20,7 +21,7 @@ func lossName(s *simulate.Study, level float64) string {
 
 // levelName is what the levels of a study are.
 func levelName(s *simulate.Study) string {
-	if s.Options().Sampling != simulate.InTurn {
+	if s.Options().Sampling != participation.InTurn {
 		return "epsilon"
 	}
 	return "mu"

@@ -29,7 +29,7 @@ var rooms = [][]string{
 	{"internal/study"},
 	{"internal/dense", "internal/npy"},
 	{"internal/files", "internal/gemm", "internal/simulated", "internal/version"},
-	{"internal/fault", "internal/limits", "internal/parallel", "internal/rounding", "internal/series",
+	{"internal/fault", "internal/limits", "internal/parallel", "internal/rounding", "internal/rows", "internal/series",
 		"internal/strictjson", "internal/house"},
 }
 

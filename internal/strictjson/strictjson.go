@@ -103,6 +103,19 @@ func codeUnit(b []byte) int {
 	return int(v)
 }
 
+// Shaped is a type whose JSON is not made of its own fields, but by its methods MarshalJSON and UnmarshalJSON.
+type Shaped interface {
+	JSONShape() any // a value of what it is made of, a struct as Decode takes it
+}
+
+// shapeOf returns what the JSON of a type is made of.
+func shapeOf(t reflect.Type) reflect.Type {
+	if s, ok := reflect.Zero(t).Interface().(Shaped); ok {
+		return reflect.TypeOf(s.JSONShape())
+	}
+	return t
+}
+
 // walker compares valid JSON, token by token, with a type. Its depth is the type's.
 type walker struct{ d *json.Decoder }
 
@@ -110,9 +123,13 @@ func (w walker) value(t reflect.Type, path string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	t = shapeOf(t)
 	token, err := w.d.Token()
 	if err != nil {
 		return err
+	}
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return w.raw(token, path)
 	}
 	switch v := token.(type) {
 	case nil:
@@ -183,6 +200,19 @@ func (w walker) array(t reflect.Type, path string) error {
 	}
 	_, err := w.d.Token()
 	return err
+}
+
+// raw reads the rest of what a json.RawMessage takes: a text, or an array of numbers.
+func (w walker) raw(token json.Token, path string) error {
+	switch v := token.(type) {
+	case string:
+		return nil
+	case json.Delim:
+		if v == '[' {
+			return w.array(reflect.TypeFor[[]float64](), path)
+		}
+	}
+	return fmt.Errorf("%s must be a string or an array", name(path))
 }
 
 // number refuses what does not fit the type.

@@ -1,0 +1,125 @@
+package benchmarks
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"mafalda/accounting"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// Errors at a privacy are what they are by definition: in turn the loss over μ², in secret the squared error of the
+// bands times the square of a noise multiplier that the accountant accepts, the least over all numbers of bands.
+func TestAtPrivacy(t *testing.T) {
+	ctx, computed := context.Background(), 0
+	cases := []Case{prefixCase(t, &computed)}
+	levels := Privacies{[]float64{0.5, 12}, 1e-5}
+	m := NewMeasurer(cases, levels)
+	rows := map[string]Row{}
+	for _, cell := range Cells(cases) {
+		r, err := m.Measure(ctx, cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows[r.Strategy] = r
+	}
+	single, err := participation.NewCyclic(24, 1, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bandsSeen := map[int]bool{}
+	for i, epsilon := range levels.Epsilons {
+		mu, err := accounting.MuFromDP(epsilon, levels.Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range OfLoss() {
+			r := rows[name]
+			if at := r.AtPrivacy[i]; at.Epsilon != epsilon || at.Delta != levels.Delta || at.Ratio != r.Ratio ||
+				math.Abs(at.Error-r.Loss/(mu*mu)) > 1e-10*at.Error || at.Bands != 0 {
+				t.Errorf("%s: %+v", name, at)
+			}
+		}
+		least := math.Inf(1)
+		for w := 1; w <= 8; w++ {
+			best, err := factorize.Banded{Bandwidth: w}.Optimize(ctx, factorize.Mean(workload.PrefixGram(24)), single,
+				factorize.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: float64(w) / 8,
+				Rounds: 24 / w, Epsilon: epsilon, Delta: levels.Delta})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if 24%w == 0 { // else there are more rounds, and more noise
+				least = math.Min(least, p.NoiseMultiplier*p.NoiseMultiplier*best.SquaredError)
+			}
+		}
+		best, plain, dense := rows[SampledBest].AtPrivacy[i], rows[SampledDPDSGD].AtPrivacy[i], rows[Dense].AtPrivacy[i]
+		bandsSeen[best.Bands] = true
+		if best.Error > least*(1+1e-4) || best.Ratio != best.Error/dense.Error || best.Error > plain.Error ||
+			best.NoiseMultiplier == 0 {
+			t.Errorf("best bands: %+v, want %v", best, least)
+		}
+		if s := plain.NoiseMultiplier; plain.Bands != 1 || math.Abs(plain.Error-s*s*24*25/2) > 1e-9*plain.Error {
+			t.Errorf("one band: %+v", plain)
+		}
+	}
+	if len(bandsSeen) != 2 || rows[SampledDPDSGD].MemoryFloats != 0 || rows[SampledBest].Loss != 0 {
+		t.Errorf("%v, %+v", bandsSeen, rows[SampledBest])
+	}
+}
+
+func TestBadPrivacies(t *testing.T) {
+	computed := 0
+	c := prefixCase(t, &computed)
+	for name, tc := range map[string]struct {
+		levels Privacies
+		field  string
+	}{
+		"delta":        {Privacies{[]float64{1}, 0}, "Delta"},
+		"not a delta":  {Privacies{[]float64{1}, math.NaN()}, "Delta"},
+		"epsilon":      {Privacies{[]float64{1, 0}, 1e-6}, "Epsilon"},
+		"infinite":     {Privacies{[]float64{math.Inf(1)}, 1e-6}, "Epsilon"},
+		"twice":        {Privacies{[]float64{1, 2, 1}, 1e-6}, "Epsilon"},
+		"out of reach": {Privacies{[]float64{1e-9}, 1e-12}, "Epsilon"},
+	} {
+		_, err := NewStudy([]Case{c}, graph.NetworkOptions{}, tc.levels)
+		var a *fault.Argument
+		if !errors.As(err, &a) || a.Field != tc.field {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if computed != 0 {
+		t.Error("a Gram matrix was computed first")
+	}
+}
+
+// Noise is found once for all workloads of a schema.
+func TestSampledNoise(t *testing.T) {
+	schema, err := participation.NewCyclic(24, 3, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := SampledNoise{}
+	first, err := n.Multiplier(schema, 3, 2, 1e-6)
+	if err != nil || len(n) != 1 {
+		t.Fatal(first, err)
+	}
+	for at := range n {
+		n[at] = 7
+	}
+	if again, err := n.Multiplier(schema, 3, 2, 1e-6); again != 7 || err != nil {
+		t.Error(again, err)
+	}
+	if _, err := n.Multiplier(schema, 9, 2, 1e-6); err == nil {
+		t.Error("nine of eight batches")
+	}
+}

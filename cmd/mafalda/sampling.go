@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/benchmarks"
+	"mafalda/internal/cli"
+	"mafalda/internal/figures"
+	"mafalda/internal/files"
+	"mafalda/plan"
+	"mafalda/workload"
+)
+
+type samplingFlags struct {
+	network            cli.NetworkFlags
+	schema             cli.SchemaFlags
+	workload           string
+	levels             benchmarks.Privacies
+	out                string
+	force, json, quiet bool
+}
+
+// samplingFile is the result in a folder; the others have its name, with other endings.
+const samplingName, samplingFile = "sampling", "sampling.json"
+
+func newSamplingCmd() *cobra.Command {
+	var f samplingFlags
+	cmd := &cobra.Command{
+		Use:   "sampling",
+		Short: "Compare secret batches with batches in turn, at equal privacy",
+		Long: `Compare what strategies cost on a network where batches are drawn in secret, by Poisson sampling, with the certified optimum
+for batches in turn, whose privacy holds against whoever knows when a record takes part. For every --epsilon and numbers of
+bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon, delta), over that of the optimum with its own.
+A batch of w bands is drawn from one of w groups, every record with probability w/b: as many as in turn, on average.
+
+With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the best strategy for an
+epsilon, and proves that no other number of bands is better.`,
+		Example: `  mafalda sampling --graph florentine --T 380 -k 20
+  mafalda sampling --graph ego.edges --T 380 -k 20 --epsilon 0.5,1,2,4,8,16 -o sampling
+  mafalda sampling --graph erdos:100,0.1 --T 64 -k 4 --delta 1e-5 --json`,
+		Args: cli.NoArgs,
+		RunE: cli.UntilInterrupted(f.run),
+	}
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.Bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging) or message (before)")
+	cli.BindPrivacies(cmd, &f.levels, benchmarks.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
+	fl.StringVarP(&f.out, "output", "o", "", "write table and picture to this `folder`")
+	fl.BoolVar(&f.force, "force", false, "replace files that are there")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	cli.CompleteWith(cmd, "workload", []string{workload.Model.String(), workload.Message.String()})
+	return cmd
+}
+
+func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
+	var p plan.Problem
+	if p.Schema, err = f.schema.Choose(cmd); err != nil {
+		return err
+	}
+	if p.Workload.Kind, err = workload.ParseKind(f.workload); err != nil {
+		return cli.Usage(err)
+	}
+	if err := plan.CheckSamplingCurve(p, f.levels); err != nil { // before a large network is read
+		return cli.LevelError(err)
+	}
+	if p.Network, err = f.network.Load(); err != nil {
+		return err
+	}
+	for _, note := range p.Network.Notes {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), note)
+		}
+	}
+	if err := f.checkFolder(); err != nil {
+		return err
+	}
+	defer func() { cli.RemoveIfEmpty(f.out, err) }()
+	slices.Sort(f.levels.Epsilons)
+	levels := f.levels
+	if f.out != "" { // for the picture
+		levels.Epsilons = plan.Finer(levels.Epsilons)
+	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, func(phase string, fraction float64) {
+		bar.Show(fraction, phase)
+	})
+	bar.Clear()
+	if err != nil {
+		return cli.LevelError(err)
+	}
+	return f.finish(cmd.OutOrStdout(), curves)
+}
+
+func (f *samplingFlags) checkFolder() error {
+	if f.out == "" {
+		return nil
+	}
+	if err := cli.CheckPictures(f.out, []string{samplingName}, f.force); err != nil {
+		return err
+	}
+	return cli.CheckFolder(f.out, samplingFile, f.force)
+}
+
+// finish writes and prints the errors at the ε that were asked for.
+func (f *samplingFlags) finish(w io.Writer, curves *plan.SamplingCurves) error {
+	asked := curves.Only(f.levels.Epsilons)
+	if f.out != "" {
+		picture, err := figures.Sampling(curves)
+		if err != nil {
+			return err
+		}
+		table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
+		if err := files.WriteFile(filepath.Join(f.out, samplingName+".csv"), table, f.force); err != nil {
+			return cli.UsageIfExists(err)
+		}
+		err = cli.WriteResult(f.out, samplingFile, cli.SamplingResultOf(asked),
+			[]figures.Named{{Name: samplingName, Figure: picture}}, f.force)
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.json:
+		return cli.WriteJSON(w, cli.SamplingResultOf(asked))
+	case f.quiet:
+		return nil
+	}
+	return cli.WriteSampling(w, asked, f.out)
+}

@@ -1,0 +1,356 @@
+package factorize
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
+	"mafalda/internal/parallel"
+)
+
+// dualSearch maximizes the dual by Newton's method, where the patterns are a partition:
+//
+//	D(Λ) = 2 tr (FᵀHF)^(1/2) - Σ_i y_i,     Λ = FFᵀ block diagonal over the patterns, with y_i on block i's diagonal.
+//
+// D is concave, its gradient is the block-diagonal part of X(Λ) = Λ⁻¹ # H (the X with XΛX = H) less one unit of trace a
+// block, and where that vanishes X is the optimum within the mask. What makes the primal hard, an H or an X that is far
+// from stationary in time and graded over many powers of ten, does not matter here: with S and d such that X = SSᵀ and
+// SᵀΛS = diag(d),
+//
+//	-∇²D: A ↦ the blocks of S W Sᵀ,   W[i,j] = (SᵀAS)[i,j]/(d_i + d_j),
+//
+// two products of T×T matrices an application; the Newton step is found by conjugate gradients. Every iteration takes
+// an eigendecomposition, so that this is for the problems for which descent in the primal is slow.
+//
+// The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
+type dualSearch struct {
+	steps    int
+	h        []float64
+	patterns [][]int
+	size     int // unknowns
+
+	point dualPoint
+}
+
+// dualPoint is what is known at a Λ.
+type dualPoint struct {
+	theta    []float64
+	value    float64
+	s, st    []float64 // S and Sᵀ
+	d        []float64
+	gradient []float64
+}
+
+const (
+	newtonSteps     = 60
+	newtonSolves    = 400   // conjugate gradients for a step, at most
+	newtonPrecision = 0.03  // of these, relatively,
+	newtonRough     = 3     // times that
+	newtonFar       = 1e-4  // where D may increase by so much, relatively
+	newtonIncrease  = 1e-4  // Armijo's constant
+	newtonShortest  = 1e-10 // of a step
+)
+
+func newDualSearch(h []float64, k mask) *dualSearch {
+	n := &dualSearch{steps: k.schema.Steps(), h: h, patterns: k.schema.Disjoint()}
+	for _, p := range n.patterns {
+		n.size += 1 + len(p)*(len(p)-1)/2
+	}
+	return n
+}
+
+// unknowns calls visit for every pattern with where its unknowns start.
+func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
+	at := 0
+	for _, p := range n.patterns {
+		visit(p, at)
+		at += 1 + len(p)*(len(p)-1)/2
+	}
+}
+
+// from returns the unknowns of the Λ that the certificate makes of lambda, T×T.
+func (n *dualSearch) from(lambda []float64, k mask) ([]float64, error) {
+	f, _, err := newBlockFactor(lambda, k)
+	if err != nil {
+		return nil, err
+	}
+	theta := make([]float64, n.size)
+	block := 0
+	n.unknowns(func(pattern []int, at int) {
+		raw := f.blocks[block].RawTriangular()
+		row := func(r int) []float64 { return raw.Data[r*raw.Stride : r*raw.Stride+r+1] }
+		block++
+		for r := range pattern {
+			theta[at] = math.Max(theta[at], floats.Dot(row(r), row(r)))
+		}
+		next := at + 1
+		for r := range pattern {
+			for j := range r {
+				theta[next] = floats.Dot(row(r)[:j+1], row(j))
+				next++
+			}
+		}
+	})
+	return theta, nil
+}
+
+// lambda returns the Λ that was found, T×T.
+func (n *dualSearch) lambda() []float64 {
+	out := make([]float64, n.steps*n.steps)
+	n.unknowns(func(pattern []int, at int) {
+		next := at + 1
+		for r, s := range pattern {
+			out[s*n.steps+s] = n.point.theta[at]
+			for _, t := range pattern[:r] {
+				out[s*n.steps+t], out[t*n.steps+s] = n.point.theta[next], n.point.theta[next]
+				next++
+			}
+		}
+	})
+	return out
+}
+
+// factors returns F, block by block, and Σ y_i; not ok if Λ is not positive definite.
+func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total float64, ok bool) {
+	ok = true
+	n.unknowns(func(pattern []int, at int) {
+		block := mat.NewSymDense(len(pattern), nil)
+		next := at + 1
+		for r := range pattern {
+			block.SetSym(r, r, theta[at])
+			for j := range r {
+				block.SetSym(j, r, theta[next])
+				next++
+			}
+		}
+		var chol dense.Cholesky
+		if ok = ok && chol.Factorize(block); !ok {
+			return
+		}
+		var lower mat.TriDense
+		chol.LTo(&lower)
+		blocks = append(blocks, &lower)
+		total += theta[at]
+	})
+	return blocks, total, ok
+}
+
+// at computes all that is known at a Λ; not ok where that is not positive definite, or its eigenvalues are not found.
+func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
+	blocks, total, ok := n.factors(theta)
+	if !ok {
+		return p, false
+	}
+	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
+	half, m := make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
+	f.mulTo(half, n.h) // HF
+	dense.Transpose(half, n.steps)
+	f.mulTo(m, half) // FᵀHF
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n.steps, m), true) {
+		return p, false
+	}
+	p.theta, p.d = theta, eigen.Values(nil)
+	var q mat.Dense
+	eigen.VectorsTo(&q)
+	least := 0x1p-53 * p.d[n.steps-1]
+	p.value = -total
+	for i, v := range p.d {
+		p.d[i] = math.Sqrt(math.Max(v, least))
+		p.value += 2 * math.Sqrt(math.Max(v, 0))
+	}
+	p.s = q.RawMatrix().Data
+	for r := range n.steps {
+		row := p.s[r*n.steps : (r+1)*n.steps]
+		for j := range row {
+			row[j] *= math.Sqrt(p.d[j])
+		}
+	}
+	p.s = n.spread(blocks, p.s)
+	p.st = append([]float64(nil), p.s...)
+	dense.Transpose(p.st, n.steps)
+	p.gradient = n.blocksOf(p.s, p.s)
+	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
+	return p, p.value-p.value == 0
+}
+
+// spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
+func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
+	out := make([]float64, len(b))
+	from := 0
+	for i, pattern := range n.patterns {
+		rows := blas64.General{Rows: len(pattern), Cols: n.steps, Stride: n.steps, Data: b[from*n.steps:]}
+		blas64.Trsm(blas.Left, blas.Trans, 1, blocks[i].RawTriangular(), rows)
+		for r, s := range pattern {
+			copy(out[s*n.steps:(s+1)*n.steps], b[(from+r)*n.steps:(from+r+1)*n.steps])
+		}
+		from += len(pattern)
+	}
+	return out
+}
+
+// blocksOf returns the derivatives by the unknowns of ⟨Λ, abᵀ⟩ for a symmetric abᵀ: traces of blocks, and twice the
+// entries below diagonals.
+func (n *dualSearch) blocksOf(a, b []float64) []float64 {
+	out := make([]float64, n.size)
+	row := func(m []float64, s int) []float64 { return m[s*n.steps : (s+1)*n.steps] }
+	starts := make([]int, 0, len(n.patterns))
+	n.unknowns(func(_ []int, at int) { starts = append(starts, at) })
+	parallel.For(len(n.patterns), func(i int) {
+		at := starts[i]
+		next := at + 1
+		for r, s := range n.patterns[i] {
+			out[at] += floats.Dot(row(a, s), row(b, s))
+			for _, t := range n.patterns[i][:r] {
+				out[next] = 2 * floats.Dot(row(a, s), row(b, t))
+				next++
+			}
+		}
+	})
+	return out
+}
+
+// curvature returns what -∇²D makes of a direction.
+func (n *dualSearch) curvature(p *dualPoint, direction []float64) []float64 {
+	size := n.steps * n.steps
+	product, w := make([]float64, size), make([]float64, size)
+	n.unknowns(func(pattern []int, at int) { // A·S
+		next := at + 1
+		for r, s := range pattern {
+			to := product[s*n.steps : (s+1)*n.steps]
+			floats.AddScaled(to, direction[at], p.s[s*n.steps:(s+1)*n.steps])
+			for _, t := range pattern[:r] {
+				floats.AddScaled(to, direction[next], p.s[t*n.steps:(t+1)*n.steps])
+				floats.AddScaled(product[t*n.steps:(t+1)*n.steps], direction[next], p.s[s*n.steps:(s+1)*n.steps])
+				next++
+			}
+		}
+	})
+	dense.Transpose(product, n.steps)
+	dense.MulSymTo(w, p.st, product, n.steps) // SᵀAS
+	for i, di := range p.d {
+		row := w[i*n.steps : (i+1)*n.steps]
+		for j, dj := range p.d {
+			row[j] /= di + dj
+		}
+	}
+	dense.MulTo(product, p.s, w, n.steps)
+	return n.blocksOf(product, p.s)
+}
+
+// scales returns about the diagonal of -∇²D.
+func (n *dualSearch) scales(p *dualPoint) []float64 {
+	size := n.steps * n.steps
+	squares, weights, half, all := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
+	floats.MulTo(squares, p.s, p.s)
+	for i, di := range p.d {
+		for j, dj := range p.d {
+			weights[i*n.steps+j] = 1 / (di + dj)
+		}
+	}
+	dense.MulTo(half, squares, weights, n.steps)
+	dense.MulSymTo(all, half, squares, n.steps)
+	out := make([]float64, n.size)
+	n.unknowns(func(pattern []int, at int) {
+		next := at + 1
+		for r, s := range pattern {
+			out[at] += all[s*n.steps+s]
+			for _, t := range pattern[:r] {
+				out[next] = 2 * all[s*n.steps+t]
+				next++
+			}
+		}
+	})
+	return out
+}
+
+// direction returns about Newton's step, by conjugate gradients.
+func (n *dualSearch) direction(p *dualPoint) []float64 {
+	scales := n.scales(p)
+	x, r := make([]float64, n.size), append([]float64(nil), p.gradient...)
+	z := make([]float64, n.size)
+	floats.DivTo(z, r, scales)
+	v := append([]float64(nil), z...)
+	rz := floats.Dot(r, z)
+	enough := newtonPrecision * newtonPrecision * rz
+	if rz > newtonFar*math.Abs(p.value) {
+		enough *= newtonRough * newtonRough
+	}
+	for range newtonSolves {
+		av := n.curvature(p, v)
+		bend := floats.Dot(v, av)
+		if !(bend > 0) {
+			break
+		}
+		floats.AddScaled(x, rz/bend, v)
+		floats.AddScaled(r, -rz/bend, av)
+		floats.DivTo(z, r, scales)
+		before := rz
+		if rz = floats.Dot(r, z); rz <= enough {
+			break
+		}
+		floats.Scale(rz/before, v)
+		floats.Add(v, z)
+	}
+	return x
+}
+
+// advance makes a step that increases D, and returns by how much a quadratic model would; not ok if it found none.
+func (n *dualSearch) advance() (predicted float64, ok bool) {
+	step := n.direction(&n.point)
+	slope := floats.Dot(step, n.point.gradient)
+	for length := 1.0; length > newtonShortest; length /= 2 {
+		theta := make([]float64, n.size)
+		floats.AddScaledTo(theta, n.point.theta, length, step)
+		next, ok := n.at(theta)
+		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
+			n.point = next
+			return slope / 2, true
+		}
+	}
+	return slope / 2, false
+}
+
+// valueNoise is about the rounding of D, relatively.
+const valueNoise = 1e-13
+
+// search looks for an X within the mask whose error is within a relative gap of D, starting from the Λ of the
+// objective's last gradient. It calls step before every iteration and returns the best X, row by row; nil if there is
+// none.
+func (n *dualSearch) search(ctx context.Context, o *maskedObjective, gap float64, step func()) []float64 {
+	var best []float64
+	theta, err := n.from(o.lambda, o.mask)
+	if err != nil {
+		return nil
+	}
+	var ok bool
+	if n.point, ok = n.at(theta); !ok {
+		return nil
+	}
+	least := math.Inf(1)
+	for range newtonSteps {
+		if ctx.Err() != nil {
+			return best
+		}
+		step()
+		predicted, ok := n.advance()
+		if predicted > 1e-3*math.Abs(n.point.value) && ok {
+			continue
+		}
+		x := make([]float64, n.steps*n.steps)
+		dense.MulSymTo(x, n.point.s, n.point.s, n.steps)
+		o.mask.feasible(x)
+		if value := o.Value(x); value < least {
+			best, least = x, value
+		}
+		if !ok || least-n.point.value <= gap*n.point.value {
+			return best
+		}
+	}
+	return best
+}

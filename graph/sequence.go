@@ -1,0 +1,167 @@
+package graph
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/limits"
+)
+
+// A Sequence is gossip matrices over the nodes of one network, which take turns, one a step.
+type Sequence struct {
+	Matrices []*CSR // n×n, row-stochastic
+	Source   string // name of the file they were read from
+	SHA256   string // of that file
+
+	Duplicates, SelfLoops int  // edges of the file that were ignored
+	Connected             bool // all matrices together connect all nodes; strongly, if edges have a direction
+}
+
+// LoadSequence reads edge lists (see Load), separated by empty lines, and makes a gossip matrix of each: of edges with a
+// direction if g has such. Several empty lines separate like one; comments do not. The nodes are those of g, and a node
+// that is in no edge of a list is alone in that step, with W[u,u] = 1; a step in which everybody is alone is a list of a
+// self-loop. All edges of the file have a weight, or none. Errors about the content name the file and the line: other
+// nodes than those of g, a file without a list, and those of Load and NewGossip.
+func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
+	hash, err := hashFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r, closeFile, err := openText(path)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFile()
+	b := &sequenceBuilder{graph: g, scheme: s, source: path, number: make(map[string]int, g.Nodes()),
+		out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
+	for i, l := range g.Labels() {
+		b.number[l] = i
+	}
+	if _, err := lines(r, path, b.line); err != nil {
+		return nil, err
+	}
+	if err := b.end(); err != nil {
+		return nil, err
+	}
+	if len(b.out.Matrices) == 0 {
+		return nil, fmt.Errorf("%s: empty: give an edge list for every step, separated by empty lines", path)
+	}
+	all, err := newGraph(g.Labels(), b.union, g.directed)
+	if err != nil {
+		return nil, err
+	}
+	b.out.Connected = all.StronglyConnected()
+	return b.out, nil
+}
+
+// sequenceBuilder makes a Sequence of lines.
+type sequenceBuilder struct {
+	graph  *Graph
+	scheme Scheme
+	source string
+	number map[string]int // of a label
+	parser edgeLines
+	out    *Sequence
+
+	first int        // line of the list that is being read; 0: none is
+	edges []lineEdge // of this list
+	union []Edge     // of all lists so far, without weights and repetitions
+	bytes float64    // of the matrices so far
+}
+
+func (b *sequenceBuilder) line(line string, number int) error {
+	switch {
+	case line == "":
+		return b.end()
+	case isComment(line):
+		return nil
+	}
+	u, v, weight, err := b.parser.parse(line, number)
+	if err != nil {
+		return err
+	}
+	if b.first == 0 {
+		b.first = number
+	}
+	i, known := b.number[u]
+	j, other := b.number[v]
+	switch {
+	case !known || !other:
+		if known {
+			u = v
+		}
+		return fmt.Errorf("the graph has no node %.60q, or not in its largest component", u)
+	case i == j:
+		b.out.SelfLoops++
+		return nil
+	}
+	if !b.graph.directed && i > j {
+		i, j = j, i
+	}
+	b.edges = append(b.edges, lineEdge{Edge{i, j, weight}, number})
+	if len(b.edges)%edgeStep == 0 {
+		return b.checkRoom()
+	}
+	return nil
+}
+
+// end ends a list of edges, if there is one.
+func (b *sequenceBuilder) end() error {
+	if b.first == 0 {
+		return nil
+	}
+	labels := b.graph.Labels()
+	edges, duplicates, err := distinct(b.source, labels, sortLines(b.edges, len(labels)))
+	if err != nil {
+		return err
+	}
+	b.out.Duplicates += duplicates
+	g, err := newGraph(labels, edges, b.graph.directed)
+	if err != nil {
+		return err
+	}
+	w, err := NewGossip(g, b.scheme)
+	if err != nil {
+		return fmt.Errorf("the network of line %d: %w", b.first, err)
+	}
+	b.out.Matrices = append(b.out.Matrices, w.Matrix())
+	b.bytes += 16*float64(w.Matrix().NNZ()) + 8*float64(len(labels))
+	b.first, b.edges = 0, b.edges[:0]
+	for _, e := range edges {
+		b.union = append(b.union, Edge{e.U, e.V, 1})
+	}
+	b.union = sortRows(b.union, len(labels), func(e *Edge) int { return e.U }, compareEdges)
+	b.union = slices.CompactFunc(b.union, func(x, y Edge) bool { return x == y })
+	return b.checkRoom()
+}
+
+// checkRoom refuses what cannot be held in memory.
+func (b *sequenceBuilder) checkRoom() error {
+	what := fmt.Sprintf("%s: a sequence of more than %d networks", b.source, len(b.out.Matrices))
+	return limits.Fits(what, b.bytes+edgeBytes*float64(len(b.edges)+len(b.union)))
+}
+
+// loadSequence reads the networks that take turns.
+func (n *Network) loadSequence(o NetworkOptions) error {
+	switch {
+	case o.GraphSequence == "":
+		return nil
+	case o.GossipFile != "":
+		return fault.New("GraphSequence", nil, "gossip matrices are made by a scheme: leave out [GossipFile]")
+	}
+	s, err := LoadSequence(o.GraphSequence, n.Graph, o.Scheme)
+	if err != nil {
+		return fault.Because("GraphSequence", err)
+	}
+	n.Sequence, n.Origin.SequenceFile, n.Origin.SequenceSHA256 = s, s.Source, s.SHA256
+	if s.Duplicates > 0 || s.SelfLoops > 0 {
+		n.Note("ignored %d repeated edges and %d self-loops of %s", s.Duplicates, s.SelfLoops, s.Source)
+	}
+	if !s.Connected {
+		n.Note("warning: the %d networks of %s together do not connect all nodes: they will not reach consensus",
+			len(s.Matrices), s.Source)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/benchmarks"
+	"mafalda/graph"
+)
+
+// WorkloadStudy loads all graphs and returns the study of --workloads. What a user should know is handed to note. Its
+// errors are ones of usage.
+func (f *BenchmarkFlags) WorkloadStudy(cmd *cobra.Command, note func(string)) (*benchmarks.WorkloadStudy, error) {
+	for _, name := range []string{"epsilon", "delta"} {
+		if cmd.Flags().Changed(name) {
+			return nil, Usagef("--%s is not for --workloads, whose ratios are the same at any privacy", name)
+		}
+	}
+	graphs, schema := benchmarks.WorkloadSuite()
+	if f.only || len(f.graphs) > 0 {
+		graphs = f.graphs
+	}
+	if len(graphs) == 0 {
+		return nil, Usagef("--only without --graph leaves nothing to measure")
+	}
+	one, given, err := f.schema(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if given {
+		schema = one
+	}
+	networks, err := f.networks(graphs, note)
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.network.options(graph.Uniform)
+	if err != nil {
+		return nil, Usage(err)
+	}
+	s, err := benchmarks.NewWorkloadStudy(networks, schema, o)
+	if err != nil {
+		return nil, Usage(err)
+	}
+	for _, text := range s.LeftOut {
+		note(text)
+	}
+	return s, nil
+}
+
+// WriteWorkloads writes a table for every network and schema, a line a workload. dir is where the rows are kept, if
+// anywhere.
+func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) error {
+	names := benchmarks.WorkloadNamesOf(rows)
+	header := []string{"loss above the certified optimum", "optimal for plain training",
+		"centralized, knows the optimizer", "gap of the optimum"}
+	for len(rows) > 0 {
+		first := rows[0]
+		var lines [][]string
+		for len(rows) > 0 && sameTable(&rows[0], &first) {
+			r := rows[0]
+			centralized := "-"
+			if r.CentralizedLoss > 0 {
+				centralized = excess(r.CentralizedExcess)
+			}
+			lines = append(lines, []string{r.Workload, excess(r.PlainExcess), centralized, DecimalUp(r.Gap, 2)})
+			rows = rows[1:]
+		}
+		fmt.Fprintf(w, "%s, %d nodes, T = %d, k = %d, b = %d\n", names.OfWorkload(&first), first.Nodes, first.K*first.B,
+			first.K, first.B)
+		if err := Table(w, header, lines); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	if dir != "" {
+		fmt.Fprintf(w, "written  %s\n", dir)
+	}
+	return nil
+}
+
+func sameTable(a, b *benchmarks.WorkloadRow) bool {
+	return a.Graph == b.Graph && a.SHA256 == b.SHA256 && a.K == b.K && a.B == b.B
+}
+
+// excess prints by how much a loss is above the optimum's; that of a strategy within the gap of it is 0.
+func excess(v float64) string { return fmt.Sprintf("%.1f %%", math.Max(100*v, 0)) }

@@ -1,0 +1,132 @@
+package rows
+
+import (
+	"math"
+	"unsafe"
+)
+
+// What follows works number by number, so dst may be src. Rows that go together are of one length.
+
+// whole returns how many of n numbers the kernels in assembly do: a multiple of 16.
+func (k *kernels) whole(n int) int {
+	if k.scale == nil {
+		return 0
+	}
+	return n &^ 15
+}
+
+// ScaleTo writes c·src to dst.
+func ScaleTo(dst []float64, c float64, src []float64) { best.scaleTo(dst, c, src) }
+
+func (k *kernels) scaleTo(dst []float64, c float64, src []float64) {
+	dst = dst[:len(src)]
+	n := k.whole(len(src))
+	if n > 0 {
+		k.scale(&dst[0], &src[0], c, n)
+	}
+	for i := n; i < len(src); i++ {
+		dst[i] = c * src[i]
+	}
+}
+
+// AddScaled adds c·src to dst: product and sum are rounded one after the other.
+func AddScaled(dst []float64, c float64, src []float64) { best.addScaledTo(dst, c, src) }
+
+func (k *kernels) addScaledTo(dst []float64, c float64, src []float64) {
+	dst = dst[:len(src)]
+	n := k.whole(len(src))
+	if n > 0 {
+		k.addScaled(&dst[0], &src[0], c, n)
+	}
+	for i := n; i < len(src); i++ {
+		dst[i] += float64(c * src[i])
+	}
+}
+
+// A Section is (1 - A x + B x²)/(1 - P x + Q x²), a filter of one pole or two, in transposed direct form II.
+type Section struct{ P, Q, A, B float64 }
+
+// Step puts the filter's next outputs in the place of its inputs u, and the next numbers of its two buffers in theirs:
+//
+//	y = u + first;  first ← ((P y) - (A u)) + second;  second ← (B u) - (Q y)
+//
+// With a second buffer that is nil it has one pole: Q and B are not used.
+func (c *Section) Step(u, first, second []float64) { best.step(c, u, first, second) }
+
+func (k *kernels) step(c *Section, row, first, second []float64) {
+	n := k.whole(len(row))
+	first = first[:len(row)]
+	if second == nil {
+		if n > 0 {
+			k.pole(&row[0], &first[0], c, n)
+		}
+		for i := n; i < len(row); i++ {
+			u := row[i]
+			y := u + first[i]
+			first[i] = float64(c.P*y) - float64(c.A*u)
+			row[i] = y
+		}
+		return
+	}
+	second = second[:len(row)]
+	if n > 0 {
+		k.poles(&row[0], &first[0], &second[0], c, n)
+	}
+	for i := n; i < len(row); i++ {
+		u := row[i]
+		y := u + first[i]
+		first[i] = float64(float64(c.P*y)-float64(c.A*u)) + second[i]
+		second[i] = float64(c.B*u) - float64(c.Q*y)
+		row[i] = y
+	}
+}
+
+// LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is faster
+// if dst is not there and not needed there soon. It reports whether all of it is finite.
+func LevelTo(dst []float64, std float64, row []float64, past bool) bool {
+	return best.levelTo(dst, std, row, past)
+}
+
+func (k *kernels) levelTo(dst []float64, std float64, row []float64, past bool) bool {
+	dst = dst[:len(row)]
+	n, finite := k.whole(len(row)), true
+	switch {
+	case n == 0:
+	case past && uintptr(unsafe.Pointer(&dst[0]))%64 == 0:
+		finite = k.levelPast(&dst[0], &row[0], std, n)
+	default:
+		finite = k.level(&dst[0], &row[0], std, n)
+	}
+	for i := n; i < len(row); i++ {
+		dst[i] = std * row[i]
+		finite = finite && dst[i]-dst[i] == 0
+	}
+	return finite
+}
+
+// gridded is what a kernel needs to know of a grid.
+type gridded struct {
+	std, grid float64
+	inverse   float64 // 1/grid, exactly
+	most      float64 // 2⁵³: neighbours of larger numbers are farther apart than 1
+	magnitude float64 // all bits but the sign's
+}
+
+// LevelOnGrid multiplies a row by a standard deviation and rounds it to the nearest multiples of the grid, a power of two
+// whose inverse is a normal number; the even one of two. It reports whether all of it is finite and below 2⁵³ times the
+// grid; if not, the row is not to be used.
+func LevelOnGrid(row []float64, std, grid float64) bool { return best.gridTo(row, std, grid) }
+
+func (k *kernels) gridTo(row []float64, std, grid float64) bool {
+	n, fits := k.whole(len(row)), true
+	c := &gridded{std, grid, 1 / grid, 1 << 53, math.Float64frombits(1<<63 - 1)}
+	if n > 0 {
+		fits = k.grid(&row[0], c, n)
+	}
+	for i := n; i < len(row); i++ {
+		v := float64(row[i]*std) * c.inverse
+		fits = fits && math.Abs(v) < c.most
+		row[i] = math.RoundToEven(v) * grid
+	}
+	return fits
+}

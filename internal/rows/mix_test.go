@@ -1,0 +1,146 @@
+package rows
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// mixed are all operations with numbers from rng, on rows of n, and what they say of them.
+func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bool) {
+	row := func() []float64 {
+		r := make([]float64, n+1)
+		for i := range r {
+			r[i] = value()
+		}
+		rows = append(rows, r)
+		return r[:n]
+	}
+	c := &Section{value(), value(), value(), value()}
+	k.scaleTo(row(), value(), row())
+	k.addScaledTo(row(), value(), row())
+	k.step(c, row(), row(), nil)
+	k.step(c, row(), row(), row())
+	same := row()
+	k.scaleTo(same, value(), same)
+	for _, past := range []bool{false, true} {
+		said = append(said, k.levelTo(row(), value(), row(), past))
+	}
+	for _, grid := range []float64{0x1p-60, 0x1p-4, 1, 0x1p900} {
+		said = append(said, k.gridTo(row(), value(), grid))
+	}
+	return rows, said
+}
+
+// bits are those of a number; a NaN is a NaN.
+func bits(v float64) uint64 {
+	if v != v {
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(v)
+}
+
+// TestKernelsMixTheSame: every kernel does what the portable form does, bit by bit, writes no more than it should, and
+// sees every number that is not finite or has too many digits for a grid.
+func TestKernelsMixTheSame(t *testing.T) {
+	for name, draw := range map[string]func(rng *rand.Rand) float64{
+		"normal": (*rand.Rand).NormFloat64,
+		"any bits": func(rng *rand.Rand) float64 {
+			return math.Float64frombits(rng.Uint64())
+		},
+		"few that are special": func(rng *rand.Rand) float64 {
+			special := []float64{math.Inf(1), math.Inf(-1), math.NaN(), 0x1p53, -0x1p53, math.MaxFloat64}
+			if rng.IntN(60) == 0 {
+				return special[rng.IntN(len(special))]
+			}
+			return []float64{0, math.Copysign(0, -1), 0.5, 1.5, -2.5, 0x1p53 - 1, 1, 5e-324}[rng.IntN(8)]
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n := range 70 {
+				want, say := mixed(portable, n, func() func() float64 {
+					rng := rand.New(rand.NewPCG(uint64(n), 1))
+					return func() float64 { return draw(rng) }
+				}())
+				for _, k := range available() {
+					rng := rand.New(rand.NewPCG(uint64(n), 1))
+					got, said := mixed(k, n, func() float64 { return draw(rng) })
+					if !slices.Equal(said, say) {
+						t.Fatalf("%s: rows of %d are judged %v, want %v", k.name, n, said, say)
+					}
+					for i := range got {
+						for j, v := range got[i] {
+							if bits(v) != bits(want[i][j]) {
+								t.Fatalf("%s: number %d of %d in row %d is %v, want %v", k.name, j, n, i, v, want[i][j])
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestLevel: what cannot be used is seen in every place.
+func TestLevel(t *testing.T) {
+	for _, k := range available() {
+		for i := range 40 {
+			for _, wrong := range []float64{math.Inf(1), math.NaN(), 1e308} {
+				row, past, gridded := make([]float64, 40), make([]float64, 40), make([]float64, 40)
+				row[i], gridded[i] = wrong, wrong
+				if k.levelTo(past, 100, row, true) || k.levelTo(row, 100, row, false) || k.gridTo(gridded, 100, 1) {
+					t.Errorf("%s: %v in place %d is not seen", k.name, wrong, i)
+				}
+			}
+			row := make([]float64, 40)
+			row[i] = -0x1p53
+			if k.gridTo(row, 1, 1) {
+				t.Errorf("%s: 2⁵³ times the grid in place %d is not seen", k.name, i)
+			}
+			row[i] = 0x1p53 - 1
+			if !k.gridTo(row, 1, 1) || row[i] != 0x1p53-1 {
+				t.Errorf("%s: 2⁵³-1 times the grid in place %d does not fit, %v", k.name, i, row[i])
+			}
+		}
+	}
+}
+
+// TestSection: a section with one pole, with two, and a level and a grid, by their definitions.
+func TestSection(t *testing.T) {
+	c := Section{P: 0.5, Q: 0.25, A: 2, B: 3}
+	u, first, second := []float64{1}, []float64{10}, []float64{100}
+	c.Step(u, first, second)
+	if u[0] != 11 || first[0] != 0.5*11-2+100 || second[0] != 3-0.25*11 {
+		t.Error(u, first, second)
+	}
+	u, first = []float64{1}, []float64{10}
+	c.Step(u, first, nil)
+	if u[0] != 11 || first[0] != 0.5*11-2 {
+		t.Error(u, first)
+	}
+	row := []float64{1, 2.5, -3.5, 0.1}
+	if !LevelOnGrid(row, 0.5, 0.5) || !slices.Equal(row, []float64{0.5, 1, -2, 0}) { // 0.5, 1.25, -1.75, 0.05
+		t.Error(row)
+	}
+}
+
+func BenchmarkMix(b *testing.B) {
+	const n = Block
+	for _, k := range available() {
+		u, first, second := make([]float64, n), make([]float64, n), make([]float64, n)
+		for name, f := range map[string]func(){
+			"AddScaled": func() { k.addScaledTo(u, 0.5, first) },
+			"Section":   func() { k.step(&Section{0.9, 0.3, 1.7, 0.8}, u, first, second) },
+			"Level":     func() { k.levelTo(u, 0.5, first, false) },
+			"Grid":      func() { k.gridTo(u, 0.5, 0x1p-20) },
+		} {
+			b.Run(name+"/"+k.name, func(b *testing.B) {
+				b.SetBytes(8 * n)
+				for b.Loop() {
+					f()
+				}
+			})
+		}
+	}
+}

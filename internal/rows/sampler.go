@@ -1,0 +1,122 @@
+package rows
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"unsafe"
+)
+
+// SeedSize is the length of a seed in bytes.
+const SeedSize = 32
+
+// Block is how many numbers a Sampler makes at a time: few enough to stay in the first cache with all that is done to
+// them.
+const Block = refill * refills
+
+const (
+	refill  = 124 // numbers that ChaCha8rand makes of 16 ChaCha blocks
+	reseed  = 4   // numbers that come with them, and are the seed of the next 16
+	refills = 8
+	lanes   = 32 // numbers that a kernel works on side by side: a divisor of Block
+)
+
+// Sampler draws the standard normal numbers of a seed: the quantiles (see normal) of the outputs of ChaCha8 (C2SP
+// chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at a
+// time. It keeps random bits of what was drawn last.
+type Sampler struct {
+	bits   [Block + reseed]uint64 // outputs of the generator, and the seed of the next ones
+	row    [Block]float64         // their numbers
+	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
+	values [Block + lanes]float64 // their numbers
+
+	//lint:ignore U1000 what AVX2 has no registers for: a seed, then four words of eight ChaCha blocks
+	work [SeedSize + 4*32]byte
+
+	soon                uintptr // see Soon: where it goes on,
+	perRefill, perLanes int     // and how many pieces are fetched in a quarter of a refill, and in half of lanes
+
+	source rand.ChaCha8 // of the portable form
+	form   []byte
+}
+
+// Start begins with the first number of a seed, SeedSize bytes.
+func (s *Sampler) Start(seed []byte) { s.start(best, seed) }
+
+func (s *Sampler) start(k *kernels, seed []byte) {
+	if len(seed) != SeedSize {
+		panic("rows: a seed of another length")
+	}
+	if k.fill == nil {
+		s.form = append(append(s.form[:0], "chacha8:\x00\x00\x00\x00\x00\x00\x00\x00"...), seed...)
+		if err := s.source.UnmarshalBinary(s.form); err != nil {
+			panic(err) // a Go with another binary form, which the tests would have found
+		}
+		return
+	}
+	for i := range reseed {
+		s.bits[Block+i] = binary.LittleEndian.Uint64(seed[8*i:])
+	}
+}
+
+// Next returns the next Block numbers or, as the last of a seed, n ≤ Block. They are good until something is called
+// again, and the caller may change them.
+func (s *Sampler) Next(n int) []float64 { return s.next(best, n) }
+
+func (s *Sampler) next(k *kernels, n int) []float64 {
+	row := s.row[:n]
+	if k.fill == nil {
+		for i := range row {
+			row[i] = normal(s.source.Uint64())
+		}
+		return row
+	}
+	if n == 0 {
+		return row
+	}
+	k.fill(s, (n+refill-1)/refill)
+	s.numbers(k, n)
+	s.perRefill, s.perLanes = 0, 0
+	return row
+}
+
+// numbers writes those of the first n of s.bits to s.row, or of some more. It makes most of them, the central ones, where
+// they belong; the others are gathered first and brought there after.
+func (s *Sampler) numbers(k *kernels, n int) {
+	tails := k.central(s, (n+lanes-1)/lanes*lanes)
+	for i := tails; i%lanes != 0; i++ {
+		s.tails[i] = nearTail
+	}
+	if far := k.tail(s, tails); far {
+		for i, bits := range s.tails[:tails] {
+			s.values[i] = normal(bits)
+		}
+	}
+	for i, bits := range s.tails[:tails] {
+		s.row[bits>>52&(1<<11-1)] = s.values[i]
+	}
+}
+
+// RestTo writes the next numbers to dst, the last of a seed.
+func (s *Sampler) RestTo(dst []float64) { s.restTo(best, dst) }
+
+func (s *Sampler) restTo(k *kernels, dst []float64) {
+	for len(dst) > 0 {
+		dst = dst[copy(dst, s.next(k, min(len(dst), Block))):]
+	}
+}
+
+// nearTail are bits of a number that is not central, and not far from it.
+const nearTail = 1 << 48
+
+// Soon has Next, while it draws a block and needs no memory, bring numbers from there into the cache: they are what is
+// needed next. The kernels do that a little at a time: more than ten lines at once, and they would have to wait.
+func (s *Sampler) Soon(x []float64) {
+	if len(x) == 0 {
+		return
+	}
+	s.soon = uintptr(unsafe.Pointer(&x[0])) // fetching keeps nothing alive, and changes nothing
+	const quarters, halves = 4 * refills, 2 * Block / lanes
+	pieces := (len(x) + 31) / 32 // of four cache lines
+	s.perRefill = (pieces/2 + quarters - 1) / quarters
+	s.perLanes = max(0, (pieces-s.perRefill*quarters+halves-1)/halves)
+}

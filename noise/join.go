@@ -1,0 +1,108 @@
+package noise
+
+import (
+	"fmt"
+
+	"mafalda/noise/keys"
+)
+
+// Join says where a node finds what it needs to begin a run with its neighbours.
+type Join struct {
+	Key  string // file of its private key (keys.Load)
+	Keys string // file of all public ones (keys.ReadDirectory)
+	Runs string // folder with the announcements of this node and its neighbours (keys.ReadRuns)
+}
+
+// Announce makes the announcement of a run of the node whose key join has, for all neighbours that it shares noise
+// with; Runs is not read. In a run to check (of one neighbour, by its label) the rows will be those that the two share,
+// and nothing else. The errors are those of Open, an export whose nodes share nothing (ErrExport), and keys.ErrKey.
+func Announce(dir string, dim int, join Join, check string, opts Options) (a keys.Announcement, err error) {
+	own, directory, err := join.keys()
+	if err != nil {
+		return a, err
+	}
+	opts.Seed = nil
+	s, err := open(dir, own.Node(), dim, opts)
+	if err != nil {
+		return a, err
+	}
+	if s.share == nil {
+		return a, fmt.Errorf("%w: %s: its nodes share no noise, and need no run", ErrExport, dir)
+	}
+	neighbours := s.Neighbours()
+	if check != "" {
+		if neighbours, err = s.only(check); err != nil {
+			return a, err
+		}
+	}
+	t := s.terms()
+	t.Check = check != ""
+	return own.Announce(neighbours, directory, t)
+}
+
+// only returns one neighbour alone.
+func (s *Stream) only(label string) ([]string, error) {
+	for _, n := range s.Neighbours() {
+		if n == label {
+			return []string{n}, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: node %q shares no noise with %q", ErrExport, s.node, label)
+}
+
+func (j Join) keys() (own keys.Private, all keys.Directory, err error) {
+	if own, err = keys.Load(j.Key); err == nil {
+		all, err = keys.ReadDirectory(j.Keys)
+	}
+	return own, all, err
+}
+
+// terms is what both ends of a pair must have alike.
+func (s *Stream) terms() keys.Terms {
+	return keys.Terms{Export: s.export, Dim: s.dim, NoiseStd: s.std, Grid: s.grid}
+}
+
+// join gets the keys of all neighbours.
+func (d *Durable) join(at State) error {
+	switch {
+	case at.Join == nil && len(d.share.neighbours) > 0:
+		return fmt.Errorf("%w: that needs their keys and announcements", ErrNeighbours)
+	case at.Join == nil:
+		return d.share.checkWorst()
+	}
+	if err := d.share.checkWorst(); err != nil {
+		return err
+	}
+	own, directory, err := at.Join.keys()
+	if err != nil {
+		return err
+	}
+	if own.Node() != d.node {
+		return fmt.Errorf("%w: %s is of node %q, not %q", keys.ErrKey, at.Join.Key, own.Node(), d.node)
+	}
+	runs, err := keys.ReadRuns(at.Join.Runs)
+	if err != nil {
+		return err
+	}
+	m, err := own.Meet(d.Neighbours(), directory, runs, d.terms())
+	if err != nil {
+		return err
+	}
+	d.share.joined(m)
+	d.meeting = m
+	return nil
+}
+
+// begin notes that the announcements of a new state are used up, and then that the state may be used: it is on disk
+// since before, so that a crash in between leaves neither a row nor a second run.
+func (d *Durable) begin() error {
+	if d.meeting == nil {
+		return nil
+	}
+	if err := d.meeting.Begin(); err != nil {
+		return err
+	}
+	p := d.state.place
+	p.Joining = false
+	return d.put(p)
+}

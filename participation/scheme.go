@@ -1,0 +1,55 @@
+package participation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mafalda/internal/fault"
+)
+
+// Scheme is how nodes come by the batches of their steps, as strategies are optimized and models trained for it. The
+// zero value is InTurn.
+type Scheme int
+
+const (
+	// InTurn visits batches in turn that were made once (CyclicSampling), or takes whatever else a Schema allows.
+	// Attackers may know in which steps a record takes part.
+	InTurn Scheme = iota
+	// Poisson draws batches in secret (PoissonSampling): a node puts every record once, independently of all others,
+	// into one of w groups; step t draws from group t mod w, every record independently with probability w/b. So on
+	// average a batch has one in b records, as it has under the cyclic schema of k and b.
+	//
+	// A record is then in no two steps whose columns of a C of w bands have a row in common, and the privacy of its
+	// group's steps is that of so many rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one
+	// (Choquette-Choo et al. 2023, "(Amplified) Banded Matrix Factorization"), which package accounting composes.
+	Poisson
+	// Bins visits b batches in turn into which a node has put every record once, in secret, independently of all others
+	// and uniformly (BinsSampling): batches of random size. A permutation of the records that is cut into equal batches
+	// is another scheme. Strategies have no negative entries (accounting.Bins).
+	Bins
+)
+
+var schemes = [...]string{InTurn: nameCyclic, Poisson: namePoisson, Bins: nameBins}
+
+// Schemes returns the names that ParseScheme knows.
+func Schemes() []string { return slices.Clone(schemes[:]) }
+
+// String returns the name of the scheme's Sampling: "cyclic", "poisson" or "bins".
+func (s Scheme) String() string {
+	if !s.Known() {
+		return fmt.Sprintf("Scheme(%d)", int(s))
+	}
+	return schemes[s]
+}
+
+// Known reports whether there is such a scheme.
+func (s Scheme) Known() bool { return s >= 0 && int(s) < len(schemes) }
+
+// ParseScheme is the inverse of String. The error is a fault.Argument about Sampling.
+func ParseScheme(name string) (Scheme, error) {
+	if at := slices.Index(schemes[:], name); at >= 0 {
+		return Scheme(at), nil
+	}
+	return 0, fault.New("Sampling", name, "must be %s", strings.Join(schemes[:], ", "))
+}

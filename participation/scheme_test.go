@@ -1,0 +1,25 @@
+package participation
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"mafalda/internal/fault"
+)
+
+// Schemes are named as the samplings that they use.
+func TestSchemes(t *testing.T) {
+	for _, s := range []Scheme{InTurn, Poisson, Bins} {
+		if got, err := ParseScheme(s.String()); got != s || err != nil || !slices.Contains(Samplings(), s.String()) {
+			t.Errorf("%v: %v, %v", s, got, err)
+		}
+	}
+	var a *fault.Argument
+	if _, err := ParseScheme("shuffled"); !errors.As(err, &a) || a.Field != "Sampling" {
+		t.Errorf("%v", err)
+	}
+	if Scheme(3).Known() || Scheme(-1).Known() || Scheme(3).String() != "Scheme(3)" {
+		t.Error("unknown schemes have names")
+	}
+}

@@ -1,0 +1,193 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/plan"
+)
+
+func inBins(epsilon float64, bands int) plan.Options {
+	o := sampled(epsilon, factorize.Banded{Bandwidth: bands})
+	o.Sampling, o.MonteCarlo = participation.Bins, accounting.MonteCarlo{Samples: 2048, Seed: 7}
+	return o
+}
+
+// Candidates cost what their definition says, with noise that the accountant confirms from other samples; T is no
+// multiple of b. The best of them is exported, with nothing that is not known of it.
+func TestBinsCandidates(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(11, 3, 4))}
+	s := solved(t, p, inBins(2, 0))
+	cyclic := solved(t, p, plan.Options{Privacy: s.Options.Privacy})
+	if math.Abs(s.CyclicErrorAtPrivacy-cyclic.ErrorAtPrivacy) > 2e-6*cyclic.ErrorAtPrivacy {
+		t.Errorf("in turn: %v, not %v", s.CyclicErrorAtPrivacy, cyclic.ErrorAtPrivacy)
+	}
+	var widths []int
+	least := math.Inf(1)
+	for _, c := range s.Candidates {
+		widths = append(widths, c.Bandwidth)
+		least = math.Min(least, c.ErrorAtPrivacy)
+		if c.For == participation.InTurn && c.SquaredError < s.LowerBound {
+			t.Errorf("%d bands have less error than is possible", c.Bandwidth)
+		}
+	}
+	if len(widths) != 5 || widths[2] != 4 || widths[3] != 11 || s.Candidates[4].For != participation.Bins {
+		t.Errorf("candidates of %v bands", widths)
+	}
+	if s.ErrorAtPrivacy > least*(1+1e-12) || s.Gap != 0 || s.OfClass.ClassBound != 0 || s.LowerBound <= 0 ||
+		s.Ending.Status != optim.Converged {
+		t.Errorf("error %v, the least is %v; %+v", s.ErrorAtPrivacy, least, s.Ending)
+	}
+	one := s.Candidates[0] // DP-D-SGD, of columns that are scaled so that |m_j| is one
+	diagonal := mat.NewDense(11, 11, nil)
+	for i, count := range []float64{3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3} {
+		diagonal.Set(i, i, 1/math.Sqrt(count))
+	}
+	confirm(t, diagonal, one.NoiseMultiplier)
+	var lower mat.TriDense
+	s.Strategy().StrategyTo(&lower)
+	confirm(t, &lower, s.Sampling.NoiseMultiplier)
+}
+
+// confirm has noise for (2, 1e-6) and four bins confirmed by more samples.
+func confirm(t *testing.T, c mat.Matrix, multiplier float64) {
+	t.Helper()
+	mechanism := must(accounting.NewBins(c, 4))
+	d, err := mechanism.Delta(t.Context(), 2, multiplier, accounting.MonteCarlo{Samples: 1 << 16, Seed: 1})
+	if err != nil || d.Upper > 1e-6 {
+		t.Errorf("a noise multiplier of %v: %+v, %v", multiplier, d, err)
+	}
+}
+
+// One bin is participation in every step: no secret, and the noise of a known draw.
+func TestOneBin(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(4, 4, 1))}
+	s := solved(t, p, inBins(2, 0))
+	mu := must(accounting.MuFromDP(2, 1e-6))
+	if got := s.Sampling.NoiseMultiplier; got < 1/mu || got > 1/mu*(1+1e-9) || s.Sampling.Confirmations != 0 ||
+		s.ErrorAtPrivacy < s.CyclicErrorAtPrivacy*(1-1e-6) {
+		t.Errorf("a noise multiplier of %v, not %v", got, 1/mu)
+	}
+}
+
+// Whoever does not wait has the best candidate so far, whose chance to be wrong is its share of what was asked for; and
+// nothing before the first.
+func TestInterruptedBins(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
+	for parts, want := range map[int]int{0: 0, 2: 2, 6: 4} {
+		ctx, cancel := context.WithCancel(t.Context())
+		o := inBins(2, 0)
+		seen := 0
+		o.Progress = func(e plan.Event) {
+			if e.Phase == "strategies without negative entries" {
+				if seen++; seen == parts+1 {
+					cancel()
+				}
+			}
+		}
+		s, err := plan.Solve(ctx, p, o)
+		cancel()
+		if want == 0 {
+			if s != nil || err == nil {
+				t.Errorf("at once: %+v, %v", s, err)
+			}
+			continue
+		}
+		if err != nil || len(s.Candidates) != want || s.Ending.Status != optim.Interrupted {
+			t.Fatalf("after %d parts: %+v, %v", parts, s, err)
+		}
+		if got := s.Sampling.Failure; math.Abs(got-1e-9*float64(want)/5) > 1e-20 {
+			t.Errorf("%d candidates may be wrong with a probability of %v", want, got)
+		}
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := s.Export(dir, export.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := verified(t, dir, plan.NetworkFiles{}); err != nil || !r.OK() {
+			t.Errorf("after %d parts: %+v, %v", parts, r.Failures(), err)
+		}
+	}
+}
+
+// Noise, ε, confidence and strategy of bins belong together: the accountant draws its samples again.
+func TestVerifyBins(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	x := exported{problem: plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(7, 3, 3))},
+		options: inBins(2, 0)}
+	x.to(t, dir)
+	text, _ := readGeneric(t, dir)
+	type object = map[string]any
+	times := func(by float64, keys ...string) func(m object) { // of all, in sampling and privacy, too
+		return func(m object) {
+			for _, o := range []object{m, m["sampling"].(object), m["privacy"].(object)} {
+				for _, key := range keys {
+					if v, there := o[key]; there {
+						o[key] = must(v.(json.Number).Float64()) * by
+					}
+				}
+			}
+		}
+	}
+	for name, spoil := range map[string]func(m object){
+		"smaller epsilon":            times(0.9, "epsilon"),
+		"a little smaller epsilon":   times(1-1e-6, "epsilon"),
+		"smaller delta":              times(0.9, "delta"),
+		"smaller delta, all of them": times(0.9, "delta", "confirmed_delta"),
+		"half the noise":             times(0.5, "noise_multiplier", "noise_std"),
+		"a little less noise":        times(1-1e-6, "noise_multiplier", "noise_std"),
+		"less noise for this privacy": times(0.9, "noise_multiplier", "noise_std", "error_at_privacy",
+			"cyclic_error_at_privacy"),
+		"more confidence":     times(0.1, "failure_probability"),
+		"more samples":        times(2, "samples"),
+		"another seed":        func(m object) { m["sampling"].(object)["seed"] = 8 },
+		"another trial":       func(m object) { m["sampling"].(object)["confirmations"] = 5 },
+		"fewer bins":          func(m object) { m["sampling"].(object)["groups"] = 2 },
+		"poisson":             func(m object) { m["sampling"].(object)["scheme"] = export.SchemePoisson },
+		"in turn":             func(m object) { m["sampling"] = object{"scheme": export.SchemeCyclic} },
+		"nothing said":        func(m object) { delete(m, "sampling") },
+		"a gap":               func(m object) { m["gap"] = 0.1 },
+		"a bound of no class": func(m object) { m["strategy"].(object)["class_bound"] = 1e-3 },
+		"a better one was left": func(m object) {
+			m["sampling"].(object)["candidates"].([]any)[0].(object)["error_at_privacy"] = 1
+		},
+		"no candidates": func(m object) { delete(m["sampling"].(object), "candidates") },
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, manifest := readGeneric(t, dir)
+		spoil(manifest)
+		writeGeneric(t, dir, manifest)
+		if r, err := verified(t, dir, plan.NetworkFiles{}); err == nil && r.OK() {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+}
+
+// A strategy with a negative entry has no claim for bins, however small the entry is, and all else consistent.
+func TestVerifyBinsRefusesNegativeEntries(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(7, 3, 3))}
+	s := solved(t, p, inBins(2, 2))
+	var lower mat.TriDense
+	s.Strategy().StrategyTo(&lower)
+	m := s.Manifest()
+	if err := m.ConfirmBins(t.Context(), &lower); err != nil {
+		t.Error(err)
+	}
+	lower.SetTri(5, 0, -1e-300)
+	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, accounting.ErrDomination) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mafalda/factorize"
+	"mafalda/graph"
+)
+
+// attach completes the workload with the networks that take turns. It reports whether the workload is known then; if
+// not, Missing or a failed check says why.
+func (v *verification) attach(n *graph.Network) (known bool, err error) {
+	q := v.spec.GraphSequence
+	switch {
+	case q == nil || n == nil:
+		return true, nil
+	case n.Sequence == nil:
+		v.Missing = NetworkFiles{GraphSequence: q.Source()}
+		if q.Source() == "" {
+			v.Missing.GraphSequence = "(without a name)"
+		}
+		v.skipNetwork()
+		return false, nil
+	}
+	on, err := attached(v.spec, n)
+	if err != nil {
+		v.add("sequence", false, "%v", err)
+		return false, nil
+	}
+	v.spec = on
+	v.add("sequence", true, "%d networks that take turns, with the SHA-256 of the manifest", q.Len())
+	v.skip("workload_spec.graph_sequence.source")
+	return true, nil
+}
+
+// plain checks what the strategy costs, by an objective, that is optimal for the plain workload.
+func (v *verification) plain(ctx context.Context, n *graph.Network, by func() factorize.Objective) error {
+	m := v.export.Manifest
+	says := m.PlainStrategyLoss
+	switch {
+	case says == 0 && v.spec.IsPlain():
+		return nil
+	case v.spec.IsPlain():
+		v.add("plain strategy", false, "plain_strategy_loss is for workloads other than the plain one")
+		return nil
+	case says == 0:
+		v.skip("plain_strategy_loss")
+		return nil
+	}
+	on := source{gram: m.Gram, network: n, workload: v.spec, sketch: v.sketch}
+	is, err := plainLoss(ctx, m, on, by)
+	if err != nil {
+		return v.computing("plain strategy", err)
+	}
+	within := math.Sqrt(math.Max(plainGap, factorize.MinGap(m.Steps)))
+	if m.Objective != "" || m.Steps > factorize.LongSteps {
+		within = 0.1 // of searches that stop much earlier
+	}
+	v.skip("plain_strategy_loss") // its further digits: a search that ends a little elsewhere has others
+	v.compare("plain strategy", fmt.Sprintf("that for plain training has %.6g times the loss", is/m.Loss),
+		claim{"plain_strategy_loss", says, is, within})
+	return nil
+}

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// checkWorkload finds what is wrong with the workload, also on the network if there is one.
+func (p Problem) checkWorkload() error {
+	s, n := p.Workload, p.Network
+	if err := s.Check(p.Schema.Steps()); err != nil {
+		return err
+	}
+	switch {
+	case p.Objective != Mean && !s.CountsAll():
+		return fault.New("AverageLast", nil, "[Objective] %v says itself which steps count", p.Objective)
+	case n == nil:
+		return nil
+	case n.Sequence != nil && s.GraphSequence == nil:
+		return fault.New("GraphSequence", nil, "the network has networks that take turns, the workload has not")
+	}
+	_, err := s.Networks(n.Gossip.Matrix(), 0)
+	return err
+}
+
+// Tolerance is the certified relative gap that a search stops at if none is asked for: that of the objective, or of the
+// last step where there are others whose noise costs nothing.
+func (p Problem) Tolerance() float64 {
+	if p.Objective == Mean && p.Workload.HasFreeNoise(p.Schema.Steps()) {
+		return Last.Tolerance()
+	}
+	return p.Objective.Tolerance()
+}
+
+// attached returns the workload of an export with the networks that take turns on n, which must be those that it was
+// made for. Without them it is as it was.
+func attached(s workload.Spec, n *graph.Network) (workload.Spec, error) {
+	if s.GraphSequence == nil || n == nil || n.Sequence == nil {
+		return s, nil
+	}
+	on, err := s.On(n)
+	if err == nil {
+		s.GraphSequence, err = s.GraphSequence.Attach(on.GraphSequence)
+	}
+	return s, err
+}
+
+// plain fills in what the strategy costs that is optimal for the plain workload, unless this is it.
+func (s *solver) plain(ctx context.Context) error {
+	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines || ctx.Err() != nil {
+		return nil
+	}
+	on := s.source("strategy of plain training")
+	s.show("strategy of plain training", 0)
+	on.sketch = s.sketch
+	loss, err := plainLoss(ctx, s.Manifest(), on, s.objective)
+	if isEnd(err) {
+		return nil
+	}
+	s.PlainLoss = loss
+	return err
+}
+
+// plainLoss returns what a manifest says as plain_strategy_loss: the loss, by an objective, of the strategy of the
+// exported class and parameters that is optimal for the plain workload of the source. An end of the context is an error.
+func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() factorize.Objective) (float64, error) {
+	schema, err := m.Schema()
+	if err != nil {
+		return 0, err
+	}
+	class, err := classOf(m)
+	if err != nil {
+		return 0, err
+	}
+	on.workload = on.workload.Plain()
+	if on.gram == nil || on.gram.Method != GramLanczos.String() {
+		on.gram = &export.Gram{Method: GramExact.String()} // the network stays in the plain workload
+	}
+	o, err := objectiveOf(m)
+	if err != nil {
+		return 0, err
+	}
+	var plain factorize.Objective
+	if long := m.Steps > factorize.LongSteps && class.Traits().Has(factorize.ManySteps); long {
+		responses, _, err := on.responses(ctx)
+		if err != nil {
+			return 0, err
+		}
+		plain = factorize.Long(responses)
+	} else {
+		k, _, err := on.kernel(ctx, m.Steps)
+		if err != nil {
+			return 0, err
+		}
+		plain = o.on(k)
+	}
+	best, err := class.Optimize(ctx, plain, schema, plainOptions(o, plain, schema))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("optimizing for plain training: %w", err)
+	case best.Status == optim.Interrupted:
+		return 0, context.Canceled
+	}
+	q, err := factorize.Evaluate(best.Strategy, by(), schema)
+	return q.Loss, err
+}
+
+// plainGap is the gap to which strategies for the plain workload are optimized: their loss on another one is known to
+// about its root.
+const plainGap = 1e-8
+
+func plainOptions(o Objective, plain factorize.Objective, schema participation.Schema) factorize.Options {
+	if o != Mean || plain.Kind() == factorize.ManySteps {
+		return factorize.Options{}
+	}
+	return factorize.Options{Gap: max(plainGap, factorize.MinGap(schema.Steps()))}
+}
+
+// classOf returns the class of an exported strategy with its parameters.
+func classOf(m *export.Manifest) (factorize.Class, error) {
+	c, err := factorize.ClassOf(m.Strategy.Class)
+	if err != nil {
+		return nil, err
+	}
+	p := factorize.Parameters{ScaleColumns: m.Strategy.Columns != nil}
+	if c.Traits().Bandwidth != nil {
+		p.Bandwidth = m.Strategy.Bandwidth
+	}
+	if c.Traits().Buffers > 0 {
+		p.Buffers = m.Strategy.Buffers
+	}
+	return c.With(p)
+}
+
+// objectiveOf returns the objective of an export.
+func objectiveOf(m *export.Manifest) (Objective, error) {
+	if m.Objective == "" {
+		return Mean, nil
+	}
+	return ParseObjective(m.Objective)
+}

@@ -1,0 +1,82 @@
+package simulate
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/factorize"
+	"mafalda/factorize/baselines"
+	"mafalda/internal/rounding"
+	"mafalda/strategy"
+)
+
+// binned is a strategy without negative entries, and its noise for random bins at an ε.
+type binned struct {
+	strategy strategy.Strategy
+	noise    *Noise
+}
+
+// inBins returns what a method has for random bins at an ε, which is made when it is needed first. The optimum is the
+// strategy that is searched for this accountant at this ε, a local one.
+func (s *Study) inBins(ctx context.Context, m *method, epsilon float64) (*Noise, error) {
+	if made, there := m.binned[epsilon]; there {
+		return made.noise, nil
+	}
+	c, multiplier, err := s.strategyForBins(ctx, m, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.noiseForBins(c, multiplier)
+	if err != nil {
+		return nil, err
+	}
+	if m.binned == nil {
+		m.binned = map[float64]binned{}
+	}
+	m.binned[epsilon] = binned{c, n}
+	return n, nil
+}
+
+// noiseForBins makes noise of a multiplier that is for the strategy as it is: levels of Noise are for one of
+// sensitivity one, under the participation of a bin.
+func (s *Study) noiseForBins(c strategy.Strategy, multiplier float64) (*Noise, error) {
+	correlation, err := NewCorrelation(s.network.Graph.Nodes(), Shared(c), s.config.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return &Noise{Correlation: correlation, Multiplier: rounding.DivUp(multiplier, correlation.Sensitivity(0))}, nil
+}
+
+// strategyForBins returns the strategy of a method for an ε, and its noise multiplier.
+func (s *Study) strategyForBins(ctx context.Context, m *method, epsilon float64) (strategy.Strategy, float64, error) {
+	c := m.strategy
+	switch {
+	case m.name == Mafalda:
+		h, err := s.gram(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		class := factorize.Bins{Number: s.config.Schema.Separation(), Bandwidth: s.options.Bandwidth}
+		r, err := class.Optimize(ctx, h, factorize.BinsOptions{Epsilon: epsilon, Delta: s.options.Delta,
+			MonteCarlo: s.options.MonteCarlo})
+		if err != nil {
+			return nil, 0, err
+		}
+		return r.Strategy, r.Privacy.NoiseMultiplier, nil
+	case m.name == baselines.DPDSGD:
+		c = strategy.Identity(s.config.Schema.Steps())
+	}
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	if m.said.holds(epsilon) {
+		return c, m.said.NoiseMultiplier, m.said.manifest.ConfirmBins(ctx, &lower)
+	}
+	b, err := accounting.NewBins(&lower, s.config.Schema.Separation())
+	if err != nil {
+		return nil, 0, err
+	}
+	p, err := b.NoiseMultiplier(ctx, epsilon, s.options.Delta, s.options.MonteCarlo)
+	return c, p.NoiseMultiplier, err
+}

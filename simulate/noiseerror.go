@@ -1,0 +1,57 @@
+package simulate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// NoiseError is the squared error of the models that the noise alone makes, summed over steps and nodes, of one parameter,
+// for noise of standard deviation one and a learning rate of one: measured, as a mean over the runs, and predicted by the
+// Gram matrix, which is the squared error of the strategy.
+type NoiseError struct {
+	Measured  float64  `json:"measured"`
+	StdErr    *float64 `json:"standard_error,omitempty"`
+	Predicted *float64 `json:"predicted,omitempty"`
+	Runs      int      `json:"runs"`
+}
+
+// noiseError sums up the runs that have one; nil if none has.
+func noiseError(runs []*Result) *NoiseError {
+	var measured []float64
+	var predicted *float64
+	for _, r := range runs {
+		if r.NoiseError != nil {
+			measured = append(measured, *r.NoiseError)
+		}
+		if predicted == nil {
+			predicted = r.Predicted
+		}
+	}
+	if len(measured) == 0 {
+		return nil
+	}
+	mean, std := meanStd(measured)
+	return &NoiseError{Measured: mean, StdErr: finite(std / math.Sqrt(float64(len(measured)))), Predicted: predicted,
+		Runs: len(measured)}
+}
+
+// Deviation returns how many standard errors the measured error is from the predicted one; ok is false if that is not
+// known.
+func (e *NoiseError) Deviation() (deviation float64, ok bool) {
+	if e == nil || e.StdErr == nil || e.Predicted == nil || *e.StdErr == 0 {
+		return 0, false
+	}
+	return math.Abs(e.Measured-*e.Predicted) / *e.StdErr, true
+}
+
+// Off reports whether the measured error is further from the predicted one than chance would have it in one of 370
+// cases: more than three standard errors, if there are many runs, and more of few, whose standard error is not known well.
+func (e *NoiseError) Off() bool {
+	d, ok := e.Deviation()
+	if !ok {
+		return false
+	}
+	within := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(e.Runs - 1)}.Quantile(distuv.UnitNormal.CDF(3))
+	return d > within
+}

@@ -1,0 +1,247 @@
+package threat
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/gemm"
+	"mafalda/workload"
+)
+
+// directTrained is direct for algorithms with a Training. What the attacker sees of the noisy gradients of a node is
+// found by running the recursion on unit impulses; the covariance of all that is seen is factored round by round, so
+// that ranks are decided where they are in the rounds of a system.
+func (s Scenario) directTrained(ctx context.Context, visit func(Exposure) error) error {
+	c, err := s.course()
+	if err != nil {
+		return err
+	}
+	d := &directView{course: c, sights: newSights(s.nodes(), s.Attacker), scenario: s, system: &system{degenerate: !c.fresh()}}
+	for _, r := range c.rounds() {
+		if r.network == nil {
+			continue
+		}
+		if h := d.sights.at(r.network).h; h != nil {
+			seen, _ := h.Dims()
+			if c.spec.GradientTracking {
+				seen *= 2
+			}
+			d.seen = append(d.seen, seenRound{r.step, d.size, seen})
+			d.size += seen
+		}
+	}
+	if d.size == 0 {
+		return nothing(d.sights.victims, c.steps, visit)
+	}
+	if d.size > MaxDirect {
+		return fmt.Errorf("%w (%d messages in %d steps, more than %d)", ErrTooLarge, d.size, c.steps, MaxDirect)
+	}
+	if err := d.factorize(ctx); err != nil {
+		return err
+	}
+	for _, victim := range d.sights.victims {
+		m, err := d.learned(ctx, victim)
+		if err != nil {
+			return err
+		}
+		if err := visit(Exposure{Victim: victim, M: m}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// directView is all that an attacker sees.
+type directView struct {
+	*course
+	*system
+	scenario Scenario
+	sights   *sights
+	seen     []seenRound
+	size     int
+	factor   *mat.Dense    // below the diagonal blocks: L of the covariance L S Lᵀ
+	inverses []*innovation // S⁻¹ of every block
+}
+
+// seenRound is what is seen in a round.
+type seenRound struct{ step, from, size int }
+
+// responses returns what is seen of node v's noisy gradients, size×T.
+func (d *directView) responses(ctx context.Context, v int) (*mat.Dense, error) {
+	n, steps := d.networks.Nodes(), d.course.steps
+	state, err := workload.NewState[float64](d.spec, steps, n, steps, 1)
+	if err != nil {
+		return nil, err
+	}
+	out := mat.NewDense(d.size, steps, nil)
+	impulses, at := make([]float64, n*steps), 0
+	for t := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		clear(impulses)
+		impulses[v*steps+t] = 1
+		state.Descend(impulses, d.networks)
+		sent := []*mat.Dense{mat.DenseCopyOf(mat.NewDense(n, steps, state.Models()))}
+		if y := state.Trackers(); y != nil {
+			sent = append(sent, mat.DenseCopyOf(mat.NewDense(n, steps, y)))
+		}
+		for _, w := range d.exchanges(t) {
+			for i, messages := range sent {
+				at += d.see(out, at, d.sights.at(w).h, messages)
+				var next mat.Dense
+				next.CloneFrom(messages)
+				for u := range n {
+					row := next.RawRowView(u)
+					clear(row)
+					w.DoRowNonZero(u, func(_, o int, weight float64) {
+						blas64.Axpy(weight, vector(messages.RawRowView(o)), vector(row))
+					})
+				}
+				sent[i] = &next
+			}
+		}
+		state.Gossip(d.networks)
+	}
+	return out, nil
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// see writes what is seen of messages to the rows of out from at on, and returns how many these are.
+func (d *directView) see(out *mat.Dense, at int, h, messages *mat.Dense) int {
+	if h == nil {
+		return 0
+	}
+	seen, _ := h.Dims()
+	for i := range seen {
+		row := out.RawRowView(at + i)
+		for j, weight := range h.RawRowView(i) {
+			if weight != 0 {
+				blas64.Axpy(weight, vector(messages.RawRowView(d.sights.nodes[j])), vector(row))
+			}
+		}
+	}
+	return seen
+}
+
+// noising returns what enters the messages of node v's noise: C⁻¹, with rows that are not sent left out or carried.
+func (d *directView) noising(v int) (*mat.Dense, error) {
+	z, err := noisingOf(d.scenario.Algorithm.dense(v))
+	if err != nil || d.missed == nil {
+		return z, err
+	}
+	sent := mat.NewDense(d.course.steps, d.course.steps, nil)
+	for s := range d.course.steps {
+		if t := d.sent(s, v); t >= 0 {
+			blas64.Axpy(1, vector(z.RawRowView(s)), vector(sent.RawRowView(t)))
+		}
+	}
+	return sent, nil
+}
+
+// factorize finds the covariance of the noise in all that is seen, and its factors.
+func (d *directView) factorize(ctx context.Context) error {
+	covariance := blas64.Symmetric{N: d.size, Stride: d.size, Data: make([]float64, d.size*d.size), Uplo: blas.Upper}
+	least := make([]float64, d.course.steps) // of fresh noise
+	for t := range least {
+		least[t] = math.Inf(1)
+	}
+	for _, v := range d.sights.nodes {
+		responses, err := d.responses(ctx, v)
+		if err != nil {
+			return err
+		}
+		z, err := d.noising(v)
+		if err != nil {
+			return err
+		}
+		for t := range least {
+			least[t] = math.Min(least[t], math.Pow(d.rates[t]*z.At(t, t), 2))
+		}
+		gemm.Syrk(blas.NoTrans, 1, mul(responses, z).RawMatrix(), 1, covariance)
+	}
+	d.factor = mat.NewDense(d.size, d.size, covariance.Data)
+	for i := range d.size {
+		for j := range i {
+			d.factor.Set(i, j, d.factor.At(j, i))
+		}
+	}
+	before := make([]float64, d.size)
+	for i := range before {
+		before[i] = d.factor.At(i, i)
+	}
+	for _, b := range d.seen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		scale := 0.0
+		for i := b.from; i < b.from+b.size; i++ {
+			scale = math.Max(scale, before[i])
+		}
+		if err := d.eliminate(b, scale, least[b.step]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eliminate takes what a block says out of all later ones. The variances in it are made of numbers up to scale, and at
+// least floor.
+func (d *directView) eliminate(b seenRound, scale, floor float64) error {
+	if !d.degenerate {
+		if err := d.allow(floor, scale); err != nil {
+			return err
+		}
+	}
+	to := b.from + b.size
+	here := d.factor.Slice(b.from, to, b.from, to).(*mat.Dense)
+	s, err := invert(symmetric(here), d.degenerate, scale)
+	if err != nil {
+		return err
+	}
+	d.inverses = append(d.inverses, s)
+	if to == d.size {
+		return nil
+	}
+	column := mat.DenseCopyOf(d.factor.Slice(to, d.size, b.from, to))
+	gain := mul(column, s.inverse)
+	d.factor.Slice(to, d.size, b.from, to).(*mat.Dense).Copy(gain)
+	rest := d.factor.Slice(to, d.size, to, d.size).(*mat.Dense).RawMatrix()
+	gemm.Gemm(blas.NoTrans, blas.Trans, -1, gain.RawMatrix(), column.RawMatrix(), 1, rest)
+	return nil
+}
+
+// learned returns M of a victim: the sum of aᵀ S⁻¹ a over the blocks, a what its gradients move of the innovations.
+func (d *directView) learned(ctx context.Context, victim int) (*mat.SymDense, error) {
+	a, err := d.responses(ctx, victim)
+	if err != nil {
+		return nil, err
+	}
+	for t := range d.course.steps {
+		if d.misses(t, victim) {
+			a.SetCol(t, make([]float64, d.size))
+		}
+	}
+	m := mat.NewDense(d.course.steps, d.course.steps, nil)
+	for i, b := range d.seen {
+		to, s := b.from+b.size, d.inverses[i]
+		here := a.Slice(b.from, to, 0, d.course.steps).(*mat.Dense)
+		if s.free != nil && mat.Max(absolute(mul(s.free.T(), here))) > bareAbove*math.Sqrt(s.scale) {
+			return nil, ErrUnclear // a rank was misjudged: every gradient comes with noise of its own
+		}
+		m.Add(m, mul(here.T(), mul(s.inverse, here)))
+		if to < d.size {
+			rest := a.Slice(to, d.size, 0, d.course.steps).(*mat.Dense)
+			rest.Sub(rest, mul(d.factor.Slice(to, d.size, b.from, to), here))
+		}
+	}
+	out := symmetric(m)
+	out.ScaleSym(1+d.slack, out)
+	return out, nil
+}

@@ -1,0 +1,171 @@
+package threat
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/workload"
+)
+
+// Training says what nodes do with their noisy gradients, over which networks.
+type Training struct {
+	Spec workload.Spec // whose errors count, and how much, is not looked at: an attacker sees the same
+	Seed uint64        // of networks that are drawn, and of steps that are missed
+}
+
+// Drawn reports whether what an attacker sees depends on chance: networks that are drawn, or steps that are missed. What
+// Account says is then of the networks and absences of the seed. They do not depend on data, so it is a guarantee if
+// exactly these are used, even if the attacker knows them; of others it says nothing, where only local DP holds.
+func (t Training) Drawn() bool {
+	c := t.Spec.Changes
+	return c.NodeFailures > 0 || c.LinkFailures > 0 || c.RandomNeighbours > 0 || t.Spec.MissedSteps > 0
+}
+
+// Under returns the algorithm with an optimizer and networks of its own. The error is a fault.Argument of Algorithm:
+// only nodes that add noise of their own to their gradients, as in DPDSGD, AntiPGD and MFDSGD, are accounted for with
+// more than plain gradient descent on a network that stays. What is wrong with the training shows when it is used.
+func (a Algorithm) Under(t Training) (Algorithm, error) {
+	t.Spec.Kind, t.Spec.Weights = workload.Model, workload.Weights{}
+	switch {
+	case t.Spec.IsPlain():
+		a.training = nil
+		return a, nil
+	case a.zip || a.shared > 0 || a.rounds > 1 || a.alone != 1:
+		return a, fault.New("Algorithm", a.name, "is accounted for without optimizers and networks that change")
+	}
+	a.training = &t
+	return a, nil
+}
+
+// On returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. The
+// errors are those of Under, and networks that are not those of the training of an export (GraphSequence).
+func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
+	t := a.Training()
+	t.Seed = seed
+	if n.Sequence != nil {
+		on, err := workload.Spec{}.On(n)
+		if err != nil {
+			return a, err
+		}
+		switch own := t.Spec.GraphSequence; {
+		case own != nil:
+			on.GraphSequence, err = own.Attach(on.GraphSequence)
+		case a.of != nil && a.of.trained:
+			err = fault.New("GraphSequence", nil, "the strategy in %s is for a network that stays", a.of.dir)
+		}
+		if err != nil {
+			return a, err
+		}
+		t.Spec.GraphSequence = on.GraphSequence
+	}
+	return a.Under(t)
+}
+
+// Training returns that of the algorithm: of Under, or of the export that it was made of.
+func (a Algorithm) Training() Training {
+	if a.training == nil {
+		return Training{}
+	}
+	return *a.training
+}
+
+// rounds returns how many rounds of gossip there are in a step.
+func (t Training) rounds() float64 { return float64(max(1, t.Spec.GossipRounds)) }
+
+// course is a run of training as everybody knows it, the attacker included: rates, networks, and who misses what.
+type course struct {
+	spec     workload.Spec
+	steps    int
+	rates    []float64 // η_t
+	keep     []float64 // 1 - η_t λ
+	networks *workload.Networks
+	missed   [][]bool // of every step and node; nil if nobody misses any
+}
+
+// course returns that of the scenario. Errors are those of workload.Spec's Check and Networks.
+func (s Scenario) course() (*course, error) {
+	t, steps := s.Algorithm.Training(), s.steps()
+	if err := t.Spec.Check(steps); err != nil {
+		return nil, err
+	}
+	networks, err := t.Spec.Networks(s.Gossip, t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	c := &course{spec: t.Spec, steps: steps, networks: networks}
+	if c.rates, err = t.Spec.LearningRates.Rates(steps); err != nil {
+		return nil, err
+	}
+	for _, eta := range c.rates {
+		c.keep = append(c.keep, math.Max(0, 1-eta*t.Spec.WeightDecay))
+	}
+	if p := t.Spec.MissedSteps; p > 0 {
+		c.missed = drawMissed(steps, s.nodes(), p, t.Seed)
+	}
+	return c, nil
+}
+
+// drawMissed draws who misses which steps.
+func drawMissed(steps, nodes int, p float64, seed uint64) [][]bool {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	copy(key[8:], "missed steps")
+	rng := rand.New(rand.NewChaCha8(key))
+	missed := make([][]bool, steps)
+	for t := range missed {
+		missed[t] = make([]bool, nodes)
+		for v := range nodes {
+			missed[t][v] = rng.Float64() < p
+		}
+	}
+	return missed
+}
+
+// misses reports whether node v has no gradient in step t, and sends no noise with it.
+func (c *course) misses(t, v int) bool { return c.missed != nil && c.missed[t][v] }
+
+// sent returns the step in which node v sends row s of its noise: s unless it misses that, and -1 for never.
+func (c *course) sent(s, v int) int {
+	for t := s; t < c.steps; t++ {
+		if !c.misses(t, v) {
+			return t
+		}
+		if !c.spec.Carry {
+			break
+		}
+	}
+	return -1
+}
+
+// exchanges returns the networks of the rounds of gossip that follow step t: none between local steps. With gradient
+// tracking they open the next step; the last models and trackers are taken to be sent, too, which is the safe reading.
+func (c *course) exchanges(t int) []*graph.CSR {
+	if (t+1)%max(1, c.spec.LocalSteps) != 0 {
+		return nil
+	}
+	if c.spec.GradientTracking {
+		t++
+	}
+	var all []*graph.CSR
+	for round := range max(1, c.spec.GossipRounds) {
+		all = append(all, c.networks.At(t, round))
+	}
+	return all
+}
+
+// fresh reports whether every message that is sent has noise of its own step, of which no other message before it has
+// any: the covariance of what is seen is regular then, and no ranks are to be decided.
+func (c *course) fresh() bool {
+	if c.spec.GossipRounds > 1 || c.spec.GradientTracking || c.missed != nil {
+		return false
+	}
+	for t, eta := range c.rates {
+		if eta == 0 && c.exchanges(t) != nil {
+			return false
+		}
+	}
+	return true
+}

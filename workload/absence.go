@@ -1,0 +1,88 @@
+package workload
+
+import "gonum.org/v1/gonum/mat"
+
+// gram replaces h by E[MᵀhM], M[t,s] = 1 if row s of the noise is sent in step t, where every step is missed with
+// probability p, independently: rows that are lost,
+//
+//	(1-p)² H + p(1-p) diag(H),
+//
+// or carried to the next step that is not missed. With s < s', rows s and s' are then sent in steps t < s' and t' ≥ s',
+// which are independent, or both in the same step t ≥ s'.
+func (a Absence) gram(h *mat.SymDense) {
+	p := a.MissedSteps
+	switch {
+	case p == 0:
+	case !a.Carry:
+		a.lose(h)
+	default:
+		rows := whole(h)
+		for later := len(rows) - 1; later >= 0; later-- {
+			for t := range later { // Σ over t' ≥ later of (1-p) p^(t'-later) H[t,t']
+				rows[t][later] *= 1 - p
+				if later+1 < len(rows) {
+					rows[t][later] += p * rows[later+1][t] // kept in the other triangle, which is done with
+				}
+			}
+			rows[later][later] *= 1 - p
+			if later+1 < len(rows) {
+				rows[later][later] += p * rows[later+1][later+1]
+			}
+			copyColumn(rows, later)
+			for s := later - 1; s >= 0; s-- {
+				rows[s][later] = (1-p)*rows[s][later] + p*rows[s+1][later]
+			}
+		}
+	}
+}
+
+// copyColumn copies what is above the diagonal to the other triangle.
+func copyColumn(rows [][]float64, column int) {
+	for t := range column {
+		rows[column][t] = rows[t][column]
+	}
+}
+
+// spread returns E[MyMᵀ], such that ⟨gram(h), y⟩ = ⟨h, spread(y)⟩.
+func (a Absence) spread(y mat.Symmetric) *mat.SymDense {
+	out := mat.NewSymDense(y.SymmetricDim(), nil)
+	out.CopySym(y)
+	p := a.MissedSteps
+	switch {
+	case p == 0:
+	case !a.Carry:
+		a.lose(out)
+	default:
+		steps := out.SymmetricDim()
+		rows := whole(out)
+		sent := make([]float64, steps) // Σ over s ≤ t of (1-p) p^(t-s) Y[s,·]
+		var waiting float64            // Σ over s, s' ≤ t of p^(t-min(s,s')) Y[s,s']
+		for t := range steps {
+			waiting = p*waiting + y.At(t, t) + 2*p/(1-p)*sent[t]
+			for s := t + 1; s < steps; s++ {
+				sent[s] = (1-p)*y.At(t, s) + p*sent[s]
+			}
+			rows[t][t] = (1 - p) * waiting
+			var sum float64
+			for s := t + 1; s < steps; s++ {
+				sum = p*sum + (1-p)*sent[s]
+				rows[t][s] = sum
+			}
+		}
+	}
+	return out
+}
+
+// lose is the expectation where rows are lost, which is its own other way.
+func (a Absence) lose(h *mat.SymDense) {
+	p := a.MissedSteps
+	for s := range h.SymmetricDim() {
+		for t := s; t < h.SymmetricDim(); t++ {
+			v := (1 - p) * h.At(s, t)
+			if s != t {
+				v *= 1 - p
+			}
+			h.SetSym(s, t, v)
+		}
+	}
+}

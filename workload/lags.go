@@ -1,0 +1,99 @@
+package workload
+
+import (
+	"gonum.org/v1/gonum/floats"
+)
+
+// lags says which powers of W a kernel is made of: rows x_τ = W^(first + stride·τ) for τ < count, or sums of two of
+// them, so that row τ is the response to the gradient τ steps ago wherever that depends on τ alone.
+type lags struct {
+	first, stride, count int
+
+	now, before []float64 // row τ is now[τ]·x_τ + before[τ]·(x_τ - x_(τ-1)), x_(-1) = 0; nil: x_τ
+}
+
+// lags returns the powers that T = steps steps take.
+//
+// Where rates do not change and gossip follows every step, decay and gradient tracking are in the rows: with ρ = 1 - λ,
+// plain rows are ρ^τ x_τ, and those of tracking
+//
+//	A_τ = ρ^τ x_τ + b_τ (x_τ - x_(τ-1)),     b_τ = 1 + ρ + … + ρ^(τ-1),
+//
+// which for λ = 0 is (τ+1) W^τ - τ W^(τ-1). The difference is small where τ is large, so that little is cancelled.
+func (s Spec) lags(steps int) lags {
+	l := lags{stride: s.gossipRounds(), count: steps}
+	switch local := s.localSteps(); {
+	case local > 1 && s.Kind == Message:
+		l.count = (steps-1)/local + 1
+	case local > 1:
+		l.count = steps/local + 1
+	case s.Kind == Model && !s.GradientTracking:
+		l.first = l.stride
+	}
+	if !s.LearningRates.constant() || s.localSteps() > 1 || s.WeightDecay == 0 && !s.GradientTracking {
+		return l
+	}
+	l.now = make([]float64, steps)
+	if s.GradientTracking {
+		l.before = make([]float64, steps)
+	}
+	keep, power, sum := 1-s.WeightDecay, 1.0, 0.0
+	for tau := range l.now {
+		l.now[tau] = power
+		if l.before != nil {
+			l.before[tau] = sum
+		}
+		sum = 1 + keep*sum
+		power *= keep
+	}
+	return l
+}
+
+// filter makes the rows of x_τ those of the kernel.
+func (l lags) filter(row func(tau int) []float64) {
+	if l.now == nil {
+		return
+	}
+	for tau := l.count - 1; tau >= 0; tau-- {
+		x := row(tau)
+		now := l.now[tau]
+		if l.before == nil || tau == 0 {
+			floats.Scale(now, x)
+			continue
+		}
+		before := l.before[tau]
+		for i, older := range row(tau - 1) {
+			x[i] = now*x[i] + before*(x[i]-older)
+		}
+	}
+}
+
+// filterBack is the transpose of filter.
+func (l lags) filterBack(row func(tau int) []float64) {
+	if l.now == nil {
+		return
+	}
+	for tau := range l.count {
+		x := row(tau)
+		if l.before == nil || tau == 0 {
+			floats.Scale(l.now[tau], x)
+		} else {
+			floats.Scale(l.now[tau]+l.before[tau], x)
+		}
+		if l.before != nil && tau+1 < l.count {
+			floats.AddScaled(x, -l.before[tau+1], row(tau+1))
+		}
+	}
+}
+
+// stationary returns what the rows make of the eigenvalue 1 of W: ρ^τ.
+func (l lags) stationary() []float64 {
+	ones := make([]float64, l.count)
+	for tau := range ones {
+		ones[tau] = 1
+	}
+	if l.now != nil {
+		copy(ones, l.now)
+	}
+	return ones
+}

@@ -1,0 +1,198 @@
+package workload
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
+	"mafalda/internal/parallel"
+)
+
+// modes are filters, x_l = θ·x_{l-1} + r_l·v, and a quadratic (metric) or linear (left) form of their states. With
+// inner, there are two filters one after the other: y_l = inner·y_{l-1} + r_l·v, x_l = θ·x_{l-1} + y_l.
+type modes struct {
+	theta, input []float64
+	inner        []float64  // nil: one filter
+	weight       float64    // of the form
+	metric       *mat.Dense // nil: the identity
+	left         []float64
+}
+
+// respond makes the filters of eigenvalues of W those of the spec, which is time-invariant.
+func (m *modes) respond(s Spec) {
+	l := s.lags(1)
+	keep := 1 - s.WeightDecay
+	if s.GradientTracking {
+		m.inner = make([]float64, len(m.theta))
+	}
+	for j, theta := range m.theta {
+		m.input[j] *= integerPower(theta, l.first)
+		power := integerPower(theta, l.stride)
+		m.theta[j] = keep * power
+		if m.inner != nil {
+			m.inner[j] = power
+		}
+	}
+}
+
+// rowsAtOnce is how many states are multiplied with the metric at once, and blocksAtOnce how many times that are kept
+// where no derivative is asked for.
+const (
+	rowsAtOnce   = 256
+	blocksAtOnce = 8
+)
+
+// quadratic returns Σ_l counts[l]·weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil, which takes T
+// states of memory.
+func (m *modes) quadratic(grad, rs, counts []float64) float64 {
+	steps, size := len(rs), len(m.theta)
+	kept := steps
+	if grad == nil {
+		kept = min(steps, rowsAtOnce*blocksAtOnce)
+	}
+	states := make([]float64, kept*size)
+	state := m.bank()
+	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
+	for first := 0; first < steps; first += kept {
+		count := min(kept, steps-first)
+		for l, r := range rs[first : first+count] {
+			if l%rowsAtOnce == 0 {
+				state.vanish()
+			}
+			if math.Abs(r) < faint {
+				r = 0
+			}
+			copy(states[l*size:], state.next(r))
+		}
+		parallel.For((count+rowsAtOnce-1)/rowsAtOnce, func(i int) {
+			from := i * rowsAtOnce
+			rows := min(rowsAtOnce, count-from)
+			energies[first/rowsAtOnce+i] = m.energy(states[from*size:(from+rows)*size], counts[first+from:])
+		})
+	}
+	if grad != nil {
+		m.pull(grad, states, 2)
+	}
+	var total float64
+	for _, e := range energies {
+		total += e
+	}
+	return total
+}
+
+// faint is what has died down so far that its square is 0.
+const faint = 1e-200
+
+// bank is the state of the filters.
+type bank struct {
+	*modes
+	x, y []float64
+}
+
+func (m *modes) bank() bank {
+	b := bank{modes: m, x: make([]float64, len(m.theta))}
+	if m.inner != nil {
+		b.y = make([]float64, len(m.theta))
+	}
+	return b
+}
+
+// next is one step of all filters. It returns the x, which are the bank's.
+func (b bank) next(r float64) []float64 {
+	x := b.x
+	input, theta := b.input[:len(x)], b.theta[:len(x)]
+	if b.inner == nil {
+		for j, v := range x {
+			x[j] = theta[j]*v + r*input[j]
+		}
+		return x
+	}
+	y, inner := b.y[:len(x)], b.inner[:len(x)]
+	for j, v := range x {
+		y[j] = inner[j]*y[j] + r*input[j]
+		x[j] = theta[j]*v + y[j]
+	}
+	return x
+}
+
+// back is next the other way round: it returns the derivative by r, given f_j, times factor, by the x, and that of
+// later steps in the bank.
+func (b bank) back(f []float64, factor float64) (g float64) {
+	for j, v := range f {
+		b.x[j] = b.theta[j]*b.x[j] + factor*v
+		if b.inner == nil {
+			g += b.input[j] * b.x[j]
+			continue
+		}
+		b.y[j] = b.inner[j]*b.y[j] + b.x[j]
+		g += b.input[j] * b.y[j]
+	}
+	return g
+}
+
+// vanish sets to 0 what is faint: before it becomes subnormal, which is slow.
+func (b bank) vanish() {
+	for _, state := range [][]float64{b.x, b.y} {
+		for j, x := range state {
+			if math.Abs(x) < faint {
+				state[j] = 0
+			}
+		}
+	}
+}
+
+// energy returns Σ_l counts[l]·weight·x_lᵀMx_l over the rows x_l, which become counts[l]·weight·Mx_l.
+func (m *modes) energy(x, counts []float64) float64 {
+	size := len(m.theta)
+	rows := len(x) / size
+	y := x
+	if m.metric != nil {
+		y = make([]float64, rows*size)
+		dense.Mul(mat.NewDense(rows, size, y), mat.NewDense(rows, size, x), m.metric)
+	}
+	var total float64
+	for l := range rows {
+		w := counts[l] * m.weight
+		var dot float64
+		for j, v := range x[l*size : (l+1)*size] {
+			dot += v * y[l*size+j]
+			x[l*size+j] = w * y[l*size+j]
+		}
+		total += w * dot
+	}
+	return total
+}
+
+// linear returns 2Σ_l counts[l]·sums_l·weight·left·x_l, adds half its derivative by sums to force, and writes that by
+// the other way of rs to grad unless it is nil.
+func (m *modes) linear(grad, rs, counts, sums, force []float64) float64 {
+	state := m.bank()
+	var total float64
+	for l, v := range rs {
+		var y float64
+		for j, x := range state.next(v) {
+			y += m.left[j] * x
+		}
+		w := counts[l] * m.weight
+		total += 2 * w * y * sums[l]
+		force[l] += w * y
+	}
+	if grad == nil {
+		return total
+	}
+	state = m.bank()
+	for l := len(rs) - 1; l >= 0; l-- {
+		grad[l] = state.back(m.left, 2*counts[l]*m.weight*sums[l])
+	}
+	return total
+}
+
+// pull writes factor times the derivative by r, given that by the states (T×m): the filters backwards.
+func (m *modes) pull(grad, forces []float64, factor float64) {
+	size := len(m.theta)
+	state := m.bank()
+	for l := len(grad) - 1; l >= 0; l-- {
+		grad[l] = factor * state.back(forces[l*size:(l+1)*size], 1)
+	}
+}

@@ -1,0 +1,34 @@
+package workload
+
+import (
+	"slices"
+
+	"mafalda/graph"
+)
+
+// On returns the spec with the networks that take turns on n, if n has such. The errors are those of NewSequence.
+func (s Spec) On(n *graph.Network) (Spec, error) {
+	if n == nil || n.Sequence == nil {
+		return s, nil
+	}
+	q, err := NewSequence(n.Sequence.Matrices, n.Sequence.Source)
+	s.GraphSequence = q
+	return s, err
+}
+
+// CountsAll reports whether the errors of all steps count alike.
+func (s Spec) CountsAll() bool { return s.Weights.all() }
+
+// HasFreeNoise reports whether the noise of some steps costs nothing, or no more than rounding, so that the Gram matrix
+// may be singular: there are steps that do not count, or whose rate is 0. The spec must have been checked for T = steps.
+func (s Spec) HasFreeNoise(steps int) bool {
+	weights, err := s.Weights.Vector(steps)
+	return err != nil || slices.Contains(weights, 0) || slices.Contains(s.rates(steps), 0)
+}
+
+// Under returns the sketch of the same network for another workload on it, which must be static, and not Prefix.
+func (s *Sketch) Under(spec Spec) *Sketch {
+	other := *s
+	other.spec = spec
+	return &other
+}

@@ -1,0 +1,67 @@
+package workload
+
+import "mafalda/workload/randomgossip"
+
+// pairs is the algebra of matrices u I + v J by two eigenvalues, along the vector of ones and across.
+type pairs struct{ law randomgossip.Neighbours }
+
+func (p pairs) size() int { return 2 }
+
+func (p pairs) addIdentity(x []float64, v float64) {
+	x[0] += v
+	x[1] += v
+}
+
+func (p pairs) pull(_ int, x []float64) []float64 {
+	along, across := p.law.Pull(x[0], x[1])
+	return []float64{along, across}
+}
+
+func (p pairs) transpose([]float64) {}
+
+func (p pairs) descend(y [][]float64, path []crossing) {
+	_, mean := p.law.Mean()
+	for l := len(path) - 1; l >= 0; l-- {
+		c := path[l]
+		for range c.rounds {
+			for _, x := range y {
+				x[1] *= mean
+			}
+		}
+		cross(y, c)
+		for i, x := range y {
+			c.traces[i] += p.law.Trace(x[0], x[1])
+		}
+	}
+}
+
+// descendWith knows that all nodes are alike.
+func (p pairs) descendWith(y [][]float64, _, width int, path []crossing, visit func(l int, diagonals [][]float64)) {
+	own := make([][]float64, len(y))
+	for k, x := range y {
+		own[k] = append([]float64(nil), x...)
+	}
+	p.descend(own, path)
+	diagonals := make([][]float64, len(y))
+	for l, c := range path {
+		for k := range y {
+			diagonals[k] = make([]float64, width)
+			for i := range diagonals[k] {
+				diagonals[k][i] = c.traces[k] / p.law.Nodes()
+			}
+		}
+		visit(l, diagonals)
+	}
+}
+
+// cross is what a crossing does besides gossip.
+func cross(y [][]float64, c crossing) {
+	if len(y) == 2 && c.rate != 0 {
+		for i, v := range y[0] {
+			y[1][i] -= c.rate * v
+		}
+	}
+	if c.keep != 1 {
+		scaleAll(c.keep, y[0])
+	}
+}

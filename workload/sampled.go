@@ -1,0 +1,260 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/internal/gemm"
+	"mafalda/internal/parallel"
+)
+
+// Estimate is what is known of a Gram matrix from random vectors, which Sketch and Sampled are: their mean, how far
+// every one is from it, and how many standard errors of the mean the truth is away at most (Factor), with which
+// probability (Confidence).
+type Estimate interface {
+	Nodes() int
+	Probes() int
+	Kernel(steps int) *Kernel
+	Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error
+	Factor() float64
+	Confidence() float64
+}
+
+var (
+	_ Estimate = (*Sketch)(nil)
+	_ Estimate = (*Sampled)(nil)
+)
+
+// Sampled estimates the Gram matrix of a network that changes where there is no exact one (Spec.Exact): for every probe
+// the networks are drawn, and the recursion is run (State) on impulses of noise z_i for all nodes i at once, of random
+// signs z. What shows has the squares of H in expectation, and a positive semidefinite H of its own.
+//
+// What all nodes have in common is taken out of the models, P = I - 11ᵀ/n, and its squares, (1/n) |Φᵀ1|² for Φ = W_t …
+// W_s, are added as they are: they are most of the error of random signs, as the mean of the models does not die down.
+// That takes all matrices of a run at once, and is left out where they have no room or gradients are tracked.
+type Sampled struct {
+	nodes, steps int
+	absence      Absence
+	mean         *mat.SymDense
+	probes       []*mat.SymDense
+}
+
+// SampledOptions tunes NewSampled.
+type SampledOptions struct {
+	Spec     Spec
+	Probes   int // at least LeastProbes
+	Seed     uint64
+	Progress func(done, total int) // if not nil, called from the caller's goroutine; the unit is steps of a run
+}
+
+// NewSampled makes the estimate for T = steps over the row-stochastic w (n×n), of any changing network, of any number
+// of nodes. A probe takes O(nT) memory, and O(T² nnz + n T³/3). The errors are those of Spec.Check and Spec.Networks,
+// too few probes, and the context's.
+func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOptions) (*Sampled, error) {
+	s := opts.Spec
+	if err := s.Check(steps); err != nil {
+		return nil, err
+	}
+	if opts.Probes < LeastProbes || s.Kind == Prefix {
+		return nil, fmt.Errorf("%d probes of a %v workload: at least %d, of a network, are needed to know how far off "+
+			"they are", opts.Probes, s.Kind, LeastProbes)
+	}
+	out := &Sampled{steps: steps, absence: s.Absence, mean: mat.NewSymDense(steps, nil)}
+	p := &probing{Spec: s, steps: steps}
+	p.weights, _ = s.Weights.Vector(steps)
+	for i := range opts.Probes {
+		r := source(opts.Seed, i, -1)
+		networks, err := s.Networks(w, r.Uint64())
+		if err != nil {
+			return nil, err
+		}
+		out.nodes = networks.Nodes()
+		z := make([]float64, out.nodes)
+		for i := range z {
+			z[i] = float64(2*r.IntN(2) - 1)
+		}
+		h, err := p.respond(ctx, networks, z, func(t int) {
+			if opts.Progress != nil {
+				opts.Progress(i*steps+t, opts.Probes*steps)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.probes = append(out.probes, h)
+		for a := range steps {
+			floats.AddScaled(out.mean.RawSymmetric().Data[a*steps:(a+1)*steps], 1/float64(opts.Probes),
+				h.RawSymmetric().Data[a*steps:(a+1)*steps])
+		}
+	}
+	return out, nil
+}
+
+// Nodes returns n.
+func (s *Sampled) Nodes() int { return s.nodes }
+
+// Probes returns how many there are.
+func (s *Sampled) Probes() int { return len(s.probes) }
+
+// Factor returns how many standard errors (Deviations) the estimate is from the truth, at most, with the probability
+// Confidence.
+func (s *Sampled) Factor() float64 { return errorFactor(len(s.probes)) }
+
+// Confidence returns the probability of Factor.
+func (s *Sampled) Confidence() float64 { return Confidence }
+
+// Kernel returns the estimate, whose steps are those of NewSampled: it panics if they are not.
+func (s *Sampled) Kernel(steps int) *Kernel {
+	if steps != s.steps {
+		panic(mat.ErrShape)
+	}
+	return &Kernel{steps: steps, absence: s.absence, sum: s.mean}
+}
+
+// Deviations calls visit with how far H from every probe alone is from the estimate. The mean square of these, divided
+// by probes - 1, is that of a standard error. visit owns the matrices.
+func (s *Sampled) Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error {
+	h := s.Kernel(steps).Gram()
+	for _, one := range s.probes {
+		e := (&Kernel{steps: steps, absence: s.absence, sum: one}).Gram()
+		subtract(e, h)
+		if err := visit(e, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cachedEntries is the room for all matrices of a run: 512 MB.
+const cachedEntries = 1 << 25
+
+// probing makes probes.
+type probing struct {
+	Spec
+	steps   int
+	weights []float64
+	common  *mat.SymDense // of all runs, where networks are not drawn
+}
+
+// respond returns the H of one vector and one run.
+func (p *probing) respond(
+	ctx context.Context, networks *Networks, z []float64, tick func(t int),
+) (*mat.SymDense, error) {
+	n := networks.Nodes()
+	apart := !p.GradientTracking && networks.At(0, 0).NNZ()*p.steps*p.gossipRounds() <= cachedEntries
+	if apart && p.random() {
+		networks = p.cached(networks)
+	}
+	state, err := NewState[float64](p.Spec, p.steps, n, p.steps, 1)
+	if err != nil {
+		return nil, err
+	}
+	h := mat.NewSymDense(p.steps, nil)
+	impulses := make([]float64, n*p.steps)
+	for t := range p.steps {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("estimate of a Gram matrix: %w", context.Cause(ctx))
+		}
+		for i, v := range z {
+			impulses[i*p.steps+t] = v
+			if t > 0 {
+				impulses[i*p.steps+t-1] = 0
+			}
+		}
+		state.Descend(impulses, networks)
+		if p.Kind == Message {
+			p.add(h, state.Models(), t, apart)
+		}
+		state.Gossip(networks)
+		if p.Kind != Message {
+			p.add(h, state.Models(), t, apart)
+		}
+		tick(t + 1)
+	}
+	if apart {
+		if p.common == nil || p.random() {
+			p.common = p.inCommon(networks)
+		}
+		h.AddSym(h, p.common)
+	}
+	return h, nil
+}
+
+// add adds the squares of what the impulses up to step t have made of the models, apart from what these have in common.
+func (p *probing) add(h *mat.SymDense, models []float64, t int, apart bool) {
+	n := len(models) / p.steps
+	if apart {
+		mean := make([]float64, t+1)
+		for i := range n {
+			floats.AddScaled(mean, 1/float64(n), models[i*p.steps:i*p.steps+t+1])
+		}
+		for i := range n {
+			floats.Sub(models[i*p.steps:i*p.steps+t+1], mean) // W keeps it 0 in all that follows
+		}
+	}
+	addSquares(h, p.weights[t], blas64.General{Rows: n, Cols: t + 1, Stride: p.steps, Data: models})
+}
+
+// addSquares adds weight·XᵀX for an X of n×(t+1) to the first rows and columns of h.
+func addSquares(h *mat.SymDense, weight float64, x blas64.General) {
+	if weight != 0 {
+		gemm.Syrk(blas.Trans, weight, x, 1, h.SliceSym(0, x.Cols).(*mat.SymDense).RawSymmetric())
+	}
+}
+
+// cached returns networks that are drawn once.
+func (p *probing) cached(networks *Networks) *Networks {
+	rounds := p.gossipRounds()
+	all := make([]*graph.CSR, p.steps*rounds)
+	parallel.For(len(all), func(i int) { all[i] = networks.At(i/rounds, i%rounds) })
+	return &Networks{networks.nodes, func(t, round int) *graph.CSR { return all[t*rounds+round] }}
+}
+
+// inCommon returns (1/n) Σ_t weights[t] |Φ(t,s)ᵀ1|², before the filter of the optimizer and with it: of every step back
+// to the first.
+func (p *probing) inCommon(networks *Networks) *mat.SymDense {
+	const atOnce = 4
+	n := networks.Nodes()
+	keep := p.keeps(p.rates(p.steps))
+	h := mat.NewSymDense(p.steps, nil)
+	blocks := make([]blas64.General, atOnce)
+	for from := 0; from < p.steps; from += atOnce {
+		parallel.For(min(atOnce, p.steps-from), func(i int) { blocks[i] = p.descent(networks, from+i, keep) })
+		for i := range min(atOnce, p.steps-from) {
+			addSquares(h, p.weights[from+i]/float64(n), blocks[i])
+		}
+	}
+	p.filter(p.steps).congruence(h)
+	return h
+}
+
+// descent returns P_t/P_s·Φ(t,s)ᵀ1 for s = 0 … t (n×(t+1)).
+func (p *probing) descent(networks *Networks, t int, keep []float64) blas64.General {
+	n := networks.Nodes()
+	out := blas64.General{Rows: n, Cols: t + 1, Stride: t + 1, Data: make([]float64, n*(t+1))}
+	y, room := make([]float64, n), make([]float64, n)
+	for i := range y {
+		y[i] = 1
+	}
+	for s := t; s >= 0; s-- {
+		if s < t {
+			floats.Scale(keep[s+1], y)
+		}
+		if p.gossips(s) && (s < t || p.Kind != Message) {
+			for round := p.gossipRounds() - 1; round >= 0; round-- {
+				networks.At(s, round).MulVecTo(room, true, y)
+				y, room = room, y
+			}
+		}
+		for i, v := range y {
+			out.Data[i*(t+1)+s] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,226 @@
+package workload
+
+import (
+	"math"
+	"slices"
+
+	"mafalda/internal/fault"
+)
+
+// Spec says what is trained and what counts: whose errors, in which steps, under which optimizer, over which networks.
+// The zero value is the plain workload of the models: all steps count alike, the rate is constant, and every step ends
+// with one round of gossip over the same network.
+//
+// In step t = 0 … T-1 every node takes the gradient g_t at its model θ, adds its noise to it, and does what State does:
+//
+//	m ← β m + g_t                                        u = m, or g_t + β m with Nesterov
+//	θ ← (1 - η_t λ) θ - η_t u                            what is sent: the message
+//	θ ← W_t θ, GossipRounds times, after every LocalSteps-th step      the model
+//
+// and with gradient tracking, where x is the model, y the tracker, and both are sent,
+//
+//	x ← W_t x,  y ← W_t y, GossipRounds times
+//	y ← y + g_t - g_(t-1)
+//	m ← β m + y                                          u = m, or y + β m
+//	x ← (1 - η_t λ) x - η_t u                            the message, which is the model, too
+//
+// Momentum stays where it is, it is not gossiped. Noise enters with g_t, all that follows is linear: an error is the
+// response to the noise, whatever the gradients are. A step after which there is no gossip has its model as message.
+type Spec struct {
+	Kind    Kind    // whose errors count
+	Weights Weights // how much those of every step count
+	Optimizer
+	Changes
+	Absence
+}
+
+// Optimizer is what a node does with its gradients. The zero value is plain gradient descent.
+type Optimizer struct {
+	LearningRates Schedule // η_t, multiples of the base learning rate, which is 1 unless Spec.At says otherwise
+	Momentum      float64  // β, in [0, 1)
+	Nesterov      bool     // u = g + βm instead of m, for m with g in it
+	WeightDecay   float64  // λ, in [0, 1), decoupled; η_t λ must be below 1, too
+	LocalSteps    int      // gossip follows every so many steps: the last of them; 0 means 1
+	GossipRounds  int      // so many rounds of gossip at a time; 0 means 1
+
+	GradientTracking bool
+}
+
+// Changes says how the network changes from step to step. The zero value is a network that does not.
+//
+// All that fails does so independently of everything else, and anew in every round of gossip. What is left of a row of
+// W is divided by its sum; a node with nobody left, itself included, keeps its model.
+type Changes struct {
+	GraphSequence    *Sequence // its matrices take turns, one a step; nil: W stays
+	NodeFailures     float64   // probability that a node keeps its model, and nobody hears from it
+	LinkFailures     float64   // probability that two nodes do not hear from each other
+	RandomNeighbours int       // every node averages over itself and so many others drawn from all; 0: over its own
+}
+
+// Absence says that nodes may miss steps: they have no gradient then and send no row of noise with it, but gossip.
+type Absence struct {
+	MissedSteps float64 // probability, for every node and step
+	Carry       bool    // the next message has the rows that were not sent; otherwise they are lost
+}
+
+// IsPlain reports whether nothing but the Kind differs from the zero value: what there was before optimizers.
+func (s Spec) IsPlain() bool {
+	return s.Weights.all() && s.plainOptimizer() && s.Changes.none() && s.Absence == (Absence{})
+}
+
+func (s Spec) plainOptimizer() bool {
+	return s.LearningRates.constant() && s.Momentum == 0 && s.WeightDecay == 0 && s.localSteps() == 1 &&
+		s.gossipRounds() == 1 && !s.GradientTracking
+}
+
+func (c Changes) none() bool { return c.GraphSequence == nil && !c.random() }
+
+// random reports whether the network is drawn.
+func (c Changes) random() bool {
+	return c.NodeFailures > 0 || c.LinkFailures > 0 || c.RandomNeighbours > 0
+}
+
+// IsStatic reports whether all steps have the same network.
+func (s Spec) IsStatic() bool { return s.Changes.none() }
+
+// IsTimeInvariant reports whether the response to a gradient depends only on how long ago that was, as structured
+// strategies for very many steps need: the rates do not change, gossip follows every step, the network stays, and
+// nobody is absent. Steps may count differently.
+func (s Spec) IsTimeInvariant() bool { return s.checkInvariant() == nil }
+
+// checkInvariant refuses what is not time-invariant.
+func (s Spec) checkInvariant() error {
+	const reason = "structured strategies for very many steps need the same recursion in every step: leave out [%s]"
+	refuse := func(field string) error { return fault.New(field, nil, reason, field) }
+	switch {
+	case !s.LearningRates.constant():
+		return refuse("LearningRates")
+	case s.localSteps() > 1:
+		return refuse("LocalSteps")
+	case s.GraphSequence != nil:
+		return refuse("GraphSequence")
+	case s.NodeFailures > 0:
+		return refuse("NodeFailures")
+	case s.LinkFailures > 0:
+		return refuse("LinkFailures")
+	case s.RandomNeighbours > 0:
+		return refuse("RandomNeighbours")
+	case s.MissedSteps > 0:
+		return refuse("MissedSteps")
+	}
+	return nil
+}
+
+func (s Spec) localSteps() int { return max(1, s.LocalSteps) }
+
+func (s Spec) gossipRounds() int { return max(1, s.GossipRounds) }
+
+// gossips reports whether gossip follows step t.
+func (s Spec) gossips(t int) bool { return s.Kind != Prefix && (t+1)%s.localSteps() == 0 }
+
+// Centralized returns the workload of the same optimizer without a network: of the kind Prefix, with the rates,
+// momentum, decay, weights and absences of s.
+func (s Spec) Centralized() Spec {
+	s.Kind, s.Changes = Prefix, Changes{}
+	s.LocalSteps, s.GossipRounds, s.GradientTracking = 0, 0, false
+	return s
+}
+
+// Plain returns the plain workload of the same kind.
+func (s Spec) Plain() Spec { return Spec{Kind: s.Kind} }
+
+// At returns the workload of the same training at the base learning rate: decay is times that, too. The models' errors
+// are those of the workload returned, times rate².
+func (s Spec) At(rate float64) Spec {
+	s.WeightDecay *= rate
+	return s
+}
+
+// Check finds what is wrong with the spec for T = steps. Its errors are fault.Arguments that name the field.
+func (s Spec) Check(steps int) error {
+	if steps < 1 {
+		return fault.New("Steps", steps, "at least one step is needed")
+	}
+	if s.Kind < Model || s.Kind > Prefix {
+		return fault.New("Workload", int(s.Kind), "is none that there is")
+	}
+	for _, check := range []func(int) error{s.checkNumbers, s.checkRates, s.checkCombinations} {
+		if err := check(steps); err != nil {
+			return err
+		}
+	}
+	_, err := s.Weights.Vector(steps)
+	return err
+}
+
+func (s Spec) checkNumbers(steps int) error {
+	for _, p := range []struct {
+		field string
+		value float64
+	}{{"Momentum", s.Momentum}, {"WeightDecay", s.WeightDecay}, {"NodeFailures", s.NodeFailures},
+		{"LinkFailures", s.LinkFailures}, {"MissedSteps", s.MissedSteps}} {
+		if !(p.value >= 0 && p.value < 1) {
+			return fault.New(p.field, p.value, "must be at least 0 and below 1")
+		}
+	}
+	switch {
+	case s.LocalSteps < 0:
+		return fault.New("LocalSteps", s.LocalSteps, "must be at least 1")
+	case s.LocalSteps > steps:
+		return fault.New("LocalSteps", s.LocalSteps, "more than the %d steps: there would be no gossip at all", steps)
+	case s.GossipRounds < 0:
+		return fault.New("GossipRounds", s.GossipRounds, "must be at least 1")
+	case s.RandomNeighbours < 0:
+		return fault.New("RandomNeighbours", s.RandomNeighbours, "must be at least 1")
+	}
+	return nil
+}
+
+func (s Spec) checkRates(steps int) error {
+	rates, err := s.LearningRates.Rates(steps)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(rates, func(r float64) bool { return r*s.WeightDecay >= 1 }); i >= 0 {
+		return fault.New("WeightDecay", s.WeightDecay, "times the rate %v of step %d is %v: it must be below 1",
+			rates[i], i+1, rates[i]*s.WeightDecay)
+	}
+	return nil
+}
+
+func (s Spec) checkCombinations(int) error {
+	switch {
+	case s.Nesterov && s.Momentum == 0:
+		return fault.New("Nesterov", nil, "is a form of momentum: give [Momentum]")
+	case s.GradientTracking && s.localSteps() > 1:
+		return fault.New("GradientTracking", nil, "gossips in every step: leave out [LocalSteps]")
+	case s.GradientTracking && s.Momentum > 0 && !s.Changes.none():
+		return fault.New("GradientTracking", nil, "with [Momentum] is for networks that do not change")
+	case s.RandomNeighbours > 0 && (s.GraphSequence != nil || s.NodeFailures > 0 || s.LinkFailures > 0):
+		return fault.New("RandomNeighbours", s.RandomNeighbours,
+			"are drawn from all nodes: leave out [GraphSequence], [NodeFailures] and [LinkFailures]")
+	case s.Carry && s.MissedSteps == 0:
+		return fault.New("Carry", nil, "is about rows of missed steps: give [MissedSteps]")
+	case s.Kind == Prefix && (!s.Changes.none() || s.localSteps() > 1 || s.gossipRounds() > 1 || s.GradientTracking):
+		return fault.New("Workload", Prefix, "has no network: leave out whatever is about gossip")
+	}
+	return s.GraphSequence.check()
+}
+
+// rates returns η_t; s must have been checked.
+func (s Spec) rates(steps int) []float64 {
+	rates, err := s.LearningRates.Rates(steps)
+	if err != nil {
+		panic(err)
+	}
+	return rates
+}
+
+// keeps returns 1 - η_t λ, what decay leaves of a model in step t.
+func (s Spec) keeps(rates []float64) []float64 {
+	keep := make([]float64, len(rates))
+	for t, r := range rates {
+		keep[t] = math.Max(0, 1-r*s.WeightDecay)
+	}
+	return keep
+}

@@ -1,0 +1,140 @@
+package workload
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"mafalda/internal/study"
+)
+
+// specJSON is a Spec as it stands in manifests: only what differs from the plain workload, and no matrices.
+type specJSON struct {
+	Kind             string          `json:"kind"`
+	Weights          json.RawMessage `json:"weights,omitempty"`        // "last:5", or one number a step
+	LearningRates    json.RawMessage `json:"learning_rates,omitempty"` // "cosine", or one number a step
+	Momentum         float64         `json:"momentum,omitempty"`
+	Nesterov         bool            `json:"nesterov,omitempty"`
+	WeightDecay      float64         `json:"weight_decay,omitempty"`
+	LocalSteps       int             `json:"local_steps,omitempty"`
+	GossipRounds     int             `json:"gossip_rounds,omitempty"`
+	GradientTracking bool            `json:"gradient_tracking,omitempty"`
+	GraphSequence    *sequenceJSON   `json:"graph_sequence,omitempty"`
+	NodeFailures     float64         `json:"node_failures,omitempty"`
+	LinkFailures     float64         `json:"link_failures,omitempty"`
+	RandomNeighbours int             `json:"random_neighbours,omitempty"`
+	MissedSteps      float64         `json:"missed_steps,omitempty"`
+	Carry            bool            `json:"carry,omitempty"`
+}
+
+type sequenceJSON struct {
+	Networks int    `json:"networks"`
+	SHA256   string `json:"sha256"`
+	Source   string `json:"source,omitempty"`
+}
+
+// MarshalJSON writes the spec without what is as in the plain workload.
+func (s Spec) MarshalJSON() ([]byte, error) {
+	out := specJSON{Kind: s.Kind.String(), Momentum: s.Momentum, Nesterov: s.Nesterov, WeightDecay: s.WeightDecay,
+		GradientTracking: s.GradientTracking, NodeFailures: s.NodeFailures, LinkFailures: s.LinkFailures,
+		RandomNeighbours: s.RandomNeighbours, MissedSteps: s.MissedSteps, Carry: s.Carry}
+	if s.LocalSteps != 1 {
+		out.LocalSteps = s.LocalSteps
+	}
+	if s.GossipRounds != 1 {
+		out.GossipRounds = s.GossipRounds
+	}
+	var err error
+	if !s.Weights.all() {
+		if out.Weights, err = nameOrList(s.Weights.String(), s.Weights.list); err != nil {
+			return nil, err
+		}
+	}
+	if !s.LearningRates.constant() {
+		if out.LearningRates, err = nameOrList(s.LearningRates.String(), s.LearningRates.list); err != nil {
+			return nil, err
+		}
+	}
+	if q := s.GraphSequence; q != nil {
+		out.GraphSequence = &sequenceJSON{q.length, q.digest, q.source}
+	}
+	return json.Marshal(out)
+}
+
+// JSONShape is for package strictjson: what MarshalJSON writes.
+func (Spec) JSONShape() any { return specJSON{} }
+
+func nameOrList(name string, list []float64) (json.RawMessage, error) {
+	if list != nil {
+		return json.Marshal(list)
+	}
+	return json.Marshal(name)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and refuses unknown names. A sequence comes without its matrices.
+func (s *Spec) UnmarshalJSON(data []byte) error {
+	var in specJSON
+	strict := json.NewDecoder(bytes.NewReader(data))
+	strict.DisallowUnknownFields()
+	err := strict.Decode(&in)
+	if err != nil {
+		return err
+	}
+	out := Spec{
+		Optimizer: Optimizer{Momentum: in.Momentum, Nesterov: in.Nesterov, WeightDecay: in.WeightDecay,
+			LocalSteps: in.LocalSteps, GossipRounds: in.GossipRounds, GradientTracking: in.GradientTracking},
+		Changes: Changes{NodeFailures: in.NodeFailures, LinkFailures: in.LinkFailures,
+			RandomNeighbours: in.RandomNeighbours},
+		Absence: Absence{MissedSteps: in.MissedSteps, Carry: in.Carry},
+	}
+	if out.Kind, err = ParseKind(in.Kind); err != nil {
+		return err
+	}
+	if out.Weights, err = decode(in.Weights, ParseWeights, ListedWeights); err != nil {
+		return err
+	}
+	if out.LearningRates, err = decode(in.LearningRates, ParseSchedule, ListedRates); err != nil {
+		return err
+	}
+	if q := in.GraphSequence; q != nil {
+		out.GraphSequence = &Sequence{length: q.Networks, digest: q.SHA256, source: q.Source}
+	}
+	*s = out
+	return nil
+}
+
+// decode reads a name or a list of numbers; the zero value if there is nothing.
+func decode[T any](data json.RawMessage, parse func(string) (T, error), list func([]float64) T) (T, error) {
+	var none T
+	if data == nil {
+		return none, nil
+	}
+	var name string
+	if json.Unmarshal(data, &name) == nil {
+		return parse(name)
+	}
+	var numbers []float64
+	if err := json.Unmarshal(data, &numbers); err != nil {
+		return none, err
+	}
+	return list(numbers), nil
+}
+
+// String returns the kind of a plain workload, and otherwise the JSON text: equal texts are equal workloads, on the
+// same network. It is what keys of studies hold.
+func (s Spec) String() string {
+	if s.IsPlain() {
+		return s.Kind.String()
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err.Error() // a number that JSON does not have, and Check refuses
+	}
+	return string(text)
+}
+
+// Digest returns the SHA-256 of String, in hexadecimal digits.
+func (s Spec) Digest() string {
+	d := study.NewDigest()
+	d.String(s.String())
+	return d.Sum()
+}

@@ -1,0 +1,178 @@
+package workload
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/internal/parallel"
+)
+
+// Float is what a State computes with.
+type Float interface{ float32 | float64 }
+
+// State is what the nodes hold between two steps of training: the recursion of Spec itself, run by simulations and by
+// ExplicitGram alike. A matrix of n×d has the d numbers of a node side by side.
+type State[F Float] struct {
+	spec        Spec
+	nodes, size int
+	rates, keep []float64
+	rate        float64
+	step        int
+
+	models, other   []F // n×d; other is room for averages
+	momentum        []F // nil without
+	tracker, before []F // y and g_(t-1); nil without
+
+	stop <-chan struct{} // nil: never
+}
+
+// StopAt makes s leave out all rounds of gossip after done is closed: what is in it then is of no use.
+func (s *State[F]) StopAt(done <-chan struct{}) { s.stop = done }
+
+func (s *State[F]) stopped() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// NewState returns the state before the first of T = steps steps, of n = nodes models of d = size numbers, all 0, at a
+// base learning rate, which rates and decay are multiplied with. The errors are those of Spec.Check, at that rate.
+func NewState[F Float](s Spec, steps, nodes, size int, rate float64) (*State[F], error) {
+	if err := s.At(rate).Check(steps); err != nil {
+		return nil, err
+	}
+	n := nodes * size
+	st := &State[F]{spec: s, nodes: nodes, size: size, rates: s.rates(steps), rate: rate, models: make([]F, n),
+		other: make([]F, n)}
+	st.keep = s.At(rate).keeps(st.rates)
+	if s.Momentum > 0 {
+		st.momentum = make([]F, n)
+	}
+	if s.GradientTracking {
+		st.tracker, st.before = make([]F, n), make([]F, n)
+	}
+	return st, nil
+}
+
+// Step returns how many steps there have been.
+func (s *State[F]) Step() int { return s.step }
+
+// Models returns the models (n×d), to be read and, before the first step, written, until the next call of a method.
+func (s *State[F]) Models() []F { return s.models }
+
+// Trackers returns y of gradient tracking (n×d), as Models does the models; nil without it.
+func (s *State[F]) Trackers() []F { return s.tracker }
+
+// Model returns that of node u.
+func (s *State[F]) Model(u int) []F { return s.models[u*s.size : (u+1)*s.size] }
+
+// Descend takes the gradients of the step with their noise (n×d): Models returns the messages then. With gradient
+// tracking, it begins with gossip. It panics if there are not n·d numbers, or after the last step.
+func (s *State[F]) Descend(gradients []F, networks *Networks) {
+	if len(gradients) != len(s.models) || s.step == len(s.rates) {
+		panic(mat.ErrShape)
+	}
+	direction := gradients
+	if s.tracker != nil {
+		s.track(gradients, networks)
+		direction = s.tracker
+	}
+	eta, keep, beta := s.rate*s.rates[s.step], s.keep[s.step], s.spec.Momentum
+	s.rows(func(from, to int) {
+		model, u := s.models[from:to], direction[from:to]
+		scale(keep, model)
+		if s.momentum != nil {
+			m := s.momentum[from:to]
+			scale(beta, m)
+			axpy(1, u, m)
+			if !s.spec.Nesterov {
+				u = m
+			} else {
+				axpy(-eta*beta, m, model)
+			}
+		}
+		axpy(-eta, u, model)
+	})
+}
+
+// track is gossip of models and trackers, and the change of the gradient.
+func (s *State[F]) track(gradients []F, networks *Networks) {
+	for round := range s.spec.gossipRounds() {
+		if s.stopped() {
+			return
+		}
+		w := networks.At(s.step, round)
+		s.models = s.average(w, s.models)
+		s.tracker = s.average(w, s.tracker)
+	}
+	s.rows(func(from, to int) {
+		axpy(1, gradients[from:to], s.tracker[from:to])
+		axpy(-1, s.before[from:to], s.tracker[from:to])
+		copy(s.before[from:to], gradients[from:to])
+	})
+}
+
+// Gossip ends the step: Models returns the models. Without a network, for the Prefix kind, networks may be nil.
+func (s *State[F]) Gossip(networks *Networks) {
+	if s.tracker == nil && s.spec.gossips(s.step) {
+		for round := 0; round < s.spec.gossipRounds() && !s.stopped(); round++ {
+			s.models = s.average(networks.At(s.step, round), s.models)
+		}
+	}
+	s.step++
+}
+
+// average returns w·x, in the place of other, which becomes x.
+func (s *State[F]) average(w *graph.CSR, x []F) []F {
+	y := s.other
+	s.each(func(u int) {
+		row := y[u*s.size : (u+1)*s.size]
+		clear(row)
+		w.DoRowNonZero(u, func(_, v int, weight float64) { axpy(weight, x[v*s.size:(v+1)*s.size], row) })
+	})
+	s.other = x
+	return y
+}
+
+// rows calls f for the numbers of every node.
+func (s *State[F]) rows(f func(from, to int)) {
+	s.each(func(u int) { f(u*s.size, (u+1)*s.size) })
+}
+
+// each calls f for every node, on several goroutines where there is enough to do.
+func (s *State[F]) each(f func(u int)) {
+	if len(s.models) >= parallel.Part {
+		parallel.For(s.nodes, f)
+		return
+	}
+	for u := range s.nodes {
+		f(u)
+	}
+}
+
+// axpy adds a·x to y.
+func axpy[F Float](a float64, x, y []F) {
+	switch x := any(x).(type) {
+	case []float32:
+		y := any(y).([]float32)
+		blas32.Axpy(float32(a), blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(y), Inc: 1, Data: y})
+	case []float64:
+		y := any(y).([]float64)
+		blas64.Axpy(a, blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(y), Inc: 1, Data: y})
+	}
+}
+
+// scale multiplies x by a.
+func scale[F Float](a float64, x []F) {
+	if a == 1 {
+		return
+	}
+	for i := range x {
+		x[i] *= F(a)
+	}
+}
