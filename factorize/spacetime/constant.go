@@ -38,7 +38,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 	}
 	try(0)
 	if len(d.pairs) > 0 {
-		golden(math.Log(1e-4), math.Log(o.LargestPair), func(l float64) float64 { return try(math.Exp(l)) })
+		golden(math.Log(1e-4), math.Log(o.LargestPair*float64(d.nodes)), func(l float64) float64 { return try(math.Exp(l)) })
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -62,6 +62,9 @@ func (s *spaceSearch) constant(ratio float64) float64 {
 		return math.Inf(1)
 	}
 	loss := dot(d.cost, x) / p.least() * d.unit
+	if over := ratio / p.least() / d.largest; over > 1 {
+		return loss * over * over // larger than allowed, the more so the worse
+	}
 	if loss < s.loss {
 		s.loss, s.best = loss, x
 	}

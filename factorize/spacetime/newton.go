@@ -26,14 +26,14 @@ func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 //
 // The first term is summed per attacker, over the variables that its constraints say something of.
 type newton struct {
+	// significant is the share of a variable's sum of weighted derivatives below which an attacker's second derivatives
+	// do not count there. What is left out is a principal part of a positive semidefinite matrix.
+	significant float64
+
 	size   int
 	matrix []float64 // lower triangle
 	factor blas64.Triangular
 }
-
-// significant is the share of a variable's sum of weighted derivatives below which an attacker's second derivatives do
-// not count there. What is left out is a principal part of a positive semidefinite matrix.
-const significant = 1e-5
 
 // assemble computes the matrix from the working constraints and the diagonal, in place of what there was.
 func (m *newton) assemble(p *position, w *working, diagonal []float64) {
@@ -59,7 +59,7 @@ func (m *newton) addSquares(w *working) {
 		rows := min(rowsOfPanel, len(w.weight)-from)
 		parallel.For(rows, func(i int) {
 			k := from + i
-			row := panel.Data[i*panel.Stride:][:m.size]
+			row := rowOf(panel, i)
 			w.design.rowTo(row, w.row(k), threats[k])
 			// Where the difference is negative, at first, the second term is left out: a shorter step.
 			scale := w.weight[k]/w.slack[k] - 2*w.weight[k]/w.reach[k]
@@ -104,7 +104,7 @@ func (m *newton) addCurvature(p *position, w *working) {
 	locals := make([]*local, batch)
 	for from := 0; from < len(w.of); from += batch {
 		count := min(batch, len(w.of)-from)
-		parallel.For(count, func(i int) { locals[i] = newLocal(p, w, w.of[from+i], total) })
+		parallel.For(count, func(i int) { locals[i] = m.local(p, w, w.of[from+i], total) })
 		const rows = 32
 		var scratch sync.Pool
 		parallel.For((m.size+rows-1)/rows, func(chunk int) {
@@ -121,7 +121,7 @@ func (m *newton) addCurvature(p *position, w *working) {
 	}
 }
 
-func newLocal(p *position, w *working, g group, total []float64) *local {
+func (m *newton) local(p *position, w *working, g group, total []float64) *local {
 	d := p.design
 	sum, row := make([]float64, d.size()), make([]float64, d.size())
 	for k := g.from; k < g.to; k++ {
@@ -142,7 +142,7 @@ func newLocal(p *position, w *working, g group, total []float64) *local {
 		return at[u]
 	}
 	for i, v := range sum {
-		if v == 0 || v < significant*total[i] {
+		if v == 0 || v < m.significant*total[i] {
 			continue
 		}
 		l.variables = append(l.variables, i)
@@ -191,9 +191,9 @@ func (l *local) addRows(m *newton, from, to int, buffer []float64) {
 
 // difference writes b_iᵀm to dst.
 func (l *local) difference(dst []float64, m blas64.General, i int) {
-	copy(dst, m.Data[l.first[i]*m.Stride:][:m.Cols])
+	copy(dst, rowOf(m, l.first[i]))
 	if v := l.second[i]; v >= 0 {
-		floats.Sub(dst, m.Data[v*m.Stride:][:m.Cols])
+		floats.Sub(dst, rowOf(m, v))
 	}
 }
 

@@ -102,7 +102,7 @@ func (v *view) see(p *position, threat int) bool {
 		gemm.Gemm(blas.NoTrans, blas.Trans, -1, v.f, pick(v.f, near), 1, v.g)
 	}
 	for i := range n {
-		row := v.g.Data[i*v.g.Stride:][:len(near)]
+		row := rowOf(v.g, i)
 		for j, r := range roots {
 			row[j] *= r
 		}
@@ -151,10 +151,10 @@ func (v *view) reaches() ([]float64, bool) {
 	good := true
 	for at, u := range victims {
 		value := p.inverse[u*n+u]
-		for _, x := range v.f.Data[u*v.f.Stride:][:v.f.Cols] {
+		for _, x := range rowOf(v.f, u) {
 			value -= x * x
 		}
-		for _, x := range v.g.Data[u*v.g.Stride:][:v.g.Cols] {
+		for _, x := range rowOf(v.g, u) {
 			value += x * x
 		}
 		out[at] = 1 / value
@@ -168,7 +168,7 @@ func (v *view) solutionsTo(dst blas64.General, nodes []int) {
 	p := v.position
 	n := p.design.nodes
 	for i, u := range nodes {
-		copy(dst.Data[i*dst.Stride:][:n], p.inverse[u*n:(u+1)*n])
+		copy(rowOf(dst, i), p.inverse[u*n:(u+1)*n])
 	}
 	if v.f.Cols > 0 {
 		gemm.Gemm(blas.NoTrans, blas.Trans, -1, pick(v.f, nodes), v.f, 1, dst)
@@ -215,6 +215,14 @@ func general(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}
 }
 
+// rowOf returns a row, which is nil where there are no columns.
+func rowOf(m blas64.General, i int) []float64 {
+	if m.Cols == 0 {
+		return nil
+	}
+	return m.Data[i*m.Stride:][:m.Cols]
+}
+
 // columns returns columns of an n×n matrix side by side.
 func columns(m []float64, n int, which []int) blas64.General {
 	c := general(n, len(which))
@@ -230,7 +238,7 @@ func columns(m []float64, n int, which []int) blas64.General {
 func pick(m blas64.General, which []int) blas64.General {
 	p := general(len(which), m.Cols)
 	for i, w := range which {
-		copy(p.Data[i*p.Stride:][:m.Cols], m.Data[w*m.Stride:])
+		copy(rowOf(p, i), rowOf(m, w))
 	}
 	return p
 }

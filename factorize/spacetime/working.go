@@ -67,7 +67,7 @@ func gather(p *position, active [][]constraint) *working {
 	return w
 }
 
-func (w *working) row(k int) []float64 { return w.z.Data[k*w.z.Stride:][:w.z.Cols] }
+func (w *working) row(k int) []float64 { return rowOf(w.z, k) }
 
 func (w *working) rows(g group) blas64.General {
 	return blas64.General{Rows: g.to - g.from, Cols: w.z.Cols, Stride: w.z.Stride, Data: w.z.Data[g.from*w.z.Stride:]}
