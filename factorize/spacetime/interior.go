@@ -37,7 +37,7 @@ func (s *interior) start(x []float64, mu float64) bool {
 	if s.position = newPosition(s.design, x); s.position == nil {
 		return false
 	}
-	s.mu, s.matrix.significant = mu, 1e-5
+	s.mu, s.matrix.significant = mu, 1e-3
 	s.lower, s.upper = make([]float64, len(x)), make([]float64, len(x))
 	for i, v := range x {
 		s.lower[i], s.upper[i] = mu/v, mu/(s.design.largest-v)
