@@ -149,7 +149,7 @@ func (s Spec) Check(steps int) error {
 			return err
 		}
 	}
-	if s.Weights.all() {
+	if s.Weights.list == nil && s.Weights.last == 0 {
 		return nil
 	}
 	_, err := s.Weights.Vector(steps)
@@ -180,7 +180,7 @@ func (s Spec) checkNumbers(steps int) error {
 }
 
 func (s Spec) checkRates(steps int) error {
-	if s.LearningRates.constant() {
+	if s.LearningRates.form == constantRates {
 		if s.WeightDecay < 1 { // no vector of very many steps before their memory is asked for
 			return nil
 		}
