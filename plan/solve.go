@@ -69,11 +69,11 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 // solver is a solution that is being made.
 type solver struct {
 	*Solution
-	kernel *workload.Kernel
-	gram   *mat.SymDense       // of the mean, T×T
-	sketch *workload.Sketch    // that both are of; nil: they are exact
-	many   factorize.Objective // of very many steps, in the place of the kernel
-	bands  Bands               // that were found to be best, where batches are drawn in secret
+	kernel   *workload.Kernel
+	gram     *mat.SymDense       // of the mean, T×T
+	estimate workload.Estimate   // that both are of; nil: they are exact
+	many     factorize.Objective // of very many steps, in the place of the kernel
+	bands    Bands               // that were found to be best, where batches are drawn in secret
 }
 
 func (s *solver) schema() participation.Schema { return s.Problem.Schema }
@@ -154,7 +154,7 @@ func (s *solver) search(ctx context.Context) error {
 // measures computes what strategies are measured by.
 func (s *solver) measures(ctx context.Context) error {
 	var err error
-	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	s.kernel, s.estimate, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
 	if err != nil {
 		return fmt.Errorf("computing the Gram matrix: %w", err)
 	}
@@ -266,11 +266,11 @@ func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.C
 
 // judge says how far off an estimate may be.
 func (s *solver) judge(context.Context) error {
-	if s.sketch == nil {
+	if s.estimate == nil {
 		return nil
 	}
 	s.show("error of the estimate", 0)
-	d, err := judge(&s.Gram, s.sketch, s.gram, s.Strategy())
+	d, err := judge(&s.Gram, s.estimate, s.gram, s.Strategy())
 	if err != nil || s.OfClass != nil {
 		return err
 	}
