@@ -37,8 +37,8 @@ type WorkloadStudy struct {
 	files    []study.File // of the matchings that networks are sequences of
 }
 
-// NewWorkloadStudy returns the study of networks, all loaded by these options but for the source. The errors are those of
-// Workloads, and limits.ErrMemory for steps that memory does not hold.
+// NewWorkloadStudy returns the study of networks, all loaded by these options but for the source. The errors are those
+// of Workloads, and limits.ErrMemory for steps that memory does not hold.
 func NewWorkloadStudy(networks []*graph.Network, schema participation.Cyclic, o graph.NetworkOptions) (*WorkloadStudy,
 	error) {
 	s := &WorkloadStudy{cases: map[string]workloadCase{}, measurer: newWorkloadMeasurer(), options: o}
@@ -162,7 +162,7 @@ func WriteWorkloads(w io.Writer, rows []WorkloadRow) error {
 		}
 		lines = append(lines, []string{r.Graph, strconv.Itoa(r.Nodes), strconv.Itoa(r.K), strconv.Itoa(r.B), r.Workload,
 			number(r.Loss), number(r.LowerBound), number(r.Gap), number(r.PlainLoss), number(r.PlainExcess),
-			number(r.CentralizedLoss), number(r.CentralizedExcess), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
+			allDigits(r.CentralizedLoss), allDigits(r.CentralizedExcess), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
 			string(spec), r.SHA256})
 	}
 	return csv.NewWriter(w).WriteAll(lines)

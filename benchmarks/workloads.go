@@ -21,7 +21,7 @@ const (
 
 // Workloads returns what is compared on a network: the plain workload first, then optimizers, networks that change, and
 // missed steps. Matchings, of which a sequence of networks is made, are drawn by the seed (graph.Matchings). What the
-// network has no exact Gram matrix of (workload.Spec.Exact), or no nodes for, is left out; there is a sentence about each.
+// network has no exact Gram matrix of (workload.Spec.Exact), or no nodes for, is left out, with a sentence about each.
 // The error, of Steps, is fewer than 8 of them.
 func Workloads(n *graph.Network, steps int, seed uint64) (all []Workload, leftOut []string, err error) {
 	if steps < localSteps {

@@ -9,7 +9,7 @@ import (
 
 // Matchings draws matchings of the pairs of nodes that hear each other, independently: no node is in two pairs of a
 // matching, and no pair more would fit. Every one is drawn by taking all pairs in random order; what fits is taken.
-// The same seed draws the same ones. Pairs that average in turn are the gossip of Boyd, Ghosh, Prabhakar and Shah (2006).
+// The same seed draws the same ones. Pairs that average in turn are the gossip of Boyd et al. (2006).
 func Matchings(g *Graph, count int, seed uint64) [][]Edge {
 	var pairs []Edge
 	a := g.adjacency
@@ -32,7 +32,7 @@ func Matchings(g *Graph, count int, seed uint64) [][]Edge {
 	return all
 }
 
-// PairGossip returns the gossip matrix over n nodes of a matching: every pair takes its mean, and who is in no pair keeps
+// PairGossip returns the gossip matrix over n nodes of a matching: every pair takes its mean, and who is in none keeps
 // its model. That is the uniform gossip of the graph with these edges.
 func PairGossip(n int, matching []Edge) *CSR {
 	partner := make([]int, n)

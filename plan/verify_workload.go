@@ -61,7 +61,8 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 	}
 	within := math.Sqrt(factorize.MinGap(m.Steps))
 	if m.Objective != "" || m.Steps > factorize.LongSteps {
-		within = 0.1 // of searches that stop much earlier
+		within = 0.1                  // of searches that stop much earlier,
+		v.skip("plain_strategy_loss") // of which further digits say nothing
 	}
 	v.compare("plain strategy", fmt.Sprintf("that for plain training has %.6g times the loss", is/m.Loss),
 		claim{"plain_strategy_loss", says, is, within})

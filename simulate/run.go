@@ -43,16 +43,17 @@ func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, err
 	if err := t.drawNoise(ctx, seed); err != nil {
 		return nil, err
 	}
+	t.stopAt(ctx.Done())
 	steps := c.Schema.Steps()
 	for step := range steps {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
 		if err := t.descend(step); err != nil {
 			return nil, err
 		}
 		t.state.Gossip(t.networks)
 		t.alone.step(t.networks)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if done := step + 1; done > steps-Window || done%c.Every == 0 {
 			if !t.measure(done) {
 				break

@@ -67,6 +67,14 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 	return t, nil
 }
 
+// stopAt ends rounds of gossip when done is closed.
+func (t *trainer) stopAt(done <-chan struct{}) {
+	t.state.StopAt(done)
+	if t.alone != nil {
+		t.alone.state.StopAt(done)
+	}
+}
+
 // begin makes the state before the first step, and draws networks and absences.
 func (t *trainer) begin(seed uint64) error {
 	steps := t.Schema.Steps()

@@ -24,6 +24,20 @@ type State[F Float] struct {
 	models, other   []F // n×d; other is room for averages
 	momentum        []F // nil without
 	tracker, before []F // y and g_(t-1); nil without
+
+	stop <-chan struct{} // nil: never
+}
+
+// StopAt makes s leave out all rounds of gossip after done is closed: what is in it then is of no use.
+func (s *State[F]) StopAt(done <-chan struct{}) { s.stop = done }
+
+func (s *State[F]) stopped() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // NewState returns the state before the first of T = steps steps, of n = nodes models of d = size numbers, all 0, at a
@@ -89,6 +103,9 @@ func (s *State[F]) Descend(gradients []F, networks *Networks) {
 // track is gossip of models and trackers, and the change of the gradient.
 func (s *State[F]) track(gradients []F, networks *Networks) {
 	for round := range s.spec.gossipRounds() {
+		if s.stopped() {
+			return
+		}
 		w := networks.At(s.step, round)
 		s.models = s.average(w, s.models)
 		s.tracker = s.average(w, s.tracker)
@@ -103,7 +120,7 @@ func (s *State[F]) track(gradients []F, networks *Networks) {
 // Gossip ends the step: Models returns the models. Without a network, for the Prefix kind, networks may be nil.
 func (s *State[F]) Gossip(networks *Networks) {
 	if s.tracker == nil && s.spec.gossips(s.step) {
-		for round := range s.spec.gossipRounds() {
+		for round := 0; round < s.spec.gossipRounds() && !s.stopped(); round++ {
 			s.models = s.average(networks.At(s.step, round), s.models)
 		}
 	}

@@ -32,8 +32,8 @@ func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
 	fl.StringArrayVarP(&f.graphs, "graph", "g", nil,
 		"a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
 	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
-	fl.BoolVar(&f.Workloads, "workloads", false, "compare what knows the optimizer and the network with what does not, instead;\n"+
-		"--graph takes the place of its graphs")
+	fl.BoolVar(&f.Workloads, "workloads", false,
+		"compare strategies over optimizers and networks that change, instead; --graph takes the place of its graphs")
 	fl.VarP((*WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
 	fl.VarP((*WholeNumber)(&f.participations), "participations", "k",
 		"participations for --T (default 20 if 20 divides T)")

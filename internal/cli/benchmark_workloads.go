@@ -55,14 +55,18 @@ func (f *BenchmarkFlags) WorkloadStudy(cmd *cobra.Command, note func(string)) (*
 // anywhere.
 func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) error {
 	names := benchmarks.WorkloadNamesOf(rows)
-	header := []string{"loss above the certified optimum", "optimal for plain training", "centralized, knows the optimizer",
-		"gap of the optimum"}
+	header := []string{"loss above the certified optimum", "optimal for plain training",
+		"centralized, knows the optimizer", "gap of the optimum"}
 	for len(rows) > 0 {
 		first := rows[0]
 		var lines [][]string
 		for len(rows) > 0 && sameTable(&rows[0], &first) {
 			r := rows[0]
-			lines = append(lines, []string{r.Workload, excess(r.PlainExcess), excess(r.CentralizedExcess), DecimalUp(r.Gap, 2)})
+			centralized := "-"
+			if r.CentralizedLoss > 0 {
+				centralized = excess(r.CentralizedExcess)
+			}
+			lines = append(lines, []string{r.Workload, excess(r.PlainExcess), centralized, DecimalUp(r.Gap, 2)})
 			rows = rows[1:]
 		}
 		fmt.Fprintf(w, "%s, %d nodes, T = %d, k = %d, b = %d\n", names.OfWorkload(&first), first.Nodes, first.K*first.B,

@@ -22,3 +22,21 @@ func TestExcessOfHardlyBegunBenchmark(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Workloads of which every strategy is optimal leave nothing to draw; others have their line.
+func TestWorkloadsFigure(t *testing.T) {
+	rows := []benchmarks.WorkloadRow{{Graph: "complete:3", K: 2, B: 4, Workload: "plain", CentralizedExcess: -1e-9}}
+	kb := benchmarks.KB{K: 2, B: 4}
+	if picture, err := Workloads(rows, kb); picture != nil || err != nil {
+		t.Error(picture, err)
+	}
+	rows = append(rows, benchmarks.WorkloadRow{Graph: "cycle:4", K: 2, B: 4, Workload: "cosine", PlainExcess: 0.4,
+		CentralizedExcess: 0.1})
+	picture, err := Workloads(rows, kb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := picture.WriteAs(io.Discard, "x.svg"); err != nil {
+		t.Error(err)
+	}
+}
