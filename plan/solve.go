@@ -125,7 +125,7 @@ func (s *solver) search(ctx context.Context) error {
 	dmf := sync.OnceValues(func() (strategy.Strategy, error) {
 		return baselines.NewFor(searching, baselines.DMF, s.Problem.Workload, s.schema())
 	})
-	if !s.Options.NoBaselines {
+	if !s.Options.NoBaselines && s.hasDMF() {
 		go dmf() // beside all else
 	}
 	err := s.measures(ctx)
@@ -251,6 +251,12 @@ func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.C
 			return nil
 		}
 		s.show("baselines", 0)
+		measure := benchmarks.On(s.objective(), s.schema())
+		if !s.hasDMF() {
+			measured, err := benchmarks.Plain(s.schema().Steps(), measure)
+			s.Baselines = append(s.Baselines, measured...)
+			return err
+		}
 		c, err := dmf()
 		if isEnd(err) {
 			return nil
@@ -258,11 +264,13 @@ func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.C
 		if err != nil {
 			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
 		}
-		measured, err := benchmarks.Baselines(c, benchmarks.On(s.objective(), s.schema()))
+		measured, err := benchmarks.Baselines(c, measure)
 		s.Baselines = append(s.Baselines, measured...)
 		return err
 	}
 }
+
+func (s *solver) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
 
 // judge says how far off an estimate may be.
 func (s *solver) judge(context.Context) error {

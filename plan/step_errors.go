@@ -9,6 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -46,23 +47,19 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	if e.Manifest.Sampled() { // others take other noise for the same privacy
 		return all, nil
 	}
-	central, err := workload.Gram(ctx, nil, k.Steps(), workload.Options{Spec: v.spec.Centralized()})
-	if err != nil {
-		return nil, err
-	}
-	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(central), v.schema, factorize.Options{})
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range []struct {
-		name     string
-		strategy strategy.Strategy
-	}{{"d-mf", dmf.Strategy}, {"dp-d-sgd", strategy.Identity(k.Steps())}} {
-		squared, err := v.scaledErrors(x.strategy, k)
-		if err != nil {
-			return nil, fmt.Errorf("errors of %s: %w", x.name, err)
+	for _, name := range []string{baselines.DMF, baselines.DPDSGD} {
+		if name == baselines.DMF && !baselines.HasDMF(v.spec, k.Steps()) {
+			continue
 		}
-		all = append(all, MethodErrors{x.name, squared})
+		c, err := baselines.NewFor(ctx, name, v.spec, v.schema)
+		if err != nil {
+			return nil, err
+		}
+		squared, err := v.scaledErrors(c, k)
+		if err != nil {
+			return nil, fmt.Errorf("errors of %s: %w", name, err)
+		}
+		all = append(all, MethodErrors{name, squared})
 	}
 	return all, nil
 }

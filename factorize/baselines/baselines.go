@@ -18,6 +18,10 @@ const (
 	DMF     = "d-mf"
 )
 
+// HasDMF reports whether there is a DMF for how s trains over T = steps: not where the noise of some steps costs nothing
+// without a network. Then no strategy attains the least loss, and what comes near it can be far off on a network.
+func HasDMF(s workload.Spec, steps int) bool { return !s.HasFreeNoise(steps) }
+
 // DMFGap is the gap to which DMF is optimized over T = steps: the smallest that rounding leaves provable, some hundred
 // times that for training that is not plain, whose Gram matrices are worse conditioned, and 1e-2 where some noise costs
 // nothing.
