@@ -35,6 +35,9 @@ func (s Spec) Counted(steps int) float64 {
 // HasFreeNoise reports whether the noise of some steps costs nothing, or no more than rounding, so that the Gram matrix
 // may be singular: there are steps that do not count, or whose rate is 0. The spec must have been checked for T = steps.
 func (s Spec) HasFreeNoise(steps int) bool {
+	if s.Weights.list == nil && s.Weights.last == 0 && s.LearningRates.form == constantRates {
+		return false
+	}
 	weights, err := s.Weights.Vector(steps)
 	return err != nil || slices.Contains(weights, 0) || slices.Contains(s.rates(steps), 0)
 }

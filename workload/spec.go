@@ -149,6 +149,9 @@ func (s Spec) Check(steps int) error {
 			return err
 		}
 	}
+	if s.Weights.list == nil && s.Weights.last == 0 {
+		return nil
+	}
 	_, err := s.Weights.Vector(steps)
 	return err
 }
@@ -177,6 +180,12 @@ func (s Spec) checkNumbers(steps int) error {
 }
 
 func (s Spec) checkRates(steps int) error {
+	if s.LearningRates.form == constantRates {
+		if s.WeightDecay < 1 { // no vector of very many steps before their memory is asked for
+			return nil
+		}
+		steps = 1
+	}
 	rates, err := s.LearningRates.Rates(steps)
 	if err != nil {
 		return err
