@@ -73,7 +73,7 @@ type Point struct {
 
 // Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed.
 type Gram struct {
-	Method       string `json:"method"` // exact or lanczos
+	Method       string `json:"method"` // exact, lanczos or sampled
 	Probes       int    `json:"probes,omitempty"`
 	LanczosSteps int    `json:"lanczos_steps,omitempty"`
 	Seed         uint64 `json:"seed,omitempty"`

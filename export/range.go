@@ -9,6 +9,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/workload"
 )
 
 // What an estimate of the Gram matrix can be made of.
@@ -96,8 +97,11 @@ func (g *Gram) checkRange() error {
 	case g.Probes < 0 || g.Probes > MaxProbes || g.LanczosSteps < 0 || g.LanczosSteps > MaxLanczosSteps:
 		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at most %d and %d are made", g.Probes, g.LanczosSteps,
 			MaxProbes, MaxLanczosSteps)
-	case g.Method != "exact" && g.Method != "lanczos":
-		return fmt.Errorf("gram.method %q: must be exact or lanczos", g.Method)
+	case g.Method != "exact" && g.Method != "lanczos" && g.Method != "sampled":
+		return fmt.Errorf("gram.method %q: must be exact, lanczos or sampled", g.Method)
+	case g.Method == "sampled" && (g.Probes < workload.LeastProbes || g.LanczosSteps != 0):
+		return fmt.Errorf("gram: %d runs, %d lanczos_steps: at least %d are needed, and none", g.Probes, g.LanczosSteps,
+			workload.LeastProbes)
 	case g.Method == "lanczos" && (g.Probes < 2 || g.LanczosSteps < 2):
 		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at least 2 of both are needed", g.Probes,
 			g.LanczosSteps)

@@ -21,9 +21,10 @@ type Quality struct {
 	Loss         float64 // sens² · SquaredError (Bellet et al., Lemma 10)
 }
 
-// RMSE returns the root mean squared error sqrt(loss / (nT)) of n nodes over T steps, for sens(C) = 1 and unit noise.
-func (q Quality) RMSE(nodes, steps int) float64 {
-	return math.Sqrt(q.Loss / (float64(nodes) * float64(steps)))
+// RMSE returns the root mean squared error sqrt(loss / (nT)) of n nodes over T steps, or over the sum of what the steps
+// count, for sens(C) = 1 and unit noise.
+func (q Quality) RMSE(nodes int, steps float64) float64 {
+	return math.Sqrt(q.Loss / (float64(nodes) * steps))
 }
 
 // Evaluate returns what c costs by an objective: its sensitivity, from its entries, and its squared error. For Mean it

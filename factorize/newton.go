@@ -3,6 +3,7 @@ package factorize
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -30,7 +31,7 @@ import (
 // The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
 type dualSearch struct {
 	steps    int
-	h        []float64
+	h, root  []float64 // RᵀR = H
 	patterns [][]int
 	size     int // unknowns
 
@@ -47,6 +48,7 @@ type dualPoint struct {
 }
 
 const (
+	newtonStarts    = 5     // steps of the start
 	newtonSteps     = 60
 	newtonSolves    = 400   // conjugate gradients for a step, at most
 	newtonPrecision = 0.03  // of these, relatively,
@@ -56,8 +58,8 @@ const (
 	newtonShortest  = 1e-10 // of a step
 )
 
-func newDualSearch(h []float64, k mask) *dualSearch {
-	n := &dualSearch{steps: k.schema.Steps(), h: h, patterns: k.schema.Disjoint()}
+func newDualSearch(o *maskedObjective) *dualSearch {
+	n := &dualSearch{steps: o.steps, h: o.h, root: o.root, patterns: o.mask.schema.Disjoint()}
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
@@ -73,30 +75,19 @@ func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
 	}
 }
 
-// from returns the unknowns of the Λ that the certificate makes of lambda, T×T.
-func (n *dualSearch) from(lambda []float64, k mask) ([]float64, error) {
-	f, _, err := newBlockFactor(lambda, k)
-	if err != nil {
-		return nil, err
-	}
+// start returns the unknowns of a diagonal Λ that a few steps y_i ← y_i·tr X(Λ)_ii have improved; not ok if the
+// numbers are out of range.
+func (n *dualSearch) start() (p dualPoint, ok bool) {
 	theta := make([]float64, n.size)
-	block := 0
-	n.unknowns(func(pattern []int, at int) {
-		raw := f.blocks[block].RawTriangular()
-		row := func(r int) []float64 { return raw.Data[r*raw.Stride : r*raw.Stride+r+1] }
-		block++
-		for r := range pattern {
-			theta[at] = math.Max(theta[at], floats.Dot(row(r), row(r)))
+	n.unknowns(func(_ []int, at int) { theta[at] = 1 })
+	for range newtonStarts {
+		if p, ok = n.at(theta); !ok {
+			return p, false
 		}
-		next := at + 1
-		for r := range pattern {
-			for j := range r {
-				theta[next] = floats.Dot(row(r)[:j+1], row(j))
-				next++
-			}
-		}
-	})
-	return theta, nil
+		theta = slices.Clone(p.theta)
+		n.unknowns(func(_ []int, at int) { theta[at] *= p.gradient[at] + 1 })
+	}
+	return n.at(theta)
 }
 
 // lambda returns the Λ that was found, T×T.
@@ -140,29 +131,24 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 	return blocks, total, ok
 }
 
-// at computes all that is known at a Λ; not ok where that is not positive definite, or its eigenvalues are not found.
+// at computes all that is known at the multiple of a Λ for which D is largest, which is tr((FᵀHF)^½)²/Σ_i y_i; not ok
+// where Λ is not positive definite, or its eigenvalues are not found.
 func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	blocks, total, ok := n.factors(theta)
 	if !ok {
 		return p, false
 	}
 	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
-	half, m := make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.h) // HF
-	dense.Transpose(half, n.steps)
-	f.mulTo(m, half) // FᵀHF
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(n.steps, m), true) {
+	d, q, ok := n.singular(f)
+	if !ok {
 		return p, false
 	}
-	p.theta, p.d = theta, eigen.Values(nil)
-	var q mat.Dense
-	eigen.VectorsTo(&q)
-	least := 0x1p-53 * p.d[n.steps-1]
-	p.value = -total
-	for i, v := range p.d {
-		p.d[i] = math.Sqrt(math.Max(v, least))
-		p.value += 2 * math.Sqrt(math.Max(v, 0))
+	root := floats.Sum(d) / total // of the best factor of Λ
+	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
+	floats.Scale(root*root, p.theta)
+	floats.Scale(root, p.d)
+	for _, block := range blocks {
+		block.ScaleTri(root, block)
 	}
 	p.s = q.RawMatrix().Data
 	for r := range n.steps {
@@ -177,6 +163,42 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	p.gradient = n.blocksOf(p.s, p.s)
 	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
 	return p, p.value-p.value == 0
+}
+
+// gradedFrom is the ratio of singular values from which the square roots of eigenvalues have too few digits.
+const gradedFrom = 1e-5
+
+// singular returns the singular values and right singular vectors of RF: by the eigenvalues of FᵀHF, which is several
+// times faster, where they are not too far apart.
+func (n *dualSearch) singular(f *blockFactor) (d []float64, q *mat.Dense, ok bool) {
+	half, m := make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
+	f.mulTo(half, n.h) // HF
+	dense.Transpose(half, n.steps)
+	f.mulTo(m, half) // FᵀHF
+	q = &mat.Dense{}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n.steps, m), true) {
+		return nil, nil, false
+	}
+	d = eigen.Values(nil)
+	if largest := d[n.steps-1]; d[0] > gradedFrom*gradedFrom*largest {
+		for i, v := range d {
+			d[i] = math.Sqrt(v)
+		}
+		eigen.VectorsTo(q)
+		return d, q, true
+	}
+	f.mulTo(half, n.root)
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(n.steps, n.steps, half), mat.SVDThinV) {
+		return nil, nil, false
+	}
+	svd.VTo(q)
+	d = svd.Values(nil)
+	for i, v := range d {
+		d[i] = math.Max(v, 0x1p-53*d[0])
+	}
+	return d, q, true
 }
 
 // spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
@@ -305,8 +327,10 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 	step := n.direction(&n.point)
 	slope := floats.Dot(step, n.point.gradient)
 	for length := 1.0; length > newtonShortest; length /= 2 {
-		theta := make([]float64, n.size)
-		floats.AddScaledTo(theta, n.point.theta, length, step)
+		theta, ok := n.along(step, length)
+		if !ok {
+			continue
+		}
 		next, ok := n.at(theta)
 		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
 			n.point = next
@@ -316,20 +340,79 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 	return slope / 2, false
 }
 
+// along returns the unknowns of the Λ that a step leads to: Λ + A up to second order in the step, but always positive
+// definite. With A = FEFᵀ, block by block, it is F g(E) Fᵀ, scaled to a constant diagonal, with g(e) = 1 + e above 0 and
+// 1/(1-e) below.
+func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok bool) {
+	blocks, _, ok := n.factors(n.point.theta)
+	if !ok {
+		return nil, false
+	}
+	theta = make([]float64, n.size)
+	block := 0
+	n.unknowns(func(pattern []int, at int) {
+		f := blocks[block]
+		block++
+		k := len(pattern)
+		e := mat.NewDense(k, k, nil)
+		next := at + 1
+		for r := range k {
+			e.Set(r, r, length*step[at])
+			for j := range r {
+				e.Set(r, j, length*step[next])
+				e.Set(j, r, length*step[next])
+				next++
+			}
+		}
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), e.RawMatrix())
+		blas64.Trsm(blas.Right, blas.Trans, 1, f.RawTriangular(), e.RawMatrix())
+		var eigen mat.EigenSym
+		if ok = ok && eigen.Factorize(mat.NewSymDense(k, e.RawMatrix().Data), true); !ok {
+			return
+		}
+		var q mat.Dense
+		eigen.VectorsTo(&q)
+		blas64.Trmm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), q.RawMatrix()) // FQ
+		for i, v := range eigen.Values(nil) {
+			root := math.Sqrt(1 + v)
+			if v < 0 {
+				root = 1 / math.Sqrt(1-v)
+			}
+			for r := range k {
+				q.Set(r, i, q.At(r, i)*root)
+			}
+		}
+		n.setBlock(theta, at, &q)
+	})
+	return theta, ok
+}
+
+// setBlock sets the unknowns of a block to those of qqᵀ, scaled to a constant diagonal of the same trace.
+func (n *dualSearch) setBlock(theta []float64, at int, q *mat.Dense) {
+	k, _ := q.Dims()
+	norms := make([]float64, k)
+	for r := range k {
+		norms[r] = floats.Norm(q.RawRowView(r), 2)
+		theta[at] += norms[r] * norms[r] / float64(k)
+	}
+	next := at + 1
+	for r := range k {
+		for j := range r {
+			theta[next] = theta[at] * floats.Dot(q.RawRowView(r), q.RawRowView(j)) / (norms[r] * norms[j])
+			next++
+		}
+	}
+}
+
 // valueNoise is about the rounding of D, relatively.
 const valueNoise = 1e-13
 
-// search looks for an X within the mask whose error is within a relative gap of D, starting from the Λ of the
-// objective's last gradient. It calls step before every iteration and returns the best X, row by row; nil if there is
-// none.
+// search looks for an X within the mask whose error is within a relative gap of D. It calls step before every iteration
+// and returns the best X, row by row; nil if there is none.
 func (n *dualSearch) search(ctx context.Context, o *maskedObjective, gap float64, step func()) []float64 {
 	var best []float64
-	theta, err := n.from(o.lambda, o.mask)
-	if err != nil {
-		return nil
-	}
 	var ok bool
-	if n.point, ok = n.at(theta); !ok {
+	if n.point, ok = n.start(); !ok {
 		return nil
 	}
 	least := math.Inf(1)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -122,15 +121,13 @@ const (
 // minimize descends from x. Where that is slow, and the patterns are a partition, it goes on from the maximum of the
 // dual.
 func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
-	limit, start := s.opts.limit(mostIterations), slices.Clone(x)
+	limit := s.opts.limit(mostIterations)
 	ended := s.descend(ctx, x, limit)
 	if !s.slow || s.err != nil || ctx.Err() != nil {
 		return ended
 	}
 	s.before = ended.Iterations
-	dual := newDualSearch(s.objective.h, s.objective.mask)
-	s.objective.Value(start) // its Λ is a better one to start from than those on the way
-	s.objective.GradientTo(start)
+	dual := newDualSearch(s.objective)
 	better := dual.search(ctx, s.objective, s.opts.Gap/4, func() {
 		s.before++
 		s.report(optim.Iteration{Value: ended.Value, X: x})

@@ -22,7 +22,7 @@ const (
 var ErrEstimate = errors.New("the estimate of the Gram matrix is too far off to say anything")
 
 // checkConfidence refuses a confidence other than that of the sketch.
-func checkConfidence(g *export.Gram, s *workload.Sketch) error {
+func checkConfidence(g *export.Gram, s workload.Estimate) error {
 	if want := s.Confidence(); g.Confidence != want {
 		return fmt.Errorf("errors of %d vectors for %d nodes have a confidence of %g, not %g",
 			s.Probes(), s.Nodes(), want, g.Confidence)
@@ -41,7 +41,7 @@ type deviation struct {
 //
 // Errors are taken as many times as large as the differences between probes say as the sketch's confidence needs, in
 // addition to what few Lanczos steps may cost.
-func judge(g *export.Gram, s *workload.Sketch, h *mat.SymDense, c strategy.Strategy) (*deviation, error) {
+func judge(g *export.Gram, s workload.Estimate, h *mat.SymDense, c strategy.Strategy) (*deviation, error) {
 	if err := checkConfidence(g, s); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mafalda/export"
 	"mafalda/factorize"
@@ -21,16 +22,19 @@ const (
 	GramAuto GramMethod = iota
 	// GramExact is exact but for rounding.
 	GramExact
-	// GramLanczos is an estimate from random vectors, with an error bound, for gossip matrices in detailed balance.
+	// GramLanczos is an estimate from random vectors, with an error bound, for gossip matrices in detailed balance that
+	// stay as they are.
 	GramLanczos
+	// GramSampled is an estimate from random runs, with an error bound, for networks that change.
+	GramSampled
 )
 
-var gramMethods = [...]string{GramAuto: "auto", GramExact: "exact", GramLanczos: "lanczos"}
+var gramMethods = [...]string{GramAuto: "auto", GramExact: "exact", GramLanczos: "lanczos", GramSampled: "sampled"}
 
 // GramMethods returns the names that ParseGramMethod accepts.
 func GramMethods() []string { return slices.Clone(gramMethods[:]) }
 
-// String returns "auto", "exact" or "lanczos".
+// String returns "auto", "exact", "lanczos" or "sampled".
 func (m GramMethod) String() string { return gramMethods[m] }
 
 // ParseGramMethod returns the method of this name. The error is a fault.Argument about Method.
@@ -40,16 +44,16 @@ func ParseGramMethod(name string) (GramMethod, error) {
 			return GramMethod(m), nil
 		}
 	}
-	return 0, fault.New("Method", strconv.Quote(name), "must be exact, lanczos or auto")
+	return 0, fault.New("Method", strconv.Quote(name), "must be %s", strings.Join(gramMethods[1:], ", ")+" or auto")
 }
 
-// Gram says how the Gram matrix of a network is computed. The zero value chooses by the network. Probes, LanczosSteps
-// and Seed are of GramLanczos, or of GramAuto if it comes to that.
+// Gram says how the Gram matrix of a network is computed. The zero value chooses by the network. Probes and Seed are of
+// GramLanczos and GramSampled, LanczosSteps of the former, or of GramAuto if it comes to that.
 type Gram struct {
 	Method       GramMethod
-	Probes       int    // random vectors; 0 means 800,000 divided by the nodes, a multiple of 4 from 4 to 100
+	Probes       int    // random vectors or runs; 0: see estimate and sampled
 	LanczosSteps int    // products with the gossip matrix for each of them; 0 means 40
-	Seed         uint64 // of the random vectors
+	Seed         uint64 // of the random vectors and runs
 }
 
 const (
@@ -63,15 +67,17 @@ const (
 // check finds what is wrong with the numbers, whatever the network is.
 func (g Gram) check() error {
 	switch {
-	case g.Method < GramAuto || g.Method > GramLanczos:
-		return fault.New("Method", int(g.Method), "must be exact, lanczos or auto")
+	case g.Method < GramAuto || g.Method > GramSampled:
+		return fault.New("Method", int(g.Method), "must be exact, lanczos, sampled or auto")
 	case g.Method == GramExact && (g.Probes != 0 || g.LanczosSteps != 0):
 		return fault.New("Probes", g.Probes, "[Probes] and [LanczosSteps] are for [Method] lanczos")
+	case g.Method == GramSampled && g.LanczosSteps != 0:
+		return fault.New("LanczosSteps", g.LanczosSteps, "is for [Method] lanczos")
 	}
 	return nil
 }
 
-// choose returns the method for a problem with a network; exactOnly says why an estimate would not do, if it would not.
+// choose returns the method for a problem with a network that stays; exactOnly says why an estimate would not do, if it would not.
 func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (*export.Gram, error) {
 	exact := &export.Gram{Method: GramExact.String()}
 	cost := exactCost
@@ -81,6 +87,8 @@ func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (
 	operations := cost(n.Gossip, steps)
 	_, reversible := n.Gossip.Stationary()
 	switch impossible := long && math.IsInf(operations, 1); {
+	case g.Method == GramSampled:
+		return nil, fault.New("Method", nil, "[Method] sampled is for networks that change")
 	case impossible && !reversible:
 		return nil,
 			fault.Because("Network", fmt.Errorf("more than %d steps: only gossip matrices in detailed balance, "+
@@ -123,7 +131,7 @@ func (g Gram) checkEstimate() error {
 	return nil
 }
 
-// estimate fills in the number of probes for so many nodes.
+// estimate fills in the number of probes for so many nodes: 800,000 divided by them, a multiple of 4 from 4 to 100.
 func (g Gram) estimate(nodes int) *export.Gram {
 	e := &export.Gram{Method: GramLanczos.String(), Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Confidence: workload.Confidence}

@@ -19,8 +19,8 @@ type source struct {
 	sketch   *workload.Sketch      // of the network, where there is one already
 }
 
-// kernel computes what the errors of so many steps depend on, and the sketch that it comes from, if it is an estimate.
-func (s source) kernel(ctx context.Context, steps int) (*workload.Kernel, *workload.Sketch, error) {
+// kernel computes what the errors of so many steps depend on, and what it comes from, if it is an estimate.
+func (s source) kernel(ctx context.Context, steps int) (*workload.Kernel, workload.Estimate, error) {
 	var w *graph.CSR
 	if s.network != nil {
 		w = s.network.Gossip.Matrix()
@@ -29,11 +29,18 @@ func (s source) kernel(ctx context.Context, steps int) (*workload.Kernel, *workl
 		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Spec: s.workload, Progress: s.progress})
 		return k, nil, err
 	}
-	sketch, err := s.sketched(ctx)
+	var of workload.Estimate
+	var err error
+	if s.gram.Method == GramSampled.String() {
+		of, err = workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: s.workload, Probes: s.gram.Probes,
+			Seed: s.gram.Seed, Progress: s.progress})
+	} else {
+		of, err = s.sketched(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return sketch.Kernel(steps), sketch, nil
+	return of.Kernel(steps), of, nil
 }
 
 // sketched returns the sketch of the network for the workload.

@@ -18,7 +18,7 @@ func (s *Solution) Manifest() *export.Manifest {
 		Participation: export.DescribeSchema(p.SchemaFile, p.Schema), Gram: &s.Gram, Strategy: s.describe(),
 		SensSquared: s.Quality.Sensitivity.Squared, SensKind: s.Quality.Sensitivity.Kind(),
 		SquaredError: s.Quality.SquaredError, Loss: s.Quality.Loss, LowerBound: s.LowerBound, Gap: s.Gap,
-		RMSE:      s.Quality.RMSE(p.nodes(), p.Objective.Steps(p.Schema.Steps())),
+		RMSE:      s.Quality.RMSE(p.nodes(), p.Objective.Steps(p.Workload, p.Schema.Steps())),
 		Tolerance: s.Options.Tolerance, Status: optim.Converged.String(), History: s.History, Privacy: s.Privacy,
 		PlainStrategyLoss: s.PlainLoss, ErrorAtPrivacy: s.ErrorAtPrivacy, CyclicErrorAtPrivacy: s.CyclicErrorAtPrivacy, Sampling: s.Sampling,
 		Seconds: s.Took.Seconds(), PeakBytes: s.PeakBytes, Files: s.Files,

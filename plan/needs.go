@@ -81,6 +81,9 @@ func (p Problem) matrices(o Options) float64 {
 // panel returns how many numbers the way to the Gram matrix, or to the response, keeps.
 func (p Problem) panel(g *export.Gram, long bool) float64 {
 	n, steps, products := float64(p.nodes()), float64(p.Schema.Steps()), float64(manyProducts)
+	if !p.Workload.IsStatic() {
+		return changingNeeds(g, p.Workload, p.Network.Gossip.Matrix(), p.Schema.Steps())
+	}
 	panel := math.Max(n*steps, 1e6)
 	if g.Method == GramLanczos.String() {
 		products = float64(g.LanczosSteps)
@@ -96,7 +99,11 @@ func (p Problem) panel(g *export.Gram, long bool) float64 {
 // operations returns about how many operations, of a nanosecond, the way to the Gram matrix or to the response takes.
 func (p Problem) operations(g *export.Gram, long bool) float64 {
 	steps := p.Schema.Steps()
-	switch {
+	switch w := p.Network.Gossip.Matrix(); {
+	case g.Method == GramSampled.String():
+		return float64(g.Probes) * runCost(w, steps)
+	case !p.Workload.IsStatic():
+		return changingCost(p.Workload, w, steps)
 	case g.Method == GramLanczos.String():
 		edges := float64(p.Network.Gossip.Matrix().NNZ())
 		return float64(g.Probes*g.LanczosSteps) * (edges + float64(p.nodes()*g.LanczosSteps))

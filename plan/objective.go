@@ -68,10 +68,10 @@ func (o Objective) on(k *workload.Kernel) factorize.Objective {
 	return factorize.Mean(k.Gram())
 }
 
-// Steps returns how many steps' errors the squared error sums, of so many.
-func (o Objective) Steps(all int) int {
+// Steps returns how many steps' errors the squared error of a workload sums, of so many.
+func (o Objective) Steps(s workload.Spec, all int) float64 {
 	if o == Mean {
-		return all
+		return s.Counted(all)
 	}
 	return 1
 }

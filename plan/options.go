@@ -162,6 +162,9 @@ func (o Options) checkLong(p Problem) error {
 	switch {
 	case p.Schema.Steps() > export.MaxSteps:
 		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
+	case !p.Workload.IsTimeInvariant():
+		return fault.New("Steps", nil, many+"every step must be like the others: the same rate, gossip, a network that "+
+			"stays, and no missed steps", factorize.LongSteps)
 	case !cyclic:
 		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", factorize.LongSteps)
 	case p.Objective != Mean || o.split():

@@ -68,8 +68,9 @@ func (p Problem) check() error {
 		return fault.New("Schema", nil, "who takes part when?")
 	case p.Workload.Kind == workload.Prefix && p.Network != nil:
 		return fault.New("Network", nil, "the prefix workload has no network: leave out [Network]")
-	case p.Workload.Kind == workload.Prefix && p.Gram.Method == GramLanczos:
-		return fault.New("Method", nil, "the prefix workload has no network to estimate: leave out [Method] lanczos")
+	case p.Workload.Kind == workload.Prefix && p.Gram.Method > GramExact:
+		return fault.New("Method", nil, "the prefix workload has no network to estimate: leave out [Method] %v",
+			p.Gram.Method)
 	case p.Objective < Mean || p.Objective > Last:
 		return fault.New("Objective", int(p.Objective), "is none that there is")
 	}
@@ -90,6 +91,12 @@ func (p Problem) method(o Options) (*export.Gram, error) {
 		exactOnly = "its error bound is for [Objective] mean"
 	case o.split():
 		exactOnly = "strategies of single nodes need the exact Gram matrices"
+	}
+	if exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o) {
+		exactOnly = "the error of an estimate is not known where the noise of some steps costs nothing"
+	}
+	if !p.Workload.IsStatic() {
+		return p.chooseChanging(exactOnly)
 	}
 	return p.Gram.choose(p.Network, p.Schema.Steps(), exactOnly, p.long(o))
 }

@@ -1,8 +1,10 @@
 package plan_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"mafalda/graph"
@@ -11,6 +13,20 @@ import (
 	"mafalda/plan"
 	"mafalda/workload"
 )
+
+// sequenceOf is a workload of two networks that take turns: that of n, and one where everybody is alone.
+func sequenceOf(t *testing.T, n *graph.Network, order ...int) workload.Spec {
+	t.Helper()
+	nodes := n.Graph.Nodes()
+	alone := make([]int, nodes+1)
+	indices, ones := make([]int, nodes), make([]float64, nodes)
+	for i := range nodes {
+		alone[i+1], indices[i], ones[i] = i+1, i, 1
+	}
+	all := []*graph.CSR{n.Gossip.Matrix(), graph.NewCSR(nodes, nodes, alone, indices, ones)}
+	q := must(workload.NewSequence([]*graph.CSR{all[order[0]], all[order[1]]}, ""))
+	return workload.Spec{Changes: workload.Changes{GraphSequence: q}}
+}
 
 // Every input has its part in the key, every byte of the graph's file included; nothing else has.
 func TestKey(t *testing.T) {
@@ -32,8 +48,18 @@ func TestKey(t *testing.T) {
 		by(&p)
 		problems[name] = p
 	}
+	rates := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.5}
 	lists := func(patterns ...[]int) participation.Schema { return must(participation.NewPatternList(4, patterns)) }
 	change("workload", func(p *plan.Problem) { p.Workload.Kind = workload.Message })
+	change("momentum", func(p *plan.Problem) { p.Workload.Momentum = 0.5 })
+	change("rates", func(p *plan.Problem) { p.Workload.LearningRates = workload.ListedRates(rates) })
+	change("other rates", func(p *plan.Problem) {
+		other := slices.Clone(rates)
+		other[11] = math.Nextafter(other[11], 1)
+		p.Workload.LearningRates = workload.ListedRates(other)
+	})
+	change("sequence", func(p *plan.Problem) { p.Workload = sequenceOf(t, base.Network, 1, 0) })
+	change("other sequence", func(p *plan.Problem) { p.Workload = sequenceOf(t, base.Network, 0, 1) })
 	change("no network", func(p *plan.Problem) { p.Network, p.Workload = nil, workload.Spec{Kind: workload.Prefix} })
 	change("scheme", func(p *plan.Problem) { p.Network = load(text, graph.NetworkOptions{Scheme: graph.Metropolis}) })
 	change("steps", func(p *plan.Problem) { p.Schema = must(participation.NewCyclic(16, 4, 4)) })

@@ -69,11 +69,11 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 // solver is a solution that is being made.
 type solver struct {
 	*Solution
-	kernel *workload.Kernel
-	gram   *mat.SymDense       // of the mean, T×T
-	sketch *workload.Sketch    // that both are of; nil: they are exact
-	many   factorize.Objective // of very many steps, in the place of the kernel
-	bands  Bands               // that were found to be best, where batches are drawn in secret
+	kernel   *workload.Kernel
+	gram     *mat.SymDense       // of the mean, T×T
+	estimate workload.Estimate   // that both are of; nil: they are exact
+	many     factorize.Objective // of very many steps, in the place of the kernel
+	bands    Bands               // that were found to be best, where batches are drawn in secret
 }
 
 func (s *solver) schema() participation.Schema { return s.Problem.Schema }
@@ -125,7 +125,7 @@ func (s *solver) search(ctx context.Context) error {
 	dmf := sync.OnceValues(func() (strategy.Strategy, error) {
 		return baselines.NewFor(searching, baselines.DMF, s.Problem.Workload, s.schema())
 	})
-	if !s.Options.NoBaselines {
+	if !s.Options.NoBaselines && s.hasDMF() {
 		go dmf() // beside all else
 	}
 	err := s.measures(ctx)
@@ -154,7 +154,7 @@ func (s *solver) search(ctx context.Context) error {
 // measures computes what strategies are measured by.
 func (s *solver) measures(ctx context.Context) error {
 	var err error
-	s.kernel, s.sketch, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	s.kernel, s.estimate, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
 	if err != nil {
 		return fmt.Errorf("computing the Gram matrix: %w", err)
 	}
@@ -251,6 +251,12 @@ func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.C
 			return nil
 		}
 		s.show("baselines", 0)
+		measure := benchmarks.On(s.objective(), s.schema())
+		if !s.hasDMF() {
+			measured, err := benchmarks.Plain(s.schema().Steps(), measure)
+			s.Baselines = append(s.Baselines, measured...)
+			return err
+		}
 		c, err := dmf()
 		if isEnd(err) {
 			return nil
@@ -258,19 +264,21 @@ func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.C
 		if err != nil {
 			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
 		}
-		measured, err := benchmarks.Baselines(c, benchmarks.On(s.objective(), s.schema()))
+		measured, err := benchmarks.Baselines(c, measure)
 		s.Baselines = append(s.Baselines, measured...)
 		return err
 	}
 }
 
+func (s *solver) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
+
 // judge says how far off an estimate may be.
 func (s *solver) judge(context.Context) error {
-	if s.sketch == nil {
+	if s.estimate == nil {
 		return nil
 	}
 	s.show("error of the estimate", 0)
-	d, err := judge(&s.Gram, s.sketch, s.gram, s.Strategy())
+	d, err := judge(&s.Gram, s.estimate, s.gram, s.Strategy())
 	if err != nil || s.OfClass != nil {
 		return err
 	}

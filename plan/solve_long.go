@@ -18,11 +18,12 @@ func (s *solver) long(ctx context.Context) error {
 	class := s.Options.Class
 	s.show(class.Name()+" strategy", 0)
 	objective := factorize.Long(responses)
-	s.many, s.sketch = objective, sketch
+	s.many = objective
 	if s.OfClass, err = class.Optimize(ctx, objective, s.schema(), factorize.Options{}); err != nil {
 		return fmt.Errorf("optimizing the %s strategy: %w", class.Name(), err)
 	}
 	if sketch != nil {
+		s.estimate = sketch
 		if err := judgeLong(ctx, &s.Gram, sketch, s.OfClass.Strategy); err != nil {
 			return err
 		}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -20,15 +21,19 @@ type MethodErrors struct {
 	Squared []float64 // of every step: sens² times the squared error for unit noise, summed over the nodes
 }
 
-// StepErrors returns the errors of every step on the network, as of NetworkOf: of the strategies of an export, each at
-// its nodes, and of the baselines D-MF and DP-D-SGD, unless batches are drawn in secret.
+// ErrNoSteps is returned by StepErrors for workloads on networks that change: only the sum over the steps is known.
+var ErrNoSteps = errors.New("the errors of single steps are not known of networks that change")
+
+// StepErrors returns the errors of every step on the network, as of NetworkOf, times what the step counts: of the
+// strategies of an export, each at its nodes, and of the baselines D-MF and DP-D-SGD, unless batches are drawn in
+// secret. The errors are ErrNoSteps, and those of the computation.
 func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]MethodErrors, error) {
 	v, err := newVerification(e, n)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := v.attach(n); err != nil {
-		return nil, err
+	if !v.spec.HasSteps() {
+		return nil, ErrNoSteps
 	}
 	k, err := v.kernel(ctx, n)
 	if err != nil {
@@ -42,23 +47,19 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	if e.Manifest.Sampled() { // others take other noise for the same privacy
 		return all, nil
 	}
-	central, err := workload.Gram(ctx, nil, k.Steps(), workload.Options{Spec: v.spec.Centralized()})
-	if err != nil {
-		return nil, err
-	}
-	dmf, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(central), v.schema, factorize.Options{})
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range []struct {
-		name     string
-		strategy strategy.Strategy
-	}{{"d-mf", dmf.Strategy}, {"dp-d-sgd", strategy.Identity(k.Steps())}} {
-		squared, err := v.scaledErrors(x.strategy, k)
-		if err != nil {
-			return nil, fmt.Errorf("errors of %s: %w", x.name, err)
+	for _, name := range []string{baselines.DMF, baselines.DPDSGD} {
+		if name == baselines.DMF && !baselines.HasDMF(v.spec, k.Steps()) {
+			continue
 		}
-		all = append(all, MethodErrors{x.name, squared})
+		c, err := baselines.NewFor(ctx, name, v.spec, v.schema)
+		if err != nil {
+			return nil, err
+		}
+		squared, err := v.scaledErrors(c, k)
+		if err != nil {
+			return nil, fmt.Errorf("errors of %s: %w", name, err)
+		}
+		all = append(all, MethodErrors{name, squared})
 	}
 	return all, nil
 }
@@ -87,33 +88,6 @@ func (v *verification) scaledErrors(c strategy.Strategy, k *workload.Kernel) ([]
 // layerErrors is scaledErrors where every node runs its own layer.
 func (v *verification) layerErrors(ctx context.Context) ([]float64, error) {
 	m := v.export.Manifest
-	sums, err := v.layerGrams(ctx)
-	if err != nil {
-		return nil, err
-	}
-	total := make([]float64, m.Steps)
-	for layer, h := range sums {
-		if h == nil {
-			continue
-		}
-		c, err := strategy.NewDense(v.export.Layers[layer].C)
-		if err != nil {
-			return nil, fmt.Errorf("layer %d: %w", layer, err)
-		}
-		squared, err := v.scaledErrors(c, workload.KernelOf(h))
-		if err != nil {
-			return nil, fmt.Errorf("layer %d: %w", layer, err)
-		}
-		for t, e := range squared {
-			total[t] += e
-		}
-	}
-	return total, nil
-}
-
-// layerGrams returns the sum of the Gram matrices of the nodes of every layer; nil for layers of no node.
-func (v *verification) layerGrams(ctx context.Context) ([]*mat.SymDense, error) {
-	m := v.export.Manifest
 	if v.given == nil {
 		return nil, errors.New("strategies of single nodes need a network")
 	}
@@ -121,15 +95,19 @@ func (v *verification) layerGrams(ctx context.Context) ([]*mat.SymDense, error) 
 		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers),
 			nodes)
 	}
-	sums := make([]*mat.SymDense, len(v.export.Layers))
-	err := workload.NodeGrams(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Spec: v.spec},
-		func(i int, h *mat.SymDense) error {
-			layer := m.PerNode.Layers[i]
-			if sums[layer] == nil {
-				sums[layer] = mat.NewSymDense(m.Steps, nil)
+	total := make([]float64, m.Steps)
+	err := workload.NodeKernels(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Spec: v.spec},
+		func(i int, k *workload.Kernel) error {
+			c, err := strategy.NewDense(v.export.Layers[m.PerNode.Layers[i]].C)
+			if err != nil {
+				return fmt.Errorf("node %d: %w", i, err)
 			}
-			sums[layer].AddSym(sums[layer], h)
+			squared, err := v.scaledErrors(c, k)
+			if err != nil {
+				return fmt.Errorf("node %d: %w", i, err)
+			}
+			floats.Add(total, squared)
 			return nil
 		})
-	return sums, err
+	return total, err
 }

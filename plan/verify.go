@@ -58,12 +58,12 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 // verification runs the checks of one export.
 type verification struct {
 	Report
-	export *export.Export
-	given  *graph.Network       // nil: it is made again, if it can be
-	schema participation.Schema // that the sensitivity is for
-	asked  participation.Schema // that was asked for: another one under Poisson sampling
-	spec   workload.Spec        // with its networks, if there are some that take turns and they are at hand
-	sketch *workload.Sketch     // of an estimated Gram matrix
+	export    *export.Export
+	given     *graph.Network       // nil: it is made again, if it can be
+	schema    participation.Schema // that the sensitivity is for
+	asked     participation.Schema // that was asked for: another one under Poisson sampling
+	spec      workload.Spec        // with its networks, if there are some that take turns and they are at hand
+	estimated workload.Estimate    // what an estimated Gram matrix comes from
 }
 
 func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
@@ -119,6 +119,10 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if name := v.export.Manifest.Objective; name != "" {
 		if o, err = ParseObjective(name); err != nil || o == Mean {
 			v.add("objective", false, "%q is none that a manifest can name", name)
+			return nil
+		}
+		if !k.HasSteps() {
+			v.add("objective", false, "%v", ErrNoSteps)
 			return nil
 		}
 		err = v.stepErrors(ctx, o, c, k)

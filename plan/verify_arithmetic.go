@@ -14,7 +14,7 @@ import (
 // arithmetic checks what follows from other numbers of the manifest alone.
 func (v *verification) arithmetic() {
 	m := v.export.Manifest
-	nodes, steps := 1, m.Steps
+	nodes, steps := 1, v.spec.Counted(m.Steps)
 	if m.Graph != nil {
 		nodes = m.Graph.Nodes
 	}

@@ -16,12 +16,12 @@ import (
 // estimate checks what the manifest says about an estimated Gram matrix.
 func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 	claimed := v.export.Manifest.Gram
-	if claimed == nil || v.sketch == nil {
+	if claimed == nil || v.estimated == nil {
 		return
 	}
 	m := v.export.Manifest
 	again := *claimed
-	d, err := judge(&again, v.sketch, h, c)
+	d, err := judge(&again, v.estimated, h, c)
 	if err == nil && isDense(m.Strategy) && participation.IsPartition(v.schema) {
 		err = d.optimum(m.Gap)
 	}
@@ -29,7 +29,7 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 		v.add("estimate", false, "%v", err)
 		return
 	}
-	claims := v.estimateClaims(v.sketch, again)
+	claims := v.estimateClaims(v.estimated, again)
 	text := fmt.Sprintf("of the Gram matrix: the loss within %s", rounding.UpText(*again.LossError, 2))
 	if again.ExcessBound != nil {
 		text += fmt.Sprintf(", C within %s of the optimum", rounding.UpText(*again.ExcessBound, 2))
@@ -39,7 +39,7 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 
 // estimateClaims compares what the manifest says of an estimate with what it is. Unit vectors leave no choice to a
 // seed.
-func (v *verification) estimateClaims(s *workload.Sketch, is export.Gram) []claim {
+func (v *verification) estimateClaims(s workload.Estimate, is export.Gram) []claim {
 	says := v.export.Manifest.Gram
 	if says.Confidence == 1 {
 		v.skip("gram.seed")

@@ -54,7 +54,7 @@ func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.
 		return nil, err
 	}
 	k, s, err := source{gram: m.Gram, network: n, workload: v.spec}.kernel(ctx, m.Steps)
-	v.sketch = s
+	v.estimated = s
 	return k, err
 }
 
@@ -71,6 +71,10 @@ func (v *verification) checkSketch(n *graph.Network) error {
 				"probes, lanczos_steps, seed, loss_error and excess_bound are of estimates; the manifest says exact")
 		}
 		return nil
+	}
+	if g.Method == GramSampled.String() {
+		return limits.Fits(fmt.Sprintf("an estimate from %d runs", g.Probes),
+			8*changingNeeds(g, v.spec, n.Gossip.Matrix(), v.export.Manifest.Steps))
 	}
 	nodes := n.Graph.Nodes()
 	if g.LanczosSteps >= min(nodes, v.export.Manifest.Steps) { // exact for all powers that there are

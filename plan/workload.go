@@ -22,6 +22,8 @@ func (p Problem) checkWorkload() error {
 	switch {
 	case p.Objective != Mean && !s.CountsAll():
 		return fault.New("AverageLast", nil, "[Objective] %v says itself which steps count", p.Objective)
+	case p.Objective != Mean && !s.HasSteps():
+		return fault.New("Objective", p.Objective, "the errors of single steps are not known of networks that change")
 	case n == nil:
 		return nil
 	case n.Sequence != nil && s.GraphSequence == nil:
@@ -60,7 +62,7 @@ func (s *solver) plain(ctx context.Context) error {
 	}
 	on := s.source("strategy of plain training")
 	s.show("strategy of plain training", 0)
-	on.sketch = s.sketch
+	on.sketch, _ = s.estimate.(*workload.Sketch)
 	loss, err := plainLoss(ctx, s.Manifest(), on, s.objective)
 	if isEnd(err) {
 		return nil
@@ -81,8 +83,8 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 		return 0, err
 	}
 	on.workload = on.workload.Plain()
-	if on.gram == nil || on.gram.Method != GramLanczos.String() {
-		on.gram = &export.Gram{Method: GramExact.String()} // the network stays in the plain workload
+	if on.gram, err = plainGram(on, m.Steps, class); err != nil {
+		return 0, err
 	}
 	o, err := objectiveOf(m)
 	if err != nil {
@@ -113,15 +115,23 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 	return q.Loss, err
 }
 
-// plainGap is the gap to which strategies for the plain workload are optimized: their loss on another one is known to
-// about its root.
-const plainGap = 1e-8
+// plainGram returns how the Gram matrix of the plain workload is computed: as that of the source, if that can be.
+func plainGram(on source, steps int, class factorize.Class) (*export.Gram, error) {
+	switch {
+	case on.network == nil:
+		return &export.Gram{Method: GramExact.String()}, nil
+	case on.gram != nil && on.gram.Method != GramSampled.String():
+		return on.gram, nil
+	}
+	return Gram{}.choose(on.network, steps, "", steps > factorize.LongSteps && class.Traits().Has(factorize.ManySteps))
+}
 
+// plainOptions asks for a small gap: the loss on another workload is known to about its root.
 func plainOptions(o Objective, plain factorize.Objective, schema participation.Schema) factorize.Options {
 	if o != Mean || plain.Kind() == factorize.ManySteps {
 		return factorize.Options{}
 	}
-	return factorize.Options{Gap: max(plainGap, factorize.MinGap(schema.Steps()))}
+	return factorize.Options{Gap: factorize.MinGap(schema.Steps())}
 }
 
 // classOf returns the class of an exported strategy with its parameters.

@@ -19,6 +19,19 @@ func (s Spec) On(n *graph.Network) (Spec, error) {
 // CountsAll reports whether the errors of all steps count alike.
 func (s Spec) CountsAll() bool { return s.Weights.all() }
 
+// Counted returns the sum of what the steps count: T if all count alike. The spec must have been checked for T = steps.
+func (s Spec) Counted(steps int) float64 {
+	weights, err := s.Weights.Vector(steps)
+	if err != nil {
+		panic(err)
+	}
+	var sum float64
+	for _, w := range weights {
+		sum += w
+	}
+	return sum
+}
+
 // HasFreeNoise reports whether the noise of some steps costs nothing, or no more than rounding, so that the Gram matrix
 // may be singular: there are steps that do not count, or whose rate is 0. The spec must have been checked for T = steps.
 func (s Spec) HasFreeNoise(steps int) bool {

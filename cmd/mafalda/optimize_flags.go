@@ -151,7 +151,7 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "gram", "auto",
 		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
-			"bound), or\nauto: exact unless that takes minutes")
+			"bound),\nsampled (likewise from random runs of networks that change), or\nauto: exact unless that takes minutes")
 	fl.Var((*cli.WholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
 		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes "+
 		"or for\n128 and fewer")

@@ -101,15 +101,20 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 
 // networkFigures draws what needs the network.
 func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph.Network) ([]figures.Named, error) {
+	var pictures []figures.Named
 	methods, err := plan.StepErrors(ctx, e, n)
-	if err != nil {
+	switch {
+	case errors.Is(err, plan.ErrNoSteps):
+		fmt.Fprintf(w, "errors are not drawn: %v\n", err)
+	case err != nil:
 		return nil, err
+	default:
+		errs, err := figures.StepErrors(n.Graph.Nodes(), e.Manifest.PerNode != nil, methods)
+		if err != nil {
+			return nil, err
+		}
+		pictures = append(pictures, figures.Named{Name: "errors", Figure: errs})
 	}
-	errs, err := figures.StepErrors(n.Graph.Nodes(), e.Manifest.PerNode != nil, methods)
-	if err != nil {
-		return nil, err
-	}
-	pictures := []figures.Named{{Name: "errors", Figure: errs}}
 	if e.Manifest.Sampled() && !e.Manifest.Binned() {
 		sampling, err := samplingFigure(ctx, e, n)
 		if err != nil {

@@ -92,7 +92,7 @@ func (r *report) table() error {
 		header = append(header, "error at privacy")
 	}
 	row := func(name string, sens, squared, loss float64) []string {
-		rmse := math.Sqrt(loss / (float64(nodes) * float64(p.Objective.Steps(m.Steps))))
+		rmse := math.Sqrt(loss / (float64(nodes) * p.Objective.Steps(p.Workload, m.Steps)))
 		line := []string{name, cli.NumberUp(sens), cli.NumberUp(squared), cli.NumberUp(loss), cli.NumberUp(rmse),
 			fmt.Sprintf("%.4f", loss/optimum)}
 		if m.ErrorAtPrivacy > 0 {
@@ -199,6 +199,9 @@ func gramText(g *export.Gram) string {
 		vectors, sure = "unit", "nothing is left to chance,"
 	}
 	text := fmt.Sprintf("estimated from %d %s vectors, %d steps each", g.Probes, vectors, g.LanczosSteps)
+	if g.Method == plan.GramSampled.String() {
+		text = fmt.Sprintf("estimated from %d random runs", g.Probes)
+	}
 	if g.LossError == nil {
 		return text // there was no time to judge it
 	}

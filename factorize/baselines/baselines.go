@@ -18,9 +18,24 @@ const (
 	DMF     = "d-mf"
 )
 
-// TrainedGap is the gap to which DMF is optimized for training that is not plain, whose Gram matrices are worse
-// conditioned.
-const TrainedGap = 1e-7
+// HasDMF reports whether there is a DMF for how s trains over T = steps: not where the noise of some steps costs nothing
+// without a network. Then no strategy attains the least loss, and what comes near it can be far off on a network.
+func HasDMF(s workload.Spec, steps int) bool { return !s.HasFreeNoise(steps) }
+
+// DMFGap is the gap to which DMF is optimized over T = steps: the smallest that rounding leaves provable, some hundred
+// times that for training that is not plain, whose Gram matrices are worse conditioned, and 1e-2 where some noise costs
+// nothing.
+func DMFGap(s workload.Spec, steps int) float64 {
+	s = s.Centralized()
+	switch least := factorize.MinGap(steps); {
+	case s.HasFreeNoise(steps):
+		return factorize.LastStep.DefaultGap()
+	case s.IsPlain():
+		return least
+	default:
+		return 400 * least
+	}
+}
 
 // Names returns the names of all of them, in the order of tables.
 func Names() []string { return []string{DPDSGD, AntiPGD, DMF} }
@@ -31,10 +46,9 @@ func New(ctx context.Context, name string, schema participation.Schema) (strateg
 }
 
 // NewFor makes the strategy of this name for the schema's T steps; only DMF takes time, and depends on the rest of the
-// schema and on how s trains: it knows the optimizer, and no network. DMF is optimized to the smallest gap that rounding
-// leaves provable, or to TrainedGap, because its error on another workload is not stationary in it; where some noise
-// costs nothing, as far as that goes. The errors are an unknown name, those of Spec.Check and of the optimization, and the context's if it
-// ends first.
+// schema and on how s trains: it knows the optimizer, and no network. DMF is optimized to DMFGap, a small one because its
+// error on another workload is not stationary in it. The errors are an unknown name, those of Spec.Check and of the
+// optimization, and the context's if it ends first.
 func NewFor(
 	ctx context.Context, name string, s workload.Spec, schema participation.Schema,
 ) (strategy.Strategy, error) {
@@ -57,11 +71,7 @@ func centralOptimum(ctx context.Context, s workload.Spec, schema participation.S
 	if err != nil {
 		return nil, err
 	}
-	gap := factorize.MinGap(steps)
-	if !s.IsPlain() {
-		gap = max(gap, TrainedGap)
-	}
-	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{Gap: gap})
+	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{Gap: DMFGap(s, steps)})
 	switch {
 	case err != nil:
 		return nil, err

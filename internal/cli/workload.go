@@ -114,14 +114,15 @@ func (f *WorkloadFlags) Spec(cmd *cobra.Command) (workload.Spec, error) {
 			RandomNeighbours: f.randomNeighbours},
 		Absence: workload.Absence{MissedSteps: f.missed, Carry: f.carry},
 	}
+	last := f.averageLast
 	for flag, count := range map[string]*int{"local-steps": &s.LocalSteps, "gossip-rounds": &s.GossipRounds,
-		"random-neighbours": &s.RandomNeighbours, "average-last": &f.averageLast} {
+		"random-neighbours": &s.RandomNeighbours, "average-last": &last} {
 		if changed(flag) && *count == 0 {
 			*count = -1 // 0 would be a default
 		}
 	}
 	if changed("average-last") {
-		s.Weights = workload.LastSteps(f.averageLast)
+		s.Weights = workload.LastSteps(last)
 	}
 	var err error
 	if f.kind != "" {

@@ -27,6 +27,49 @@ type outer struct {
 	Files map[string]string `json:"files"`
 }
 
+// made is a type whose JSON is that of another.
+type made struct{ name, numbers string }
+
+type madeOf struct {
+	Name    string          `json:"name"`
+	Numbers json.RawMessage `json:"numbers,omitempty"`
+}
+
+func (made) JSONShape() any { return madeOf{} }
+
+func (m *made) UnmarshalJSON(data []byte) error {
+	var in madeOf
+	err := json.Unmarshal(data, &in)
+	m.name, m.numbers = in.Name, string(in.Numbers)
+	return err
+}
+
+// Types with a JSON of their own are read as strictly, at every depth; raw parts are strings or arrays of numbers.
+func TestShaped(t *testing.T) {
+	type holder struct {
+		Made *made `json:"made,omitempty"`
+	}
+	var h holder
+	if err := Decode([]byte(`{"made":{"name":"a","numbers":[1,2.5]}}`), &h); err != nil || h.Made.name != "a" ||
+		h.Made.numbers != "[1,2.5]" {
+		t.Errorf("%+v, %v", h.Made, err)
+	}
+	for text, say := range map[string]string{
+		`{"made":{"Name":"a"}}`:            `unknown key "made.Name": it is written "name"`,
+		`{"made":{"name":"a","name":"b"}}`: `"made.name" is there twice`,
+		`{"made":{"numbers":{"a":1}}}`:     "made.numbers must be a string or an array",
+		`{"made":{"numbers":[1,"a"]}}`:     "made.numbers[1] must be a number",
+		`{"made":{"numbers":[1e999]}}`:     "too large",
+		`{"made":{"numbers":null}}`:        "made.numbers",
+		`{"made":{"numbers":3}}`:           "made.numbers must be a string or an array",
+		`{"made":[]}`:                      "made must be an object",
+	} {
+		if err := Decode([]byte(text), new(holder)); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v, want %q", text, err, say)
+		}
+	}
+}
+
 // What readers of JSON read differently is refused, at every depth, in one line that names the place.
 func TestAmbiguousJSON(t *testing.T) {
 	for name, tc := range map[string]struct{ text, say string }{
