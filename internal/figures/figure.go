@@ -2,6 +2,7 @@
 package figures
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"io"
@@ -75,9 +76,25 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 		p.Draw(draw.Crop(part, margin, -margin, margin, -margin))
 		left = right
 	}
-	_, err := canvas.WriteTo(w)
+	if filepath.Ext(name) != ".svg" {
+		_, err := canvas.WriteTo(w)
+		return err
+	}
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	page := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Serif;"), []byte(svgFont))
+	page = bytes.Replace(page, []byte("<g "), []byte(svgGround+"<g "), 1)
+	_, err := w.Write(page)
 	return err
 }
+
+// svgGround makes the margins white, too, for readers with dark pages.
+const svgGround = `<rect width="100%" height="100%" fill="#FFFFFF" />` + "\n"
+
+// svgFont names fonts of the same widths, so that text ends where it was measured to end on every reader's machine.
+const svgFont = "font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;"
 
 const margin = 8 // points around every plot
 
