@@ -85,6 +85,7 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 		return err
 	}
 	page := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Serif;"), []byte(svgFont))
+	page = bytes.ReplaceAll(page, []byte("data:image/jpg;base64,iVBOR"), []byte("data:image/png;base64,iVBOR")) // they are PNGs
 	page = bytes.Replace(page, []byte("<g "), []byte(svgGround+"<g "), 1)
 	_, err := w.Write(page)
 	return err
