@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -84,18 +85,19 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	page := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Serif;"), []byte(svgFont))
-	page = bytes.ReplaceAll(page, []byte("data:image/jpg;base64,iVBOR"), []byte("data:image/png;base64,iVBOR")) // they are PNGs
-	page = bytes.Replace(page, []byte("<g "), []byte(svgGround+"<g "), 1)
-	_, err := w.Write(page)
+	_, err := w.Write([]byte(fixSVG.Replace(strings.Replace(svg.String(), "<g ", svgGround+"<g ", 1))))
 	return err
 }
 
 // svgGround makes the margins white, too, for readers with dark pages.
 const svgGround = `<rect width="100%" height="100%" fill="#FFFFFF" />` + "\n"
 
-// svgFont names fonts of the same widths, so that text ends where it was measured to end on every reader's machine.
-const svgFont = "font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;"
+// fixSVG repairs what vgsvg writes: fonts of the same widths are named, so that text ends where it was measured to end on
+// every reader's machine; bitmaps fill their rectangle, and have the type they are of.
+var fixSVG = strings.NewReplacer(
+	"font-family:Liberation Serif;", "font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;",
+	"<image ", `<image preserveAspectRatio="none" `,
+	"data:image/jpg;base64,iVBOR", "data:image/png;base64,iVBOR")
 
 const margin = 8 // points around every plot
 
