@@ -28,7 +28,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 	}
 	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(),
 		newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(),
-		newGraphCmd(), newEpsilonCmd(),
+		newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(),
 		newVersionCmd())
 	return root
 }
