@@ -10,6 +10,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
+	"mafalda/secrets"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -25,6 +26,18 @@ import (
 // (a network that cannot be made, more memory than there is: limits.ErrMemory), and ErrNoNetwork if a network is given
 // for the prefix workload, which has none. There is no report then.
 func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
+	return VerifyWith(ctx, e, Given{Network: network})
+}
+
+// Given is what an export was made for, where it came from files.
+type Given struct {
+	Network *graph.Network
+	Secrets *secrets.Graph // who shares secrets; nil: what the manifest says, if that is no file
+	SHA256  string         // of the file of Secrets
+}
+
+// VerifyWith is Verify with all that can be at hand.
+func VerifyWith(ctx context.Context, e *export.Export, g Given) (Report, error) {
 	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
@@ -32,10 +45,11 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 			return Report{}, err
 		}
 	}
-	v, err := newVerification(e, network)
+	v, err := newVerification(e, g.Network)
 	if err != nil {
 		return Report{}, err
 	}
+	v.secrets, v.secretsHash = g.Secrets, g.SHA256
 	v.skip("version")
 	if e.Manifest.WorkloadSpec == nil {
 		v.skip("workload_spec") // the plain one; whatever else it was shows in the loss
@@ -58,12 +72,14 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 // verification runs the checks of one export.
 type verification struct {
 	Report
-	export    *export.Export
-	given     *graph.Network       // nil: it is made again, if it can be
-	schema    participation.Schema // that the sensitivity is for
-	asked     participation.Schema // that was asked for: another one under Poisson sampling
-	spec      workload.Spec        // with its networks, if there are some that take turns and they are at hand
-	estimated workload.Estimate    // what an estimated Gram matrix comes from
+	export      *export.Export
+	given       *graph.Network // nil: it is made again, if it can be
+	secrets     *secrets.Graph // given; nil: made again, if it can be
+	secretsHash string
+	schema      participation.Schema // that the sensitivity is for
+	asked       participation.Schema // that was asked for: another one under Poisson sampling
+	spec        workload.Spec        // with its networks, if there are some that take turns and they are at hand
+	estimated   workload.Estimate    // what an estimated Gram matrix comes from
 }
 
 func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
@@ -95,6 +111,9 @@ func (v *verification) strategies(ctx context.Context) error {
 	if !v.sensitivity(c) {
 		return nil
 	}
+	if err := v.space(ctx); err != nil {
+		return err
+	}
 	v.privacy()
 	if err := v.sampling(ctx, c); err != nil {
 		return err
@@ -108,7 +127,10 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil || !known {
 		return err
 	}
-	if isLongExport(v.export) {
+	switch {
+	case v.export.Manifest.Space != nil:
+		return v.spaceCosts(ctx, n, c)
+	case isLongExport(v.export):
 		return v.longLoss(ctx, n, c)
 	}
 	k, err := v.kernel(ctx, n)
