@@ -48,7 +48,7 @@ func (v *verification) space(ctx context.Context) error {
 			n.Labels[worst.Victim], v.labels(worst.Attacker))
 	case !(math.Abs(says.Value-worst.Value) <= sameMatrix*worst.Value):
 		v.add("space", false, "max [M_A⁻¹]_vv is %v; the manifest says %v", worst.Value, says.Value)
-	case !(of >= worst.Value*(1-sameMatrix)) || !isThreat(attackers, v.indices(says.Attacker)):
+	case !(of >= worst.Value*(1-sameMatrix)) || !attackers.Allow(v.indices(says.Attacker)):
 		v.add("space", false, "the most is learned of node %q by %q; the manifest says of %q by %q", n.Labels[worst.Victim],
 			v.labels(worst.Attacker), says.Victim, says.Attacker)
 	default:
@@ -87,13 +87,6 @@ func (v *verification) labels(nodes []int) []string {
 		all = append(all, v.export.Shared.Labels[i])
 	}
 	return all
-}
-
-// isThreat reports whether a coalition is an attacker, or within one.
-func isThreat(a *secrets.Attackers, coalition []int) bool {
-	return slices.ContainsFunc(a.Coalitions(), func(c []int) bool {
-		return !slices.ContainsFunc(coalition, func(v int) bool { return !slices.Contains(c, v) })
-	})
 }
 
 // spaceCosts checks what a strategy costs with noise that is shared, and both gaps.
@@ -235,7 +228,7 @@ func (v *verification) spaceGap(ctx context.Context, n *graph.Network, c strateg
 	if p.Attackers, err = m.Space.Coalitions.Attackers(shared.Labels); err != nil {
 		return err
 	}
-	best, err := p.Against(ctx, c, nil, spacetime.SpaceOptions{})
+	best, err := p.Against(ctx, c, shared.Noise, spacetime.SpaceOptions{})
 	if err != nil {
 		return err
 	}

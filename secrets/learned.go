@@ -1,8 +1,11 @@
 package secrets
 
 import (
+	"context"
 	"fmt"
 	"math"
+
+	"mafalda/internal/parallel"
 )
 
 // Learned returns what a coalition learns of every node: a proven bound of [M_A⁻¹]_vv, in the way of Worst, and +Inf of
@@ -74,4 +77,44 @@ func (n *Noise) parts(coalition []int) [][]int {
 		parts = append(parts, part)
 	}
 	return parts
+}
+
+// Exposed returns for every node the attacker who learns most of it, and how much, as Learned says. It costs as much as
+// Worst, and has its errors.
+func (n *Noise) Exposed(ctx context.Context, attackers *Attackers) ([]Worst, error) {
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	if attackers.nodes != len(n.Own) {
+		return nil, fmt.Errorf("noise of %d nodes against attackers of %d", len(n.Own), attackers.nodes)
+	}
+	threats := attackers.Threats()
+	learned := make([][]float64, len(threats)) // of the victims of each
+	parallel.For(len(threats), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		all, err := n.Learned(threats[i].Attacker)
+		if err != nil {
+			panic(err) // both have been checked
+		}
+		for _, v := range threats[i].Victims {
+			learned[i] = append(learned[i], all[v])
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	most := make([]Worst, len(n.Own))
+	for v := range most {
+		most[v].Victim = v
+	}
+	for i, t := range threats {
+		for j, v := range t.Victims {
+			if !(learned[i][j] <= most[v].Value) {
+				most[v].Attacker, most[v].Value = t.Attacker, learned[i][j]
+			}
+		}
+	}
+	return most, nil
 }

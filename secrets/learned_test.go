@@ -73,3 +73,28 @@ func TestLearnedByParts(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 }
+
+// Of every node the most is learned by the attacker who learns most of it.
+func TestExposedIsTheMost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "n")
+		noise, attackers := drawNoise(t, n), drawAttackers(t, n)
+		most, err := noise.Exposed(context.Background(), attackers)
+		if err != nil || len(most) != n {
+			t.Fatal(most, err)
+		}
+		for v, w := range most {
+			var want float64
+			for _, c := range attackers.Coalitions() {
+				if learned, err := noise.Learned(c); err != nil {
+					t.Fatal(err)
+				} else if !slices.Contains(c, v) {
+					want = math.Max(want, learned[v])
+				}
+			}
+			if w.Victim != v || slices.Contains(w.Attacker, v) || math.Abs(w.Value-want) > given(noise, want)*want {
+				t.Fatalf("of %d %+v, want %v", v, w, want)
+			}
+		}
+	})
+}

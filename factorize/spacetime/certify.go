@@ -3,13 +3,12 @@ package spacetime
 import (
 	"context"
 
-
 	"mafalda/secrets"
 	"mafalda/strategy"
 )
 
 // Against returns the best noise over the nodes for a strategy, which is to have sens ≤ 1: what certifies, or refutes,
-// the space gap of other noise. It begins at the noise given, nil: at a guess. The errors are those of Space.
+// the space gap of other noise, whose pairs may have the variances that they have. The errors are those of Space.
 func (p Problem) Against(ctx context.Context, c strategy.Strategy, noise *secrets.Noise,
 	o SpaceOptions) (*SpaceResult, error) {
 	if err := p.check(); err != nil {
@@ -19,33 +18,11 @@ func (p Problem) Against(ctx context.Context, c strategy.Strategy, noise *secret
 	if err != nil {
 		return nil, err
 	}
-	if noise != nil {
-		o.Start = p.pointOf(noise)
-		for _, s := range noise.Pairs { // it was allowed
-			o.LargestPair = max(o.LargestPair, s.Deviation*s.Deviation)
-		}
-		if o.LargestPair > 0 {
-			o.LargestPair = max(o.LargestPair, DefaultLargestPair)
-		}
+	if o.LargestPair == 0 {
+		o.LargestPair = DefaultLargestPair
+	}
+	for _, s := range noise.Pairs {
+		o.LargestPair = max(o.LargestPair, s.Deviation*s.Deviation)
 	}
 	return Space(ctx, k, p.Setting, o)
 }
-
-// pointOf returns the variances of noise. Pairs that share no secret have no place.
-func (p Problem) pointOf(noise *secrets.Noise) *Point {
-	at := &Point{Own: make([]float64, len(noise.Own)), Pairs: make([]float64, len(p.Secrets.Pairs()))}
-	for i, d := range noise.Own {
-		at.Own[i] = d * d
-	}
-	index := map[secrets.Pair]int{}
-	for i, pair := range p.Secrets.Pairs() {
-		index[pair] = i
-	}
-	for _, s := range noise.Pairs {
-		if i, ok := index[s.Pair]; ok {
-			at.Pairs[i] = s.Deviation * s.Deviation
-		}
-	}
-	return at
-}
-
