@@ -39,6 +39,9 @@ func (r *report) print() error {
 		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
 	}
 	r.line("participation  %v", p.Schema)
+	if m.Space != nil {
+		r.sharing()
+	}
 	if m.Sampled() {
 		r.sampling()
 	}
@@ -59,6 +62,9 @@ func (r *report) print() error {
 
 // strategies compares strategies, and says how good the best one is.
 func (r *report) strategies() error {
+	if r.manifest.Space != nil {
+		return r.spaceAndTime()
+	}
 	table, bound := r.table, r.bound
 	if r.manifest.Sampled() {
 		table, bound = r.bands, r.compared
