@@ -18,7 +18,6 @@ type NetworkFiles struct {
 	Graph         string
 	GossipMatrix  string
 	GraphSequence string
-	Secrets       string // of the pairs of nodes that share secrets; no part of the network
 }
 
 // MissingFilesError says that the network of an export came from files, which have to be named.

@@ -10,7 +10,6 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
-	"mafalda/secrets"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -26,18 +25,6 @@ import (
 // (a network that cannot be made, more memory than there is: limits.ErrMemory), and ErrNoNetwork if a network is given
 // for the prefix workload, which has none. There is no report then.
 func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
-	return VerifyWith(ctx, e, Given{Network: network})
-}
-
-// Given is what an export was made for, where it came from files.
-type Given struct {
-	Network *graph.Network
-	Secrets *secrets.Graph // who shares secrets; nil: what the manifest says, if that is no file
-	SHA256  string         // of the file of Secrets
-}
-
-// VerifyWith is Verify with all that can be at hand.
-func VerifyWith(ctx context.Context, e *export.Export, g Given) (Report, error) {
 	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
@@ -45,11 +32,10 @@ func VerifyWith(ctx context.Context, e *export.Export, g Given) (Report, error) 
 			return Report{}, err
 		}
 	}
-	v, err := newVerification(e, g.Network)
+	v, err := newVerification(e, network)
 	if err != nil {
 		return Report{}, err
 	}
-	v.secrets, v.secretsHash = g.Secrets, g.SHA256
 	v.skip("version")
 	if e.Manifest.WorkloadSpec == nil {
 		v.skip("workload_spec") // the plain one; whatever else it was shows in the loss
@@ -72,14 +58,12 @@ func VerifyWith(ctx context.Context, e *export.Export, g Given) (Report, error) 
 // verification runs the checks of one export.
 type verification struct {
 	Report
-	export      *export.Export
-	given       *graph.Network // nil: it is made again, if it can be
-	secrets     *secrets.Graph // given; nil: made again, if it can be
-	secretsHash string
-	schema      participation.Schema // that the sensitivity is for
-	asked       participation.Schema // that was asked for: another one under Poisson sampling
-	spec        workload.Spec        // with its networks, if there are some that take turns and they are at hand
-	estimated   workload.Estimate    // what an estimated Gram matrix comes from
+	export    *export.Export
+	given     *graph.Network       // nil: it is made again, if it can be
+	schema    participation.Schema // that the sensitivity is for
+	asked     participation.Schema // that was asked for: another one under Poisson sampling
+	spec      workload.Spec        // with its networks, if there are some that take turns and they are at hand
+	estimated workload.Estimate    // what an estimated Gram matrix comes from
 }
 
 func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
