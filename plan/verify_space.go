@@ -71,7 +71,9 @@ func (v *verification) inOrder(a *secrets.Attackers) bool {
 // is returns a test whether a threat is that of the manifest.
 func (v *verification) is(w export.Worst) func(secrets.Threat) bool {
 	nodes, victim := v.indices(w.Attacker), slices.Index(v.export.Shared.Labels, w.Victim)
-	return func(t secrets.Threat) bool { return slices.Equal(t.Attacker, nodes) && slices.Contains(t.Victims, victim) }
+	return func(t secrets.Threat) bool {
+		return slices.Equal(t.Attacker, nodes) && slices.Contains(t.Victims, victim)
+	}
 }
 
 // learned returns what the attacker of the manifest learns of the victim that it names.

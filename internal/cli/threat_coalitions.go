@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 
@@ -20,6 +22,9 @@ func (f *ThreatFlags) coalitionsOf(a threat.Algorithm, g *graph.Graph) (*secrets
 		return all, Usage(err)
 	}
 	all, err := secrets.LoadAttackers(f.coalitions, g)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Usagef("--coalitions %s: must be a number of nodes, or a file of coalitions", f.coalitions)
+	}
 	return all, Usage(err)
 }
 
@@ -59,9 +64,19 @@ func (f *ThreatFlags) Attack(ctx context.Context, names string, a threat.Algorit
 	switch claim := a.Claim(); {
 	case by.Trust != threat.SecLDP || claim == nil:
 		return attack, nil
-	case by.Any == nil && claim.Allow(by.Nodes):
-		return attack, nil
 	case by.Any == nil:
+		one, err := secrets.NewAttackers(g.Nodes(), [][]int{by.Nodes})
+		if err != nil {
+			return Attack{}, Usage(err)
+		}
+		worst, err := a.Worst(ctx, one, victims...)
+		if err != nil {
+			return Attack{}, err
+		}
+		attack.Victim = worst.Victim
+		if claim.Allow(by.Nodes) {
+			return attack, nil
+		}
 		attack.Colluding = by.Nodes
 	default:
 		worst, err := a.Worst(ctx, by.Any, victims...)
