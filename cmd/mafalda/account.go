@@ -143,7 +143,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return nil, err
 	}
-	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
+	attackers, err := f.threat.Attackers(f.attacker, algorithm, n.Graph)
 	if err != nil {
 		return nil, err
 	}
