@@ -55,6 +55,12 @@ func Gossip(matrices []*graph.CSR) (f File, written bool) {
 // HasGossip reports whether the manifest lists a file of gossip matrices.
 func (m *Manifest) HasGossip() bool { return m.Files[gossipNPY] != "" || m.Files[gossipMTX] != "" }
 
+// TooLargeForGossip reports whether the gossip matrix was left out of the files that are listed, for its size.
+func (m *Manifest) TooLargeForGossip() bool {
+	return m.Graph != nil && m.Files != nil && !m.HasGossip() &&
+		(m.WorkloadSpec == nil || m.WorkloadSpec.RandomNeighbours == 0)
+}
+
 // networks returns how many matrices there are to be.
 func (m *Manifest) networks() int {
 	if m.WorkloadSpec != nil && m.WorkloadSpec.GraphSequence != nil {
