@@ -185,6 +185,9 @@ func (s *Stream) Condition() string {
 // NoiseStd returns the standard deviation of Z.
 func (s *Stream) NoiseStd() float64 { return s.std }
 
+// Grid returns what numbers are multiples of; 0 if of none.
+func (s *Stream) Grid() float64 { return s.grid }
+
 // Export returns the SHA-256 of the manifest the noise is from, in lower-case hexadecimal.
 func (s *Stream) Export() string { return s.export }
 
