@@ -59,7 +59,7 @@ func (o Options) checkBudget(p Problem) error {
 	case err != nil:
 		return err
 	case o.Class != nil:
-		return fault.New("Memory", nil, "[Memory] chooses class and width: leave out [Class]")
+		return fault.New("Memory", nil, "[Memory] chooses class and width: leave out [Class], [Bandwidth] and [Buffers]")
 	case o.Sampling == participation.Bins:
 		return fault.New("Memory", nil, "[Memory] is not for [Sampling] %v", o.Sampling)
 	case o.Budget.Floats() >= steps:
