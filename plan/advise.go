@@ -37,6 +37,10 @@ type Advice struct {
 // Near is how far, relatively, the error of the best choice may be above the least, for the sake of memory.
 const Near = 1.01
 
+// nearOptimum is how far above the least loss of all the strategies end at which more memory is looked at; then comes
+// the optimum itself.
+const nearOptimum = 1e-3
+
 // Choice is a strategy on the way from the least memory to the least error.
 type Choice struct {
 	Sampling       participation.Scheme
@@ -134,7 +138,7 @@ func (s *solver) advise(ctx context.Context, a *Advice) error {
 // inTurn adds the choices for batches in turn.
 func (s *solver) inTurn(ctx context.Context, a *Advice, optimum *factorize.Result, most int) error {
 	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: optimum.LowerBound,
-		gap: s.Options.Tolerance, progress: s.show}
+		gap: s.Options.Tolerance, enough: nearOptimum, progress: s.show}
 	if err := search.front(ctx, most); err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ type Fitting struct {
 // Floats returns how many numbers a node keeps for each parameter of its model.
 func (f Fitting) Floats() int { return f.Result.Strategy.NodeCost().Floats }
 
-// MaxBuffers is the most numbers for which strategies of classes without a certificate are looked at: their searches
-// have many local optima, and with more numbers bands come close to the optimum.
+// MaxBuffers is the most buffers, and the most Toeplitz coefficients less one, that are looked at: searches without a
+// certificate take long with many, and bands come close to the optimum then.
 const MaxBuffers = 24
 
 // classSearch finds, by what a node keeps, the strategies of least loss. What is proven to have no smaller loss than
@@ -31,15 +31,17 @@ const MaxBuffers = 24
 //
 //   - nothing is better than the bound for all strategies;
 //   - with w bands, nothing is better than the bound of that class, and a Toeplitz strategy of w coefficients has w
-//     bands. A search for bands ends as soon as its bound says so.
+//     bands. A search for bands ends as soon as its bound says so;
+//   - a banded inverse of w coefficients, with zeros within the unit circle, is a rational function (BLT) of w-1 poles.
 //
-// Fewer bands are never better than more, so that the best strategy for a budget has as many as fit, or is one of few
-// numbers of a class without a certificate.
+// Where patterns do not overlap fewer bands are never better than more, so that the best strategy for a budget has as many as fit, or is a rational
+// function. For these the search is one without a certificate, and a smaller one may turn out to be the better.
 type classSearch struct {
 	objective factorize.Objective
 	schema    participation.Schema
 	bound     float64 // no strategy has a smaller loss
 	gap       float64
+	enough    float64 // a front ends at a loss this much above the bound, relatively
 	progress  func(phase string, fraction float64)
 
 	found []Fitting     // in the order of the search
@@ -63,16 +65,12 @@ func (s *classSearch) best(ctx context.Context, numbers int) (Fitting, error) {
 	steps := s.schema.Steps()
 	numbers = min(numbers, steps)
 	most := min(numbers, steps-1)
-	if err := s.bandsOf(ctx, most+1); err != nil { // the bound of most is soon that of all
-		return Fitting{}, err
+	look := s.front
+	if participation.IsPartition(s.schema) {
+		look = s.mostBands
 	}
-	for _, m := range memories(s.schema, most) {
-		if s.settled(numbers) {
-			break
-		}
-		if err := s.series(ctx, m, float64(m)/float64(max(most, 1))); err != nil {
-			return Fitting{}, err
-		}
+	if err := look(ctx, most); err != nil {
+		return Fitting{}, err
 	}
 	if numbers == steps && !s.settled(numbers) {
 		if err := s.add(ctx, factorize.Dense{}, factorize.Options{Gap: s.gap, LowerBound: s.bound}); err != nil {
@@ -90,12 +88,29 @@ func (s *classSearch) best(ctx context.Context, numbers int) (Fitting, error) {
 	}), nil
 }
 
-// front looks at all classes, from no memory upwards, until no more memory can help. What it finds has the strategies
+// mostBands looks at the most bands that fit, and at all numbers of buffers.
+func (s *classSearch) mostBands(ctx context.Context, most int) error {
+	s.show(factorize.Banded{Bandwidth: most + 1}, 0)
+	if err := s.bandsOf(ctx, most+1); err != nil {
+		return err
+	}
+	for _, m := range memories(s.schema, most) {
+		if s.settled(most) {
+			break
+		}
+		if err := s.series(ctx, m, float64(m)/float64(most+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// front looks at all classes, from no memory upwards, until more memory can hardly help. What it finds has the strategies
 // that nothing with as little memory is better than.
 func (s *classSearch) front(ctx context.Context, most int) error {
 	all := memories(s.schema, min(most, s.schema.Steps()-1))
 	for i, m := range all {
-		if s.settled(m) {
+		if s.least(m) <= s.bound*(1+math.Max(s.gap, s.enough)) {
 			return nil
 		}
 		fraction := float64(i) / float64(len(all))
@@ -119,21 +134,17 @@ func (s *classSearch) show(c factorize.Class, fraction float64) {
 // settled reports whether no strategy is better than those that keep so many numbers, up to the gap.
 func (s *classSearch) settled(numbers int) bool { return s.least(numbers) <= s.bound*(1+s.gap) }
 
-// series looks at the classes without a certificate that keep so many numbers.
+// series looks at the rational functions that keep so many numbers.
 func (s *classSearch) series(ctx context.Context, numbers int, fraction float64) error {
 	if numbers < 1 || numbers > MaxBuffers {
 		return nil
 	}
-	for _, c := range []factorize.Class{factorize.BLT{Buffers: numbers}, factorize.BandedInverse{Bandwidth: numbers + 1}} {
-		if s.settled(numbers) || s.interrupted(ctx) {
-			return nil
-		}
-		s.show(c, fraction)
-		if err := s.add(ctx, c, factorize.Options{}); err != nil {
-			return err
-		}
+	if s.settled(numbers) || s.interrupted(ctx) {
+		return nil
 	}
-	return nil
+	c := factorize.BLT{Buffers: numbers}
+	s.show(c, fraction)
+	return s.add(ctx, c, factorize.Options{})
 }
 
 // interrupted reports whether the search is to end with what there is.
@@ -182,10 +193,10 @@ func (s *classSearch) add(ctx context.Context, c factorize.Class, o factorize.Op
 }
 
 // memories returns, in ascending order and up to a number below T, how many numbers a node may keep to be looked at: 0
-// to 4, then each about a third more, whole periods of b, and the last.
+// to 4, then each about half as many more, whole periods of b, and the last.
 func memories(schema participation.Schema, most int) []int {
 	var all []int
-	for m := 0; m < most; m = max(m+1, m+m/3) {
+	for m := 0; m < most; m = max(m+1, m+m/2) {
 		all = append(all, m)
 	}
 	b := schema.Separation()
