@@ -27,6 +27,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
   mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
   mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
+  mafalda optimize --graph florentine --T 380 --memory 4GB --dim 1e7 -o out         # the best that fits a node
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out

@@ -198,6 +198,9 @@ func (r *report) gap() {
 	if m.Gram.Method != plan.GramExact.String() {
 		r.line("Gram matrix    %s", gramText(m.Gram))
 	}
+	for _, text := range cli.BudgetLines(r.solution) {
+		r.line("%s", text)
+	}
 	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter", s.MemoryFloats,
 		s.FlopsPerStep)
 }

@@ -81,13 +81,16 @@ func (r *report) compared() {
 		r.uncertified()
 		return
 	}
-	b := r.solution.Problem.Schema.Separation()
+	most := fmt.Sprintf("b = %d", r.solution.Problem.Schema.Separation())
+	if b := r.solution.Options.Budget; b != nil && b.Floats()+1 < r.solution.Problem.Schema.Separation() {
+		most = fmt.Sprintf("the %d that fit", b.Floats()+1)
+	}
 	switch n := r.solution.Excluded; n {
 	case 0:
 	case 1:
-		r.line("bands          the other one, up to b = %d, is proven to have no smaller error", b)
+		r.line("bands          the other one, up to %s, is proven to have no smaller error", most)
 	default:
-		r.line("bands          the other %d numbers of bands, up to b = %d, are proven to have no smaller error", n, b)
+		r.line("bands          the other %d numbers of bands, up to %s, are proven to have no smaller error", n, most)
 	}
 }
 
