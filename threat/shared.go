@@ -36,6 +36,25 @@ func (a Algorithm) withShared(e *export.Export) (Algorithm, error) {
 	return a, nil
 }
 
+// Withstands reports whether no coalition that an export allows learns more of its noise, with all rounding, than of
+// noise of variance one, which is what its strategy needs; nil where nodes share none. The errors are export.ErrPrivacy
+// and the context's.
+func Withstands(ctx context.Context, e *export.Export) error {
+	if e.Shared == nil {
+		return nil
+	}
+	attackers, err := e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels)
+	if err != nil {
+		return err
+	}
+	worst, err := e.Shared.Worst(ctx, attackers)
+	if err == nil && !(worst.Value <= 1) {
+		err = fmt.Errorf("%w: node %q is hidden by less noise than its strategy needs: [M_A⁻¹]_vv is %v", export.ErrPrivacy,
+			e.Shared.Labels[worst.Victim], worst.Value)
+	}
+	return err
+}
+
 // Claim returns the coalitions that the noise of an export is meant to withstand; nil where nodes share none.
 func (a Algorithm) Claim() *secrets.Attackers {
 	if a.space == nil {
