@@ -235,7 +235,11 @@ func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, err
 		return Exposure{}, 0, fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
 	}
 	squared, err := Best.Squared(*found, s.Schema, local)
-	return *found, rounding.SqrtUp(math.Max(squared, most)), err
+	if err != nil {
+		return Exposure{}, 0, err
+	}
+	squared, err = s.promised(math.Max(squared, most))
+	return *found, rounding.SqrtUp(squared), err
 }
 
 // worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can

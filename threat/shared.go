@@ -88,6 +88,17 @@ func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, vict
 	return worst, nil
 }
 
+// promised returns what an export promises of a squared sensitivity: where nodes share noise no more than with noise of
+// variance one, to coalitions that it allows, whatever its files say.
+func (s Scenario) promised(squared float64) (float64, error) {
+	n, by := s.Algorithm.space, s.Attacker
+	if n == nil || by.Any == nil && !n.claim.Allow(by.Nodes) || by.Any != nil && by.Any != n.claim {
+		return squared, nil
+	}
+	most, err := Best.Squared(Exposure{M: strategy.GramOf(s.Algorithm.dense(0))}, s.Schema, math.Inf(1))
+	return math.Min(squared, most), err
+}
+
 // checkShared refuses noise that is shared between other nodes, and what is not accounted for with it.
 func (s Scenario) checkShared() error {
 	n := s.Algorithm.space
