@@ -55,6 +55,7 @@ func (s *Solution) Manifest() *export.Manifest {
 		}
 		m.Baselines[b.Name] = of
 	}
+	m.Contract = m.DescribeContract()
 	return m
 }
 

@@ -228,12 +228,17 @@ func (s *solver) ofClass(ctx context.Context) error {
 	if o.dense() {
 		opts.LowerBound = s.Optimum.LowerBound
 	}
-	var err error
-	if s.OfClass, err = o.Class.Optimize(ctx, s.objective(), s.schema(), opts); err != nil {
-		return fmt.Errorf("optimizing the %s strategy: %w", o.Class.Name(), err)
+	opts.Progress = func(it factorize.Iteration) {
+		s.show(o.Class.Name()+" strategy", s.classFraction(it))
 	}
-	if partition {
-		return nil
+	var err error
+	if o.Budget != nil {
+		err = s.fitting(ctx)
+	} else if s.OfClass, err = o.Class.Optimize(ctx, s.objective(), s.schema(), opts); err != nil {
+		err = fmt.Errorf("optimizing the %s strategy: %w", o.Class.Name(), err)
+	}
+	if partition || err != nil {
+		return err
 	}
 	s.show("lower bound", 0)
 	if s.overlapBound, err = factorize.OverlapBound(ctx, s.gram, strategy.GramOf(s.OfClass.Strategy),
@@ -241,6 +246,23 @@ func (s *solver) ofClass(ctx context.Context) error {
 		return fmt.Errorf("bounding the loss: %w", err)
 	}
 	return nil
+}
+
+// classFraction says how far the search for the best of a class is: by its gap, or by descents that are done.
+func (s *solver) classFraction(it factorize.Iteration) float64 {
+	if it.Total > 0 {
+		return float64(it.Done) / float64(it.Total)
+	}
+	return s.fraction(it.Gap)
+}
+
+// fitting finds the best strategy that fits the budget.
+func (s *solver) fitting(ctx context.Context) error {
+	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: s.Optimum.LowerBound,
+		gap: s.Options.Tolerance, progress: s.show}
+	best, err := search.best(ctx, s.Options.Budget.Floats())
+	s.OfClass, s.Options.Class, s.Fitting = best.Result, best.Class, search.found
+	return err
 }
 
 // baselines measures the strategies of the field.

@@ -45,6 +45,9 @@ func (s *solver) poisson(ctx context.Context) error {
 		return err
 	}
 	search.gap, search.progress = s.bandGap(), s.counts("bands")
+	if budget := s.Options.Budget; budget != nil {
+		search.atMost(budget.Floats() + 1)
+	}
 	if bands > 0 {
 		search.only(bands)
 	}
@@ -154,9 +157,6 @@ func (s *solver) privateBands() error {
 
 // cyclicError is the error at the privacy of an optimum for batches in turn.
 func cyclicError(of *factorize.Result, wanted *Privacy) (float64, error) {
-	p, err := wanted.calibrate(rounding.SqrtUp(of.Sensitivity.Squared))
-	if err != nil {
-		return 0, err
-	}
-	return errorAtPrivacy(p.NoiseStd, p.Clip, of.SquaredError), nil
+	std, err := cyclicNoise(of, wanted)
+	return errorAtPrivacy(std, 1, of.SquaredError), err
 }

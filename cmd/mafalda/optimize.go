@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/cli"
+	"mafalda/internal/cli/solutions"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -27,6 +28,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
   mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
   mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
+  mafalda optimize --graph florentine --T 380 --memory 4GB --dim 1e7 -o out         # the best that fits a node
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
@@ -164,8 +166,9 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 			return err
 		}
 	case !f.quiet:
-		r := report{Writer: w, flags: f, solution: s, manifest: m}
-		if err := r.print(); err != nil {
+		r := solutions.Summary{Writer: w, Solution: s, Manifest: m, Privacy: &f.privacy, Out: f.out,
+			NetworkFiles: f.networkFiles(s.Problem)}
+		if err := r.Print(); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type optimizeFlags struct {
 	schema      cli.SchemaFlags
 	gram        gramFlags
 	class       classFlags
+	budget      cli.BudgetFlags
 	sampling    string
 	trust       string
 	sharing     plan.Sharing
@@ -55,6 +57,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"keep the optimization in this `file` while it runs, every ten seconds")
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
+	f.budget.Bind(cmd, "choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim")
 	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
@@ -136,6 +139,12 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 		func() (err error) { o.Sampling, err = participation.ParseScheme(f.sampling); return err },
 		func() (err error) {
 			o.Class, err = f.class.choose(cmd, plan.DefaultClass(o.Sampling, p.Schema))
+			return err
+		},
+		func() (err error) {
+			if o.Budget, err = f.budget.Choose(cmd); o.Budget != nil && !f.class.given(cmd) {
+				o.Class = nil // it is what fits
+			}
 			return err
 		},
 		func() (err error) { p.Objective, err = plan.ParseObjective(f.objective); return cli.Usage(err) },
@@ -228,6 +237,11 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
 	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
 	cli.CompleteWith(cmd, "strategy", names)
+}
+
+// given reports whether a flag says anything of the class.
+func (f *classFlags) given(cmd *cobra.Command) bool {
+	return slices.ContainsFunc([]string{"strategy", "bandwidth", "buffers", "scale-columns"}, cmd.Flags().Changed)
 }
 
 // choose returns the class, c unless a flag names one, with its parameters, after refusing those that it does not have.
