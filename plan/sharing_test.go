@@ -118,6 +118,9 @@ func checkShared(t fataler, s *plan.Solution) *export.Manifest {
 	if math.Abs(is/m.SquaredError-1) > 1e-9 || math.Abs(m.Loss-m.SensSquared*m.SquaredError) > 1e-12*m.Loss {
 		t.Errorf("squared error %v; said to be %v, with the loss %v", is, m.SquaredError, m.Loss)
 	}
+	if b := m.Baselines; len(b) == 1 { // without others
+		return m
+	}
 	if !(m.JointLowerBound <= m.Loss) || m.Loss > m.LDPLoss*(1+1e-4) || m.LowerBound != 0 || m.Gap != 0 ||
 		m.Trust != export.TrustSecLDP {
 		t.Errorf("loss %v, LDP %v, joint bound %v, bound %v, gap %v", m.Loss, m.LDPLoss, m.JointLowerBound, m.LowerBound,
@@ -233,6 +236,21 @@ func TestSharedNoiseIsSampled(t *testing.T) {
 	one := solved(t, p, sampled(2, factorize.Banded{Bandwidth: 1}))
 	if b := m.Baselines[plan.DECOR]; b.ErrorAtPrivacy < one.ErrorAtPrivacy*(1-1e-4) {
 		t.Errorf("DECOR has the error %v, the best noise for one band %v", b.ErrorAtPrivacy, one.ErrorAtPrivacy)
+	}
+}
+
+// The number of bands that is found is the best of all, or as good as.
+func TestSharedNoiseFindsBands(t *testing.T) {
+	p := sharedOn(t, networkOf(t, "cycle:5"), 3, 4, plan.Sharing{})
+	for _, epsilon := range []float64{0.5, 8} {
+		found, least := solved(t, p, sampled(epsilon, nil)), math.Inf(1)
+		for w := 1; w <= 4; w++ {
+			least = math.Min(least, solved(t, p, sampled(epsilon, factorize.Banded{Bandwidth: w})).ErrorAtPrivacy)
+		}
+		if checkShared(t, found); found.ErrorAtPrivacy > least*(1+1e-3) {
+			t.Errorf("epsilon %v: error %v with %d bands, the least is %v", epsilon, found.ErrorAtPrivacy,
+				found.Sampling.Groups, least)
+		}
 	}
 }
 
