@@ -100,7 +100,8 @@ func (f *noiseServeFlags) check(cmd *cobra.Command, dir string) error {
 	case (f.socket == "") == (f.listen == ""):
 		return cli.Usagef("where to listen? Use --socket PATH or --listen 127.0.0.1:PORT")
 	case f.listen != "" && f.tokenFile == "":
-		return cli.Usagef("--listen %s is open to all users of this machine: name a file with a token by --token-file", f.listen)
+		return cli.Usagef("--listen %s is open to all users of this machine: name a file with a token by --token-file",
+			f.listen)
 	case f.listen == "" && f.tokenFile != "":
 		return cli.Usagef("--token-file is for --listen: a socket is for its owner alone")
 	case f.row < 0:
