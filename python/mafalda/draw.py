@@ -35,13 +35,19 @@ class Batches(Protocol):
 
 
 class Turns:
-    """Record i is in batch i mod m, and step t uses batch t mod m."""
+    """Record i is in batch i mod b, and step t uses batch t mod b.
 
-    def __init__(self, records: int, turns: int) -> None:
-        self.records, self.expected, self._turns = records, records / turns, turns
+    Where a run is longer than k·b, records also have a window of k turns, (i div b) mod windows, out of which they rest.
+    """
+
+    def __init__(self, records: int, b: int, k: int, windows: int) -> None:
+        self.batches = b * windows
+        self.records, self.expected = records, records / self.batches
+        self._b, self._k, self._windows = b, k, windows
 
     def of(self, step: int) -> np.ndarray:
-        return np.arange(step % self._turns, self.records, self._turns)
+        window = step // self._b // self._k if self._windows > 1 else 0
+        return np.arange(step % self._b + self._b * window, self.records, self.batches)
 
 
 class Patterns:

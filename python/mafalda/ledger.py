@@ -60,9 +60,11 @@ class Ledger:
             raise ParticipationError(f"record {r} took part in step {self._last[r]} and would in step {step}: the export is private for "
                                      f"records whose steps are {how} {self._b} apart (is the loader shuffling? use plan.sampler)")
         often = before[self._times[before] >= self._k]
+        if self._schema == "cyclic":  # k turns in a row, some of which may be missed
+            often = before[step - self._first[before] > (self._k - 1) * self._b]
         if often.size:
-            raise ParticipationError(f"record {often[0]} would take part in step {step} for the {self._k + 1}th time: the export is "
-                                     f"private for {self._k} times at most")
+            raise ParticipationError(f"record {often[0]} would take part in step {step}, after its last one: the export is private for "
+                                     f"k = {self._k} times at most, {self._b} steps apart")
 
     def _admit_patterns(self, step: int, who: np.ndarray) -> None:
         fits = [i for i, p in enumerate(self._patterns) if step in p]

@@ -44,9 +44,7 @@ class Sampler:
         self.next: int = head["next"]
         self._follows = False
         self._ledger = Ledger(plan, self.records)
-        self._admitted = -1
-        for step in range(self.next):
-            self._admit(step)
+        self._admitted = self.next - 1
 
     def batch(self, step: int) -> np.ndarray:
         """The numbers of the records that take part in a step, ascending, int64; it may be empty where batches are secret.
@@ -142,12 +140,14 @@ def _batches(plan: "Plan", records: int, key: bytes) -> draw.Batches:
         raise ExportError(f"the sampling {plan.scheme!r} is not known to this version")
     if plan.schema == "patterns":
         return draw.Patterns(records, plan.manifest["participation"]["patterns"], plan.steps)
-    turns = {"cyclic": plan.b, "single": plan.steps, "min-sep": max(plan.b, math.ceil(plan.steps / plan.k))}.get(plan.schema)
-    if turns is None:
-        raise ExportError(f"the schema {plan.schema!r} is not known to this version")
     if plan.schema == "cyclic":
-        turns = max(turns, plan.b * math.ceil(plan.steps / (plan.b * plan.k)))  # k times at most, also where T > k·b
-    if records < turns:
-        raise ParticipationError(f"{records} records cannot be cut into {turns} batches, one for every step up to a record's next one: "
-                                 "make an export with a smaller b")
-    return draw.Turns(records, turns)
+        windows = math.ceil(plan.steps / (plan.b * plan.k))  # more than one where a run is longer than k·b
+        batches = draw.Turns(records, plan.b, plan.k, windows)
+    elif plan.schema in ("single", "min-sep"):
+        batches = draw.Turns(records, plan.steps if plan.schema == "single" else max(plan.b, math.ceil(plan.steps / plan.k)), plan.k, 1)
+    else:
+        raise ExportError(f"the schema {plan.schema!r} is not known to this version")
+    if records < batches.batches:
+        raise ParticipationError(f"{records} records cannot be cut into {batches.batches} batches that are never empty: make an export "
+                                 "with a smaller b")
+    return batches
