@@ -49,6 +49,7 @@ func (s *Solution) Manifest() *export.Manifest {
 		}
 		m.Baselines[b.Name] = of
 	}
+	m.Contract = m.DescribeContract()
 	return m
 }
 

@@ -169,6 +169,7 @@ func (v *verification) compareNetwork(n *graph.Network) error {
 		return nil
 	}
 	v.add("network", true, "%s, as the manifest says", n.Line())
+	v.compareGossip(n)
 	return nil
 }
 

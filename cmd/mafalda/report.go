@@ -51,6 +51,10 @@ func (r *report) print() error {
 		cli.BytesText(float64(m.PeakBytes)))
 	if out := r.flags.out; m.Files != nil {
 		r.line("written        %s (check it with: mafalda verify %s%s)", out, out, r.flags.networkFiles(p))
+		if m.TooLargeForGossip() {
+			r.line("               without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it",
+				export.MaxGossipEntries)
+		}
 	} else if out == "" {
 		r.line("written        nothing: use -o FOLDER to export the strategy")
 	}
