@@ -14,13 +14,16 @@ With torch, plan.make_private does clipping, noise and the division: see mafalda
 one page: what a node must do, must not do, and what happens if it does.
 """
 
+from . import keys
 from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
 from .ledger import Ledger
+from .mix import flat
 from .noise import Noise, Place
 from .plan import Pair, Plan, load
 from .sampler import Sampler
+from .served import noise_at
 
 __version__ = "0.1.0"
 
 __all__ = ["ExportError", "Ledger", "MafaldaError", "Noise", "Pair", "ParticipationError", "Place", "Plan", "Sampler",
-           "ServerError", "StepError", "load"]
+           "ServerError", "StepError", "flat", "keys", "load", "noise_at"]

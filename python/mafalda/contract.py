@@ -1,4 +1,4 @@
-"""What a node must do, in words, from the manifest."""
+"""What a node must do, in words: those of the manifest, or, for exports of versions that wrote none, made of its numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 def contract(plan: "Plan") -> str:
     """One sentence a line: batches, neighbouring datasets, the order of the step, the steps."""
     said = plan.manifest.get("contract")
-    lines = [said] if isinstance(said, str) else [_batches(plan), _neighbours(plan)]
+    if said is not None:
+        return "\n".join(said)
+    lines = [_batches(plan), _neighbours(plan)]
     lines.append(f"There are T = {plan.steps} steps; row t of the noise is for step t and for no other. What is missed is missed, with its batch.")
     if plan.clip is not None:
         lines.append(f"Every record's gradient is clipped to norm {plan.clip:g} on its own; then sum, noise, division by a public size, in this order.")

@@ -92,6 +92,17 @@ class Noise(ABC):
             self.skip(t)
         return missed
 
+    def recover(self) -> int | None:
+        """After a crash, for nodes that declare every message (sending) before it leaves: a row whose message was not declared is carried.
+
+        Returns the step that was skipped by this, None if there was nothing to recover.
+        """
+        place = self.resume()
+        if place.issued is None or place.sending is not None:
+            return None
+        self.skip(place.issued)
+        return place.issued
+
     def resume(self) -> Place:
         """Where a node that comes back is: see place, and docs/nodes.md for what to do then."""
         return self.place

@@ -69,7 +69,8 @@ class Plan:
         self._own: list[float] = []
         if "graph" in self.manifest:
             self._read_nodes()
-        self._gossip = Gossip(directory, self.manifest["files"], len(self.nodes))
+        turns = self.manifest.get("workload_spec", {}).get("graph_sequence", {}).get("networks", 1)
+        self._gossip = Gossip(directory, self.manifest["files"], len(self.nodes), turns)
         self._used: set[str] = set()
         self._check_inverse()
 
@@ -83,18 +84,29 @@ class Plan:
 
     @property
     def W(self) -> Any:
-        """The gossip matrix: an n×n float64 ndarray, read-only, or a scipy CSR matrix where the export has W.mtx."""
+        """The gossip matrix: an n×n float64 ndarray, read-only, or a scipy CSR matrix where the export has W.mtx.
+
+        Of m networks that take turns it is m×n×n, and step t has W[t % m]; in CSR, block t mod m on the diagonal.
+        """
         return self._gossip.matrix()
 
-    def neighbours(self, node: str) -> dict[str, float]:
-        """The nodes whose models a node averages, with their weights in its row of W; its own weight is left out."""
-        i = self.index(node)
-        return {self.nodes[j]: w for j, w in self._gossip.row(i).items() if j != i}
+    def neighbours(self, node: str, step: int | None = None) -> dict[str, float]:
+        """The nodes whose models a node averages, with their weights in its row of W; its own weight is left out.
 
-    def weight(self, node: str) -> float:
+        step is needed where networks take turns.
+        """
+        i = self.index(node)
+        return {self.nodes[j]: w for j, w in self._gossip.row(i, step).items() if j != i}
+
+    def weight(self, node: str, step: int | None = None) -> float:
         """The weight of a node's own model in the average, W[i,i]."""
         i = self.index(node)
-        return self._gossip.row(i).get(i, 0.0)
+        return self._gossip.row(i, step).get(i, 0.0)
+
+    def receivers(self, node: str, step: int | None = None) -> list[str]:
+        """The nodes that average a node's model: those it sends to. They are its neighbours where links have no direction."""
+        i = self.index(node)
+        return [self.nodes[j] for j in self._gossip.column(i, step) if j != i]
 
     def index(self, node: str) -> int:
         """The row of a node in W and in nodes.csv."""
@@ -169,14 +181,15 @@ class Plan:
         self._node(node)
         return PrivateOptimizer(optimizer, self, node=node, clip=clip, state=state, seed=seed, sampler=sampler, **options)
 
-    def mix(self, model: Any, received: Mapping[str, Any], *, node: str | None = None, missing: str = "share") -> Any:
+    def mix(self, model: Any, received: Mapping[str, Any], *, node: str | None = None, step: int | None = None,
+            missing: str = "share") -> Any:
         """The gossip step: the average of a node's model and those it received (by label), with the weights of W.
 
         See mafalda.mix.mix; a torch module is changed in place, of a flat array the average is returned.
         """
         from .mix import mix
 
-        return mix(self, self._node(node, needed=True), model, received, missing)
+        return mix(self, self._node(node, needed=True), model, received, step, missing)
 
     def _node(self, node: str | None, needed: bool = False) -> str:
         """Checks a label. If there is none, it is the only one that this plan was used for."""

@@ -35,6 +35,7 @@ class Sampler:
         records     of the node, numbered from 0
         expected    the public size of a batch, on average: sums are divided by it, never by the size of what was drawn
         next        the first step that is not over
+        handed      the last step whose batch was handed out; -1 if there is none yet
     """
 
     def __init__(self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any]) -> None:
@@ -42,6 +43,7 @@ class Sampler:
         self.expected = batches.expected
         self._batches, self._state, self._head = batches, state, head
         self.next: int = head["next"]
+        self.handed = -1
         self._follows = False
         self._ledger = Ledger(plan, self.records)
         self._admitted = self.next - 1
@@ -55,6 +57,7 @@ class Sampler:
             raise ParticipationError(f"the batch of step {step} was asked for, where steps from {self.next} to {self.steps - 1} are left: "
                                      "no step comes twice")
         batch = self._batches.of(step)
+        self.handed = step
         if not self._follows:
             self._over(step)  # earlier ones are; this one may be finished after a crash
             self._admit(step, batch)
@@ -67,8 +70,10 @@ class Sampler:
 
     def items(self, start: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Steps and their batches, from a step on (default: the first that is left)."""
-        for step in range(self.next if start is None else start, self.steps):
+        step = self.next if start is None else start
+        while step < self.steps:
             yield step, self.batch(step)
+            step = max(step + 1, self.next)
 
     def __len__(self) -> int:
         """How many steps are left."""
