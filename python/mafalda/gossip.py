@@ -84,6 +84,15 @@ class Gossip:
 
 def read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
     """The entries of a square MatrixMarket file of coordinates, by row."""
+    try:
+        return _read_mtx(path, size)
+    except ValueError as e:
+        if isinstance(e, ExportError):
+            raise
+        raise ExportError(f"{os.path.basename(path)}: {e}") from e
+
+
+def _read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
     with open(path, encoding="ascii") as f:
         head = f.readline().lower().split()
         if head[:4] != ["%%matrixmarket", "matrix", "coordinate", "real"] or head[4:] not in (["general"], ["symmetric"]):

@@ -65,6 +65,10 @@ class RemoteNoise(Noise):
         return said
 
     def close(self) -> None:
+        self._drop()
+
+    def _drop(self) -> None:
+        """Ends the connection; the next request makes another one."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -74,11 +78,11 @@ class RemoteNoise(Noise):
         try:
             return ask(self._reach())
         except (ConnectionError, TimeoutError):
-            self.close()
+            self._drop()
         try:
             return ask(self._reach())
         except (ConnectionError, TimeoutError) as e:
-            self.close()
+            self._drop()
             raise ServerError(f"the noise server went away: {e}. The row is safe: ask again", "gone") from e
 
     def _reach(self) -> Client:
