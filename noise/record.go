@@ -39,6 +39,13 @@ type place struct {
 	Open    bool   `json:"open,omitempty"`    // rows were handed out since, and it was not closed
 	Counter bool   `json:"counter,omitempty"` // a state that must not be used without its counter
 	Joining bool   `json:"joining,omitempty"` // a state whose run with its neighbours has not begun
+
+	// Of the last row that was handed out: it may be asked for again (see Issuer), has so many rows of skipped steps in
+	// it, and protects the message of this digest. Without Again the next row will have Unsent rows in it.
+	Again   bool   `json:"again,omitempty"`
+	Carried int    `json:"carried,omitempty"`
+	Sending string `json:"sending,omitempty"`
+	Unsent  int    `json:"unsent,omitempty"`
 }
 
 const (
@@ -136,10 +143,10 @@ func (r *record) read(size int64) error {
 	for at := headSize; at < len(r.content); at += blockSize {
 		var p place
 		text, ok := parseBlock(r.head, r.content[at:at+blockSize])
-		if !ok || json.Unmarshal(text, &p) != nil || p.Issued < 0 {
+		if !ok || json.Unmarshal(text, &p) != nil || !p.valid() {
 			continue // torn or damaged: the other copy has it
 		}
-		if !found || p.Issued > r.place.Issued {
+		if !found || p.Issued > r.place.Issued { // of two of as many rows the first one, which is written first
 			r.place, found = p, true
 		}
 	}
