@@ -17,7 +17,7 @@ one page: what a node must do, must not do, and what happens if it does.
 from . import keys
 from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
 from .ledger import Ledger
-from .mix import flat
+from .mix import flat, set_flat
 from .noise import Noise, Place
 from .plan import Pair, Plan, load
 from .sampler import Sampler
@@ -26,4 +26,4 @@ from .served import noise_at
 __version__ = "0.1.0"
 
 __all__ = ["ExportError", "Ledger", "MafaldaError", "Noise", "Pair", "ParticipationError", "Place", "Plan", "Sampler",
-           "ServerError", "StepError", "flat", "keys", "load", "noise_at"]
+           "ServerError", "StepError", "flat", "keys", "load", "noise_at", "set_flat"]

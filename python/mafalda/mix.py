@@ -36,7 +36,7 @@ def mix(plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: 
         raise ExportError(f"no model came of {', '.join(repr(label) for label in weights if label not in received)}")
     own = plan.weight(node, step)
     if hasattr(model, "parameters"):
-        _mix_module(model, received, weights, own, lost, missing)
+        set_flat(model, _average(flat(model), received, weights, own, lost, missing))
         return model
     mine = np.asarray(model)
     return _average(mine, received, weights, own, lost, missing)
@@ -69,12 +69,14 @@ def flat(model: Any) -> np.ndarray:
         return torch.cat([p.detach().reshape(-1) for p in model.parameters()]).cpu().numpy()
 
 
-def _mix_module(model: Any, received: Mapping[str, Any], weights: Mapping[str, float], own: float, lost: float, missing: str) -> None:
+def set_flat(model: Any, values: np.ndarray) -> None:
+    """Puts a flat array into the parameters of a torch module."""
     import torch
 
-    average = torch.from_numpy(_average(flat(model), received, weights, own, lost, missing))
+    source, at = torch.from_numpy(np.array(values)), 0
+    if source.numel() != sum(p.numel() for p in model.parameters()):
+        raise ExportError(f"{source.numel()} numbers, for another number of parameters: has the model changed its size?")
     with torch.no_grad():
-        at = 0
         for p in model.parameters():
-            p.copy_(average[at : at + p.numel()].view_as(p))
+            p.copy_(source[at : at + p.numel()].view_as(p))
             at += p.numel()

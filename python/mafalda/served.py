@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, TypeVar
 
 import numpy as np
 
-from .errors import ExportError, ServerError
+from .errors import ExportError, ServerError, StepError
 from .noise import BLOCK, Noise, Place, check_part, digest
 from .protocol import Client
 from .server import Server
@@ -45,6 +45,8 @@ class RemoteNoise(Noise):
         dtype = np.dtype(dtype).newbyteorder("<")
         if dtype.str not in ("<f8", "<f4"):
             raise ValueError(f"rows come as float64 or float32, not as {dtype}")
+        if not 0 <= step <= self.steps:
+            raise StepError(f"there are {self.steps} steps, and no row {step}")
         end = offset + check_part(step, self.dim, offset, length)
         for at in range(offset, end, size):
             part = np.empty(min(size, end - at), dtype=dtype)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -61,9 +62,15 @@ def seal(folder, manifest):
 
 
 @pytest.fixture
-def out(tmp_path):
-    """An export of 4 nodes and 12 steps."""
-    return write(tmp_path / "out")
+def out(request, tmp_path):
+    """An export of 4 nodes and 12 steps, clip 1 and mu 1; of the program, for tests that use the real one."""
+    param = getattr(request.node, "callspec", None)
+    if param is None or "real" not in param.params.values():
+        return write(tmp_path / "out")
+    (tmp_path / "cycle.edges").write_text("a b\nb c\nc d\nd a\n")
+    subprocess.run([REAL, "optimize", "--graph", str(tmp_path / "cycle.edges"), "--T", "12", "-k", "3", "--mu", "1", "-o", str(tmp_path / "out")],
+                   check=True, capture_output=True)
+    return str(tmp_path / "out")
 
 
 REAL = shutil.which(os.environ.get("MAFALDA", "mafalda"))

@@ -90,7 +90,7 @@ def test_one_message_a_row(noise):
     row = noise.row(0)
     said = noise.sending(0, row)
     assert said == digest(row.tobytes()) == noise.sending(0, row.tobytes()) and noise.resume().sending == said
-    with pytest.raises(mafalda.StepError, match="one gradient"):
+    with pytest.raises(mafalda.StepError, match="another message"):
         noise.sending(0, row + 1)
     with pytest.raises(mafalda.StepError):
         noise.skip(0)
