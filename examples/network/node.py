@@ -1,6 +1,7 @@
 """One node, in numpy: softmax regression. Started by run.py; node_torch.py is the same with torch."""
 
 import json
+import os
 import pathlib
 import resource
 import sys
@@ -28,12 +29,12 @@ def with_constant(x):
     return np.hstack([x, np.ones((len(x), 1), np.float32)])
 
 
-def train(plan, node, x, y, work, addresses, rate, private=True):
+def train(plan, node, x, y, work, addresses, rate, options, private=True):
     """The user's code: a private training loop with gossip. Returns the model, and the peers for what they counted."""
     sampler = plan.sampler(len(x), node=node, state=work / "batches")
     shape = (x.shape[1], data.CLASSES)
     noise = plan.noise(node, shape[0] * shape[1], state=work / "noise") if private else Silent(plan, node, shape[0] * shape[1])
-    with noise, Peers(plan, node, addresses, work / "outbox", noise) as peers:
+    with noise, Peers(plan, node, addresses, work / "outbox", noise, **options) as peers:
         theta = peers.restore(np.zeros(shape[0] * shape[1], np.float32))
         for step in peers.steps():
             batch = sampler.batch(step)
@@ -58,18 +59,22 @@ def main(settings):
     plan, work = mafalda.load(settings["export"], sha256=settings["sha256"]), pathlib.Path(settings["work"])
     node, digits = settings["node"], data.load(settings["data"])
     x, y = data.shard(digits, plan.index(node), len(plan.nodes))
+    if settings["torch"]:
+        from node_torch import train as train_torch
+    while not os.path.exists(settings["go"]):  # ready, for when another one crashes
+        time.sleep(0.01)
     addresses = {label: tuple(address) for label, address in settings["addresses"].items()}
     start = time.monotonic()
     if settings["torch"]:
-        from node_torch import train as train_torch
-
-        accuracy, peers = train_torch(plan, node, x, y, work, addresses, settings["rate"], digits)
+        accuracy, loss, peers = train_torch(plan, node, x, y, work, addresses, settings["rate"], settings["peers"], digits)
     else:
-        theta, peers = train(plan, node, with_constant(x), y, work, addresses, settings["rate"], settings["private"])
+        theta, peers = train(plan, node, with_constant(x), y, work, addresses, settings["rate"], settings["peers"], settings["private"])
         scores = with_constant(digits.test_x) @ theta.reshape(-1, data.CLASSES)
         accuracy = float((scores.argmax(axis=1) == digits.test_y).mean())
+        scores -= scores.max(axis=1, keepdims=True)
+        loss = float(np.mean(np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(scores)), digits.test_y]))
     seconds = time.monotonic() - start
-    result = {"accuracy": accuracy, "seconds": seconds, "skipped": peers.skipped, "missing": peers.missing,
+    result = {"accuracy": accuracy, "loss": loss, "seconds": seconds, "skipped": peers.skipped, "missing": peers.missing,
               "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
     (work / "result.json").write_text(json.dumps(result))
 

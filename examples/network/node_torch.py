@@ -6,14 +6,14 @@ import mafalda
 from peers import Peers
 
 
-def train(plan, node, x, y, work, addresses, rate, digits):
+def train(plan, node, x, y, work, addresses, rate, options, digits):
     x, y = torch.from_numpy(x), torch.from_numpy(y)
     torch.manual_seed(0)  # all nodes start with the same model
     model = torch.nn.Sequential(torch.nn.Linear(x.shape[1], 32), torch.nn.Tanh(), torch.nn.Linear(32, 10))
     sampler = plan.sampler(len(x), node=node, state=work / "batches")
     sgd = torch.optim.SGD(model.parameters(), lr=rate)
     private = plan.make_private(sgd, node=node, state=work / "noise", sampler=sampler)
-    with Peers(plan, node, addresses, work / "outbox", private) as peers:
+    with Peers(plan, node, addresses, work / "outbox", private, **options) as peers:
         mafalda.set_flat(model, peers.restore(mafalda.flat(model)))
         for step in peers.steps():
             batch = sampler.batch(step)
@@ -21,5 +21,5 @@ def train(plan, node, x, y, work, addresses, rate, digits):
             private.step()
             plan.mix(model, peers.exchange(step, mafalda.flat(model)))
     private.close()
-    scores = model(torch.from_numpy(digits.test_x)).argmax(dim=1)
-    return (scores == torch.from_numpy(digits.test_y)).double().mean().item(), peers
+    scores, y = model(torch.from_numpy(digits.test_x)), torch.from_numpy(digits.test_y)
+    return (scores.argmax(dim=1) == y).double().mean().item(), torch.nn.functional.cross_entropy(scores, y).item(), peers

@@ -26,20 +26,23 @@ HEAD = struct.Struct("<qq")  # step, bytes
 class Peers:
     """The neighbours of a node. addresses: label -> (host, port), its own among them; outbox: a file.
 
-    noise is the node's, or its private optimizer; patience is in seconds.
+    noise is the node's, or its private optimizer; patience is how many seconds a neighbour is waited for, pace how many a step takes
+    at least. miss is the probability with which the node stays away from a step, for experiments.
     """
 
-    def __init__(self, plan: mafalda.Plan, node: str, addresses: dict, outbox: str, noise, patience: float = 20.0) -> None:
+    def __init__(self, plan: mafalda.Plan, node: str, addresses: dict, outbox: str, noise, patience: float = 20.0,
+                 pace: float = 0.0, miss: float = 0.0) -> None:
         self.plan, self.node = plan, node
         self.noise: Noise = getattr(noise, "noise", noise)
         self._skip_to = noise.skip_to
         self._addresses, self._outbox, self._patience = addresses, os.fspath(outbox), patience
+        self._pace, self._miss = pace, miss
+        self._random = np.random.default_rng(plan.index(node))
         self._inbox: dict[str, dict[int, bytes]] = {label: {} for label in plan.neighbours(node)}
         self._last = dict.fromkeys(self._inbox, -1)  # the newest step of each
         self._open: dict[str, int] = {}              # connections of each that are open
         self._out: dict[str, socket.socket] = {}
         self._changed = threading.Condition()
-        self.skipped: list[int] = []
         self.missing = 0
         self._listener = socket.create_server(addresses[node], backlog=64)
         threading.Thread(target=self._accept, daemon=True).start()
@@ -52,11 +55,17 @@ class Peers:
     def steps(self) -> Iterator[int]:
         """The steps to take. Those that were missed are skipped, and their rows carried by the next one that is taken."""
         self._come_back()
-        self._wait(lambda: all(self._open.get(label) for label in self._inbox) or self._newest() >= 0)
+        self._send(-1, b"")  # here I am
+        self._wait(lambda: self._newest() >= 0 or not self._out if self.noise.next > 0 else all(self._open.get(label) for label in self._inbox))
         while self.noise.next < self.noise.steps:
             step = min(max(self.noise.next, self._newest()), self.noise.steps - 1)
-            self.skipped += self._skip_to(step)
+            self._note_skipped(self._skip_to(step))
+            if self._random.random() < self._miss and step + 1 < self.noise.steps:
+                self._miss_step(step)
+                continue
+            end = time.monotonic() + self._pace
             yield step
+            time.sleep(max(0.0, end - time.monotonic()))
 
     def exchange(self, step: int, model: np.ndarray) -> dict[str, np.ndarray]:
         """Sends a model, and returns those that came of the same step, by label."""
@@ -90,11 +99,25 @@ class Peers:
         if place.sending is not None and kept is not None and digest(kept[1]) == place.sending:
             self._send(place.issued, kept[1])
         elif place.issued is not None and place.sending is None:
-            self.skipped.append(self.noise.recover())
-        elif place.next > 0:
-            self._send(-1, b"")  # so that they know where to send to
-        if place.next > 0:
-            self._wait(lambda: self._newest() >= 0)
+            self._note_skipped([self.noise.recover()])
+
+    def _miss_step(self, step: int) -> None:
+        """Nothing is sent in a step, and the neighbours know."""
+        self._note_skipped(self._skip_to(step + 1))
+        self._send(step, b"")
+
+    def _note_skipped(self, steps: list[int]) -> None:
+        with open(self._outbox + ".skipped", "a") as f:
+            f.writelines(f"{step}\n" for step in steps)
+
+    @property
+    def skipped(self) -> list[int]:
+        """The steps that were missed, also before a crash."""
+        try:
+            with open(self._outbox + ".skipped") as f:
+                return [int(line) for line in f]
+        except FileNotFoundError:
+            return []
 
     def _kept(self) -> tuple[int, bytes] | None:
         try:
@@ -128,7 +151,7 @@ class Peers:
                     gone.close()
 
     def _connect(self, label: str) -> socket.socket:
-        end = time.monotonic() + (self._patience if self.noise.next <= 1 else 0)  # all start at the same time, but for some moments
+        end = time.monotonic() + (self._patience if self.noise.next == 0 else 0)  # all start at the same time, but for some moments
         while True:
             try:
                 sock = socket.create_connection(self._addresses[label], timeout=self._patience)
@@ -186,6 +209,7 @@ class Peers:
             return
         with self._changed:
             if step > self._last[label]:  # not one that was sent again
-                self._inbox[label][step] = message
+                if size:
+                    self._inbox[label][step] = message
                 self._last[label] = step
             self._changed.notify_all()

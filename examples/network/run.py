@@ -41,8 +41,8 @@ def export(folder, options, *strategy):
 class Network:
     """The processes of one training."""
 
-    def __init__(self, plan, work, options, private=True):
-        self.plan, self.work, self.processes = plan, work, {}
+    def __init__(self, plan, work, options, private=True, pace=0.0):
+        self.plan, self.work, self.processes, self.all = plan, work, {}, []
         sockets = {label: socket.create_server(("127.0.0.1", 0)) for label in plan.nodes}
         addresses = {label: s.getsockname() for label, s in sockets.items()}
         for s in sockets.values():
@@ -50,21 +50,29 @@ class Network:
         for label in plan.nodes:
             own = work / label
             own.mkdir(parents=True)
-            settings = {"export": plan.directory, "sha256": plan.hash, "work": str(own), "node": label, "data": options.data, "private": private,
-                        "torch": options.torch, "rate": options.rate, "addresses": addresses}
+            settings = {"go": str(own / "go"), "export": plan.directory, "sha256": plan.hash, "work": str(own), "node": label, "data": options.data, "private": private,
+                        "torch": options.torch, "rate": options.rate, "peers": {"pace": pace, "miss": options.missed}, "addresses": addresses}
             (own / "settings.json").write_text(json.dumps(settings))
-            self.start(label)
+            self.processes[label] = self.prepare(label)
+            self.go(label)
 
-    def start(self, label):
+    def prepare(self, label):
+        """Starts a process that begins when it is told to."""
+        (self.work / label / "go").unlink(missing_ok=True)
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, str(HERE / "node.py"), str(self.work / label / "settings.json")]
-        self.processes[label] = subprocess.Popen(command, env=environment, start_new_session=True)
+        process = subprocess.Popen(command, env=environment, start_new_session=True)
+        self.all.append(process)
+        return process
+
+    def go(self, label):
+        (self.work / label / "go").touch()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for process in self.processes.values():
+        for process in self.all:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
 
@@ -78,6 +86,8 @@ class Network:
 
     def crash(self, label, at, away, whole):
         """Kills a node in a step, with its noise server if the whole machine goes, and has it back some steps later."""
+        self.until(label, at // 2)  # by now it has seen that it may go
+        spare = self.prepare(label)
         self.until(label, at)
         if whole:
             os.killpg(self.processes[label].pid, signal.SIGKILL)
@@ -85,7 +95,8 @@ class Network:
         self.processes[label].wait()
         down = self.step(label)
         self.until(next(iter(self.plan.neighbours(label))), down + away)
-        self.start(label)
+        self.processes[label] = spare
+        self.go(label)
         return down
 
     def until(self, label, step):
@@ -104,9 +115,10 @@ class Network:
 def report(name, results, steps):
     accuracy = np.array([r["accuracy"] for r in results.values()])
     skipped = sum(len(r["skipped"]) for r in results.values())
+    loss = np.mean([r["loss"] for r in results.values()])
     seconds = max(r["seconds"] for r in results.values())
     memory = max(r["megabytes"] for r in results.values())
-    print(f"{name:26} accuracy {accuracy.mean():.3f} (worst node {accuracy.min():.3f})   {1000 * seconds / steps:6.1f} ms a step   "
+    print(f"{name:26} accuracy {accuracy.mean():.3f} (worst node {accuracy.min():.3f})   loss {loss:.4f}   {1000 * seconds / steps:6.1f} ms a step   "
           f"{memory:4.0f} MB a node   {skipped} steps missed", flush=True)
     return float(accuracy.mean())
 
@@ -118,6 +130,7 @@ def main():
     parser.add_argument("-k", type=int, default=20, help="how often a record takes part")
     parser.add_argument("--epsilon", type=float, default=8)
     parser.add_argument("--rate", type=float, default=0.5)
+    parser.add_argument("--missed", type=float, default=0, help="probability that a node stays away from a step")
     parser.add_argument("--data", default="digits", help="digits, made, or a folder with MNIST")
     parser.add_argument("--torch", action="store_true", help="nodes train with torch (a layer of 32)")
     parser.add_argument("--short", action="store_true", help="4 nodes, 40 steps")
@@ -137,9 +150,8 @@ def run(folder, options):
             with Network(plan, folder / "runs" / name, options, private) as network:
                 report(name, network.results(), options.steps)
     label = best.nodes[1]
-    away = max(2, options.steps // 20)
-    with Network(best, folder / "runs" / "crash", options) as network:
-        downs = [network.crash(label, options.steps // 4, away, whole=False), network.crash(label, options.steps // 2, away, whole=True)]
+    with Network(best, folder / "runs" / "crash", options, pace=0.1) as network:
+        downs = [network.crash(label, options.steps // 4, 2, whole=False), network.crash(label, options.steps // 2, 2, whole=True)]
         results = network.results()
     report("MAFALDA, a node crashes", results, options.steps)
     print(f"node {label} went down after its message of steps {downs[0]} and {downs[1]}, and missed steps {results[label]['skipped']}: their rows were carried")
