@@ -55,13 +55,13 @@ class Silent(SimulatedNoise):
         return np.zeros(self.dim, dtype)
 
 
-def main(settings):
+def main(settings, go):
     plan, work = mafalda.load(settings["export"], sha256=settings["sha256"]), pathlib.Path(settings["work"])
     node, digits = settings["node"], data.load(settings["data"])
     x, y = data.shard(digits, plan.index(node), len(plan.nodes))
     if settings["torch"]:
         from node_torch import train as train_torch
-    while not os.path.exists(settings["go"]):  # ready, for when another one crashes
+    while not os.path.exists(go):  # ready, for when another one crashes
         time.sleep(0.01)
     addresses = {label: tuple(address) for label, address in settings["addresses"].items()}
     start = time.monotonic()
@@ -80,4 +80,4 @@ def main(settings):
 
 
 if __name__ == "__main__":
-    main(json.loads(pathlib.Path(sys.argv[1]).read_text()))
+    main(json.loads(pathlib.Path(sys.argv[1]).read_text()), sys.argv[2])

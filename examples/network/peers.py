@@ -1,8 +1,8 @@
 """Gossip over TCP: every step, a node sends its model to those that average it, and waits for those that it averages.
 
 - Nodes say which export they hold, and refuse those with another one.
-- A message is kept in an outbox, and declared to the noise server, before its first byte leaves. A node that crashed sends the same
-  message again if it may have left, and carries its row if it certainly did not.
+- A message is written to disk, then declared to the noise server, then put into the outbox, then sent. A node that crashed sends a
+  declared message again, as it may have left, and forgets one that was not declared, and has its row carried.
 - Who is not there is not waited for; who comes back joins in the step that the others are in, and skips (carries) those between.
 """
 
@@ -44,18 +44,18 @@ class Peers:
         self._out: dict[str, socket.socket] = {}
         self._changed = threading.Condition()
         self.missing = 0
+        self._settle()
         self._listener = socket.create_server(addresses[node], backlog=64)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def restore(self, start: np.ndarray) -> np.ndarray:
         """The model that was sent last, or start."""
-        kept = self._kept()
+        kept = _read(self._outbox)
         return start if kept is None else np.frombuffer(kept[1], dtype=start.dtype).copy()
 
     def steps(self) -> Iterator[int]:
         """The steps to take. Those that were missed are skipped, and their rows carried by the next one that is taken."""
-        self._come_back()
-        self._send(-1, b"")  # here I am
+        self._resend()
         self._wait(lambda: self._newest() >= 0 or not self._out if self.noise.next > 0 else all(self._open.get(label) for label in self._inbox))
         while self.noise.next < self.noise.steps:
             step = min(max(self.noise.next, self._newest()), self.noise.steps - 1)
@@ -70,8 +70,9 @@ class Peers:
     def exchange(self, step: int, model: np.ndarray) -> dict[str, np.ndarray]:
         """Sends a model, and returns those that came of the same step, by label."""
         message = np.ascontiguousarray(model).tobytes()
-        durable.write(self._outbox, HEAD.pack(step, len(message)) + message)
+        durable.write(self._outbox + ".new", HEAD.pack(step, len(message)) + message)
         self.noise.sending(step, digest(message))
+        os.replace(self._outbox + ".new", self._outbox)
         self._send(step, message)
         self._wait(lambda: not any(self._awaited(label, step) for label in self._inbox))
         with self._changed:
@@ -93,13 +94,25 @@ class Peers:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _come_back(self) -> None:
-        """After a crash: the message that may have left is sent again; the row of one that did not is carried."""
-        place, kept = self.noise.resume(), self._kept()
-        if place.sending is not None and kept is not None and digest(kept[1]) == place.sending:
-            self._send(place.issued, kept[1])
-        elif place.issued is not None and place.sending is None:
-            self._note_skipped([self.noise.recover()])
+    def _settle(self) -> None:
+        """After a crash: a message that was declared may have left, and is the one of its step; one that was not never left, and goes."""
+        new = self._outbox + ".new"
+        if os.path.exists(new):
+            if digest(_read(new)[1]) == self.noise.resume().sending:
+                os.replace(new, self._outbox)
+            else:
+                os.unlink(new)
+        carried = self.noise.recover()
+        if carried is not None:
+            self._note_skipped([carried])
+
+    def _resend(self) -> None:
+        """The message that may have left is sent again; without one, a word that this node is there."""
+        place, kept = self.noise.place, _read(self._outbox)
+        if kept is not None and kept[0] == place.issued and digest(kept[1]) == place.sending:
+            self._send(*kept)
+        else:
+            self._send(-1, b"")
 
     def _miss_step(self, step: int) -> None:
         """Nothing is sent in a step, and the neighbours know."""
@@ -118,14 +131,6 @@ class Peers:
                 return [int(line) for line in f]
         except FileNotFoundError:
             return []
-
-    def _kept(self) -> tuple[int, bytes] | None:
-        try:
-            with open(self._outbox, "rb") as f:
-                content = f.read()
-        except FileNotFoundError:
-            return None
-        return HEAD.unpack(content[: HEAD.size])[0], content[HEAD.size :]
 
     def _awaited(self, label: str, step: int) -> bool:
         """Whether a neighbour's message will come: it is there, and was not left behind a step ago."""
@@ -213,3 +218,13 @@ class Peers:
                     self._inbox[label][step] = message
                 self._last[label] = step
             self._changed.notify_all()
+
+
+def _read(path: str) -> tuple[int, bytes] | None:
+    """The step and the message in a file, if it is there."""
+    try:
+        with open(path, "rb") as f:
+            content = f.read()
+    except FileNotFoundError:
+        return None
+    return HEAD.unpack(content[: HEAD.size])[0], content[HEAD.size :]

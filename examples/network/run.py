@@ -50,23 +50,19 @@ class Network:
         for label in plan.nodes:
             own = work / label
             own.mkdir(parents=True)
-            settings = {"go": str(own / "go"), "export": plan.directory, "sha256": plan.hash, "work": str(own), "node": label, "data": options.data, "private": private,
+            settings = {"export": plan.directory, "sha256": plan.hash, "work": str(own), "node": label, "data": options.data, "private": private,
                         "torch": options.torch, "rate": options.rate, "peers": {"pace": pace, "miss": options.missed}, "addresses": addresses}
             (own / "settings.json").write_text(json.dumps(settings))
-            self.processes[label] = self.prepare(label)
-            self.go(label)
+            self.processes[label], go = self.prepare(label)
+            go.touch()
 
     def prepare(self, label):
-        """Starts a process that begins when it is told to."""
-        (self.work / label / "go").unlink(missing_ok=True)
+        """Starts a process, which begins when there is a file."""
+        go = self.work / label / f"go-{len(self.all)}"
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, str(HERE / "node.py"), str(self.work / label / "settings.json")]
-        process = subprocess.Popen(command, env=environment, start_new_session=True)
-        self.all.append(process)
-        return process
-
-    def go(self, label):
-        (self.work / label / "go").touch()
+        command = [sys.executable, str(HERE / "node.py"), str(self.work / label / "settings.json"), str(go)]
+        self.all.append(subprocess.Popen(command, env=environment, start_new_session=True))
+        return self.all[-1], go
 
     def __enter__(self):
         return self
@@ -86,8 +82,7 @@ class Network:
 
     def crash(self, label, at, away, whole):
         """Kills a node in a step, with its noise server if the whole machine goes, and has it back some steps later."""
-        self.until(label, at // 2)  # by now it has seen that it may go
-        spare = self.prepare(label)
+        spare, go = self.prepare(label)
         self.until(label, at)
         if whole:
             os.killpg(self.processes[label].pid, signal.SIGKILL)
@@ -96,7 +91,7 @@ class Network:
         down = self.step(label)
         self.until(next(iter(self.plan.neighbours(label))), down + away)
         self.processes[label] = spare
-        self.go(label)
+        go.touch()
         return down
 
     def until(self, label, step):
