@@ -230,21 +230,3 @@ func (d *Drawing) fill(ctx context.Context, path string, out rowFiles, next func
 	}
 	return errors.Join(out.rows.Finish(), out.about.Finish())
 }
-
-// ToStream writes one row after the other, each when the state says that it is out. The errors are those of Next, of
-// writing, and a LostError.
-func (d *Drawing) ToStream(out io.Writer) error {
-	w := bufio.NewWriterSize(out, 1<<16)
-	s := d.source.stream()
-	if err := d.format.header(w, d.count, s.dim); err != nil {
-		return err
-	}
-	row := newRow(s, d.format)
-	for range d.count {
-		err := d.source.Batch(1, row.draw, func() error { return errors.Join(row.write(w), w.Flush()) })
-		if err != nil {
-			return d.lost(d.source.Step()-1, err)
-		}
-	}
-	return nil
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -20,6 +21,7 @@ type noiseFlags struct {
 	out, format string
 	steps, row  int
 	force       bool
+	withSteps   bool
 }
 
 func newNoiseCmd() *cobra.Command {
@@ -39,8 +41,9 @@ draw rows again: --counter keeps the place once more, on storage that is not res
 such a copy. With --seed noise is reproducible, for tests and simulations, and protects nothing.
 
 With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether
-they are private. Without -o they go to standard output as raw little-endian numbers. Which rows they are is said on
-standard error.
+they are private. Without -o they go to standard output as raw little-endian numbers, with --with-steps each behind the
+number of its step. Which rows they are is said on standard error. A row goes into a pipe when its reader has read all
+that went before (Linux); 'mafalda noise serve' draws each row when it is asked for.
 
 Where nodes share noise with their neighbours (exports of --trust secldp), a new state begins a run with them: it needs
 --key, --peers and --runs, and then has the keys of all pairs ('mafalda keys --help').
@@ -62,6 +65,8 @@ without that it does harm: the digits of the sum below the grid go out without n
 	fl.Var((*cli.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
+	fl.BoolVar(&f.withSteps, "with-steps", false,
+		"to standard output: the step of every row before it, eight bytes, the least significant first")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
 	cli.CompleteWith(cmd, "format", noise.Formats())
 	cmd.AddCommand(newNoiseServeCmd())
@@ -106,7 +111,7 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 		fmt.Fprintln(notes, text)
 	}
 	if f.out == "" {
-		err = d.ToStream(cmd.OutOrStdout())
+		err = d.ToStream(f.stream(cmd), f.withSteps)
 	}
 	return errors.Join(err, rows.Close())
 }
@@ -129,6 +134,9 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 		return "", cli.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
 		return "", cli.Usagef("--row %d: without --state row 0 is next", f.row)
+	}
+	if f.withSteps && (f.out != "" || f.format == string(noise.NPY)) {
+		return "", cli.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
 	}
 	format, err := f.chooseFormat(cmd)
 	if err == nil {
@@ -154,10 +162,8 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 			return "", cli.Usagef("--%w", err)
 		}
 	}
-	if file, ok := cmd.OutOrStdout().(*cli.CheckedWriter); ok && f.out == "" {
-		if terminal, ok := file.W.(*os.File); ok && term.IsTerminal(int(terminal.Fd())) {
-			return "", cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
-		}
+	if file, ok := standardOutput(cmd); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
+		return "", cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 	}
 	return format, nil
 }
@@ -190,6 +196,25 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// stream is standard output: as a pipe, if it is one whose reader can be watched.
+func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
+	if file, ok := standardOutput(cmd); ok {
+		if p := files.NewPipe(file); p != nil {
+			return p
+		}
+	}
+	return cmd.OutOrStdout()
+}
+
+func standardOutput(cmd *cobra.Command) (*os.File, bool) {
+	checked, ok := cmd.OutOrStdout().(*cli.CheckedWriter)
+	if !ok {
+		return nil, false
+	}
+	file, ok := checked.W.(*os.File)
+	return file, ok
 }
 
 // toFile writes the rows; an interruption leaves no file.
