@@ -37,9 +37,10 @@ def train(plan, node, x, y, work, addresses, rate, options, private=True):
     with noise, Peers(plan, node, addresses, work / "outbox", noise, **options) as peers:
         theta = peers.restore(np.zeros(shape[0] * shape[1], np.float32))
         for step in peers.steps():
-            batch = sampler.batch(step)
-            total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.clip).ravel() + noise.row(step, dtype=np.float32)
-            theta = theta - np.float32(rate / sampler.expected) * total
+            if not peers.misses(step):
+                batch = sampler.batch(step)
+                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.clip).ravel() + noise.row(step, dtype=np.float32)
+                theta = theta - np.float32(rate / sampler.expected) * total
             theta = plan.mix(theta, peers.exchange(step, theta))
     return theta, peers
 

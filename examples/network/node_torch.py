@@ -16,9 +16,10 @@ def train(plan, node, x, y, work, addresses, rate, options, digits):
     with Peers(plan, node, addresses, work / "outbox", private, **options) as peers:
         mafalda.set_flat(model, peers.restore(mafalda.flat(model)))
         for step in peers.steps():
-            batch = sampler.batch(step)
-            private.backward(model, torch.nn.functional.cross_entropy, x[batch], y[batch])
-            private.step()
+            if not peers.misses(step):
+                batch = sampler.batch(step)
+                private.backward(model, torch.nn.functional.cross_entropy, x[batch], y[batch])
+                private.step()
             plan.mix(model, peers.exchange(step, mafalda.flat(model)))
     private.close()
     scores, y = model(torch.from_numpy(digits.test_x)), torch.from_numpy(digits.test_y)

@@ -27,7 +27,7 @@ class Peers:
     """The neighbours of a node. addresses: label -> (host, port), its own among them; outbox: a file.
 
     noise is the node's, or its private optimizer; patience is how many seconds a neighbour is waited for, pace how many a step takes
-    at least. miss is the probability with which the node stays away from a step, for experiments.
+    at least. miss is the probability with which it has no gradient in a step, for experiments.
     """
 
     def __init__(self, plan: mafalda.Plan, node: str, addresses: dict, outbox: str, noise, patience: float = 20.0,
@@ -60,18 +60,23 @@ class Peers:
         while self.noise.next < self.noise.steps:
             step = min(max(self.noise.next, self._newest()), self.noise.steps - 1)
             self._note_skipped(self._skip_to(step))
-            if self._random.random() < self._miss and step + 1 < self.noise.steps:
-                self._miss_step(step)
-                continue
             end = time.monotonic() + self._pace
             yield step
             time.sleep(max(0.0, end - time.monotonic()))
+
+    def misses(self, step: int) -> bool:
+        """Whether this node has no gradient in a step, in experiments with miss: its row is carried, and it goes on with gossip."""
+        if step + 1 == self.noise.steps or self._random.random() >= self._miss:
+            return False
+        self._note_skipped(self._skip_to(step + 1))
+        return True
 
     def exchange(self, step: int, model: np.ndarray) -> dict[str, np.ndarray]:
         """Sends a model, and returns those that came of the same step, by label."""
         message = np.ascontiguousarray(model).tobytes()
         durable.write(self._outbox + ".new", HEAD.pack(step, len(message)) + message)
-        self.noise.sending(step, digest(message))
+        if step == self.noise.place.issued:  # otherwise nothing new is in it: it is made of messages that were sent
+            self.noise.sending(step, digest(message))
         os.replace(self._outbox + ".new", self._outbox)
         self._send(step, message)
         self._wait(lambda: not any(self._awaited(label, step) for label in self._inbox))
@@ -113,11 +118,6 @@ class Peers:
             self._send(*kept)
         else:
             self._send(-1, b"")
-
-    def _miss_step(self, step: int) -> None:
-        """Nothing is sent in a step, and the neighbours know."""
-        self._note_skipped(self._skip_to(step + 1))
-        self._send(step, b"")
 
     def _note_skipped(self, steps: list[int]) -> None:
         with open(self._outbox + ".skipped", "a") as f:
@@ -214,8 +214,7 @@ class Peers:
             return
         with self._changed:
             if step > self._last[label]:  # not one that was sent again
-                if size:
-                    self._inbox[label][step] = message
+                self._inbox[label][step] = message
                 self._last[label] = step
             self._changed.notify_all()
 

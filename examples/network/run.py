@@ -125,7 +125,7 @@ def main():
     parser.add_argument("-k", type=int, default=20, help="how often a record takes part")
     parser.add_argument("--epsilon", type=float, default=8)
     parser.add_argument("--rate", type=float, default=0.5)
-    parser.add_argument("--missed", type=float, default=0, help="probability that a node stays away from a step")
+    parser.add_argument("--missed", type=float, default=0, help="probability that a node has no gradient in a step")
     parser.add_argument("--data", default="digits", help="digits, made, or a folder with MNIST")
     parser.add_argument("--torch", action="store_true", help="nodes train with torch (a layer of 32)")
     parser.add_argument("--short", action="store_true", help="4 nodes, 40 steps")

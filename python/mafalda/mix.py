@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-def mix(plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "share") -> Any:
+def mix(plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self") -> Any:
     """Averages a model with those received, by label.
 
     model is a flat float array, of which the average is returned as a new one, or a torch module, whose parameters are
@@ -20,13 +20,14 @@ def mix(plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: 
     them in the model's dtype.
 
     missing says what happens with the weight of neighbours whose models did not come:
+        self    the node's own model has it: W keeps the sums of its columns where links fail in both directions, and noise goes
+                on cancelling between nodes
         share   who is there shares it, in proportion (what --node-failures and --link-failures of mafalda optimize assume)
-        self    the node's own model has it (W stays doubly stochastic where links fail in both directions)
         error   an ExportError
     Models of nodes that are no neighbours are an ExportError: something is wired wrongly.
     """
     if missing not in ("share", "self", "error"):
-        raise ValueError(f"missing={missing!r}: share, self or error")
+        raise ValueError(f"missing={missing!r}: self, share or error")
     weights = plan.neighbours(node, step)
     strangers = [label for label in received if label not in weights]
     if strangers:

@@ -182,7 +182,7 @@ class Plan:
         return PrivateOptimizer(optimizer, self, node=node, clip=clip, state=state, seed=seed, sampler=sampler, **options)
 
     def mix(self, model: Any, received: Mapping[str, Any], *, node: str | None = None, step: int | None = None,
-            missing: str = "share") -> Any:
+            missing: str = "self") -> Any:
         """The gossip step: the average of a node's model and those it received (by label), with the weights of W.
 
         See mafalda.mix.mix; a torch module is changed in place, of a flat array the average is returned.

@@ -104,6 +104,7 @@ def test_mix(out):
     for received, missing, want in (({"b": b, "d": d.tobytes()}, "share", [3, 2]), ({"b": b}, "share", [1.5, 1.5]),
                                     ({"b": b}, "self", [2, 1]), ({}, "share", [3, 0]), ({}, "self", [3, 0])):
         assert np.allclose(plan.mix(mine, received, node="a", missing=missing), want, atol=1e-14)
+    assert np.allclose(plan.mix(mine, {"b": b}, node="a"), [2, 1], atol=1e-14)
     plan.sampler(8, node="a")  # from here on the plan knows whose it is
     assert np.allclose(plan.mix(mine, {"b": b, "d": d}), [3, 2], atol=1e-14)
     for received, missing, says in (({"b": b}, "error", "no model came of 'd'"), ({"c": b}, "share", "no neighbour"), ({"b": b[:1]}, "share", "numbers")):
