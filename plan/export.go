@@ -18,7 +18,14 @@ func (s *Solution) Export(dir string, o export.WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	if n := s.Problem.Network; n != nil {
+	switch n := s.Problem.Network; {
+	case s.Space != nil:
+		shared, err := s.Space.shared.Files(n.Graph)
+		if err != nil {
+			return err
+		}
+		files = append(files, shared...)
+	case n != nil:
 		files = append(files,
 			export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.Graph) }})
 		if s.Problem.Workload.RandomNeighbours == 0 { // else there is no matrix of a step

@@ -98,6 +98,9 @@ func (v *verification) strategies(ctx context.Context) error {
 	if !v.sensitivity(c) {
 		return nil
 	}
+	if err := v.space(ctx); err != nil {
+		return err
+	}
 	v.privacy()
 	if err := v.sampling(ctx, c); err != nil {
 		return err
@@ -111,7 +114,10 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil || !known {
 		return err
 	}
-	if isLongExport(v.export) {
+	switch {
+	case v.export.Manifest.Space != nil:
+		return v.spaceCosts(ctx, n, c)
+	case isLongExport(v.export):
 		return v.longLoss(ctx, n, c)
 	}
 	k, err := v.kernel(ctx, n)

@@ -26,9 +26,9 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(),
+	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(),
 		newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(),
-		newGraphCmd(), newEpsilonCmd(),
+		newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(),
 		newVersionCmd())
 	return root
 }
