@@ -28,8 +28,8 @@ var errUntouched = errors.New("not a byte of the row was read")
 type UnreadError struct{ Row int }
 
 func (e *UnreadError) Error() string {
-	return fmt.Sprintf("%v, and has not read a byte of row %d, which is added to the next one; leave step %[2]d out", ErrReader,
-		e.Row)
+	return fmt.Sprintf("%v, and has not read a byte of row %d, which is added to the next one; leave step %[2]d out",
+		ErrReader, e.Row)
 }
 
 // Unwrap returns ErrReader.
