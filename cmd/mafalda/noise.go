@@ -20,6 +20,7 @@ type noiseFlags struct {
 	nodeFlags
 	out, format string
 	steps, row  int
+	skip        int
 	force       bool
 	withSteps   bool
 }
@@ -52,7 +53,7 @@ Where nodes share noise with their neighbours (exports of --trust secldp), a new
 without that it does harm: the digits of the sum below the grid go out without noise.`,
 		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
   mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
-  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --skip 1 --steps 1 -o row3.npy   # 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
   mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
   mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
@@ -65,6 +66,8 @@ without that it does harm: the digits of the sum below the grid go out without n
 	fl.Var((*cli.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
+	fl.Var((*cli.WholeNumber)(&f.skip), "skip",
+		"so many steps, from --row on, were never sent: add their rows to the first one")
 	fl.BoolVar(&f.withSteps, "with-steps", false,
 		"to standard output: the step of every row before it, eight bytes, the least significant first")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
@@ -87,7 +90,7 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	d, err := noise.Draw(rows, f.steps, format)
+	d, err := f.draw(rows, format)
 	if err != nil {
 		if cmd.Flags().Changed("steps") {
 			err = fmt.Errorf("--steps %d: %w", f.steps, err)
@@ -116,6 +119,19 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 	return errors.Join(err, rows.Close())
 }
 
+// draw prepares the rows, without those of steps that are skipped, which the first one carries.
+func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
+	if left := rows.Steps() - rows.Step(); f.skip > 0 && f.skip >= left {
+		return nil, fmt.Errorf("--skip %d: %w", f.skip, &noise.LeftError{Left: left, Steps: rows.Steps()})
+	}
+	for range f.skip {
+		if err := rows.Skip(); err != nil {
+			return nil, err
+		}
+	}
+	return noise.Draw(rows, f.steps, format)
+}
+
 // check finds wrong flags before anything is opened.
 func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error) {
 	if err := f.checkNumbers(cmd); err != nil {
@@ -125,6 +141,8 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 	switch {
 	case given("steps") && f.steps < 1:
 		return "", cli.Usagef("--steps %d: must be at least 1", f.steps)
+	case f.skip < 0:
+		return "", cli.Usagef("--skip %d: must not be negative", f.skip)
 	case f.row < 0:
 		return "", cli.Usagef("--row %d: rows are counted from 0", f.row)
 	case !given("seed") && f.state == "":
