@@ -24,8 +24,15 @@ def load(source: str = "digits") -> Data:
     if source == "made":
         return _made()
     if source != "digits":
-        parts = [_idx(os.path.join(source, name)) for name in ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
-                                                               "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")]
+        parts = [
+            _idx(os.path.join(source, name))
+            for name in (
+                "train-images-idx3-ubyte.gz",
+                "train-labels-idx1-ubyte.gz",
+                "t10k-images-idx3-ubyte.gz",
+                "t10k-labels-idx1-ubyte.gz",
+            )
+        ]
         x, y, test_x, test_y = parts
         return Data("MNIST", _flat(x, 255), y.astype(int), _flat(test_x, 255), test_y.astype(int))
     from sklearn.datasets import load_digits

@@ -33,13 +33,19 @@ def train(plan, node, x, y, work, addresses, rate, options, private=True):
     """The user's code: a private training loop with gossip. Returns the model, and the peers for what they counted."""
     sampler = plan.sampler(len(x), node=node, state=work / "batches")
     shape = (x.shape[1], data.CLASSES)
-    noise = plan.noise(node, shape[0] * shape[1], state=work / "noise") if private else Silent(plan, node, shape[0] * shape[1])
+    noise = (
+        plan.noise(node, shape[0] * shape[1], state=work / "noise")
+        if private
+        else Silent(plan, node, shape[0] * shape[1])
+    )
     with noise, Peers(plan, node, addresses, work / "outbox", noise, **options) as peers:
         theta = peers.restore(np.zeros(shape[0] * shape[1], np.float32))
         for step in peers.steps():
             if not peers.misses(step):
                 batch = sampler.batch(step)
-                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.clip).ravel() + noise.row(step, dtype=np.float32)
+                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.clip).ravel() + noise.row(
+                    step, dtype=np.float32
+                )
                 theta = theta - np.float32(rate / sampler.expected) * total
             theta = plan.mix(theta, peers.exchange(step, theta))
     return theta, peers
@@ -67,16 +73,26 @@ def main(settings, go):
     addresses = {label: tuple(address) for label, address in settings["addresses"].items()}
     start = time.monotonic()
     if settings["torch"]:
-        accuracy, loss, peers = train_torch(plan, node, x, y, work, addresses, settings["rate"], settings["peers"], digits)
+        accuracy, loss, peers = train_torch(
+            plan, node, x, y, work, addresses, settings["rate"], settings["peers"], digits
+        )
     else:
-        theta, peers = train(plan, node, with_constant(x), y, work, addresses, settings["rate"], settings["peers"], settings["private"])
+        theta, peers = train(
+            plan, node, with_constant(x), y, work, addresses, settings["rate"], settings["peers"], settings["private"]
+        )
         scores = with_constant(digits.test_x) @ theta.reshape(-1, data.CLASSES)
         accuracy = float((scores.argmax(axis=1) == digits.test_y).mean())
         scores -= scores.max(axis=1, keepdims=True)
         loss = float(np.mean(np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(scores)), digits.test_y]))
     seconds = time.monotonic() - start
-    result = {"accuracy": accuracy, "loss": loss, "seconds": seconds, "skipped": peers.skipped, "missing": peers.missing,
-              "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    result = {
+        "accuracy": accuracy,
+        "loss": loss,
+        "seconds": seconds,
+        "skipped": peers.skipped,
+        "missing": peers.missing,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
     (work / "result.json").write_text(json.dumps(result))
 
 

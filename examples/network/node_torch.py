@@ -23,4 +23,8 @@ def train(plan, node, x, y, work, addresses, rate, options, digits):
             plan.mix(model, peers.exchange(step, mafalda.flat(model)))
     private.close()
     scores, y = model(torch.from_numpy(digits.test_x)), torch.from_numpy(digits.test_y)
-    return (scores.argmax(dim=1) == y).double().mean().item(), torch.nn.functional.cross_entropy(scores, y).item(), peers
+    return (
+        (scores.argmax(dim=1) == y).double().mean().item(),
+        torch.nn.functional.cross_entropy(scores, y).item(),
+        peers,
+    )

@@ -30,8 +30,17 @@ class Peers:
     at least. miss is the probability with which it has no gradient in a step, for experiments.
     """
 
-    def __init__(self, plan: mafalda.Plan, node: str, addresses: dict, outbox: str, noise, patience: float = 20.0,
-                 pace: float = 0.0, miss: float = 0.0) -> None:
+    def __init__(
+        self,
+        plan: mafalda.Plan,
+        node: str,
+        addresses: dict,
+        outbox: str,
+        noise,
+        patience: float = 20.0,
+        pace: float = 0.0,
+        miss: float = 0.0,
+    ) -> None:
         self.plan, self.node = plan, node
         self.noise: Noise = getattr(noise, "noise", noise)
         self._skip_to = noise.skip_to
@@ -40,7 +49,7 @@ class Peers:
         self._random = np.random.default_rng(plan.index(node))
         self._inbox: dict[str, dict[int, bytes]] = {label: {} for label in plan.neighbours(node)}
         self._last = dict.fromkeys(self._inbox, -1)  # the newest step of each
-        self._open: dict[str, int] = {}              # connections of each that are open
+        self._open: dict[str, int] = {}  # connections of each that are open
         self._out: dict[str, socket.socket] = {}
         self._changed = threading.Condition()
         self.missing = 0
@@ -56,7 +65,13 @@ class Peers:
     def steps(self) -> Iterator[int]:
         """The steps to take. Those that were missed are skipped, and their rows carried by the next one that is taken."""
         self._resend()
-        self._wait(lambda: self._newest() >= 0 or not self._out if self.noise.next > 0 else all(self._open.get(label) for label in self._inbox))
+        self._wait(
+            lambda: (
+                self._newest() >= 0 or not self._out
+                if self.noise.next > 0
+                else all(self._open.get(label) for label in self._inbox)
+            )
+        )
         while self.noise.next < self.noise.steps:
             step = min(max(self.noise.next, self._newest()), self.noise.steps - 1)
             self._note_skipped(self._skip_to(step))
@@ -156,7 +171,9 @@ class Peers:
                     gone.close()
 
     def _connect(self, label: str) -> socket.socket:
-        end = time.monotonic() + (self._patience if self.noise.next == 0 else 0)  # all start at the same time, but for some moments
+        end = time.monotonic() + (
+            self._patience if self.noise.next == 0 else 0
+        )  # all start at the same time, but for some moments
         while True:
             try:
                 sock = socket.create_connection(self._addresses[label], timeout=self._patience)

@@ -33,8 +33,28 @@ def export(folder, options, *strategy):
     """Has the program compute an export."""
     n = options.nodes
     graph = f"hypercube:{n.bit_length() - 1}" if n & (n - 1) == 0 and n > 2 else f"cycle:{n}"
-    subprocess.run([binary(), "optimize", "--graph", graph, "--T", str(options.steps), "-k", str(options.k), "--epsilon", str(options.epsilon),
-                    "--delta", "1e-5", "--no-baselines", "-o", str(folder), *strategy], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            binary(),
+            "optimize",
+            "--graph",
+            graph,
+            "--T",
+            str(options.steps),
+            "-k",
+            str(options.k),
+            "--epsilon",
+            str(options.epsilon),
+            "--delta",
+            "1e-5",
+            "--no-baselines",
+            "-o",
+            str(folder),
+            *strategy,
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     return mafalda.load(folder)
 
 
@@ -50,8 +70,18 @@ class Network:
         for label in plan.nodes:
             own = work / label
             own.mkdir(parents=True)
-            settings = {"export": plan.directory, "sha256": plan.hash, "work": str(own), "node": label, "data": options.data, "private": private,
-                        "torch": options.torch, "rate": options.rate, "peers": {"pace": pace, "miss": options.missed}, "addresses": addresses}
+            settings = {
+                "export": plan.directory,
+                "sha256": plan.hash,
+                "work": str(own),
+                "node": label,
+                "data": options.data,
+                "private": private,
+                "torch": options.torch,
+                "rate": options.rate,
+                "peers": {"pace": pace, "miss": options.missed},
+                "addresses": addresses,
+            }
             (own / "settings.json").write_text(json.dumps(settings))
             self.processes[label], go = self.prepare(label)
             go.touch()
@@ -113,8 +143,11 @@ def report(name, results, steps):
     loss = np.mean([r["loss"] for r in results.values()])
     seconds = max(r["seconds"] for r in results.values())
     memory = max(r["megabytes"] for r in results.values())
-    print(f"{name:26} accuracy {accuracy.mean():.3f} (worst node {accuracy.min():.3f})   loss {loss:.4f}   {1000 * seconds / steps:6.1f} ms a step   "
-          f"{memory:4.0f} MB a node   {skipped} steps missed", flush=True)
+    print(
+        f"{name:26} accuracy {accuracy.mean():.3f} (worst node {accuracy.min():.3f})   loss {loss:.4f}   {1000 * seconds / steps:6.1f} ms a step   "
+        f"{memory:4.0f} MB a node   {skipped} steps missed",
+        flush=True,
+    )
     return float(accuracy.mean())
 
 
@@ -139,17 +172,24 @@ def main():
 def run(folder, options):
     best = export(folder / "mafalda", options)
     independent = export(folder / "dp-d-sgd", options, "--strategy", "banded", "--bandwidth", "1")
-    print(f"{options.nodes} nodes, T = {options.steps}, k = {best.k}, b = {best.b}, epsilon = {options.epsilon:g}, {options.data}, learning rate {options.rate:g}")
+    print(
+        f"{options.nodes} nodes, T = {options.steps}, k = {best.k}, b = {best.b}, epsilon = {options.epsilon:g}, {options.data}, learning rate {options.rate:g}"
+    )
     for name, plan, private in (("no noise", best, False), ("DP-D-SGD", independent, True), ("MAFALDA", best, True)):
         if private or not options.torch:
             with Network(plan, folder / "runs" / name, options, private) as network:
                 report(name, network.results(), options.steps)
     label = best.nodes[1]
     with Network(best, folder / "runs" / "crash", options, pace=0.1) as network:
-        downs = [network.crash(label, options.steps // 4, 2, whole=False), network.crash(label, options.steps // 2, 2, whole=True)]
+        downs = [
+            network.crash(label, options.steps // 4, 2, whole=False),
+            network.crash(label, options.steps // 2, 2, whole=True),
+        ]
         results = network.results()
     report("MAFALDA, a node crashes", results, options.steps)
-    print(f"node {label} went down after its message of steps {downs[0]} and {downs[1]}, and missed steps {results[label]['skipped']}: their rows were carried")
+    print(
+        f"node {label} went down after its message of steps {downs[0]} and {downs[1]}, and missed steps {results[label]['skipped']}: their rows were carried"
+    )
     if not results[label]["skipped"]:
         raise SystemExit("the node that crashed missed nothing: the crash was not seen")
 

@@ -1,7 +1,7 @@
 """NVFlare's simulator with private peer-to-peer training of the digits.
 
-    pip install ./python nvflare scikit-learn torch
-    python job.py WORK                  # WORK: an empty folder; mafalda on the PATH, or $MAFALDA
+pip install ./python nvflare scikit-learn torch
+python job.py WORK                  # WORK: an empty folder; mafalda on the PATH, or $MAFALDA
 """
 
 import os
@@ -43,18 +43,45 @@ class Digits(PrivateDGDExecutor):
 
 def network(plan):
     """The sites and their weights, as NVFlare has them."""
-    return Network([Node(id=site, neighbors=[Neighbor(id=other, weight=w) for other, w in plan.neighbours(site).items()]) for site in plan.nodes])
+    return Network(
+        [
+            Node(id=site, neighbors=[Neighbor(id=other, weight=w) for other, w in plan.neighbours(site).items()])
+            for site in plan.nodes
+        ]
+    )
 
 
 def main(work):
     edges = os.path.join(work, "sites.edges")
     pathlib.Path(edges).write_text("".join(f"site-{i + 1} site-{(i + 1) % SITES + 1}\n" for i in range(SITES)))
     out = os.path.join(work, "out")
-    subprocess.run([binary(), "optimize", "--graph", edges, "--T", "80", "-k", "10", "--workload", "message", "--epsilon", "8", "--delta", "1e-5", "-o", out],
-                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            binary(),
+            "optimize",
+            "--graph",
+            edges,
+            "--T",
+            "80",
+            "-k",
+            "10",
+            "--workload",
+            "message",
+            "--epsilon",
+            "8",
+            "--delta",
+            "1e-5",
+            "-o",
+            out,
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     plan = mafalda.load(out)
     job = FedJob(name="private")
-    job.to_server(DistOptController(config=Config(network=network(plan), extra={"iterations": plan.steps, "stepsize": 0.5})))
+    job.to_server(
+        DistOptController(config=Config(network=network(plan), extra={"iterations": plan.steps, "stepsize": 0.5}))
+    )
     state = os.path.join(work, "state")
     for site in plan.nodes:
         job.to(Digits(export=out, sha256=plan.hash, state=state), site)

@@ -14,7 +14,9 @@ import torch
 import mafalda
 
 
-def main(directory, node, missed=(5, 6, 17)):  # steps in which this node was off, for a reason that has nothing to do with its data
+def main(
+    directory, node, missed=(5, 6, 17)
+):  # steps in which this node was off, for a reason that has nothing to do with its data
     plan = mafalda.load(directory)
     print(plan.contract)
     torch.manual_seed(0)

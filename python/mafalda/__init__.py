@@ -25,5 +25,21 @@ from .served import noise_at
 
 __version__ = "0.1.0"
 
-__all__ = ["ExportError", "Ledger", "MafaldaError", "Noise", "Pair", "ParticipationError", "Place", "Plan", "Sampler",
-           "ServerError", "StepError", "flat", "keys", "load", "noise_at", "set_flat"]
+__all__ = [
+    "ExportError",
+    "Ledger",
+    "MafaldaError",
+    "Noise",
+    "Pair",
+    "ParticipationError",
+    "Place",
+    "Plan",
+    "Sampler",
+    "ServerError",
+    "StepError",
+    "flat",
+    "keys",
+    "load",
+    "noise_at",
+    "set_flat",
+]

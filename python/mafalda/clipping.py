@@ -20,8 +20,15 @@ def vectorized() -> bool:
     return hasattr(torch, "func") and hasattr(torch.func, "functional_call")
 
 
-def clipped_sum(model: "torch.nn.Module", parameters: Sequence["torch.Tensor"], loss: Loss, inputs: "torch.Tensor", targets: "torch.Tensor",
-                clip: float, chunk: int = 64) -> list["torch.Tensor"]:
+def clipped_sum(
+    model: "torch.nn.Module",
+    parameters: Sequence["torch.Tensor"],
+    loss: Loss,
+    inputs: "torch.Tensor",
+    targets: "torch.Tensor",
+    clip: float,
+    chunk: int = 64,
+) -> list["torch.Tensor"]:
     """Σ of the records' gradients of loss(model(input), target), each clipped to norm clip; one tensor for each parameter.
 
     loss gets outputs and targets of a batch of one. Gradients that are not finite count as zero: they must not move more
@@ -40,7 +47,9 @@ def clip_and_sum(gradients: Sequence["torch.Tensor"], clip: float) -> list["torc
     """Gradients of B records, a tensor B×… for each parameter: clipped together, and summed over the records."""
     squares = sum(g.detach().flatten(1).double().square().sum(dim=1) for g in gradients)
     norms = squares.sqrt() * (1 + MARGIN)
-    factors = torch.where(torch.isfinite(norms), torch.clamp(clip / norms.clamp(min=1e-300), max=1.0), torch.zeros_like(norms))
+    factors = torch.where(
+        torch.isfinite(norms), torch.clamp(clip / norms.clamp(min=1e-300), max=1.0), torch.zeros_like(norms)
+    )
     sums = []
     for g in gradients:
         finite = torch.nan_to_num(g, nan=0.0, posinf=0.0, neginf=0.0)
@@ -58,7 +67,9 @@ def _together(model: Any, parameters: Sequence[Any], loss: Loss, inputs: Any, ta
         output = torch.func.functional_call(model, {**rest, **values}, (x.unsqueeze(0),))
         return loss(output, y.unsqueeze(0)).reshape(())
 
-    gradients = torch.func.vmap(torch.func.grad(one), in_dims=(None, 0, 0), randomness="different")(mine, inputs, targets)
+    gradients = torch.func.vmap(torch.func.grad(one), in_dims=(None, 0, 0), randomness="different")(
+        mine, inputs, targets
+    )
     return [gradients[names[id(p)]] for p in parameters]
 
 

@@ -14,20 +14,28 @@ def contract(plan: "Plan") -> str:
     if said is not None:
         return "\n".join(said)
     lines = [_batches(plan), _neighbours(plan)]
-    lines.append(f"There are T = {plan.steps} steps; row t of the noise is for step t and for no other. What is missed is missed, with its batch.")
+    lines.append(
+        f"There are T = {plan.steps} steps; row t of the noise is for step t and for no other. What is missed is missed, with its batch."
+    )
     if plan.clip is not None:
-        lines.append(f"Every record's gradient is clipped to norm {plan.clip:g} on its own; then sum, noise, division by a public size, in this order.")
+        lines.append(
+            f"Every record's gradient is clipped to norm {plan.clip:g} on its own; then sum, noise, division by a public size, in this order."
+        )
     return "\n".join(lines)
 
 
 def _batches(plan: "Plan") -> str:
     sampling = plan.manifest.get("sampling", {})
     if plan.scheme == "poisson":
-        return (f"Batches are drawn in secret: every record is put once into one of {sampling['groups']} groups, and step t takes every record of "
-                f"group t mod {sampling['groups']} with probability {sampling['probability']:g}; draws and sizes stay secret, and empty batches count.")
+        return (
+            f"Batches are drawn in secret: every record is put once into one of {sampling['groups']} groups, and step t takes every record of "
+            f"group t mod {sampling['groups']} with probability {sampling['probability']:g}; draws and sizes stay secret, and empty batches count."
+        )
     if plan.scheme == "bins":
-        return (f"Batches are drawn in secret: every record is put once, independently and uniformly, into one of {sampling['groups']} bins, and step t "
-                f"takes all of bin t mod {sampling['groups']}; the draw and the sizes stay secret.")
+        return (
+            f"Batches are drawn in secret: every record is put once, independently and uniformly, into one of {sampling['groups']} bins, and step t "
+            f"takes all of bin t mod {sampling['groups']}; the draw and the sizes stay secret."
+        )
     if plan.schema == "cyclic":
         return f"Batches are made once and never reshuffled: step t uses batch t mod {plan.b}, so that a record takes part at most {plan.k} times, {plan.b} steps apart."
     if plan.schema == "single":

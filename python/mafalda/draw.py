@@ -75,7 +75,9 @@ class Poisson:
     def of(self, step: int) -> np.ndarray:
         mine = self._of == step % self._groups
         if self._threshold < 1 << 64:
-            up = [bits < np.uint64(self._threshold) for bits in uniform_bits(self._key, FOR_POISSON, step, self.records)]
+            up = [
+                bits < np.uint64(self._threshold) for bits in uniform_bits(self._key, FOR_POISSON, step, self.records)
+            ]
             mine &= np.concatenate(up)
         return np.flatnonzero(mine)
 

@@ -52,7 +52,9 @@ def _banded(s: dict[str, Any], steps: int) -> Filter:
 
 def _toeplitz(s: dict[str, Any], steps: int) -> Filter:
     columns = s.get("column_scales") or [1.0] * steps
-    return _autoregression([[c * columns[i] for i in range(steps - lag)] for lag, c in enumerate(s["coefficients"])], steps)
+    return _autoregression(
+        [[c * columns[i] for i in range(steps - lag)] for lag, c in enumerate(s["coefficients"])], steps
+    )
 
 
 def _banded_inverse(s: dict[str, Any], steps: int) -> Filter:

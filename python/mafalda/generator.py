@@ -50,7 +50,10 @@ def uniform_bits(key: bytes, purpose: int, round_: int, count: int) -> Iterator[
     for first in range(0, count, 64 * CHUNK):
         part = min(64 * CHUNK, count - first)
         chunks = range(first // CHUNK, (first + part + CHUNK - 1) // CHUNK)
-        seeds = [hashlib.sha256(b"mafalda sampling 1" + key + _eight(purpose) + _eight(round_) + _eight(c)).digest() for c in chunks]
+        seeds = [
+            hashlib.sha256(b"mafalda sampling 1" + key + _eight(purpose) + _eight(round_) + _eight(c)).digest()
+            for c in chunks
+        ]
         yield chacha8(seeds, min(CHUNK, part)).reshape(-1)[:part]
 
 
@@ -58,6 +61,7 @@ def _rotate(x: np.ndarray, bits: int) -> np.ndarray:
     return (x << np.uint32(bits)) | (x >> np.uint32(32 - bits))
 
 
+# fmt: off
 def _quarter(s: list[np.ndarray], a: int, b: int, c: int, d: int) -> None:
     s[a] += s[b]; s[d] = _rotate(s[d] ^ s[a], 16)
     s[c] += s[d]; s[b] = _rotate(s[b] ^ s[c], 12)
@@ -65,6 +69,7 @@ def _quarter(s: list[np.ndarray], a: int, b: int, c: int, d: int) -> None:
     s[c] += s[d]; s[b] = _rotate(s[b] ^ s[c], 7)
 
 
+# fmt: on
 def chacha8(seeds: list[bytes], count: int) -> np.ndarray:
     """The first count 64-bit outputs of C2SP chacha8rand for every seed of 32 bytes, as len(seeds)×count."""
     n = len(seeds)
@@ -79,18 +84,23 @@ def chacha8(seeds: list[bytes], count: int) -> np.ndarray:
         state[12] = np.arange(16, dtype=np.uint32)
         s = [state[i].copy() for i in range(16)]
         for _ in range(4):
-            _quarter(s, 0, 4, 8, 12); _quarter(s, 1, 5, 9, 13); _quarter(s, 2, 6, 10, 14); _quarter(s, 3, 7, 11, 15)
-            _quarter(s, 0, 5, 10, 15); _quarter(s, 1, 6, 11, 12); _quarter(s, 2, 7, 8, 13); _quarter(s, 3, 4, 9, 14)
+            for a in range(4):  # columns
+                _quarter(s, a, a + 4, a + 8, a + 12)
+            for a in range(4):  # diagonals
+                _quarter(s, a, 4 + (a + 1) % 4, 8 + (a + 2) % 4, 12 + (a + 3) % 4)
         for i in range(4, 12):  # only the key is added
             s[i] = s[i] + state[i]
-        words = np.stack(s).reshape(16, n, 4, 4)             # word, seed, group, block of the group
+        words = np.stack(s).reshape(16, n, 4, 4)  # word, seed, group, block of the group
         words = words.transpose(1, 2, 0, 3).reshape(n, 256)  # seed; group, word, block
         numbers = np.ascontiguousarray(words.astype("<u4")).view("<u8")  # n×128
         out.append(numbers[:, :124])
-        key = np.ascontiguousarray(numbers[:, 124:]).view("<u4").reshape(n, 8).T.astype(np.uint32)  # 32 bytes seed the rest
+        key = (
+            np.ascontiguousarray(numbers[:, 124:]).view("<u4").reshape(n, 8).T.astype(np.uint32)
+        )  # 32 bytes seed the rest
     return np.concatenate(out, axis=1)[:, :count]
 
 
+# fmt: off
 _A = (3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
       4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3)
 _B = (1, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3,
@@ -105,6 +115,7 @@ _F = (1, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.487536129085061
       7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15)
 
 
+# fmt: on
 def _polynomial(c: tuple[float, ...], r: np.ndarray) -> np.ndarray:
     v = np.full_like(r, c[7])
     for x in c[6::-1]:
@@ -135,5 +146,7 @@ def normal(bits: np.ndarray) -> np.ndarray:
     tail = ~central
     root = np.sqrt(-_logarithm(p[tail]))
     near, far = root - 1.6, root - 5
-    z[tail] = np.where(root <= 5, -(_polynomial(_C, near) / _polynomial(_D, near)), -(_polynomial(_E, far) / _polynomial(_F, far)))
+    z[tail] = np.where(
+        root <= 5, -(_polynomial(_C, near) / _polynomial(_D, near)), -(_polynomial(_E, far) / _polynomial(_F, far))
+    )
     return np.where(bits >> np.uint64(63) == 1, z, -z)

@@ -45,7 +45,11 @@ class Gossip:
         if self._file() == "W.npy":
             return [int(j) for j in np.flatnonzero(self._array()[turn, :, i])]
         first = turn * self._nodes
-        return [j for j, row in enumerate(self._entries()[first : first + self._nodes]) if any(k == first + i for k, _ in row)]
+        return [
+            j
+            for j, row in enumerate(self._entries()[first : first + self._nodes])
+            if any(k == first + i for k, _ in row)
+        ]
 
     def _turn(self, step: int | None) -> int:
         if self._turns == 1:
@@ -56,7 +60,9 @@ class Gossip:
 
     def _file(self) -> str:
         if self._name is None:
-            raise ExportError("the export has no W: it was made by an older version, without a network, for random neighbours, or is too large")
+            raise ExportError(
+                "the export has no W: it was made by an older version, without a network, for random neighbours, or is too large"
+            )
         return self._name
 
     def _array(self) -> np.ndarray:
@@ -95,7 +101,10 @@ def read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
 def _read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
     with open(path, encoding="ascii") as f:
         head = f.readline().lower().split()
-        if head[:4] != ["%%matrixmarket", "matrix", "coordinate", "real"] or head[4:] not in (["general"], ["symmetric"]):
+        if head[:4] != ["%%matrixmarket", "matrix", "coordinate", "real"] or head[4:] not in (
+            ["general"],
+            ["symmetric"],
+        ):
             raise ExportError(f"{os.path.basename(path)} starts with {' '.join(head)!r}")
         line = f.readline()
         while line.startswith("%"):

@@ -34,11 +34,26 @@ def announce(plan: "Plan", key: Path, peers: Path, dim: int, out: Path, binary: 
     """The announcement of a run, which goes to all neighbours; it is no secret."""
     if not plan.pairs:
         raise ExportError("the nodes of this export share no noise: there is nothing to announce")
-    _run(binary, "keys", "run", plan.directory, "--key", os.fspath(key), "--peers", os.fspath(peers), "--dim", str(dim), "-o", os.fspath(out))
+    _run(
+        binary,
+        "keys",
+        "run",
+        plan.directory,
+        "--key",
+        os.fspath(key),
+        "--peers",
+        os.fspath(peers),
+        "--dim",
+        str(dim),
+        "-o",
+        os.fspath(out),
+    )
 
 
 def _run(binary: str | None, *arguments: str) -> str:
-    done = subprocess.run([find(binary), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="surrogateescape")
+    done = subprocess.run(
+        [find(binary), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="surrogateescape"
+    )
     if done.returncode:
         raise ServerError((done.stderr.strip().splitlines() or ["mafalda ended without a word"])[-1], "keys")
     return done.stdout

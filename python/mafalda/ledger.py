@@ -36,9 +36,13 @@ class Ledger:
         """The records of step's batch take part. Nothing is noted if one must not."""
         who = np.asarray(batch if isinstance(batch, np.ndarray) else list(batch), dtype=np.int64)
         if not self._now < step < self._steps:
-            raise ParticipationError(f"step {step} after step {self._now}, of {self._steps}: steps only go up, and none comes twice")
+            raise ParticipationError(
+                f"step {step} after step {self._now}, of {self._steps}: steps only go up, and none comes twice"
+            )
         if who.size and (who.min() < 0 or who.max() >= self._records):
-            raise ParticipationError(f"a record that is none of the {self._records} in step {step}: has the dataset changed?")
+            raise ParticipationError(
+                f"a record that is none of the {self._records} in step {step}: has the dataset changed?"
+            )
         if np.unique(who).size != who.size:
             raise ParticipationError(f"a record is in the batch of step {step} twice")
         if self._schema == "patterns":
@@ -57,19 +61,25 @@ class Ledger:
         if soon.size:
             r = int(soon[0])
             how = "a multiple of" if self._schema == "cyclic" else "at least"
-            raise ParticipationError(f"record {r} took part in step {self._last[r]} and would in step {step}: the export is private for "
-                                     f"records whose steps are {how} {self._b} apart (is the loader shuffling? use plan.sampler)")
+            raise ParticipationError(
+                f"record {r} took part in step {self._last[r]} and would in step {step}: the export is private for "
+                f"records whose steps are {how} {self._b} apart (is the loader shuffling? use plan.sampler)"
+            )
         often = before[self._times[before] >= self._k]
         if self._schema == "cyclic":  # k turns in a row, some of which may be missed
             often = before[step - self._first[before] > (self._k - 1) * self._b]
         if often.size:
-            raise ParticipationError(f"record {often[0]} would take part in step {step}, after its last one: the export is private for "
-                                     f"k = {self._k} times at most, {self._b} steps apart")
+            raise ParticipationError(
+                f"record {often[0]} would take part in step {step}, after its last one: the export is private for "
+                f"k = {self._k} times at most, {self._b} steps apart"
+            )
 
     def _admit_patterns(self, step: int, who: np.ndarray) -> None:
         fits = [i for i, p in enumerate(self._patterns) if step in p]
         left = {int(r): [i for i in self._open.get(int(r), range(len(self._patterns))) if i in fits] for r in who}
         for r, patterns in left.items():
             if not patterns:
-                raise ParticipationError(f"record {r} would take part in step {step}: no pattern of the export has this step and its earlier ones")
+                raise ParticipationError(
+                    f"record {r} would take part in step {step}: no pattern of the export has this step and its earlier ones"
+                )
         self._open.update(left)

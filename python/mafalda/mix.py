@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-def mix(plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self") -> Any:
+def mix(
+    plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self"
+) -> Any:
     """Averages a model with those received, by label.
 
     model is a flat float array, of which the average is returned as a new one, or a torch module, whose parameters are
@@ -43,7 +45,9 @@ def mix(plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: 
     return _average(mine, received, weights, own, lost, missing)
 
 
-def _average(mine: np.ndarray, received: Mapping[str, Any], weights: Mapping[str, float], own: float, lost: float, missing: str) -> np.ndarray:
+def _average(
+    mine: np.ndarray, received: Mapping[str, Any], weights: Mapping[str, float], own: float, lost: float, missing: str
+) -> np.ndarray:
     total = (own + (lost if missing == "self" else 0)) * mine
     for label, w in weights.items():
         if label in received:
@@ -56,7 +60,11 @@ def _average(mine: np.ndarray, received: Mapping[str, Any], weights: Mapping[str
 
 
 def _as_flat(theirs: Any, mine: np.ndarray, label: str) -> np.ndarray:
-    theirs = np.frombuffer(theirs, dtype=mine.dtype) if isinstance(theirs, (bytes, bytearray, memoryview)) else np.asarray(theirs)
+    theirs = (
+        np.frombuffer(theirs, dtype=mine.dtype)
+        if isinstance(theirs, (bytes, bytearray, memoryview))
+        else np.asarray(theirs)
+    )
     if theirs.shape != mine.shape:
         raise ExportError(f"the model of {label!r} has {theirs.size} numbers, this one {mine.size}")
     return theirs
@@ -76,7 +84,9 @@ def set_flat(model: Any, values: np.ndarray) -> None:
 
     source, at = torch.from_numpy(np.array(values)), 0
     if source.numel() != sum(p.numel() for p in model.parameters()):
-        raise ExportError(f"{source.numel()} numbers, for another number of parameters: has the model changed its size?")
+        raise ExportError(
+            f"{source.numel()} numbers, for another number of parameters: has the model changed its size?"
+        )
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(source[at : at + p.numel()].view_as(p))

@@ -67,8 +67,9 @@ class Noise(ABC):
         return row
 
     @abstractmethod
-    def blocks(self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None,
-               ) -> Iterator[tuple[int, np.ndarray]]:
+    def blocks(
+        self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
         """The same row, or a part of it, in blocks of at most size numbers, each with its offset in the row."""
 
     @abstractmethod
@@ -136,11 +137,21 @@ def digest(message: Any) -> str:
     return hashlib.sha256(message).hexdigest()
 
 
-def open_noise(plan: "Plan", node: str, dim: int, state: str | os.PathLike[str] | None, seed: int | None, *,
-               noise_std: float | None = None, **options: Any) -> Noise:
+def open_noise(
+    plan: "Plan",
+    node: str,
+    dim: int,
+    state: str | os.PathLike[str] | None,
+    seed: int | None,
+    *,
+    noise_std: float | None = None,
+    **options: Any,
+) -> Noise:
     """See Plan.noise."""
     if (state is None) == (seed is None):
-        raise ValueError("noise needs exactly one of state (a file: real noise) and seed (a number: simulated, not private)")
+        raise ValueError(
+            "noise needs exactly one of state (a file: real noise) and seed (a number: simulated, not private)"
+        )
     if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
         raise ValueError(f"dim is the number of parameters of the model, at least 1, not {dim!r}")
     std = _level(plan, noise_std)
@@ -168,5 +179,7 @@ def check_part(step: int, dim: int, offset: int, length: int | None) -> int:
     """The length of a part of a row, checked."""
     length = dim - offset if length is None else length
     if not (0 <= offset and 1 <= length and offset + length <= dim):
-        raise StepError(f"numbers {offset} to {offset + length - 1} of row {step}, which has {dim}: has the model changed its size?")
+        raise StepError(
+            f"numbers {offset} to {offset + length - 1} of row {step}, which has {dim}: has the model changed its size?"
+        )
     return length

@@ -36,9 +36,21 @@ class MafaldaOptimizer(DPOptimizer):
     batches give the sampler itself. state, seed: as Plan.noise has them.
     """
 
-    def __init__(self, optimizer: "torch.optim.Optimizer", *, plan: "Plan", node: str, state: Any = None, seed: int | None = None,
-                 loader: Any = None, sampler: "Sampler | None" = None, max_grad_norm: float | None = None,
-                 expected_batch_size: float | None = None, loss_reduction: str = "mean", **options: Any) -> None:
+    def __init__(
+        self,
+        optimizer: "torch.optim.Optimizer",
+        *,
+        plan: "Plan",
+        node: str,
+        state: Any = None,
+        seed: int | None = None,
+        loader: Any = None,
+        sampler: "Sampler | None" = None,
+        max_grad_norm: float | None = None,
+        expected_batch_size: float | None = None,
+        loss_reduction: str = "mean",
+        **options: Any,
+    ) -> None:
         if loader is None and sampler is None:
             raise ValueError("where do the batches come from? Give loader, or the sampler")
         clip = checked_clip(plan, max_grad_norm)
@@ -47,15 +59,22 @@ class MafaldaOptimizer(DPOptimizer):
             sampler = loader.batch_sampler
         if sampler is None:
             if expected_batch_size is None:
-                raise ValueError("expected_batch_size is the public size of a batch: the probability times the number of records")
+                raise ValueError(
+                    "expected_batch_size is the public size of a batch: the probability times the number of records"
+                )
             size = float(expected_batch_size)
         else:
             size = checked_size(plan, sampler, expected_batch_size, node)
         dim = sum(p.numel() for group in optimizer.param_groups for p in group["params"] if p.requires_grad)
         self.plan, self.sampler = plan, sampler
         self.noise: Noise = plan.noise(node, dim, state, seed, **options)
-        super().__init__(optimizer, noise_multiplier=self.noise.std / clip, max_grad_norm=clip, expected_batch_size=size,
-                         loss_reduction=loss_reduction)
+        super().__init__(
+            optimizer,
+            noise_multiplier=self.noise.std / clip,
+            max_grad_norm=clip,
+            expected_batch_size=size,
+            loss_reduction=loss_reduction,
+        )
         if sampler is not None:
             sampler.follow(self.noise.next)
 
@@ -94,7 +113,9 @@ class MafaldaOptimizer(DPOptimizer):
         if place["export"] != self.plan.hash or place["node"] != self.noise.node:
             raise ExportError(f"the checkpoint is of node {place['node']!r} and export {place['export']}")
         if place["step"] > self.step_number:
-            raise StepError(f"the checkpoint is at step {place['step']}, the noise at step {self.step_number}: the noise state is not the one of this run")
+            raise StepError(
+                f"the checkpoint is at step {place['step']}, the noise at step {self.step_number}: the noise state is not the one of this run"
+            )
         self.original_optimizer.load_state_dict({k: v for k, v in state_dict.items() if k != "mafalda"})
 
 

@@ -112,7 +112,9 @@ class Plan:
         """The row of a node in W and in nodes.csv."""
         if node not in self._index:
             near = ", ".join(self.nodes[:5]) + (", …" if len(self.nodes) > 5 else "")
-            raise ExportError(f"the export has no node {node!r}; its nodes are {near}" if self.nodes else "the export has no network")
+            raise ExportError(
+                f"the export has no node {node!r}; its nodes are {near}" if self.nodes else "the export has no network"
+            )
         return self._index[node]
 
     @cached_property
@@ -139,8 +141,14 @@ class Plan:
             inverse = inverse[self.manifest["per_node"]["layers"][self.index(node or "")]]
         return inverse
 
-    def sampler(self, records: int, *, node: str | None = None, state: str | os.PathLike[str] | None = None,
-                seed: int | None = None) -> "Sampler":
+    def sampler(
+        self,
+        records: int,
+        *,
+        node: str | None = None,
+        state: str | os.PathLike[str] | None = None,
+        seed: int | None = None,
+    ) -> "Sampler":
         """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
 
         state is a file that keeps the cut (and, where the export is for secret batches, the key they are drawn from) over
@@ -157,8 +165,9 @@ class Plan:
 
         return Ledger(self, records)
 
-    def noise(self, node: str, dim: int, state: str | os.PathLike[str] | None = None, seed: int | None = None,
-              **options: Any) -> "Noise":
+    def noise(
+        self, node: str, dim: int, state: str | os.PathLike[str] | None = None, seed: int | None = None, **options: Any
+    ) -> "Noise":
         """The rows of a node's noise for a model of dim parameters, one a step.
 
         state: real noise. `mafalda noise serve` is started on this file, which keeps the secret key and the place. seed:
@@ -173,16 +182,34 @@ class Plan:
         self._node(node)
         return open_noise(self, node, dim, state, seed, **options)
 
-    def make_private(self, optimizer: Any, *, node: str, clip: float | None = None, state: str | os.PathLike[str] | None = None,
-                     seed: int | None = None, sampler: "Sampler | None" = None, **options: Any) -> Any:
+    def make_private(
+        self,
+        optimizer: Any,
+        *,
+        node: str,
+        clip: float | None = None,
+        state: str | os.PathLike[str] | None = None,
+        seed: int | None = None,
+        sampler: "Sampler | None" = None,
+        **options: Any,
+    ) -> Any:
         """A torch optimizer whose steps are private: see mafalda.torch.PrivateOptimizer."""
         from .torch import PrivateOptimizer
 
         self._node(node)
-        return PrivateOptimizer(optimizer, self, node=node, clip=clip, state=state, seed=seed, sampler=sampler, **options)
+        return PrivateOptimizer(
+            optimizer, self, node=node, clip=clip, state=state, seed=seed, sampler=sampler, **options
+        )
 
-    def mix(self, model: Any, received: Mapping[str, Any], *, node: str | None = None, step: int | None = None,
-            missing: str = "self") -> Any:
+    def mix(
+        self,
+        model: Any,
+        received: Mapping[str, Any],
+        *,
+        node: str | None = None,
+        step: int | None = None,
+        missing: str = "self",
+    ) -> Any:
         """The gossip step: the average of a node's model and those it received (by label), with the weights of W.
 
         See mafalda.mix.mix; a torch module is changed in place, of a flat array the average is returned.
@@ -227,10 +254,12 @@ class Plan:
         """Noise by C⁻¹ protects what C says only if it is the inverse."""
         if not {"C.npy", "C_inv.npy"} <= self.manifest["files"].keys():
             return
-        c, inverse = (np.load(os.path.join(self.directory, name), mmap_mode="r", allow_pickle=False) for name in ("C.npy", "C_inv.npy"))
+        c, inverse = (
+            np.load(os.path.join(self.directory, name), mmap_mode="r", allow_pickle=False)
+            for name in ("C.npy", "C_inv.npy")
+        )
         if c.shape != inverse.shape or c.shape[-2:] != (self.steps, self.steps):
             raise ExportError(f"C.npy is {c.shape}, C_inv.npy {inverse.shape}, for {self.steps} steps")
         for x, y in zip(c, inverse) if c.ndim == 3 else [(c, inverse)]:
             if not np.linalg.norm(x @ y - np.eye(self.steps)) <= 1e-9:
                 raise ExportError("C_inv.npy is not the inverse of C.npy")
-

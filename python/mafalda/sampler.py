@@ -54,8 +54,10 @@ class Sampler:
         Steps that are over, and those beyond the last, raise a ParticipationError. The same step again gives the same batch.
         """
         if not self.next <= step < self.steps:
-            raise ParticipationError(f"the batch of step {step} was asked for, where steps from {self.next} to {self.steps - 1} are left: "
-                                     "no step comes twice")
+            raise ParticipationError(
+                f"the batch of step {step} was asked for, where steps from {self.next} to {self.steps - 1} are left: "
+                "no step comes twice"
+            )
         batch = self._batches.of(step)
         self.handed = step
         if not self._follows:
@@ -82,8 +84,10 @@ class Sampler:
     def follow(self, step: int) -> None:
         """From now on somebody else says when a step is over: the optimizer, whose next step this is."""
         if step < self.next:
-            raise ParticipationError(f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
-                                     "the one that went with them, and the run cannot go on with it")
+            raise ParticipationError(
+                f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
+                "the one that went with them, and the run cannot go on with it"
+            )
         self._follows = True
         self._over(step)
 
@@ -115,9 +119,19 @@ def make(plan: "Plan", records: int, node: str, state: str | os.PathLike[str] | 
     records = int(records)
     secret = plan.scheme != "cyclic"
     if secret and state is None and seed is None:
-        raise ValueError("the batches of this export are drawn in secret: give a state, a file for their key (or a seed, for a simulation)")
+        raise ValueError(
+            "the batches of this export are drawn in secret: give a state, a file for their key (or a seed, for a simulation)"
+        )
     path = None if state is None else os.fspath(state)
-    head = {"format": FORMAT, "export": plan.hash, "node": node, "records": records, "scheme": plan.scheme, "key": None, "next": 0}
+    head = {
+        "format": FORMAT,
+        "export": plan.hash,
+        "node": node,
+        "records": records,
+        "scheme": plan.scheme,
+        "key": None,
+        "next": 0,
+    }
     kept = None if path is None else durable.read_json(path)
     if kept is not None:
         _same(kept, head, str(path))
@@ -131,8 +145,13 @@ def make(plan: "Plan", records: int, node: str, state: str | os.PathLike[str] | 
 
 
 def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
-    for name, says in (("format", "is no state of batches"), ("export", "is of another export"), ("node", "is another node's"),
-                       ("scheme", "is of another export"), ("records", "is for another number of records")):
+    for name, says in (
+        ("format", "is no state of batches"),
+        ("export", "is of another export"),
+        ("node", "is another node's"),
+        ("scheme", "is of another export"),
+        ("records", "is for another number of records"),
+    ):
         if kept.get(name) != wanted[name]:
             raise ExportError(f"{path} {says}: {kept.get(name)!r}, not {wanted[name]!r}")
 
@@ -140,7 +159,11 @@ def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
 def _batches(plan: "Plan", records: int, key: bytes) -> draw.Batches:
     if plan.scheme in ("poisson", "bins"):
         s = plan.manifest["sampling"]
-        return draw.Poisson(records, s["groups"], s["probability"], key) if plan.scheme == "poisson" else draw.Bins(records, s["groups"], key)
+        return (
+            draw.Poisson(records, s["groups"], s["probability"], key)
+            if plan.scheme == "poisson"
+            else draw.Bins(records, s["groups"], key)
+        )
     if plan.scheme != "cyclic":
         raise ExportError(f"the sampling {plan.scheme!r} is not known to this version")
     if plan.schema == "patterns":
@@ -149,10 +172,14 @@ def _batches(plan: "Plan", records: int, key: bytes) -> draw.Batches:
         windows = math.ceil(plan.steps / (plan.b * plan.k))  # more than one where a run is longer than k·b
         batches = draw.Turns(records, plan.b, plan.k, windows)
     elif plan.schema in ("single", "min-sep"):
-        batches = draw.Turns(records, plan.steps if plan.schema == "single" else max(plan.b, math.ceil(plan.steps / plan.k)), plan.k, 1)
+        batches = draw.Turns(
+            records, plan.steps if plan.schema == "single" else max(plan.b, math.ceil(plan.steps / plan.k)), plan.k, 1
+        )
     else:
         raise ExportError(f"the schema {plan.schema!r} is not known to this version")
     if records < batches.batches:
-        raise ParticipationError(f"{records} records cannot be cut into {batches.batches} batches that are never empty: make an export "
-                                 "with a smaller b")
+        raise ParticipationError(
+            f"{records} records cannot be cut into {batches.batches} batches that are never empty: make an export "
+            "with a smaller b"
+        )
     return batches

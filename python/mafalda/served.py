@@ -40,8 +40,9 @@ class RemoteNoise(Noise):
         self._place = _place(self._try(lambda c: c.state()))
         return self._place
 
-    def blocks(self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None,
-               ) -> Iterator[tuple[int, np.ndarray]]:
+    def blocks(
+        self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
         dtype = np.dtype(dtype).newbyteorder("<")
         if dtype.str not in ("<f8", "<f4"):
             raise ValueError(f"rows come as float64 or float32, not as {dtype}")
@@ -104,7 +105,9 @@ class RemoteNoise(Noise):
         if hello["node"] != self.node:
             raise ExportError(f"the noise server is that of {hello['node']!r}, not of {self.node!r}")
         if hello["dim"] != self.dim:
-            raise ExportError(f"the noise server draws {hello['dim']} numbers a row, the model has {self.dim} parameters: has it changed its size?")
+            raise ExportError(
+                f"the noise server draws {hello['dim']} numbers a row, the model has {self.dim} parameters: has it changed its size?"
+            )
         if not hello["noise_std"] >= self.std:
             raise ExportError(f"the noise server has a noise level of {hello['noise_std']}, not {self.std}")
 
@@ -112,13 +115,29 @@ class RemoteNoise(Noise):
 class ServedNoise(RemoteNoise):
     """The noise of a state, with a server of its own: made by Plan.noise."""
 
-    def __init__(self, plan: "Plan", node: str, dim: int, std: float, state: str, *, given_std: float | None = None,
-                 binary: str | None = None, new: bool | None = None, counter: str | os.PathLike[str] | None = None,
-                 key: str | os.PathLike[str] | None = None, peers: str | os.PathLike[str] | None = None,
-                 runs: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self,
+        plan: "Plan",
+        node: str,
+        dim: int,
+        std: float,
+        state: str,
+        *,
+        given_std: float | None = None,
+        binary: str | None = None,
+        new: bool | None = None,
+        counter: str | os.PathLike[str] | None = None,
+        key: str | os.PathLike[str] | None = None,
+        peers: str | os.PathLike[str] | None = None,
+        runs: str | os.PathLike[str] | None = None,
+    ) -> None:
         there = os.path.exists(state)
         if new is not None and new == there:
-            raise ExportError(f"the state {state} is there already: without new=True it goes on" if new else f"there is no state {state}")
+            raise ExportError(
+                f"the state {state} is there already: without new=True it goes on"
+                if new
+                else f"there is no state {state}"
+            )
         self._new = not there
         arguments = [plan.directory, "--node", node] if node else [plan.directory]
         arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
@@ -149,12 +168,19 @@ class ServedNoise(RemoteNoise):
         return super()._try(ask)
 
 
-def noise_at(plan: "Plan", node: str, dim: int, address: str | tuple[str, int], token: str | None = None,
-             timeout: float | None = 600.0) -> RemoteNoise:
+def noise_at(
+    plan: "Plan",
+    node: str,
+    dim: int,
+    address: str | tuple[str, int],
+    token: str | None = None,
+    timeout: float | None = 600.0,
+) -> RemoteNoise:
     """The noise of a server that is running: address is the path of a Unix socket, or (host, port) with its token.
 
     For the ranks of a sharded model, which all take blocks of one row, and for systems without Unix sockets.
     """
+
     def dial() -> Client:
         unix = isinstance(address, str)
         try:

@@ -19,8 +19,10 @@ def binary(given: str | None = None) -> str:
     name = given or os.environ.get("MAFALDA") or "mafalda"
     found = shutil.which(name)
     if found is None:
-        raise ServerError(f"the program {name!r} is not there: real noise comes from `mafalda noise serve`. Put mafalda on the PATH, "
-                          "name it by $MAFALDA, or by binary=…")
+        raise ServerError(
+            f"the program {name!r} is not there: real noise comes from `mafalda noise serve`. Put mafalda on the PATH, "
+            "name it by $MAFALDA, or by binary=…"
+        )
     return found
 
 
@@ -33,7 +35,9 @@ class Server:
 
     def __init__(self, program: str | None, arguments: list[str], state: str) -> None:
         if not hasattr(socket, "AF_UNIX"):
-            raise ServerError("there are no Unix sockets here: start `mafalda noise serve --listen 127.0.0.1:PORT` and use mafalda.noise_at")
+            raise ServerError(
+                "there are no Unix sockets here: start `mafalda noise serve --listen 127.0.0.1:PORT` and use mafalda.noise_at"
+            )
         name = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:24]
         self.socket = os.path.join(_folder(), name + ".socket")
         self._command = [binary(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]

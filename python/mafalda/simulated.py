@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 PART = 64 * CHUNK  # coordinates that are made at a time
-KEPT = 1 << 26     # numbers of earlier rows of a dense strategy that are kept; beyond, they are made again
+KEPT = 1 << 26  # numbers of earlier rows of a dense strategy that are kept; beyond, they are made again
 
 
 class SimulatedNoise(Noise):
@@ -44,8 +44,9 @@ class SimulatedNoise(Noise):
     def place(self) -> Place:
         return Place(self._next, None if self._row is None else self._next - 1, self._sending, self._unsent)
 
-    def blocks(self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None,
-               ) -> Iterator[tuple[int, np.ndarray]]:
+    def blocks(
+        self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
         length = check_part(step, self.dim, offset, length)
         if step != self.place.issued:
             self._issue(step)

@@ -38,9 +38,21 @@ class PrivateOptimizer:
     Attributes: noise, sampler, size, step_number (the step whose gradients are taken now).
     """
 
-    def __init__(self, optimizer: "torch.optim.Optimizer", plan: "Plan", *, node: str, clip: float | None = None, state: Any = None,
-                 seed: int | None = None, sampler: "Sampler | None" = None, size: float | None = None, loader: Any = None, chunk: int = 64,
-                 **options: Any) -> None:
+    def __init__(
+        self,
+        optimizer: "torch.optim.Optimizer",
+        plan: "Plan",
+        *,
+        node: str,
+        clip: float | None = None,
+        state: Any = None,
+        seed: int | None = None,
+        sampler: "Sampler | None" = None,
+        size: float | None = None,
+        loader: Any = None,
+        chunk: int = 64,
+        **options: Any,
+    ) -> None:
         self.optimizer, self.plan, self.sampler = optimizer, plan, sampler
         self.parameters = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
         self.clip = checked_clip(plan, clip)
@@ -67,7 +79,9 @@ class PrivateOptimizer:
         mine = {id(p) for p in self.parameters}
         theirs = {id(p) for p in model.parameters() if p.requires_grad}
         if mine != theirs:
-            raise ExportError("the model's parameters are not those of the optimizer: gradients of some would go out without noise")
+            raise ExportError(
+                "the model's parameters are not those of the optimizer: gradients of some would go out without noise"
+            )
         self._count += len(inputs)
         sums = clipped_sum(model, self.parameters, loss, inputs, targets, self.clip, self._chunk)
         if self._sums is None:
@@ -82,7 +96,9 @@ class PrivateOptimizer:
         The row belongs to this gradient from then on. After a crash the next step is t+1, whatever became of this one.
         """
         if closure is not None:
-            raise ValueError("closures evaluate gradients again, in one step: that is more than one gradient under one row")
+            raise ValueError(
+                "closures evaluate gradients again, in one step: that is more than one gradient under one row"
+            )
         t = self.step_number
         if t >= self.noise.steps:
             raise StepError(f"all {self.noise.steps} steps are done: more would need another export")
@@ -117,8 +133,10 @@ class PrivateOptimizer:
         handed, wanted = self.sampler.handed, len(self.sampler.batch(t)) if not self._ahead else None
         self.sampler.handed = handed
         if handed != t and not (self._ahead and handed > t):
-            raise ParticipationError(f"the gradients of step {t} are not of the sampler's batch {t} (it handed out that of step {handed} last): "
-                                     "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to")
+            raise ParticipationError(
+                f"the gradients of step {t} are not of the sampler's batch {t} (it handed out that of step {handed} last): "
+                "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to"
+            )
         if wanted is not None and self._count != wanted:
             raise ParticipationError(f"gradients of {self._count} records came in step {t}, whose batch has {wanted}")
 
@@ -129,7 +147,12 @@ class PrivateOptimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """The optimizer's, with the step, the export and the node. No secret: that is in the noise's state."""
-        return {"optimizer": self.optimizer.state_dict(), "step": self.step_number, "export": self.plan.hash, "node": self.noise.node}
+        return {
+            "optimizer": self.optimizer.state_dict(),
+            "step": self.step_number,
+            "export": self.plan.hash,
+            "node": self.noise.node,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on from a checkpoint, with the row that is next: no row comes a second time, whatever the checkpoint says.
@@ -140,11 +163,15 @@ class PrivateOptimizer:
         if state["export"] != self.plan.hash or state["node"] != self.noise.node:
             raise ExportError(f"the checkpoint is of node {state['node']!r} and export {state['export']}")
         if state["step"] > self.step_number:
-            raise StepError(f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the noise state is not the "
-                            "one of this run, and its rows would be used twice")
+            raise StepError(
+                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the noise state is not the "
+                "one of this run, and its rows would be used twice"
+            )
         if state["step"] < self.step_number:
-            warnings.warn(f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the steps in between are spent",
-                          stacklevel=2)
+            warnings.warn(
+                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the steps in between are spent",
+                stacklevel=2,
+            )
         self.optimizer.load_state_dict(state["optimizer"])
 
     def close(self) -> None:
@@ -156,7 +183,9 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
     """Adds a step's row to tensors that have dim numbers together, on their device, a block at a time."""
     flats = [t.view(-1) for t in tensors]
     if sum(f.numel() for f in flats) != noise.dim:
-        raise ExportError(f"the model has {sum(f.numel() for f in flats)} parameters, the noise {noise.dim}: has the model changed its size?")
+        raise ExportError(
+            f"the model has {sum(f.numel() for f in flats)} parameters, the noise {noise.dim}: has the model changed its size?"
+        )
     dtype = "float64" if any(f.dtype == torch.float64 for f in flats) else "float32"
     starts, at = [], 0
     for f in flats:
@@ -189,7 +218,9 @@ def checked_size(plan: "Plan", sampler: "Sampler | None", size: float | None, no
     """The public number that sums are divided by."""
     if sampler is None:
         if plan.scheme != "cyclic":
-            raise ParticipationError("the batches of this export are drawn in secret: make the optimizer with sampler=plan.sampler(…)")
+            raise ParticipationError(
+                "the batches of this export are drawn in secret: make the optimizer with sampler=plan.sampler(…)"
+            )
         if size is None or not size > 0:
             raise ValueError("give the sampler (plan.sampler), or size, the public size of a batch")
         return float(size)
@@ -206,5 +237,7 @@ def check_loader(plan: "Plan", loader: Any, sampler: "Sampler | None") -> None:
     if isinstance(batches, Sampler) and batches.plan.hash == plan.hash and (sampler is None or batches is sampler):
         return
     kind = type(getattr(loader, "sampler", None)).__name__
-    raise ParticipationError(f"the loader draws its own batches ({kind}): the export is private for other ones. Use "
-                             "DataLoader(dataset, batch_sampler=plan.sampler(len(dataset), …))")
+    raise ParticipationError(
+        f"the loader draws its own batches ({kind}): the export is private for other ones. Use "
+        "DataLoader(dataset, batch_sampler=plan.sampler(len(dataset), …))"
+    )

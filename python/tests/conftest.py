@@ -41,9 +41,16 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
     if "space" in changes:
         with open(os.path.join(folder, "pairs.csv"), "w", newline="") as f:
             f.write("label,label,std\na,b,0.5\nd,a,0.25\n")
-    manifest = {"version": "test", "graph": {"nodes": len(nodes)}, "workload": "model", "steps": steps, "strategy": said,
-                "participation": {"schema": "cyclic", "k": k, "b": b},
-                "privacy": {"mu": 1.0, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0}, "sampling": {"scheme": "cyclic"}}
+    manifest = {
+        "version": "test",
+        "graph": {"nodes": len(nodes)},
+        "workload": "model",
+        "steps": steps,
+        "strategy": said,
+        "participation": {"schema": "cyclic", "k": k, "b": b},
+        "privacy": {"mu": 1.0, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
+        "sampling": {"scheme": "cyclic"},
+    }
     manifest.update(changes)
     manifest = {key: value for key, value in manifest.items() if value is not None}
     return seal(folder, manifest)
@@ -68,8 +75,24 @@ def out(request, tmp_path):
     if param is None or "real" not in param.params.values():
         return write(tmp_path / "out")
     (tmp_path / "cycle.edges").write_text("a b\nb c\nc d\nd a\n")
-    subprocess.run([REAL, "optimize", "--graph", str(tmp_path / "cycle.edges"), "--T", "12", "-k", "3", "--mu", "1", "-o", str(tmp_path / "out")],
-                   check=True, capture_output=True)
+    subprocess.run(
+        [
+            REAL,
+            "optimize",
+            "--graph",
+            str(tmp_path / "cycle.edges"),
+            "--T",
+            "12",
+            "-k",
+            "3",
+            "--mu",
+            "1",
+            "-o",
+            str(tmp_path / "out"),
+        ],
+        check=True,
+        capture_output=True,
+    )
     return str(tmp_path / "out")
 
 

@@ -35,9 +35,21 @@ class Fake:
 
     def place(self):
         p = self.noise.place
-        return json.dumps({"protocol": 1, "export": self.plan.hash, "node": self.noise.node, "steps": self.noise.steps, "dim": self.noise.dim,
-                           "noise_std": self.noise.std, "private": True, "next": p.next, "issued": p.issued, "sending": self.state["sending"],
-                           "unsent": list(p.unsent)})
+        return json.dumps(
+            {
+                "protocol": 1,
+                "export": self.plan.hash,
+                "node": self.noise.node,
+                "steps": self.noise.steps,
+                "dim": self.noise.dim,
+                "noise_std": self.noise.std,
+                "private": True,
+                "next": p.next,
+                "issued": p.issued,
+                "sending": self.state["sending"],
+                "unsent": list(p.unsent),
+            }
+        )
 
     def answer(self, words):
         """The line and the bytes of a reply."""
@@ -50,7 +62,9 @@ class Fake:
                 self.keep()
             dtype = {"float64": "<f8", "float32": "<f4"}[words[2]]
             offset, length = (int(w) for w in words[3:5]) if len(words) > 3 else (0, self.noise.dim)
-            data = np.concatenate([b for _, b in self.noise.blocks(t, dtype=dtype, offset=offset, length=length)]).tobytes()
+            data = np.concatenate(
+                [b for _, b in self.noise.blocks(t, dtype=dtype, offset=offset, length=length)]
+            ).tobytes()
             return f"row {t} {words[2]} {offset} {length} {len(data)}", data
         if words[0] == "unsent":
             if t == place.issued and self.state["sending"]:

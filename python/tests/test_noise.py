@@ -35,15 +35,24 @@ def test_rows_are_those_of_the_inverse(tmp_path, kind):
     z = np.stack([generator.normals(key, t, 0, 5000) for t in range(12)])
     rows = np.stack([row for _, row in plan.noise("a", 5000, seed=7)])
     assert np.allclose(rows, np.linalg.inv(strategy(kind, 12)[0]) @ z, atol=1e-12)
-    part = np.concatenate([generator.normals(key, 3, 0, 17), generator.normals(key, 3, 17, 4900), generator.normals(key, 3, 4917, 83)])
+    part = np.concatenate(
+        [generator.normals(key, 3, 0, 17), generator.normals(key, 3, 17, 4900), generator.normals(key, 3, 4917, 83)]
+    )
     assert (part == z[3]).all()
 
 
 def test_golden():
     """TestGolden of package noise in Go."""
     row = generator.normals(generator.seeded_key(1, "node"), 2, 0, 5000)
-    for i, want in {0: -0.943225042052659, 1: -0.7442983499461219, 123: 0.21334255538741906, 124: -0.11410073298090606,
-                    4095: -0.38370247939053903, 4096: 0.5613412576575337, 4999: 0.9002613918101834}.items():
+    for i, want in {
+        0: -0.943225042052659,
+        1: -0.7442983499461219,
+        123: 0.21334255538741906,
+        124: -0.11410073298090606,
+        4095: -0.38370247939053903,
+        4096: 0.5613412576575337,
+        4999: 0.9002613918101834,
+    }.items():
         assert row[i] == want
 
 
@@ -72,7 +81,9 @@ def test_contract(noise):
     assert (noise.row(0) == first).all()  # a resend
     assert (noise.row(0, dtype=np.float32) == first.astype(np.float32)).all()
     parts = list(noise.blocks(0, size=300, offset=100, length=800))
-    assert [at for at, _ in parts] == [100, 400, 700] and (np.concatenate([p for _, p in parts]) == first[100:900]).all()
+    assert [at for at, _ in parts] == [100, 400, 700] and (
+        np.concatenate([p for _, p in parts]) == first[100:900]
+    ).all()
     with pytest.raises(mafalda.StepError, match="changed its size"):
         list(noise.blocks(0, offset=500, length=501))
     for step in (2, 5, -1):
@@ -165,7 +176,10 @@ def test_a_server_that_was_left_behind_is_taken_over(out, tmp_path, program):
     plan, state = mafalda.load(out), tmp_path / "state"
     left = plan.noise("a", 300, state=state, binary=program)
     first = left.row(0)
-    process, left._server._process = left._server._process, None  # as if the node had been killed: nobody ends its server
+    process, left._server._process = (
+        left._server._process,
+        None,
+    )  # as if the node had been killed: nobody ends its server
     left._end.detach()
     left._client._sock.close()
     left._server._lock.close()

@@ -30,7 +30,9 @@ def made(plan, **options):
 def test_the_same_steps_as_without_opacus(out):
     plan = mafalda.load(out)
     wrapped, x, y, _, loader = made(plan)
-    theirs = MafaldaOptimizer(torch.optim.SGD(wrapped.parameters(), lr=0.1), plan=plan, node="a", seed=1, max_grad_norm=0.5, loader=loader)
+    theirs = MafaldaOptimizer(
+        torch.optim.SGD(wrapped.parameters(), lr=0.1), plan=plan, node="a", seed=1, max_grad_norm=0.5, loader=loader
+    )
     torch.manual_seed(0)
     model = torch.nn.Linear(5, 3)
     sampler = plan.sampler(12, node="a")
@@ -58,8 +60,14 @@ def test_poisson_loaders(tmp_path, out):
         MafaldaOptimizer(sgd, plan=plan, node="a", seed=1)
     privacy = {"epsilon": 2, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0}
     for groups, probability, taken in ((1, 0.25, True), (2, 0.25, False), (1, 0.2, False)):
-        secret = mafalda.load(write(tmp_path / f"p{groups}{probability}", "identity", privacy=privacy,
-                                    sampling={"scheme": "poisson", "groups": groups, "probability": probability, "rounds": 12 // groups}))
+        secret = mafalda.load(
+            write(
+                tmp_path / f"p{groups}{probability}",
+                "identity",
+                privacy=privacy,
+                sampling={"scheme": "poisson", "groups": groups, "probability": probability, "rounds": 12 // groups},
+            )
+        )
         if taken:
             optimizer = MafaldaOptimizer(sgd, plan=secret, node="a", seed=1, loader=drawn, expected_batch_size=3)
             assert optimizer.noise_multiplier == 1
@@ -71,7 +79,9 @@ def test_poisson_loaders(tmp_path, out):
 def test_checkpoint_ahead(out):
     plan = mafalda.load(out)
     wrapped, _, _, _, loader = made(plan)
-    optimizer = MafaldaOptimizer(torch.optim.SGD(wrapped.parameters(), lr=0.1), plan=plan, node="a", seed=1, loader=loader)
+    optimizer = MafaldaOptimizer(
+        torch.optim.SGD(wrapped.parameters(), lr=0.1), plan=plan, node="a", seed=1, loader=loader
+    )
     checkpoint = optimizer.state_dict()
     checkpoint["mafalda"]["step"] = 3
     with pytest.raises(mafalda.StepError):

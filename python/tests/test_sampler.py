@@ -13,11 +13,25 @@ SECRET = {"privacy": {"epsilon": 2, "delta": 1e-6, "clip": 1.0, "adjacency": "ze
 
 
 def poisson(folder, groups=2, probability=0.25):
-    return write(folder, "identity", sampling={"scheme": "poisson", "groups": groups, "probability": probability, "rounds": 12 // groups}, **SECRET)
+    return write(
+        folder,
+        "identity",
+        sampling={"scheme": "poisson", "groups": groups, "probability": probability, "rounds": 12 // groups},
+        **SECRET
+    )
 
 
-@pytest.mark.parametrize("schema, k, b, records", [("cyclic", 3, 4, 10), ("cyclic", 2, 2, 13), ("single", 1, 12, 25), ("min-sep", 2, 5, 9),
-                                                   ("min-sep", 3, 2, 8), ("patterns", 2, 1, 7)])
+@pytest.mark.parametrize(
+    "schema, k, b, records",
+    [
+        ("cyclic", 3, 4, 10),
+        ("cyclic", 2, 2, 13),
+        ("single", 1, 12, 25),
+        ("min-sep", 2, 5, 9),
+        ("min-sep", 3, 2, 8),
+        ("patterns", 2, 1, 7),
+    ],
+)
 def test_every_record_keeps_the_promise(tmp_path, schema, k, b, records):
     """Against the definition: the steps of each record, compared with the schema one by one."""
     patterns = [[0, 5], [1, 2], [3, 11]]
@@ -76,13 +90,20 @@ def test_a_shuffling_loader_is_found_out(out):
 
 def test_ledger(tmp_path, out):
     plan = mafalda.load(out)
-    for batches, says in (([(0, [1]), (2, [1])], "4 apart"), ([(0, [1]), (0, [2])], "only go up"), ([(0, [16])], "none of the 16"),
-                          ([(0, [1, 1])], "twice"), ([(12, [1])], "of 12")):
+    for batches, says in (
+        ([(0, [1]), (2, [1])], "4 apart"),
+        ([(0, [1]), (0, [2])], "only go up"),
+        ([(0, [16])], "none of the 16"),
+        ([(0, [1, 1])], "twice"),
+        ([(12, [1])], "of 12"),
+    ):
         ledger = plan.ledger(16)
         with pytest.raises(mafalda.ParticipationError, match=says):
             for step, batch in batches:
                 ledger.admit(step, batch)
-    long = mafalda.load(write(tmp_path / "long", k=2, b=4)).ledger(4)  # windows of 2 turns: with a missed one in between, too
+    long = mafalda.load(write(tmp_path / "long", k=2, b=4)).ledger(
+        4
+    )  # windows of 2 turns: with a missed one in between, too
     long.admit(0, [0])
     with pytest.raises(mafalda.ParticipationError, match="2 times"):
         long.admit(8, [0])
@@ -140,7 +161,9 @@ def test_poisson(tmp_path):
 
 def test_bins(tmp_path):
     sampling = {"scheme": "bins", "groups": 4, "probability": 1, "rounds": 3}
-    sampler = mafalda.load(write(tmp_path / "out", "identity", sampling=sampling, **SECRET)).sampler(1000, node="a", seed=1)
+    sampler = mafalda.load(write(tmp_path / "out", "identity", sampling=sampling, **SECRET)).sampler(
+        1000, node="a", seed=1
+    )
     batches = list(sampler)
     assert sampler.expected == 250 and batches[:4] == batches[4:8] and sorted(sum(batches[:4], [])) == list(range(1000))
     assert len({len(b) for b in batches[:4]}) > 1

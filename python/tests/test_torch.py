@@ -60,7 +60,9 @@ def test_steps_are_the_definition(out):
     rows = plan.noise("a", 39, seed=1)
     sampler = plan.sampler(12, node="a")
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_sampler=sampler)
-    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", clip=0.5, seed=1, sampler=sampler, loader=loader)
+    private = plan.make_private(
+        torch.optim.SGD(model.parameters(), lr=0.1), node="a", clip=0.5, seed=1, sampler=sampler, loader=loader
+    )
     for t, (a, b) in enumerate(loader):
         assert private.step_number == t and torch.equal(a, x[t % 4 :: 4])
         update = (one_by_one(model, a, b, 0.5).numpy() + rows.row(t)) / 3
@@ -92,8 +94,14 @@ def test_what_is_refused(tmp_path, out):
         plan.make_private(sgd, node="a", seed=1)
     with pytest.raises(mafalda.ExportError, match="node 'b'"):
         plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="b"))
-    secret = mafalda.load(write(tmp_path / "poisson", "identity", privacy={"epsilon": 2, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
-                                sampling={"scheme": "poisson", "groups": 1, "probability": 0.25, "rounds": 12}))
+    secret = mafalda.load(
+        write(
+            tmp_path / "poisson",
+            "identity",
+            privacy={"epsilon": 2, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
+            sampling={"scheme": "poisson", "groups": 1, "probability": 0.25, "rounds": 12},
+        )
+    )
     with pytest.raises(mafalda.ParticipationError, match="in secret"):
         secret.make_private(sgd, node="a", seed=1, size=3)
     private = plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"))
@@ -119,7 +127,13 @@ def test_checkpoints(tmp_path, out, program):
     def opened(state="noise"):
         model, _, _ = made()
         sampler = plan.sampler(12, node="a", state=tmp_path / f"{state}.batches")
-        return plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), node="a", state=tmp_path / state, binary=program, sampler=sampler)
+        return plan.make_private(
+            torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9),
+            node="a",
+            state=tmp_path / state,
+            binary=program,
+            sampler=sampler,
+        )
 
     private = opened()
     private.step(), private.step()
@@ -137,7 +151,9 @@ def test_checkpoints(tmp_path, out, program):
     with pytest.raises(mafalda.StepError, match="used twice"):
         fresh.load_state_dict(checkpoint)
     fresh.close()
-    (tmp_path / "noise").unlink()  # the noise state is lost, the batches are not: a new key must not begin in the middle
+    (
+        tmp_path / "noise"
+    ).unlink()  # the noise state is lost, the batches are not: a new key must not begin in the middle
     with pytest.raises(mafalda.ParticipationError, match="another state"):
         opened()
 
