@@ -45,7 +45,7 @@ type classSearch struct {
 	progress  func(phase string, fraction float64)
 
 	found []Fitting     // in the order of the search
-	bands *mat.SymDense // X of the last bands, whose zeros are those of more bands, too
+	bands *mat.SymDense // where patterns do not overlap: X of the last bands, whose zeros are those of more bands, too
 }
 
 // least returns the least loss so far of strategies that keep no more numbers; +Inf before there is one.
@@ -171,7 +171,9 @@ func (s *classSearch) bandsOf(ctx context.Context, w int) error {
 	if err != nil {
 		return fmt.Errorf("optimizing the strategy of %s: %w", ClassText(c), err)
 	}
-	s.bands = strategy.GramOf(r.Strategy)
+	if participation.IsPartition(s.schema) {
+		s.bands = strategy.GramOf(r.Strategy)
+	}
 	if bound = math.Max(bound, r.ClassBound); bound >= best {
 		return nil
 	}

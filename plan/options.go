@@ -73,7 +73,7 @@ func (o Options) filled(p Problem) Options {
 func (o Options) check(p Problem) error {
 	steps := p.Schema.Steps()
 	for _, check := range []func(Problem) error{o.checkSampling, o.checkClass, o.checkObjective, o.checkStart,
-		o.checkLong} {
+		o.checkLong, o.checkSharing} {
 		if err := check(p); err != nil {
 			return err
 		}

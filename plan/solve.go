@@ -42,6 +42,8 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
 	switch {
+	case p.Sharing != nil:
+		err = s.sharing(ctx)
 	case o.Sampling == participation.Poisson:
 		err = s.poisson(ctx)
 	case o.Sampling == participation.Bins:
@@ -176,11 +178,8 @@ func (s *solver) objective() factorize.Objective {
 // optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
 // holds for the schema, too.
 func (s *solver) optimum(ctx context.Context) error {
-	kept := &checkpoints{path: s.Options.Checkpoint, steps: s.schema().Steps(), kept: -1,
-		warn: func(format string, args ...any) { s.note(true, format, args...) }}
-	if kept.path != "" {
-		kept.key = s.Problem.Key()
-	}
+	steps := s.schema().Steps()
+	kept := s.checkpoints(steps, steps)
 	start, err := s.start(kept)
 	if err != nil {
 		return err
@@ -189,7 +188,7 @@ func (s *solver) optimum(ctx context.Context) error {
 	s.Optimum, err = factorize.Dense{}.Optimize(ctx, s.objective(), participation.Relaxation(s.schema()),
 		factorize.Options{Gap: s.Options.Tolerance, Start: start, Progress: func(it factorize.Iteration) {
 			s.iteration(it)
-			kept.keep(it)
+			kept.keep(checkpointHeader{Iterations: it.Count}, it.X)
 		}})
 	if err != nil {
 		return fmt.Errorf("optimizing: %w", err)

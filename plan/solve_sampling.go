@@ -88,10 +88,10 @@ func (s *solver) dense(ctx context.Context, schema participation.Schema,
 func (s *solver) private() error {
 	o := s.Options
 	var err error
-	switch o.Sampling {
-	case participation.Poisson:
+	switch {
+	case o.Sampling == participation.Poisson:
 		return s.privateBands()
-	case participation.Bins:
+	case o.Sampling == participation.Bins:
 		return s.privateBins()
 	}
 	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
@@ -105,7 +105,7 @@ func (s *solver) private() error {
 		return nil
 	}
 	s.Sampling = &export.Sampling{Scheme: o.Sampling.String()}
-	if s.Optimum == nil || !participation.IsPartition(s.schema()) {
+	if s.Optimum == nil || s.Space != nil || !participation.IsPartition(s.schema()) {
 		return nil
 	}
 	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss
@@ -149,7 +149,9 @@ func (s *solver) privateBands() error {
 			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
 	}
 	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
-	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
+	if s.Space == nil {
+		s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
+	}
 	return err
 }
 

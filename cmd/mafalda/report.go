@@ -39,6 +39,9 @@ func (r *report) print() error {
 		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
 	}
 	r.line("participation  %v", p.Schema)
+	if m.Space != nil {
+		r.sharing()
+	}
 	if m.Sampled() {
 		r.sampling()
 	}
@@ -51,6 +54,10 @@ func (r *report) print() error {
 		cli.BytesText(float64(m.PeakBytes)))
 	if out := r.flags.out; m.Files != nil {
 		r.line("written        %s (check it with: mafalda verify %s%s)", out, out, r.flags.networkFiles(p))
+		if m.TooLargeForGossip() {
+			r.line("               without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it",
+				export.MaxGossipEntries)
+		}
 	} else if out == "" {
 		r.line("written        nothing: use -o FOLDER to export the strategy")
 	}
@@ -59,6 +66,9 @@ func (r *report) print() error {
 
 // strategies compares strategies, and says how good the best one is.
 func (r *report) strategies() error {
+	if r.manifest.Space != nil {
+		return r.spaceAndTime()
+	}
 	table, bound := r.table, r.bound
 	if r.manifest.Sampled() {
 		table, bound = r.bands, r.compared

@@ -2,11 +2,13 @@
 package figures
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -75,9 +77,27 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 		p.Draw(draw.Crop(part, margin, -margin, margin, -margin))
 		left = right
 	}
-	_, err := canvas.WriteTo(w)
+	if filepath.Ext(name) != ".svg" {
+		_, err := canvas.WriteTo(w)
+		return err
+	}
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte(fixSVG.Replace(strings.Replace(svg.String(), "<g ", svgGround+"<g ", 1))))
 	return err
 }
+
+// svgGround makes the margins white, too, for readers with dark pages.
+const svgGround = `<rect width="100%" height="100%" fill="#FFFFFF" />` + "\n"
+
+// fixSVG repairs what vgsvg writes: fonts of the same widths are named, so that text ends where it was measured to end on
+// every reader's machine; bitmaps fill their rectangle, and have the type they are of.
+var fixSVG = strings.NewReplacer(
+	"font-family:Liberation Serif;", "font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;",
+	"<image ", `<image preserveAspectRatio="none" `,
+	"data:image/jpg;base64,iVBOR", "data:image/png;base64,iVBOR")
 
 const margin = 8 // points around every plot
 

@@ -54,6 +54,9 @@ func TestFiguresAreWritten(t *testing.T) {
 		if err := f.WriteAs(&svg, "x.svg"); err != nil || !strings.Contains(svg.String(), "<svg") {
 			t.Errorf("%s: %v", name, err)
 		}
+		if strings.Contains(svg.String(), "image/jpg") || !strings.Contains(svg.String(), "Times New Roman") {
+			t.Errorf("%s: an SVG that strict readers do not show, or with fonts of other widths", name)
+		}
 		if err := f.WriteAs(&svg, "x.pdf"); err == nil {
 			t.Errorf("%s: an unknown format was written", name)
 		}

@@ -27,7 +27,6 @@ type Axes struct {
 	Dots        bool    // mark the points, without a line between them
 	Marks       bool    // mark the points on the line
 	MaxY        float64 // 0: that of the highest curve; what is above is cut off
-	Beside      bool    // the legend stands beside the plot, not in it
 }
 
 // Lines draws curves in one plot. A curve without points is left out, and leaves its colour unused.
@@ -38,13 +37,13 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	p.Add(plotter.NewGrid())
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	low, high := math.Inf(1), math.Inf(-1)
-	drawn := 0
+	var names []string
 	colour := colours(curves)
 	for i, c := range curves {
 		if len(c.X) == 0 && len(c.Y) == 0 {
 			continue
 		}
-		drawn++
+		names = append(names, c.Name)
 		points, err := c.points(axes, c.Y)
 		if err != nil {
 			return nil, err
@@ -73,33 +72,34 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	if axes.MaxY > 0 && low >= axes.MaxY {
 		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
 	}
-	axes.scale(p, low, high, drawn)
-	p.Legend.Top = true
-	p.Legend.Padding = vg.Points(2)
-	p.Legend.XOffs, p.Legend.YOffs = -vg.Points(6), -vg.Points(6)
+	axes.scale(p, low, high)
 	f := &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}
-	if axes.Beside {
-		return f.legendBeside(), nil
+	if len(curves) > 1 {
+		return f.legendBeside(names), nil
 	}
 	return f, nil
 }
 
-// legendBeside moves the legend of a figure of one plot out of it, to the right.
-func (f *Figure) legendBeside() *Figure {
+// legendBeside moves the legend of a figure of one plot out of it, to the right, where it hides no data.
+func (f *Figure) legendBeside(names []string) *Figure {
 	p, legend := f.plots[0], plot.New()
 	legend.HideAxes()
 	legend.Legend, p.Legend = p.Legend, legend.Legend
-	legend.Legend.Left, legend.Legend.XOffs, legend.Legend.YOffs = true, 0, -vg.Points(36)
+	legend.Legend.Top, legend.Legend.Left = true, true
+	legend.Legend.XOffs, legend.Legend.YOffs = 0, -vg.Points(30)
 	legend.Legend.Padding = vg.Points(4)
-	return &Figure{plots: []*plot.Plot{p, legend}, widths: []float64{7, 2.5}, width: 9.5 * vg.Inch, height: f.height}
+	var width vg.Length
+	for _, name := range names {
+		width = max(width, legend.Legend.TextStyle.Width(name))
+	}
+	width = 1.1*width + legend.Legend.ThumbnailWidth + vg.Points(40) // a tenth for readers without this font
+	return &Figure{plots: []*plot.Plot{p, legend}, widths: []float64{float64(f.width), float64(width)},
+		width: f.width + width, height: f.height}
 }
 
-// scale sets the ranges and the ticks of both axes, for so many curves with values from low to high.
-func (a Axes) scale(p *plot.Plot, low, high float64, drawn int) {
-	room := 0.05 // above the highest curve, for the legend
-	if drawn > 1 && !a.Beside {
-		room += 0.06 * float64(drawn)
-	}
+// scale sets the ranges and the ticks of both axes, for values from low to high.
+func (a Axes) scale(p *plot.Plot, low, high float64) {
+	const room = 0.05 // above the highest curve
 	if a.LogY {
 		low /= 1.2
 		high = math.Min(high*math.Pow(math.Max(high/low, 1.5), room), math.MaxFloat64)
@@ -194,10 +194,24 @@ func decades(low, high float64) []plot.Tick {
 		if v := math.Pow(10, e); v >= low && v <= high {
 			t := plot.Tick{Value: v}
 			if math.Mod(e-first, step) == 0 {
-				t.Label = fmt.Sprintf("1e%d", int(e))
+				t.Label = power(int(e))
 			}
 			ticks = append(ticks, t)
 		}
 	}
 	return ticks
+}
+
+// power returns 10 to the e as people write it.
+func power(e int) string {
+	digits := []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")
+	label := "10"
+	for _, c := range strconv.Itoa(e) {
+		if c == '-' {
+			label += "⁻"
+		} else {
+			label += string(digits[c-'0'])
+		}
+	}
+	return label
 }

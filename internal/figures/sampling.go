@@ -34,7 +34,7 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 	title := fmt.Sprintf("Poisson sampling at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %v", source,
 		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), c.Levels.Delta)
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
-		MaxY: 2, Beside: true}, append(curves, best))
+		MaxY: 2}, append(curves, best))
 }
 
 func ratios(at []benchmarks.AtPrivacy) []float64 {
