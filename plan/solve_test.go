@@ -38,7 +38,7 @@ func TestSolveIsWhatItsRoomsSay(t *testing.T) {
 				t.Errorf("%+v, want %+v", s.Quality, want.Quality)
 			}
 			if s.LowerBound != optimum.LowerBound || s.Optimum.Loss != optimum.Loss ||
-				s.Gap < want.Loss/optimum.LowerBound-1 {
+				s.Gap < (want.Loss-optimum.LowerBound)/optimum.LowerBound {
 				t.Errorf("bound %v, optimum %v, gap %v", s.LowerBound, s.Optimum.Loss, s.Gap)
 			}
 			m := s.Manifest()

@@ -22,6 +22,7 @@ func InGroup(cmd *cobra.Command, heading string, flags ...string) {
 			panic(err) // a flag that does not exist
 		}
 	}
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, 0) })
 }
 
 // wrapHelp makes help list flags by their groups, and wraps them at the width of the terminal that it goes to.

@@ -37,7 +37,7 @@ func valueMeant(cmd *cobra.Command, text string) (question string) {
 		words, value := f.Annotations[wordsAnnotation], f.Value.String()
 		switch {
 		case question != "" || len(words) == 0 || slices.Contains(words, value):
-		case strings.Contains(text, strconv.Quote(value)) || strings.Contains(text, "--"+f.Name+" "+value+" "):
+		case strings.Contains(text, strconv.Quote(value)) || strings.Contains(text, "--"+f.Name+" "+value):
 			question = didYouMean(value, words)
 		}
 	})
