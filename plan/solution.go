@@ -23,8 +23,8 @@ type Solution struct {
 	Optimum *factorize.Result // of all strategies, or of a relaxation where patterns overlap; nil for many steps
 	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
 	Split   *factorize.Split  // of single nodes or groups, if they were asked for
-	Fitting []Fitting         // with Options.Budget: what OfClass was chosen from, and Options.Class is the choice
 	Space   *Space            // where nodes share noise: then Optimum and OfClass are for this noise between nodes
+	Fitting []Fitting         // with Options.Budget: what OfClass was chosen from, and Options.Class is the choice
 
 	Quality    factorize.Quality // of what Export writes
 	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known

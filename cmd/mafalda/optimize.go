@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/cli"
+	"mafalda/internal/cli/solutions"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -165,8 +166,9 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 			return err
 		}
 	case !f.quiet:
-		r := report{Writer: w, flags: f, solution: s, manifest: m}
-		if err := r.print(); err != nil {
+		r := solutions.Summary{Writer: w, Solution: s, Manifest: m, Privacy: &f.privacy, Out: f.out,
+			NetworkFiles: f.networkFiles(s.Problem)}
+		if err := r.Print(); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package solutions
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 )
 
 // sharing says who shares noise, and who puts together what they know.
-func (r *report) sharing() {
-	s := r.manifest.Space
+func (r *Summary) sharing() {
+	s := r.Manifest.Space
 	from := map[string]string{export.SecretsGossip: "the edges of the graph", export.SecretsAll: "all pairs of nodes"}[s.Secrets.Source]
 	if from == "" {
 		from = s.Secrets.Source
@@ -29,8 +29,8 @@ func (r *report) sharing() {
 }
 
 // spaceAndTime compares noise over nodes and steps with noise over steps alone, and says how good it is.
-func (r *report) spaceAndTime() error {
-	m := r.manifest
+func (r *Summary) spaceAndTime() error {
+	m := r.Manifest
 	name := "space and time"
 	if m.Status != optim.Converged.String() {
 		name += " (so far)"
@@ -65,8 +65,8 @@ func (r *report) spaceAndTime() error {
 }
 
 // spaceBounds says what is proven, and what a node draws.
-func (r *report) spaceBounds() {
-	m, s := r.manifest, r.manifest.Strategy
+func (r *Summary) spaceBounds() {
+	m, s := r.Manifest, r.Manifest.Strategy
 	r.line("between nodes  gap %s: no noise of these pairs has a smaller loss with this strategy, but for that",
 		cli.DecimalUp(m.Space.GapSpace, 2))
 	r.line("over time      gap %s: no strategy has a smaller loss with this noise between nodes, but for that",
