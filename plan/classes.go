@@ -157,13 +157,16 @@ func (s *classSearch) bandsOf(ctx context.Context, w int) error {
 	if s.interrupted(ctx) {
 		return nil
 	}
-	best := s.least(w - 1)
+	best, partition := s.least(w-1), participation.IsPartition(s.schema)
 	searching, stop := context.WithCancel(ctx)
 	defer stop()
 	bound := 0.0
 	c := factorize.Banded{Bandwidth: w}
 	r, err := c.Optimize(searching, s.objective, s.schema, factorize.Options{Gap: s.gap, Start: s.bands,
 		Progress: func(it factorize.Iteration) {
+			if !partition {
+				return // what the search bounds is not the class under the schema
+			}
 			if bound = math.Max(bound, it.LowerBound); bound >= best {
 				stop()
 			}
@@ -171,7 +174,7 @@ func (s *classSearch) bandsOf(ctx context.Context, w int) error {
 	if err != nil {
 		return fmt.Errorf("optimizing the strategy of %s: %w", ClassText(c), err)
 	}
-	if participation.IsPartition(s.schema) {
+	if partition {
 		s.bands = strategy.GramOf(r.Strategy)
 	}
 	if bound = math.Max(bound, r.ClassBound); bound >= best {
