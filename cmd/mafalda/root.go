@@ -26,7 +26,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(),
+	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newReportCmd(),
 		newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(),
 		newGraphCmd(), newEpsilonCmd(),
 		newVersionCmd())
