@@ -40,7 +40,9 @@ func (c *commandLine) on(name string, set bool) {
 	}
 }
 
-func (c *commandLine) leave(format string, args ...any) { c.left = append(c.left, fmt.Sprintf(format, args...)) }
+func (c *commandLine) leave(format string, args ...any) {
+	c.left = append(c.left, fmt.Sprintf(format, args...))
+}
 
 func (c *commandLine) done() report.Command {
 	r := report.Command{Line: strings.Join(c.words, " ")}

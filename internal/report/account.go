@@ -2,9 +2,11 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
+	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/study"
 	"mafalda/threat"
@@ -70,10 +72,15 @@ func views(trust string) string {
 	return trust
 }
 
-// askStudy lists the inputs of a study, but for hashes and what is empty.
+// askStudy lists the inputs of a study, but for hashes and what is empty or off.
 func (s *Section) askStudy(in study.Inputs) {
 	for _, i := range in {
-		if i.Value != "" && i.Name != "program" && !isHash(i.Value) {
+		var p export.Participation
+		switch {
+		case i.Value == "" || i.Value == "false" || i.Name == "program" || isHash(i.Value):
+		case json.Unmarshal([]byte(i.Value), &p) == nil && p.Schema != "":
+			s.ask(i.Name, "%s: at most k = %d times, b = %d steps apart", p.Schema, p.K, p.B)
+		default:
 			s.ask(i.Name, "%s", i.Value)
 		}
 	}
@@ -250,4 +257,3 @@ func (m *Map) hopEdges() (edges [][2]int, complete bool) {
 	}
 	return edges, len(attacked) == len(m.Labels)
 }
-

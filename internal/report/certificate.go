@@ -48,7 +48,7 @@ func (s *Section) certifyLoss(m *export.Manifest, say func(string, ...any)) {
 		nobody = "Where a record takes part once, no strategy for this graph, T and optimizer has"
 	}
 	say("%s a smaller loss than %s; this one has %s. The gap is %s: so much is left to gain, relatively, and no more.",
-		nobody, down(m.LowerBound), up(m.Loss), up(m.Gap))
+		nobody, down(m.LowerBound), upExactly(m.Loss), up(m.Gap))
 	if schema, err := m.Schema(); err == nil && !participation.IsPartition(schema) {
 		say("Patterns of participation overlap, so that no strategy need reach the bound.")
 	}

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"math"
 	"strings"
+
+	"mafalda/internal/figures"
 )
 
 // chart is a plot whose points say their numbers, in the colours of the page.
@@ -17,7 +19,8 @@ type chart struct {
 type series struct {
 	name   string
 	points []point
-	dots   bool // no line between them
+	dots   bool   // no line between them
+	method string // if it has a colour in all pictures
 }
 
 type point struct {
@@ -117,15 +120,38 @@ func (c chart) picture() (Picture, bool) {
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="group" aria-label="%s">`, chartWidth, chartHeight,
 		template.HTMLEscapeString(c.caption))
 	c.grid(&b, x, y)
+	legend := c.colours()
 	for i, s := range c.series {
-		s.draw(&b, i%colours, x, y)
+		s.draw(&b, legend[i].Colour, x, y)
 	}
 	b.WriteString(`</svg>`)
-	p := Picture{Caption: c.caption, SVG: template.HTML(b.String())}
+	return Picture{Caption: c.caption, SVG: template.HTML(b.String()), Legend: legend}, true
+}
+
+// colours are those of the methods, and for other series what is left.
+func (c chart) colours() []Mark {
+	taken := map[int]bool{}
+	var legend []Mark
 	for _, s := range c.series {
-		p.Names = append(p.Names, s.name)
+		at, known := figures.MethodColour(s.method)
+		if !known {
+			at = -1
+		}
+		taken[at] = true
+		legend = append(legend, Mark{s.name, at})
 	}
-	return p, true
+	next := 0
+	for i := range legend {
+		if legend[i].Colour >= 0 {
+			continue
+		}
+		for len(taken) <= colours && taken[next%colours] {
+			next++
+		}
+		legend[i].Colour = next % colours
+		next++
+	}
+	return legend
 }
 
 func (c chart) grid(b *strings.Builder, x, y axis) {

@@ -93,6 +93,6 @@ func (s *Section) draw(f figures.Named) error {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	s.Figures = append(s.Figures, Picture{Caption: captions(f.Name), SVG: picture, Still: f.Name == "matrices",
-		Names: []string{f.Name}})
+		Name: f.Name})
 	return nil
 }

@@ -61,7 +61,14 @@ type Picture struct {
 	Caption string
 	SVG     template.HTML
 	Still   bool // on the screen, a part that moves takes its place
-	Names   []string
+	Name    string
+	Legend  []Mark // of a chart
+}
+
+// Mark is a series of a chart and its colour, 0 to 6.
+type Mark struct {
+	Name   string
+	Colour int
 }
 
 // Command is what to type, and what has to be known of it.
@@ -76,7 +83,6 @@ type data struct {
 // Write writes the page.
 func (r *Report) Write(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"colour": func(i int) int { return i % colours },
 		"number": func(t Table, column int) bool { return column >= t.Words },
 	}).Parse(pageHTML)
 	if err != nil {

@@ -199,11 +199,11 @@
   // Marks of charts say their numbers.
   const tip = document.getElementById("tip");
   const say = (event) => {
-    const text = event.target.dataset && event.target.dataset.says;
-    tip.hidden = !text;
-    if (!text) return;
-    tip.textContent = text;
-    const r = event.target.getBoundingClientRect();
+    const mark = [event.target, document.activeElement].find((e) => e.dataset && e.dataset.says);
+    tip.hidden = !mark;
+    if (!mark) return;
+    tip.textContent = mark.dataset.says;
+    const r = mark.getBoundingClientRect();
     tip.style.top = `${window.scrollY + r.bottom + 8}px`;
     tip.style.left = `${Math.max(4, Math.min(window.scrollX + r.left, document.documentElement.clientWidth - tip.offsetWidth - 8))}px`;
   };

@@ -91,7 +91,7 @@ func lossChart(rows []Row, delta string) chart {
 		if !known {
 			i = len(c.series)
 			at[r["method"]] = i
-			c.series = append(c.series, series{name: r["method"]})
+			c.series = append(c.series, series{name: r["method"], method: r["method"]})
 		}
 		where := epsilons // without noise: at all
 		if e, err := strconv.ParseFloat(r["epsilon"], 64); err == nil {
@@ -210,9 +210,9 @@ func (s *Section) sampling(from *Source) error {
 		"replace-one adjacency"}
 	t := Table{Caption: "Squared error at the same privacy", Header: []string{"ε", "best number of bands",
 		"noise multiplier", "its error", "optimum in turn", "ratio"}}
-	bands := series{name: "best number of bands"}
+	bands := series{name: "best number of bands", method: "none"}
 	c := chart{caption: fmt.Sprintf("Error against ε, δ = %g", m.Delta), x: "ε", y: "squared error at (ε, δ)", logX: true,
-		logY: true, series: []series{{name: "certified optimum, in turn"}}}
+		logY: true, series: []series{{name: "certified optimum, in turn", method: "mafalda"}}}
 	for _, r := range m.Rows {
 		t.Rows = append(t.Rows, []string{plain(r.Epsilon), strconv.Itoa(r.Best.Bands), up(r.Best.NoiseMultiplier),
 			up(r.Best.Error), up(r.Cyclic), fmt.Sprintf("%.4f", r.Best.Ratio)})
@@ -221,11 +221,15 @@ func (s *Section) sampling(from *Source) error {
 		bands.points = append(bands.points, point{r.Epsilon, r.Best.Error, fmt.Sprintf("%d bands, ε = %g: error %s, %.4f "+
 			"of the optimum in turn", r.Best.Bands, r.Epsilon, up(r.Best.Error), r.Best.Ratio)})
 		for _, at := range r.Bands {
-			name := fmt.Sprintf("%d bands", at.Bands)
+			name := countOf(at.Bands, "band")
 			i := slices.IndexFunc(c.series, func(s series) bool { return s.name == name })
 			if i < 0 {
 				i = len(c.series)
-				c.series = append(c.series, series{name: name})
+				of := series{name: name}
+				if at.Bands == 1 {
+					of = series{name: name, method: "dp-d-sgd"}
+				}
+				c.series = append(c.series, of)
 			}
 			c.series[i].points = append(c.series[i].points, point{r.Epsilon, at.Error,
 				fmt.Sprintf("%s, ε = %g: error %s", name, r.Epsilon, up(at.Error))})

@@ -35,7 +35,7 @@ func (s *Section) pictures(dir string) error {
 			s.warn("%s is not shown: %v", name, err)
 			continue
 		}
-		s.Figures = append(s.Figures, Picture{Caption: captions(base), SVG: svg, Names: []string{name}})
+		s.Figures = append(s.Figures, Picture{Caption: captions(base), SVG: svg, Name: name})
 	}
 	return nil
 }
