@@ -80,7 +80,7 @@ func start() (b *browser, stop func(), err error) {
 		}
 		os.RemoveAll(profile)
 	}
-	time.AfterFunc(80*time.Second, func() { log.Fatal("chromium does not answer") })
+	time.AfterFunc(3*time.Minute, func() { log.Fatal("chromium does not answer") })
 	b = &browser{to: ours, from: bufio.NewReader(answers)}
 	var target struct{ TargetID string }
 	if err := b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target); err != nil {
@@ -294,10 +294,10 @@ func (b *browser) use() error {
 	}{
 		{"the map has a chosen attacker", nil, `document.querySelector(".map .self")`},
 		{"a click on another node chooses it", func() error {
-			if err := b.eval(`window.map = document.querySelector(".map"); map.scrollIntoView({block: "center"}); window.before = map.querySelector("select").value`, nil); err != nil {
+			if err := b.eval(`window.map = document.querySelector(".map"); map.querySelector(".node:not(.self)").scrollIntoView({block: "center"}); window.before = map.querySelector("select").value`, nil); err != nil {
 				return err
 			}
-			return b.click(`(() => { const all = [...map.querySelectorAll(".node")], r = all.find((n) => !n.classList.contains("self")).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+			return b.click(`(() => { const r = map.querySelector(".node:not(.self)").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
 		}, `map.querySelector("select").value !== before && map.querySelector("output").textContent !== ""`},
 		{"the table beside it is that of the attacker", nil, `map.querySelector(".most caption").textContent.includes(map.querySelector("select").selectedOptions[0].text)`},
 		{"arrows and Enter choose another", func() error {
