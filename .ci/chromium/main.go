@@ -188,13 +188,18 @@ func (b *browser) must(what, expression string) error {
 // open loads the page on a screen of this width.
 func (b *browser) open(page string, width int, scheme string) error {
 	size := map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}
-	media := map[string]any{"media": "", "features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}
-	err := errors.Join(b.call("Emulation.setDeviceMetricsOverride", size, nil), b.call("Emulation.setEmulatedMedia", media, nil),
-		b.call("Page.navigate", map[string]any{"url": page}, nil))
+	colours := map[string]any{"name": "prefers-color-scheme", "value": scheme}
+	media := map[string]any{"media": "", "features": []any{colours}}
+	err := errors.Join(b.call("Emulation.setDeviceMetricsOverride", size, nil),
+		b.call("Emulation.setEmulatedMedia", media, nil), b.call("Page.navigate", map[string]any{"url": page}, nil))
 	if err != nil {
 		return err
 	}
-	return b.eval(`new Promise((done) => { const look = () => document.readyState === "complete" && document.body.classList.contains("live") ? done(1) : setTimeout(look, 20); look(); })`, nil)
+	return b.eval(`new Promise((done) => {
+		const ready = () => document.readyState === "complete" && document.body.classList.contains("live");
+		const look = () => ready() ? done(1) : setTimeout(look, 20);
+		look();
+	})`, nil)
 }
 
 // click clicks where an expression says: [x, y] on the screen.
@@ -294,12 +299,19 @@ func (b *browser) use() error {
 	}{
 		{"the map has a chosen attacker", nil, `document.querySelector(".map .self")`},
 		{"a click on another node chooses it", func() error {
-			if err := b.eval(`window.map = document.querySelector(".map"); map.querySelector(".node:not(.self)").scrollIntoView({block: "center"}); window.before = map.querySelector("select").value`, nil); err != nil {
+			err := b.eval(`window.map = document.querySelector(".map");
+				map.querySelector(".node:not(.self)").scrollIntoView({block: "center"});
+				window.before = map.querySelector("select").value`, nil)
+			if err != nil {
 				return err
 			}
-			return b.click(`(() => { const r = map.querySelector(".node:not(.self)").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+			return b.click(`(() => {
+				const r = map.querySelector(".node:not(.self)").getBoundingClientRect();
+				return [r.x + r.width / 2, r.y + r.height / 2];
+			})()`)
 		}, `map.querySelector("select").value !== before && map.querySelector("output").textContent !== ""`},
-		{"the table beside it is that of the attacker", nil, `map.querySelector(".most caption").textContent.includes(map.querySelector("select").selectedOptions[0].text)`},
+		{"the table beside it is that of the attacker", nil,
+			`map.querySelector(".most caption").textContent.includes(map.querySelector("select").selectedOptions[0].text)`},
 		{"arrows and Enter choose another", func() error {
 			err := b.eval(`map.querySelector("svg").focus(); window.before = map.querySelector("select").value`, nil)
 			for _, key := range []string{"ArrowLeft", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp", "Enter"} {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,15 +23,16 @@ func newReportCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "Make one HTML file of results, to look at and to pass on",
-		Long: `Make one HTML file of folders that were written with -o, in the order given: exports, accounts, simulations, benchmarks,
-comparisons of secret batches, averages, and pictures of mafalda plot. The file needs nothing but a browser, and asks nobody for
-anything: pictures, numbers, style and script are inside.
+		Long: `Make one HTML file of folders that were written with -o, in the order given: exports, accounts, simulations,
+benchmarks, comparisons of secret batches, averages, and pictures of mafalda plot. The file needs nothing but a browser, and
+asks nobody for anything: pictures, numbers, style and script are inside.
 
-It says what was asked, what is certified and what that does not cover, and how to make it again, with the SHA-256 of every file.
-Entries of C and its inverse can be read; on a map of the network an attacker is chosen, with mouse or keyboard, to see who
-leaks how much to it. Nothing is computed or verified: mafalda verify does that.
+It says what was asked, what is certified and what that does not cover, and how to make it again, with the SHA-256 of every
+file. Entries of C and its inverse can be read; on a map of the network an attacker is chosen, with mouse or keyboard, to see
+who leaks how much to it. Nothing is computed or verified: mafalda verify does that.
 
-The map of an account has all edges if every node attacked, or the graph is a built-in one; otherwise name its file with --graph.`,
+The map of an account has all edges if every node attacked, or the graph is a built-in one; otherwise name its file with
+--graph.`,
 		Example: `  mafalda report out -o report.html
   mafalda report out account simulation -o report.html
   mafalda plot out --graph ego.edges -o pictures && mafalda report out pictures -o report.html --force`,
@@ -57,10 +57,10 @@ func (f *htmlReportFlags) run(cmd *cobra.Command, dirs []string) error {
 		return err
 	}
 	r, err := htmlreport.Make(ctx, dirs, htmlreport.Options{Title: f.title, Graph: f.graph, Commands: cli.Reproduce})
-	if errors.Is(err, ctx.Err()) && err != nil {
-		return err
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		return cli.Usage(err)
 	}
 	var page bytes.Buffer

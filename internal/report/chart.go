@@ -24,8 +24,9 @@ type series struct {
 }
 
 type point struct {
-	x, y float64
-	says string
+	x, y  float64
+	says  string
+	label string // beside it
 }
 
 const colours = 7 // of the page, c0 to c6
@@ -156,11 +157,13 @@ func (c chart) colours() []Mark {
 
 func (c chart) grid(b *strings.Builder, x, y axis) {
 	for _, v := range x.ticks() {
-		fmt.Fprintf(b, `<path class="grid" d="M%.1f,%gV%g"/><text class="tick" text-anchor="middle" x="%.1f" y="%g">%s</text>`,
+		fmt.Fprintf(b, `<path class="grid" d="M%.1f,%gV%g"/>`+
+			`<text class="tick" text-anchor="middle" x="%.1f" y="%g">%s</text>`,
 			x.at(v), top, chartHeight-bottom, x.at(v), chartHeight-bottom+15, near(v))
 	}
 	for _, v := range y.ticks() {
-		fmt.Fprintf(b, `<path class="grid" d="M%g,%.1fH%g"/><text class="tick" text-anchor="end" x="%g" y="%.1f">%s</text>`,
+		fmt.Fprintf(b, `<path class="grid" d="M%g,%.1fH%g"/>`+
+			`<text class="tick" text-anchor="end" x="%g" y="%.1f">%s</text>`,
 			left, y.at(v), chartWidth-right, left-6, y.at(v)+4, near(v))
 	}
 	middle := (top + chartHeight - bottom) / 2
@@ -183,5 +186,13 @@ func (s series) draw(b *strings.Builder, colour int, x, y axis) {
 		says := template.HTMLEscapeString(p.says)
 		fmt.Fprintf(b, `<circle class="point c%d" cx="%.1f" cy="%.1f" r="4.5" tabindex="0" role="img" aria-label="%s" `+
 			`data-says="%s"/>`, colour, x.at(p.x), y.at(p.y), says, says)
+		if p.label != "" {
+			side, anchor := 8.0, "start"
+			if x.at(p.x) > chartWidth-150 {
+				side, anchor = -8, "end"
+			}
+			fmt.Fprintf(b, `<text class="tick" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x.at(p.x)+side,
+				y.at(p.y)+4, template.HTMLEscapeString(p.label))
+		}
 	}
 }

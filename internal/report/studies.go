@@ -73,7 +73,8 @@ func (s *Section) missingRuns(runs []Run) {
 
 // lossChart draws losses against ε, a line a method.
 func lossChart(rows []Row, delta string) chart {
-	c := chart{caption: "Test loss against ε, for δ = " + delta, x: "ε (local DP)", y: "test loss", logX: true, logY: true}
+	c := chart{caption: "Test loss against ε, for δ = " + delta, x: "ε (local DP)", y: "test loss",
+		logX: true, logY: true}
 	at := map[string]int{}
 	var epsilons []float64
 	for _, r := range rows {
@@ -102,7 +103,7 @@ func lossChart(rows []Row, delta string) chart {
 			if r["epsilon"] == "" {
 				says = fmt.Sprintf("%s: loss %s", r["method"], near(loss))
 			}
-			c.series[i].points = append(c.series[i].points, point{e, loss, says})
+			c.series[i].points = append(c.series[i].points, point{x: e, y: loss, says: says})
 		}
 	}
 	return c
@@ -149,7 +150,27 @@ func (s *Section) benchmark(from *Source) error {
 	return nil
 }
 
-// memoryCharts draws memory against error, a chart a participation and a series a strategy.
+// none is where strategies without memory are drawn, on an axis that has no 0.
+const none = 0.5
+
+// spread leaves out labels that would lie on others.
+func spread(all []series) {
+	var kept []point
+	for i := range all {
+		for j, p := range all[i].points {
+			close := func(q point) bool {
+				return math.Abs(math.Log(p.x/q.x)) < 0.5 && math.Abs(math.Log(p.y/q.y)) < 0.12
+			}
+			if p.label != "" && slices.ContainsFunc(kept, close) {
+				all[i].points[j].label = ""
+			} else if p.label != "" {
+				kept = append(kept, p)
+			}
+		}
+	}
+}
+
+// memoryCharts draws memory against error, a chart a participation and a series a graph.
 func (s *Section) memoryCharts(from *Source) {
 	b := from.Benchmark
 	level := slices.Index(b.Epsilons, 2)
@@ -163,7 +184,7 @@ func (s *Section) memoryCharts(from *Source) {
 			continue
 		}
 		done = append(done, name)
-		c := chart{x: "numbers that a node keeps, for each model parameter", logX: true, logY: true,
+		c := chart{x: "numbers that a node keeps, for each model parameter (none: left edge)", logX: true, logY: true,
 			caption: "Memory against error, " + name, y: "loss over the certified optimum's"}
 		if len(b.Epsilons) > 0 {
 			c.caption += fmt.Sprintf(", at ε = %g, δ = %g", b.Epsilons[level], b.Delta)
@@ -177,14 +198,19 @@ func (s *Section) memoryCharts(from *Source) {
 			if level < len(r.AtPrivacy) {
 				ratio = r.AtPrivacy[level].Ratio
 			}
-			i := slices.IndexFunc(c.series, func(s series) bool { return s.name == r.Strategy })
+			i := slices.IndexFunc(c.series, func(s series) bool { return s.name == r.Graph })
 			if i < 0 {
 				i = len(c.series)
-				c.series = append(c.series, series{name: r.Strategy, dots: true})
+				c.series = append(c.series, series{name: r.Graph, dots: true})
 			}
-			c.series[i].points = append(c.series[i].points, point{math.Max(1, float64(r.MemoryFloats)), ratio,
-				fmt.Sprintf("%s on %s: %d numbers, ratio %.4f", r.Strategy, r.Graph, r.MemoryFloats, ratio)})
+			at := point{x: math.Max(none, float64(r.MemoryFloats)), y: ratio,
+				says: fmt.Sprintf("%s on %s: %s, ratio %.4f", r.Strategy, r.Graph, countOf(r.MemoryFloats, "number"), ratio)}
+			if i == 0 {
+				at.label = r.Strategy
+			}
+			c.series[i].points = append(c.series[i].points, at)
 		}
+		spread(c.series)
 		s.chart(c)
 	}
 }
@@ -205,7 +231,7 @@ func (s *Section) sampling(from *Source) error {
 		m.Separation)
 	s.ask("delta", "%g", m.Delta)
 	s.Certified = []string{"The optimum in turn is certified. For secret batches the strategy of each number of bands is " +
-		"optimal for its band, and ε is what the accountant bounds."}
+		"the best with so many, and ε is what the accountant bounds."}
 	s.NotCovered = []string{"nodes whose draws, batch sizes or empty batches become known: they need the optimum in turn",
 		"replace-one adjacency"}
 	t := Table{Caption: "Squared error at the same privacy", Header: []string{"ε", "best number of bands",
@@ -216,10 +242,11 @@ func (s *Section) sampling(from *Source) error {
 	for _, r := range m.Rows {
 		t.Rows = append(t.Rows, []string{plain(r.Epsilon), strconv.Itoa(r.Best.Bands), up(r.Best.NoiseMultiplier),
 			up(r.Best.Error), up(r.Cyclic), fmt.Sprintf("%.4f", r.Best.Ratio)})
-		c.series[0].points = append(c.series[0].points, point{r.Epsilon, r.Cyclic,
-			fmt.Sprintf("in turn, ε = %g: error %s", r.Epsilon, up(r.Cyclic))})
-		bands.points = append(bands.points, point{r.Epsilon, r.Best.Error, fmt.Sprintf("%d bands, ε = %g: error %s, %.4f "+
-			"of the optimum in turn", r.Best.Bands, r.Epsilon, up(r.Best.Error), r.Best.Ratio)})
+		c.series[0].points = append(c.series[0].points, point{x: r.Epsilon, y: r.Cyclic,
+			says: fmt.Sprintf("in turn, ε = %g: error %s", r.Epsilon, up(r.Cyclic))})
+		bands.points = append(bands.points, point{x: r.Epsilon, y: r.Best.Error,
+			says: fmt.Sprintf("%s, ε = %g: error %s, %.4f of the optimum in turn", countOf(r.Best.Bands, "band"),
+				r.Epsilon, up(r.Best.Error), r.Best.Ratio)})
 		for _, at := range r.Bands {
 			name := countOf(at.Bands, "band")
 			i := slices.IndexFunc(c.series, func(s series) bool { return s.name == name })
@@ -231,8 +258,8 @@ func (s *Section) sampling(from *Source) error {
 				}
 				c.series = append(c.series, of)
 			}
-			c.series[i].points = append(c.series[i].points, point{r.Epsilon, at.Error,
-				fmt.Sprintf("%s, ε = %g: error %s", name, r.Epsilon, up(at.Error))})
+			c.series[i].points = append(c.series[i].points, point{x: r.Epsilon, y: at.Error,
+				says: fmt.Sprintf("%s, ε = %g: error %s", name, r.Epsilon, up(at.Error))})
 		}
 	}
 	c.series = append(c.series, bands)
