@@ -129,7 +129,8 @@ func removeExport(dir string) error {
 
 // exportNames are the files that an unfinished export may hold.
 func exportNames() []string {
-	return []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", nodesName, pairsName, ManifestName}
+	return []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", nodesName, pairsName, gossipNPY,
+		gossipMTX, ManifestName}
 }
 
 // removeUnfinished removes a folder that holds an export or a part of one, and nothing else.

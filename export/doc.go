@@ -5,6 +5,7 @@
 //	C.npy, C_inv.npy   float64, little-endian, C order, T×T: the strategy, scaled to sensitivity one, and its inverse
 //	C.csv, C_inv.csv   the same as text, a line a row, 17 significant digits (on request)
 //	nodes.csv          the numbering of the nodes: index, label, degree; with shared noise own_std
+//	W.npy, W.mtx       the gossip matrix, or those that take turns (Gossip); left out where it is very large
 //	pairs.csv          label, label and standard deviation of every pair of nodes that shares noise (SharedNoise)
 //	manifest.json      everything needed to check the export, with the SHA-256 of every other file
 //

@@ -117,7 +117,7 @@ func (e *Export) CheckHashes() error {
 	return fmt.Errorf("%s: %s", e.Dir, strings.Join(wrong, "; "))
 }
 
-// Read returns the content of a file of the export other than the matrices, as it was when Load read and hashed it.
+// Read returns the content of a file of the export other than the matrices, those of gossip among them, as it was when Load read and hashed it.
 func (e *Export) Read(name string) ([]byte, error) {
 	content, ok := e.contents[name]
 	if !ok {
@@ -185,6 +185,8 @@ func (e *Export) readFile(name string) (string, error) {
 		var m *mat.Dense
 		m, err = parseCSV(path, r, size, e.Manifest.Steps)
 		e.matrices[name] = []*mat.Dense{m}
+	case gossipNPY, gossipMTX: // see Export.Gossip
+		_, err = io.Copy(io.Discard, r)
 	default:
 		if size > maxContent {
 			_, err = io.Copy(io.Discard, r)

@@ -59,6 +59,8 @@ type Manifest struct {
 	// for.
 	CyclicErrorAtPrivacy float64   `json:"cyclic_error_at_privacy,omitempty"`
 	Sampling             *Sampling `json:"sampling,omitempty"`
+	// Contract says in words what a node has to do for all this to be true of it (DescribeContract).
+	Contract []string `json:"contract,omitempty"`
 
 	Seconds   float64           `json:"seconds"`
 	PeakBytes int64             `json:"peak_bytes,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"mafalda/graph"
+	"mafalda/secrets"
 	"mafalda/strategy"
 )
 
@@ -37,8 +38,9 @@ func (e *Export) StrategiesOn(n *graph.Network) ([]strategy.Strategy, error) {
 	return on, nil
 }
 
-// ErrOtherNetwork is wrapped by the errors of StrategiesOn about strategies of the nodes of another network.
-var ErrOtherNetwork = errors.New("its nodes have strategies of their own, for another network")
+// ErrOtherNetwork is wrapped by the errors of StrategiesOn and SharedOn about strategies, or noise, of the nodes of another
+// network.
+var ErrOtherNetwork = errors.New("its nodes have strategies of their own, or share noise, for another network")
 
 // sameNodes returns for every node of the network the index of the one with its label in the export. The networks
 // must be the same: gossip, labels, degrees, and for graphs that are made what they are made of. The order of the
@@ -81,11 +83,37 @@ func (e *Export) sameNodes(on *graph.Network) ([]int, error) {
 // exportedNode is a line of nodes.csv.
 type exportedNode struct{ index, degree int }
 
-// nodes returns the nodes of an export whose nodes have strategies of their own, by their labels.
+// SharedOn returns the noise of an export whose nodes share it, with the indices of a network: that of the nodes with the
+// same labels. The errors are those of StrategiesOn.
+func (e *Export) SharedOn(n *graph.Network) (*secrets.Noise, error) {
+	at, err := e.sameNodes(n)
+	if err != nil {
+		return nil, err
+	}
+	on := &secrets.Noise{Own: make([]float64, len(at))}
+	here := make([]int, len(at))
+	for u, v := range at {
+		on.Own[u], here[v] = e.Shared.Own[v], u
+	}
+	for _, p := range e.Shared.Pairs {
+		u, v := here[p.U], here[p.V]
+		on.Pairs = append(on.Pairs, secrets.Shared{Pair: secrets.Pair{U: min(u, v), V: max(u, v)}, Deviation: p.Deviation})
+	}
+	sortPairs(on.Pairs)
+	return on, nil
+}
+
+// nodes returns the nodes of an export whose nodes have strategies of their own, or share noise, by their labels.
 func (e *Export) nodes() (map[string]exportedNode, error) {
 	text, err := e.Read("nodes.csv")
 	if err != nil {
 		return nil, err
+	}
+	count, columns := 0, 3
+	if e.Shared != nil {
+		count, columns = len(e.Shared.Labels), len(nodesHeader())
+	} else {
+		count = len(e.Manifest.PerNode.Layers)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
@@ -94,7 +122,7 @@ func (e *Export) nodes() (map[string]exportedNode, error) {
 	nodes := map[string]exportedNode{}
 	for i, line := range lines[min(1, len(lines)):] {
 		index, noIndex := strconv.Atoi(line[0])
-		if len(line) != 3 || noIndex != nil || index != i || i >= len(e.Manifest.PerNode.Layers) {
+		if len(line) != columns || noIndex != nil || index != i || i >= count {
 			return nil, fmt.Errorf("nodes.csv: line %d is none of a node", i+2)
 		}
 		degree, noDegree := strconv.Atoi(line[2])
@@ -103,9 +131,8 @@ func (e *Export) nodes() (map[string]exportedNode, error) {
 		}
 		nodes[line[1]] = exportedNode{index, degree}
 	}
-	if len(nodes) != len(e.Manifest.PerNode.Layers) {
-		return nil, fmt.Errorf("nodes.csv: %d nodes, where %d have strategies", len(nodes),
-			len(e.Manifest.PerNode.Layers))
+	if len(nodes) != count {
+		return nil, fmt.Errorf("nodes.csv: %d nodes, where %d have strategies", len(nodes), count)
 	}
 	return nodes, nil
 }

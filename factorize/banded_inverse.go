@@ -100,6 +100,12 @@ func (f *inverseSeries) seriesTo(c, x []float64) bool {
 	return allFinite(c)
 }
 
+// inverseTo writes the parameters.
+func (f *inverseSeries) inverseTo(r []float64) {
+	clear(r)
+	copy(r, f.r)
+}
+
 // pullTo uses dc = -c*c*dr.
 func (f *inverseSeries) pullTo(dst, gc []float64) {
 	n := len(gc)

@@ -106,6 +106,15 @@ func (f *rationalSeries) seriesTo(c, x []float64) bool {
 	return allFinite(c)
 }
 
+// inverseTo multiplies the sections the other way round.
+func (f *rationalSeries) inverseTo(r []float64) {
+	clear(r)
+	r[0] = 1
+	for _, s := range f.sectionsOf(f.x) {
+		s.Inverse().Multiply(r)
+	}
+}
+
 // pullTo: with y = c/den_i, ∂c/∂a_i = x·y and ∂c/∂b_i = -x²·y, and for y = c/num_i, ∂c/∂p_i = -x·y and ∂c/∂q_i = x²·y.
 func (f *rationalSeries) pullTo(dst, gc []float64) {
 	shifted := func(a, b float64) (one, two float64) { // Σ gc_{j+1} y_j, Σ gc_{j+2} y_j

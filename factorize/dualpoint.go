@@ -3,19 +3,28 @@ package factorize
 import (
 	"errors"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/participation"
 )
 
 // Dual is a feasible point Λ = FFᵀ of the dual problem: it bounds the loss of every strategy on every workload, and well
 // on those that it fits.
 type Dual struct {
-	factor *mat.Dense
-	total  float64 // Σ y_i, rounded up
+	factor  *mat.Dense // F, or FV for many steps, V the eigenvectors of Fᵀh₀F for the h₀ that it was made for
+	squared float64    // ‖F‖_F², rounded up
+	total   float64    // Σ y_i, rounded up
 }
+
+// manyEigenvalues are more than are worth computing where nearly all of a nuclear norm can be had for less.
+const manyEigenvalues = 128
 
 // NewDual returns the dual point that x makes for the Gram matrix h, both T×T: that of LowerBound. It fits workloads
 // like h if x is close to its optimal X.
@@ -29,13 +38,35 @@ func NewDual(h, x *mat.SymDense, schema participation.Schema) (*Dual, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dual{f.dense(), total}, nil
+	d := &Dual{factor: f.dense(), total: total}
+	norm := mat.Norm(d.factor, 2)
+	d.squared = norm * norm * (1 + 1e-9) // of FV, too
+	if k.schema.Steps() > manyEigenvalues {
+		return d, d.rotate(h)
+	}
+	return d, nil
 }
 
-// LowerBound returns a number that the loss of no strategy can be below on a workload with the positive semidefinite
-// Gram matrix h, which may be singular: ‖h^½ F‖_*²/Σ y_i, by the eigenvalues of FᵀhF, with the error of their computation
-// subtracted. O(T³).
-func (d *Dual) LowerBound(h *mat.SymDense) (float64, error) {
+// rotate replaces F by FV, largest eigenvalues first. As V is orthogonal but for rounding, nuclear norms change by no
+// more than that.
+func (d *Dual) rotate(h *mat.SymDense) error {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(d.product(h), true) {
+		return errors.New("eigenvectors for the lower bound did not converge")
+	}
+	var v, rotated mat.Dense
+	eigen.VectorsTo(&v)
+	steps := h.SymmetricDim()
+	for i := range steps {
+		slices.Reverse(v.RawRowView(i))
+	}
+	dense.Mul(&rotated, d.factor, &v)
+	d.factor = &rotated
+	return nil
+}
+
+// product returns FᵀhF. It is off by γ_2T |Fᵀ||h||F|, whose norm is at most ‖F‖_F² tr(h): see wrong.
+func (d *Dual) product(h *mat.SymDense) *mat.SymDense {
 	steps := h.SymmetricDim()
 	var half, product mat.Dense
 	dense.Mul(&half, d.factor.T(), h)
@@ -46,17 +77,65 @@ func (d *Dual) LowerBound(h *mat.SymDense) (float64, error) {
 			s.SetSym(i, j, (product.At(i, j)+product.At(j, i))/2)
 		}
 	}
+	return s
+}
+
+// wrong bounds the error of a product, and so of its eigenvalues, with the rounding of what is done with it after that.
+func (d *Dual) wrong(h *mat.SymDense) float64 {
+	return 8 * float64(h.SymmetricDim()) * 0x1p-53 * d.squared * mat.Trace(h)
+}
+
+// LowerBound returns a number that the loss of no strategy can be below on a workload with the positive semidefinite
+// Gram matrix h, which may be singular: ‖h^½ F‖_*²/Σ y_i, by the eigenvalues of FᵀhF, with the error of their computation
+// subtracted. O(T³). Of many steps it is a fraction of that bound, nearly all of it for workloads that are like that
+// which the point was made for.
+func (d *Dual) LowerBound(h *mat.SymDense) (float64, error) {
+	s, wrong := d.product(h), d.wrong(h)
+	if h.SymmetricDim() > manyEigenvalues {
+		return d.byBlocks(s, wrong)
+	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(s, false) {
 		return 0, errors.New("eigenvalues for the lower bound did not converge")
 	}
-	values := eigen.Values(nil)
-	// The products are off by γ_2T |Fᵀ||h||F|, whose norm is at most ‖F‖_F² tr(h), and so are all eigenvalues.
-	norm := mat.Norm(d.factor, 2)
-	wrong := 8 * float64(steps) * 0x1p-53 * norm * norm * mat.Trace(h)
 	var nuclear float64
-	for _, v := range values {
+	for _, v := range eigen.Values(nil) {
 		nuclear += math.Sqrt(math.Max(0, v-wrong))
 	}
 	return finiteBound(nuclear, d.total, 1e-12)
+}
+
+// byBlocks is LowerBound by a Cholesky factor L of s, known but for wrong: the nuclear norm of L is at least the sum of
+// those of its diagonal blocks (pinching), and where s is nearly diagonal, that is nearly all of it. With s shifted to
+// be positive definite beyond rounding,
+//
+//	LLᵀ ≤ FᵀhF + shift·I,    ‖L‖_* ≤ ‖h^½ F‖_* + T √shift.
+func (d *Dual) byBlocks(s *mat.SymDense, wrong float64) (float64, error) {
+	const block = 48
+	steps := s.SymmetricDim()
+	lower := blas64.Symmetric{Uplo: blas.Lower, N: steps, Stride: steps, Data: make([]float64, steps*steps)}
+	for i := range steps {
+		for j := range i + 1 {
+			lower.Data[i*steps+j] = s.At(j, i)
+		}
+		lower.Data[i*steps+i] += 2 * wrong
+	}
+	factor, ok := gemm.Potrf(lower)
+	if !ok {
+		return 0, nil
+	}
+	nuclear := -float64(steps) * math.Sqrt(4*wrong)
+	for from := 0; from < steps; from += block {
+		size := min(block, steps-from)
+		diagonal := mat.NewDense(size, size, nil)
+		for i := range size {
+			copy(diagonal.RawRowView(i)[:i+1], factor.Data[(from+i)*factor.Stride+from:])
+		}
+		var svd mat.SVD
+		if !svd.Factorize(diagonal, mat.SVDNone) {
+			return 0, errors.New("singular values for the lower bound did not converge")
+		}
+		nuclear += floats.Sum(svd.Values(nil))
+	}
+	return finiteBound(math.Max(nuclear, 0), d.total, 1e-7) // which is more than what rotate has rounded
 }

@@ -23,11 +23,7 @@ func (f *longRational) seriesTo(c, r, x []float64) bool {
 	if !f.rational.seriesTo(c, x) {
 		return false
 	}
-	clear(r)
-	r[0] = 1
-	for _, s := range f.rational.sectionsOf(x) {
-		s.Inverse().Multiply(r)
-	}
+	f.rational.inverseTo(r)
 	f.r = append(f.r[:0], r...)
 	return allFinite(r)
 }

@@ -25,15 +25,18 @@ import (
 //
 //	-∇²D: A ↦ the blocks of S W Sᵀ,   W[i,j] = (SᵀAS)[i,j]/(d_i + d_j),
 //
-// two products of T×T matrices an application; the Newton step is found by conjugate gradients. Every iteration takes
-// an eigendecomposition, so that this is for the problems for which descent in the primal is slow.
+// two products of T×T matrices an application; the Newton step is found by conjugate gradients in the metric of
+// dualMetric. Every iteration takes an eigendecomposition, so that this is for the problems for which descent in the
+// primal is slow.
 //
 // The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
 type dualSearch struct {
-	steps    int
-	h, root  []float64 // RᵀR = H
-	patterns [][]int
-	size     int // unknowns
+	steps      int
+	separation int
+	h, root    []float64 // RᵀR = H
+	patterns   [][]int
+	size       int  // unknowns
+	graded     bool // singular values were too far apart
 
 	point dualPoint
 }
@@ -48,7 +51,6 @@ type dualPoint struct {
 }
 
 const (
-	newtonStarts    = 5     // steps of the start
 	newtonSteps     = 60
 	newtonSolves    = 400   // conjugate gradients for a step, at most
 	newtonPrecision = 0.03  // of these, relatively,
@@ -59,7 +61,8 @@ const (
 )
 
 func newDualSearch(o *maskedObjective) *dualSearch {
-	n := &dualSearch{steps: o.steps, h: o.h, root: o.root, patterns: o.mask.schema.Disjoint()}
+	n := &dualSearch{steps: o.steps, separation: o.mask.schema.Separation(), h: o.h, root: o.root,
+		patterns: o.mask.schema.Disjoint()}
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
@@ -75,18 +78,20 @@ func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
 	}
 }
 
-// start returns the unknowns of a diagonal Λ that a few steps y_i ← y_i·tr X(Λ)_ii have improved; not ok if the
-// numbers are out of range.
+// start returns the Λ that is optimal for what is stationary; not ok if the numbers are out of range.
 func (n *dualSearch) start() (p dualPoint, ok bool) {
+	dual := newStationary(mat.NewSymDense(n.steps, n.h), n.separation).dual
 	theta := make([]float64, n.size)
-	n.unknowns(func(_ []int, at int) { theta[at] = 1 })
-	for range newtonStarts {
-		if p, ok = n.at(theta); !ok {
-			return p, false
+	n.unknowns(func(pattern []int, at int) {
+		theta[at] = dual[0]
+		next := at + 1
+		for r, s := range pattern {
+			for _, t := range pattern[:r] {
+				theta[next] = dual[max(s-t, t-s)]
+				next++
+			}
 		}
-		theta = slices.Clone(p.theta)
-		n.unknowns(func(_ []int, at int) { theta[at] *= p.gradient[at] + 1 })
-	}
+	})
 	return n.at(theta)
 }
 
@@ -169,35 +174,48 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 const gradedFrom = 1e-5
 
 // singular returns the singular values and right singular vectors of RF: by the eigenvalues of FᵀHF, which is several
-// times faster, where they are not too far apart.
+// times faster, until they are too far apart.
 func (n *dualSearch) singular(f *blockFactor) (d []float64, q *mat.Dense, ok bool) {
-	half, m := make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.h) // HF
-	dense.Transpose(half, n.steps)
-	f.mulTo(m, half) // FᵀHF
-	q = &mat.Dense{}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(n.steps, m), true) {
-		return nil, nil, false
-	}
-	d = eigen.Values(nil)
-	if largest := d[n.steps-1]; d[0] > gradedFrom*gradedFrom*largest {
-		for i, v := range d {
-			d[i] = math.Sqrt(v)
+	if !n.graded {
+		if d, q, ok = n.eigen(f); ok {
+			return d, q, true
 		}
-		eigen.VectorsTo(q)
-		return d, q, true
+		n.graded = true
 	}
+	half := make([]float64, n.steps*n.steps)
 	f.mulTo(half, n.root)
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(n.steps, n.steps, half), mat.SVDThinV) {
 		return nil, nil, false
 	}
+	q = &mat.Dense{}
 	svd.VTo(q)
 	d = svd.Values(nil)
 	for i, v := range d {
 		d[i] = math.Max(v, 0x1p-53*d[0])
 	}
+	return d, q, true
+}
+
+// eigen is singular by eigenvalues; not ok if their roots have too few digits.
+func (n *dualSearch) eigen(f *blockFactor) (d []float64, q *mat.Dense, ok bool) {
+	half, m := make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
+	f.mulTo(half, n.h) // HF
+	dense.Transpose(half, n.steps)
+	f.mulTo(m, half) // FᵀHF
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n.steps, m), true) {
+		return nil, nil, false
+	}
+	d = eigen.Values(nil)
+	if d[0] <= gradedFrom*gradedFrom*d[n.steps-1] {
+		return nil, nil, false
+	}
+	for i, v := range d {
+		d[i] = math.Sqrt(v)
+	}
+	q = &mat.Dense{}
+	eigen.VectorsTo(q)
 	return d, q, true
 }
 
@@ -265,38 +283,12 @@ func (n *dualSearch) curvature(p *dualPoint, direction []float64) []float64 {
 	return n.blocksOf(product, p.s)
 }
 
-// scales returns about the diagonal of -∇²D.
-func (n *dualSearch) scales(p *dualPoint) []float64 {
-	size := n.steps * n.steps
-	squares, weights, half, all := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
-	floats.MulTo(squares, p.s, p.s)
-	for i, di := range p.d {
-		for j, dj := range p.d {
-			weights[i*n.steps+j] = 1 / (di + dj)
-		}
-	}
-	dense.MulTo(half, squares, weights, n.steps)
-	dense.MulSymTo(all, half, squares, n.steps)
-	out := make([]float64, n.size)
-	n.unknowns(func(pattern []int, at int) {
-		next := at + 1
-		for r, s := range pattern {
-			out[at] += all[s*n.steps+s]
-			for _, t := range pattern[:r] {
-				out[next] = 2 * all[s*n.steps+t]
-				next++
-			}
-		}
-	})
-	return out
-}
-
 // direction returns about Newton's step, by conjugate gradients.
 func (n *dualSearch) direction(p *dualPoint) []float64 {
-	scales := n.scales(p)
+	metric := newDualMetric(n, p)
 	x, r := make([]float64, n.size), append([]float64(nil), p.gradient...)
 	z := make([]float64, n.size)
-	floats.DivTo(z, r, scales)
+	metric.solveTo(z, r)
 	v := append([]float64(nil), z...)
 	rz := floats.Dot(r, z)
 	enough := newtonPrecision * newtonPrecision * rz
@@ -311,7 +303,7 @@ func (n *dualSearch) direction(p *dualPoint) []float64 {
 		}
 		floats.AddScaled(x, rz/bend, v)
 		floats.AddScaled(r, -rz/bend, av)
-		floats.DivTo(z, r, scales)
+		metric.solveTo(z, r)
 		before := rz
 		if rz = floats.Dot(r, z); rz <= enough {
 			break

@@ -179,7 +179,7 @@ func TestDualIsInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := Dense{}.Optimize(ctx, Mean(h), s, Options{Gap: 1e-9, Progress: func(it Iteration) {
-		if it.Count == slowFrom+3 {
+		if it.Count == 3 {
 			cancel()
 		}
 	}})

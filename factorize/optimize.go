@@ -113,9 +113,10 @@ type search struct {
 }
 
 const (
-	slowFrom = 12   // iterations after which descent is slow if the gap is above
-	slowGap  = 1e-2 // this,
-	slowAt   = 100  // and in any case after so many
+	slowFirst = 3    // descent is slow if the gap at the start is above this,
+	slowGap   = 1e-2 // or above this
+	slowFrom  = 12   // after so many iterations,
+	slowAt    = 100  // and in any case after so many
 )
 
 // minimize descends from x. Where that is slow, and the patterns are a partition, it goes on from the maximum of the
@@ -198,7 +199,8 @@ func (s *search) done(it optim.Iteration) bool {
 		return true
 	}
 	s.slow = s.descents == 1 && s.objective.mask.partition() &&
-		(it.Count >= slowAt || it.Count >= slowFrom && gap > slowGap)
+		(it.Count >= slowAt ||
+			it.Count >= slowFrom && gap > slowGap || it.Count == 0 && gap > slowFirst)
 	return s.slow
 }
 

@@ -216,7 +216,11 @@ func TestChainObjectiveGradient(t *testing.T) {
 			return
 		}
 		bands := rapid.IntRange(2, steps).Draw(t, "bands")
-		o := &chainObjective{seriesObjective: newSeriesObjective(randomGram(t, steps), s, freeSeries(bands), false), schema: s, beta: 2}
+		h := randomGram(t, steps)
+		o := &chainObjective{seriesObjective: newSeriesObjective(h, s, freeSeries(bands), false), schema: s, beta: 2}
+		if rapid.Bool().Draw(t, "response") {
+			o.by(seriesResponse(h))
+		}
 		rng := random(t)
 		x, v, g := make([]float64, bands-1), make([]float64, bands-1), make([]float64, bands-1)
 		for i := range x {

@@ -23,6 +23,16 @@ type family interface {
 	fresh() family                // the same family, for another goroutine
 }
 
+// inverter is a family that knows 1/c without dividing.
+type inverter interface {
+	inverseTo(r []float64) // all T coefficients of 1/c at the last seriesTo
+}
+
+var (
+	_ inverter = (*rationalSeries)(nil)
+	_ inverter = (*inverseSeries)(nil)
+)
+
 // seriesSearch finds the best point of a family, with matrices or without: what classes of Toeplitz strategies share.
 type seriesSearch struct {
 	schema  participation.Schema
@@ -78,9 +88,14 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, [
 	if nested, ok := s.family.(nestedFamily); ok && minSep(s.schema) && !participation.IsPartition(s.schema) {
 		best = s.underMinSep(ctx, scaled, nested)
 	} else {
-		best = s.descend(ctx, s.startingPoints(scaled), s.options.limit(2000), func() *seriesObjective {
+		objective := func() *seriesObjective {
 			return newSeriesObjective(scaled, s.schema, s.family.fresh(), s.scaled)
-		})[0]
+		}
+		if of := objective; !s.scaled {
+			response := seriesResponse(scaled)
+			objective = func() *seriesObjective { return of().by(response) }
+		}
+		best = s.descend(ctx, s.startingPoints(scaled), s.options.limit(2000), objective)[0]
 	}
 	at := newSeriesObjective(scaled, s.schema, s.family, s.scaled)
 	if value := at.Value(best.x); math.IsInf(value, 0) || math.IsNaN(value) {

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/series"
 	"mafalda/optim"
 	"mafalda/participation"
 )
@@ -74,7 +73,7 @@ func (o *chainObjective) Value(x []float64) float64 {
 	for s := range o.d {
 		o.d[s] = 1
 	}
-	o.r = series.Invert(o.c[:o.bands], o.steps)
+	o.invert()
 	o.error = o.squaredError()
 	o.sensitivity()
 	if !(o.error > 0) || !(o.sens > 0) || math.IsInf(o.error*o.sens, 1) {

@@ -41,7 +41,10 @@ func minSepSharpness() []float64 { return []float64{200, 3000, 40000} }
 func (s *seriesSearch) underMinSep(ctx context.Context, h *mat.SymDense, f nestedFamily) *seriesPoint {
 	schema := s.schema.(participation.MinSep)
 	limit := s.options.limit(minSepIterations)
-	objective := func() *seriesObjective { return newSeriesObjective(h, schema, f.fresh(), false) }
+	response := seriesResponse(h)
+	objective := func() *seriesObjective {
+		return newSeriesObjective(h, schema, f.fresh(), false).by(response)
+	}
 	seeds := s.descend(ctx, f.starts(schema.Separation()), limit, objective)
 	seeds = seeds[:min(len(seeds), minSepSeeds)]
 	if smaller, widen := f.narrower(schema.Separation()); smaller != nil {

@@ -2,6 +2,7 @@ package factorize
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -14,7 +15,7 @@ import (
 // are δ divided by the root of their pattern's sum of |X|, so that every pattern has the sensitivity one.
 //
 // With r = 1/c as power series, M = T(r)T(r)ᵀ (M[s,t] = M[s-1,t-1] + r_s r_t) and e = 1/d, the squared error is
-// Σ e_s e_t H[s,t] M[s,t].
+// Σ e_s e_t H[s,t] M[s,t]. Where all columns have the same scale that is e² rᵀGr, with a response G of H alone.
 type seriesObjective struct {
 	steps, bands int // c_j = 0 from bands on
 	family       family
@@ -22,8 +23,13 @@ type seriesObjective struct {
 	patterns     [][]int
 	scaled       bool
 
+	response *mat.SymDense // G, T×T, where it is known; nil: the error is summed by the diagonals of M
+	lags     []int         // of pairs of steps in a pattern: the place in products, plus 1; nil: there are many
+	products [][]float64   // for each such lag, Σ_{j<i} c_j c_(j+lag) of the last Value
+
 	c, d, delta []float64 // of the last Value
 	r           []float64
+	gr          []float64 // G r
 	weighted    []float64 // Σ_t e_t H[s,t] M[s,t]: half the derivative of the error by e_s
 	sums        []float64 // Σ |X| of each pattern, for unscaled d or δ
 	worst       int       // pattern of the largest sum
@@ -51,8 +57,74 @@ func newSeriesObjective(h *mat.SymDense, schema participation.Schema, f family, 
 	if free, ok := f.(freeSeries); ok {
 		o.bands = int(free)
 	}
+	o.listLags()
 	o.sums = make([]float64, len(o.patterns))
 	return o
+}
+
+// by returns the objective with the response of h, from seriesResponse; it is not for scaled columns.
+func (o *seriesObjective) by(response *mat.SymDense) *seriesObjective {
+	o.response, o.gr = response, make([]float64, o.steps)
+	return o
+}
+
+// seriesResponse returns G[p,q] = Σ_{s≥p} H[s, s+q-p] for q ≥ p: the squared error of r = 1/c is rᵀGr.
+func seriesResponse(h *mat.SymDense) *mat.SymDense {
+	steps := h.SymmetricDim()
+	g := mat.NewSymDense(steps, nil)
+	for lag := range steps {
+		var sum float64
+		for p := steps - 1 - lag; p >= 0; p-- {
+			sum += h.At(p, p+lag)
+			g.SetSym(p, p+lag, sum)
+		}
+	}
+	return g
+}
+
+// listLags finds the lags whose products are worth being summed once for all patterns.
+func (o *seriesObjective) listLags() {
+	lags, pairs, distinct := make([]int, o.steps), 0, 0
+	for _, pattern := range o.patterns {
+		for i, s := range pattern {
+			for _, t := range pattern[i:] {
+				if pairs++; lags[t-s] == 0 {
+					distinct++
+					lags[t-s] = distinct
+				}
+			}
+		}
+	}
+	if 4*distinct > pairs {
+		return
+	}
+	o.lags, o.products = lags, make([][]float64, distinct)
+	for lag, place := range lags {
+		if place > 0 {
+			o.products[place-1] = make([]float64, max(o.bands-lag, 0)+1)
+		}
+	}
+}
+
+// multiply fills in products.
+func (o *seriesObjective) multiply() {
+	for lag, place := range o.lags {
+		if place == 0 {
+			continue
+		}
+		sums := o.products[place-1]
+		for i := 1; i < len(sums); i++ {
+			sums[i] = sums[i-1] + o.c[i-1]*o.c[i-1+lag]
+		}
+	}
+}
+
+// product returns Σ_{j<length} c_j c_(j+lag).
+func (o *seriesObjective) product(lag, length int) float64 {
+	if o.lags == nil {
+		return floats.Dot(o.c[:length], o.c[lag:lag+length])
+	}
+	return o.products[o.lags[lag]-1][length]
 }
 
 func (o *seriesObjective) dimension() int {
@@ -73,7 +145,8 @@ func (o *seriesObjective) Value(x []float64) float64 {
 			o.delta[s] = math.Exp(x[o.family.dimension()+s])
 		}
 	}
-	o.r = series.Invert(o.c[:o.bands], o.steps)
+	o.invert()
+	o.multiply()
 	for i, pattern := range o.patterns {
 		o.sums[i] = o.sumOfMagnitudes(pattern, nil)
 	}
@@ -94,8 +167,26 @@ func (o *seriesObjective) Value(x []float64) float64 {
 	return math.Log(o.error)
 }
 
-// squaredError returns Σ e_s e_t H M and fills weighted, walking the diagonals of M.
+// invert sets r of c.
+func (o *seriesObjective) invert() {
+	if f, ok := o.family.(inverter); ok {
+		o.r = slices.Grow(o.r[:0], o.steps)[:o.steps]
+		f.inverseTo(o.r)
+		return
+	}
+	o.r = series.Invert(o.c[:o.bands], o.steps)
+}
+
+// squaredError returns Σ e_s e_t H M. With a response that is a product with G; else it walks the diagonals of M, and
+// fills weighted.
 func (o *seriesObjective) squaredError() float64 {
+	if o.response != nil {
+		y := mat.NewVecDense(o.steps, o.gr)
+		y.MulVec(o.response, mat.NewVecDense(o.steps, o.r))
+		scale := 1 / (o.d[0] * o.d[0])
+		floats.Scale(scale, o.gr)
+		return floats.Dot(o.r, o.gr)
+	}
 	clear(o.weighted)
 	var total float64
 	h := o.h.RawSymmetric()
@@ -127,7 +218,7 @@ func (o *seriesObjective) sumOfMagnitudes(pattern []int, g *magnitudeGradient) f
 			if length <= 0 {
 				break
 			}
-			x := floats.Dot(o.c[:length], o.c[lag:lag+length])
+			x := o.product(lag, length)
 			factor := o.delta[s] * o.delta[t]
 			if lag > 0 {
 				factor *= 2
@@ -156,7 +247,7 @@ func (o *seriesObjective) GradientTo(dst []float64) {
 	gc, gd := make([]float64, o.bands), make([]float64, o.steps)
 	o.errorGradient(gc)
 	// d_s = δ_s/√S_i, so e_s = √S_i/δ_s: the error moves with S_i of its pattern like ½ Σ_s (e_s·∂error/∂e_s)/S_i
-	part := make([]float64, o.steps) // e_s ∂error/∂e_s
+	part := make([]float64, o.steps) // e_s ∂error/∂e_s, which sum to twice the error
 	for s := range part {
 		part[s] = 2 * o.weighted[s] / o.d[s]
 		gd[s] -= part[s]
@@ -168,7 +259,7 @@ func (o *seriesObjective) GradientTo(dst []float64) {
 				share += part[s]
 			}
 		} else if i == o.worst {
-			share = floats.Sum(part)
+			share = 2 * o.error
 		}
 		if share != 0 {
 			o.sumOfMagnitudes(pattern, &magnitudeGradient{share / (2 * o.sums[i]), gc, gd})
@@ -186,8 +277,20 @@ func (o *seriesObjective) GradientTo(dst []float64) {
 // errorGradient adds the derivative of the squared error by c at fixed d. With A = D⁻¹HD⁻¹ the error is
 // Σ_j Σ_{p,q} r_p r_q A[j+p, j+q] = rᵀ G r; ∂/∂r = 2Gr, and dr = -r*r*dc as series.
 func (o *seriesObjective) errorGradient(gc []float64) {
+	gr := o.gr // G r, with e²
+	if o.response == nil {
+		gr = o.walkedResponse()
+	}
+	rr := series.Square(o.r)
+	for j := range gc {
+		gc[j] -= 2 * floats.Dot(gr[j:], rr[:o.steps-j])
+	}
+}
+
+// walkedResponse returns G r, walking the diagonals of A.
+func (o *seriesObjective) walkedResponse() []float64 {
 	n := o.steps
-	gr := make([]float64, n) // G r
+	gr := make([]float64, n)
 	h := o.h.RawSymmetric()
 	for lag := range n {
 		var g float64 // G[p, p+lag] = Σ_{s ≥ p} A[s, s+lag]
@@ -200,8 +303,5 @@ func (o *seriesObjective) errorGradient(gc []float64) {
 			}
 		}
 	}
-	rr := series.Square(o.r)
-	for j := range gc {
-		gc[j] -= 2 * floats.Dot(gr[j:], rr[:n-j])
-	}
+	return gr
 }

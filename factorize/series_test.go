@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"mafalda/internal/series"
 	"mafalda/strategy"
 )
 
@@ -42,6 +43,16 @@ func TestFamilyContract(t *testing.T) {
 				return mat.Dot(mat.NewVecDense(length, c), mat.NewVecDense(length, g))
 			}
 			value := at(x)
+			if i, ok := f.(inverter); ok {
+				c, r := zeros(length), zeros(length)
+				f.seriesTo(c, x)
+				i.inverseTo(r)
+				for j, want := range series.Invert(c, length) {
+					if math.Abs(r[j]-want) > 1e-9*(1+math.Abs(want)) {
+						t.Fatalf("1/c has the coefficient %v at %d, not %v", r[j], j, want)
+					}
+				}
+			}
 			gradient := zeros(len(x))
 			f.pullTo(gradient, g)
 			for i := range x {

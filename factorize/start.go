@@ -26,9 +26,10 @@ func chooseStart(h *mat.SymDense, o *maskedObjective, given *mat.SymDense) ([]fl
 	return guess, nil
 }
 
-// startFor returns a feasible X to start from, row by row: the better of two guesses. The first is the banded square
+// startFor returns a feasible X to start from, row by row: the best of three guesses. One is the banded square
 // root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by
-// H[s,s]^(1/4) on both sides; the second is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals.
+// H[s,s]^(1/4) on both sides; another is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals. Where the
+// patterns are a partition there is that of stationary, too.
 func startFor(h *mat.SymDense, o *maskedObjective) []float64 {
 	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
 	root := series.PrefixRoot(b)
@@ -50,10 +51,16 @@ func startFor(h *mat.SymDense, o *maskedObjective) []float64 {
 			banded[s*steps+s+lag], banded[(s+lag)*steps+s] = v, v
 		}
 	}
-	o.mask.feasible(banded)
-	o.mask.feasible(diagonal)
-	if o.Value(banded) < o.Value(diagonal) {
-		return banded
+	guesses := [][]float64{diagonal, banded}
+	if o.mask.partition() {
+		guesses = append(guesses, newStationary(h, o.mask.schema.Separation()).gram())
 	}
-	return diagonal
+	best, least := diagonal, math.Inf(1)
+	for _, x := range guesses {
+		o.mask.feasible(x)
+		if value := o.Value(x); value < least {
+			best, least = x, value
+		}
+	}
+	return best
 }

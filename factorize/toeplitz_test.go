@@ -53,6 +53,9 @@ func TestToeplitzObjective(t *testing.T) {
 		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
 		scaled := rapid.Bool().Draw(t, "scaled")
 		o := newSeriesObjective(h, s, freeSeries(bands), scaled)
+		if !scaled && rapid.Bool().Draw(t, "response") {
+			o.by(seriesResponse(h))
+		}
 		rng := random(t)
 		x := make([]float64, o.dimension())
 		for i := range x {

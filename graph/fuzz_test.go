@@ -111,7 +111,7 @@ func FuzzGossipMatrix(f *testing.F) {
 		if err := WriteMatrixMarket(&buf, w.Matrix()); err != nil {
 			t.Fatal(err)
 		}
-		back, err := readMarketMatrix(&buf, "g")
+		back, err := ReadMatrixMarket(&buf, "g")
 		if err != nil || !mat.Equal(back, w.Matrix()) {
 			t.Fatalf("%q came back as another matrix (%v)", content, err)
 		}

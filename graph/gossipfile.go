@@ -123,7 +123,7 @@ func readMatrix(path string) (*CSR, error) {
 	defer closeFile()
 	switch extension(path) {
 	case ".mtx":
-		return readMarketMatrix(r, path)
+		return ReadMatrixMarket(r, path)
 	case ".csv":
 		return readCSVMatrix(r, path)
 	}
@@ -141,7 +141,9 @@ func fromRows(n int, data []float64) *CSR {
 	return csrFromSorted(n, entries)
 }
 
-func readMarketMatrix(r io.Reader, path string) (*CSR, error) {
+// ReadMatrixMarket reads a square matrix of a MatrixMarket file, of which path is the name for errors. Entries that are zero
+// are left out.
+func ReadMatrixMarket(r io.Reader, path string) (*CSR, error) {
 	var entries []Edge
 	n := 0
 	header, err := readMarket(r, path, func(_ marketHeader, dim int) error { n = dim; return nil },

@@ -120,7 +120,7 @@ func (d *Durable) resume(at State) (err error) {
 	if err := d.take(at); err != nil {
 		return err
 	}
-	return d.skip(d.state.place.Issued)
+	return d.replay(d.state.place)
 }
 
 // take compares with the counter and the row that is expected, and notes that this process has the state now.
@@ -142,7 +142,7 @@ func (d *Durable) take(at State) error {
 func (d *Durable) put(p place) error {
 	err := d.state.put(p)
 	if err == nil && d.counter != nil {
-		err = d.counter.put(place{Issued: p.Issued, Start: p.Start})
+		err = d.counter.put(place{Issued: p.Issued, Start: p.Start, Sending: p.Sending})
 	}
 	return err
 }
@@ -152,20 +152,7 @@ func (d *Durable) put(p place) error {
 func (d *Durable) CutOff() bool { return d.cut }
 
 // issue notes on disk that count rows go out, or ends the stream.
-func (d *Durable) issue(count int) error {
-	err := d.state.check()
-	if err == nil && d.counter != nil {
-		err = d.counter.check()
-	}
-	if err == nil {
-		p := d.state.place
-		p.Issued += count
-		p.Open = true
-		err = d.put(p)
-	}
-	d.err = err
-	return err
-}
+func (d *Durable) issue(count int) error { return d.note(d.state.place.advanced(count)) }
 
 // Next is Stream's, after the state is on disk. After an error other than io.EOF the stream hands out nothing more.
 func (d *Durable) Next(dst []float64) error {
@@ -197,7 +184,7 @@ func (d *Durable) draw(length int, single bool) error {
 		return err
 	}
 	if single {
-		if err := d.fitsSingle(d.row); err != nil {
+		if err := d.FitsSingle(d.row); err != nil {
 			d.err = err
 			return err
 		}

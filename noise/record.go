@@ -2,12 +2,14 @@ package noise
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -39,6 +41,13 @@ type place struct {
 	Open    bool   `json:"open,omitempty"`    // rows were handed out since, and it was not closed
 	Counter bool   `json:"counter,omitempty"` // a state that must not be used without its counter
 	Joining bool   `json:"joining,omitempty"` // a state whose run with its neighbours has not begun
+
+	// Of the last row that was handed out: it may be asked for again (see Issuer), has so many rows of skipped steps in
+	// it, and protects the message of this digest. Without Again the next row will have Unsent rows in it.
+	Again   bool   `json:"again,omitempty"`
+	Carried int    `json:"carried,omitempty"`
+	Sending string `json:"sending,omitempty"`
+	Unsent  int    `json:"unsent,omitempty"`
 }
 
 const (
@@ -48,17 +57,40 @@ const (
 
 var errInUse = errors.New("in use by another process")
 
-// newRecord makes the file at path, which must not exist, and locks it.
+// newRecord makes the file at path, which must not exist, and locks it. It has another name until it is whole, so that a
+// crash leaves a record or none.
 func newRecord(path string, head any, at place) (*record, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
+	}
+	temporary := filepath.Join(filepath.Dir(path), ".mafalda-"+rand.Text()[:12])
+	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	r, err := initialized(path, f, head, at)
 	if err != nil {
-		return nil, errors.Join(err, os.Remove(path))
+		return nil, errors.Join(err, os.Remove(temporary))
+	}
+	if err := giveName(temporary, path); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(temporary))
+	}
+	if err := files.SyncFolder(filepath.Dir(r.path)); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(path))
 	}
 	return r, nil
+}
+
+// giveName gives a file its name; fs.ErrExist if that is taken, where the file system has hard links.
+func giveName(temporary, path string) error {
+	err := os.Link(temporary, path)
+	switch {
+	case err == nil:
+		return os.Remove(temporary)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	return os.Rename(temporary, path)
 }
 
 // initialized makes a record of an empty file.
@@ -81,9 +113,6 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 	}
 	if err == nil {
 		err = f.Sync()
-	}
-	if err == nil {
-		err = files.SyncFolder(filepath.Dir(r.path))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
@@ -136,10 +165,10 @@ func (r *record) read(size int64) error {
 	for at := headSize; at < len(r.content); at += blockSize {
 		var p place
 		text, ok := parseBlock(r.head, r.content[at:at+blockSize])
-		if !ok || json.Unmarshal(text, &p) != nil || p.Issued < 0 {
+		if !ok || json.Unmarshal(text, &p) != nil || !p.valid() {
 			continue // torn or damaged: the other copy has it
 		}
-		if !found || p.Issued > r.place.Issued {
+		if !found || p.Issued > r.place.Issued { // of two of as many rows the first one, which is written first
 			r.place, found = p, true
 		}
 	}

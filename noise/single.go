@@ -19,7 +19,7 @@ func (s *Stream) NextFloat32(dst []float32) error {
 // Single rounds numbers of a row to single precision. It is ErrNumbers, and dst is as it was, if the standard deviation
 // or a number does not fit that, or if a grid would be left.
 func (s *Stream) Single(dst []float32, row []float64) error {
-	if err := s.fitsSingle(row); err != nil {
+	if err := s.FitsSingle(row); err != nil {
 		return err
 	}
 	toSingle(dst, row)
@@ -32,7 +32,8 @@ func toSingle(dst []float32, row []float64) {
 	}
 }
 
-func (s *Stream) fitsSingle(row []float64) error {
+// FitsSingle returns nil if Single can round these numbers of a row.
+func (s *Stream) FitsSingle(row []float64) error {
 	if s.std < 0x1p-80 || s.std > 0x1p100 {
 		return fmt.Errorf("%w: of single precision, with the standard deviation %v", ErrNumbers, s.std)
 	}

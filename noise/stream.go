@@ -47,6 +47,9 @@ type Stream struct {
 	next   int       // the next step
 	row    []float64 // room for a row that is not handed out as it is; nil until there is one
 	err    error     // why there are no more rows
+
+	carry   []float64 // the sum of rows of skipped steps
+	carried int       // how many there are in it, that the next row has in it
 }
 
 // ErrNumbers is wrapped by errors about noise that floating point cannot hold.
@@ -143,6 +146,9 @@ func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream,
 	return s, nil
 }
 
+// Node returns the label of the node.
+func (s *Stream) Node() string { return s.node }
+
 // Steps returns T.
 func (s *Stream) Steps() int { return s.steps }
 
@@ -178,6 +184,9 @@ func (s *Stream) Condition() string {
 
 // NoiseStd returns the standard deviation of Z.
 func (s *Stream) NoiseStd() float64 { return s.std }
+
+// Grid returns what numbers are multiples of; 0 if of none.
+func (s *Stream) Grid() float64 { return s.grid }
 
 // Export returns the SHA-256 of the manifest the noise is from, in lower-case hexadecimal.
 func (s *Stream) Export() string { return s.export }
@@ -234,7 +243,7 @@ func (s *Stream) advance(dst []float64) error {
 		defer s.rooms.Put(r)
 		s.mix.chunkTo(dst[c*chunk:min((c+1)*chunk, s.dim)], r, s.next, c, level)
 	})
-	if spoiled.Load() {
+	if spoiled.Load() || !s.addCarry(dst) {
 		clear(dst)
 		s.err = fmt.Errorf("%w: row %d is not finite, or has too many digits for the grid", ErrNumbers, s.next)
 		return s.err

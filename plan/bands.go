@@ -74,6 +74,9 @@ func newBandSearch(o factorize.Objective, schema participation.Schema, target ac
 	return s, nil
 }
 
+// atMost leaves out more bands than so many.
+func (s *bandSearch) atMost(bands int) { s.all = s.all[:min(len(s.all), bands)] }
+
 // only settles all numbers of bands but one.
 func (s *bandSearch) only(bands int) {
 	for i := range s.all {
@@ -230,6 +233,24 @@ func (s *bandSearch) calibrate(i int) error {
 	var err error
 	b.NoiseMultiplier, err = noiseFor(poissonRounds(s.schema, i+1), s.epsilon, s.delta)
 	return err
+}
+
+// complete finds the best strategy of a number of bands that the search has left out.
+func (s *bandSearch) complete(ctx context.Context, i int) error {
+	b := &s.all[i]
+	if b.result != nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := s.calibrate(i); err != nil {
+		return err
+	}
+	r, err := factorize.Banded{Bandwidth: b.Bandwidth}.Optimize(ctx, s.objective, s.single,
+		factorize.Options{Gap: s.gap, Start: s.start(i)})
+	if err != nil {
+		return err
+	}
+	b.result, b.SquaredError, b.ErrorAtPrivacy = r, r.SquaredError, errorAtPrivacy(b.NoiseMultiplier, 1, r.SquaredError)
+	return nil
 }
 
 // bounded makes a lower bound of a class one of those of fewer bands, too.

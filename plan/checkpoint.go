@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
-
-	"mafalda/factorize"
 	"mafalda/internal/files"
 	"mafalda/internal/npy"
 	"mafalda/internal/study"
@@ -21,12 +19,15 @@ import (
 // checkpointEvery is the time after which an iterate is kept.
 const checkpointEvery = 10 * time.Second
 
-// checkpointHeader is the first line of a checkpoint; X follows as .npy.
+// checkpointHeader is the first line of a checkpoint; numbers follow as .npy: X or, where nodes share noise, own
+// variances, those of pairs, and X.
 type checkpointHeader struct {
-	Version    string `json:"version"`
-	Key        string `json:"key"` // of the problem
-	Iterations int    `json:"iterations"`
-	SHA256     string `json:"sha256"` // of the numbers of X
+	Version    string  `json:"version"`
+	Key        string  `json:"key"` // of the problem
+	Iterations int     `json:"iterations"`
+	Round      int     `json:"round,omitempty"` // of an alternation
+	Mu         float64 `json:"mu,omitempty"`    // of its interior point
+	SHA256     string  `json:"sha256"`          // of the numbers
 }
 
 // checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when
@@ -34,7 +35,7 @@ type checkpointHeader struct {
 type checkpoints struct {
 	path  string // empty: nothing is kept
 	key   study.Key
-	steps int
+	shape []int // of the numbers
 	warn  func(format string, args ...any)
 
 	tried  time.Time
@@ -42,14 +43,32 @@ type checkpoints struct {
 	failed error
 }
 
-func (c *checkpoints) keep(it factorize.Iteration) {
+// checkpoints returns the keeper of numbers of this shape.
+func (s *solver) checkpoints(shape ...int) *checkpoints {
+	c := &checkpoints{path: s.Options.Checkpoint, shape: shape, kept: -1,
+		warn: func(format string, args ...any) { s.note(true, format, args...) }}
+	if c.path == "" {
+		return c
+	}
+	c.key = s.Problem.Key()
+	if s.Problem.Sharing != nil { // not the dense optimum, which all classes begin with
+		var in study.Inputs
+		in.Add("problem", c.key)
+		in.Add("class", fmt.Sprintf("%s %+v", s.Options.Class.Name(), s.Options.Class.Parameters()))
+		c.key = in.Key("shared noise")
+	}
+	return c
+}
+
+// keep keeps the numbers with a header, unless it is too early.
+func (c *checkpoints) keep(h checkpointHeader, numbers ...[]float64) {
 	if c.path == "" || time.Since(c.tried) < checkpointEvery {
 		return
 	}
 	c.tried = time.Now()
-	err := c.write(it)
+	err := c.write(h, slices.Concat(numbers...))
 	if err == nil {
-		c.kept, c.failed = it.Count, nil
+		c.kept, c.failed = h.Iterations, nil
 		return
 	}
 	if c.failed == nil {
@@ -69,13 +88,13 @@ func (c *checkpoints) end() {
 	}
 }
 
-func (c *checkpoints) write(it factorize.Iteration) error {
-	h := sha256.New()
-	if err := npy.WriteNumbers(h, it.X); err != nil {
+func (c *checkpoints) write(h checkpointHeader, numbers []float64) error {
+	sum := sha256.New()
+	if err := npy.WriteNumbers(sum, numbers); err != nil {
 		return err
 	}
-	header, err := json.Marshal(checkpointHeader{version.String(), c.key.String(), it.Count,
-		hex.EncodeToString(h.Sum(nil))})
+	h.Version, h.Key, h.SHA256 = version.String(), c.key.String(), hex.EncodeToString(sum.Sum(nil))
+	header, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
@@ -83,41 +102,44 @@ func (c *checkpoints) write(it factorize.Iteration) error {
 		if _, err := w.Write(append(header, '\n')); err != nil {
 			return err
 		}
-		return npy.Write(w, []int{c.steps, c.steps}, it.X)
+		return npy.Write(w, c.shape, numbers)
 	}, true)
 }
 
-// read returns the X of the checkpoint and its number of iterations.
-func (c *checkpoints) read() (*mat.SymDense, int, error) {
+// read returns the numbers of the checkpoint and its header.
+func (c *checkpoints) read() (numbers []float64, header checkpointHeader, err error) {
 	file, _, err := files.Open(c.path)
 	if err != nil {
-		return nil, 0, err
+		return nil, header, err
 	}
 	defer file.Close()
 	r := bufio.NewReader(file)
 	line, err := r.ReadBytes('\n')
-	var header checkpointHeader
 	if err != nil || json.Unmarshal(line, &header) != nil || header.SHA256 == "" {
-		return nil, 0, fmt.Errorf("%s is not a checkpoint", c.path)
+		return nil, header, fmt.Errorf("%s is not a checkpoint", c.path)
 	}
 	switch {
 	case header.Version != version.String():
-		return nil, 0, fmt.Errorf("%s is of another version: %q", c.path, header.Version)
+		return nil, header, fmt.Errorf("%s is of another version: %q", c.path, header.Version)
 	case header.Key != c.key.String():
-		return nil, 0, fmt.Errorf("%s is of another problem", c.path)
+		return nil, header, fmt.Errorf("%s is of another problem", c.path)
 	}
-	a, err := npy.Read(r, 8*int64(c.steps)*int64(c.steps))
+	size := 1
+	for _, d := range c.shape {
+		size *= d
+	}
+	a, err := npy.Read(r, 8*int64(size))
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", c.path, err)
+		return nil, header, fmt.Errorf("%s: %w", c.path, err)
 	}
 	h := sha256.New()
 	if err := npy.WriteNumbers(h, a.Data); err != nil {
-		return nil, 0, err
+		return nil, header, err
 	}
 	_, err = r.ReadByte()
-	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != c.steps*c.steps || header.Iterations < 0 ||
-		err != io.EOF {
-		return nil, 0, fmt.Errorf("%s is damaged", c.path)
+	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != size || header.Iterations < 0 ||
+		header.Round < 0 || header.Mu < 0 || err != io.EOF {
+		return nil, header, fmt.Errorf("%s is damaged", c.path)
 	}
-	return mat.NewSymDense(c.steps, a.Data), header.Iterations, nil
+	return a.Data, header, nil
 }

@@ -10,19 +10,18 @@ import (
 	"testing"
 	"time"
 
-	"mafalda/factorize"
 	"mafalda/internal/study"
 )
 
 // A checkpoint that cannot be written is said once, and once more at the end; one that is written later mends it.
 func TestCheckpointThatCannotBeKept(t *testing.T) {
 	var said []string
-	c := &checkpoints{path: filepath.Join(t.TempDir(), strings.Repeat("x", 300)), steps: 1, kept: -1,
+	c := &checkpoints{path: filepath.Join(t.TempDir(), strings.Repeat("x", 300)), shape: []int{1}, kept: -1,
 		// no file can have this name
 		warn: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	for range 3 {
 		c.tried = time.Time{}
-		c.keep(factorize.Iteration{X: []float64{1}})
+		c.keep(checkpointHeader{}, []float64{1})
 	}
 	if len(said) != 1 || !strings.Contains(said[0], "goes on without a checkpoint") {
 		t.Errorf("said: %q", said)
@@ -31,7 +30,7 @@ func TestCheckpointThatCannotBeKept(t *testing.T) {
 		t.Errorf("said: %q", said)
 	}
 	c.path, c.tried = filepath.Join(t.TempDir(), "ckpt"), time.Time{}
-	if c.keep(factorize.Iteration{Count: 7, X: []float64{1}}); c.failed != nil || c.kept != 7 || len(said) != 2 {
+	if c.keep(checkpointHeader{Iterations: 7}, []float64{1}); c.failed != nil || c.kept != 7 || len(said) != 2 {
 		t.Errorf("%v, %d, %q", c.failed, c.kept, said)
 	}
 	if c.end(); len(said) != 2 {
@@ -42,15 +41,15 @@ func TestCheckpointThatCannotBeKept(t *testing.T) {
 // What was kept is read again, and only for the same problem, as it was written.
 func TestCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ckpt")
-	c := &checkpoints{path: path, key: study.Key{1}, steps: 2, kept: -1}
+	c := &checkpoints{path: path, key: study.Key{1}, shape: []int{2, 2}, kept: -1}
 	if _, _, err := c.read(); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("nothing is there: %v", err)
 	}
 	want := []float64{2, 0.5, 0.5, 3}
-	c.keep(factorize.Iteration{Count: 5, X: want})
-	x, iterations, err := c.read()
-	if err != nil || iterations != 5 || !slices.Equal(x.RawSymmetric().Data, want) {
-		t.Errorf("%v after %d, %v", x, iterations, err)
+	c.keep(checkpointHeader{Iterations: 5}, want[:1], want[1:])
+	x, header, err := c.read()
+	if err != nil || header.Iterations != 5 || !slices.Equal(x, want) {
+		t.Errorf("%v after %d, %v", x, header.Iterations, err)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -58,7 +57,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 	damaged := slices.Clone(content)
 	damaged[len(damaged)-3] ^= 1
-	other := &checkpoints{path: path, key: study.Key{2}, steps: 2}
+	other := &checkpoints{path: path, key: study.Key{2}, shape: []int{2, 2}}
 	for name, tc := range map[string]struct {
 		of      *checkpoints
 		content []byte

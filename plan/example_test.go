@@ -66,6 +66,6 @@ func Example() {
 	fmt.Printf("noise of step 0, with deviation %.3f before it is correlated: %.2f\n", stream.NoiseStd(), row)
 	// Output:
 	// converged: loss 620.6, no strategy has less than 620.6
-	// 14 checks, all of them hold: true
+	// 17 checks, all of them hold: true
 	// noise of step 0, with deviation 0.653 before it is correlated: [1.66 1.93 -2.43]
 }

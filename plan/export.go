@@ -8,7 +8,7 @@ import (
 )
 
 // Export writes the solution to the folder dir: matrices C and C⁻¹, or one array of each if nodes have strategies of
-// their own; the nodes; and the manifest. Structured strategies of more than 4096 steps are written as parameters
+// their own; the nodes; the gossip matrix, unless it is very large (export.Gossip); and the manifest. Structured strategies of more than 4096 steps are written as parameters
 // alone. The errors are those of export.WriteDir, and a strategy that cannot be inverted; nothing is left behind then.
 func (s *Solution) Export(dir string, o export.WriteOptions) error {
 	if err := s.Problem.CheckExport(s.Options, "", o); err != nil {
@@ -18,9 +18,21 @@ func (s *Solution) Export(dir string, o export.WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	if n := s.Problem.Network; n != nil {
+	switch n := s.Problem.Network; {
+	case s.Space != nil:
+		shared, err := s.Space.shared.Files(n.Graph)
+		if err != nil {
+			return err
+		}
+		files = append(files, shared...)
+	case n != nil:
 		files = append(files,
 			export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.Graph) }})
+		if s.Problem.Workload.RandomNeighbours == 0 { // else there is no matrix of a step
+			if w, written := export.Gossip(matricesOf(n)); written {
+				files = append(files, w)
+			}
+		}
 	}
 	m := s.Manifest()
 	if err := export.WriteDir(dir, m, files, o); err != nil {
@@ -38,4 +50,12 @@ func (s *Solution) matrices(o export.WriteOptions) ([]export.File, error) {
 		return export.Matrices(s.Strategy(), o.Format)
 	}
 	return nil, nil
+}
+
+// matricesOf returns the gossip matrices of a network: one, or those that take turns.
+func matricesOf(n *graph.Network) []*graph.CSR {
+	if n.Sequence != nil {
+		return n.Sequence.Matrices
+	}
+	return []*graph.CSR{n.Gossip.Matrix()}
 }

@@ -6,16 +6,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"mafalda/factorize"
 )
 
 // A checkpoint is what was written, or refused in a line.
 func FuzzCheckpoint(f *testing.F) {
 	dir := f.TempDir()
 	made := filepath.Join(dir, "made")
-	c := &checkpoints{path: made, steps: 2}
-	if err := c.write(factorize.Iteration{Count: 3, X: []float64{2, 1, 1, 2}}); err != nil {
+	c := &checkpoints{path: made, shape: []int{2, 2}}
+	if err := c.write(checkpointHeader{Iterations: 3}, []float64{2, 1, 1, 2}); err != nil {
 		f.Fatal(err)
 	}
 	text, err := os.ReadFile(made)
@@ -32,12 +30,12 @@ func FuzzCheckpoint(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		x, iterations, err := (&checkpoints{path: path, steps: 2}).read()
+		x, header, err := (&checkpoints{path: path, shape: []int{2, 2}}).read()
 		switch {
 		case err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path)):
 			t.Fatalf("%q: error %q", text, err)
-		case err == nil && (x.SymmetricDim() != 2 || iterations < 0 || strings.HasSuffix(text, "x")):
-			t.Fatalf("%q: %d iterations, %v", text, iterations, x)
+		case err == nil && (len(x) != 4 || header.Iterations < 0 || header.Round < 0 || header.Mu < 0 || strings.HasSuffix(text, "x")):
+			t.Fatalf("%q: %d iterations, %v", text, header.Iterations, x)
 		}
 	})
 }

@@ -39,16 +39,23 @@ func (s *Solution) Manifest() *export.Manifest {
 	if p.Objective != Mean {
 		m.Objective, m.Weights = p.Objective.String(), s.Optimum.Weights
 	}
+	if s.Space != nil {
+		s.shareIn(m)
+	}
 	for _, b := range s.Baselines {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}
 		}
 		of := export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
-		if !m.Sampled() {
+		switch {
+		case s.Space != nil && m.Sampled() && b.Name == DECOR: // one band
+			of.ErrorAtPrivacy = errorAtPrivacy(s.Space.decor, 1, b.SquaredError)
+		case s.Space != nil || !m.Sampled():
 			of.ErrorAtPrivacy = m.ErrorAtPrivacy / m.Loss * b.Loss
 		}
 		m.Baselines[b.Name] = of
 	}
+	m.Contract = m.DescribeContract()
 	return m
 }
 

@@ -146,6 +146,9 @@ func (p Problem) Check(o Options) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	if err := o.checkBudget(p); err != nil {
+		return err
+	}
 	o = o.filled(p)
 	if err := p.Needs(o).Check(); err != nil {
 		return err

@@ -22,7 +22,8 @@ import (
 
 // Options says how a Problem is solved. The zero value asks for the defaults named here.
 type Options struct {
-	Class       factorize.Class       // strategies to choose from; nil means DefaultClass
+	Class       factorize.Class       // strategies to choose from; nil means DefaultClass, or what Budget says
+	Budget      *Budget               // class and width are chosen to fit it; nil: Class
 	Sampling    participation.Scheme  // how batches are drawn: in turn, unless it says otherwise
 	PerNode     bool                  // a strategy for every node
 	Groups      int                   // so many strategies that the nodes share; 0: one
@@ -55,7 +56,11 @@ func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dens
 
 // filled returns the options with the defaults for a problem, which has been checked.
 func (o Options) filled(p Problem) Options {
-	if o.Class == nil {
+	switch {
+	case o.Class != nil:
+	case o.Budget != nil:
+		o.Class = o.budgetClass(p.Schema)
+	default:
 		o.Class = DefaultClass(o.Sampling, p.Schema)
 	}
 	if o.Tolerance == 0 {
@@ -68,7 +73,7 @@ func (o Options) filled(p Problem) Options {
 func (o Options) check(p Problem) error {
 	steps := p.Schema.Steps()
 	for _, check := range []func(Problem) error{o.checkSampling, o.checkClass, o.checkObjective, o.checkStart,
-		o.checkLong} {
+		o.checkLong, o.checkSharing} {
 		if err := check(p); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ type Problem struct {
 	Schema     participation.Schema
 	SchemaFile string    // name of the file that a participation.PatternList comes from, for the manifest
 	Objective  Objective // which errors count: the mean over all steps, unless it says otherwise
+	Sharing    *Sharing  // nodes share noise in pairs (SecLDP); nil: every node has its own alone (LDP)
 	Gram       Gram      // how the Gram matrix is computed: chosen by the network, unless it says otherwise
 }
 
@@ -46,6 +47,7 @@ func (p Problem) Key() study.Key {
 	in.Add("patterns", patterns.Sum())
 	in.Add("file of the patterns", p.SchemaFile)
 	in.Add("objective", p.Objective)
+	p.Sharing.addTo(&in)
 	in.Add("gram", p.Gram.Method)
 	in.Add("probes", p.Gram.Probes)
 	in.Add("lanczos steps", p.Gram.LanczosSteps)
@@ -91,6 +93,8 @@ func (p Problem) method(o Options) (*export.Gram, error) {
 		exactOnly = "its error bound is for [Objective] mean"
 	case o.split():
 		exactOnly = "strategies of single nodes need the exact Gram matrices"
+	case p.Sharing != nil:
+		exactOnly = "noise that nodes share needs the exact Gram matrices"
 	}
 	if exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o) {
 		exactOnly = "the error of an estimate is not known where the noise of some steps costs nothing"

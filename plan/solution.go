@@ -23,6 +23,8 @@ type Solution struct {
 	Optimum *factorize.Result // of all strategies, or of a relaxation where patterns overlap; nil for many steps
 	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
 	Split   *factorize.Split  // of single nodes or groups, if they were asked for
+	Space   *Space            // where nodes share noise: then Optimum and OfClass are for this noise between nodes
+	Fitting []Fitting         // with Options.Budget: what OfClass was chosen from, and Options.Class is the choice
 
 	Quality    factorize.Quality // of what Export writes
 	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known
@@ -97,6 +99,9 @@ func (s *Solution) measure() {
 	if s.Split != nil && s.Split.LowerBound > 0 {
 		s.Quality, s.LowerBound = s.Split.Quality, s.Split.LowerBound
 	}
+	if s.Space != nil { // there is one for each half, and one for both together
+		s.LowerBound = 0
+	}
 	if s.LowerBound > 0 && s.Options.Sampling != participation.Bins {
 		s.Gap = rounding.DivUp(s.Quality.Loss-s.LowerBound, s.LowerBound)
 	}
@@ -106,6 +111,9 @@ func (s *Solution) measure() {
 func (s *Solution) ending(ctx context.Context) Ending {
 	if s.Optimum == nil { // of many steps, where there is no certificate
 		return Ending{Status: optim.Converged}
+	}
+	if s.Space != nil {
+		return s.Space.ending(ctx)
 	}
 	best := s.Optimum
 	e := Ending{best.Status, best.Iterations, best.Gap}

@@ -42,6 +42,8 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	}
 	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
 	switch {
+	case p.Sharing != nil:
+		err = s.sharing(ctx)
 	case o.Sampling == participation.Poisson:
 		err = s.poisson(ctx)
 	case o.Sampling == participation.Bins:
@@ -176,11 +178,8 @@ func (s *solver) objective() factorize.Objective {
 // optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
 // holds for the schema, too.
 func (s *solver) optimum(ctx context.Context) error {
-	kept := &checkpoints{path: s.Options.Checkpoint, steps: s.schema().Steps(), kept: -1,
-		warn: func(format string, args ...any) { s.note(true, format, args...) }}
-	if kept.path != "" {
-		kept.key = s.Problem.Key()
-	}
+	steps := s.schema().Steps()
+	kept := s.checkpoints(steps, steps)
 	start, err := s.start(kept)
 	if err != nil {
 		return err
@@ -189,7 +188,7 @@ func (s *solver) optimum(ctx context.Context) error {
 	s.Optimum, err = factorize.Dense{}.Optimize(ctx, s.objective(), participation.Relaxation(s.schema()),
 		factorize.Options{Gap: s.Options.Tolerance, Start: start, Progress: func(it factorize.Iteration) {
 			s.iteration(it)
-			kept.keep(it)
+			kept.keep(checkpointHeader{Iterations: it.Count}, it.X)
 		}})
 	if err != nil {
 		return fmt.Errorf("optimizing: %w", err)
@@ -229,12 +228,17 @@ func (s *solver) ofClass(ctx context.Context) error {
 	if o.dense() {
 		opts.LowerBound = s.Optimum.LowerBound
 	}
-	var err error
-	if s.OfClass, err = o.Class.Optimize(ctx, s.objective(), s.schema(), opts); err != nil {
-		return fmt.Errorf("optimizing the %s strategy: %w", o.Class.Name(), err)
+	opts.Progress = func(it factorize.Iteration) {
+		s.show(o.Class.Name()+" strategy", s.classFraction(it))
 	}
-	if partition {
-		return nil
+	var err error
+	if o.Budget != nil {
+		err = s.fitting(ctx)
+	} else if s.OfClass, err = o.Class.Optimize(ctx, s.objective(), s.schema(), opts); err != nil {
+		err = fmt.Errorf("optimizing the %s strategy: %w", o.Class.Name(), err)
+	}
+	if partition || err != nil {
+		return err
 	}
 	s.show("lower bound", 0)
 	if s.overlapBound, err = factorize.OverlapBound(ctx, s.gram, strategy.GramOf(s.OfClass.Strategy),
@@ -242,6 +246,23 @@ func (s *solver) ofClass(ctx context.Context) error {
 		return fmt.Errorf("bounding the loss: %w", err)
 	}
 	return nil
+}
+
+// classFraction says how far the search for the best of a class is: by its gap, or by descents that are done.
+func (s *solver) classFraction(it factorize.Iteration) float64 {
+	if it.Total > 0 {
+		return float64(it.Done) / float64(it.Total)
+	}
+	return s.fraction(it.Gap)
+}
+
+// fitting finds the best strategy that fits the budget.
+func (s *solver) fitting(ctx context.Context) error {
+	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: s.Optimum.LowerBound,
+		gap: s.Options.Tolerance, progress: s.show}
+	best, err := search.best(ctx, s.Options.Budget.Floats())
+	s.OfClass, s.Options.Class, s.Fitting = best.Result, best.Class, search.found
+	return err
 }
 
 // baselines measures the strategies of the field.

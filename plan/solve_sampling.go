@@ -45,6 +45,9 @@ func (s *solver) poisson(ctx context.Context) error {
 		return err
 	}
 	search.gap, search.progress = s.bandGap(), s.counts("bands")
+	if budget := s.Options.Budget; budget != nil {
+		search.atMost(budget.Floats() + 1)
+	}
 	if bands > 0 {
 		search.only(bands)
 	}
@@ -85,10 +88,10 @@ func (s *solver) dense(ctx context.Context, schema participation.Schema,
 func (s *solver) private() error {
 	o := s.Options
 	var err error
-	switch o.Sampling {
-	case participation.Poisson:
+	switch {
+	case o.Sampling == participation.Poisson:
 		return s.privateBands()
-	case participation.Bins:
+	case o.Sampling == participation.Bins:
 		return s.privateBins()
 	}
 	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
@@ -102,7 +105,7 @@ func (s *solver) private() error {
 		return nil
 	}
 	s.Sampling = &export.Sampling{Scheme: o.Sampling.String()}
-	if s.Optimum == nil || !participation.IsPartition(s.schema()) {
+	if s.Optimum == nil || s.Space != nil || !participation.IsPartition(s.schema()) {
 		return nil
 	}
 	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss
@@ -146,15 +149,14 @@ func (s *solver) privateBands() error {
 			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
 	}
 	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
-	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
+	if s.Space == nil {
+		s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
+	}
 	return err
 }
 
 // cyclicError is the error at the privacy of an optimum for batches in turn.
 func cyclicError(of *factorize.Result, wanted *Privacy) (float64, error) {
-	p, err := wanted.calibrate(rounding.SqrtUp(of.Sensitivity.Squared))
-	if err != nil {
-		return 0, err
-	}
-	return errorAtPrivacy(p.NoiseStd, p.Clip, of.SquaredError), nil
+	std, err := cyclicNoise(of, wanted)
+	return errorAtPrivacy(std, 1, of.SquaredError), err
 }

@@ -18,17 +18,26 @@ func (s *solver) start(kept *checkpoints) (*mat.SymDense, error) {
 	case o.StartFrom != "":
 		return startFrom(o.StartFrom, s.schema().Steps())
 	case o.Resume:
-		x, iterations, err := kept.read()
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, nil
+		x, _, err := s.resumed(kept)
+		if x == nil || err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fault.Because("Checkpoint", err)
-		}
-		s.note(false, "going on after %d iterations, from %s", iterations, o.Checkpoint)
-		return x, nil
+		return mat.NewSymDense(s.schema().Steps(), x), nil
 	}
 	return o.Start, nil
+}
+
+// resumed returns what is in the checkpoint; nil if there is none.
+func (s *solver) resumed(kept *checkpoints) ([]float64, checkpointHeader, error) {
+	numbers, header, err := kept.read()
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, header, nil
+	case err != nil:
+		return nil, header, fault.Because("Checkpoint", err)
+	}
+	s.note(false, "going on after %d iterations, from %s", header.Iterations, s.Options.Checkpoint)
+	return numbers, header, nil
 }
 
 // startFrom returns CᵀC of the strategy of an export, of its first node if there are several.

@@ -73,6 +73,18 @@ func (v *verification) ownErrors(ctx context.Context, k *workload.Kernel) ([]flo
 	if err != nil {
 		return nil, err
 	}
+	if shared := v.export.Shared; shared != nil {
+		if v.given == nil || v.given.Graph.Nodes() != len(shared.Own) {
+			return nil, errors.New("noise that nodes share needs their network")
+		}
+		w, err := workload.NewSpaceTime(v.given.Gossip.Matrix(), v.export.Manifest.Steps, workload.Options{Spec: v.spec})
+		if err != nil {
+			return nil, err
+		}
+		if k, err = w.TimeKernel(ctx, shared.Covariance()); err != nil {
+			return nil, err
+		}
+	}
 	return v.scaledErrors(c, k)
 }
 

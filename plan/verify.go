@@ -42,6 +42,8 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 	}
 	v.files()
 	v.participation()
+	v.contract()
+	v.gossip()
 	err = v.strategies(ctx)
 	v.arithmetic()
 	v.ending()
@@ -64,6 +66,7 @@ type verification struct {
 	asked     participation.Schema // that was asked for: another one under Poisson sampling
 	spec      workload.Spec        // with its networks, if there are some that take turns and they are at hand
 	estimated workload.Estimate    // what an estimated Gram matrix comes from
+	exported  []*graph.CSR         // gossip matrices of the export, if they are to be compared
 }
 
 func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
@@ -95,6 +98,9 @@ func (v *verification) strategies(ctx context.Context) error {
 	if !v.sensitivity(c) {
 		return nil
 	}
+	if err := v.space(ctx); err != nil {
+		return err
+	}
 	v.privacy()
 	if err := v.sampling(ctx, c); err != nil {
 		return err
@@ -108,7 +114,10 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err != nil || !known {
 		return err
 	}
-	if isLongExport(v.export) {
+	switch {
+	case v.export.Manifest.Space != nil:
+		return v.spaceCosts(ctx, n, c)
+	case isLongExport(v.export):
 		return v.longLoss(ctx, n, c)
 	}
 	k, err := v.kernel(ctx, n)

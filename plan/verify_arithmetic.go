@@ -38,6 +38,8 @@ func (v *verification) arithmetic() {
 		key := "baselines." + name
 		claims = append(claims, claim{key + ".loss", b.Loss, b.SensSquared * b.SquaredError, sameFormula})
 		switch {
+		case m.Space != nil && m.Sampled():
+			claims = append(claims, v.spaceAtPrivacy(name)...)
 		case b.ErrorAtPrivacy != 0 && m.Sampled():
 			claims = append(claims, claim{key + ".error_at_privacy", b.ErrorAtPrivacy, 0, 0})
 		case b.ErrorAtPrivacy != 0:

@@ -102,7 +102,8 @@ func (v *verification) skipNetwork() {
 		{"squared_error", true}, {"loss", true}, {"rmse", true}, {"shared_loss", m.SharedLoss != 0}, {"lower_bound",
 			m.LowerBound != 0},
 		{"gap", m.LowerBound != 0}, {"baselines", true}, {"plain_strategy_loss", m.PlainStrategyLoss != 0},
-		{"error_at_privacy", m.ErrorAtPrivacy != 0},
+		{"error_at_privacy", m.ErrorAtPrivacy != 0}, {"space.secrets", m.Space != nil}, {"space.gap_space", m.Space != nil},
+		{"space.gap_time", m.Space != nil}, {"ldp_loss", m.Space != nil}, {"joint_lower_bound", m.Space != nil},
 		{"cyclic_error_at_privacy", m.CyclicErrorAtPrivacy != 0}} {
 		if x.there {
 			v.skip(x.key)
@@ -169,6 +170,7 @@ func (v *verification) compareNetwork(n *graph.Network) error {
 		return nil
 	}
 	v.add("network", true, "%s, as the manifest says", n.Line())
+	v.compareGossip(n)
 	return nil
 }
 

@@ -43,6 +43,9 @@ func (v *verification) poisson() error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	claims := []claim{{"sampling.groups", float64(s.Groups), float64(m.Strategy.Bandwidth), 0}}
 	epsilon := *m.Privacy.Epsilon
+	if m.Space != nil && len(s.Candidates) == 0 { // there was no search for a number of bands
+		return v.sharedPoisson(claims, epsilon)
+	}
 	listed, before := false, 0
 	for i, c := range s.Candidates {
 		if c.Bandwidth <= before || c.Bandwidth > v.asked.Separation() {

@@ -57,7 +57,7 @@ func attached(s workload.Spec, n *graph.Network) (workload.Spec, error) {
 
 // plain fills in what the strategy costs that is optimal for the plain workload, unless this is it.
 func (s *solver) plain(ctx context.Context) error {
-	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines || ctx.Err() != nil {
+	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines || s.Space != nil || ctx.Err() != nil {
 		return nil
 	}
 	on := s.source("strategy of plain training")

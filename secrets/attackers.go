@@ -117,6 +117,13 @@ func (a *Attackers) Colluding() int {
 	return c
 }
 
+// Allow reports whether the noise has to withstand a coalition: it is an attacker, or within one.
+func (a *Attackers) Allow(coalition []int) bool {
+	return slices.ContainsFunc(a.coalitions, func(c []int) bool {
+		return !slices.ContainsFunc(coalition, func(v int) bool { return !slices.Contains(c, v) })
+	})
+}
+
 // Threat is an attacker, and those whom no larger attacker threatens more.
 type Threat struct {
 	Attacker []int // ascending; empty: the eavesdropper

@@ -90,3 +90,21 @@ func TestAttackersAreChecked(t *testing.T) {
 		t.Errorf("coalitions %v, largest %d, all of %d; want %v, 2, 0", a.Coalitions(), a.Largest(), a.Colluding(), want)
 	}
 }
+
+// Allowed are the attackers and what is within them, and nobody else.
+func TestAllow(t *testing.T) {
+	a, err := NewAttackers(5, [][]int{{0, 2, 3}, {4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, yes := range [][]int{nil, {}, {0}, {3, 0}, {2, 3, 0}, {4}} {
+		if !a.Allow(yes) {
+			t.Errorf("%v is not allowed", yes)
+		}
+	}
+	for _, no := range [][]int{{1}, {0, 4}, {0, 1, 2, 3}} {
+		if a.Allow(no) {
+			t.Errorf("%v is allowed", no)
+		}
+	}
+}

@@ -69,13 +69,33 @@ func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) 
 
 // threat returns the bound for one attacker, and the victim. It works in the two buffers.
 func (n *Noise) threat(t Threat, buffers *[2][]float64) (value float64, victim int) {
-	m, others := n.Unknown(t.Attacker)
+	others, bounds := n.learned(t.Attacker, buffers)
+	at := 0
+	for _, v := range t.Victims {
+		for others[at] != v {
+			at++
+		}
+		if !(bounds[at] <= value) {
+			value, victim = bounds[at], v
+		}
+	}
+	return value, victim
+}
+
+// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them, as Worst proves it. It
+// works in the two buffers.
+func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, bounds []float64) {
+	m, others := n.Unknown(coalition)
 	size := len(others)
 	for i := range buffers {
 		if cap(buffers[i]) < size*size {
 			buffers[i] = make([]float64, size*size)
 		}
 		buffers[i] = buffers[i][:size*size]
+	}
+	bounds = make([]float64, size)
+	if size == 0 {
+		return nil, nil
 	}
 	trace := mat.Trace(m)
 	lower := blas64.Symmetric{Uplo: blas.Lower, N: size, Stride: size, Data: buffers[0]}
@@ -87,7 +107,10 @@ func (n *Noise) threat(t Threat, buffers *[2][]float64) (value float64, victim i
 	}
 	factor, ok := gemm.Potrf(lower)
 	if !ok {
-		return math.Inf(1), t.Victims[0]
+		for i := range bounds {
+			bounds[i] = math.Inf(1)
+		}
+		return others, bounds
 	}
 	y := blas64.General{Rows: size, Cols: size, Stride: size, Data: buffers[1]}
 	clear(y.Data)
@@ -96,17 +119,11 @@ func (n *Noise) threat(t Threat, buffers *[2][]float64) (value float64, victim i
 	}
 	gemm.Trsm(blas.Left, blas.NoTrans, 1, factor, y)
 	squares := columnSquares(y)
-	factorUp := inflation(size, trace, squares)
-	at := 0
-	for _, v := range t.Victims {
-		for others[at] != v {
-			at++
-		}
-		if bound := rounding.MulUp(squares[at], factorUp); !(bound <= value) {
-			value, victim = bound, v
-		}
+	up := inflation(size, trace, squares)
+	for i, s := range squares {
+		bounds[i] = rounding.MulUp(s, up)
 	}
-	return value, victim
+	return others, bounds
 }
 
 // columnSquares returns ‖y_v‖² of every column v of a lower triangle.

@@ -3,7 +3,6 @@ package simulate
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 
 	"gonum.org/v1/gonum/blas"
@@ -15,6 +14,7 @@ import (
 	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
+	"mafalda/secrets"
 	"mafalda/strategy"
 )
 
@@ -22,7 +22,9 @@ import (
 type Correlation struct {
 	schema participation.Schema
 	layers []layer
-	of     []int // node → layer
+	of     []int          // node → layer
+	shared *secrets.Noise // standard deviations of own rows and pairs' rows, in units of the Z of the others; nil: own ones
+	by     [][]neighbour  // of every node, if noise is shared
 }
 
 // layer is what nodes with the same strategy share.
@@ -124,11 +126,10 @@ func (c *Correlation) Sensitivity(node int) float64 { return c.layers[c.of[node]
 // columns is how many coordinates are multiplied at once: T rows of so many stay in a cache.
 const columns = 1024
 
-// noiseTo writes the noise of a node, C⁻¹Z with standard deviation std of Z, to the T×d numbers dst. Z is drawn row by row.
-func (c *Correlation) noiseTo(dst []float32, node int, std float64, r *rand.Rand) {
-	for i := range dst {
-		dst[i] = float32(std * r.NormFloat64())
-	}
+// noiseTo writes the noise of a node, C⁻¹Z with standard deviation std of Z, to the T×d numbers dst. Z is drawn row by
+// row, from the streams of a seed.
+func (c *Correlation) noiseTo(dst []float32, node int, std float64, seed uint64) {
+	c.rowsTo(dst, node, std, seed)
 	steps := c.schema.Steps()
 	d := len(dst) / steps
 	for from := 0; from < d; from += columns {

@@ -39,7 +39,7 @@ func TestNoiseIsCInverseZ(t *testing.T) {
 		s := drawStrategy(steps, rand.New(rand.NewPCG(seed, 1)))
 		c := correlation(t, 1, Shared(s), cyclic(t, steps, 1, steps))
 		got := make([]float32, steps*d)
-		c.noiseTo(got, 0, 2, random(seed, forNoise, 0))
+		c.noiseTo(got, 0, 2, seed)
 		z, r := mat.NewDense(steps, d, nil), random(seed, forNoise, 0)
 		for i := range z.RawMatrix().Data {
 			z.RawMatrix().Data[i] = 2 * r.NormFloat64()
@@ -70,8 +70,8 @@ func TestNoiseLevel(t *testing.T) {
 		}
 	}
 	a, b := make([]float32, 40*d), make([]float32, 40*d)
-	noise.Correlation.noiseTo(a, 0, want, random(1, forNoise, 0))
-	noise.Correlation.noiseTo(b, 1, want, random(1, forNoise, 1))
+	noise.Correlation.noiseTo(a, 0, want, 1)
+	noise.Correlation.noiseTo(b, 1, want, 1)
 	var product float64
 	for i, v := range a {
 		product += float64(v) * float64(b[i])

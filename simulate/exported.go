@@ -33,10 +33,6 @@ func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	if e.Manifest.Steps != schema.Steps() {
 		return m, &StepsError{dir, e.Manifest.Steps, schema.Steps()}
 	}
-	if e.Manifest.Space != nil {
-		return m, fmt.Errorf("%s: %w, which nodes of this method do not: %w", dir, export.ErrShared,
-			participation.ErrViolated)
-	}
 	note, err := s.checkTraining(dir, e.Manifest)
 	if err != nil {
 		return m, err
@@ -69,6 +65,9 @@ func (s *Study) methodFrom(e *export.Export) (m method, err error) {
 		return m, fmt.Errorf("%w: its nodes have strategies of their own, which bins are not accounted for here",
 			participation.ErrViolated)
 	}
+	if e.Shared != nil {
+		return m, fmt.Errorf("%w: %w, which bins are not accounted for", participation.ErrViolated, export.ErrShared)
+	}
 	if m.strategy, err = e.SharedStrategy(); err != nil {
 		return m, err
 	}
@@ -90,6 +89,9 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 		return nil, err
 	}
 	c, err := NewCorrelation(len(strategies), func(u int) strategy.Strategy { return strategies[u] }, of)
+	if err == nil && e.Shared != nil {
+		c, err = s.sharedBy(e, c)
+	}
 	if b := s.config.Schema.Separation(); err == nil && s.options.Sampling != participation.InTurn && c.Bands() > b {
 		return nil, fmt.Errorf("%w: it has %d bands, more than a node has batches (%d), so that its columns meet in every "+
 			"group", participation.ErrViolated, c.Bands(), b)

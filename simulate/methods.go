@@ -29,7 +29,7 @@ const (
 
 // MethodNames are the methods that are no folders of exports.
 func MethodNames() []string {
-	return append(append([]string{None}, baselines.Names()...), Ignorant, Mafalda)
+	return append(append([]string{None}, baselines.Names()...), Ignorant, Mafalda, DECOR, Secrets)
 }
 
 // method is a row of the comparison.
@@ -111,11 +111,8 @@ func (s *Study) noiseOf(ctx context.Context, c Cell) (*Noise, error) {
 	defer s.making.Unlock()
 	m := s.methods[at]
 	if m.correlation == nil {
-		made, err := s.strategy(ctx, m.name)
-		if err == nil {
-			m.correlation, err = NewCorrelation(s.network.Graph.Nodes(), Shared(made), s.config.Schema)
-		}
-		if err != nil {
+		var err error
+		if m.correlation, err = s.correlation(ctx, m.name); err != nil {
 			return nil, fmt.Errorf("strategy of %s: %w", m.name, err)
 		}
 	}
@@ -125,6 +122,18 @@ func (s *Study) noiseOf(ctx context.Context, c Cell) (*Noise, error) {
 // otherStudy is the error about a cell that is not of this study.
 func (s *Study) otherStudy(c Cell) error {
 	return fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
+}
+
+// correlation makes that of one of MethodNames.
+func (s *Study) correlation(ctx context.Context, name string) (*Correlation, error) {
+	if isShared(name) {
+		return s.sharedMethod(ctx, name)
+	}
+	made, err := s.strategy(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return NewCorrelation(s.network.Graph.Nodes(), Shared(made), s.config.Schema)
 }
 
 // strategy makes the strategy of one of MethodNames. Baselines know the optimizer, and no network.

@@ -83,6 +83,8 @@ func (s *Study) foreseeable(c *Correlation) bool {
 	switch {
 	case len(c.layers) > 1:
 		return nodes*steps*steps*steps <= freeNodeGrams && (static || nodes*steps <= freeChanging)
+	case c.shared != nil:
+		return static && nodes*steps <= freeGram
 	case s.made != nil || s.methodOf(Cell{Method: Mafalda}) >= 0:
 		return true
 	case static:
@@ -93,6 +95,9 @@ func (s *Study) foreseeable(c *Correlation) bool {
 
 // squaredError returns Σ_u tr(C_u⁻ᵀ H_u C_u⁻¹).
 func (s *Study) squaredError(ctx context.Context, c *Correlation) (float64, error) {
+	if c.shared != nil {
+		return s.sharedError(ctx, c)
+	}
 	if len(c.layers) == 1 {
 		h, err := s.gram(ctx)
 		if err != nil {

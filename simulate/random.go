@@ -14,6 +14,7 @@ const (
 	forNoise
 	forSynthetic
 	forAbsence
+	forPairs // in the place of the node: the number of the pair
 )
 
 // random returns the stream of a seed for a purpose and a node. Streams are independent, and the same on every machine.

@@ -12,7 +12,7 @@ import (
 	"mafalda/workload"
 )
 
-// MethodsFor returns those of MethodNames that are worth a comparison: Ignorant where it is not Mafalda, and those that
+// MethodsFor returns those of MethodNames that are worth a comparison at equal trust: Ignorant where it is not Mafalda, and those that
 // a scheme has an accountant for.
 //
 // In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
@@ -26,7 +26,7 @@ func MethodsFor(s participation.Scheme, w workload.Spec) []string {
 	case w.IsPlain():
 		return append(append([]string{None}, baselines.Names()...), Mafalda)
 	}
-	return MethodNames()
+	return append(append([]string{None}, baselines.Names()...), Ignorant, Mafalda)
 }
 
 // checkScheme finds options that batches drawn in secret do not go with.
@@ -60,6 +60,8 @@ func (o StudyOptions) checkScheme() error {
 	for _, name := range o.Methods {
 		if name == Ignorant {
 			why = "is not compared there"
+		} else if isShared(name) {
+			why = "is for batches in turn"
 		}
 		if slices.Contains(MethodNames(), name) && !slices.Contains(MethodsFor(o.Sampling, workload.Spec{}), name) {
 			return fault.New("Methods", name, "%s: sampling %v is for %s, and folders of exports %s", why, o.Sampling,

@@ -150,7 +150,7 @@ func (t *trainer) drawNoise(ctx context.Context, seed uint64) error {
 			return
 		}
 		rows := t.noises[u*length : (u+1)*length]
-		t.noise.Correlation.noiseTo(rows, u, stds[u], random(seed, forNoise, uint64(u)))
+		t.noise.Correlation.noiseTo(rows, u, stds[u], seed)
 		t.send(u, rows)
 	})
 	if err := context.Cause(ctx); err != nil {

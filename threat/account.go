@@ -23,6 +23,8 @@ type Exposure struct {
 	// attacker's best statistic by √tr(ΔGᵀ M ΔG) standard deviations. It is the victim's block of CᵀB⁺BC in Bellet et
 	// al., Theorem 7; participation turns it into a sensitivity, squared. Nil if Infinite.
 	M *mat.SymDense
+	// By is, with Attacker.Any, the coalition that learns most of the victim.
+	By []int
 	// Infinite: some combination of the victim's gradients is seen without any noise. Attackers themselves are.
 	Infinite bool
 }
@@ -97,7 +99,10 @@ var ErrTooLarge = errors.New("view is too large for a dense strategy: use a stru
 // direct works with the covariance of everything the attacker sees: with responses h_j of what is seen to messages j
 // rounds earlier, noise B = h(C⁻¹ ⊗ I), M = hᵀ(BBᵀ)⁻¹h.
 func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error {
-	if s.Attacker.Trust != PNDP { // all messages: every node's own noise is all there is
+	switch {
+	case s.Attacker.Trust != PNDP && s.Algorithm.space != nil:
+		return s.publicShared(ctx, visit)
+	case s.Attacker.Trust != PNDP: // all messages: every node's own noise is all there is
 		return s.public(visit)
 	}
 	steps, p := s.steps(), s.pieces()
@@ -148,7 +153,14 @@ func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.D
 			return nil, err
 		}
 		b := mul(toeplitz(responses, i, s.steps()), z)
-		gemm.Syrk(blas.NoTrans, 1, b.RawMatrix(), 1, covariance)
+		variance := 1.0
+		if n := s.Algorithm.space; n != nil {
+			variance = n.noise.Own[v] * n.noise.Own[v]
+		}
+		gemm.Syrk(blas.NoTrans, variance, b.RawMatrix(), 1, covariance)
+	}
+	if err := s.addPairs(ctx, nodes, responses, covariance); err != nil {
+		return nil, err
 	}
 	var chol dense.Cholesky
 	if !chol.Factorize(mat.NewSymDense(size, covariance.Data)) {
@@ -216,11 +228,16 @@ func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 	if err := a.fits(steps); err != nil {
 		return nil, err
 	}
-	if a.zip || a.alone == 0 {
+	if a.zip || a.alone == 0 || a.space != nil && a.space.noise.Own[node] == 0 {
 		return nil, nil
 	}
 	if a.dense != nil {
-		return strategy.GramOf(a.dense(node)), nil
+		m := strategy.GramOf(a.dense(node))
+		if a.space != nil {
+			own := a.space.noise.Own[node]
+			m.ScaleSym((1+0x1p-50)/(own*own), m)
+		}
+		return m, nil
 	}
 	m := mat.NewSymDense(steps, nil)
 	noising := a.noising(steps)

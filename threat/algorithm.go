@@ -21,6 +21,7 @@ type Algorithm struct {
 	alone  float64                          // standard deviation of a node's own noise
 	zip    bool                             // noise of single messages
 	of     *origin                          // of the strategies
+	space  *sharing                         // noise that nodes share in pairs, C⁻¹ and all; nil for none
 
 	training *Training // nil: plain gradient descent, and a network that stays
 }

@@ -82,7 +82,7 @@ func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 		return Report{}, err
 	}
 	for _, v := range s.Attacker.Nodes {
-		if err := a.add(v, math.Inf(1)); err != nil {
+		if err := a.add(v, math.Inf(1), nil); err != nil {
 			return Report{}, err
 		}
 	}
@@ -125,7 +125,7 @@ func (a *assessment) victims(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				return a.add(e.Victim, squared)
+				return a.add(e.Victim, squared, e.By)
 			})
 		})
 	})
@@ -138,11 +138,14 @@ func (a *assessment) victims(ctx context.Context) error {
 	return err
 }
 
-// add adds the pair of a victim.
-func (a *assessment) add(victim int, squared float64) error {
+// add adds the pair of a victim and, where there are several, of the coalition that learns most of it.
+func (a *assessment) add(victim int, squared float64, by []int) error {
 	p, err := a.pair(victim, squared)
 	if err != nil {
 		return err
+	}
+	for _, v := range by {
+		p.By = append(p.By, a.options.Graph.Label(v))
 	}
 	if h := a.hops[victim]; h >= 0 && len(a.scenario.Attacker.Nodes) > 0 {
 		p.Distance = &h

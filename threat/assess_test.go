@@ -147,7 +147,7 @@ func TestFallBack(t *testing.T) {
 	g, w := gossip(t, "cycle:4", graph.Uniform)
 	s := Scenario{w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{1}}, every(t, 3)}
 	a := &assessment{scenario: s, hops: graph.Hops(w, []int{1}), options: AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Local: 3}}
-	if err := errors.Join(a.add(0, 0.5), a.fallBack()); err != nil {
+	if err := errors.Join(a.add(0, 0.5, nil), a.fallBack()); err != nil {
 		t.Fatal(err)
 	}
 	r := a.report()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/secrets"
 )
 
 // Trust says whose messages an attacker sees.
@@ -52,6 +53,10 @@ type Attacker struct {
 	Trust Trust
 	Nodes []int // who colludes: at least one under PNDP, any number under SecLDP, none under LDP
 
+	// Any, under SecLDP without Nodes and for noise that nodes share in pairs, are coalitions: of every victim that one
+	// attacks which learns most of it.
+	Any *secrets.Attackers
+
 	// SecureSummation: under PNDP the nodes do not see single messages but only the weighted sums they compute from
 	// them, Σ_w W[a,w] m_w.
 	SecureSummation bool
@@ -66,7 +71,12 @@ type Attacker struct {
 // Name returns the labels of the attackers, with commas between them, and "everybody" where they are nobody in
 // particular.
 func (a Attacker) Name(g *graph.Graph) string {
-	if len(a.Nodes) == 0 {
+	switch {
+	case a.Any != nil && a.Any.Colluding() == a.Any.Largest():
+		return fmt.Sprintf("every coalition of at most %d", a.Any.Largest())
+	case a.Any != nil:
+		return fmt.Sprintf("each of %d coalitions", len(a.Any.Coalitions()))
+	case len(a.Nodes) == 0:
 		return "everybody"
 	}
 	var labels []string
@@ -85,6 +95,8 @@ func (a Attacker) Sees() string {
 		return "weighted sums of messages, and know their own noise"
 	case a.Trust == PNDP:
 		return "the messages they receive and send, and know their own noise"
+	case a.Any != nil:
+		return "all messages, and know their own noise and what others share with them"
 	case a.Trust == SecLDP:
 		return "all messages, and know their own noise"
 	}
@@ -108,6 +120,8 @@ func (a Attacker) check(nodes int) error {
 		return fmt.Errorf("%w: under PNDP it is a node", ErrAttacker)
 	case a.Trust == LDP && len(a.Nodes) > 0:
 		return fmt.Errorf("%w: under LDP it is nobody in particular", ErrAttacker)
+	case a.Any != nil && (a.Trust != SecLDP || len(a.Nodes) > 0 || a.Any.Nodes() != nodes):
+		return fmt.Errorf("%w: coalitions of other nodes, or beside a node, or not under SecLDP", ErrAttacker)
 	case a.SecureSummation && a.Trust != PNDP:
 		return fmt.Errorf("%w: secure summation hides messages from nodes, so under PNDP only", ErrAttacker)
 	case a.ForgetOwnNoise && a.Trust != PNDP:

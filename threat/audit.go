@@ -26,6 +26,7 @@ type AuditOptions struct {
 	Confidence float64     // of the interval, two-sided; 0 means 0.999
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
+	Colluding  []int       // nodes that really attack; nil: those of the scenario, as the claim has it; needed with Any
 }
 
 // MaxAudit is the largest number of messages in the view, and of nodes times steps, that Audit takes: the view is
@@ -38,7 +39,8 @@ type AuditResult struct {
 	Empirical float64 `json:"empirical_mu"` // μ of the attack: distance of its statistic's two means, in standard deviations
 	Low       float64 `json:"ci_low"`       // confidence interval of Empirical
 	High      float64 `json:"ci_high"`
-	Reachable float64 `json:"reachable_mu"` // μ of this attack if the algebra is right: Claimed, or less if that is a bound
+	Reachable float64 `json:"reachable_mu"`      // μ of this attack if the algebra is right: Claimed, or less if that is a bound
+	Exposed   bool    `json:"exposed,omitempty"` // it sees a gradient without noise, and Reachable is no limit, but 0
 	Runs      int     `json:"runs"`
 	Passed    bool    `json:"passed"` // Low is not above Claimed
 }
@@ -94,7 +96,11 @@ func (o AuditOptions) check() error {
 }
 
 func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (AuditResult, error) {
-	p, err := s.auditable(ctx, opts)
+	if s.Attacker.Any != nil && opts.Colluding == nil {
+		return AuditResult{}, fault.New("Colluding", nil, "is needed: which of the coalitions attacks?")
+	}
+	real := s.really(opts.Colluding)
+	p, err := real.auditable(ctx, opts)
 	if err != nil {
 		return AuditResult{}, err
 	}
@@ -106,13 +112,21 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed",
 			ErrAudit)
 	}
-	view, err := Explicit(s)
+	change := worstChange(exposure.M, s.Schema)
+	if opts.Colluding != nil {
+		if exposure, _, err = real.claim(ctx, victim); err != nil {
+			return AuditResult{}, err
+		}
+	}
+	view, err := Explicit(real)
 	if err != nil {
 		return AuditResult{}, err
 	}
-	change := worstChange(exposure.M, s.Schema)
-	out := AuditResult{Claimed: claimed, Runs: opts.Runs, Reachable: math.Sqrt(mat.Inner(change, exposure.M, change))}
-	if out.Reachable == 0 {
+	out := AuditResult{Claimed: claimed, Runs: opts.Runs, Exposed: exposure.Infinite}
+	if !out.Exposed {
+		out.Reachable = math.Sqrt(mat.Inner(change, exposure.M, change))
+	}
+	if out.Reachable == 0 && !out.Exposed {
 		out.Passed = true // nothing of the victim reaches the attacker
 		return out, nil
 	}
@@ -144,6 +158,14 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	return out, nil
 }
 
+// really returns the scenario with those who really attack; nil: with those of the claim.
+func (s Scenario) really(colluding []int) Scenario {
+	if colluding != nil {
+		s.Attacker.Any, s.Attacker.Nodes = nil, colluding
+	}
+	return s
+}
+
 // auditable returns the protocol of an audit that is neither too large to write out nor for the memory.
 func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, error) {
 	n, steps, rounds := s.nodes(), s.steps(), max(s.Algorithm.rounds, s.Algorithm.Training().Spec.GossipRounds)
@@ -172,7 +194,8 @@ func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, 
 	return p, limits.Fits(fmt.Sprintf("an audit of %d runs", opts.Runs), 8*drawn*float64(opts.Runs))
 }
 
-// claim returns what Account says of the victim, and μ by Best. Where the rank of the view is unclear, the exposure is
+// claim returns what Account says of the victim, and μ by Best: of the worst victim, where the attackers are any of several
+// coalitions. Where the rank of the view is unclear, the exposure is
 // that of local DP.
 func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, error) {
 	local, err := s.Algorithm.Local(s.Schema)
@@ -180,11 +203,17 @@ func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, err
 		return Exposure{}, 0, err
 	}
 	var found *Exposure
+	most := 0.0 // with Any, the claim is the same for all
 	err = Account(ctx, s, func(e Exposure) error {
 		if e.Victim == victim {
 			found = &e
 		}
-		return nil
+		if s.Attacker.Any == nil {
+			return nil
+		}
+		squared, err := Best.Squared(e, s.Schema, local)
+		most = math.Max(most, squared)
+		return err
 	})
 	if errors.Is(err, ErrUnclear) {
 		m, err := s.Algorithm.LocalMatrix(victim, s.steps())
@@ -197,7 +226,7 @@ func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, err
 		return Exposure{}, 0, fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
 	}
 	squared, err := Best.Squared(*found, s.Schema, local)
-	return *found, rounding.SqrtUp(math.Max(squared, 0)), err
+	return *found, rounding.SqrtUp(math.Max(squared, most)), err
 }
 
 // worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can

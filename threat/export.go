@@ -19,7 +19,7 @@ type origin struct {
 	digest     string
 	inverse    mat.Matrix // C⁻¹ that all nodes share, nil if the export has parameters only
 	trained    bool       // it says what is trained: more than the plain workload
-	nodes      []byte     // nodes.csv, if nodes have their own strategies
+	nodes      []byte     // nodes.csv, if nodes have their own strategies or share noise
 }
 
 // MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that
@@ -32,9 +32,6 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	m := e.Manifest
 	if m.Sampled() {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrSampled)}
-	}
-	if m.Space != nil {
-		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrShared)}
 	}
 	if m.Steps != steps {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}
@@ -60,6 +57,14 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 		return Algorithm{}, err
 	}
 	a.of.dir, a.of.digest, a.of.inverse = e.Dir, digest, inverse
+	if m.Space != nil {
+		if a, err = a.withShared(e); err != nil {
+			return Algorithm{}, err
+		}
+		if a.of.nodes, err = e.Read("nodes.csv"); err != nil {
+			return Algorithm{}, err
+		}
+	}
 	if m.IsPlain() {
 		return a, nil
 	}
@@ -81,17 +86,24 @@ func perNode(e *export.Export) (Algorithm, error) {
 	return a, nil
 }
 
-// CheckNodes refuses an export whose nodes have their own strategies, if they are not those of the graph (ErrStrategy).
+// CheckNodes refuses an export whose nodes have their own strategies, or share noise, if they are not those of the graph (ErrStrategy).
 func (a Algorithm) CheckNodes(g *graph.Graph) error {
 	if a.of == nil || a.of.nodes == nil {
 		return nil
 	}
 	var want bytes.Buffer
-	if err := graph.WriteNodes(&want, g); err != nil {
+	var err error
+	switch {
+	case a.space == nil:
+		err = graph.WriteNodes(&want, g)
+	case len(a.space.noise.Own) == g.Nodes():
+		err = a.space.noise.Nodes(g).Write(&want)
+	}
+	if err != nil {
 		return err
 	}
 	if !bytes.Equal(a.of.nodes, want.Bytes()) {
-		return &misfit{a.of.dir + " has strategies for the nodes of another graph"}
+		return &misfit{a.of.dir + " has strategies, or noise, for the nodes of another graph"}
 	}
 	return nil
 }

@@ -117,7 +117,11 @@ func patternsOf(schema participation.Schema) ([][]int, bool) {
 func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 	worst := math.Inf(-1)
 	seen := map[strategy.Strategy]bool{}
-	for node := range max(len(a.each), 1) {
+	first := 0
+	if a.space != nil {
+		first = a.space.exposed()
+	}
+	for node := first; node < max(len(a.each), first+1); node++ {
 		if a.each != nil {
 			if seen[a.each[node]] {
 				continue

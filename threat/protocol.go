@@ -50,6 +50,11 @@ func (s Scenario) protocol() (*protocol, error) {
 	if a.shared > 0 {
 		p.edges = edges(w)
 	}
+	if a.space != nil {
+		for _, pair := range a.space.noise.Pairs {
+			p.edges = append(p.edges, [2]int{pair.U, pair.V})
+		}
+	}
 	if a.zip {
 		w.DoNonZero(func(i, j int, v float64) {
 			if i != j && v != 0 {
@@ -122,6 +127,10 @@ func (p *protocol) knowThemselves() {
 // addNoise adds the noise of node v's message in step t.
 func (p *protocol) addNoise(message []float64, t, v int) {
 	noising := p.noising(v)
+	if p.algorithm.space != nil {
+		p.addShared(message, t, v)
+		return
+	}
 	for s := range t + 1 {
 		if c := p.algorithm.alone * noising.At(t, s); c != 0 {
 			floats.AddScaled(message, c, p.source.own(s, v))
@@ -203,10 +212,12 @@ func (p *protocol) knowItself(a int) {
 			}
 			continue
 		}
-		if p.attacker.ForgetOwnNoise {
+		if p.attacker.ForgetOwnNoise && p.algorithm.space == nil {
 			continue
 		}
-		p.learn(p.source.own(t, a), t)
+		if !p.attacker.ForgetOwnNoise { // what it shares is known in any case
+			p.learn(p.source.own(t, a), t)
+		}
 		for e, edge := range p.edges {
 			if edge[0] == a || edge[1] == a {
 				p.learn(p.source.edge(t, e), t)

@@ -21,6 +21,7 @@ type Pair struct {
 	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP
 	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence of the order that was asked for
 	Epsilon     *float64 `json:"epsilon,omitempty"`              // of the δ that was asked for
+	By          []string `json:"by,omitempty"`                   // of several coalitions, the one that learns most
 	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared
 }
 

@@ -78,6 +78,9 @@ func (s Scenario) check() error {
 	if err := s.Attacker.check(n); err != nil {
 		return err
 	}
+	if err := s.checkShared(); err != nil {
+		return err
+	}
 	if s.Algorithm.training != nil {
 		if err := s.checkTraining(); err != nil {
 			return err

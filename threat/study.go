@@ -124,6 +124,16 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("own noise", a.alone)
 	in.Add("shared noise", a.shared)
 	in.Add("trust", attacker.Trust)
+	if attacker.Any != nil {
+		d := study.NewDigest()
+		for _, c := range attacker.Any.Coalitions() {
+			d.Int(len(c))
+			for _, v := range c {
+				d.Int(v)
+			}
+		}
+		in.Add("coalitions", d.Sum())
+	}
 	in.Add("secure summation", attacker.SecureSummation)
 	in.Add("forget own noise", attacker.ForgetOwnNoise)
 	in.Add("bound", s.options.Measure)

@@ -82,6 +82,15 @@ func (s *SpaceTime) Steps() int { return s.steps }
 // TimeGram returns H(M), T×T, for a positive definite M, n×n: with M = LLᵀ the sequences of Gram start with the columns
 // of L instead of unit vectors. Cost and memory are those of Gram for W that is not symmetric.
 func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDense, error) {
+	k, err := s.TimeKernel(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return k.Gram(), nil
+}
+
+// TimeKernel returns what TimeGram is the sum of: the errors of single steps, too, of noise of covariance M.
+func (s *SpaceTime) TimeKernel(ctx context.Context, m *mat.SymDense) (*Kernel, error) {
 	if m.SymmetricDim() != s.Nodes() {
 		panic(mat.ErrShape)
 	}
@@ -89,16 +98,20 @@ func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDens
 	if !root.Factorize(m) {
 		return nil, errors.New("covariance of the noise is not positive definite in floating point")
 	}
-	return s.gram(ctx, root.RawU())
+	return s.kernel(ctx, root.RawU())
 }
 
 // VectorGram returns H(bbᵀ), T×T, for a vector b over the nodes: of H(M) what one source of noise makes of it.
 func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense, error) {
-	return s.gram(ctx, mat.NewDense(1, s.Nodes(), b))
+	k, err := s.kernel(ctx, mat.NewDense(1, s.Nodes(), b))
+	if err != nil {
+		return nil, err
+	}
+	return k.Gram(), nil
 }
 
-// gram returns H(LLᵀ) for the rows of Lᵀ.
-func (s *SpaceTime) gram(ctx context.Context, starts mat.Matrix) (*mat.SymDense, error) {
+// kernel returns that of H(LLᵀ) for the rows of Lᵀ.
+func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, error) {
 	count, _ := starts.Dims()
 	p := s.panel(count)
 	p.starts = starts
@@ -111,7 +124,7 @@ func (s *SpaceTime) gram(ctx context.Context, starts mat.Matrix) (*mat.SymDense,
 		p.fill(from, to)
 		p.addKernel(k, to-from)
 	}
-	return newKernel(s.spec, s.steps, k).Gram(), nil
+	return newKernel(s.spec, s.steps, k), nil
 }
 
 // SpaceGram returns K(Y), n×n, for a symmetric Y, T×T. With R_τ the response to a gradient of row τ of the kernel, and

@@ -25,6 +25,7 @@ type accountFlags struct {
 	growth             string
 	out                string
 	force, json, quiet bool
+	shard              cli.ShardFlags
 }
 
 func newAccountCmd() *cobra.Command {
@@ -72,6 +73,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.shard.Bind(cmd)
 	cli.CompleteWith(cmd, "bound", threat.Measures())
 	return cmd
 }
@@ -84,6 +86,9 @@ type ledger struct {
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
+	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+		return err
+	}
 	lengths, err := f.lengths(cmd)
 	if err != nil {
 		return err
@@ -98,9 +103,9 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long, and much garbage beside them
 	l.progress.At = "attackers"
 	all := cli.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
-		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers()}
+		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard}
 	reports, err := all.Run(cmd.Context(), l.progress)
-	if err != nil {
+	if err != nil || f.shard.On() {
 		return err
 	}
 	for i, a := range l.Attackers {
@@ -138,7 +143,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return nil, err
 	}
-	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
+	attackers, err := f.threat.Attackers(f.attacker, algorithm, n.Graph)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
-	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node)")
+	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node; where nodes share noise, the one of whom most is learned)")
 	f.runs = 4000
 	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --sampling: 50000)")
 	f.auditSeed = 1
@@ -110,20 +110,21 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return err
 	}
-	attackers, err := f.threat.Attackers(f.attacker, n.Graph)
+	victims, err := f.namedVictim(n.Graph)
 	if err != nil {
 		return err
 	}
-	if len(attackers) > 1 {
-		return cli.Usagef("--attacker all: audit one attacker at a time")
+	attack, err := f.threat.Attack(cmd.Context(), f.attacker, algorithm, n.Graph, victims...)
+	if err != nil {
+		return err
 	}
-	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
-	victim, err := f.chooseVictim(n.Graph, s)
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attack.Attacker, Schema: schema}
+	victim, err := f.chooseVictim(s, attack, victims)
 	if err != nil {
 		return err
 	}
 	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
-		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale})
+		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding})
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}
@@ -132,11 +133,12 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 	}
 	if f.json {
 		err = cli.WriteJSON(cmd.OutOrStdout(), struct {
-			Victim string `json:"victim"`
+			Attacker []string `json:"attacker,omitempty"`
+			Victim   string   `json:"victim"`
 			threat.AuditResult
-		}{n.Graph.Label(victim), r})
+		}{attack.Labels(n.Graph), n.Graph.Label(victim), r})
 	} else {
-		err = f.print(cmd.OutOrStdout(), n, s, victim, r)
+		err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r})
 	}
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical,
@@ -145,26 +147,45 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 	return err
 }
 
-// chooseVictim returns the named victim, or the nearest node.
-func (f *auditFlags) chooseVictim(g *graph.Graph, s threat.Scenario) (int, error) {
+// namedVictim returns the victim that is named, if there is one.
+func (f *auditFlags) namedVictim(g *graph.Graph) ([]int, error) {
 	if f.victim == "" {
-		v, there := s.Nearest()
-		if !there {
-			return 0, cli.Usagef("every node attacks: there is no victim")
-		}
-		return v, nil
+		return nil, nil
 	}
 	v := slices.Index(g.Labels(), f.victim)
+	if v < 0 {
+		return nil, cli.Usagef("--victim %s: the graph has no such node", f.victim)
+	}
+	return []int{v}, nil
+}
+
+// chooseVictim returns the named victim, the one that the attack is best at, or the nearest node.
+func (f *auditFlags) chooseVictim(s threat.Scenario, a cli.Attack, named []int) (int, error) {
 	switch {
-	case v < 0:
-		return 0, cli.Usagef("--victim %s: the graph has no such node", f.victim)
-	case slices.Contains(s.Attacker.Nodes, v):
+	case len(named) > 0 && slices.Contains(a.Nodes(), named[0]):
 		return 0, cli.Usagef("--victim %s attacks itself: its gradients are known", f.victim)
+	case len(named) > 0:
+		return named[0], nil
+	case a.Victim >= 0:
+		return a.Victim, nil
+	}
+	s.Attacker.Any, s.Attacker.Nodes = nil, a.Nodes()
+	v, there := s.Nearest()
+	if !there {
+		return 0, cli.Usagef("every node attacks: there is no victim")
 	}
 	return v, nil
 }
 
-func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, victim int, r threat.AuditResult) error {
+// attacked is an audit that has ended.
+type attacked struct {
+	by     cli.Attack
+	victim int
+	result threat.AuditResult
+}
+
+func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
+	r := a.result
 	fmt.Fprintf(w, "graph          %s\n", n.Line())
 	fmt.Fprintf(w, "participation  %v\n", s.Schema)
 	for _, line := range cli.TrainingLines(s) {
@@ -172,12 +193,19 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, vic
 	}
 	attacker := f.attacker
 	if attacker == "" {
-		attacker = s.Attacker.Name(n.Graph)
+		attacker = threat.Attacker{Nodes: a.by.Nodes()}.Name(n.Graph)
 	}
 	fmt.Fprintf(w, "attack         of %s on %s, %s under %v\n", attacker,
-		n.Graph.Label(victim), s.Algorithm.Name(), s.Attacker.Trust)
+		n.Graph.Label(a.victim), s.Algorithm.Name(), s.Attacker.Trust)
+	if a.by.Colluding != nil {
+		fmt.Fprintf(w, "against        the claim for %s\n", s.Attacker.Name(n.Graph))
+	}
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
-	fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
+	reachable := "infinite: it sees a gradient without noise"
+	if !r.Exposed {
+		reachable = fmt.Sprintf("mu = %s by this attack, if the accounting is right", cli.DecimalUp(r.Reachable, 6))
+	}
+	fmt.Fprintf(w, "reachable      %s\n", reachable)
 	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical,
 		cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
 	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"

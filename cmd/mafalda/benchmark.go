@@ -15,6 +15,7 @@ type benchmarkFlags struct {
 	study              cli.BenchmarkFlags
 	out                string
 	force, json, quiet bool
+	shard              cli.ShardFlags
 }
 
 func newBenchmarkCmd() *cobra.Command {
@@ -49,10 +50,14 @@ knows both. -o is then a folder of its own, with workloads.csv, workloads.json, 
 	fl.BoolVar(&f.force, "force", false, "replace rows of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.shard.Bind(cmd)
 	return cmd
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
+	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+		return err
+	}
 	note := func(text string) {
 		if !f.quiet {
 			fmt.Fprintln(cmd.ErrOrStderr(), text)
@@ -73,9 +78,9 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 		return s.Do(ctx, c)
 	}
 	rows, err := cli.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
-		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row"}.Run(cmd.Context(), bar)
+		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row", Shard: &f.shard}.Run(cmd.Context(), bar)
 	switch {
-	case err != nil:
+	case err != nil || f.shard.On():
 		return err
 	case f.json:
 		return cli.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
@@ -99,9 +104,9 @@ func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string))
 		return s.Do(ctx, c)
 	}
 	rows, err := cli.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
-		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row"}.Run(cmd.Context(), bar)
+		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row", Shard: &f.shard}.Run(cmd.Context(), bar)
 	switch {
-	case err != nil:
+	case err != nil || f.shard.On():
 		return err
 	case f.json:
 		return cli.WriteJSON(cmd.OutOrStdout(), s.Table(rows))

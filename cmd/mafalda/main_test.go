@@ -42,12 +42,12 @@ func TestOptimizeExportVerify(t *testing.T) {
 			t.Errorf("the table has no %q:\n%s", want, out)
 		}
 	}
-	for _, file := range []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", "nodes.csv", "manifest.json"} {
+	for _, file := range []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", "nodes.csv", "W.npy", "manifest.json"} {
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 			t.Error(err)
 		}
 	}
-	if code, out, errs = mafalda("verify", dir); code != 0 || strings.Count(out, "ok  ") != 14 {
+	if code, out, errs = mafalda("verify", dir); code != 0 || strings.Count(out, "ok  ") != 17 {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	if code, _, errs = mafalda("optimize", "--graph", "florentine", "--T", "40", "-k", "4", "-o", dir); code != 2 || !strings.Contains(errs, "--force") {

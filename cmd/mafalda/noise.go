@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -15,16 +13,13 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/internal/files"
 	"mafalda/noise"
-	"mafalda/noise/keys"
 )
 
 type noiseFlags struct {
-	node, state, counter, out, format string
-	dim, steps, row                   int
-	seed                              uint64
-	std, grid                         float64
-	regenerate, force, fresh          bool
-	join                              noise.Join
+	nodeFlags
+	out, format string
+	steps, row  int
+	force       bool
 }
 
 func newNoiseCmd() *cobra.Command {
@@ -62,27 +57,14 @@ without that it does harm: the digits of the sum below the grid go out without n
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
-	fl.Var((*cli.WholeNumber)(&f.dim), "dim", "parameters of the model (required)")
+	f.bind(cmd)
 	fl.Var((*cli.WholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
 	fl.Var((*cli.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
-	fl.Var((*cli.SeedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
-	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
-	fl.BoolVar(&f.fresh, "new", false,
-		"start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
-	fl.StringVar(&f.counter, "counter", "",
-		"keep the place in this `file` too, on other storage, to find out old copies of the state")
-	joinFlags(cmd, &f.join)
-	fl.StringVar(&f.join.Runs, "runs", "",
-		"`folder` with the announcements of the node and its neighbours, *"+keys.RunExtension)
-	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
-	fl.Float64Var(&f.grid, "grid", 0,
-		"round every number to a multiple of this power of two, on which the gradients are too")
-	fl.BoolVar(&f.regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
 	cli.CompleteWith(cmd, "format", noise.Formats())
+	cmd.AddCommand(newNoiseServeCmd())
 	return cmd
 }
 
@@ -131,29 +113,18 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 
 // check finds wrong flags before anything is opened.
 func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error) {
+	if err := f.checkNumbers(cmd); err != nil {
+		return "", err
+	}
 	given := cmd.Flags().Changed
 	switch {
-	case !given("dim"):
-		return "", cli.Usagef("how many parameters has the model? Use --dim")
-	case f.dim < 1:
-		return "", cli.Usagef("--dim %d: must be at least 1", f.dim)
 	case given("steps") && f.steps < 1:
 		return "", cli.Usagef("--steps %d: must be at least 1", f.steps)
 	case f.row < 0:
 		return "", cli.Usagef("--row %d: rows are counted from 0", f.row)
-	case given("noise-std") && (!(f.std > 0) || math.IsInf(f.std, 1)):
-		return "", cli.Usagef("--noise-std %v: must be positive and finite", f.std)
-	case given("grid") && (!(f.grid > 0) || math.IsInf(f.grid, 1)):
-		return "", cli.Usagef("--grid %v: must be positive and finite", f.grid)
 	case !given("seed") && f.state == "":
 		return "", cli.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
 			"simulation")
-	case f.join != noise.Join{} && !f.fresh:
-		return "", cli.Usagef("--key, --peers and --runs are for --new: a state has the keys of its run")
-	case f.join != noise.Join{} && (f.join.Key == "" || f.join.Keys == "" || f.join.Runs == ""):
-		return "", cli.Usagef("--key, --peers and --runs belong together")
-	case f.join != noise.Join{} && given("seed"):
-		return "", cli.Usagef("--key, --peers and --runs are not for --seed, which makes all keys")
 	case f.state == "" && (f.fresh || f.counter != ""):
 		return "", cli.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
@@ -161,10 +132,11 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 	}
 	format, err := f.chooseFormat(cmd)
 	if err == nil {
-		err = f.checkPlaces(dir)
-	}
-	if err == nil {
-		err = cli.CheckMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
+		named := map[string]string{"-o": f.out}
+		if f.out != "" {
+			named["the .json of -o"] = noise.AboutPath(f.out)
+		}
+		err = f.checkPlaces(dir, named)
 	}
 	return format, err
 }
@@ -190,46 +162,9 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 	return format, nil
 }
 
-// checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest
-// says any more, and a state that is there and should not be, or the reverse.
-func (f *noiseFlags) checkPlaces(dir string) error {
-	named := map[string]string{"--state": f.state, "--counter": f.counter, "-o": f.out}
-	if f.out != "" {
-		named["the .json of -o"] = noise.AboutPath(f.out)
-	}
-	for flag, path := range named {
-		if path == "" {
-			continue
-		}
-		if files.Same(filepath.Dir(path), dir) {
-			return cli.Usagef("%s %s: the export's folder is for its own files", flag, path)
-		}
-		for other, twin := range named {
-			if other != flag && twin != "" && files.Same(path, twin) {
-				return cli.Usagef("%s and %s are one file", min(flag, other), max(flag, other))
-			}
-		}
-	}
-	if f.state == "" {
-		return nil
-	}
-	_, err := os.Stat(f.state)
-	switch {
-	case f.fresh && err == nil:
-		return cli.Usagef("%s: there is a state already; without --new it goes on", f.state)
-	case !f.fresh && errors.Is(err, fs.ErrNotExist):
-		return cli.Usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
-			"noise yet", f.state)
-	}
-	return nil
-}
-
 // open returns the rows. All its errors are of flags or input.
 func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) {
-	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
-	if cmd.Flags().Changed("seed") {
-		opts.Seed = &f.seed
-	}
+	opts := f.options(cmd)
 	if f.state == "" {
 		s, err := noise.Open(dir, f.node, f.dim, opts)
 		if err != nil {
@@ -237,10 +172,7 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 		}
 		return s, nil
 	}
-	at := noise.State{Path: f.state, New: f.fresh, Counter: f.counter}
-	if f.join != (noise.Join{}) {
-		at.Join = &f.join
-	}
+	at := f.place()
 	expected := cmd.Flags().Changed("row")
 	if expected {
 		at.Row = &f.row

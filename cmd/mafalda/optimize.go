@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/cli"
+	"mafalda/internal/cli/solutions"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -27,6 +28,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
   mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
   mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
+  mafalda optimize --graph florentine --T 380 --memory 4GB --dim 1e7 -o out         # the best that fits a node
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
@@ -34,6 +36,8 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
+  mafalda optimize --graph ego.edges --T 380 -k 20 --trust secldp -o out     # neighbours share noise
+  mafalda optimize --graph florentine --T 64 -k 4 --trust secldp --secrets pairs.edges --coalitions 2
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
 func newOptimizeCmd() *cobra.Command {
@@ -67,9 +71,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if p.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
 	} else if p.Network, err = f.network.Load(); err == nil {
-		if p.Workload, err = p.Workload.On(p.Network); err == nil {
-			err = check()
-		}
+		err = onNetwork(&p, check)
 	}
 	if err != nil {
 		return err
@@ -87,6 +89,19 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	return f.finish(cmd, s)
+}
+
+// onNetwork completes a problem whose network has been loaded, and checks it again.
+func onNetwork(p *plan.Problem, check func() error) (err error) {
+	if p.Workload, err = p.Workload.On(p.Network); err != nil {
+		return err
+	}
+	if p.Sharing != nil {
+		if p.Sharing, err = p.Sharing.On(p.Network); err != nil {
+			return err
+		}
+	}
+	return check()
 }
 
 // refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
@@ -119,13 +134,21 @@ func (f *optimizeFlags) progress(stderr io.Writer, bar *cli.Progress) func(plan.
 		default:
 			loss, gap := cli.DecimalUp(it.Loss, 10), cli.DecimalUp(it.Gap, 3)
 			if f.verbose {
-				fmt.Fprintf(stderr, "iteration %3d  loss %s  bound %s  gap %s\n", it.Count, loss,
+				fmt.Fprintf(stderr, "%siteration %3d  loss %s  bound %s  gap %s\n", of(e), it.Count, loss,
 					cli.DecimalDown(it.LowerBound, 10), gap)
 			}
-			bar.Show(e.Fraction, fmt.Sprintf("iteration %d, loss %s, gap %s", it.Count,
+			bar.Show(e.Fraction, fmt.Sprintf("%siteration %d, loss %s, gap %s", of(e), it.Count,
 				cli.DecimalUp(it.Loss, 6), cli.DecimalUp(it.Gap, 2)))
 		}
 	}
+}
+
+// of names the search of an iteration, if there are several.
+func of(e plan.Event) string {
+	if e.Phase == "optimum" {
+		return ""
+	}
+	return e.Phase + ": "
 }
 
 // finish exports and prints what was computed.
@@ -143,8 +166,9 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 			return err
 		}
 	case !f.quiet:
-		r := report{Writer: w, flags: f, solution: s, manifest: m}
-		if err := r.print(); err != nil {
+		r := solutions.Summary{Writer: w, Solution: s, Manifest: m, Privacy: &f.privacy, Out: f.out,
+			NetworkFiles: f.networkFiles(s.Problem)}
+		if err := r.Print(); err != nil {
 			return err
 		}
 	}

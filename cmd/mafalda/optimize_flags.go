@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/threat"
 )
 
 // optimizeFlags fill a plan.Problem, the plan.Options for it, and the export.WriteOptions of its solution.
@@ -23,7 +25,10 @@ type optimizeFlags struct {
 	schema      cli.SchemaFlags
 	gram        gramFlags
 	class       classFlags
+	budget      cli.BudgetFlags
 	sampling    string
+	trust       string
+	sharing     plan.Sharing
 	tolerance   float64
 	groups      int
 	options     plan.Options // what other flags than these bind directly
@@ -52,6 +57,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"keep the optimization in this `file` while it runs, every ten seconds")
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
+	f.budget.Bind(cmd, "choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim")
 	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
@@ -63,12 +69,49 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
 		"with (default 1e-9)")
 	cli.CompleteWith(cmd, "sampling", participation.Schemes())
+	f.bindTrust(cmd)
 	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
 	fl.Var((*cli.WholeNumber)(&f.groups), "groups",
 		"so many dense strategies that the nodes share, found by assigning "+
 			"and optimizing in turn")
 	f.privacy.Bind(cmd)
 	f.bindOutput(cmd)
+}
+
+func (f *optimizeFlags) bindTrust(cmd *cobra.Command) {
+	fl, trusts := cmd.Flags(), []string{threat.LDP.String(), threat.SecLDP.String()}
+	fl.StringVar(&f.trust, "trust", trusts[0], "against whom:\nldp: everybody who sees all messages; every node has its own "+
+		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
+		"(docs/secrets.md)")
+	fl.StringVar(&f.sharing.Secrets, "secrets", export.SecretsGossip, "with --trust secldp, which pairs may share noise: "+
+		"gossip (the edges of the graph), all (up to 500 nodes),\nor a `file` of edges")
+	fl.StringVar(&f.sharing.Coalitions, "coalitions", "1", "with --trust secldp, who puts together what they know: 1 (nobody: "+
+		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line; the eavesdropper is "+
+		"always there")
+	cli.CompleteWith(cmd, "trust", trusts)
+	cli.CompleteWith(cmd, "secrets", []string{export.SecretsGossip, export.SecretsAll})
+	cli.CompleteWith(cmd, "coalitions", []string{"1", "2"})
+}
+
+// chooseTrust returns who shares noise; nil if nobody does.
+func (f *optimizeFlags) chooseTrust(cmd *cobra.Command) (*plan.Sharing, error) {
+	switch f.trust {
+	case threat.LDP.String():
+		for _, name := range []string{"secrets", "coalitions"} {
+			if cmd.Flags().Changed(name) {
+				return nil, cli.Usagef("--%s is for --trust secldp", name)
+			}
+		}
+		return nil, nil
+	case threat.SecLDP.String():
+		for _, name := range []string{"secrets", "coalitions"} {
+			if cmd.Flags().Lookup(name).Value.String() == "" {
+				return nil, cli.Usagef("--%s is empty", name)
+			}
+		}
+		return &f.sharing, nil
+	}
+	return nil, cli.Usagef("unknown trust model %q: choose ldp or secldp", f.trust)
 }
 
 func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
@@ -98,9 +141,16 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 			o.Class, err = f.class.choose(cmd, plan.DefaultClass(o.Sampling, p.Schema))
 			return err
 		},
+		func() (err error) {
+			if o.Budget, err = f.budget.Choose(cmd); o.Budget != nil && !f.class.given(cmd) {
+				o.Class = nil // it is what fits
+			}
+			return err
+		},
 		func() (err error) { p.Objective, err = plan.ParseObjective(f.objective); return cli.Usage(err) },
 		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
+		func() (err error) { p.Sharing, err = f.chooseTrust(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
 	} {
 		if err := choose(); err != nil {
@@ -187,6 +237,11 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
 	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
 	cli.CompleteWith(cmd, "strategy", names)
+}
+
+// given reports whether a flag says anything of the class.
+func (f *classFlags) given(cmd *cobra.Command) bool {
+	return slices.ContainsFunc([]string{"strategy", "bandwidth", "buffers", "scale-columns"}, cmd.Flags().Changed)
 }
 
 // choose returns the class, c unless a flag names one, with its parameters, after refusing those that it does not have.

@@ -38,6 +38,7 @@ func newPlotCmd() *cobra.Command {
   errors        the error of every step, beside those of DP-D-SGD and D-MF
   spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
   sampling      of exports with --sampling poisson: errors at the same privacy, for epsilon from 0.25 to 16
+  sharing       of exports with --trust secldp: who relies on whom, own noise as size and shared noise as width
 
 Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together,
 each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix
@@ -115,7 +116,13 @@ func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph
 		}
 		pictures = append(pictures, figures.Named{Name: "errors", Figure: errs})
 	}
-	if e.Manifest.Sampled() && !e.Manifest.Binned() {
+	if e.Shared != nil {
+		sharing, err := figures.Sharing(n.Graph, e.Shared.Noise)
+		if err != nil {
+			return nil, err
+		}
+		pictures = append(pictures, figures.Named{Name: "sharing", Figure: sharing})
+	} else if e.Manifest.Sampled() && !e.Manifest.Binned() {
 		sampling, err := samplingFigure(ctx, e, n)
 		if err != nil {
 			return nil, err

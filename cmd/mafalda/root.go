@@ -26,9 +26,10 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newOptimizeCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(), newReportCmd(),
+	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(),
+		newReportCmd(),
 		newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(),
-		newGraphCmd(), newEpsilonCmd(),
+		newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(),
 		newVersionCmd())
 	return root
 }

@@ -14,6 +14,7 @@ type simulateFlags struct {
 	study              cli.SimulateFlags
 	out                string
 	force, json, quiet bool
+	shard              cli.ShardFlags
 }
 
 func newSimulateCmd() *cobra.Command {
@@ -61,10 +62,14 @@ https://www.openml.org/d/823), mnist a folder with four IDX files.`,
 	fl.BoolVar(&f.force, "force", false, "replace runs of other inputs")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.shard.Bind(cmd)
 	return cmd
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
+	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+		return err
+	}
 	if cmd.Flags().Changed("output") && f.out == "" {
 		return cli.Usagef("--output is empty: name a folder")
 	}
@@ -82,8 +87,8 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	cells := s.Cells()
 	runs, err := cli.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,
-		Do: cli.Simulating(s, bar, note), Files: figures.SimulationFiles(s), Cell: "run"}.Run(cmd.Context(), bar)
-	if err != nil {
+		Do: cli.Simulating(s, bar, note), Files: figures.SimulationFiles(s), Cell: "run", Shard: &f.shard}.Run(cmd.Context(), bar)
+	if err != nil || f.shard.On() {
 		return err
 	}
 	g := simulate.NewGrid(cells, runs)

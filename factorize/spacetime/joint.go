@@ -26,17 +26,24 @@ import (
 //
 // The other bound is that of all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
 // over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(I))/(n-c). It is the better one only on graphs like
-// the complete one.
+// the complete one. When ctx ends first, it is the bound that is returned.
 func JointLowerBound(ctx context.Context, p Problem, r *Result, o Options) (float64, error) {
 	if err := p.check(); err != nil {
 		return 0, err
 	}
-	costs, err := p.leastCosts(ctx, r)
+	options, err := SpaceOptions{LargestPair: o.LargestPair, Gap: 1e-4}.filled()
 	if err != nil {
 		return 0, err
 	}
-	options, err := SpaceOptions{LargestPair: o.LargestPair, Gap: 1e-4}.filled()
+	duals, together, err := p.duals(context.WithoutCancel(ctx), r)
 	if err != nil {
+		return 0, err
+	}
+	costs, err := p.leastCosts(ctx, duals)
+	switch {
+	case ctx.Err() != nil:
+		return together, nil
+	case err != nil:
 		return 0, err
 	}
 	d := newDesignOf(costs, p.Setting, options.LargestPair)
@@ -47,37 +54,35 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result, o Options) (floa
 	if err := s.run(ctx); err != nil {
 		return 0, err
 	}
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	return math.Max(s.bound, p.together(r)), nil
+	return math.Max(s.bound, together), nil // a bound that a context ended is one, too
 }
 
-// together is the bound of all nodes together, rounded down.
-func (p Problem) together(r *Result) float64 {
-	n := p.Attackers.Nodes()
-	c := p.Attackers.Colluding()
-	return r.LDP.LowerBound / float64(n-c) * (1 - 1e-12)
-}
-
-// leastCosts returns lower bounds of φ(H(b_ib_iᵀ)) for all nodes and pairs.
-func (p Problem) leastCosts(ctx context.Context, r *Result) ([]float64, error) {
+// duals returns the dual points of the result and of M = I, and the bound of all nodes together, rounded down.
+func (p Problem) duals(ctx context.Context, r *Result) (all []*factorize.Dual, together float64, err error) {
 	n := p.Workload.Nodes()
-	var duals []*factorize.Dual
 	for _, at := range []struct {
 		m *mat.SymDense
 		c strategy.Strategy
 	}{{r.Noise.Covariance(), r.Time.Strategy}, {identity(n), r.LDP.Strategy}} {
 		h, err := p.Workload.TimeGram(ctx, at.m)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		dual, err := factorize.NewDual(h, strategy.GramOf(at.c), p.Schema)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		duals = append(duals, dual)
+		all = append(all, dual)
+		if together, err = dual.LowerBound(h); err != nil { // at last of H(I)
+			return nil, 0, err
+		}
 	}
+	return all, math.Max(together, r.LDP.LowerBound) / float64(n-p.Attackers.Colluding()) * (1 - 1e-12), nil
+}
+
+// leastCosts returns lower bounds of φ(H(b_ib_iᵀ)) for all nodes and pairs.
+func (p Problem) leastCosts(ctx context.Context, duals []*factorize.Dual) ([]float64, error) {
+	n := p.Workload.Nodes()
 	costs := make([]float64, n+len(p.Secrets.Pairs()))
 	var failed error
 	var mutex sync.Mutex

@@ -38,7 +38,8 @@ func Optimize(ctx context.Context, p Problem, o Options) (*Result, error) {
 		if err != nil || ended {
 			return a.end(ctx, err)
 		}
-		if err := a.timeHalf(ctx); err != nil {
+		settled, err := a.timeHalf(ctx)
+		if err != nil || settled {
 			return a.end(ctx, err)
 		}
 		a.round++
@@ -82,12 +83,17 @@ func (a *alternation) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := SpaceOptions{Gap: a.opts.Gap / 10, LargestPair: a.opts.LargestPair, Start: start}.filled()
+	options, err := SpaceOptions{Gap: a.spaceGap(a.round), LargestPair: a.opts.LargestPair, Start: start}.filled()
 	if err != nil {
 		return err
 	}
 	a.search, err = newSpaceSearch(k, a.problem.Setting, options)
 	return err
+}
+
+// spaceGap is the gap at which the noise of a round is good enough: the strategy of the first ones is not yet the last.
+func (a *alternation) spaceGap(round int) float64 {
+	return math.Max(a.opts.Gap/10, math.Pow(0.1, float64(round+2)))
 }
 
 // timeOptions returns those of a search over strategies in a round.
@@ -133,20 +139,30 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// timeHalf finds the strategy for the noise, and what that makes of the workload.
-func (a *alternation) timeHalf(ctx context.Context) error {
+// timeHalf finds the strategy for the noise, and what that makes of the workload. It reports that the rounds have ended:
+// where the noise is shown to be as good for this strategy as for the one before, by what has proven that.
+func (a *alternation) timeHalf(ctx context.Context) (settled bool, err error) {
 	r, err := a.problem.timeStrategy(ctx, a.noise.Covariance(), a.timeOptions(a.round))
 	if err != nil {
-		return err
+		return false, err
 	}
 	a.strategy = r.Strategy
 	last := &a.result.Rounds[len(a.result.Rounds)-1]
 	last.Loss, last.TimeSteps = r.Loss, r.Iterations
 	k, err := a.problem.spaceGram(ctx, a.strategy)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return a.search.aim(k)
+	if ctx.Err() != nil {
+		return true, nil
+	}
+	bound := a.search.dual.bound(newDesign(k, a.problem.Setting, a.search.opts.LargestPair))
+	gap := gapOf(Loss(k, a.noise), bound)
+	if gap <= a.opts.Gap {
+		return true, nil
+	}
+	a.search.opts.Gap = a.spaceGap(a.round + 1)
+	return false, a.search.aim(k, math.Min(math.Max(gap, 1e-3), 0.1))
 }
 
 // end proves the noise, makes the strategy for exactly that noise, and certifies both.

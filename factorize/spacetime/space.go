@@ -160,12 +160,9 @@ func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, e
 	return search, search.start()
 }
 
-// warm is the barrier parameter, relative to the mean complement of an optimum's size, at which a search goes on for
-// another K: few steps from the end, and far enough from it for constraints to come and go.
-const warm = 0.1
-
-// aim gives the search another K, and starts it again from where it is.
-func (s *spaceSearch) aim(k *mat.SymDense) error {
+// aim gives the search another K, and starts it again from where it is, with a barrier parameter that is warm times the
+// mean complement of an optimum's size: few steps from the end, and far enough from it for constraints to come and go.
+func (s *spaceSearch) aim(k *mat.SymDense, warm float64) error {
 	s.kept = k
 	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
 	in := s.interior

@@ -51,7 +51,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	out := &CheckedWriter{W: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(context.WithValue(ctx, words{}, args))
 	err = errors.Join(err, profiles.stop())
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing the output: %w", out.err)

@@ -55,10 +55,13 @@ type Study[C, R any] struct {
 	Cell  string                                          // what a cell is called
 	// Workers is how many cells are computed at a time, as of study.Options.
 	Workers int
+	Shard   *ShardFlags     // if on, only that part is computed
+	Cost    func(C) float64 // of computing a cell, for shards that end together; nil: all alike
 }
 
 // Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
-// after a run that ended early, and returns the results that were asked for, cell by cell.
+// after a run that ended early, and returns the results that were asked for, cell by cell; those of a shard it keeps, and
+// returns none.
 func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 	store, err := study.Open[C, R](s.Dir, s.Spec)
 	if err != nil {
@@ -71,6 +74,14 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 			} else if there {
 				s.Known(c, r)
 			}
+		}
+	}
+	if s.Shard.On() {
+		return nil, s.runShard(ctx, store, bar)
+	}
+	if ctx.Value(merging{}) != nil {
+		s.Do = func(context.Context, C) (r R, err error) {
+			return r, Usagef("%s: a cell of the grid is not there any more: have the shards run again", s.Dir)
 		}
 	}
 	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})

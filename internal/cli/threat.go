@@ -14,6 +14,7 @@ import (
 // ThreatFlags say which algorithm runs, and what those who attack it see and know.
 type ThreatFlags struct {
 	algorithm, strategy, trust string
+	coalitions                 string
 	rounds                     int
 	own, shared                float64
 	secure, forget             bool
@@ -39,6 +40,8 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	}
 	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
 	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
+	fl.StringVar(&f.coalitions, "coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
+		"so many nodes, or those of a file (default: as the export says)")
 	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
 	fl.BoolVar(&f.forget, "forget-own-noise", false, "the attacker's own noise counts as protection")
 	CompleteWith(cmd, "algorithm", algorithmNames[:])
@@ -96,8 +99,9 @@ func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
 }
 
 // Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
-// There is at least one.
-func (f *ThreatFlags) Attackers(names string, g *graph.Graph) ([]threat.Attacker, error) {
+// There is at least one. Under SecLDP, where nodes share noise and no attacker is named, it is any of the coalitions that
+// the export withstands, or of --coalitions.
+func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph) ([]threat.Attacker, error) {
 	trust, err := threat.ParseTrust(f.trust)
 	if err != nil {
 		return nil, Usage(err)
@@ -106,13 +110,19 @@ func (f *ThreatFlags) Attackers(names string, g *graph.Graph) ([]threat.Attacker
 	if (f.secure || f.forget) && trust != threat.PNDP {
 		return nil, Usagef("--secure-summation and --forget-own-noise are for --trust pndp")
 	}
+	if err := f.checkCoalitions(names, trust, a); err != nil {
+		return nil, err
+	}
 	switch {
 	case trust == threat.LDP && names != "":
 		return nil, Usagef("under --trust ldp everybody sees everything: leave out --attacker")
 	case names == "" && trust == threat.PNDP:
 		return nil, Usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
 	case names == "":
-		return []threat.Attacker{base}, nil
+		if trust == threat.SecLDP {
+			base.Any, err = f.coalitionsOf(a, g)
+		}
+		return []threat.Attacker{base}, err
 	case names == "all":
 		var list []threat.Attacker
 		for v := range g.Nodes() {

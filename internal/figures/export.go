@@ -13,7 +13,7 @@ import (
 )
 
 // ExportNames returns the names of the pictures of an export: those of Export and, with its network, errors,
-// spectrum and, under Poisson sampling, sampling.
+// spectrum and, where nodes share noise, sharing, or else, under Poisson sampling, sampling.
 func ExportNames(m *export.Manifest, network bool) []string {
 	names := []string{"matrices"}
 	if len(m.History) > 1 {
@@ -22,7 +22,10 @@ func ExportNames(m *export.Manifest, network bool) []string {
 	if network {
 		names = append(names, "errors", "spectrum")
 	}
-	if network && m.Sampled() && !m.Binned() {
+	if network && m.Space != nil {
+		names = append(names, "sharing")
+	}
+	if network && m.Sampled() && !m.Binned() && m.Space == nil {
 		names = append(names, "sampling")
 	}
 	return names

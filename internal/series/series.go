@@ -22,8 +22,13 @@ func Invert(c []float64, count int) []float64 {
 func Square(c []float64) []float64 {
 	square := make([]float64, len(c))
 	for i := range square {
-		for j := range i + 1 {
-			square[i] += c[j] * c[i-j]
+		var sum float64
+		for j := range (i + 1) / 2 {
+			sum += c[j] * c[i-j]
+		}
+		square[i] = 2 * sum
+		if i%2 == 0 {
+			square[i] += c[i/2] * c[i/2]
 		}
 	}
 	return square

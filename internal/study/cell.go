@@ -68,10 +68,14 @@ func (f *folder) readCell(name string) (cell, result []byte, err error) {
 
 func (f *folder) writeCell(name string, cell, result []byte) error {
 	content := f.key.encode(cell, result)
-	return replaceFile(filepath.Join(f.cells(), name), func(w io.Writer) error {
+	err := replaceFile(filepath.Join(f.cells(), name), func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})
+	if err == nil {
+		f.forgive(name)
+	}
+	return err
 }
 
 // cellFiles returns the names of the files of cells. Whatever else is there, but for hidden files, is an error.

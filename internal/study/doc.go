@@ -13,7 +13,9 @@
 //
 //	DIR/study.json      whose folder it is: study, inputs, their key, and the names of the summaries that may be replaced
 //	DIR/cells/KEY.json  a cell, its result and their SHA-256; KEY is the SHA-256 of the key of the inputs and of the cell
-//	DIR/...             summaries, made anew of all cells after every run
+//	DIR/grids/KEY.json  cells that were asked for by a command, where they are computed in shards; KEY is its SHA-256
+//	DIR/failed/KEY.json a cell of a shard that could not be computed, and why; gone when it can
+//	DIR/...             summaries, made anew of all cells after every run that is no shard
 //	DIR/.lock           held while study.json or a summary is written; empty
 //
 // # What is promised

@@ -131,7 +131,7 @@ func (f *folder) read() (*record, error) {
 // isSummary reports whether a file may have this name: one in the folder itself, that has no other use.
 func isSummary(name string) bool {
 	return filepath.IsLocal(name) && filepath.Base(name) == name && name != recordName && name != cellsName &&
-		!strings.HasPrefix(name, ".")
+		name != gridsName && name != failedName && !strings.HasPrefix(name, ".")
 }
 
 func (f *folder) write(r *record) error {
@@ -200,6 +200,14 @@ func (f *folder) clear(s state) error {
 		}
 		for _, name := range names {
 			remove = append(remove, filepath.Join(cellsName, name))
+		}
+		for _, in := range []string{gridsName, failedName} {
+			if names, err = f.jsonFiles(in); err != nil {
+				return err
+			}
+			for _, name := range names {
+				remove = append(remove, filepath.Join(in, name))
+			}
 		}
 		remove = append(remove, s.other.Files...)
 	}

@@ -9,6 +9,10 @@ import (
 type Options struct {
 	Workers  int                   // cells at a time; 0 means 1
 	Progress func(done, total int) // if not nil, hears of every cell that is begun or done, one call at a time
+
+	// GoOn computes the other cells after one that failed, and keeps why it did (Store.Fail): for shards, where nobody
+	// looks on. The error of Run is the first one.
+	GoOn bool
 }
 
 // Run sees to it that all cells have results: it calls do for those that have none, begun in their order, and
@@ -19,7 +23,7 @@ func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(conte
 	o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := run[C, R]{store: s, do: do, progress: o.Progress}
+	r := run[C, R]{store: s, do: do, progress: o.Progress, goOn: o.GoOn}
 	if err := r.sort(cells); err != nil {
 		return &StoppedError{r.done, len(cells), err}
 	}
@@ -32,6 +36,9 @@ func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(conte
 	}
 	wg.Wait()
 	if r.done < r.total {
+		if r.failed != nil && ctx.Err() == nil {
+			return &StoppedError{r.done, r.total, r.failed}
+		}
 		return &StoppedError{r.done, r.total, context.Cause(ctx)}
 	}
 	return nil
@@ -42,10 +49,12 @@ type run[C, R any] struct {
 	store    *Store[C, R]
 	do       func(context.Context, C) (R, error)
 	progress func(done, total int)
+	goOn     bool
 
 	mu          sync.Mutex
 	missing     []C // without a result, not begun
 	done, total int
+	failed      error // the first one, with goOn
 }
 
 // sort tells the cells that have results from those that do not, each once.
@@ -86,13 +95,30 @@ func (r *run[C, R]) next(ctx context.Context, cancel context.CancelCauseFunc) bo
 	r.tell()
 	r.mu.Unlock()
 	if err := r.compute(ctx, c); err != nil {
-		cancel(err)
-		return false
+		if !r.goOn || ctx.Err() != nil {
+			cancel(err)
+			return false
+		}
+		return r.fail(c, err, cancel)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done++
 	r.tell()
+	return true
+}
+
+// fail keeps why a cell failed; false if that is impossible.
+func (r *run[C, R]) fail(c C, because error, cancel context.CancelCauseFunc) bool {
+	if err := r.store.Fail(c, because); err != nil {
+		cancel(err)
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == nil {
+		r.failed = because
+	}
 	return true
 }
 

@@ -1,4 +1,4 @@
-package main
+package solutions
 
 import (
 	"fmt"
@@ -15,18 +15,22 @@ import (
 	"mafalda/plan"
 )
 
-// report writes the summary of optimize for people.
-type report struct {
+// Summary is what optimize prints of a solution for people.
+type Summary struct {
 	io.Writer
-	flags    *optimizeFlags
-	solution *plan.Solution
-	manifest *export.Manifest
+	Solution *plan.Solution
+	Manifest *export.Manifest // of the solution
+	Privacy  *cli.PrivacyFlags
+
+	Out          string // where it was exported to
+	NetworkFiles string // flags that tell verify of the files of the network, each with a space before it
 }
 
-func (r *report) line(format string, args ...any) { fmt.Fprintf(r, format+"\n", args...) }
+func (r *Summary) line(format string, args ...any) { fmt.Fprintf(r, format+"\n", args...) }
 
-func (r *report) print() error {
-	p, m := r.solution.Problem, r.manifest
+// Print writes all of it.
+func (r *Summary) Print() error {
+	p, m := r.Solution.Problem, r.Manifest
 	if n := p.Network; n != nil {
 		r.line("graph          %s", n.Line())
 		r.line("gossip         %s", n.Origin.GossipLine())
@@ -39,18 +43,25 @@ func (r *report) print() error {
 		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
 	}
 	r.line("participation  %v", p.Schema)
+	if m.Space != nil {
+		r.sharing()
+	}
 	if m.Sampled() {
 		r.sampling()
 	}
-	r.line("adjacency      %s\n", r.flags.privacy.AdjacencyLine())
+	r.line("adjacency      %s\n", r.Privacy.AdjacencyLine())
 	if err := r.strategies(); err != nil {
 		return err
 	}
 	r.noise()
 	r.line("cost           %s, %s of memory", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond),
 		cli.BytesText(float64(m.PeakBytes)))
-	if out := r.flags.out; m.Files != nil {
-		r.line("written        %s (check it with: mafalda verify %s%s)", out, out, r.flags.networkFiles(p))
+	if out := r.Out; m.Files != nil {
+		r.line("written        %s (check it with: mafalda verify %s%s)", out, out, r.NetworkFiles)
+		if m.TooLargeForGossip() {
+			r.line("               without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it",
+				export.MaxGossipEntries)
+		}
 	} else if out == "" {
 		r.line("written        nothing: use -o FOLDER to export the strategy")
 	}
@@ -58,17 +69,20 @@ func (r *report) print() error {
 }
 
 // strategies compares strategies, and says how good the best one is.
-func (r *report) strategies() error {
+func (r *Summary) strategies() error {
+	if r.Manifest.Space != nil {
+		return r.spaceAndTime()
+	}
 	table, bound := r.table, r.bound
-	if r.manifest.Sampled() {
+	if r.Manifest.Sampled() {
 		table, bound = r.bands, r.compared
 	}
 	if err := table(); err != nil {
 		return err
 	}
-	if loss := r.manifest.PlainStrategyLoss; loss > 0 {
+	if loss := r.Manifest.PlainStrategyLoss; loss > 0 {
 		r.line("\nplain strategy %s: that for plain training would have %.4g times this loss", cli.DecimalUp(loss, 8),
-			loss/r.manifest.Loss)
+			loss/r.Manifest.Loss)
 	}
 	r.line("")
 	bound()
@@ -78,8 +92,8 @@ func (r *report) strategies() error {
 }
 
 // table compares the strategy with the optimum and the baselines.
-func (r *report) table() error {
-	p, m, nodes := r.solution.Problem, r.manifest, 1
+func (r *Summary) table() error {
+	p, m, nodes := r.Solution.Problem, r.Manifest, 1
 	if p.Network != nil {
 		nodes = p.Network.Graph.Nodes()
 	}
@@ -117,8 +131,8 @@ func (r *report) table() error {
 }
 
 // name says what the first row of the table is.
-func (r *report) name() string {
-	m := r.manifest
+func (r *Summary) name() string {
+	m := r.Manifest
 	switch s := m.Strategy; {
 	case m.PerNode != nil && m.PerNode.Groups == 0:
 		return fmt.Sprintf("mafalda, %d for %d nodes", m.PerNode.Distinct, len(m.PerNode.Layers))
@@ -128,7 +142,7 @@ func (r *report) name() string {
 		return fmt.Sprintf("%s, %d buffers", s.Class, s.Buffers)
 	case s.Class != factorize.Dense{}.Name():
 		return fmt.Sprintf("%s, w = %d", s.Class, s.Bandwidth)
-	case !participation.IsPartition(r.solution.Problem.Schema):
+	case !participation.IsPartition(r.Solution.Problem.Schema):
 		return "mafalda"
 	case m.Status != optim.Converged.String():
 		return "mafalda (so far)"
@@ -137,8 +151,8 @@ func (r *report) name() string {
 }
 
 // bound says what no strategy can do better than.
-func (r *report) bound() {
-	m, nobody := r.manifest, "no strategy has"
+func (r *Summary) bound() {
+	m, nobody := r.Manifest, "no strategy has"
 	if m.LowerBound == 0 {
 		r.line("lower bound    none for more than %d steps", factorize.LongSteps)
 		return
@@ -151,15 +165,15 @@ func (r *report) bound() {
 	}
 	r.line("lower bound    %s: %s a smaller loss", cli.DecimalDown(m.LowerBound, 10), nobody)
 	r.line("               where attackers may know when a record takes part (batches in secret: --sampling)")
-	if ratio := r.solution.DPDSGDRatio; ratio > 0 && ratio < 1 {
+	if ratio := r.Solution.DPDSGDRatio; ratio > 0 && ratio < 1 {
 		r.line("               DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
 			cli.DecimalUp(ratio, 2))
 	}
 }
 
 // gap says how far from the optimum the strategy is, and what it costs a node.
-func (r *report) gap() {
-	m, s := r.manifest, r.manifest.Strategy
+func (r *Summary) gap() {
+	m, s := r.Manifest, r.Manifest.Strategy
 	switch {
 	case m.LowerBound == 0:
 	case m.PerNode != nil:
@@ -171,7 +185,7 @@ func (r *report) gap() {
 	case m.Sampled():
 	case s.Ratio != 0:
 		r.line("gap            %s: the loss is %.4f of the dense optimum's", cli.DecimalUp(m.Gap, 4), s.Ratio)
-	case !participation.IsPartition(r.solution.Problem.Schema):
+	case !participation.IsPartition(r.Solution.Problem.Schema):
 		r.line("gap            %s: patterns overlap, and no strategy need reach the bound", cli.DecimalUp(m.Gap, 4))
 	default:
 		r.line("gap            %s certified (tolerance %g), %s after %d iterations", cli.DecimalUp(m.Gap, 2),
@@ -187,6 +201,9 @@ func (r *report) gap() {
 	r.line("sensitivity    %s", kinds[m.SensKind])
 	if m.Gram.Method != plan.GramExact.String() {
 		r.line("Gram matrix    %s", gramText(m.Gram))
+	}
+	for _, text := range cli.BudgetLines(r.Solution) {
+		r.line("%s", text)
 	}
 	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter", s.MemoryFloats,
 		s.FlopsPerStep)
@@ -213,11 +230,11 @@ func gramText(g *export.Gram) string {
 }
 
 // noise says how much noise a guarantee takes.
-func (r *report) noise() {
-	contribution := r.flags.privacy.Contribution()
-	if p := r.manifest.Privacy; p != nil {
-		r.line("privacy        %s", r.manifest.Guarantee())
-		if r.manifest.Sampled() {
+func (r *Summary) noise() {
+	contribution := r.Privacy.Contribution()
+	if p := r.Manifest.Privacy; p != nil {
+		r.line("privacy        %s", r.Manifest.Guarantee())
+		if r.Manifest.Sampled() {
 			contribution = "noise multiplier·clip"
 		} else {
 			contribution += "/mu"

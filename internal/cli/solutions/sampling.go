@@ -1,4 +1,4 @@
-package main
+package solutions
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 )
 
 // sampling says how nodes draw their batches.
-func (r *report) sampling() {
-	s := r.manifest.Sampling
-	if r.manifest.Binned() {
+func (r *Summary) sampling() {
+	s := r.Manifest.Sampling
+	if r.Manifest.Binned() {
 		r.line("sampling       %s, in secret: a node once puts every record into one of %d batches, independently and "+
 			"uniformly;", s.Scheme, s.Groups)
 		r.line("               step t visits batch t mod %d, whatever its size, and counts it with the expected one",
@@ -32,15 +32,15 @@ func (r *report) sampling() {
 }
 
 // bands compares the strategies that were searched, and the optimum for batches in turn.
-func (r *report) bands() error {
-	m := r.manifest
+func (r *Summary) bands() error {
+	m := r.Manifest
 	header := []string{"bands", "probability", "rounds"}
 	if m.Binned() {
 		header = []string{"strategy", "optimized for", "estimated"}
 	}
 	header = append(header, "noise multiplier", "squared error", "error at privacy", "of cyclic", "rows kept")
 	var rows [][]string
-	for _, c := range r.solution.Candidates {
+	for _, c := range r.Solution.Candidates {
 		first := []string{fmt.Sprint(c.Bandwidth), fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds)}
 		kept := c.Bandwidth - 1
 		if m.Binned() {
@@ -61,39 +61,42 @@ func (r *report) bands() error {
 		rows = append(rows, append(first, cli.NumberUp(c.NoiseMultiplier), cli.NumberUp(c.SquaredError),
 			cli.NumberUp(c.ErrorAtPrivacy), fmt.Sprintf("%.4f", c.ErrorAtPrivacy/m.CyclicErrorAtPrivacy), fmt.Sprint(kept)))
 	}
-	rows = append(rows, []string{"dense, in turn", "", "", "", cli.NumberUp(r.solution.Cyclic.SquaredError),
+	rows = append(rows, []string{"dense, in turn", "", "", "", cli.NumberUp(r.Solution.Cyclic.SquaredError),
 		cli.NumberUp(m.CyclicErrorAtPrivacy), "1.0000", fmt.Sprint(m.Steps)})
 	return cli.Table(r, header, rows)
 }
 
 // best is the least error of the candidates.
-func (r *report) best() float64 {
+func (r *Summary) best() float64 {
 	least := math.Inf(1)
-	for _, c := range r.solution.Candidates {
+	for _, c := range r.Solution.Candidates {
 		least = math.Min(least, c.ErrorAtPrivacy)
 	}
 	return least
 }
 
 // compared says what the best candidate is better than, and what is not known of it.
-func (r *report) compared() {
-	if r.manifest.Binned() {
+func (r *Summary) compared() {
+	if r.Manifest.Binned() {
 		r.uncertified()
 		return
 	}
-	b := r.solution.Problem.Schema.Separation()
-	switch n := r.solution.Excluded; n {
+	most := fmt.Sprintf("b = %d", r.Solution.Problem.Schema.Separation())
+	if b := r.Solution.Options.Budget; b != nil && b.Floats()+1 < r.Solution.Problem.Schema.Separation() {
+		most = fmt.Sprintf("the %d that fit", b.Floats()+1)
+	}
+	switch n := r.Solution.Excluded; n {
 	case 0:
 	case 1:
-		r.line("bands          the other one, up to b = %d, is proven to have no smaller error", b)
+		r.line("bands          the other one, up to %s, is proven to have no smaller error", most)
 	default:
-		r.line("bands          the other %d numbers of bands, up to b = %d, are proven to have no smaller error", n, b)
+		r.line("bands          the other %d numbers of bands, up to %s, are proven to have no smaller error", n, most)
 	}
 }
 
 // uncertified says what strategies without negative entries are known to be, and what the sign costs.
-func (r *report) uncertified() {
-	s, m := r.solution, r.manifest
+func (r *Summary) uncertified() {
+	s, m := r.Solution, r.Manifest
 	r.line("certificate    none for this error: the strategies are local optima among those without negative entries,")
 	r.line("               the only ones whose privacy is proved for bins")
 	for _, c := range s.Candidates {
@@ -113,8 +116,8 @@ func (r *report) uncertified() {
 }
 
 // inTurn says where batches in secret cost more than ones that attackers may know: at a large ε.
-func (r *report) inTurn() {
-	m := r.manifest
+func (r *Summary) inTurn() {
+	m := r.Manifest
 	if ratio := m.CyclicErrorAtPrivacy / m.ErrorAtPrivacy; m.Sampled() && ratio > 0 && ratio < 0.995 {
 		r.line("in turn        the dense optimum without --sampling has %s of this error, and needs no secret",
 			cli.DecimalUp(ratio, 2))

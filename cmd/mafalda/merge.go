@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/internal/cli"
+	"mafalda/internal/study"
+)
+
+type mergeFlags struct {
+	json, quiet bool
+}
+
+func newMergeCmd() *cobra.Command {
+	var f mergeFlags
+	cmd := &cobra.Command{
+		Use:   "merge FOLDER",
+		Short: "Make of the shards of a grid what one machine would have made",
+		Long: `Check that the shards of a grid have computed all of it, and write table, figures and JSON into the folder, byte for byte as
+one machine would have. Times are those that were measured where a cell was computed.
+
+account, simulate and benchmark compute a part of their grid with --shard i/N, on as many machines as there are: all parts write
+into the same folder, a file a cell, and skip what is there. Nothing has to be locked. Run merge where the shards ran, so that
+the same paths lead to the same inputs: they are read again, and refused if they have changed.
+
+The exit code is 1, and the missing cells are named, while the grid is incomplete. Start the missing shards again (or all of
+them: what is there is not computed again).`,
+		Example: `  for i in 1 2 3; do mafalda account --graph florentine --T 10 --attacker all -o who --shard $i/3 & done; wait
+  mafalda status who
+  mafalda merge who
+  sbatch --array=1-20 --wrap 'mafalda simulate --graph ego.edges -o runs --shard auto'`,
+		Args: cli.ExactArgs(1, "the folder that the shards wrote to"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.json, "json", false, "print what the command prints with --json")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	return cmd
+}
+
+func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
+	o, err := study.Look(dir)
+	if err != nil {
+		return cli.StudyError(err)
+	}
+	if !o.Complete() {
+		return incomplete(dir, o)
+	}
+	for i, words := range o.Commands {
+		out := io.Discard
+		if i == len(o.Commands)-1 { // each writes all that is in the folder
+			out = cmd.OutOrStdout()
+		}
+		words = append(words[:len(words):len(words)], "--output="+dir)
+		if f.json {
+			words = append(words, "--json")
+		}
+		if f.quiet {
+			words = append(words, "--quiet")
+		}
+		again := newRootCmd()
+		again.SetArgs(words)
+		again.SetOut(out)
+		again.SetErr(cmd.ErrOrStderr())
+		if err := again.ExecuteContext(cli.Merging(cmd.Context())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// incomplete names what is missing.
+func incomplete(dir string, o *study.Overview) error {
+	const most = 5
+	err := fmt.Errorf("%s has %d of %s", dir, o.Done, cli.Count(o.Cells, "cell"))
+	for i, failed := range o.Failed {
+		if i == most {
+			err = fmt.Errorf("%w; %d more failed", err, len(o.Failed)-most)
+			break
+		}
+		err = fmt.Errorf("%w; failed: %s: %s", err, failed.Cell, failed.Error)
+	}
+	for i, cell := range o.Left {
+		if i == most {
+			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most, dir)
+		}
+		err = fmt.Errorf("%w; missing: %s", err, cell)
+	}
+	return err
+}
+
+func newStatusCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status FOLDER",
+		Short: "Say how far the shards of a grid are",
+		Long: `Say how many cells of a grid that is computed with --shard are done, failed (and why) and left. --json names all of them.
+A cell that failed is computed again by the next shard that has it.`,
+		Example: `  mafalda status who
+  mafalda status who --json`,
+		Args: cli.ExactArgs(1, "the folder that the shards write to"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := study.Look(args[0])
+			if err != nil {
+				return cli.StudyError(err)
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), statusJSON(o))
+			}
+			return writeStatus(cmd.OutOrStdout(), args[0], o)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func statusJSON(o *study.Overview) map[string]any {
+	type failure struct {
+		Cell  json.RawMessage `json:"cell"`
+		Error string          `json:"error"`
+	}
+	failures, missing := []failure{}, append([]json.RawMessage{}, o.Left...)
+	for _, f := range o.Failed {
+		failures = append(failures, failure(f))
+	}
+	return map[string]any{"study": o.Study, "cells": o.Cells, "done": o.Done, "failed": len(o.Failed), "left": len(o.Left),
+		"failures": failures, "missing": missing}
+}
+
+func writeStatus(w io.Writer, dir string, o *study.Overview) error {
+	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", o.Study, o.Cells, o.Done, len(o.Failed),
+		len(o.Left))
+	for _, f := range o.Failed {
+		fmt.Fprintf(w, "        %s: %s\n", f.Cell, f.Error)
+	}
+	if o.Complete() {
+		fmt.Fprintf(w, "complete: mafalda merge %s\n", dir)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// contents returns the files of a folder and below, but for those of shards, by their names.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		name, _ := filepath.Rel(dir, path)
+		if err != nil || e.IsDir() || strings.HasPrefix(name, "grids") || strings.HasPrefix(name, ".") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		all[name] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Shards and merge make the same bytes as one machine. The times in the cells of simulate are those of the shards.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		command []string
+		timed   bool
+	}{
+		{[]string{"account", "--graph", "florentine", "--T", "5", "--attacker", "all"}, false},
+		{[]string{"account", "--graph", "cycle:5", "--attacker", "0", "--growth", "5,10,20"}, false},
+		{[]string{"simulate", "--graph", "cycle:4", "--T", "8", "-k", "2", "--mu", "1,2.50", "--seeds", "2", "--methods",
+			"none,dp-d-sgd,mafalda"}, true},
+	} {
+		command, one, many := test.command, filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "many")
+		shards(t, command, many)
+		if test.timed {
+			if err := os.CopyFS(one, os.DirFS(many)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, want, errs := mafalda(append(command, "-o", one)...)
+		if code != 0 {
+			t.Fatal(errs)
+		}
+		code, got, errs := mafalda("merge", many)
+		if code != 0 || strings.ReplaceAll(got, many, one) != want {
+			t.Errorf("%v: code %d, %s%s\nwant %s", command, code, got, errs, want)
+		}
+		files, merged := contents(t, one), contents(t, many)
+		for name, content := range files {
+			if merged[name] != content {
+				t.Errorf("%v: %s is another one", command, name)
+			}
+		}
+		if len(merged) != len(files) {
+			t.Errorf("%v: %d files, %d of one machine", command, len(merged), len(files))
+		}
+	}
+}
+
+// shards runs three of them into a folder.
+func shards(t *testing.T, command []string, dir string) {
+	t.Helper()
+	for i := 1; i <= 3; i++ {
+		if i > 1 {
+			code, out, errs := mafalda("merge", dir)
+			if code != 1 || out != "" || !strings.Contains(errs, "; missing: {") || strings.Count(errs, "\n") != 1 {
+				t.Errorf("%v: merge of %d shards: code %d, %s%s", command, i-1, code, out, errs)
+			}
+		}
+		code, out, errs := mafalda(append(command, "--shard", fmt.Sprintf("%d/3", i), "-o", dir)...)
+		if code != 0 || out != "" || !strings.Contains(errs, fmt.Sprintf("shard %d/3 of the grid", i)) {
+			t.Fatalf("%v: code %d, %s%s", command, code, out, errs)
+		}
+	}
+	for name := range contents(t, dir) {
+		if name != "study.json" && !strings.HasPrefix(name, "cells") {
+			t.Errorf("%v: shards made %s", command, name)
+		}
+	}
+	var status struct{ Cells, Done, Failed, Left int }
+	_, text, _ := mafalda("status", dir, "--json")
+	if err := json.Unmarshal([]byte(text), &status); err != nil || status.Cells < 3 || status.Done != status.Cells ||
+		status.Failed+status.Left != 0 {
+		t.Errorf("%v: %s", command, text)
+	}
+}
+
+func TestShardsRefuse(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "grid")
+	account := []string{"account", "--graph", "cycle:4", "--T", "3", "--attacker", "all"}
+	with := func(more ...string) []string { return append(account[:len(account):len(account)], more...) }
+	if code, _, errs := mafalda(with("--shard", "1/2", "-o", dir)...); code != 0 {
+		t.Fatal(errs)
+	}
+	empty := t.TempDir()
+	for name, test := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"no folder":       {with("--shard", "1/2"), "--shard needs -o"},
+		"force":           {with("--shard", "1/2", "-o", dir, "--force"), "--shard with --force"},
+		"beyond":          {with("--shard", "3/2", "-o", dir), "i from 1 to N"},
+		"another grid":    {[]string{"account", "--graph", "cycle:5", "--T", "3", "--attacker", "all", "--shard", "2/2", "-o", dir}, "other inputs"},
+		"another command": {[]string{"simulate", "--graph", "cycle:4", "--T", "8", "-k", "2", "--shard", "1/2", "-o", dir}, "other inputs"},
+		"nothing":         {[]string{"merge", empty}, "holds no study.json"},
+		"no shards":       {[]string{"status", empty}, "holds no study.json"},
+		"no argument":     {[]string{"merge"}, "needs the folder"},
+	} {
+		code, out, errs := mafalda(test.args...)
+		if code != 2 || out != "" || !strings.Contains(errs, test.say) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
+		}
+	}
+}

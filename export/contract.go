@@ -1,0 +1,110 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"mafalda/workload"
+)
+
+// DescribeContract says in words what a node has to do for the manifest to be true of it, a few sentences each: the
+// rows and their steps, who takes part when, what neighbouring data sets are, missed steps, gossip, and what to compare
+// before starting. Everything in it follows from other fields; a manifest has it for people (Manifest.Contract).
+func (m *Manifest) DescribeContract() []string {
+	all := []string{fmt.Sprintf("T = %d steps, counted from 0: in step t a node adds row t of its noise to its sum of clipped "+
+		"gradients of step t, that row and no other, to one gradient only.", m.Steps),
+		m.describeBatches(), m.describeAdjacency(),
+		"The sum with its noise is divided by a public number, never by how many records were drawn. Whatever happens to it " +
+			"then (momentum, Adam, rates) is free.",
+		"A missed step takes its batch and its row with it; nothing moves to another step. If its message was certainly " +
+			"never sent, the row is added to the next one that is sent; if it may have been sent, the same bytes are sent " +
+			"again, or nothing."}
+	if m.Graph != nil {
+		all = append(all, m.describeGossip())
+	}
+	return append(all, "Before step 0 a node compares the SHA-256 of manifest.json with those that it hears and those that "+
+		"hear it: all hold the same export.")
+}
+
+// describeBatches says which records a step may use.
+func (m *Manifest) describeBatches() string {
+	if m.Sampled() {
+		text := m.Sampling.Condition()
+		return strings.ToUpper(text[:1]) + text[1:] + "."
+	}
+	p := m.Participation
+	const cut = "A node cuts its records into %d batches before step 0, without looking at what is in them, and keeps them: " +
+		"step t uses batch t mod %[1]d, so that a record is in %d steps at most, %[1]d apart. Nothing is shuffled or drawn anew."
+	switch {
+	case p.Schema == "patterns":
+		return fmt.Sprintf("A record takes part in steps of one of the %d patterns of participation.patterns, and in no "+
+			"others. Which pattern does not depend on what is in it.", len(p.Patterns))
+	case p.Schema == "min-sep":
+		return fmt.Sprintf("A record takes part in at most %d steps, any two of them at least %d apart. Which ones does not "+
+			"depend on what is in it.", p.K, p.B)
+	case p.K == 1:
+		return "A record takes part in one step only. Which one does not depend on what is in it."
+	case p.B == 1:
+		return fmt.Sprintf("A record may take part in every step, %d in all.", p.K)
+	}
+	return fmt.Sprintf(cut, p.B, p.K)
+}
+
+// describeAdjacency says whose difference the guarantee is about.
+func (m *Manifest) describeAdjacency() string {
+	p := m.Privacy
+	switch {
+	case p == nil:
+		return "No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one record can move the " +
+			"sum by."
+	case p.Adjacency == "replace-one":
+		return fmt.Sprintf("The gradient of every record is clipped to norm %v. Data sets are neighbours if one record is "+
+			"replaced by another (%s), which moves a sum by twice that.", p.Clip, p.Adjacency)
+	}
+	return fmt.Sprintf("The gradient of every record is clipped to norm %v. Data sets are neighbours if one record's "+
+		"gradients are zeros in one of them (%s), which moves a sum by that.", p.Clip, p.Adjacency)
+}
+
+// describeGossip says how models are mixed, and by which law where the networks are drawn.
+func (m *Manifest) describeGossip() string {
+	spec, err := m.Spec()
+	if err != nil {
+		return "The workload is unknown."
+	}
+	when := "After every step"
+	if spec.LocalSteps > 1 {
+		when = fmt.Sprintf("After steps %d, %d, … (every %d)", spec.LocalSteps-1, 2*spec.LocalSteps-1, spec.LocalSteps)
+	}
+	if spec.GossipRounds > 1 {
+		when += fmt.Sprintf(", %d times,", spec.GossipRounds)
+	}
+	what := "model"
+	if spec.GradientTracking {
+		what = "model and tracker"
+	}
+	return fmt.Sprintf("%s a node u replaces its %s by Σ W[u,v] times that of v. %s", when, what, describeLaw(spec))
+}
+
+// describeLaw says what W is.
+func describeLaw(s workload.Spec) string {
+	if s.RandomNeighbours > 0 {
+		return fmt.Sprintf("In every round every node draws %d of the others, uniformly, anew and independently, and "+
+			"averages over them and itself with equal weights: no file has these matrices.", s.RandomNeighbours)
+	}
+	text := "W is in W.npy or W.mtx, rows and columns in the order of nodes.csv"
+	if q := s.GraphSequence; q != nil {
+		text = fmt.Sprintf("Step t has network t mod %d of those in W.npy (layers) or W.mtx (diagonal blocks), rows and "+
+			"columns in the order of nodes.csv", q.Len())
+	}
+	if s.NodeFailures > 0 {
+		text += fmt.Sprintf("; in every round a node fails with probability %v, keeps what it has, and nobody hears from it",
+			s.NodeFailures)
+	}
+	if s.LinkFailures > 0 {
+		text += fmt.Sprintf("; in every round two nodes do not hear from each other with probability %v", s.LinkFailures)
+	}
+	if s.NodeFailures > 0 || s.LinkFailures > 0 {
+		text += "; all of that independently, and what is left of a row is divided by its sum"
+	}
+	return text + "."
+}

@@ -1,0 +1,28 @@
+package spacetime
+
+import (
+	"context"
+
+	"mafalda/secrets"
+	"mafalda/strategy"
+)
+
+// Against returns the best noise over the nodes for a strategy, which is to have sens ≤ 1: what certifies, or refutes,
+// the space gap of other noise, whose pairs may have the variances that they have. The errors are those of Space.
+func (p Problem) Against(ctx context.Context, c strategy.Strategy, noise *secrets.Noise,
+	o SpaceOptions) (*SpaceResult, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	k, err := p.spaceGram(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if o.LargestPair == 0 {
+		o.LargestPair = DefaultLargestPair
+	}
+	for _, s := range noise.Pairs {
+		o.LargestPair = max(o.LargestPair, s.Deviation*s.Deviation)
+	}
+	return Space(ctx, k, p.Setting, o)
+}

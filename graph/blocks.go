@@ -1,0 +1,86 @@
+package graph
+
+import "fmt"
+
+// Blocks returns the block diagonal matrix of square matrices, in their order. One alone is returned as it is.
+func Blocks(matrices []*CSR) *CSR {
+	if len(matrices) == 1 {
+		return matrices[0]
+	}
+	indptr := []int{0}
+	var indices []int
+	var data []float64
+	at := 0
+	for _, w := range matrices {
+		n, _ := w.Dims()
+		for i := range n {
+			w.DoRowNonZero(i, func(_, j int, v float64) {
+				indices, data = append(indices, at+j), append(data, v)
+			})
+			indptr = append(indptr, len(indices))
+		}
+		at += n
+	}
+	return NewCSR(at, at, indptr, indices, data)
+}
+
+// Split returns the count blocks, all of one size, of a block diagonal matrix: the inverse of Blocks. The error is one
+// that is not of so many blocks.
+func (m *CSR) Split(count int) ([]*CSR, error) {
+	if count == 1 && m.rows == m.cols {
+		return []*CSR{m}, nil
+	}
+	if count < 1 || m.rows != m.cols || m.rows%count != 0 {
+		return nil, fmt.Errorf("a %d×%d matrix is not of %d blocks", m.rows, m.cols, count)
+	}
+	n := m.rows / count
+	all := make([]*CSR, count)
+	for b := range all {
+		indptr := make([]int, 1, n+1)
+		var indices []int
+		var data []float64
+		for i := b * n; i < (b+1)*n; i++ {
+			outside := -1
+			m.DoRowNonZero(i, func(_, j int, v float64) {
+				if j/n != b {
+					outside = j
+				}
+				indices, data = append(indices, j-b*n), append(data, v)
+			})
+			if outside >= 0 {
+				return nil, fmt.Errorf("entry (%d,%d) is outside of the %d blocks", i+1, outside+1, count)
+			}
+			indptr = append(indptr, len(indices))
+		}
+		all[b] = NewCSR(n, n, indptr, indices, data)
+	}
+	return all, nil
+}
+
+// CheckGossip returns nil if w is square, finite, not negative, and all of its rows sum to one within 1e-9, else
+// ErrGossip.
+func CheckGossip(w *CSR) error {
+	n, columns := w.Dims()
+	if n != columns || n == 0 {
+		return fmt.Errorf("%w: it is %d×%d", ErrGossip, n, columns)
+	}
+	return (&Gossip{w: w}).validate(numberLabels(n))
+}
+
+// Equal reports whether two matrices have the same size and the same entries, to the bit.
+func (m *CSR) Equal(other *CSR) bool {
+	if m.rows != other.rows || m.cols != other.cols || m.NNZ() != other.NNZ() {
+		return false
+	}
+	for i, p := range m.indptr {
+		if p != other.indptr[i] {
+			return false
+		}
+	}
+	for i, j := range m.indices {
+		if j != other.indices[i] || m.data[i] != other.data[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mafalda/internal/study"
+)
+
+// ShardFlags say which part of its grid a command computes. Parts are computed by several machines into one folder;
+// merge makes of them what one machine would have made.
+type ShardFlags struct {
+	part string
+
+	shard   study.Shard
+	command []string // that all shards have in common
+	says    io.Writer
+}
+
+// Bind adds the flag.
+func (f *ShardFlags) Bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.part, "shard", "",
+		"compute the `part` i/N of the grid, i from 1 to N, into the folder of -o (see 'mafalda merge --help');\n"+
+			"auto: as a Slurm array says, auto/N: as an indexed Kubernetes job says")
+}
+
+// On reports whether only a part is asked for.
+func (f *ShardFlags) On() bool { return f != nil && f.shard.Of > 0 }
+
+// Parse reads the flag of a command that writes to dir.
+func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err error) {
+	if !cmd.Flags().Changed("shard") {
+		return nil
+	}
+	switch {
+	case dir == "":
+		return Usagef("--shard needs -o: a folder that all shards write to")
+	case force:
+		return Usagef("--shard with --force: shards would remove each other's results; remove the folder first")
+	}
+	if f.shard, err = parseShard(f.part, os.Getenv); err != nil {
+		return err
+	}
+	if f.command, err = commandOf(cmd); err != nil {
+		return err
+	}
+	f.says = cmd.ErrOrStderr()
+	if quiet := cmd.Flags().Lookup("quiet"); quiet != nil && quiet.Value.String() == "true" {
+		f.says = io.Discard
+	}
+	return nil
+}
+
+// parseShard reads i/N, auto or auto/N, with the environment of a job.
+func parseShard(part string, env func(string) string) (s study.Shard, err error) {
+	index, of, cut := strings.Cut(part, "/")
+	if index == "auto" {
+		return shardOfJob(of, cut, env)
+	}
+	if s.Index, err = strconv.Atoi(index); err == nil {
+		s.Of, err = strconv.Atoi(of)
+	}
+	if err != nil || s.Index < 1 || s.Index > s.Of {
+		return s, Usagef("--shard %s: must be i/N, with i from 1 to N, or auto", part)
+	}
+	return s, nil
+}
+
+// shardOfJob reads what Slurm says of a task of an array, or Kubernetes of a pod of an indexed job, which does not say how
+// many there are.
+func shardOfJob(of string, cut bool, env func(string) string) (s study.Shard, err error) {
+	number := func(name string, otherwise int) int {
+		text := env(name)
+		if text == "" && otherwise >= 0 {
+			return otherwise
+		}
+		v, failed := strconv.Atoi(text)
+		if failed != nil && err == nil {
+			err = Usagef("--shard auto: %s is %q, which is no number", name, text)
+		}
+		return v
+	}
+	switch {
+	case env("SLURM_ARRAY_TASK_ID") != "" && !cut:
+		step := max(number("SLURM_ARRAY_TASK_STEP", 1), 1)
+		s.Index = (number("SLURM_ARRAY_TASK_ID", -1)-number("SLURM_ARRAY_TASK_MIN", -1))/step + 1
+		s.Of = number("SLURM_ARRAY_TASK_COUNT", -1)
+	case env("SLURM_ARRAY_TASK_ID") != "":
+		return s, Usagef("--shard auto/%s: a Slurm array says itself how many tasks it has: use --shard auto", of)
+	case env("JOB_COMPLETION_INDEX") != "" && !cut:
+		return s, Usagef("--shard auto: Kubernetes does not say how many pods there are: use --shard auto/N")
+	case env("JOB_COMPLETION_INDEX") != "":
+		s.Index = number("JOB_COMPLETION_INDEX", -1) + 1
+		if s.Of, err = strconv.Atoi(of); err != nil {
+			return s, Usagef("--shard auto/%s: N must be a whole number", of)
+		}
+	default:
+		return s, Usagef("--shard auto: there is neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX: use --shard i/N")
+	}
+	if err == nil && (s.Index < 1 || s.Index > s.Of) {
+		err = Usagef("--shard auto: part %v is none of the job", s)
+	}
+	return s, err
+}
+
+// ownFlags are those that say nothing about what is computed, or are given anew by merge.
+var ownFlags = []string{"shard", "output", "json", "quiet", "force", "cpuprofile", "memprofile", "help"}
+
+// words are the arguments of the program, in the context of its command.
+type words struct{}
+
+// commandOf returns the words of a command without its own flags, every value as it was typed.
+func commandOf(cmd *cobra.Command) ([]string, error) {
+	typed, _ := cmd.Context().Value(words{}).([]string)
+	_, rest, err := cmd.Root().Find(typed)
+	if err != nil {
+		return nil, err
+	}
+	command := strings.Fields(cmd.CommandPath())[1:]
+	err = cmd.Flags().ParseAll(rest, func(fl *pflag.Flag, value string) error {
+		if !slices.Contains(ownFlags, fl.Name) {
+			command = append(command, "--"+fl.Name+"="+value)
+		}
+		return nil
+	})
+	return append(command, cmd.Flags().Args()...), err
+}
+
+// merging marks the context of a command that merge runs.
+type merging struct{}
+
+// Merging returns a context under which a study computes nothing: all of its cells must be there.
+func Merging(ctx context.Context) context.Context { return context.WithValue(ctx, merging{}, true) }
+
+// runShard computes the cells of a shard. Its files are left to merge.
+func (s Study[C, R]) runShard(ctx context.Context, store *study.Store[C, R], bar *Progress) error {
+	if err := store.Ask(ctx, s.Shard.command, s.Cells); err != nil {
+		return StudyError(err)
+	}
+	costs := make([]float64, len(s.Cells))
+	for i, c := range s.Cells {
+		costs[i] = 1
+		if s.Cost != nil {
+			costs[i] = s.Cost(c)
+		}
+	}
+	var mine []C
+	for _, i := range s.Shard.shard.Deal(costs) {
+		mine = append(mine, s.Cells[i])
+	}
+	err := study.Run(ctx, store, mine, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt, GoOn: true})
+	bar.Clear()
+	if err != nil {
+		return StoppedError(err, s.Dir, s.Cell)
+	}
+	fmt.Fprintf(s.Shard.says, "shard %v of the grid: %d of %s, all there; when the others are: mafalda merge %s\n",
+		s.Shard.shard, len(mine), Count(len(s.Cells), s.Cell), s.Dir)
+	return nil
+}

@@ -1,0 +1,119 @@
+package figures
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/mds"
+
+	"mafalda/graph"
+)
+
+// position is a point in the plane.
+type position struct{ x, y float64 }
+
+// Layout options that nobody has to choose.
+const (
+	layoutRounds = 300  // of majorization: the picture changes no more
+	layoutScaled = 1000 // nodes up to which the start is by scaling, which takes n³ operations
+)
+
+// layoutOf places the nodes of a graph such that distances are those of the shortest paths, as far as the plane allows:
+// by majorization of the stress Σ (|p_i - p_j|/d_ij - 1)² (Gansner, Koren, North, "Graph Drawing by Stress
+// Majorization", 2004), from classical scaling of the same distances. Nothing is random. Components are next to each
+// other. Coordinates are from 0 to 1.
+func layoutOf(g *graph.Graph) []position {
+	d := distances(g)
+	at := startOf(d)
+	for range layoutRounds {
+		majorize(at, d)
+	}
+	fit(at)
+	return at
+}
+
+// distances returns the lengths of the shortest paths, and of none that of the longest and two more.
+func distances(g *graph.Graph) *mat.SymDense {
+	n, longest := g.Nodes(), 1
+	hops := make([][]int, n)
+	for v := range n {
+		hops[v] = graph.Hops(g.Adjacency(), []int{v})
+		for _, h := range hops[v] {
+			longest = max(longest, h)
+		}
+	}
+	d := mat.NewSymDense(n, nil)
+	for u := range n {
+		for v := u + 1; v < n; v++ {
+			length := hops[u][v]
+			if other := hops[v][u]; length < 0 || other >= 0 && other < length { // directed: the shorter way
+				length = other
+			}
+			if length < 0 {
+				length = longest + 2
+			}
+			d.SetSym(u, v, float64(length))
+		}
+	}
+	return d
+}
+
+// startOf places nodes by classical scaling, and on a spiral where that finds no plane.
+func startOf(d *mat.SymDense) []position {
+	n := d.SymmetricDim()
+	at := make([]position, n)
+	for i := range at { // nodes with the same neighbours must not be in the same place
+		angle, radius := 2.399963229728653*float64(i), math.Sqrt(float64(i)/float64(n))
+		at[i] = position{radius * math.Cos(angle), radius * math.Sin(angle)}
+	}
+	if n < 3 || n > layoutScaled {
+		return at
+	}
+	var scaled mat.Dense
+	if k, _ := mds.TorgersonScaling(&scaled, nil, d); k < 2 {
+		return at
+	}
+	for i := range at {
+		at[i].x = scaled.At(i, 0) + at[i].x*0.1
+		at[i].y = scaled.At(i, 1) + at[i].y*0.1
+	}
+	return at
+}
+
+// majorize moves every node to where the others would have it.
+func majorize(at []position, d *mat.SymDense) {
+	for i := range at {
+		var x, y, total float64
+		for j := range at {
+			if i == j {
+				continue
+			}
+			length := d.At(i, j)
+			w := 1 / (length * length)
+			dx, dy := at[i].x-at[j].x, at[i].y-at[j].y
+			stretch := length / math.Max(math.Hypot(dx, dy), 1e-9)
+			x, y, total = x+w*(at[j].x+stretch*dx), y+w*(at[j].y+stretch*dy), total+w
+		}
+		if total > 0 {
+			at[i] = position{x / total, y / total}
+		}
+	}
+}
+
+// fit moves and scales positions into the unit square, the longer side along x.
+func fit(at []position) {
+	low, high := position{math.Inf(1), math.Inf(1)}, position{math.Inf(-1), math.Inf(-1)}
+	for _, p := range at {
+		low.x, low.y = math.Min(low.x, p.x), math.Min(low.y, p.y)
+		high.x, high.y = math.Max(high.x, p.x), math.Max(high.y, p.y)
+	}
+	width, height := high.x-low.x, high.y-low.y
+	for i, p := range at {
+		p.x, p.y = p.x-low.x, p.y-low.y
+		if height > width {
+			p.x, p.y = p.y, p.x
+		}
+		size := math.Max(math.Max(width, height), 1e-9)
+		at[i] = position{p.x / size, p.y / size}
+	}
+}

@@ -1,0 +1,221 @@
+package study
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mafalda/internal/files"
+)
+
+// Names in the folder of a grid that is computed in shards.
+const (
+	gridsName  = "grids"
+	failedName = "failed"
+)
+
+// grid is what was asked for, the same in every shard, so that its file is written by each of them, without a lock.
+type grid struct {
+	Study   string            `json:"study"` // the key
+	Command []string          `json:"command"`
+	Cells   []json.RawMessage `json:"cells"`
+}
+
+// failure is why a cell has no result.
+type failure struct {
+	Cell  json.RawMessage `json:"cell"`
+	Error string          `json:"error"`
+}
+
+// Ask writes down what all shards together are to compute, and the command that asks for it, so that Overview can tell
+// what is missing, and who merges can ask for the same. It makes the folder, without which it panics, that of the study.
+func (s *Store[C, R]) Ask(ctx context.Context, command []string, cells []C) error {
+	g := grid{Study: s.key.String(), Command: command}
+	for _, c := range cells {
+		text, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("a cell: %w", err)
+		}
+		g.Cells = append(g.Cells, text)
+	}
+	content, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	s.claim.Lock()
+	defer s.claim.Unlock()
+	if err := s.folder.claim(ctx); err != nil {
+		return err
+	}
+	return s.folder.keep(gridsName, nameOf(content), content)
+}
+
+// Fail keeps why a cell has no result, until it has one.
+func (s *Store[C, R]) Fail(c C, because error) error {
+	if s.folder == nil {
+		return nil
+	}
+	cell, name, err := s.name(c)
+	if err != nil {
+		return err
+	}
+	line, _, _ := strings.Cut(because.Error(), "\n")
+	content, err := json.Marshal(failure{cell, line})
+	if err != nil {
+		return err
+	}
+	return s.folder.keep(failedName, name, content)
+}
+
+// keep writes a file into a folder of the folder, which is made.
+func (f *folder) keep(in, name string, content []byte) error {
+	dir := filepath.Join(f.dir, in)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dir, name), func(w io.Writer) error {
+		_, err := w.Write(append(content, '\n'))
+		return err
+	})
+}
+
+// forgive removes the failure of a cell that has a result now.
+func (f *folder) forgive(name string) {
+	_ = os.Remove(filepath.Join(f.dir, failedName, name)) // a failure of a cell that is there does not count
+}
+
+func nameOf(content []byte) string {
+	d := NewDigest()
+	d.Bytes(content)
+	return d.Sum() + cellSuffix
+}
+
+// Overview is how far the grids of a folder are that are computed in shards.
+type Overview struct {
+	Study    string
+	Commands [][]string // that asked, as of Store.Ask
+	Cells    int
+	Done     int
+	Failed   []Failure         // without a result so far, and why
+	Left     []json.RawMessage // neither done nor failed
+}
+
+// Failure is a cell that could not be computed.
+type Failure struct {
+	Cell  json.RawMessage
+	Error string
+}
+
+// Complete reports whether every cell has a result.
+func (o *Overview) Complete() bool { return o.Done == o.Cells }
+
+// Look returns how far the folder is. The errors are [ErrForeign] where nothing is computed in shards, [ErrDamaged], and
+// those of reading.
+func Look(dir string) (*Overview, error) {
+	f := &folder{dir: dir}
+	r, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, fmt.Errorf("%s: %w: it holds no %s", dir, ErrForeign, recordName)
+	}
+	f.key = r.Inputs.Key(r.Study)
+	names, err := f.jsonFiles(gridsName)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: %w that is computed in shards", dir, ErrForeign)
+	}
+	o := &Overview{Study: r.Study}
+	seen := map[string]bool{}
+	for _, name := range names {
+		g, err := f.readGrid(name)
+		if err != nil {
+			return nil, err
+		}
+		o.Commands = append(o.Commands, g.Command)
+		for _, cell := range g.Cells {
+			name := f.key.cellFile(cell)
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			if err := f.add(o, name, cell); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return o, nil
+}
+
+// add counts a cell.
+func (f *folder) add(o *Overview, name string, cell json.RawMessage) error {
+	o.Cells++
+	_, _, err := f.readCell(name)
+	if err == nil {
+		o.Done++
+		return nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	content, err := files.Read(filepath.Join(f.dir, failedName, name), maxCell)
+	if errors.Is(err, os.ErrNotExist) {
+		o.Left = append(o.Left, cell)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var why failure
+	if err := json.Unmarshal(content, &why); err != nil {
+		return fmt.Errorf("%s is %w: %w", filepath.Join(f.dir, failedName, name), ErrDamaged, err)
+	}
+	o.Failed = append(o.Failed, Failure{cell, why.Error})
+	return nil
+}
+
+// readGrid reads one of the grids. Its name is the digest of what is in it.
+func (f *folder) readGrid(name string) (*grid, error) {
+	path := filepath.Join(f.dir, gridsName, name)
+	content, err := files.Read(path, maxCell)
+	if err != nil {
+		return nil, err
+	}
+	var g grid
+	err = json.Unmarshal(content, &g)
+	if err == nil && nameOf([]byte(strings.TrimSuffix(string(content), "\n"))) != name {
+		err = errors.New("it is not what was written")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is %w: %w (remove it, and start a shard again)", path, ErrDamaged, err)
+	}
+	if g.Study != f.key.String() {
+		return nil, fmt.Errorf("%s is %w: it is of another study (remove it)", path, ErrDamaged)
+	}
+	return &g, nil
+}
+
+// jsonFiles returns the names of the files in a folder of the folder, ascending; none where it is missing.
+func (f *folder) jsonFiles(in string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(f.dir, in))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), cellSuffix) && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}

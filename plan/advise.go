@@ -1,0 +1,256 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Advice is what memory at a node buys: errors at an (ε, δ) of strategies that keep more or fewer numbers, with batches
+// in turn and, where it can be accounted for, with batches drawn in secret by Poisson sampling.
+type Advice struct {
+	Problem Problem
+	Options Options
+	Budget  Budget   // its Memory is +Inf if there is no limit
+	Choices []Choice // in turn and then in secret, each in ascending order of memory
+
+	// Best is the choice of least memory whose error is at most Near times the least of those that fit the budget, and
+	// BestInTurn that of those for batches in turn.
+	Best, BestInTurn Choice
+
+	// Optimum is the error of the dense optimum for batches in turn, which no strategy for these is below by more than
+	// its gap.
+	Optimum float64
+	// NoPoisson says why nothing is known of secret batches; nil if something is.
+	NoPoisson error
+}
+
+// Near is how far, relatively, the error of the best choice may be above the least, for the sake of memory.
+const Near = 1.01
+
+// nearOptimum is how far above the least loss of all the strategies end at which more memory is looked at; then comes
+// the optimum itself.
+const nearOptimum = 1e-3
+
+// Choice is a strategy on the way from the least memory to the least error.
+type Choice struct {
+	Sampling       participation.Scheme
+	Class          factorize.Class // with its parameters
+	Cost           strategy.NodeCost
+	NoiseStd       float64 // of a coordinate of Z, in units of the clip
+	SquaredError   float64 // tr(C⁻ᵀHC⁻¹)
+	ErrorAtPrivacy float64 // NoiseStd² · SquaredError
+	// Front: no choice that was found for the same sampling needs as little memory and has a smaller error. Others were
+	// looked at, and are worse.
+	Front bool
+}
+
+// Advise measures strategies of all classes for a problem and a privacy target (ε, δ): o holds Privacy and, if the
+// search is to end at some memory, Budget, whose Dim is needed in any case; without a limit its Memory is +Inf. o.Class
+// and o.Sampling are to be left out.
+// For batches in turn it looks at the numbers of memories, for secret ones at every number of bands up to the best,
+// which is proven to be that. The errors are those of Check, and of accounting.CalibrateSampled.
+func Advise(ctx context.Context, p Problem, o Options) (*Advice, error) {
+	if err := CheckAdvice(p, o); err != nil {
+		return nil, err
+	}
+	if p.Network == nil && p.Workload.Kind != workload.Prefix {
+		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload.Kind)
+	}
+	a := &Advice{Problem: p, Options: o, Budget: *o.Budget}
+	secret := o
+	secret.Sampling, secret.Budget = participation.Poisson, nil
+	a.NoPoisson = p.Check(secret)
+	o.Budget = nil
+	o = o.filled(p)
+	g, err := p.method(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
+	if err := s.measures(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.advise(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("looking at strategies: %w", err)
+	}
+	return a, a.choose()
+}
+
+// CheckAdvice refuses, before any work, what Advise refuses; a network may be missing.
+func CheckAdvice(p Problem, o Options) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	switch w := o.Privacy; {
+	case w == nil || w.Epsilon == 0 || w.Delta == 0:
+		return fault.New("Epsilon", nil, "errors are compared at a privacy: [Epsilon] and [Delta] are needed")
+	case o.Budget == nil:
+		return fault.New("Dim", nil, "[Dim] is needed: how many parameters has the model?")
+	case o.Class != nil || o.Sampling != participation.InTurn:
+		return fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
+	case p.Objective != Mean || o.split():
+		return fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes")
+	case p.Schema.Steps() > factorize.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d", factorize.LongSteps)
+	}
+	check := *o.Budget
+	if math.IsInf(check.Memory, 1) {
+		check.Memory = 0
+	}
+	if err := check.Check(); err != nil {
+		return err
+	}
+	o.Budget = nil
+	return p.Check(o)
+}
+
+// advise finds the choices.
+func (s *solver) advise(ctx context.Context, a *Advice) error {
+	most := s.schema().Steps()
+	if b := a.Budget; !math.IsInf(b.Memory, 1) {
+		most = b.Floats()
+	}
+	s.show("optimum in turn", 0)
+	optimum, err := factorize.Dense{}.Optimize(ctx, s.objective(), participation.Relaxation(s.schema()),
+		factorize.Options{Gap: s.Options.Tolerance})
+	if err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	if err := s.inTurn(ctx, a, optimum, most); err != nil || a.NoPoisson != nil {
+		return err
+	}
+	return s.inSecret(ctx, a, most)
+}
+
+// inTurn adds the choices for batches in turn.
+func (s *solver) inTurn(ctx context.Context, a *Advice, optimum *factorize.Result, most int) error {
+	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: optimum.LowerBound,
+		gap: s.Options.Tolerance, enough: nearOptimum, progress: s.show}
+	if err := search.front(ctx, most); err != nil {
+		return err
+	}
+	all := search.found
+	if steps := s.schema().Steps(); participation.IsPartition(s.schema()) {
+		var err error
+		if a.Optimum, err = cyclicError(optimum, a.Options.Privacy); err != nil {
+			return err
+		}
+		if most >= steps && !search.settled(steps) {
+			all = append(all, Fitting{factorize.Dense{}, optimum})
+		}
+	}
+	var choices []Choice
+	for _, f := range all {
+		e, err := cyclicNoise(f.Result, a.Options.Privacy)
+		if err != nil {
+			return err
+		}
+		choices = append(choices, Choice{Sampling: participation.InTurn, Class: f.Class,
+			Cost: f.Result.Strategy.NodeCost(), NoiseStd: e, SquaredError: f.Result.SquaredError,
+			ErrorAtPrivacy: errorAtPrivacy(e, 1, f.Result.SquaredError)})
+	}
+	a.Choices = append(a.Choices, front(choices)...)
+	return nil
+}
+
+// cyclicNoise is the standard deviation of the noise for a strategy for batches in turn, in units of the clip.
+func cyclicNoise(of *factorize.Result, wanted *Privacy) (float64, error) {
+	p, err := wanted.calibrate(rounding.SqrtUp(of.Sensitivity.Squared))
+	if err != nil {
+		return 0, err
+	}
+	return p.NoiseStd / p.Clip, nil
+}
+
+// inSecret adds the choices with Poisson sampling: all numbers of bands up to the best.
+func (s *solver) inSecret(ctx context.Context, a *Advice, most int) error {
+	steps := s.schema().Steps()
+	single, err := participation.NewCyclic(steps, 1, steps)
+	if err != nil {
+		return err
+	}
+	s.show("optimum in secret", 0)
+	optimum, err := s.dense(ctx, single, factorize.Options{Gap: s.bandGap()})
+	if err != nil {
+		return err
+	}
+	search, err := newBandSearch(s.objective(), s.schema(), a.Options.Privacy.Target, optimum.LowerBound)
+	if err != nil {
+		return err
+	}
+	search.gap, search.progress = s.bandGap(), s.counts("numbers of bands, in secret")
+	search.atMost(most + 1)
+	if err := search.run(ctx); err != nil {
+		return fmt.Errorf("searching for the best number of bands: %w", err)
+	}
+	var choices []Choice
+	for i := range search.all[:search.best+1] {
+		s.show("fewer bands, in secret", float64(i)/float64(search.best+1))
+		if err := search.complete(ctx, i); err != nil {
+			return err
+		}
+		if b := search.all[i]; b.result != nil {
+			choices = append(choices, Choice{Sampling: participation.Poisson, Class: factorize.Banded{Bandwidth: b.Bandwidth},
+				Cost: b.result.Strategy.NodeCost(), NoiseStd: b.NoiseMultiplier, SquaredError: b.SquaredError,
+				ErrorAtPrivacy: b.ErrorAtPrivacy})
+		}
+	}
+	a.Choices = append(a.Choices, front(choices)...)
+	return nil
+}
+
+// front sorts choices for one sampling by memory, and marks those that nothing with as little memory is better than.
+func front(choices []Choice) []Choice {
+	slices.SortStableFunc(choices, func(a, b Choice) int {
+		return cmp.Or(cmp.Compare(a.Cost.Floats, b.Cost.Floats), cmp.Compare(a.ErrorAtPrivacy, b.ErrorAtPrivacy))
+	})
+	least := math.Inf(1)
+	for i := range choices {
+		if choices[i].Front = choices[i].ErrorAtPrivacy < least; choices[i].Front {
+			least = choices[i].ErrorAtPrivacy
+		}
+	}
+	return choices
+}
+
+// choose says which choices are best.
+func (a *Advice) choose() error {
+	var found bool
+	if a.BestInTurn, found = a.nearest(participation.InTurn); !found {
+		return fmt.Errorf("no strategy fits %.0f bytes", a.Budget.Memory)
+	}
+	a.Best = a.BestInTurn
+	if secret, found := a.nearest(participation.Poisson); found && secret.ErrorAtPrivacy < a.Best.ErrorAtPrivacy {
+		a.Best = secret
+	}
+	return nil
+}
+
+// nearest returns the choice of least memory that is nearly the best for a sampling.
+func (a *Advice) nearest(sampling participation.Scheme) (best Choice, found bool) {
+	least := math.Inf(1)
+	for _, c := range a.Choices {
+		if c.Sampling == sampling {
+			least = math.Min(least, c.ErrorAtPrivacy)
+		}
+	}
+	for _, c := range a.Choices {
+		if c.Sampling == sampling && c.Front && c.ErrorAtPrivacy <= Near*least {
+			return c, true
+		}
+	}
+	return Choice{}, false
+}

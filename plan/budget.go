@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"math"
+
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/participation"
+)
+
+// Budget is how much memory a node has for the noise that it keeps from step to step: so many bytes for a model of so
+// many parameters.
+type Budget struct {
+	Memory  float64 // bytes
+	Dim     int     // parameters of the model
+	Float32 bool    // a node keeps numbers of four bytes, not of eight
+}
+
+// NumberBytes returns how many bytes a number takes.
+func (b Budget) NumberBytes() int {
+	if b.Float32 {
+		return 4
+	}
+	return 8
+}
+
+// Bytes returns the memory of so many numbers for each parameter of the model.
+func (b Budget) Bytes(numbers int) float64 {
+	return float64(numbers) * float64(b.Dim) * float64(b.NumberBytes())
+}
+
+// Floats returns how many numbers a node can keep for each parameter of its model: what strategy.NodeCost counts.
+func (b Budget) Floats() int {
+	numbers := math.Floor(b.Memory / b.Bytes(1))
+	for numbers > 0 && b.Bytes(int(math.Min(numbers, 1<<40))) > b.Memory {
+		numbers-- // the division was rounded up
+	}
+	return int(math.Min(numbers, 1<<40))
+}
+
+// Check refuses budgets that are none.
+func (b Budget) Check() error {
+	switch {
+	case !(b.Memory >= 0) || math.IsInf(b.Memory, 1):
+		return fault.New("Memory", b.Memory, "must be a number of bytes, zero or more")
+	case b.Dim < 1:
+		return fault.New("Dim", b.Dim, "must be at least 1: how many parameters has the model?")
+	}
+	return nil
+}
+
+// checkBudget refuses what does not go together with a budget, which chooses the class. The options are not filled.
+func (o Options) checkBudget(p Problem) error {
+	if o.Budget == nil {
+		return nil
+	}
+	steps := p.Schema.Steps()
+	switch err := o.Budget.Check(); {
+	case err != nil:
+		return err
+	case o.Class != nil:
+		return fault.New("Memory", nil, "[Memory] chooses class and width: leave out [Class], [Bandwidth] and [Buffers]")
+	case o.Sampling == participation.Bins:
+		return fault.New("Memory", nil, "[Memory] is not for [Sampling] %v", o.Sampling)
+	case o.Budget.Floats() >= steps:
+		return nil
+	case steps > factorize.LongSteps:
+		return fault.New("Memory", nil, "[Memory] is for at most %d steps, unless all of them fit: choose [Class] instead",
+			factorize.LongSteps)
+	case p.Objective != Mean || o.split():
+		return fault.New("Memory", nil, "[Objective] %v and strategies of nodes are dense, which keeps %d numbers for "+
+			"each parameter: %d fit", p.Objective, steps, o.Budget.Floats())
+	}
+	return nil
+}
+
+// budgetClass returns the class that stands for all that fit until one of them is chosen.
+func (o Options) budgetClass(schema participation.Schema) factorize.Class {
+	numbers := o.Budget.Floats()
+	switch {
+	case o.Sampling != participation.InTurn:
+		return DefaultClass(o.Sampling, schema)
+	case numbers >= schema.Steps() && participation.IsPartition(schema):
+		return factorize.Dense{}
+	}
+	return factorize.Banded{Bandwidth: min(numbers+1, schema.Steps())}
+}

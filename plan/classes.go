@@ -1,0 +1,220 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// Fitting is the best strategy of a class with so many bands, coefficients or buffers.
+type Fitting struct {
+	Class  factorize.Class // with its parameters
+	Result *factorize.Result
+}
+
+// Floats returns how many numbers a node keeps for each parameter of its model.
+func (f Fitting) Floats() int { return f.Result.Strategy.NodeCost().Floats }
+
+// MaxBuffers is the most buffers, and the most Toeplitz coefficients less one, that are looked at: searches without a
+// certificate take long with many, and bands come close to the optimum then.
+const MaxBuffers = 24
+
+// classSearch finds, by what a node keeps, the strategies of least loss. What is proven to have no smaller loss than
+// one that needs no more is left out:
+//
+//   - nothing is better than the bound for all strategies;
+//   - with w bands, nothing is better than the bound of that class, and a Toeplitz strategy of w coefficients has w
+//     bands. A search for bands ends as soon as its bound says so;
+//   - a banded inverse of w coefficients, with zeros within the unit circle, is a rational function (BLT) of w-1 poles.
+//
+// Where patterns do not overlap fewer bands are never better than more, so that the best strategy for a budget has as many as fit, or is a rational
+// function. For these the search is one without a certificate, and a smaller one may turn out to be the better.
+type classSearch struct {
+	objective factorize.Objective
+	schema    participation.Schema
+	bound     float64 // no strategy has a smaller loss
+	gap       float64
+	enough    float64 // a front ends at a loss this much above the bound, relatively
+	progress  func(phase string, fraction float64)
+
+	found []Fitting     // in the order of the search
+	bands *mat.SymDense // X of the last bands, whose zeros are those of more bands, too
+}
+
+// least returns the least loss so far of strategies that keep no more numbers; +Inf before there is one.
+func (s *classSearch) least(numbers int) float64 {
+	least := math.Inf(1)
+	for _, f := range s.found {
+		if f.Floats() <= numbers {
+			least = math.Min(least, f.Result.Loss)
+		}
+	}
+	return least
+}
+
+// best returns the strategy of least loss of those that keep at most so many numbers. When ctx ends first it is the
+// best so far, if there is one.
+func (s *classSearch) best(ctx context.Context, numbers int) (Fitting, error) {
+	steps := s.schema.Steps()
+	numbers = min(numbers, steps)
+	most := min(numbers, steps-1)
+	look := s.front
+	if participation.IsPartition(s.schema) {
+		look = s.mostBands
+	}
+	if err := look(ctx, most); err != nil {
+		return Fitting{}, err
+	}
+	if numbers == steps && !s.settled(numbers) {
+		if err := s.add(ctx, factorize.Dense{}, factorize.Options{Gap: s.gap, LowerBound: s.bound}); err != nil {
+			return Fitting{}, err
+		}
+	}
+	return slices.MinFunc(s.found, func(a, b Fitting) int {
+		switch {
+		case a.Result.Loss < b.Result.Loss:
+			return -1
+		case a.Result.Loss > b.Result.Loss:
+			return 1
+		}
+		return a.Floats() - b.Floats()
+	}), nil
+}
+
+// mostBands looks at the most bands that fit, and at all numbers of buffers.
+func (s *classSearch) mostBands(ctx context.Context, most int) error {
+	s.show(factorize.Banded{Bandwidth: most + 1}, 0)
+	if err := s.bandsOf(ctx, most+1); err != nil {
+		return err
+	}
+	for _, m := range memories(s.schema, most) {
+		if s.settled(most) {
+			break
+		}
+		if err := s.series(ctx, m, float64(m)/float64(most+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// front looks at all classes, from no memory upwards, until more memory can hardly help. What it finds has the strategies
+// that nothing with as little memory is better than.
+func (s *classSearch) front(ctx context.Context, most int) error {
+	all := memories(s.schema, min(most, s.schema.Steps()-1))
+	for i, m := range all {
+		if s.least(m) <= s.bound*(1+math.Max(s.gap, s.enough)) {
+			return nil
+		}
+		fraction := float64(i) / float64(len(all))
+		if err := s.series(ctx, m, fraction); err != nil {
+			return err
+		}
+		s.show(factorize.Banded{Bandwidth: m + 1}, fraction)
+		if err := s.bandsOf(ctx, m+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *classSearch) show(c factorize.Class, fraction float64) {
+	if s.progress != nil {
+		s.progress(ClassText(c)+" strategy", fraction)
+	}
+}
+
+// settled reports whether no strategy is better than those that keep so many numbers, up to the gap.
+func (s *classSearch) settled(numbers int) bool { return s.least(numbers) <= s.bound*(1+s.gap) }
+
+// series looks at the rational functions that keep so many numbers.
+func (s *classSearch) series(ctx context.Context, numbers int, fraction float64) error {
+	if numbers < 1 || numbers > MaxBuffers {
+		return nil
+	}
+	if s.settled(numbers) || s.interrupted(ctx) {
+		return nil
+	}
+	c := factorize.BLT{Buffers: numbers}
+	s.show(c, fraction)
+	return s.add(ctx, c, factorize.Options{})
+}
+
+// interrupted reports whether the search is to end with what there is.
+func (s *classSearch) interrupted(ctx context.Context) bool {
+	return ctx.Err() != nil && len(s.found) > 0
+}
+
+// bandsOf looks at so many bands, and at as many coefficients if these may be better.
+func (s *classSearch) bandsOf(ctx context.Context, w int) error {
+	if s.interrupted(ctx) {
+		return nil
+	}
+	best := s.least(w - 1)
+	searching, stop := context.WithCancel(ctx)
+	defer stop()
+	bound := 0.0
+	c := factorize.Banded{Bandwidth: w}
+	r, err := c.Optimize(searching, s.objective, s.schema, factorize.Options{Gap: s.gap, Start: s.bands,
+		Progress: func(it factorize.Iteration) {
+			if bound = math.Max(bound, it.LowerBound); bound >= best {
+				stop()
+			}
+		}})
+	if err != nil {
+		return fmt.Errorf("optimizing the strategy of %s: %w", ClassText(c), err)
+	}
+	s.bands = strategy.GramOf(r.Strategy)
+	if bound = math.Max(bound, r.ClassBound); bound >= best {
+		return nil
+	}
+	s.found = append(s.found, Fitting{c, r})
+	if w > MaxBuffers+1 || bound*(1+2*s.gap) >= math.Min(best, r.Loss) || s.interrupted(ctx) {
+		return nil
+	}
+	return s.add(ctx, factorize.Toeplitz{Bandwidth: w}, factorize.Options{})
+}
+
+// add looks at a class.
+func (s *classSearch) add(ctx context.Context, c factorize.Class, o factorize.Options) error {
+	r, err := c.Optimize(ctx, s.objective, s.schema, o)
+	if err != nil {
+		return fmt.Errorf("optimizing the strategy of %s: %w", ClassText(c), err)
+	}
+	s.found = append(s.found, Fitting{c, r})
+	return nil
+}
+
+// memories returns, in ascending order and up to a number below T, how many numbers a node may keep to be looked at: 0
+// to 4, then each about half as many more, whole periods of b, and the last.
+func memories(schema participation.Schema, most int) []int {
+	var all []int
+	for m := 0; m < most; m = max(m+1, m+m/2) {
+		all = append(all, m)
+	}
+	b := schema.Separation()
+	for w := b; w <= most; w *= 2 {
+		all = append(all, w-1)
+	}
+	all = append(all, most)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// ClassText names a class with its parameters, such as "blt, 4 buffers".
+func ClassText(c factorize.Class) string {
+	switch p := c.Parameters(); {
+	case p.Buffers > 0:
+		return fmt.Sprintf("%s, d = %d", c.Name(), p.Buffers)
+	case p.Bandwidth > 0:
+		return fmt.Sprintf("%s, w = %d", c.Name(), p.Bandwidth)
+	}
+	return c.Name()
+}

@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/spacetime"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/internal/study"
+	"mafalda/participation"
+	"mafalda/secrets"
+	"mafalda/workload"
+)
+
+// Sharing says which pairs of nodes share a secret, and which nodes may put together what they know: noise is then
+// correlated between nodes as well as over time (SecLDP, package secrets). The zero value means the edges of the network,
+// and single curious nodes. The eavesdropper, who knows no secret, is always among the attackers.
+//
+// It is about a network only after On.
+type Sharing struct {
+	Secrets    string // export.SecretsGossip, which empty means, SecretsAll, or the path of a file (secrets.LoadGraph)
+	Coalitions string // "1", which empty means, "2", pairs as well, or the path of a file (secrets.LoadAttackers)
+
+	setting    spacetime.Setting // empty before On
+	secrets    export.Secrets    // for the manifest
+	coalitions export.Coalitions
+}
+
+// On returns the sharing with the nodes of the network. The errors are a fault.Argument, and those of the two files.
+func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
+	on := *s
+	if err := on.loadSecrets(n.Graph); err != nil {
+		return nil, err
+	}
+	if err := on.loadCoalitions(n.Graph); err != nil {
+		return nil, err
+	}
+	return &on, nil
+}
+
+// SharingOf returns what an export says of itself: the pairs of its noise are all that may share, those of variance zero
+// included. The error is that of export.Coalitions.
+func SharingOf(e *export.Export) (*Sharing, error) {
+	m := e.Manifest
+	if m.Space == nil || e.Shared == nil {
+		return nil, fault.New("Sharing", nil, "its nodes share no noise")
+	}
+	pairs := make([]secrets.Pair, len(e.Shared.Pairs))
+	for i, p := range e.Shared.Pairs {
+		pairs[i] = p.Pair
+	}
+	s := &Sharing{secrets: m.Space.Secrets, coalitions: m.Space.Coalitions}
+	var err error
+	if s.setting.Secrets, err = secrets.NewGraph(len(e.Shared.Labels), pairs); err != nil {
+		return nil, err
+	}
+	s.setting.Attackers, err = m.Space.Coalitions.Attackers(e.Shared.Labels)
+	return s, err
+}
+
+// Setting returns who shares secrets and who colludes; empty before On.
+func (s *Sharing) Setting() spacetime.Setting { return s.setting }
+
+func (s *Sharing) loadSecrets(g *graph.Graph) (err error) {
+	s.secrets = export.Secrets{Source: s.Secrets}
+	switch s.Secrets {
+	case "", export.SecretsGossip:
+		s.secrets.Source = export.SecretsGossip
+		s.setting.Secrets = secrets.OfEdges(g)
+	case export.SecretsAll:
+		s.setting.Secrets, err = secrets.Complete(g.Nodes())
+	default:
+		if s.secrets.SHA256, err = hashOf("Secrets", s.Secrets, "gossip, all, or a file of edges"); err != nil {
+			return err
+		}
+		s.secrets.Source = filepath.Base(s.Secrets)
+		if s.secrets.Source == export.SecretsGossip || s.secrets.Source == export.SecretsAll {
+			return fault.New("Secrets", s.Secrets, "has a name that means something else: rename it")
+		}
+		if s.setting.Secrets, err = secrets.LoadGraph(s.Secrets, g); err != nil {
+			return fault.Because("Secrets", err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.secrets.Pairs = len(s.setting.Secrets.Pairs())
+	return nil
+}
+
+func (s *Sharing) loadCoalitions(g *graph.Graph) (err error) {
+	switch s.Coalitions {
+	case "", "1":
+		s.coalitions.Size = 1
+	case "2":
+		s.coalitions.Size = 2
+	default:
+		if _, err := hashOf("Coalitions", s.Coalitions, "1, 2, or a file of coalitions"); err != nil {
+			return err
+		}
+		if s.setting.Attackers, err = secrets.LoadAttackers(s.Coalitions, g); err != nil {
+			return fault.Because("Coalitions", err)
+		}
+		s.coalitions.Source = filepath.Base(s.Coalitions)
+		for _, c := range s.setting.Attackers.Coalitions()[1:] {
+			s.coalitions.Sets = append(s.coalitions.Sets, labelsOf(g.Labels(), c))
+		}
+		return nil
+	}
+	s.setting.Attackers, err = secrets.Colluding(g.Nodes(), s.coalitions.Size)
+	return err
+}
+
+// hashOf returns the SHA-256 of a file. A path that does not exist is a bad argument.
+func hashOf(field, path, wanted string) (string, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fault.New(field, path, "must be %s", wanted)
+	}
+	if err != nil {
+		return "", fault.Because(field, err)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func labelsOf(labels []string, nodes []int) []string {
+	all := make([]string, len(nodes))
+	for i, v := range nodes {
+		all[i] = labels[v]
+	}
+	return all
+}
+
+// addTo adds everything that the best noise depends on.
+func (s *Sharing) addTo(in *study.Inputs) {
+	if s == nil {
+		return
+	}
+	d := study.NewDigest()
+	for _, p := range s.setting.Secrets.Pairs() {
+		d.Int(p.U)
+		d.Int(p.V)
+	}
+	in.Add("pairs that share a secret", d.Sum())
+	d = study.NewDigest()
+	for _, c := range s.setting.Attackers.Coalitions() {
+		d.Int(len(c))
+		for _, v := range c {
+			d.Int(v)
+		}
+	}
+	in.Add("coalitions", d.Sum())
+}
+
+// checkSharing refuses what does not go together with noise that nodes share.
+func (o Options) checkSharing(p Problem) error {
+	if p.Sharing == nil {
+		return nil
+	}
+	const shared = "is not for noise that nodes share"
+	_, banded := o.Class.(factorize.Banded)
+	switch {
+	case p.Workload.Kind == workload.Prefix:
+		return fault.New("Trust", export.TrustSecLDP, "needs nodes, which the prefix workload has none of")
+	case p.Objective != Mean:
+		return fault.New("Objective", p.Objective, shared+": only mean")
+	case o.PerNode:
+		return fault.New("PerNode", nil, shared+", whose strategy is the same everywhere")
+	case o.Groups > 0:
+		return fault.New("Groups", nil, shared+", whose strategy is the same everywhere")
+	case o.Sampling == participation.Bins:
+		return fault.New("Sampling", o.Sampling, shared+": cyclic or poisson")
+	case o.Sampling == participation.Poisson && (!banded || o.Class.Parameters().Bandwidth == 0):
+		return fault.New("Sampling", o.Sampling, "needs [Bandwidth] where nodes share noise")
+	case o.Start != nil || o.StartFrom != "":
+		return fault.New("StartFrom", nil, shared)
+	case p.Gram.Method > GramExact:
+		return fault.New("Method", p.Gram.Method, shared+": only exact")
+	case p.Schema.Steps() > factorize.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", factorize.LongSteps)
+	case !participation.IsPartition(p.Schema):
+		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
+	case p.Workload.HasFreeNoise(p.Schema.Steps()):
+		return fault.New("Trust", export.TrustSecLDP, "is not for workloads where the noise of some steps costs nothing")
+	case p.Network == nil:
+		return nil
+	case p.Sharing.setting.Secrets == nil || p.Sharing.setting.Secrets.Nodes() != p.nodes():
+		return fault.New("Sharing", nil, "is not one of the network's %d nodes: see Sharing.On", p.nodes())
+	}
+	_, err := p.spaceTime()
+	return err
+}
+
+// spaceTime returns the workload over nodes and steps.
+func (p Problem) spaceTime() (*workload.SpaceTime, error) {
+	return workload.NewSpaceTime(p.Network.Gossip.Matrix(), p.Schema.Steps(), workload.Options{Spec: p.Workload})
+}
+
+// spaceSchema returns the schema that the sensitivity is for: a single participation under Poisson sampling.
+func (p Problem) spaceSchema(o Options) (participation.Schema, error) {
+	if o.Sampling == participation.Poisson {
+		return participation.NewCyclic(p.Schema.Steps(), 1, p.Schema.Steps())
+	}
+	return p.Schema, nil
+}
+
+// spaceProblem returns what the best noise is searched for.
+func (p Problem) spaceProblem(o Options) (spacetime.Problem, error) {
+	w, err := p.spaceTime()
+	if err != nil {
+		return spacetime.Problem{}, fmt.Errorf("the workload over nodes and steps: %w", err)
+	}
+	schema, err := p.spaceSchema(o)
+	return spacetime.Problem{Workload: w, Schema: schema, Class: o.Class, Setting: p.Sharing.setting}, err
+}

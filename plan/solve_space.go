@@ -1,0 +1,256 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/benchmarks"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/spacetime"
+	"mafalda/internal/rounding"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/secrets"
+	"mafalda/strategy"
+)
+
+// Names of baselines where nodes share noise.
+const (
+	LDPOptimal  = "ldp-optimal"    // the best strategy of the class for noise that is not shared
+	DECOR       = "decor"          // the best two constants: one variance for all nodes, one for all pairs; C = I
+	DECORInTime = "decor-strategy" // the best two constants for the strategy of the solution
+)
+
+// Space is noise over the nodes, and what is known of it.
+type Space struct {
+	*spacetime.Result
+	GapSpace, GapTime float64 // as of export.Space, rounded up
+	JointLowerBound   float64 // no noise over nodes and steps together has a smaller loss
+
+	tolerance float64 // of the alternation
+	shared    *export.SharedNoise
+	decor     float64 // noise multiplier of DECOR under Poisson sampling
+}
+
+// sharing computes the best noise over nodes and steps, in turn.
+func (s *solver) sharing(ctx context.Context) error {
+	p, err := s.Problem.spaceProblem(s.Options)
+	if err != nil {
+		return err
+	}
+	if err := s.spaceBands(); err != nil {
+		return err
+	}
+	kept := s.checkpoints(p.Workload.Nodes() + len(p.Secrets.Pairs()) + p.Workload.Steps()*p.Workload.Steps())
+	state, err := s.spaceState(kept, p)
+	if err != nil {
+		return err
+	}
+	defer kept.end()
+	count, tolerance := 0, s.Options.spaceTolerance()
+	r, err := spacetime.Optimize(ctx, p, spacetime.Options{Gap: tolerance, TimeGap: s.timeGap(), State: state,
+		Progress: func(it spacetime.Iteration) {
+			count++
+			s.showRound(it)
+			if x := it.State; x != nil {
+				kept.keep(checkpointHeader{Iterations: count, Round: x.Round, Mu: x.Space.Mu}, x.Space.Own, x.Space.Pairs, x.X)
+			}
+		}})
+	if err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	s.Space = &Space{Result: r, tolerance: tolerance}
+	return s.completeSpace(ctx, p)
+}
+
+// spaceTolerance is the gap of noise over the nodes at which rounds end: a hundred times that of the strategy.
+func (o Options) spaceTolerance() float64 { return math.Max(100*o.Tolerance, 10*spacetime.MinGap) }
+
+// timeGap is the gap to ask of the strategy; 0, the default, of classes that have none.
+func (s *solver) timeGap() float64 {
+	if !s.Options.Class.Traits().Certified {
+		return 0
+	}
+	return s.Options.Tolerance
+}
+
+// spaceBands finds the noise that the bands of Poisson sampling need.
+func (s *solver) spaceBands() error {
+	if s.Options.Sampling != participation.Poisson {
+		return nil
+	}
+	target := s.Options.Privacy.Target
+	w := s.Options.Class.Parameters().Bandwidth
+	rounds := poissonRounds(s.schema(), w)
+	multiplier, err := noiseFor(rounds, target.Epsilon, target.Delta)
+	if err != nil {
+		return fmt.Errorf("noise for %d bands: %w", w, err)
+	}
+	s.bands = Bands{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds, NoiseMultiplier: multiplier}
+	return nil
+}
+
+// spaceState returns where to go on; nil: at the beginning.
+func (s *solver) spaceState(kept *checkpoints, p spacetime.Problem) (*spacetime.State, error) {
+	if !s.Options.Resume {
+		return nil, nil
+	}
+	numbers, header, err := s.resumed(kept)
+	if numbers == nil || err != nil {
+		return nil, err
+	}
+	n, m := p.Workload.Nodes(), len(p.Secrets.Pairs())
+	return &spacetime.State{Round: header.Round, Space: spacetime.Point{Own: numbers[:n:n], Pairs: numbers[n : n+m : n+m],
+		Mu: header.Mu}, X: numbers[n+m:]}, nil
+}
+
+// showRound reports a step of either half.
+func (s *solver) showRound(it spacetime.Iteration) {
+	if s.Options.Progress == nil {
+		return
+	}
+	phase, goal := fmt.Sprintf("round %d: strategy", it.Round), s.Options.Tolerance
+	switch {
+	case it.Round == 0:
+		phase = "without secrets"
+	case it.Space:
+		phase, goal = fmt.Sprintf("round %d: noise of pairs", it.Round), s.Options.spaceTolerance()/10
+	}
+	f := math.Log(it.Gap) / math.Log(goal)
+	if !(f > 0) {
+		f = 0
+	}
+	s.Options.Progress(Event{Phase: phase, Fraction: math.Min(f, 1), Iteration: &factorize.Iteration{Count: it.Count,
+		Loss: it.Loss, LowerBound: it.LowerBound, Gap: it.Gap}})
+}
+
+// completeSpace finds what noise of that kind is compared with, and bounds.
+func (s *solver) completeSpace(ctx context.Context, p spacetime.Problem) error {
+	r := s.Space.Result
+	s.Optimum = r.Time
+	bounded := *r // by a dense strategy, whose dual is the better one
+	if !s.Options.dense() {
+		s.show("lower bound", 0)
+		h, err := p.Workload.TimeGram(context.WithoutCancel(ctx), r.Noise.Covariance())
+		if err != nil {
+			return err
+		}
+		s.OfClass = r.Time
+		s.Optimum, err = factorize.Dense{}.Optimize(ctx, factorize.Mean(h), p.Schema,
+			factorize.Options{Gap: s.Options.Tolerance})
+		if err != nil {
+			return fmt.Errorf("optimizing: %w", err)
+		}
+		bounded.Time = s.Optimum
+	}
+	s.show("joint lower bound", 0)
+	var err error
+	if s.Space.JointLowerBound, err = spacetime.JointLowerBound(ctx, p, &bounded, spacetime.Options{}); err != nil {
+		return fmt.Errorf("bounding the loss: %w", err)
+	}
+	s.Space.GapSpace, s.Space.GapTime = r.SpaceGap, rounding.DivUp(r.Loss-s.Optimum.LowerBound, s.Optimum.LowerBound)
+	if math.IsInf(s.Space.GapSpace, 1) || math.IsInf(s.Space.GapTime, 1) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("optimizing: nothing is proven of the best noise that was found")
+	}
+	if err := s.shareNoise(); err != nil {
+		return err
+	}
+	s.bands.SquaredError = r.Time.SquaredError
+	if ctx.Err() != nil {
+		return nil
+	}
+	return s.spaceBaselines(ctx, p)
+}
+
+// shareNoise makes the noise that is exported, with all pairs that may share some.
+func (s *solver) shareNoise() error {
+	n := s.Problem.Network.Graph
+	deviations := map[secrets.Pair]float64{}
+	for _, p := range s.Space.Noise.Pairs {
+		deviations[p.Pair] = p.Deviation
+	}
+	all := &secrets.Noise{Own: s.Space.Noise.Own}
+	for _, p := range s.Problem.Sharing.setting.Secrets.Pairs() {
+		all.Pairs = append(all.Pairs, secrets.Shared{Pair: p, Deviation: deviations[p]})
+	}
+	var err error
+	s.Space.shared, err = export.NewSharedNoise(n.Labels(), all)
+	return err
+}
+
+// spaceBaselines measures what it is compared with.
+func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error {
+	s.Baselines = []benchmarks.Baseline{{Name: LDPOptimal, Quality: s.Space.LDP.Quality}}
+	if s.Options.NoBaselines {
+		return nil
+	}
+	s.show("baselines", 0)
+	measured, err := spaceBaselines(ctx, p, s.Strategy())
+	if isEnd(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("optimizing the baseline decor: %w", err)
+	}
+	s.Baselines = append(s.Baselines, measured...)
+	if s.Options.Sampling == participation.Poisson {
+		target := s.Options.Privacy.Target
+		s.Space.decor, err = noiseFor(poissonRounds(s.schema(), 1), target.Epsilon, target.Delta)
+	}
+	return err
+}
+
+// spaceBaselines returns DECOR, and DECOR with a strategy.
+func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]benchmarks.Baseline, error) {
+	var all []benchmarks.Baseline
+	for _, b := range []struct {
+		name string
+		c    strategy.Strategy
+	}{{DECOR, strategy.Identity(p.Schema.Steps())}, {DECORInTime, c}} {
+		sens, err := factorize.Sensitivity(b.c, p.Schema)
+		if err != nil {
+			return nil, err
+		}
+		r, err := p.Constant(ctx, b.c, spacetime.SpaceOptions{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, benchmarks.Baseline{Name: b.name, Quality: factorize.Quality{Sensitivity: sens,
+			SquaredError: r.Loss, Loss: sens.Squared * r.Loss}})
+	}
+	return all, nil
+}
+
+// ending says how the alternation ended.
+func (s *Space) ending(ctx context.Context) Ending {
+	e := Ending{Status: s.Status, Gap: math.Max(s.GapSpace, s.Time.Gap)}
+	for _, r := range s.Rounds {
+		e.Iterations += r.SpaceSteps + r.TimeSteps
+	}
+	if ctx.Err() != nil {
+		e.Status = optim.Interrupted
+	}
+	return e
+}
+
+// Covariance returns M, n×n.
+func (s *Space) Covariance() *mat.SymDense { return s.Noise.Covariance() }
+
+// shareIn fills in what a manifest says of noise that nodes share.
+func (s *Solution) shareIn(m *export.Manifest) {
+	on, of, labels := s.Problem.Sharing, s.Space, s.Problem.Network.Graph.Labels()
+	m.Trust = export.TrustSecLDP
+	m.Status, m.Iterations = s.Ending.Status.String(), s.Ending.Iterations
+	m.LDPLoss, m.JointLowerBound = of.LDP.Loss, of.JointLowerBound
+	m.Space = &export.Space{Secrets: on.secrets, Coalitions: on.coalitions, GapSpace: of.GapSpace, GapTime: of.GapTime,
+		Worst: export.Worst{Attacker: labelsOf(labels, of.Worst.Attacker), Victim: labels[of.Worst.Victim],
+			Value: of.Worst.Value}}
+	m.Space.Own, m.Space.Pairs = of.shared.Labelled()
+}

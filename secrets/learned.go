@@ -1,0 +1,120 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mafalda/internal/parallel"
+)
+
+// Learned returns what a coalition learns of every node: a proven bound of [M_A⁻¹]_vv, in the way of Worst, and +Inf of
+// its own members, and where it knows too much for any bound. Where the others' noise falls apart into independent
+// parts each part is bounded by itself: one without protection does not take it from the rest.
+//
+// The errors are those of Check, and nodes of the coalition that are out of range.
+func (n *Noise) Learned(coalition []int) ([]float64, error) {
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	for _, v := range coalition {
+		if v < 0 || v >= len(n.Own) {
+			return nil, fmt.Errorf("coalition with node %d of %d", v, len(n.Own))
+		}
+	}
+	learned := make([]float64, len(n.Own))
+	for i := range learned {
+		learned[i] = math.Inf(1)
+	}
+	var buffers [2][]float64
+	for _, part := range n.parts(coalition) {
+		rest := make([]bool, len(n.Own))
+		for i := range rest {
+			rest[i] = true
+		}
+		for _, v := range part {
+			rest[v] = false
+		}
+		others, bounds := n.learned(indices(rest), &buffers)
+		for i, v := range others {
+			learned[v] = bounds[i]
+		}
+	}
+	return learned, nil
+}
+
+// parts returns the nodes outside of a coalition, as sets that share no noise with each other.
+func (n *Noise) parts(coalition []int) [][]int {
+	const nowhere, unseen = -1, -2
+	at := make([]int, len(n.Own))
+	for i := range at {
+		at[i] = unseen
+	}
+	for _, a := range coalition {
+		at[a] = nowhere
+	}
+	neighbours := make([][]int, len(n.Own))
+	for _, p := range n.Pairs {
+		if p.Deviation > 0 {
+			neighbours[p.U], neighbours[p.V] = append(neighbours[p.U], p.V), append(neighbours[p.V], p.U)
+		}
+	}
+	var parts [][]int
+	for start := range at {
+		if at[start] != unseen {
+			continue
+		}
+		part := []int{start}
+		at[start] = len(parts)
+		for next := 0; next < len(part); next++ {
+			for _, v := range neighbours[part[next]] {
+				if at[v] == unseen {
+					at[v] = len(parts)
+					part = append(part, v)
+				}
+			}
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// Exposed returns for every node the attacker who learns most of it, and how much, as Learned says. It costs as much as
+// Worst, and has its errors.
+func (n *Noise) Exposed(ctx context.Context, attackers *Attackers) ([]Worst, error) {
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	if attackers.nodes != len(n.Own) {
+		return nil, fmt.Errorf("noise of %d nodes against attackers of %d", len(n.Own), attackers.nodes)
+	}
+	threats := attackers.Threats()
+	learned := make([][]float64, len(threats)) // of the victims of each
+	parallel.For(len(threats), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		all, err := n.Learned(threats[i].Attacker)
+		if err != nil {
+			panic(err) // both have been checked
+		}
+		for _, v := range threats[i].Victims {
+			learned[i] = append(learned[i], all[v])
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	most := make([]Worst, len(n.Own))
+	for v := range most {
+		most[v].Victim = v
+	}
+	for i, t := range threats {
+		for j, v := range t.Victims {
+			if !(learned[i][j] <= most[v].Value) {
+				most[v].Attacker, most[v].Value = t.Attacker, learned[i][j]
+			}
+		}
+	}
+	return most, nil
+}

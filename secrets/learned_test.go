@@ -1,0 +1,100 @@
+package secrets
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What is learned of each node is bounded by no less than the truth in rational numbers, and hardly more; the most of
+// it is what Worst says.
+func TestLearnedBoundsTheExactValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "n")
+		noise := drawNoise(t, n)
+		coalition := rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 0, n-1, rapid.ID).Draw(t, "coalition")
+		learned, err := noise.Learned(coalition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := exactDiagonal(noise, coalition)
+		var most float64
+		for _, x := range exact {
+			value, _ := x.Float64()
+			most = math.Max(most, value)
+		}
+		at := 0
+		for v, bound := range learned {
+			if slices.Contains(coalition, v) {
+				if !math.IsInf(bound, 1) {
+					t.Fatalf("of %d, who attacks, %v", v, bound)
+				}
+				continue
+			}
+			truth, _ := exact[at].Float64()
+			if new(big.Rat).SetFloat64(bound).Cmp(exact[at]) < 0 || bound > truth*(1+given(noise, most)) {
+				t.Fatalf("of %d %v, want %v", v, bound, truth)
+			}
+			at++
+		}
+		attackers, err := NewAttackers(n, [][]int{coalition})
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst, err := noise.Worst(context.Background(), attackers)
+		if err != nil || worst.Value < most*(1-given(noise, most)) {
+			t.Fatalf("worst %v, %v; of one node %v", worst, err, most)
+		}
+	})
+}
+
+// A part without protection does not take it from the others.
+func TestLearnedByParts(t *testing.T) {
+	noise := &Noise{Own: []float64{1, 0, 0, 2, 1}, Pairs: []Shared{{Pair{1, 2}, 1}, {Pair{3, 4}, 1}}}
+	learned, err := noise.Learned([]int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, want := range []float64{math.Inf(1), math.Inf(1), math.Inf(1), 2. / 9, 5. / 9} { // M = [5 -1; -1 2]
+		if math.Abs(learned[v]-want) > 1e-12 && learned[v] != want {
+			t.Errorf("of %d %v, want %v", v, learned[v], want)
+		}
+	}
+	for _, bad := range [][]int{{-1}, {5}} {
+		if _, err := noise.Learned(bad); err == nil {
+			t.Errorf("a coalition %v is taken", bad)
+		}
+	}
+	if all, err := noise.Learned([]int{4, 3, 2, 1, 0}); err != nil || slices.Min(all) != math.Inf(1) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// Of every node the most is learned by the attacker who learns most of it.
+func TestExposedIsTheMost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "n")
+		noise, attackers := drawNoise(t, n), drawAttackers(t, n)
+		most, err := noise.Exposed(context.Background(), attackers)
+		if err != nil || len(most) != n {
+			t.Fatal(most, err)
+		}
+		for v, w := range most {
+			var want float64
+			for _, c := range attackers.Coalitions() {
+				if learned, err := noise.Learned(c); err != nil {
+					t.Fatal(err)
+				} else if !slices.Contains(c, v) {
+					want = math.Max(want, learned[v])
+				}
+			}
+			if w.Victim != v || slices.Contains(w.Attacker, v) || math.Abs(w.Value-want) > given(noise, want)*want {
+				t.Fatalf("of %d %+v, want %v", v, w, want)
+			}
+		}
+	})
+}

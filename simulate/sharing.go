@@ -1,0 +1,162 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/spacetime"
+	"mafalda/secrets"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Methods whose neighbours share noise, against single curious nodes (SecLDP).
+const (
+	DECOR   = "decor"           // the best two constants, one for all nodes and one for all neighbours; C = I
+	Secrets = "mafalda-secrets" // noise correlated over nodes and steps, each half certified for the other
+)
+
+// isShared reports whether it is one of these.
+func isShared(name string) bool { return name == DECOR || name == Secrets }
+
+// neighbour is a pair that a node has noise of, and with which weight.
+type neighbour struct {
+	pair   int
+	weight float64 // ±deviation: positive at the smaller index
+}
+
+// WithShared returns the correlation for nodes that share noise: where others draw rows of standard deviation one, own
+// rows and those of pairs have the given ones. To be as private, no attacker may learn more of it than of noise of
+// variance one: secrets.Noise.Worst of at most one. The error is another number of nodes.
+func (c *Correlation) WithShared(noise *secrets.Noise) (*Correlation, error) {
+	if err := noise.Check(); err != nil {
+		return nil, err
+	}
+	if len(noise.Own) != len(c.of) {
+		return nil, fmt.Errorf("noise of %d nodes for %d", len(noise.Own), len(c.of))
+	}
+	with := *c
+	with.shared, with.by = noise, make([][]neighbour, len(c.of))
+	for i, p := range noise.Pairs {
+		if p.Deviation > 0 {
+			with.by[p.U] = append(with.by[p.U], neighbour{i, p.Deviation})
+			with.by[p.V] = append(with.by[p.V], neighbour{i, -p.Deviation})
+		}
+	}
+	return &with, nil
+}
+
+// rowsTo writes Z of a node: its own rows, and those that it shares, which the other node makes from the same stream.
+func (c *Correlation) rowsTo(dst []float32, node int, std float64, seed uint64) {
+	own := std
+	if c.shared != nil {
+		own *= c.shared.Own[node]
+	}
+	r := random(seed, forNoise, uint64(node))
+	for i := range dst {
+		dst[i] = float32(own * r.NormFloat64())
+	}
+	if c.shared == nil {
+		return
+	}
+	for _, n := range c.by[node] {
+		weight, r := std*n.weight, random(seed, forPairs, uint64(n.pair))
+		for i := range dst {
+			dst[i] += float32(weight * r.NormFloat64())
+		}
+	}
+}
+
+// sharedBy returns the correlation with the noise of an export, if that hides as much as it says from those that it says.
+func (s *Study) sharedBy(e *export.Export, c *Correlation) (*Correlation, error) {
+	noise, err := e.SharedOn(s.network)
+	if err != nil {
+		return nil, err
+	}
+	attackers, err := e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels)
+	if err != nil {
+		return nil, err
+	}
+	worst, err := e.Shared.Worst(context.Background(), attackers)
+	if err != nil {
+		return nil, err
+	}
+	if !(worst.Value <= 1) {
+		return nil, fmt.Errorf("%w: node %q is hidden by less noise than its strategy needs: [M_A⁻¹]_vv is %v", export.ErrPrivacy,
+			e.Shared.Labels[worst.Victim], worst.Value)
+	}
+	return c.WithShared(noise)
+}
+
+// setting is who shares secrets and who is curious in the methods of a study.
+func (s *Study) setting() (spacetime.Setting, error) {
+	a, err := secrets.Colluding(s.network.Graph.Nodes(), 1)
+	return spacetime.Setting{Secrets: secrets.OfEdges(s.network.Graph), Attackers: a}, err
+}
+
+// sharedMethod makes the correlation of a method whose neighbours share noise.
+func (s *Study) sharedMethod(ctx context.Context, name string) (*Correlation, error) {
+	w, err := s.spaceTime()
+	if err != nil {
+		return nil, err
+	}
+	setting, err := s.setting()
+	if err != nil {
+		return nil, err
+	}
+	p := spacetime.Problem{Workload: w, Schema: s.config.Schema, Class: factorize.Dense{}, Setting: setting}
+	var noise *secrets.Noise
+	var c strategy.Strategy = strategy.Identity(s.config.Schema.Steps())
+	if name == DECOR {
+		r, err := p.Constant(ctx, c, spacetime.SpaceOptions{})
+		if err != nil {
+			return nil, err
+		}
+		noise = r.Noise
+	} else {
+		r, err := spacetime.Optimize(ctx, p, spacetime.Options{})
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if r.SpaceGap > enoughGap || r.Time.Gap > enoughGap {
+			return nil, fmt.Errorf("%v with gaps of %.2g and %.2g", r.Status, r.SpaceGap, r.Time.Gap)
+		}
+		noise, c = r.Noise, r.Time.Strategy
+	}
+	made, err := NewCorrelation(s.network.Graph.Nodes(), Shared(c), s.config.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return made.WithShared(noise)
+}
+
+// spaceTime returns the workload over nodes and steps. The error is a fault.Argument of networks that change and steps
+// that are missed.
+func (s *Study) spaceTime() (*workload.SpaceTime, error) {
+	return workload.NewSpaceTime(s.config.Gossip, s.config.Schema.Steps(), workload.Options{Spec: s.config.trained()})
+}
+
+// sharedError returns tr(H(M) Y), of the C⁻¹ that runs use.
+func (s *Study) sharedError(ctx context.Context, c *Correlation) (float64, error) {
+	w, err := s.spaceTime()
+	if err != nil {
+		return 0, workload.ErrNotExact // whoever does something while others do not leaves noise behind
+	}
+	m := c.shared.Covariance()
+	var chol mat.Cholesky
+	if !chol.Factorize(m) {
+		return 0, workload.ErrNotExact
+	}
+	h, err := w.TimeGram(ctx, m)
+	if err != nil {
+		return 0, err
+	}
+	return c.layers[0].squaredError(h), nil
+}

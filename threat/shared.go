@@ -1,0 +1,202 @@
+package threat
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/internal/gemm"
+	"mafalda/secrets"
+	"mafalda/strategy"
+)
+
+// sharing is noise that nodes share in pairs, in the proportions of an export, and who must not learn more than it says.
+type sharing struct {
+	noise *export.SharedNoise
+	claim *secrets.Attackers
+}
+
+// withShared is the algorithm with the noise of an export's space. It goes by the direct method. The noise of an own
+// row, and of one that a pair shares, is in units of the export's noise_std: a node with noise of its own alone would
+// have 1.
+func (a Algorithm) withShared(e *export.Export) (Algorithm, error) {
+	claim, err := e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels)
+	if err != nil {
+		return a, err
+	}
+	c := a.of.strategies[0]
+	a.space = &sharing{e.Shared, claim}
+	a.filter, a.dense, a.steps = nil, func(int) strategy.Strategy { return c }, c.Steps()
+	return a, nil
+}
+
+// Claim returns the coalitions that the noise of an export is meant to withstand; nil where nodes share none.
+func (a Algorithm) Claim() *secrets.Attackers {
+	if a.space == nil {
+		return nil
+	}
+	return a.space.claim
+}
+
+// Worst returns whichever of the attackers learns most of a step's noise, and of whom: [M_A⁻¹]_vv. The victim is one
+// among those given, or any if there are none. The errors are ErrAttacker of an algorithm whose nodes share no noise,
+// or of other nodes, and the context's.
+func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, victims ...int) (secrets.Worst, error) {
+	if a.space == nil || attackers.Nodes() != len(a.space.noise.Own) {
+		return secrets.Worst{}, fmt.Errorf("%w: coalitions are for noise that these nodes share in pairs", ErrAttacker)
+	}
+	most, err := a.space.noise.Exposed(ctx, attackers)
+	if err != nil {
+		return secrets.Worst{}, err
+	}
+	if len(victims) == 0 {
+		for v := range most {
+			victims = append(victims, v)
+		}
+	}
+	worst := most[victims[0]]
+	for _, v := range victims {
+		if most[v].Value > worst.Value {
+			worst = most[v]
+		}
+	}
+	return worst, nil
+}
+
+// checkShared refuses noise that is shared between other nodes, and what is not accounted for with it.
+func (s Scenario) checkShared() error {
+	n := s.Algorithm.space
+	switch {
+	case n == nil && s.Attacker.Any != nil:
+		return fmt.Errorf("%w: coalitions are for noise that nodes share in pairs", ErrAttacker)
+	case n == nil:
+		return nil
+	case len(n.noise.Own) != s.nodes():
+		return fmt.Errorf("%w: noise of %d nodes for %d", ErrStrategy, len(n.noise.Own), s.nodes())
+	case s.Attacker.Trust == PNDP && s.Algorithm.training != nil:
+		return fmt.Errorf("%w: with an optimizer, noise that nodes share is accounted for under SecLDP, which holds under "+
+			"PNDP, too", ErrStrategy)
+	}
+	return nil
+}
+
+// exposures returns what is learned of every node in a step, rounded up: by the attacking nodes or by the coalition that
+// learns most of it.
+func (s Scenario) exposures(ctx context.Context) ([]secrets.Worst, error) {
+	noise := s.Algorithm.space.noise
+	if s.Attacker.Any != nil {
+		return noise.Exposed(ctx, s.Attacker.Any)
+	}
+	learned, err := noise.Learned(s.Attacker.Nodes)
+	all := make([]secrets.Worst, len(learned))
+	for v, l := range learned {
+		all[v] = secrets.Worst{Victim: v, Value: l}
+	}
+	return all, err
+}
+
+// publicShared is the view of all messages, by attackers who know their own secrets, of noise of the covariance
+// M ⊗ (CᵀC)⁻¹: what is learned of a victim is [M_A⁻¹]_vv CᵀC.
+func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) error {
+	learned, err := s.exposures(ctx)
+	if err != nil {
+		return err
+	}
+	gram := strategy.GramOf(s.Algorithm.dense(0))
+	attacks := map[int]bool{}
+	for _, v := range s.Attacker.Nodes {
+		attacks[v] = true
+	}
+	for v, l := range learned {
+		if attacks[v] {
+			continue
+		}
+		e := Exposure{Victim: v, By: l.Attacker, Infinite: math.IsInf(l.Value, 1)}
+		if !e.Infinite {
+			e.M = mat.NewSymDense(gram.SymmetricDim(), nil)
+			e.M.ScaleSym(l.Value*(1+0x1p-51), gram)
+		}
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPairs adds to BBᵀ the noise that nodes share, both ends of which send messages that are seen or come from such.
+func (s Scenario) addPairs(ctx context.Context, nodes []int, responses []*mat.Dense, covariance blas64.Symmetric) error {
+	n := s.Algorithm.space
+	if n == nil {
+		return nil
+	}
+	at := map[int]int{}
+	for i, v := range nodes {
+		at[v] = i
+	}
+	z, err := noisingOf(s.Algorithm.dense(0))
+	if err != nil {
+		return err
+	}
+	return n.unknownPairs(s.Attacker.Nodes, func(p secrets.Shared) error {
+		difference := toeplitz(responses, at[p.U], s.steps())
+		difference.Sub(difference, toeplitz(responses, at[p.V], s.steps()))
+		gemm.Syrk(blas.NoTrans, p.Deviation*p.Deviation, mul(difference, z).RawMatrix(), 1, covariance)
+		return ctx.Err()
+	})
+}
+
+// addShared adds the noise of node v's message in step t: row t of C⁻¹ times what it draws in every step, its own row
+// and one for each pair.
+func (p *protocol) addShared(message []float64, t, v int) {
+	noising, n := p.noising(v), p.algorithm.space.noise
+	for s := range t + 1 {
+		c := noising.At(t, s)
+		if c == 0 {
+			continue
+		}
+		floats.AddScaled(message, c*n.Own[v], p.source.own(s, v))
+		for e, pair := range n.Pairs {
+			switch v {
+			case pair.U:
+				floats.AddScaled(message, c*pair.Deviation, p.source.edge(s, e))
+			case pair.V:
+				floats.AddScaled(message, -c*pair.Deviation, p.source.edge(s, e))
+			}
+		}
+	}
+}
+
+// exposed returns the node with the least noise of its own, which is all that is left of noise whose other parts are
+// known to somebody.
+func (n *sharing) exposed() int {
+	least := 0
+	for i, d := range n.noise.Own {
+		if d < n.noise.Own[least] {
+			least = i
+		}
+	}
+	return least
+}
+
+// unknownPairs calls visit for all pairs that touch no attacker.
+func (n *sharing) unknownPairs(attackers []int, visit func(secrets.Shared) error) error {
+	attacks := map[int]bool{}
+	for _, v := range attackers {
+		attacks[v] = true
+	}
+	for _, p := range n.noise.Pairs {
+		if attacks[p.U] || attacks[p.V] || p.Deviation == 0 {
+			continue
+		}
+		if err := visit(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
