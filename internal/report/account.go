@@ -158,9 +158,8 @@ func (s *Section) accountMap(ctx context.Context, a *Account, graphFile string) 
 	default:
 		m.Note = "Nodes are on rings by their distance from the attacker; other edges than its own are not in the folder."
 	}
-	m.place(connected(len(m.Labels), edges))
 	s.Map = m
-	return nil
+	return m.place()
 }
 
 func nonZero(text string) string {
@@ -228,12 +227,15 @@ func networkOf(ctx context.Context, in study.Inputs, file string, at map[string]
 	return edgesOf(g, at), nil
 }
 
+// edgesOf returns the edges between nodes of a map, each once, whatever their direction.
 func edgesOf(g *graph.Graph, at map[string]int) (edges [][2]int) {
+	seen := map[[2]int]bool{}
 	g.Adjacency().DoNonZero(func(i, j int, _ float64) {
 		u, here := at[g.Label(i)]
 		v, there := at[g.Label(j)]
-		if here && there && (i < j || g.Directed()) {
-			edges = append(edges, [2]int{u, v})
+		if e := [2]int{min(u, v), max(u, v)}; here && there && u != v && !seen[e] {
+			seen[e] = true
+			edges = append(edges, e)
 		}
 	})
 	return edges

@@ -35,13 +35,13 @@ func (s *Section) average(from *Source) error {
 	s.NotCovered = []string{"observers that put together what they see, unless they were asked about",
 		"values that are not Gaussian: leakages in nats are for Gaussian ones"}
 	if len(a.Pairs) > 0 {
-		s.leakages(a)
+		return s.leakages(a)
 	}
 	return nil
 }
 
 // leakages are the table and the map of what observers learn.
-func (s *Section) leakages(a *Average) {
+func (s *Section) leakages(a *Average) (placed error) {
 	const shown = 20
 	type pair struct {
 		observer, victim string
@@ -80,8 +80,8 @@ func (s *Section) leakages(a *Average) {
 		}
 	}
 	if len(m.Labels) <= mostNodes && len(pairs) <= mostPairs {
-		m.place(false)
 		s.Map = m
+		placed = m.place()
 	}
 	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.nats, x.nats) })
 	t := Table{Caption: fmt.Sprintf("Who learns most: %d of %d pairs", min(shown, len(pairs)), len(pairs)),
@@ -90,4 +90,5 @@ func (s *Section) leakages(a *Average) {
 		t.Rows = append(t.Rows, []string{p.observer, p.victim, up(p.nats)})
 	}
 	s.Tables = append(s.Tables, t)
+	return placed
 }

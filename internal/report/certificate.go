@@ -13,7 +13,7 @@ func (s *Section) certificate(m *export.Manifest) {
 	if m.Privacy != nil {
 		say("Privacy: %s.", m.Guarantee())
 	} else {
-		say("The noise is not chosen yet: with standard deviation clip/μ it gives μ-GDP.")
+		say("The noise is not chosen yet: standard deviation clip/μ gives μ-GDP, and twice as much if neighbours replace a record.")
 	}
 	say("Sensitivity: sens² = %s, %s.", up(m.SensSquared), map[string]string{"exact": "exact",
 		"bound": "an upper bound: the true one may be smaller"}[m.SensKind])
@@ -63,12 +63,16 @@ func (s *Section) certifyLoss(m *export.Manifest, say func(string, ...any)) {
 
 // certifySpace says what is known of noise that nodes share.
 func (s *Section) certifySpace(m *export.Manifest, say func(string, ...any)) {
-	say("Its loss is %s; noise of every node's own costs %s. No noise over nodes and steps together, with these secrets "+
-		"and coalitions, has a smaller loss than %s.", up(m.Loss), up(m.LDPLoss), down(m.JointLowerBound))
+	say("Its loss is %s; noise of every node's own costs %s.", up(m.Loss), up(m.LDPLoss))
+	if m.JointLowerBound > 0 {
+		say("No noise over nodes and steps together, with these secrets and coalitions, has a smaller loss than %s.",
+			down(m.JointLowerBound))
+	}
 	say("For this strategy no sharing is better by more than %s, for this sharing no strategy by more than %s, "+
 		"relatively.", up(m.Space.GapSpace), up(m.Space.GapTime))
-	say("%d pairs may share a secret. Against the coalitions that were allowed, at most %s of a node's privacy is lost "+
-		"(1 is all that may be).", m.Space.Secrets.Pairs, up(m.Space.Worst.Value))
+	say("%d pairs may share a secret. The promise holds against everybody without secrets and against the coalitions that "+
+		"were asked about: the worst of them comes to %s of what is allowed, which is 1.", m.Space.Secrets.Pairs,
+		up(m.Space.Worst.Value))
 }
 
 // notCovered is what a certificate does not say.

@@ -44,9 +44,11 @@ func (s *Section) export(from *Source) error {
 		}
 	}
 	if e.Shared != nil {
-		s.Map = sharedMap(s.ID, e.Shared)
+		if s.Map, err = sharedMap(s.ID, e.Shared); err == nil && s.Map == nil {
+			s.warn("no map of more than %d nodes; there are %d", mostNodes, len(e.Shared.Labels))
+		}
 	}
-	return nil
+	return err
 }
 
 // askExport lists what was asked for.

@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/internal/figures"
 	"mafalda/internal/rounding"
 )
 
 const (
-	mostNodes = 2000   // of a map
+	mostNodes = 1000   // of a map
 	mostPairs = 250000 // of an attacker and a victim, on one map
 )
 
@@ -62,44 +64,29 @@ func (m *Map) sort(at map[string]int) {
 	}
 }
 
-// neighbours of every node.
-func neighbours(n int, edges [][2]int) [][]int {
-	near := make([][]int, n)
-	for _, e := range edges {
-		near[e[0]], near[e[1]] = append(near[e[0]], e[1]), append(near[e[1]], e[0])
+// graph is the network without its weights.
+func (m *Map) graph() (*graph.Graph, error) {
+	var edges []graph.Edge
+	for _, e := range m.Edges {
+		edges = append(edges, graph.Edge{U: e[0], V: e[1], Weight: 1})
 	}
-	return near
-}
-
-// hopsFrom returns the distances from a node; -1 where there is no path.
-func hopsFrom(u int, near [][]int) []int {
-	hops := slices.Repeat([]int{-1}, len(near))
-	hops[u] = 0
-	for queue := []int{u}; len(queue) > 0; queue = queue[1:] {
-		for _, v := range near[queue[0]] {
-			if hops[v] < 0 {
-				hops[v] = hops[queue[0]] + 1
-				queue = append(queue, v)
-			}
-		}
-	}
-	return hops
-}
-
-func connected(n int, edges [][2]int) bool {
-	return n > 0 && !slices.Contains(hopsFrom(0, neighbours(n, edges)), -1)
+	return graph.New(m.Labels, edges, false)
 }
 
 // place gives every node its place: by the edges if they connect all, otherwise on rings around the first attacker.
-func (m *Map) place(byEdges bool) {
-	n := len(m.Labels)
-	x, y := make([]float64, n), make([]float64, n)
-	if byEdges {
-		stress(x, y, neighbours(n, m.Edges))
+func (m *Map) place() error {
+	g, err := m.graph()
+	if err != nil {
+		return err
+	}
+	x, y := make([]float64, len(m.Labels)), make([]float64, len(m.Labels))
+	if len(g.Components()) == 1 {
+		x, y = figures.Layout(g)
 	} else {
 		m.rings(x, y)
 	}
 	m.X, m.Y = fit(x, 1000), fit(y, height)
+	return nil
 }
 
 // rings puts nodes at their distance from the first attacker.
@@ -127,40 +114,6 @@ func (m *Map) rings(x, y []float64) {
 	}
 }
 
-// stress places nodes so that distances on the page are like those on the graph, by stochastic gradient descent
-// (Zheng, Pawar & Goodman 2018, "Graph Drawing by Stochastic Gradient Descent"). The same graph has always the same
-// drawing.
-func stress(x, y []float64, near [][]int) {
-	const rounds = 30
-	type pair struct {
-		u, v     int
-		distance float64
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	var pairs []pair
-	longest := 1.0
-	for u := range x {
-		x[u], y[u] = random.Float64(), random.Float64()
-		for v, hops := range hopsFrom(u, near)[:u] {
-			longest = math.Max(longest, float64(hops))
-			pairs = append(pairs, pair{u, v, float64(hops)})
-		}
-	}
-	first, last := longest*longest, 0.1
-	for r := range rounds {
-		rate := first * math.Pow(last/first, float64(r)/(rounds-1))
-		random.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-		for _, p := range pairs {
-			move := math.Min(1, rate/(p.distance*p.distance))
-			dx, dy := x[p.u]-x[p.v], y[p.u]-y[p.v]
-			length := math.Max(math.Hypot(dx, dy), 1e-9)
-			share := move * (length - p.distance) / 2 / length
-			x[p.u], y[p.u] = x[p.u]-share*dx, y[p.u]-share*dy
-			x[p.v], y[p.v] = x[p.v]+share*dx, y[p.v]+share*dy
-		}
-	}
-}
-
 // fit scales places to the map, with room at its edge.
 func fit(at []float64, size float64) []float64 {
 	const room = 40
@@ -179,7 +132,8 @@ func fit(at []float64, size float64) []float64 {
 // SVG draws edges, nodes and, if there is room, labels; the script colours them.
 func (m *Map) SVG() template.HTML {
 	var b strings.Builder
-	b.WriteString(`<path class="edges" d="`)
+	width := math.Max(0.8, math.Min(2.5, 30/math.Sqrt(float64(len(m.Edges)+1))))
+	fmt.Fprintf(&b, `<path class="edges" stroke-width="%.2g" d="`, width)
 	for _, e := range m.Edges {
 		fmt.Fprintf(&b, "M%g,%gL%g,%g", m.X[e[0]], m.Y[e[0]], m.X[e[1]], m.Y[e[1]])
 	}
@@ -190,7 +144,9 @@ func (m *Map) SVG() template.HTML {
 	}
 	if len(m.Labels) <= 40 {
 		for i, label := range m.Labels {
-			fmt.Fprintf(&b, `<text class="label" x="%g" y="%g">%s</text>`, m.X[i], m.Y[i]-radius-5,
+			half := math.Min(500, 4+6*float64(utf8.RuneCountInString(label)))
+			x := math.Max(half, math.Min(1000-half, m.X[i]))
+			fmt.Fprintf(&b, `<text class="label" x="%g" y="%g">%s</text>`, x, m.Y[i]-radius-5,
 				template.HTMLEscapeString(label))
 		}
 	}
@@ -212,10 +168,10 @@ func (m *Map) Choice() string {
 }
 
 // sharedMap shows who relies on whom.
-func sharedMap(id string, n *export.SharedNoise) *Map {
+func sharedMap(id string, n *export.SharedNoise) (*Map, error) {
 	m := &Map{ID: id, Kind: "shared", Labels: n.Labels}
 	if len(n.Labels) > mostNodes {
-		return nil
+		return nil, nil
 	}
 	for _, v := range n.Own {
 		m.Own = append(m.Own, rounding.Up(v, 4))
@@ -228,6 +184,5 @@ func sharedMap(id string, n *export.SharedNoise) *Map {
 	}
 	m.Note = "Lines join nodes whose noise cancels. A node relies on those it shares with: what they give away of their " +
 		"secrets no longer protects it. Numbers are standard deviations, in units of the noise's."
-	m.place(connected(len(n.Labels), m.Edges))
-	return m
+	return m, m.place()
 }

@@ -62,7 +62,7 @@
     const cursorRing = box.querySelector(".cursor"), name = box.querySelector(".name"), who = box.querySelector("select");
     const own = box.querySelector(".own"), scale = box.querySelector(".scale"), most = box.querySelector(".most");
     const shared = m.kind === "shared", unit = m.kind === "average" ? "nats" : "μ";
-    const byNode = new Map();
+    const labelled = box.querySelector(".label") !== null, byNode = new Map();
     if (shared) {
       m.attackers = m.labels.map((label, i) => ({ name: label, self: [i], std: new Array(m.labels.length).fill(0) }));
       for (const [u, v, std] of m.shared || []) {
@@ -102,7 +102,7 @@
       cursorRing.setAttribute("cx", m.x[i]);
       cursorRing.setAttribute("cy", m.y[i]);
       cursorRing.setAttribute("r", Number(nodes[i].getAttribute("r")) + 6);
-      name.textContent = m.labels[i];
+      name.textContent = labelled ? "" : m.labels[i];
       name.setAttribute("x", Math.max(60, Math.min(940, m.x[i])));
       name.setAttribute("y", m.y[i] < 60 ? m.y[i] + 46 : m.y[i] - 24);
       if (!quietly) says.textContent = words(i);

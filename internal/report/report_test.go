@@ -225,66 +225,6 @@ func TestHalfFinished(t *testing.T) {
 	}
 }
 
-// The drawing of a connected graph is the same every time, and has neighbours nearer than others.
-func TestStress(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(4, 20).Draw(t, "n")
-		near := make([][]int, n)
-		for i := range n { // a path
-			near[i] = slices.DeleteFunc([]int{i - 1, i + 1}, func(j int) bool { return j < 0 || j >= n })
-		}
-		x, y := make([]float64, n), make([]float64, n)
-		stress(x, y, near)
-		again, and := make([]float64, n), make([]float64, n)
-		stress(again, and, near)
-		if !slices.Equal(x, again) || !slices.Equal(y, and) {
-			t.Fatal("two drawings of one graph")
-		}
-		for i := range n - 1 {
-			if d := math.Hypot(x[i]-x[i+1], y[i]-y[i+1]); d < 0.5 || d > 1.5 {
-				t.Fatalf("%d and %d are %g apart", i, i+1, d)
-			}
-		}
-	})
-}
-
-// Distances are those of the definition: the least number of products with the adjacency matrix.
-func TestHops(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 9).Draw(t, "n")
-		var edges [][2]int
-		linked := make([][]bool, n)
-		for i := range n {
-			linked[i] = make([]bool, n)
-		}
-		for range rapid.IntRange(0, 12).Draw(t, "edges") {
-			u, v := rapid.IntRange(0, n-1).Draw(t, "u"), rapid.IntRange(0, n-1).Draw(t, "v")
-			edges = append(edges, [2]int{u, v})
-			linked[u][v], linked[v][u] = true, true
-		}
-		want := slices.Repeat([]int{-1}, n)
-		reached := map[int]bool{0: true}
-		want[0] = 0
-		for hops := 1; hops < n; hops++ {
-			next := map[int]bool{}
-			for u := range reached {
-				for v := range n {
-					if linked[u][v] {
-						next[v] = true
-						if want[v] < 0 {
-							want[v] = hops
-						}
-					}
-				}
-			}
-			reached = next
-		}
-		if got := hopsFrom(0, neighbours(n, edges)); !slices.Equal(got, want) {
-			t.Fatalf("%v, want %v", got, want)
-		}
-	})
-}
-
 // No number that is printed up is below what it stands for, and none that is printed down above.
 func TestNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

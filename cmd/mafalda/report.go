@@ -10,16 +10,16 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/internal/files"
-	htmlreport "mafalda/internal/report"
+	"mafalda/internal/report"
 )
 
-type htmlReportFlags struct {
+type reportFlags struct {
 	out, title, graph string
 	force             bool
 }
 
 func newReportCmd() *cobra.Command {
-	var f htmlReportFlags
+	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "Make one HTML file of results, to look at and to pass on",
@@ -47,7 +47,7 @@ The map of an account has all edges if every node attacked, or the graph is a bu
 	return cmd
 }
 
-func (f *htmlReportFlags) run(cmd *cobra.Command, dirs []string) error {
+func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
 	if _, err := os.Lstat(f.out); err == nil && !f.force {
@@ -56,7 +56,7 @@ func (f *htmlReportFlags) run(cmd *cobra.Command, dirs []string) error {
 	if err := cli.RefuseInExport(f.out); err != nil {
 		return err
 	}
-	r, err := htmlreport.Make(ctx, dirs, htmlreport.Options{Title: f.title, Graph: f.graph, Commands: cli.Reproduce})
+	r, err := report.Make(ctx, dirs, report.Options{Title: f.title, Graph: f.graph, Commands: cli.Reproduce})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
