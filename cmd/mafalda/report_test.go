@@ -41,6 +41,7 @@ func TestReportCommandsReproduce(t *testing.T) {
 		{"optimize", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "12", "-k", "3", "--epsilon", "2", "--delta", "1e-6",
 			"-o", at("dense")},
 		{"optimize", "--graph", "cycle:5", "--T", "12", "-k", "3", "--schema", "min-sep", "-b", "4", "-o", at("min-sep")},
+		{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "1", "--format", "both", "-o", at("single")},
 		{"optimize", "--workload", "prefix", "--T", "12", "-k", "3", "-o", at("prefix")},
 		{"optimize", "--graph", "cycle:5", "--T", "12", "-k", "3", "--sampling", "poisson", "--epsilon", "2", "--delta", "1e-6",
 			"-o", at("poisson")},
@@ -54,7 +55,7 @@ func TestReportCommandsReproduce(t *testing.T) {
 			t.Fatalf("%v: code %d, %s", args, code, errs)
 		}
 	}
-	compared := map[string]string{"banded": "C.npy", "dense": "C.npy", "min-sep": "C.npy", "prefix": "C.npy",
+	compared := map[string]string{"banded": "C.npy", "dense": "C.npy", "min-sep": "C.npy", "prefix": "C.npy", "single": "C.csv",
 		"poisson": "C.npy", "account": "pairs.csv", "simulation": "study.json", "sampling": "sampling.csv"}
 	for name, file := range compared {
 		report := at(name + ".html")

@@ -132,7 +132,7 @@ func (c *commandLine) schema(p export.Participation, steps int) {
 		c.add("--schema", p.Source)
 		return
 	case "single":
-		c.add("--schema", "single")
+		c.add("-k", "1")
 		return
 	case "min-sep":
 		c.add("--schema", "min-sep")
@@ -160,6 +160,7 @@ func reproduceExport(dir string, m *export.Manifest) []report.Command {
 		c.leave("who shares secrets (%s) and the coalitions", m.Space.Secrets.Source)
 	}
 	c.flag("--tolerance", AsGiven(m.Tolerance), "1e-06")
+	c.format(m.Files)
 	c.add("-o", filepath.Clean(dir))
 	check := commandLine{words: []string{"mafalda", "verify"}}
 	check.add(filepath.Clean(dir))
@@ -171,6 +172,20 @@ func reproduceExport(dir string, m *export.Manifest) []report.Command {
 	}
 	made := c.done()
 	return []report.Command{made, {Line: check.done().Line, Note: "Checks the export from its bytes alone."}}
+}
+
+// format adds in which files the matrices are.
+func (c *commandLine) format(files map[string]string) {
+	_, npy := files["C.npy"]
+	_, csv := files["C.csv"]
+	switch {
+	case npy && csv:
+		c.add("--format", "both")
+	case csv:
+		c.add("--format", "csv")
+	case !npy:
+		c.add("--no-dense")
+	}
 }
 
 // class adds what the strategy is, if it was not chosen by the sampling.
@@ -185,6 +200,12 @@ func (c *commandLine) class(m *export.Manifest) {
 	if m.Sampled() {
 		c.add("--sampling", m.Sampling.Scheme)
 		c.flag("--bandwidth", strconv.Itoa(m.Strategy.Bandwidth), "0")
+		if s := m.Sampling; s.Seed != nil {
+			c.add("--samples", strconv.Itoa(s.Samples), "--failure", AsGiven(s.Failure))
+			if m.Graph == nil || m.Graph.Seed == nil {
+				c.flag("--seed", strconv.FormatUint(*s.Seed, 10), "0")
+			}
+		}
 		return
 	}
 	c.flag("--strategy", m.Strategy.Class, "dense")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"mafalda/internal/version"
 )
@@ -43,6 +44,11 @@ type Section struct {
 	Hashes          []Field   // of files
 
 	pictured int // pictures so far
+}
+
+// OnlyStill reports whether all pictures are there for paper alone.
+func (s *Section) OnlyStill() bool {
+	return !slices.ContainsFunc(s.Figures, func(p Picture) bool { return !p.Still })
 }
 
 // Field is a name with its value.
