@@ -11,14 +11,18 @@ import (
 // rows and their steps, who takes part when, what neighbouring data sets are, missed steps, gossip, and what to compare
 // before starting. Everything in it follows from other fields; a manifest has it for people (Manifest.Contract).
 func (m *Manifest) DescribeContract() []string {
-	all := []string{fmt.Sprintf("T = %d steps, counted from 0: in step t a node adds row t of its noise to its sum of clipped "+
-		"gradients of step t, that row and no other, to one gradient only.", m.Steps),
+	all := []string{fmt.Sprintf("T = %d steps, counted from 0: in step t a node adds row t of its noise to its sum of "+
+		"clipped gradients of step t, that row and no other, to one gradient only.", m.Steps),
 		m.describeBatches(), m.describeAdjacency(),
-		"The sum with its noise is divided by a public number, never by how many records were drawn. Whatever happens to it " +
-			"then (momentum, Adam, rates) is free.",
+		"The sum with its noise is divided by a public number, never by how many records were drawn. Whatever happens to " +
+			"it then (momentum, Adam, rates) is free.",
 		"A missed step takes its batch and its row with it; nothing moves to another step. If its message was certainly " +
 			"never sent, the row is added to the next one that is sent; if it may have been sent, the same bytes are sent " +
 			"again, or nothing."}
+	if m.Space != nil {
+		all = append(all, "Nodes share noise in pairs (pairs.csv): before step 0 every node begins a run with the keys and "+
+			"announcements of its neighbours.")
+	}
 	if m.Graph != nil {
 		all = append(all, m.describeGossip())
 	}
@@ -33,8 +37,9 @@ func (m *Manifest) describeBatches() string {
 		return strings.ToUpper(text[:1]) + text[1:] + "."
 	}
 	p := m.Participation
-	const cut = "A node cuts its records into %d batches before step 0, without looking at what is in them, and keeps them: " +
-		"step t uses batch t mod %[1]d, so that a record is in %d steps at most, %[1]d apart. Nothing is shuffled or drawn anew."
+	const cut = "A node cuts its records into %d batches before step 0, without looking at what is in them, and keeps " +
+		"them: step t uses batch t mod %[1]d, so that a record is in %d steps at most, %[1]d apart. Nothing is shuffled or " +
+		"drawn anew."
 	switch {
 	case p.Schema == "patterns":
 		return fmt.Sprintf("A record takes part in steps of one of the %d patterns of participation.patterns, and in no "+
@@ -55,8 +60,8 @@ func (m *Manifest) describeAdjacency() string {
 	p := m.Privacy
 	switch {
 	case p == nil:
-		return "No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one record can move the " +
-			"sum by."
+		return "No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one record can move " +
+			"the sum by."
 	case p.Adjacency == "replace-one":
 		return fmt.Sprintf("The gradient of every record is clipped to norm %v. Data sets are neighbours if one record is "+
 			"replaced by another (%s), which moves a sum by twice that.", p.Clip, p.Adjacency)

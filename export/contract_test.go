@@ -33,6 +33,7 @@ func TestDescribeContract(t *testing.T) {
 		"failures":     {Participation{Schema: "single", K: 1, B: 12}, changes(workload.Changes{NodeFailures: 0.25, LinkFailures: 0.5}), "fails with probability 0.25"},
 		"random":       {Participation{Schema: "single", K: 1, B: 12}, changes(workload.Changes{RandomNeighbours: 3}), "draws 3 of the others"},
 		"in turns":     {Participation{Schema: "single", K: 1, B: 12}, changes(workload.Changes{GraphSequence: sequence(t)}), "network t mod 2"},
+		"shared":       {Participation{Schema: "single", K: 1, B: 12}, func(m *Manifest) { m.Space = &Space{} }, "Nodes share noise in pairs"},
 		"the same one": {Participation{Schema: "single", K: 1, B: 12}, nil, "compares the SHA-256 of manifest.json"},
 	} {
 		m := manifest(12)

@@ -75,7 +75,10 @@ func (s *Stream) replay(p place) error {
 			return err
 		}
 	}
-	return s.skip(p.Issued)
+	if p.Again {
+		return s.advance(s.room())
+	}
+	return nil
 }
 
 // valid reports whether a place can be one.

@@ -41,7 +41,12 @@
 // process cannot see is that a copy of the state was put back, or runs elsewhere: State.Counter finds that out, from a
 // second file that is not copied with it.
 //
-// A Drawing writes rows to a file, which appears when all of them are safe, or one by one to a stream of bytes.
+// A trainer that may crash asks an Issuer: it hands out the row of a step that is named, and the same one again until
+// the next is asked for. What was certainly never sent is carried: Skip, and Issuer.Unsent, add the row of a step to that
+// of the next one. Package serve is an Issuer behind a socket.
+//
+// A Drawing writes rows to a file, which appears when all of them are safe, or one by one to a stream of bytes; to a Pipe
+// when its reader has taken the one before.
 //
 // # What floating point does not give
 //

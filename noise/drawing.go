@@ -20,6 +20,8 @@ type Source interface {
 	Steps() int // T
 	Step() int  // the next row
 
+	// Skip adds the next row to the one after it: see Stream.Skip.
+	Skip() error
 	// Batch hands out rows together, and only when they are safe: see Durable.Batch.
 	Batch(count int, prepare func(next func(dst []float64) error) error, publish func() error) error
 	// Close lets go of the state, if there is one.
@@ -46,6 +48,7 @@ type Drawing struct {
 	source       Source
 	format       Format
 	first, count int
+	carried      int // rows of steps before, in the first one
 }
 
 // LeftError is about more rows than there are.
@@ -63,7 +66,7 @@ func Draw(s Source, count int, f Format) (*Drawing, error) {
 	if count == 0 {
 		count = left
 	}
-	return &Drawing{source: s, format: f, first: s.Step(), count: count}, nil
+	return &Drawing{source: s, format: f, first: s.Step(), count: count, carried: s.stream().Carried()}, nil
 }
 
 // Condition is that of the stream.
@@ -74,6 +77,9 @@ func (d *Drawing) String() string {
 	text := fmt.Sprintf("%s of 0..%d", rowsText("row", d.first, d.first+d.count-1), d.source.Steps()-1)
 	if node := d.source.stream().node; node != "" {
 		text += fmt.Sprintf(" of %q", node)
+	}
+	if d.carried > 0 {
+		text += fmt.Sprintf(", with %s, never sent, in the first", rowsText("row", d.first-d.carried, d.first-1))
 	}
 	return text
 }
@@ -116,6 +122,7 @@ type About struct {
 	Node     string  `json:"node,omitempty"`
 	FirstRow int     `json:"first_row"` // for the message of this step, the next one for the next
 	Rows     int     `json:"rows"`
+	Carried  int     `json:"carried,omitempty"` // rows of steps before the first that are in it
 	Steps    int     `json:"steps"`
 	Dim      int     `json:"dim"`
 	NoiseStd float64 `json:"noise_std"`
@@ -133,7 +140,7 @@ type About struct {
 func (d *Drawing) about(path string, sum hash.Hash) About {
 	s := d.source.stream()
 	a := About{File: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: s.node, FirstRow: d.first,
-		Rows: d.count, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private(),
+		Rows: d.count, Carried: d.carried, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private(),
 		SharedWith: s.Neighbours(), Check: s.Check()}
 	if s.drawn != nil {
 		a.Sampling, a.Note = s.drawn.Scheme, s.Condition()
@@ -229,22 +236,4 @@ func (d *Drawing) fill(ctx context.Context, path string, out rowFiles, next func
 		return err
 	}
 	return errors.Join(out.rows.Finish(), out.about.Finish())
-}
-
-// ToStream writes one row after the other, each when the state says that it is out. The errors are those of Next, of
-// writing, and a LostError.
-func (d *Drawing) ToStream(out io.Writer) error {
-	w := bufio.NewWriterSize(out, 1<<16)
-	s := d.source.stream()
-	if err := d.format.header(w, d.count, s.dim); err != nil {
-		return err
-	}
-	row := newRow(s, d.format)
-	for range d.count {
-		err := d.source.Batch(1, row.draw, func() error { return errors.Join(row.write(w), w.Flush()) })
-		if err != nil {
-			return d.lost(d.source.Step()-1, err)
-		}
-	}
-	return nil
 }

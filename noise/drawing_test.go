@@ -23,7 +23,7 @@ import (
 func drawn(t *testing.T, dir string, count int, f Format) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := drawing(t, dir, count, f).ToStream(&out); err != nil {
+	if err := drawing(t, dir, count, f).ToStream(&out, false); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -144,7 +144,7 @@ func TestDrawingsThatEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lost *LostError
-	if err := rest.ToStream(fullDisk{}); !errors.As(err, &lost) || !errors.Is(err, ErrLost) || !errors.Is(err, errFull) ||
+	if err := rest.ToStream(fullDisk{}, false); !errors.As(err, &lost) || !errors.Is(err, ErrLost) || !errors.Is(err, errFull) ||
 		lost.First != 3 || lost.Last != 3 || !strings.Contains(err.Error(), "leave step 3 out") {
 		t.Errorf("%v", err)
 	}

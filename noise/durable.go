@@ -200,7 +200,7 @@ func (d *Durable) Batch(count int, prepare func(next func(dst []float64) error) 
 	if d.err != nil {
 		return d.err
 	}
-	drawn := 0
+	drawn, carried := 0, d.carried
 	err := prepare(func(dst []float64) error {
 		if drawn == count {
 			return io.EOF
@@ -218,7 +218,16 @@ func (d *Durable) Batch(count int, prepare func(next func(dst []float64) error) 
 	if err := d.issue(drawn); err != nil {
 		return err
 	}
-	if err := publish(); err != nil {
+	err = publish()
+	if errors.Is(err, errUntouched) && drawn == 1 {
+		p := d.state.place
+		p.Unsent = carried + 1
+		if noted := d.note(p); noted == nil {
+			d.err = err
+			return err
+		}
+	}
+	if err != nil {
 		d.err = fmt.Errorf("%w: %w", err, ErrLost)
 	}
 	return d.err

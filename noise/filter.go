@@ -90,6 +90,12 @@ func (m *mixer) recombineTo(dst []float64, r *room, t, c int) {
 	m.filter.StepTo(dst, draw(t), m.kept[c], t)
 }
 
+// keepChunk keeps chunk c of row t of Z, n numbers, as recombineTo does, and makes no row of it.
+func (m *mixer) keepChunk(r *room, t, c, n int) {
+	m.draw(r, t, c, n)
+	m.kept[c][t] = append(m.kept[c][t][:0], r.all(n)...)
+}
+
 // floats returns how many numbers are kept for each coordinate.
 func (m *mixer) floats() int {
 	if m.regenerate {

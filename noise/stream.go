@@ -265,12 +265,26 @@ func (s *Stream) levelTo(dst, part []float64) bool {
 // large is how many numbers of a row make it not worth to be in a cache.
 const large = 1 << 22
 
-// skip makes the rows before step again, without handing them out, so that the mixer is where it was.
+// skip goes on to a step, without the rows before it, so that the mixer is where it was.
 func (s *Stream) skip(step int) error {
 	for s.next < step {
-		if err := s.advance(s.room()); err != nil {
+		if s.mix.recombine != nil {
+			s.pass()
+		} else if err := s.advance(s.room()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pass keeps the next row of Z, which is all that the rows after it need.
+func (s *Stream) pass() {
+	if !s.mix.regenerate {
+		parallel.For((s.dim+chunk-1)/chunk, func(c int) {
+			r := s.rooms.Get().(*room)
+			defer s.rooms.Put(r)
+			s.mix.keepChunk(r, s.next, c, min(chunk, s.dim-c*chunk))
+		})
+	}
+	s.next++
 }

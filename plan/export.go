@@ -8,8 +8,9 @@ import (
 )
 
 // Export writes the solution to the folder dir: matrices C and C⁻¹, or one array of each if nodes have strategies of
-// their own; the nodes; the gossip matrix, unless it is very large (export.Gossip); and the manifest. Structured strategies of more than 4096 steps are written as parameters
-// alone. The errors are those of export.WriteDir, and a strategy that cannot be inverted; nothing is left behind then.
+// their own; the nodes; the gossip matrix, unless it is very large (export.Gossip); and the manifest. Structured
+// strategies of more than 4096 steps are written as parameters alone. The errors are those of export.WriteDir, and a
+// strategy that cannot be inverted; nothing is left behind then.
 func (s *Solution) Export(dir string, o export.WriteOptions) error {
 	if err := s.Problem.CheckExport(s.Options, "", o); err != nil {
 		return err
@@ -28,10 +29,10 @@ func (s *Solution) Export(dir string, o export.WriteOptions) error {
 	case n != nil:
 		files = append(files,
 			export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.Graph) }})
-		if s.Problem.Workload.RandomNeighbours == 0 { // else there is no matrix of a step
-			if w, written := export.Gossip(matricesOf(n)); written {
-				files = append(files, w)
-			}
+	}
+	if n := s.Problem.Network; n != nil && s.Problem.Workload.RandomNeighbours == 0 { // else no step has a matrix
+		if w, written := export.Gossip(matricesOf(n)); written {
+			files = append(files, w)
 		}
 	}
 	m := s.Manifest()

@@ -56,6 +56,13 @@ func (p Problem) Needs(o Options) (r Resources) {
 	r.What = fmt.Sprintf("T = %.0f on %.0f nodes", steps, n)
 	r.Memory += floatBytes * p.panel(g, p.long(o))
 	took += p.operations(g, p.long(o))
+	if p.Sharing != nil && p.Sharing.setting.Secrets != nil {
+		pairs := len(p.Sharing.setting.Secrets.Pairs())
+		r.What += fmt.Sprintf(" with %d pairs that share", pairs)
+		memory, ns := p.sharingNeeds()
+		r.Memory += floatBytes * memory
+		took = 4*took + ns
+	}
 	if o.split() {
 		single := floatBytes * steps * steps * (3*n + matricesOfNode*float64(runtime.GOMAXPROCS(0)) + matricesOfSearch)
 		if single > r.Memory {
@@ -63,6 +70,20 @@ func (p Problem) Needs(o Options) (r Resources) {
 		}
 	}
 	return r
+}
+
+// sharingNeeds returns how many numbers the search for noise between nodes keeps, and about how many nanoseconds it takes:
+// some fifty Newton steps, the proof of what attackers see, and a bound for every node and pair.
+func (p Problem) sharingNeeds() (numbers, ns float64) {
+	s := p.Sharing.setting
+	n, steps := float64(p.nodes()), float64(p.Schema.Steps())
+	variables := n + float64(len(s.Secrets.Pairs()))
+	attackers := float64(len(s.Attackers.Coalitions()))
+	const newtonSteps, rowsOfPanel, multiplication = 50, 512, 0.04
+	numbers = variables*variables + rowsOfPanel*variables + attackers*n + 20*n*n + 2*p.panel(&export.Gram{
+		Method: GramExact.String()}, false)
+	ns = multiplication * (newtonSteps*variables*variables*(variables/3+2*n) + 4*attackers*n*n*n + 40*variables*steps*steps*steps)
+	return numbers, ns
 }
 
 // matrices returns how many strategies Export writes as matrices.

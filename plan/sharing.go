@@ -167,7 +167,6 @@ func (o Options) checkSharing(p Problem) error {
 		return nil
 	}
 	const shared = "is not for noise that nodes share"
-	_, banded := o.Class.(factorize.Banded)
 	switch {
 	case p.Workload.Kind == workload.Prefix:
 		return fault.New("Trust", export.TrustSecLDP, "needs nodes, which the prefix workload has none of")
@@ -179,8 +178,6 @@ func (o Options) checkSharing(p Problem) error {
 		return fault.New("Groups", nil, shared+", whose strategy is the same everywhere")
 	case o.Sampling == participation.Bins:
 		return fault.New("Sampling", o.Sampling, shared+": cyclic or poisson")
-	case o.Sampling == participation.Poisson && (!banded || o.Class.Parameters().Bandwidth == 0):
-		return fault.New("Sampling", o.Sampling, "needs [Bandwidth] where nodes share noise")
 	case o.Start != nil || o.StartFrom != "":
 		return fault.New("StartFrom", nil, shared)
 	case p.Gram.Method > GramExact:

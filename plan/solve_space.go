@@ -31,9 +31,8 @@ type Space struct {
 	GapSpace, GapTime float64 // as of export.Space, rounded up
 	JointLowerBound   float64 // no noise over nodes and steps together has a smaller loss
 
-	tolerance float64 // of the alternation
-	shared    *export.SharedNoise
-	decor     float64 // noise multiplier of DECOR under Poisson sampling
+	shared *export.SharedNoise
+	decor  float64 // noise multiplier of DECOR under Poisson sampling
 }
 
 // sharing computes the best noise over nodes and steps, in turn.
@@ -42,17 +41,29 @@ func (s *solver) sharing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.spaceBands(); err != nil {
-		return err
+	var r *spacetime.Result
+	if s.Options.Sampling == participation.Poisson {
+		r, err = s.sharedBands(ctx, &p)
+	} else {
+		r, err = s.alternate(ctx, p)
 	}
+	if err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	s.Space = &Space{Result: r}
+	return s.completeSpace(ctx, p)
+}
+
+// alternate finds noise between nodes and a strategy of the class, each the best for the other.
+func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime.Result, error) {
 	kept := s.checkpoints(p.Workload.Nodes() + len(p.Secrets.Pairs()) + p.Workload.Steps()*p.Workload.Steps())
 	state, err := s.spaceState(kept, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer kept.end()
-	count, tolerance := 0, s.Options.spaceTolerance()
-	r, err := spacetime.Optimize(ctx, p, spacetime.Options{Gap: tolerance, TimeGap: s.timeGap(), State: state,
+	count := 0
+	return spacetime.Optimize(ctx, p, spacetime.Options{Gap: s.Options.spaceTolerance(), TimeGap: s.timeGap(), State: state,
 		Progress: func(it spacetime.Iteration) {
 			count++
 			s.showRound(it)
@@ -60,15 +71,93 @@ func (s *solver) sharing(ctx context.Context) error {
 				kept.keep(checkpointHeader{Iterations: count, Round: x.Round, Mu: x.Space.Mu}, x.Space.Own, x.Space.Pairs, x.X)
 			}
 		}})
-	if err != nil {
-		return fmt.Errorf("optimizing: %w", err)
-	}
-	s.Space = &Space{Result: r, tolerance: tolerance}
-	return s.completeSpace(ctx, p)
 }
 
-// spaceTolerance is the gap of noise over the nodes at which rounds end: a hundred times that of the strategy.
-func (o Options) spaceTolerance() float64 { return math.Max(100*o.Tolerance, 10*spacetime.MinGap) }
+// mostBands is how many numbers of bands are tried at most.
+const mostBands = 5
+
+// sharedBands finds noise and a strategy for Poisson sampling. Unless it is given, the number of bands is the best one
+// for noise that is not shared, and then for what was found, as long as that gains.
+func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spacetime.Result, err error) {
+	target, wanted, m := s.Options.Privacy.Target, s.Options.Class.Parameters().Bandwidth, unit(p.Workload.Nodes())
+	least, tried := math.Inf(1), map[int]bool{}
+	for range mostBands {
+		w := wanted
+		if w == 0 {
+			if w, err = s.bestBands(ctx, *p, m); isEnd(err) && best != nil {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if tried[w] {
+			break
+		}
+		tried[w] = true
+		rounds, of := poissonRounds(s.schema(), w), *p
+		multiplier, err := noiseFor(rounds, target.Epsilon, target.Delta)
+		if err != nil {
+			return nil, fmt.Errorf("noise for %d bands: %w", w, err)
+		}
+		of.Class = factorize.Banded{Bandwidth: w}
+		r, err := s.alternate(ctx, of)
+		if isEnd(err) && best != nil {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		m = r.Noise.Covariance()
+		e := errorAtPrivacy(multiplier, 1, r.Time.SquaredError)
+		if e >= least {
+			break
+		}
+		best, least, p.Class = r, e, of.Class
+		s.bands = Bands{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds, NoiseMultiplier: multiplier,
+			SquaredError: r.Time.SquaredError, ErrorAtPrivacy: e}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return best, nil
+}
+
+// bestBands returns the number of bands of least error at the privacy for noise of covariance m between nodes.
+func (s *solver) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymDense) (int, error) {
+	s.show("bands", 0)
+	h, err := p.Workload.TimeGram(ctx, m)
+	if err != nil {
+		return 0, err
+	}
+	dense, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), p.Schema, factorize.Options{Gap: s.bandGap()})
+	if err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	search, err := newBandSearch(factorize.Mean(h), s.schema(), s.Options.Privacy.Target, dense.LowerBound)
+	if err != nil {
+		return 0, err
+	}
+	search.gap, search.progress = s.bandGap(), s.counts("bands")
+	if err := search.run(ctx); err != nil {
+		return 0, err
+	}
+	return search.all[search.best].Bandwidth, nil
+}
+
+func unit(n int) *mat.SymDense {
+	m := mat.NewSymDense(n, nil)
+	for i := range n {
+		m.SetSym(i, i, 1)
+	}
+	return m
+}
+
+// spaceTolerance is the gap of noise over the nodes at which rounds end: thirty times that of the strategy.
+func (o Options) spaceTolerance() float64 { return math.Max(30*o.Tolerance, 10*spacetime.MinGap) }
 
 // timeGap is the gap to ask of the strategy; 0, the default, of classes that have none.
 func (s *solver) timeGap() float64 {
@@ -76,22 +165,6 @@ func (s *solver) timeGap() float64 {
 		return 0
 	}
 	return s.Options.Tolerance
-}
-
-// spaceBands finds the noise that the bands of Poisson sampling need.
-func (s *solver) spaceBands() error {
-	if s.Options.Sampling != participation.Poisson {
-		return nil
-	}
-	target := s.Options.Privacy.Target
-	w := s.Options.Class.Parameters().Bandwidth
-	rounds := poissonRounds(s.schema(), w)
-	multiplier, err := noiseFor(rounds, target.Epsilon, target.Delta)
-	if err != nil {
-		return fmt.Errorf("noise for %d bands: %w", w, err)
-	}
-	s.bands = Bands{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds, NoiseMultiplier: multiplier}
-	return nil
 }
 
 // spaceState returns where to go on; nil: at the beginning.
@@ -162,7 +235,6 @@ func (s *solver) completeSpace(ctx context.Context, p spacetime.Problem) error {
 	if err := s.shareNoise(); err != nil {
 		return err
 	}
-	s.bands.SquaredError = r.Time.SquaredError
 	if ctx.Err() != nil {
 		return nil
 	}

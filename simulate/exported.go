@@ -47,6 +47,9 @@ func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	if note != "" {
 		s.notes = append(s.notes, note)
 	}
+	if e.Shared != nil {
+		m.against = against(e.Manifest.Space.Coalitions)
+	}
 	m.name = dir
 	m.export, err = e.Digest()
 	return m, err

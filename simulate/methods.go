@@ -36,6 +36,7 @@ func MethodNames() []string {
 type method struct {
 	name        string       // as of StudyOptions.Methods
 	export      string       // digest of its files, if it is a folder
+	against     string       // of an export whose nodes share noise: who is curious
 	correlation *Correlation // nil until it is needed, but of exports
 
 	// Where batches are drawn in secret:

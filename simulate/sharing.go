@@ -11,6 +11,7 @@ import (
 	"mafalda/factorize/spacetime"
 	"mafalda/secrets"
 	"mafalda/strategy"
+	"mafalda/threat"
 	"mafalda/workload"
 )
 
@@ -77,19 +78,33 @@ func (s *Study) sharedBy(e *export.Export, c *Correlation) (*Correlation, error)
 	if err != nil {
 		return nil, err
 	}
-	attackers, err := e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels)
-	if err != nil {
+	if err := threat.Withstands(context.Background(), e); err != nil {
 		return nil, err
-	}
-	worst, err := e.Shared.Worst(context.Background(), attackers)
-	if err != nil {
-		return nil, err
-	}
-	if !(worst.Value <= 1) {
-		return nil, fmt.Errorf("%w: node %q is hidden by less noise than its strategy needs: [M_A⁻¹]_vv is %v", export.ErrPrivacy,
-			e.Shared.Labels[worst.Victim], worst.Value)
 	}
 	return c.WithShared(noise)
+}
+
+// Sharing returns the methods of the study whose neighbours share noise, each with whom it protects against.
+func (s *Study) Sharing() map[string]string {
+	all := map[string]string{}
+	for _, m := range s.methods {
+		if isShared(m.name) && m.export == "" {
+			all[m.name] = "single curious nodes"
+		} else if m.against != "" {
+			all[m.name] = m.against
+		}
+	}
+	return all
+}
+
+func against(c export.Coalitions) string {
+	switch c.Size {
+	case 1:
+		return "single curious nodes"
+	case 2:
+		return "any two curious nodes"
+	}
+	return fmt.Sprintf("%d coalitions of curious nodes", len(c.Sets))
 }
 
 // setting is who shares secrets and who is curious in the methods of a study.

@@ -130,14 +130,8 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		out.Passed = true // nothing of the victim reaches the attacker
 		return out, nil
 	}
-	if opts.Noising == nil && s.Algorithm.of != nil {
-		opts.Noising = s.Algorithm.of.inverse
-	}
-	if opts.Noising != nil {
-		if r, c := opts.Noising.Dims(); r != s.steps() || c != r {
-			return AuditResult{}, fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, s.steps())
-		}
-		p.noising = func(int) mat.Matrix { return opts.Noising }
+	if err := p.use(opts.Noising); err != nil {
+		return AuditResult{}, err
 	}
 	test, err := view.test(victim, change)
 	if err != nil {
@@ -164,6 +158,21 @@ func (s Scenario) really(colluding []int) Scenario {
 		s.Attacker.Any, s.Attacker.Nodes = nil, colluding
 	}
 	return s
+}
+
+// use makes nodes use a C⁻¹, nil: that of the algorithm, as its export has it.
+func (p *protocol) use(noising mat.Matrix) error {
+	if noising == nil && p.algorithm.of != nil {
+		noising = p.algorithm.of.inverse
+	}
+	if noising == nil {
+		return nil
+	}
+	if r, c := noising.Dims(); r != p.steps || c != r {
+		return fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, p.steps)
+	}
+	p.noising = func(int) mat.Matrix { return noising }
+	return nil
 }
 
 // auditable returns the protocol of an audit that is neither too large to write out nor for the memory.
@@ -226,7 +235,11 @@ func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, err
 		return Exposure{}, 0, fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
 	}
 	squared, err := Best.Squared(*found, s.Schema, local)
-	return *found, rounding.SqrtUp(math.Max(squared, most)), err
+	if err != nil {
+		return Exposure{}, 0, err
+	}
+	squared, err = s.promised(math.Max(squared, most))
+	return *found, rounding.SqrtUp(squared), err
 }
 
 // worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can

@@ -36,6 +36,25 @@ func (a Algorithm) withShared(e *export.Export) (Algorithm, error) {
 	return a, nil
 }
 
+// Withstands reports whether no coalition that an export allows learns more of its noise, with all rounding, than of
+// noise of variance one, which is what its strategy needs; nil where nodes share none. The errors are export.ErrPrivacy
+// and the context's.
+func Withstands(ctx context.Context, e *export.Export) error {
+	if e.Shared == nil {
+		return nil
+	}
+	attackers, err := e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels)
+	if err != nil {
+		return err
+	}
+	worst, err := e.Shared.Worst(ctx, attackers)
+	if err == nil && !(worst.Value <= 1) {
+		err = fmt.Errorf("%w: node %q is hidden by less noise than its strategy needs: [M_A⁻¹]_vv is %v", export.ErrPrivacy,
+			e.Shared.Labels[worst.Victim], worst.Value)
+	}
+	return err
+}
+
 // Claim returns the coalitions that the noise of an export is meant to withstand; nil where nodes share none.
 func (a Algorithm) Claim() *secrets.Attackers {
 	if a.space == nil {
@@ -67,6 +86,17 @@ func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, vict
 		}
 	}
 	return worst, nil
+}
+
+// promised returns what an export promises of a squared sensitivity: where nodes share noise no more than with noise of
+// variance one, to coalitions that it allows, whatever its files say.
+func (s Scenario) promised(squared float64) (float64, error) {
+	n, by := s.Algorithm.space, s.Attacker
+	if n == nil || by.Any == nil && !n.claim.Allow(by.Nodes) || by.Any != nil && by.Any != n.claim {
+		return squared, nil
+	}
+	most, err := Best.Squared(Exposure{M: strategy.GramOf(s.Algorithm.dense(0))}, s.Schema, math.Inf(1))
+	return math.Min(squared, most), err
 }
 
 // checkShared refuses noise that is shared between other nodes, and what is not accounted for with it.

@@ -315,6 +315,29 @@ func TestAuditShared(t *testing.T) {
 	}
 }
 
+// The claim is what the export promises, also where its noise has been made less.
+func TestAuditOfLessNoiseThanPromised(t *testing.T) {
+	noise, claim := normalized(t, 6, 1)
+	_, w := gossip(t, "cycle:6", graph.Uniform)
+	a := sharedBy(t, strategy.AntiPGD(3), noise.Scaled(0.7), nil)
+	a.space.claim = claim
+	worst, err := a.Worst(t.Context(), claim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	promised, err := MFDSGD(strategy.AntiPGD(3)).Local(every(t, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, by := range map[string]Attacker{"any": {Trust: SecLDP, Any: claim}, "one": {Trust: SecLDP, Nodes: worst.Attacker}} {
+		r, err := Audit(t.Context(), Scenario{w, a, by, every(t, 3)}, worst.Victim, AuditOptions{Random: rand.NewPCG(1, 2),
+			Colluding: worst.Attacker})
+		if err != nil || r.Passed || math.Abs(r.Claimed/math.Sqrt(promised)-1) > 1e-3 {
+			t.Errorf("%s: %+v, %v; promised %v", name, r, err, math.Sqrt(promised))
+		}
+	}
+}
+
 // What cannot be accounted for is refused; where everything of a victim is known, nothing is claimed.
 func TestSharedIsRefused(t *testing.T) {
 	_, w := gossip(t, "cycle:6", graph.Uniform)

@@ -30,7 +30,7 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 	d := sampledDefaults{sampledFlags: f.sampled, separation: f.schema.Separation(), given: cmd.Flags().Changed}
 	var err error
 	if folder := cmd.Flags().Lookup("strategy").Value.String(); folder != "" {
-		err = d.load(folder, &a)
+		err = d.load(cmd.Context(), folder, &a)
 	} else {
 		err = f.independent(cmd, &a)
 	}
@@ -77,13 +77,16 @@ type sampledDefaults struct {
 }
 
 // load reads the export.
-func (d *sampledDefaults) load(folder string, a *sampledAudit) error {
+func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAudit) error {
 	e, err := export.Load(folder)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	if err := e.CheckHashes(); err != nil {
 		return cli.Usage(err)
+	}
+	if err := threat.Withstands(ctx, e); err != nil { // then what coalitions leave is noise of variance 1
+		return cli.Usage(fmt.Errorf("%s: %w", folder, err))
 	}
 	if e.Manifest.PerNode != nil {
 		return cli.Usagef("--strategy %s: its nodes have strategies of their own, which --sampling does not audit", folder)

@@ -268,16 +268,3 @@ func TestKeysRun(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 }
-
-// Who does not know of shared noise runs and judges nothing of it.
-func TestSharedNoiseElsewhere(t *testing.T) {
-	s := newSharing(t)
-	if code, out, _ := mafalda("verify", s.dir); code != 1 || !strings.Contains(out, export.ErrShared.Error()) {
-		t.Errorf("verify: code %d, %s", code, out)
-	}
-	for _, args := range [][]string{{"account", "--graph", "florentine", "--algorithm", "mf-d-sgd", "--strategy", s.dir, "--T", "16", "-k", "4"}, {"simulate", "--graph", "florentine", "--T", "16", "-k", "4", "--methods", s.dir, "--mu", "1"}} {
-		if code, _, errs := mafalda(args...); code == 0 || !strings.Contains(errs, export.ErrShared.Error()) {
-			t.Errorf("%v: code %d, %s", args[0], code, errs)
-		}
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -19,7 +20,9 @@ type noiseFlags struct {
 	nodeFlags
 	out, format string
 	steps, row  int
+	skip        int
 	force       bool
+	withSteps   bool
 }
 
 func newNoiseCmd() *cobra.Command {
@@ -39,8 +42,9 @@ draw rows again: --counter keeps the place once more, on storage that is not res
 such a copy. With --seed noise is reproducible, for tests and simulations, and protects nothing.
 
 With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether
-they are private. Without -o they go to standard output as raw little-endian numbers. Which rows they are is said on
-standard error.
+they are private. Without -o they go to standard output as raw little-endian numbers, with --with-steps each behind the
+number of its step. Which rows they are is said on standard error. A row goes into a pipe when its reader has read all
+that went before (Linux); 'mafalda noise serve' draws each row when it is asked for.
 
 Where nodes share noise with their neighbours (exports of --trust secldp), a new state begins a run with them: it needs
 --key, --peers and --runs, and then has the keys of all pairs ('mafalda keys --help').
@@ -49,7 +53,7 @@ Where nodes share noise with their neighbours (exports of --trust secldp), a new
 without that it does harm: the digits of the sum below the grid go out without noise.`,
 		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
   mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
-  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --steps 2 -o row2.npy       # step 2 missed
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --skip 1 --steps 1 -o row3.npy   # 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
   mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
   mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
@@ -62,6 +66,10 @@ without that it does harm: the digits of the sum below the grid go out without n
 	fl.Var((*cli.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
 	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
+	fl.Var((*cli.WholeNumber)(&f.skip), "skip",
+		"so many steps, from --row on, were never sent: add their rows to the first one")
+	fl.BoolVar(&f.withSteps, "with-steps", false,
+		"to standard output: the step of every row before it, eight bytes, the least significant first")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
 	cli.CompleteWith(cmd, "format", noise.Formats())
 	cmd.AddCommand(newNoiseServeCmd())
@@ -82,7 +90,7 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	d, err := noise.Draw(rows, f.steps, format)
+	d, err := f.draw(rows, format)
 	if err != nil {
 		if cmd.Flags().Changed("steps") {
 			err = fmt.Errorf("--steps %d: %w", f.steps, err)
@@ -106,9 +114,22 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 		fmt.Fprintln(notes, text)
 	}
 	if f.out == "" {
-		err = d.ToStream(cmd.OutOrStdout())
+		err = d.ToStream(f.stream(cmd), f.withSteps)
 	}
 	return errors.Join(err, rows.Close())
+}
+
+// draw prepares the rows, without those of steps that are skipped, which the first one carries.
+func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
+	if left := rows.Steps() - rows.Step(); f.skip > 0 && f.skip >= left {
+		return nil, fmt.Errorf("--skip %d: %w", f.skip, &noise.LeftError{Left: left, Steps: rows.Steps()})
+	}
+	for range f.skip {
+		if err := rows.Skip(); err != nil {
+			return nil, err
+		}
+	}
+	return noise.Draw(rows, f.steps, format)
 }
 
 // check finds wrong flags before anything is opened.
@@ -120,6 +141,8 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 	switch {
 	case given("steps") && f.steps < 1:
 		return "", cli.Usagef("--steps %d: must be at least 1", f.steps)
+	case f.skip < 0:
+		return "", cli.Usagef("--skip %d: must not be negative", f.skip)
 	case f.row < 0:
 		return "", cli.Usagef("--row %d: rows are counted from 0", f.row)
 	case !given("seed") && f.state == "":
@@ -129,6 +152,9 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 		return "", cli.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
 		return "", cli.Usagef("--row %d: without --state row 0 is next", f.row)
+	}
+	if f.withSteps && (f.out != "" || f.format == string(noise.NPY)) {
+		return "", cli.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
 	}
 	format, err := f.chooseFormat(cmd)
 	if err == nil {
@@ -154,10 +180,8 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 			return "", cli.Usagef("--%w", err)
 		}
 	}
-	if file, ok := cmd.OutOrStdout().(*cli.CheckedWriter); ok && f.out == "" {
-		if terminal, ok := file.W.(*os.File); ok && term.IsTerminal(int(terminal.Fd())) {
-			return "", cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
-		}
+	if file, ok := standardOutput(cmd); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
+		return "", cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 	}
 	return format, nil
 }
@@ -190,6 +214,25 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// stream is standard output: as a pipe, if it is one whose reader can be watched.
+func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
+	if file, ok := standardOutput(cmd); ok {
+		if p := files.NewPipe(file); p != nil {
+			return p
+		}
+	}
+	return cmd.OutOrStdout()
+}
+
+func standardOutput(cmd *cobra.Command) (*os.File, bool) {
+	checked, ok := cmd.OutOrStdout().(*cli.CheckedWriter)
+	if !ok {
+		return nil, false
+	}
+	file, ok := checked.W.(*os.File)
+	return file, ok
 }
 
 // toFile writes the rows; an interruption leaves no file.

@@ -59,6 +59,11 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
+	l, options, err := f.listener() // before there is a new state
+	if err != nil {
+		return cli.Usage(err)
+	}
+	defer l.Close()
 	issuer, err := noise.OpenIssuer(dir, f.node, f.dim, at, f.options(cmd))
 	if err != nil {
 		return cli.Usage(err)
@@ -73,13 +78,9 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 	case s.Condition() != "":
 		fmt.Fprintln(notes, s.Condition())
 	}
-	l, options, err := f.listener()
-	if err != nil {
-		return cli.Usage(err)
-	}
 	fmt.Fprintf(notes, "%q, step %d of 0..%d is next\n", s.Node(), issuer.Standing().Next, s.Steps()-1)
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "listening on %s\n", serve.Address(l)); err != nil {
-		return errors.Join(err, l.Close())
+		return err
 	}
 	if err := serve.Serve(ctx, l, issuer, options); err != nil {
 		return fmt.Errorf("serving ended: %w", err)
@@ -99,7 +100,8 @@ func (f *noiseServeFlags) check(cmd *cobra.Command, dir string) error {
 	case (f.socket == "") == (f.listen == ""):
 		return cli.Usagef("where to listen? Use --socket PATH or --listen 127.0.0.1:PORT")
 	case f.listen != "" && f.tokenFile == "":
-		return cli.Usagef("--listen %s is open to all users of this machine: name a file with a token by --token-file", f.listen)
+		return cli.Usagef("--listen %s is open to all users of this machine: name a file with a token by --token-file",
+			f.listen)
 	case f.listen == "" && f.tokenFile != "":
 		return cli.Usagef("--token-file is for --listen: a socket is for its owner alone")
 	case f.row < 0:

@@ -86,6 +86,44 @@ func TestNoiseRowsAreNumbered(t *testing.T) {
 	}
 }
 
+// Steps that were never sent are skipped: their rows are in the next one, which says so, also if it is drawn later.
+func TestNoiseSkip(t *testing.T) {
+	dir, work := noisy(t), t.TempDir()
+	state, out := filepath.Join(work, "state"), filepath.Join(work, "row.npy")
+	all := filepath.Join(work, "all.npy")
+	seeded := []string{"--seed", "4"}
+	if code, _, errs := mafalda(append([]string{"noise", dir, "--node", "Medici", "--dim", "50", "-o", all}, seeded...)...); code != 0 {
+		t.Fatal(errs)
+	}
+	want, err := npy.ReadFile(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append(lone(dir, state, "--new", "--row", "0", "--skip", "2", "-o", out), seeded...)
+	code, _, errs := mafalda(args...)
+	if code != 0 || !strings.Contains(errs, `row 2 of 0..15 of "Medici", with rows 0..1, never sent, in the first`) {
+		t.Fatalf("code %d, %s", code, errs)
+	}
+	row, err := npy.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range row.Data {
+		if v != want.Data[i]+want.Data[50+i]+want.Data[100+i] {
+			t.Fatalf("number %d is not the sum of three rows", i)
+		}
+	}
+	var about noise.About
+	if text, err := os.ReadFile(out + ".json"); err != nil || json.Unmarshal(text, &about) != nil || about.Carried != 2 ||
+		about.FirstRow != 2 {
+		t.Errorf("%v, %s", err, text)
+	}
+	if code, _, errs := mafalda(append(lone(dir, state, "--row", "3", "--skip", "13"), seeded...)...); code != 2 ||
+		!strings.Contains(errs, "--skip 13: 13 of 16 rows are left") {
+		t.Errorf("all that is left: code %d, %s", code, errs)
+	}
+}
+
 // A row that is lost on its way out is named, and the next one does not take its place unasked.
 func TestNoiseLostRow(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -109,6 +109,7 @@ func noiseOfPoisson(t *testing.T, dir string) {
 	if err != nil || !about.Private || about.Sampling != "poisson" || !strings.Contains(about.Note, "drawn in secret") {
 		t.Errorf("noise says %+v, %v", about, err)
 	}
+	serveOfPoisson(t, dir)
 	if err := exec.Command("python3", "-c", "import numpy").Run(); err != nil {
 		t.Logf("no Python with NumPy here: %v", err)
 		return

@@ -54,7 +54,7 @@ const newcomer = 0.01
 const worstOf = 4
 
 // startOf is that number for a first point.
-const startOf = 12
+const startOf = 6
 
 // admit drops constraints without weight and adds, for every victim, those that are nearest to being tight, with at most
 // such a share of the mean weight of a node.

@@ -31,7 +31,11 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result, o Options) (floa
 	if err := p.check(); err != nil {
 		return 0, err
 	}
-	options, err := SpaceOptions{LargestPair: o.LargestPair, Gap: 1e-4}.filled()
+	gap := 1e-4
+	if p.Secrets.Nodes()+len(p.Secrets.Pairs()) > 2000 { // a step takes seconds
+		gap = 1e-3
+	}
+	options, err := SpaceOptions{LargestPair: o.LargestPair, Gap: gap}.filled()
 	if err != nil {
 		return 0, err
 	}

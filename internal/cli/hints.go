@@ -41,6 +41,7 @@ func hinted(cmd *cobra.Command, err error) string {
 		steps        *simulate.StepsError
 		training     *simulate.TrainingError
 		lost         *noise.LostError
+		unread       *noise.UnreadError
 		pairs        *averaging.PairsError
 		size         *dpps.SizeError
 	)
@@ -64,6 +65,9 @@ func hinted(cmd *cobra.Command, err error) string {
 	}
 	if errors.As(err, &training) {
 		hint(training, " (without flags of what is trained, it is what the export was made for)")
+	}
+	if errors.As(err, &unread) {
+		hint(unread, fmt.Sprintf(", and go on with row %d in step %[1]d (docs/noise.md)", unread.Row+1))
 	}
 	if errors.As(err, &lost) {
 		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -69,6 +70,10 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	}
 	fmt.Fprintf(w, "privacy        local DP: against everybody who sees all messages; %v neighbours, clipped to %g, "+
 		"delta %g\n", o.Adjacency, c.Clip, o.Delta)
+	sharing := s.Sharing()
+	for _, name := range slices.Sorted(maps.Keys(sharing)) {
+		fmt.Fprintf(w, "               %s: SecLDP, against %s, who know the secrets of their own pairs\n", name, sharing[name])
+	}
 	rowsOf := "all test records"
 	if c.TestRows > 0 {
 		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)

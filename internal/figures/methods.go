@@ -15,6 +15,8 @@ func methodColour(name string) (index int, known bool) {
 		return 3, true
 	case "mafalda-plain":
 		return 4, true
+	case "mafalda-secrets":
+		return 5, true
 	case "none":
 		return 6, true
 	}

@@ -1,0 +1,336 @@
+package plan_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/secrets"
+	"mafalda/workload"
+)
+
+func networkOf(t fataler, source string) *graph.Network {
+	t.Helper()
+	return must(graph.LoadNetwork(context.Background(), graph.NetworkOptions{Source: source}))
+}
+
+// sharedOn returns the problem of T = k·b steps on a network whose nodes share noise.
+func sharedOn(t fataler, n *graph.Network, k, b int, s plan.Sharing) plan.Problem {
+	t.Helper()
+	return plan.Problem{Network: n, Schema: must(participation.NewCyclic(k*b, k, b)), Sharing: must(s.On(n))}
+}
+
+// seen is max [M_A⁻¹]_vv by definition: what A does not know of the others' noise, inverted.
+func seen(n *secrets.Noise, a *secrets.Attackers) float64 {
+	var worst float64
+	for _, coalition := range a.Coalitions() {
+		var others []int
+		for v := range n.Own {
+			if !slices.Contains(coalition, v) {
+				others = append(others, v)
+			}
+		}
+		m := mat.NewDense(len(others), len(others), nil)
+		for i, v := range others {
+			m.Set(i, i, n.Own[v]*n.Own[v])
+		}
+		for _, p := range n.Pairs {
+			u, v, e := slices.Index(others, p.U), slices.Index(others, p.V), p.Deviation*p.Deviation
+			if u >= 0 && v >= 0 {
+				m.Set(u, u, m.At(u, u)+e)
+				m.Set(v, v, m.At(v, v)+e)
+				m.Set(u, v, -e)
+				m.Set(v, u, -e)
+			}
+		}
+		var inverse mat.Dense
+		if err := inverse.Inverse(m); err != nil {
+			return math.Inf(1)
+		}
+		for i := range others {
+			worst = math.Max(worst, inverse.At(i, i))
+		}
+	}
+	return worst
+}
+
+// errorOf is the squared error by definition: every number that a node or a pair draws runs through the network.
+func errorOf(w mat.Matrix, noising *mat.Dense, n *secrets.Noise) float64 {
+	steps, _ := noising.Dims()
+	nodes := len(n.Own)
+	var total float64
+	impulse := func(b *mat.VecDense) {
+		for drawn := range steps {
+			model := mat.NewVecDense(nodes, nil)
+			for t := drawn; t < steps; t++ {
+				model.AddScaledVec(model, noising.At(t, drawn), b)
+				var next mat.VecDense
+				next.MulVec(w, model)
+				model = &next
+				total += mat.Dot(model, model)
+			}
+		}
+	}
+	for i, d := range n.Own {
+		b := mat.NewVecDense(nodes, nil)
+		b.SetVec(i, d)
+		impulse(b)
+	}
+	for _, p := range n.Pairs {
+		b := mat.NewVecDense(nodes, nil)
+		b.SetVec(p.U, p.Deviation)
+		b.SetVec(p.V, -p.Deviation)
+		impulse(b)
+	}
+	return total
+}
+
+// checkShared compares what a solution says with the definitions.
+func checkShared(t fataler, s *plan.Solution) *export.Manifest {
+	t.Helper()
+	m, n := s.Manifest(), s.Space.Noise
+	if v := seen(n, s.Problem.Sharing.Setting().Attackers); !(v <= 1+1e-12) || math.Abs(m.Space.Worst.Value-v) > 1e-9 {
+		t.Errorf("%v is seen; said to be %+v", v, m.Space.Worst)
+	}
+	var noising mat.TriDense
+	if err := s.Strategy().NoisingTo(&noising); err != nil {
+		t.Fatal(err)
+	}
+	is := errorOf(s.Problem.Network.Gossip.Matrix(), mat.DenseCopyOf(&noising), n)
+	if math.Abs(is/m.SquaredError-1) > 1e-9 || math.Abs(m.Loss-m.SensSquared*m.SquaredError) > 1e-12*m.Loss {
+		t.Errorf("squared error %v; said to be %v, with the loss %v", is, m.SquaredError, m.Loss)
+	}
+	if b := m.Baselines; len(b) == 1 { // without others
+		return m
+	}
+	if !(m.JointLowerBound <= m.Loss) || m.Loss > m.LDPLoss*(1+1e-4) || m.LowerBound != 0 || m.Gap != 0 ||
+		m.Trust != export.TrustSecLDP {
+		t.Errorf("loss %v, LDP %v, joint bound %v, bound %v, gap %v", m.Loss, m.LDPLoss, m.JointLowerBound, m.LowerBound,
+			m.Gap)
+	}
+	if b := m.Baselines; b[plan.DECOR].Loss < m.JointLowerBound || b[plan.DECORInTime].Loss < m.Loss*(1-1e-4) ||
+		b[plan.LDPOptimal].Loss != m.LDPLoss {
+		t.Errorf("baselines %v, loss %v, LDP %v", b, m.Loss, m.LDPLoss)
+	}
+	return m
+}
+
+// exportOf writes a solution, which is checked, and compares what is in the folder with it.
+func exportOf(t *testing.T, s *plan.Solution) *export.Export {
+	t.Helper()
+	checkShared(t, s)
+	dir := filepath.Join(t.TempDir(), "export")
+	if err := s.Export(dir, export.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e := must(export.Load(dir))
+	setting, is := s.Problem.Sharing.Setting(), must(plan.SharingOf(e)).Setting()
+	if !slices.Equal(is.Secrets.Pairs(), setting.Secrets.Pairs()) ||
+		!slices.EqualFunc(is.Attackers.Coalitions(), setting.Attackers.Coalitions(), slices.Equal) {
+		t.Errorf("exported pairs %v, attackers %v", is.Secrets, is.Attackers)
+	}
+	if !mat.Equal(e.Shared.Covariance(), s.Space.Noise.Covariance()) || e.Manifest.Loss != s.Quality.Loss ||
+		e.Manifest.CheckPrivacy() != nil {
+		t.Errorf("%+v, not %+v; %v", e.Shared, s.Space.Noise, e.Manifest.CheckPrivacy())
+	}
+	return e
+}
+
+// On small random networks, of whoever shares with whomever: what is exported costs and hides what it says, and with LDP
+// alone the same problem costs ldp_loss.
+func TestSharedNoise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := networkOf(t, rapid.SampledFrom([]string{"path:4", "cycle:5", "star:4", "complete:3", "path:2"}).Draw(t, "graph"))
+		p := sharedOn(t, n, rapid.IntRange(1, 3).Draw(t, "k"), rapid.IntRange(1, 3).Draw(t, "b"), plan.Sharing{
+			Secrets:    rapid.SampledFrom([]string{"", "gossip", "all"}).Draw(t, "secrets"),
+			Coalitions: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "coalitions")})
+		s, err := plan.Solve(context.Background(), p, plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Ending.Status != optim.Converged || s.Space.GapSpace > 1e-4 || s.Space.GapTime > 1e-6 {
+			t.Errorf("%+v, gaps %v and %v", s.Ending, s.Space.GapSpace, s.Space.GapTime)
+		}
+		checkShared(t, s)
+		p.Sharing = nil
+		alone, err := plan.Solve(context.Background(), p, plan.Options{NoBaselines: true})
+		if err != nil || math.Abs(alone.Quality.Loss/s.Space.LDP.Loss-1) > 2e-6 {
+			t.Errorf("LDP loss %v, %v; with secrets it is said to be %v", alone.Quality.Loss, err, s.Space.LDP.Loss)
+		}
+	})
+}
+
+// fataler is a test or a property.
+type fataler interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Every class has a solution; its gap over time counts from the best strategy of all.
+func TestSharedNoiseOfEveryClass(t *testing.T) {
+	p := sharedOn(t, networkOf(t, "cycle:5"), 2, 4, plan.Sharing{})
+	dense := solved(t, p, plan.Options{})
+	for _, class := range factorize.Classes() {
+		s := solved(t, p, plan.Options{Class: class})
+		m := exportOf(t, s).Manifest
+		if m.Strategy.Class != class.Name() || m.Loss < dense.Quality.Loss*(1-1e-4) ||
+			m.Loss > m.JointLowerBound*(1+m.Space.GapTime)*1.5 {
+			t.Errorf("%s: loss %v, dense %v, gaps %v", m.Strategy.Class, m.Loss, dense.Quality.Loss, m.Space)
+		}
+	}
+}
+
+// Files name pairs and coalitions. Pairs without noise are in pairs.csv as well, and nodes without secrets are no error.
+func TestSharingFromFiles(t *testing.T) {
+	dir, n := t.TempDir(), networkOf(t, "path:5")
+	pairs, sets := filepath.Join(dir, "pairs"), filepath.Join(dir, "sets")
+	for path, text := range map[string]string{pairs: "0 1\n3 4\n", sets: "0\n4,2\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := sharedOn(t, n, 2, 2, plan.Sharing{Secrets: pairs, Coalitions: sets})
+	e := exportOf(t, solved(t, p, plan.Options{}))
+	rows := must(csv.NewReader(bytes.NewReader(must(e.Read("pairs.csv")))).ReadAll())
+	if m := e.Manifest.Space; len(rows) != 3 || m.Secrets.Source != "pairs" || len(m.Secrets.SHA256) != 64 ||
+		m.Secrets.Pairs != 2 || m.Coalitions.Source != "sets" ||
+		!slices.EqualFunc(m.Coalitions.Sets, [][]string{{"0"}, {"2", "4"}}, slices.Equal) {
+		t.Errorf("%v, %+v", rows, m)
+	}
+	other := sharedOn(t, n, 2, 2, plan.Sharing{Secrets: pairs})
+	if p.Key() == other.Key() || p.Key() != sharedOn(t, n, 2, 2, plan.Sharing{Secrets: pairs, Coalitions: sets}).Key() {
+		t.Error("the key is not that of pairs and coalitions")
+	}
+}
+
+// Under Poisson sampling the noise of one participation is shared, and the multiplier is that of the bands.
+func TestSharedNoiseIsSampled(t *testing.T) {
+	p := sharedOn(t, networkOf(t, "cycle:5"), 3, 4, plan.Sharing{})
+	o := sampled(2, factorize.Banded{Bandwidth: 2})
+	o.NoBaselines = false
+	s := solved(t, p, o)
+	m := exportOf(t, s).Manifest
+	if nu := m.Sampling.NoiseMultiplier; math.Abs(m.ErrorAtPrivacy/(nu*nu*m.SquaredError)-1) > 1e-9 ||
+		m.Strategy.Bandwidth != 2 {
+		t.Errorf("%+v, %+v", m.Sampling, m.Strategy)
+	}
+	one := solved(t, p, sampled(2, factorize.Banded{Bandwidth: 1}))
+	if b := m.Baselines[plan.DECOR]; b.ErrorAtPrivacy < one.ErrorAtPrivacy*(1-1e-4) {
+		t.Errorf("DECOR has the error %v, the best noise for one band %v", b.ErrorAtPrivacy, one.ErrorAtPrivacy)
+	}
+}
+
+// The number of bands that is found is the best of all, or as good as.
+func TestSharedNoiseFindsBands(t *testing.T) {
+	p := sharedOn(t, networkOf(t, "cycle:5"), 3, 4, plan.Sharing{})
+	for _, epsilon := range []float64{0.5, 8} {
+		found, least := solved(t, p, sampled(epsilon, nil)), math.Inf(1)
+		for w := 1; w <= 4; w++ {
+			least = math.Min(least, solved(t, p, sampled(epsilon, factorize.Banded{Bandwidth: w})).ErrorAtPrivacy)
+		}
+		if checkShared(t, found); found.ErrorAtPrivacy > least*(1+1e-3) {
+			t.Errorf("epsilon %v: error %v with %d bands, the least is %v", epsilon, found.ErrorAtPrivacy,
+				found.Sampling.Groups, least)
+		}
+	}
+}
+
+// A search goes on from its checkpoint, and one that is interrupted has something to show.
+func TestSharedNoiseGoesOn(t *testing.T) {
+	p := sharedOn(t, florentine(t), 2, 4, plan.Sharing{})
+	whole := solved(t, p, plan.Options{})
+	path := filepath.Join(t.TempDir(), "ckpt")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cut, err := plan.Solve(ctx, p, plan.Options{Checkpoint: path, Progress: func(e plan.Event) {
+		if strings.HasPrefix(e.Phase, "round 2") {
+			cancel()
+		}
+	}})
+	if err != nil || cut.Ending.Status != optim.Interrupted || cut.Quality.Loss < whole.Quality.Loss*(1-1e-4) {
+		t.Fatalf("%v, %+v", err, cut)
+	}
+	if err := cut.Export(filepath.Join(t.TempDir(), "cut"), export.WriteOptions{}); err != nil {
+		t.Error(err)
+	}
+	said := ""
+	on := solved(t, p, plan.Options{Checkpoint: path, Resume: true, Progress: func(e plan.Event) { said += e.Note }})
+	if math.Abs(on.Quality.Loss/whole.Quality.Loss-1) > 1e-4 || !strings.Contains(said, "going on") {
+		t.Errorf("loss %v, not %v; %q", on.Quality.Loss, whole.Quality.Loss, said)
+	}
+	var argument *fault.Argument
+	o := plan.Options{Checkpoint: path, Resume: true, Class: factorize.Banded{Bandwidth: 2}}
+	if _, err := plan.Solve(t.Context(), p, o); !errors.As(err, &argument) {
+		t.Errorf("another class: %v", err)
+	}
+}
+
+// What is not for shared noise is a bad argument, in one line.
+func TestBadSharing(t *testing.T) {
+	n := networkOf(t, "path:4")
+	missing := filepath.Join(t.TempDir(), "missing")
+	written := func(text string) string {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, s := range map[string]plan.Sharing{
+		"no file of pairs":      {Secrets: missing},
+		"no file of coalitions": {Coalitions: missing},
+		"size":                  {Coalitions: "3"},
+		"unknown label":         {Secrets: written("0 9\n")},
+		"unknown member":        {Coalitions: written("9\n")},
+		"nobody left":           {Coalitions: written("0 1 2 3\n")},
+		"no coalition":          {Coalitions: written("\n")},
+		"folder":                {Secrets: t.TempDir()},
+	} {
+		var argument *fault.Argument
+		if _, err := s.On(n); !errors.As(err, &argument) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	privacy := &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}
+	for name, change := range map[string]func(p *plan.Problem, o *plan.Options){
+		"objective":   func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Worst },
+		"per node":    func(_ *plan.Problem, o *plan.Options) { o.PerNode = true },
+		"groups":      func(_ *plan.Problem, o *plan.Options) { o.Groups = 2 },
+		"bins":        func(_ *plan.Problem, o *plan.Options) { o.Sampling, o.Privacy = participation.Bins, privacy },
+		"start":       func(_ *plan.Problem, o *plan.Options) { o.Start = mat.NewSymDense(4, nil) },
+		"estimate":    func(p *plan.Problem, _ *plan.Options) { p.Gram.Method = plan.GramLanczos },
+		"prefix":      func(p *plan.Problem, _ *plan.Options) { p.Workload.Kind, p.Network = workload.Prefix, nil },
+		"missed":      func(p *plan.Problem, _ *plan.Options) { p.Workload.MissedSteps = 0.1 },
+		"failures":    func(p *plan.Problem, _ *plan.Options) { p.Workload.NodeFailures = 0.1 },
+		"many steps":  func(p *plan.Problem, _ *plan.Options) { p.Schema = must(participation.NewCyclic(5000, 1, 5000)) },
+		"overlap":     func(p *plan.Problem, _ *plan.Options) { p.Schema = must(participation.NewCyclic(5, 2, 2)) },
+		"not its own": func(p *plan.Problem, _ *plan.Options) { p.Network = networkOf(t, "path:3") },
+		"not on any":  func(p *plan.Problem, _ *plan.Options) { p.Sharing = &plan.Sharing{} },
+	} {
+		p, o := sharedOn(t, n, 2, 2, plan.Sharing{}), plan.Options{}
+		change(&p, &o)
+		var argument *fault.Argument
+		if err := p.Check(o); !errors.As(err, &argument) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
