@@ -24,6 +24,7 @@
 //
 //	cmd/mafalda         a command a file: flags, one call of a library, a table, JSON or a picture
 //	internal/cli        what commands share: errors and exit codes, numbers, tables, progress, groups of flags
+//	internal/report     one HTML file of results, to look at and to pass on
 //	internal/figures    a constructor a picture: a result in, a drawing out
 //	plan                the pipeline: Problem, Solve, Solution, Export, Verify; what it needs, before any work
 //	benchmarks          suites, baselines, comparisons

@@ -32,6 +32,15 @@ func layoutOf(g *graph.Graph) []position {
 	return at
 }
 
+// Layout returns places for the nodes of a graph, from 0 to 1, such that distances are like those of the shortest paths.
+// The same graph has always the same.
+func Layout(g *graph.Graph) (x, y []float64) {
+	for _, p := range layoutOf(g) {
+		x, y = append(x, p.x), append(y, p.y)
+	}
+	return x, y
+}
+
 // distances returns the lengths of the shortest paths, and of none that of the longest and two more.
 func distances(g *graph.Graph) *mat.SymDense {
 	n, longest := g.Nodes(), 1

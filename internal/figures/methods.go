@@ -46,3 +46,7 @@ func colours(curves []Curve) []int {
 	}
 	return at
 }
+
+// MethodColour returns the place of a method's colour, for others who draw; it has none if it is not known. Colours are
+// those of Okabe & Ito: blue, vermilion, green, purple, orange, sky blue, black.
+func MethodColour(name string) (index int, known bool) { return methodColour(name) }

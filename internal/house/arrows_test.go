@@ -11,6 +11,7 @@ import (
 var rooms = [][]string{
 	{"cmd/mafalda", "examples"},
 	{"internal/cli"},
+	{"internal/report"},
 	{"internal/figures"},
 	{"plan"},
 	{"benchmarks"},

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"math"
+	"strconv"
+
+	"mafalda/internal/rounding"
+)
+
+// up prints what costs or leaks, never less than it is: five digits, or all before the point.
+func up(v float64) string {
+	digits := 5
+	if a := math.Abs(v); a >= 1e5 && a < 1e9 {
+		digits = 9
+	}
+	return short(rounding.Up(v, digits), digits)
+}
+
+// upExactly prints a number beside a bound that it may nearly reach.
+func upExactly(v float64) string { return short(rounding.Up(v, 10), 10) }
+
+// down prints a lower bound, never more than it is.
+func down(v float64) string { return short(rounding.Down(v, 10), 10) }
+
+// short writes a number of so many digits, without an exponent where that is short.
+func short(v float64, digits int) string {
+	if a := math.Abs(v); v-v != 0 || a != 0 && (a < 1e-4 || a >= 1e9) {
+		return plain(v)
+	}
+	if a := math.Abs(v); a >= 1e5 && digits == 9 { // whole numbers, from above
+		return strconv.FormatFloat(math.Ceil(v), 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// plain prints what guarantees nothing, or what a user gave.
+func plain(v float64) string {
+	if math.IsInf(v, 1) {
+		return "infinite"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// near prints what guarantees nothing to the nearest.
+func near(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
+
+// upText is up of a number in a table's file; the text itself if it is none.
+func upText(text string) string { return textBy(text, up) }
+
+func nearText(text string) string { return textBy(text, near) }
+
+func textBy(text string, print func(float64) string) string {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return text
+	}
+	return print(v)
+}
+
+// upOr prints a number that may not be there.
+func upOr(v *float64, none string) string {
+	if v == nil {
+		return none
+	}
+	return up(*v)
+}
+
+// upBy is a number rounded up to four digits, for data; -1 stands for infinite.
+func upBy(v *float64) float64 {
+	if v == nil || *v-*v != 0 {
+		return -1
+	}
+	return rounding.Up(*v, 4)
+}
+
+// countOf is a number of things.
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
