@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/study"
 	"mafalda/participation"
+	"mafalda/secrets"
 	"mafalda/strategy"
 )
 
@@ -125,5 +127,38 @@ func TestDescribeSchema(t *testing.T) {
 	DescribeSchema("other.txt", list).AddTo(&there, 4)
 	if !slices.Equal(here, there) {
 		t.Errorf("the name of a file is an input: %v, %v", here, there)
+	}
+}
+
+// Noise that nodes share goes to the nodes of the same labels, whatever their order, and to those of no other network.
+func TestSharedOn(t *testing.T) {
+	n := line(t, "a", "b", "c")
+	shared, err := NewSharedNoise(n.Graph.Labels(), &secrets.Noise{Own: []float64{1, 2, 3}, Pairs: []secrets.Shared{
+		{Pair: secrets.Pair{U: 0, V: 1}, Deviation: 4}, {Pair: secrets.Pair{U: 1, V: 2}, Deviation: 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := shared.Files(n.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := spaceManifest()
+	m.Graph = &n.Origin
+	m.Space.Coalitions, m.Space.Worst.Victim = Coalitions{Size: 1}, "c"
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := WriteDir(dir, m, append(files, goodFiles...), WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e := intact(t, dir)
+	on, err := e.SharedOn(line(t, "c", "b", "a"))
+	want := &secrets.Noise{Own: []float64{3, 2, 1}, Pairs: []secrets.Shared{{Pair: secrets.Pair{U: 0, V: 1}, Deviation: 5},
+		{Pair: secrets.Pair{U: 1, V: 2}, Deviation: 4}}}
+	if err != nil || !reflect.DeepEqual(on, want) {
+		t.Errorf("%+v, %v", on, err)
+	}
+	for _, labels := range [][]string{{"a", "c", "b"}, {"a", "b"}, {"a", "b", "d"}} {
+		if _, err := e.SharedOn(line(t, labels...)); !errors.Is(err, ErrOtherNetwork) {
+			t.Errorf("on %v: %v", labels, err)
+		}
 	}
 }

@@ -68,7 +68,10 @@ func (i *Issuer) Row(t int) ([]float64, error) {
 	case d.err != nil:
 		return nil, d.err
 	case p.Again && t == p.Issued-1:
-		return d.row, d.check() // nobody else has come to have this state
+		if err := d.check(); err != nil { // somebody else may have this state now
+			return nil, err
+		}
+		return d.row, nil
 	case t != p.Issued:
 		return nil, i.order(t)
 	}
@@ -78,7 +81,10 @@ func (i *Issuer) Row(t int) ([]float64, error) {
 	}
 	p = p.advanced(1)
 	p.Again, p.Carried = true, carried
-	return d.row, d.note(p)
+	if err := d.note(p); err != nil {
+		return nil, err
+	}
+	return d.row, nil
 }
 
 // Unsent declares that not a byte of the message of step t has left, nor ever will: its row is added to the next one

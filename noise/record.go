@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"mafalda/internal/files"
 )
@@ -58,12 +59,15 @@ const (
 var errInUse = errors.New("in use by another process")
 
 // newRecord makes the file at path, which must not exist, and locks it. It has another name until it is whole, so that a
-// crash leaves a record or none.
+// crash leaves a record or none, on systems where open files can be renamed.
 func newRecord(path string, head any, at place) (*record, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
 	}
-	temporary := filepath.Join(filepath.Dir(path), ".mafalda-"+rand.Text()[:12])
+	temporary := path
+	if runtime.GOOS != "windows" {
+		temporary = filepath.Join(filepath.Dir(path), ".mafalda-"+rand.Text()[:12])
+	}
 	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -71,6 +75,9 @@ func newRecord(path string, head any, at place) (*record, error) {
 	r, err := initialized(path, f, head, at)
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(temporary))
+	}
+	if temporary == path {
+		return r, nil
 	}
 	if err := giveName(temporary, path); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(temporary))

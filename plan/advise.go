@@ -101,8 +101,9 @@ func CheckAdvice(p Problem, o Options) error {
 		return fault.New("Dim", nil, "[Dim] is needed: how many parameters has the model?")
 	case o.Class != nil || o.Sampling != participation.InTurn:
 		return fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
-	case p.Objective != Mean || o.split():
-		return fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes")
+	case p.Objective != Mean || o.split() || p.Sharing != nil:
+		return fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose noise they "+
+			"do not share")
 	case p.Schema.Steps() > factorize.LongSteps:
 		return fault.New("Steps", p.Schema.Steps(), "must be at most %d", factorize.LongSteps)
 	}

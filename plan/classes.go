@@ -45,7 +45,7 @@ type classSearch struct {
 	progress  func(phase string, fraction float64)
 
 	found []Fitting     // in the order of the search
-	bands *mat.SymDense // X of the last bands, whose zeros are those of more bands, too
+	bands *mat.SymDense // where patterns do not overlap: X of the last bands, whose zeros are those of more bands, too
 }
 
 // least returns the least loss so far of strategies that keep no more numbers; +Inf before there is one.
@@ -157,13 +157,16 @@ func (s *classSearch) bandsOf(ctx context.Context, w int) error {
 	if s.interrupted(ctx) {
 		return nil
 	}
-	best := s.least(w - 1)
+	best, partition := s.least(w-1), participation.IsPartition(s.schema)
 	searching, stop := context.WithCancel(ctx)
 	defer stop()
 	bound := 0.0
 	c := factorize.Banded{Bandwidth: w}
 	r, err := c.Optimize(searching, s.objective, s.schema, factorize.Options{Gap: s.gap, Start: s.bands,
 		Progress: func(it factorize.Iteration) {
+			if !partition {
+				return // what the search bounds is not the class under the schema
+			}
 			if bound = math.Max(bound, it.LowerBound); bound >= best {
 				stop()
 			}
@@ -171,7 +174,9 @@ func (s *classSearch) bandsOf(ctx context.Context, w int) error {
 	if err != nil {
 		return fmt.Errorf("optimizing the strategy of %s: %w", ClassText(c), err)
 	}
-	s.bands = strategy.GramOf(r.Strategy)
+	if partition {
+		s.bands = strategy.GramOf(r.Strategy)
+	}
 	if bound = math.Max(bound, r.ClassBound); bound >= best {
 		return nil
 	}

@@ -16,6 +16,8 @@
 //	          a relaxation of the schema, whose bound holds for the schema
 //	class     the best strategy of another class, if one is asked for, measured against the optimum
 //	split     strategies of single nodes or of groups, if they are asked for
+//	sharing   where nodes share noise, in the place of all that: noise between nodes and a strategy of the class, each the
+//	          best for the other (package factorize/spacetime)
 //	bands     with Sampling Poisson in their place: the number of bands of least error at the (ε, δ), its strategy;
 //	          with Bins: strategies without negative entries, and the best that is found for the accountant
 //	others    DP-D-SGD, AntiPGD and D-MF on the same workload (package benchmarks)

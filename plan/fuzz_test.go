@@ -34,7 +34,8 @@ func FuzzCheckpoint(f *testing.F) {
 		switch {
 		case err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path)):
 			t.Fatalf("%q: error %q", text, err)
-		case err == nil && (len(x) != 4 || header.Iterations < 0 || header.Round < 0 || header.Mu < 0 || strings.HasSuffix(text, "x")):
+		case err == nil && (len(x) != 4 || header.Iterations < 0 || header.Round < 0 || header.Mu < 0 ||
+			strings.HasSuffix(text, "x")):
 			t.Fatalf("%q: %d iterations, %v", text, header.Iterations, x)
 		}
 	})

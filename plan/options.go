@@ -39,11 +39,11 @@ type Options struct {
 	Progress   func(Event)   // if not nil, sees how far Solve is, one call at a time
 }
 
-// Event is what Progress sees: how far a phase is, an iteration of the search for the dense optimum, or a note.
+// Event is what Progress sees: how far a phase is, an iteration of a search, or a note.
 type Event struct {
 	Phase     string               // what is being computed
 	Fraction  float64              // of the phase that is done, from 0 to 1
-	Iteration *factorize.Iteration // of the search, valid during the call; nil in other phases
+	Iteration *factorize.Iteration // of the search, or of a half of one for shared noise (without X), valid during the call; nil in other phases
 	Note      string               // a sentence for the user, and then nothing else
 	Warning   bool                 // the note is about something that went wrong, but not with the result
 }

@@ -19,7 +19,8 @@ func (s *solver) long(ctx context.Context) error {
 	s.show(class.Name()+" strategy", 0)
 	objective := factorize.Long(responses)
 	s.many = objective
-	if s.OfClass, err = class.Optimize(ctx, objective, s.schema(), factorize.Options{}); err != nil {
+	if s.OfClass, err = class.Optimize(ctx, objective, s.schema(), factorize.Options{
+		Progress: func(it factorize.Iteration) { s.show(class.Name()+" strategy", s.classFraction(it)) }}); err != nil {
 		return fmt.Errorf("optimizing the %s strategy: %w", class.Name(), err)
 	}
 	if sketch != nil {

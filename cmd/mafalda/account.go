@@ -63,6 +63,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
 			"labels with commas in quotes, as in CSV")
+	cli.CompleteGraphLabels(cmd, "attacker", &f.network)
 	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")

@@ -113,8 +113,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	command := func(c plan.Choice) string { return cli.OptimizeCommand(cmd, f.ownFlags(), c) }
-	return f.finish(cmd.OutOrStdout(), a, cli.AdviceResultOf(a, command))
+	return f.finish(cmd.OutOrStdout(), a, cli.AdviceResultOf(cmd, f.ownFlags(), a))
 }
 
 func (f *adviseFlags) checkFolder() error {

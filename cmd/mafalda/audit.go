@@ -61,6 +61,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node; where nodes share noise, the one of whom most is learned)")
+	cli.CompleteGraphLabels(cmd, "attacker", &f.network)
+	cli.CompleteGraphLabels(cmd, "victim", &f.network)
 	f.runs = 4000
 	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --sampling: 50000)")
 	f.auditSeed = 1

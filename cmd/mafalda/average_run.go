@@ -19,6 +19,9 @@ import (
 	"mafalda/protocols/ppac"
 )
 
+// averageName is that of the result in a folder.
+const averageName = "average.json"
+
 // averaged is what came of a protocol, ready to be shown.
 type averaged struct {
 	data    any // for JSON

@@ -29,6 +29,7 @@ type nodeFlags struct {
 func (f *nodeFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
+	cli.CompleteLabels(cmd, "node")
 	fl.Var((*cli.WholeNumber)(&f.dim), "dim", "parameters of the model (required)")
 	fl.Var((*cli.SeedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
 	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")

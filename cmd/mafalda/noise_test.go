@@ -170,16 +170,13 @@ func TestBadNoise(t *testing.T) {
 	}
 }
 
-// The Python module makes the same bytes, for every class of strategies, where there is a Python with NumPy. Without one the golden
+// The Python package makes the same bytes, for every class of strategies, where there is a Python with NumPy. Without one the golden
 // numbers in package noise, which it made, stand for it.
 func TestPythonNoise(t *testing.T) {
 	t.Parallel()
-	module, err := filepath.Abs(filepath.Join("..", "..", "examples", "pytorch", "mafalda_noise.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := filepath.Join("..", "..", "python", "mafalda", "generator.py")
 	if text, err := os.ReadFile(module); err != nil || !bytes.Contains(text, []byte("def chacha8")) {
-		t.Fatalf("the module is not there: %v", err)
+		t.Fatalf("the package is not there: %v", err)
 	}
 	if err := exec.Command("python3", "-c", "import numpy").Run(); err != nil {
 		t.Logf("no Python with NumPy here: %v", err)

@@ -128,6 +128,7 @@ func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
 	cli.CompleteWith(cmd, "format", export.Formats())
+	cli.InGroup(cmd, "Output", "output", "format", "no-dense", "force", "keep-partial", "json", "quiet", "verbose")
 }
 
 // problem returns what the flags ask for, but for the network.
@@ -237,6 +238,7 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
 	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
 	cli.CompleteWith(cmd, "strategy", names)
+	cli.InGroup(cmd, "Strategy", "strategy", "bandwidth", "buffers", "scale-columns")
 }
 
 // given reports whether a flag says anything of the class.

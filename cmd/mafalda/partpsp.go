@@ -16,6 +16,9 @@ import (
 	"mafalda/simulate"
 )
 
+// partName is that of the result in a folder.
+const partName = "partpsp.json"
+
 type partFlags struct {
 	o                  simulate.PartPSPOptions
 	estimate           string

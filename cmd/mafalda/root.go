@@ -2,20 +2,26 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
-
-	"mafalda/internal/cli"
+	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"mafalda/internal/cli"
+	"mafalda/internal/version"
 )
 
 func newRootCmd() *cobra.Command {
+	var asked bool
 	root := &cobra.Command{
 		Use:   "mafalda",
 		Short: "Optimal noise correlations for differentially private decentralized learning",
 		Long: `mafalda computes how the nodes of a network should correlate their privacy noise over time, proves how close to
 optimal the result is, and exports it for the nodes to load. Whole numbers may be written 1e6.`,
-		Example: `  mafalda optimize --graph florentine --T 380 -o out
+		Example: `  mafalda advise --graph florentine --T 380 --epsilon 2 --delta 1e-6 --dim 1e6
+  mafalda optimize --graph florentine --T 380 -o out
   mafalda verify out
   mafalda graph barabasi:1000,3
   mafalda epsilon --mu 1 --delta 1e-6`,
@@ -23,18 +29,42 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		SilenceErrors: true,
 		Args:          cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked {
+				return printVersion(cmd.OutOrStdout(), false)
+			}
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(), newBenchSelfCmd(), newPlotCmd(),
-		newReportCmd(),
-		newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(), newSimulateCmd(), newAverageCmd(), newPartPSPCmd(),
-		newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(),
-		newVersionCmd())
+	root.Flags().BoolVar(&asked, "version", false, "print the version")
+	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(),
+		newBenchSelfCmd(), newPlotCmd(), newReportCmd(), newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(),
+		newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(), newVersionCmd())
 	return root
 }
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return cli.Run(ctx, newRootCmd(), args, stdout, stderr)
+}
+
+func newVersionCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  mafalda version --json",
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd.OutOrStdout(), asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func printVersion(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(map[string]string{"version": version.String(), "go": runtime.Version(),
+			"platform": runtime.GOOS + "/" + runtime.GOARCH})
+	}
+	_, err := fmt.Fprintf(w, "mafalda %s (%s, %s/%s)\n", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }

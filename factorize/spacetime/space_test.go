@@ -26,11 +26,10 @@ func space(t testing.TB, k *mat.SymDense, s Setting, o SpaceOptions) *SpaceResul
 // soft is log(costᵀx) plus a soft maximum of log [M_A⁻¹]_vv, as a function of log x, with derivatives by differences: the
 // slow way to a least loss, which needs nothing of what the fast one does.
 type soft struct {
-	d        *design
-	s        Setting
-	sharp    float64
-	at       []float64
-	position []float64
+	d     *design
+	s     Setting
+	sharp float64
+	at    []float64
 }
 
 func (f *soft) Value(l []float64) float64 {

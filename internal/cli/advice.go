@@ -55,8 +55,8 @@ type AdviceRow struct {
 	Command        string  `json:"command"`
 }
 
-// AdviceResultOf returns the result of advice. command returns what computes and exports a choice.
-func AdviceResultOf(a *plan.Advice, command func(plan.Choice) string) *AdviceResult {
+// AdviceResultOf returns the result of advice that a command gives, whose own flags optimize does not have.
+func AdviceResultOf(cmd *cobra.Command, own []string, a *plan.Advice) *AdviceResult {
 	p, w := a.Problem, a.Options.Privacy
 	r := &AdviceResult{Version: version.String(), Workload: p.Workload.String(), Steps: p.Schema.Steps(),
 		Participations: p.Schema.Participations(), Separation: p.Schema.Separation(), Epsilon: w.Epsilon, Delta: w.Delta,
@@ -68,13 +68,13 @@ func AdviceResultOf(a *plan.Advice, command func(plan.Choice) string) *AdviceRes
 		r.MemoryBytes = a.Budget.Memory
 	}
 	if a.NoPoisson != nil {
-		r.NoPoisson = a.NoPoisson.Error()
+		r.NoPoisson = strings.ReplaceAll(hinted(cmd, a.NoPoisson), "Sampling poisson", "Poisson sampling")
 	}
 	row := func(c plan.Choice) AdviceRow {
 		of := AdviceRow{Sampling: c.Sampling.String(), Class: c.Class.Name(), Bandwidth: c.Class.Parameters().Bandwidth,
 			Buffers: c.Class.Parameters().Buffers, MemoryFloats: c.Cost.Floats, MemoryBytes: a.Budget.Bytes(c.Cost.Floats),
 			FlopsPerStep: c.Cost.Flops, NoiseStd: c.NoiseStd, SquaredError: c.SquaredError, ErrorAtPrivacy: c.ErrorAtPrivacy,
-			Front: c.Front, Command: command(c)}
+			Front: c.Front, Command: optimizeCommand(cmd, own, c)}
 		if a.Optimum > 0 {
 			of.Ratio = c.ErrorAtPrivacy / a.Optimum
 		}
@@ -190,9 +190,9 @@ func className(c AdviceRow) string {
 	return c.Class
 }
 
-// OptimizeCommand returns the command line that computes and exports a choice: the flags of cmd that are given, but for
+// optimizeCommand returns the command line that computes and exports a choice: the flags of cmd that are given, but for
 // those of its own.
-func OptimizeCommand(cmd *cobra.Command, own []string, c plan.Choice) string {
+func optimizeCommand(cmd *cobra.Command, own []string, c plan.Choice) string {
 	words := []string{cmd.Root().Name(), "optimize"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {

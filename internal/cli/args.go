@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,10 +30,24 @@ func flagText(err error) string {
 
 // NoArgs is cobra's, with an error of usage.
 func NoArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	if cmd.HasAvailableSubCommands() {
+		return Usagef("unknown command %q%s (see '%s --help')", args[0], didYouMean(args[0], commandNames(cmd)),
+			cmd.CommandPath())
+	}
+	return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
+}
+
+func commandNames(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 func ExactArgs(n int, what string) cobra.PositionalArgs {
@@ -41,10 +59,81 @@ func ExactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// CompleteWith offers fixed words for the value of a flag.
+// CompleteWith offers fixed words for the value of a flag, and remembers them for valueMeant.
 func CompleteWith(cmd *cobra.Command, flag string, words []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	completeWith(cmd, flag, words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// CompleteWithFiles is CompleteWith for a flag that may also name a file.
+func CompleteWithFiles(cmd *cobra.Command, flag string, words []string) {
+	completeWith(cmd, flag, words, cobra.ShellCompDirectiveDefault)
+}
+
+func completeWith(cmd *cobra.Command, flag string, words []string, files cobra.ShellCompDirective) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, files))
+	if err == nil {
+		err = cmd.Flags().SetAnnotation(flag, wordsAnnotation, words)
+	}
 	if err != nil {
 		panic(err) // a flag that does not exist
 	}
+}
+
+// CompleteLabels offers the labels of the nodes of an export, the command's first argument, for the value of a flag.
+func CompleteLabels(cmd *cobra.Command, flag string) {
+	labels := func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return exportedLabels(args[0], start), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, labels); err != nil {
+		panic(err) // a flag that does not exist
+	}
+}
+
+// CompleteGraphLabels offers the labels of the nodes of a graph, for the value of a flag: of a file that --graph names,
+// or of a built-in graph.
+func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags) {
+	labels := func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		n, err := network.Load()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return beginning(n.Graph.Labels(), start), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, labels); err != nil {
+		panic(err) // a flag that does not exist
+	}
+}
+
+// exportedLabels returns those of the nodes of an export that begin like this; none of what is no export.
+func exportedLabels(dir, start string) []string {
+	f, err := os.Open(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(lines) == 0 {
+		return nil
+	}
+	at := slices.Index(lines[0], "label")
+	var labels []string
+	for _, line := range lines[1:] {
+		if at >= 0 {
+			labels = append(labels, line[at])
+		}
+	}
+	return beginning(labels, start)
+}
+
+func beginning(labels []string, start string) []string {
+	var fit []string
+	for _, l := range labels {
+		if strings.HasPrefix(l, start) {
+			fit = append(fit, l)
+		}
+	}
+	return fit
 }

@@ -43,10 +43,14 @@ var ErrInterrupted = errors.New("interrupted")
 // Run runs a program's root command and returns the exit code. Errors go to stderr as one line.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if _, rest, _ := root.Find(args); cmd.HasAvailableSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			return NoArgs(cmd, rest) // a flag of a command that there is not
+		}
 		return Usagef("%s%s (see '%s --help')", flagText(err), flagMeant(cmd, err), cmd.CommandPath())
 	})
 	var profiles profiling
 	profiles.bind(root)
+	wrapHelp(root, stdout)
 	root.SetArgs(args)
 	out := &CheckedWriter{W: stdout}
 	root.SetOut(out)
@@ -62,7 +66,11 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if errors.Is(err, context.Canceled) && !errors.Is(err, ErrInterrupted) {
 		err = ErrInterrupted // who has something to say of what is kept has said it
 	}
-	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(hinted(cmd, err), "\n", "; "))
+	text := hinted(cmd, err)
+	if ofUsage(err) {
+		text += valueMeant(cmd, text)
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(text, "\n", "; "))
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted

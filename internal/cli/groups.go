@@ -3,11 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 const groupAnnotation = "mafalda_group"
@@ -20,11 +22,34 @@ func InGroup(cmd *cobra.Command, heading string, flags ...string) {
 			panic(err) // a flag that does not exist
 		}
 	}
-	cmd.SetUsageFunc(groupedUsage)
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, 0) })
+}
+
+// wrapHelp makes help list flags by their groups, and wraps them at the width of the terminal that it goes to.
+func wrapHelp(cmd *cobra.Command, to io.Writer) {
+	width := 0 // not wrapped
+	if f, ok := to.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+			width = max(w, leastWidth)
+		}
+	}
+	groupUsage(cmd, width)
+}
+
+// leastWidth is that of terminals in which wrapped help can be read.
+const leastWidth = 60
+
+func groupUsage(cmd *cobra.Command, width int) {
+	if !cmd.HasSubCommands() {
+		cmd.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, width) })
+	}
+	for _, sub := range cmd.Commands() {
+		groupUsage(sub, width)
+	}
 }
 
 // groupedUsage writes what cobra would, of a command without further ones, but the flags by their groups.
-func groupedUsage(cmd *cobra.Command) error {
+func groupedUsage(cmd *cobra.Command, width int) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Usage:\n  %s\n", cmd.UseLine())
 	if cmd.HasExample() {
@@ -47,11 +72,11 @@ func groupedUsage(cmd *cobra.Command) error {
 	})
 	for _, heading := range order {
 		if set := groups[heading]; set != nil && set.HasAvailableFlags() {
-			fmt.Fprintf(&text, "\n%s:\n%s\n", heading, strings.TrimRight(set.FlagUsages(), "\n"))
+			fmt.Fprintf(&text, "\n%s:\n%s\n", heading, strings.TrimRight(set.FlagUsagesWrapped(width), "\n"))
 		}
 	}
 	if cmd.HasAvailableInheritedFlags() {
-		fmt.Fprintf(&text, "\nGlobal Flags:\n%s\n", strings.TrimRight(cmd.InheritedFlags().FlagUsages(), "\n"))
+		fmt.Fprintf(&text, "\nGlobal Flags:\n%s\n", strings.TrimRight(cmd.InheritedFlags().FlagUsagesWrapped(width), "\n"))
 	}
 	_, err := io.WriteString(cmd.OutOrStderr(), text.String())
 	return err

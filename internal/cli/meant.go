@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +23,25 @@ func flagMeant(cmd *cobra.Command, err error) string {
 		}
 	})
 	return didYouMean("--"+unknown.GetSpecifiedName(), names)
+}
+
+// wordsAnnotation holds the values that a flag may have.
+const wordsAnnotation = "mafalda_words"
+
+// valueMeant asks for the value that may have been meant, if the error is about one that a flag may not have.
+func valueMeant(cmd *cobra.Command, text string) (question string) {
+	if cmd == nil || strings.Contains(text, "did you mean") {
+		return ""
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		words, value := f.Annotations[wordsAnnotation], f.Value.String()
+		switch {
+		case question != "" || len(words) == 0 || slices.Contains(words, value):
+		case strings.Contains(text, strconv.Quote(value)) || strings.Contains(text, "--"+f.Name+" "+value):
+			question = didYouMean(value, words)
+		}
+	})
+	return question
 }
 
 // didYouMean returns a question for the nearest of the names, with a semicolon before it, if one is near.

@@ -28,6 +28,8 @@ type NetworkFlags struct {
 // GossipGiven reports whether --gossip is on the command line.
 func (f *NetworkFlags) GossipGiven() bool { return f.cmd != nil && f.cmd.Flags().Changed("gossip") }
 
+const graphGroup = "Network"
+
 // BindGossip binds the flags that say how nodes average: --gossip, --gossip-matrix, --directed, --strict and --seed.
 func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 	f.cmd = cmd
@@ -37,11 +39,13 @@ func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
 	cmd.Flags().Var((*SeedNumber)(&f.Seed), "seed", "seed of random graphs and random estimates")
 	CompleteWith(cmd, "gossip", graph.Schemes())
+	InGroup(cmd, graphGroup, "gossip", "gossip-matrix", "directed", "strict", "seed")
 }
 
 // BindGraph binds --graph.
 func (f *NetworkFlags) BindGraph(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.Source, "graph", "g", "", "graph: a file (edge list, .mtx, .npy; .gz too) or "+strings.Join(graph.BuiltinForms(), " "))
+	InGroup(cmd, graphGroup, "graph")
 	err := cmd.RegisterFlagCompletionFunc("graph", CompleteGraph)
 	if err != nil {
 		panic(err)

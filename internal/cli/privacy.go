@@ -25,6 +25,7 @@ func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
 	CompleteWith(cmd, "adjacency", accounting.Adjacencies())
+	InGroup(cmd, "Privacy", "mu", "epsilon", "delta", "clip", "adjacency")
 }
 
 // wanted reports whether noise is to be calibrated.

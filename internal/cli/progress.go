@@ -58,12 +58,12 @@ func (p *Progress) Show(fraction float64, description string) {
 // ShowAt moves the bar to so many of all, and says what p.at says.
 func (p *Progress) ShowAt(done, total int) { p.Show(float64(done)/float64(max(total, 1)), p.At) }
 
-// Clear takes the bar away, for another phase or for the result.
+// Clear takes the bar away, for another phase or for the result. The two seconds are those of the whole work.
 func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
-	p.bar, p.furthest, p.since = nil, 0, time.Now()
+	p.bar, p.furthest = nil, 0
 }

@@ -19,6 +19,8 @@ type SchemaFlags struct {
 	Steps, participations, separation int
 }
 
+const schemaGroup = "Who takes part when"
+
 var schemaNames = []string{"cyclic", "min-sep", "single"}
 
 func (f *SchemaFlags) Bind(cmd *cobra.Command) {
@@ -29,7 +31,8 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	fl.VarP((*WholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
 	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
 		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
-	CompleteWith(cmd, "schema", schemaNames)
+	CompleteWithFiles(cmd, "schema", schemaNames)
+	InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema")
 }
 
 // BindEvery is Bind for ChooseEvery.

@@ -74,7 +74,7 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.Var((*WholeNumber)(&f.testRows), "test-rows",
 		"test records that losses are of while training; all of them at the end (0: always all)")
 	CompleteWith(cmd, "task", simulate.TaskNames())
-	CompleteWith(cmd, "methods", simulate.MethodNames())
+	CompleteWithFiles(cmd, "methods", simulate.MethodNames())
 	CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 	CompleteWith(cmd, "sampling", participation.Schemes())
 }

@@ -1,7 +1,0 @@
-package main
-
-// The names of results in folders.
-const (
-	averageName = "average.json"
-	partName    = "partpsp.json"
-)

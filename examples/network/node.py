@@ -1,0 +1,100 @@
+"""One node, in numpy: softmax regression. Started by run.py; node_torch.py is the same with torch."""
+
+import json
+import os
+import pathlib
+import resource
+import sys
+import time
+
+import numpy as np
+
+import data
+import mafalda
+from mafalda.simulated import SimulatedNoise
+from peers import Peers
+
+
+def clipped_sum(theta, x, y, clip):
+    """Σ of the records' gradients of the cross-entropy, each clipped: (p - 1_y)⊗x has the norm of p - 1_y times that of x."""
+    scores = x @ theta
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(len(y)), y] -= 1
+    norms = np.linalg.norm(p, axis=1) * np.linalg.norm(x, axis=1) * (1 + 1e-5)
+    return x.T @ (p * np.minimum(1, clip / np.maximum(norms, 1e-30))[:, None])
+
+
+def with_constant(x):
+    return np.hstack([x, np.ones((len(x), 1), np.float32)])
+
+
+def train(plan, node, x, y, work, addresses, rate, options, private=True):
+    """The user's code: a private training loop with gossip. Returns the model, and the peers for what they counted."""
+    sampler = plan.sampler(len(x), node=node, state=work / "batches")
+    shape = (x.shape[1], data.CLASSES)
+    noise = (
+        plan.noise(node, shape[0] * shape[1], state=work / "noise")
+        if private
+        else Silent(plan, node, shape[0] * shape[1])
+    )
+    with noise, Peers(plan, node, addresses, work / "outbox", noise, **options) as peers:
+        theta = peers.restore(np.zeros(shape[0] * shape[1], np.float32))
+        for step in peers.steps():
+            if not peers.misses(step):
+                batch = sampler.batch(step)
+                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.clip).ravel() + noise.row(
+                    step, dtype=np.float32
+                )
+                theta = theta - np.float32(rate / sampler.expected) * total
+            theta = plan.mix(theta, peers.exchange(step, theta))
+    return theta, peers
+
+
+class Silent(SimulatedNoise):
+    """No noise at all, to compare with."""
+
+    def __init__(self, plan, node, dim):
+        super().__init__(plan, node, dim, 1.0, 0)
+
+    def row(self, step=None, dtype=np.float32):
+        super().row(step)
+        return np.zeros(self.dim, dtype)
+
+
+def main(settings, go):
+    plan, work = mafalda.load(settings["export"], sha256=settings["sha256"]), pathlib.Path(settings["work"])
+    node, digits = settings["node"], data.load(settings["data"])
+    x, y = data.shard(digits, plan.index(node), len(plan.nodes))
+    if settings["torch"]:
+        from node_torch import train as train_torch
+    while not os.path.exists(go):  # ready, for when another one crashes
+        time.sleep(0.01)
+    addresses = {label: tuple(address) for label, address in settings["addresses"].items()}
+    start = time.monotonic()
+    if settings["torch"]:
+        accuracy, loss, peers = train_torch(
+            plan, node, x, y, work, addresses, settings["rate"], settings["peers"], digits
+        )
+    else:
+        theta, peers = train(
+            plan, node, with_constant(x), y, work, addresses, settings["rate"], settings["peers"], settings["private"]
+        )
+        scores = with_constant(digits.test_x) @ theta.reshape(-1, data.CLASSES)
+        accuracy = float((scores.argmax(axis=1) == digits.test_y).mean())
+        scores -= scores.max(axis=1, keepdims=True)
+        loss = float(np.mean(np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(scores)), digits.test_y]))
+    seconds = time.monotonic() - start
+    result = {
+        "accuracy": accuracy,
+        "loss": loss,
+        "seconds": seconds,
+        "skipped": peers.skipped,
+        "missing": peers.missing,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    (work / "result.json").write_text(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main(json.loads(pathlib.Path(sys.argv[1]).read_text()), sys.argv[2])

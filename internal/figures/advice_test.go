@@ -1,0 +1,63 @@
+package figures
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"mafalda/accounting"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/strategy"
+)
+
+// The picture has both lines, the optimum, and memory as numbers and bytes; nothing in secret is no line.
+func TestAdviceFigure(t *testing.T) {
+	schema, err := participation.NewCyclic(16, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice := func(s participation.Scheme, floats int, e float64, front bool) plan.Choice {
+		return plan.Choice{Sampling: s, Cost: strategy.NodeCost{Floats: floats}, ErrorAtPrivacy: e, Front: front}
+	}
+	a := &plan.Advice{Problem: plan.Problem{Schema: schema}, Budget: plan.Budget{Dim: 1e6, Memory: math.Inf(1)}, Optimum: 50,
+		Options: plan.Options{Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}},
+		Choices: []plan.Choice{choice(participation.InTurn, 0, 200, true), choice(participation.InTurn, 3, 100, true),
+			choice(participation.InTurn, 4, 150, false), choice(participation.Poisson, 0, 40, true)}}
+	draw := func() string {
+		f, err := Advice(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var svg bytes.Buffer
+		if err := f.WriteAs(&svg, "a.svg"); err != nil {
+			t.Fatal(err)
+		}
+		return svg.String()
+	}
+	svg := draw()
+	for _, want := range []string{"in turn", "in secret (Poisson)", "dense optimum, in turn", "24 MB", "128 MB", "no network"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	a.Choices, a.Optimum = a.Choices[:3], 0
+	if svg := draw(); strings.Contains(svg, "Poisson") || strings.Contains(svg, "optimum") {
+		t.Error("a line of nothing")
+	}
+}
+
+// A front goes down in steps: it holds its error up to the memory of the next.
+func TestSteps(t *testing.T) {
+	var c Curve
+	c.step(1, 9)
+	c.step(4, 5)
+	c.step(8, 5)
+	want := [][2]float64{{1, 9}, {4, 9}, {4, 5}, {8, 5}}
+	for i, w := range want {
+		if len(c.X) != len(want) || c.X[i] != w[0] || c.Y[i] != w[1] {
+			t.Fatalf("%v, %v; want %v", c.X, c.Y, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+"""How batches are made, in the numbers of participation in Go (docs/sampling-samplers.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import secrets
+from typing import Protocol
+
+import numpy as np
+
+from .generator import label_bytes, uniform_bits
+
+FOR_GROUPS, FOR_POISSON, FOR_BINS = 0, 1, 2  # purposes of random numbers
+
+
+def new_key() -> bytes:
+    """A key from the operating system's random numbers: for one node and one training."""
+    return secrets.token_bytes(32)
+
+
+def seeded_key(seed: int, node: str) -> bytes:
+    """For simulations: everybody can make it."""
+    return hashlib.sha256(b"mafalda sampling seed 1" + seed.to_bytes(8, "little") + label_bytes(node)).digest()
+
+
+class Batches(Protocol):
+    """Who takes part in a step: always the same answer."""
+
+    records: int
+    expected: float
+
+    def of(self, step: int) -> np.ndarray:
+        """Numbers of records, ascending, int64."""
+
+
+class Turns:
+    """Record i is in batch i mod b, and step t uses batch t mod b.
+
+    Where a run is longer than k·b, records also have a window of k turns, (i div b) mod windows, out of which they rest.
+    """
+
+    def __init__(self, records: int, b: int, k: int, windows: int) -> None:
+        self.batches = b * windows
+        self.records, self.expected = records, records / self.batches
+        self._b, self._k, self._windows = b, k, windows
+
+    def of(self, step: int) -> np.ndarray:
+        window = step // self._b // self._k if self._windows > 1 else 0
+        return np.arange(step % self._b + self._b * window, self.records, self.batches)
+
+
+class Patterns:
+    """Record i takes part in the steps of pattern i mod P."""
+
+    def __init__(self, records: int, patterns: list[list[int]], steps: int) -> None:
+        self.records, self._patterns = records, [frozenset(p) for p in patterns]
+        self.expected = sum(len(p) for p in patterns) / len(patterns) * records / steps
+
+    def of(self, step: int) -> np.ndarray:
+        takes = np.array([step in p for p in self._patterns])
+        return np.flatnonzero(takes[np.arange(self.records) % len(takes)])
+
+
+class Poisson:
+    """Every record in one of w groups; step t takes each record of group t mod w with probability q."""
+
+    def __init__(self, records: int, groups: int, probability: float, key: bytes) -> None:
+        if not 0 < probability <= 1:
+            raise ValueError(f"a probability of {probability}")
+        self.records, self.expected, self._groups, self._key = records, records / groups * probability, groups, key
+        self._threshold = int(math.ldexp(probability, 64))  # rounded down: never above q
+        self._of = assign(key, FOR_GROUPS, records, groups)
+
+    def of(self, step: int) -> np.ndarray:
+        mine = self._of == step % self._groups
+        if self._threshold < 1 << 64:
+            up = [
+                bits < np.uint64(self._threshold) for bits in uniform_bits(self._key, FOR_POISSON, step, self.records)
+            ]
+            mine &= np.concatenate(up)
+        return np.flatnonzero(mine)
+
+
+class Bins:
+    """Every record in one of b bins; step t takes all of bin t mod b."""
+
+    def __init__(self, records: int, bins: int, key: bytes) -> None:
+        self.records, self.expected, self._bins = records, records / bins, bins
+        self._of = assign(key, FOR_BINS, records, bins)
+
+    def of(self, step: int) -> np.ndarray:
+        return np.flatnonzero(self._of == step % self._bins)
+
+
+def assign(key: bytes, purpose: int, records: int, m: int) -> np.ndarray:
+    """One of 0, …, m-1 for every record, independently and exactly uniformly: by rejection, int64."""
+    of = np.full(records, -1, dtype=np.int64)
+    attempt, left = 0, np.arange(records)
+    whole = np.uint64((1 << 64) // m * m - 1)  # numbers up to here are taken
+    while left.size:
+        numbers = np.concatenate(list(uniform_bits(key, purpose, attempt, int(left[-1]) + 1)))[left]
+        ok = numbers <= whole
+        of[left[ok]] = (numbers[ok] % np.uint64(m)).astype(np.int64)
+        attempt, left = attempt + 1, left[~ok]
+    return of

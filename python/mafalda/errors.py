@@ -1,0 +1,28 @@
+"""What can go wrong. All are ValueErrors with one line that says what to do."""
+
+
+class MafaldaError(ValueError):
+    """Everything that this package raises on its own."""
+
+
+class ExportError(MafaldaError):
+    """The export is damaged, tampered with, of another kind, or does not have what was asked for (a node, W, a noise level)."""
+
+
+class ParticipationError(MafaldaError):
+    """A record would take part too soon, too often, or in another way than the export is private for."""
+
+
+class StepError(MafaldaError):
+    """A row of noise was asked for in another step than its own, or a second time with another gradient."""
+
+
+class ServerError(MafaldaError):
+    """`mafalda noise serve` could not be started, went away, or answered with an error.
+
+    Attributes: code, the protocol's word for it (`token`, `range`, `io`, …), or "" if there was no answer.
+    """
+
+    def __init__(self, text: str, code: str = "") -> None:
+        super().__init__(text)
+        self.code = code

@@ -1,0 +1,82 @@
+"""C⁻¹Z row by row, for every class of strategies, in the order of operations that docs/noise.md gives (the same bits).
+
+A filter is a generator: it is sent row t of Z (float64, any shape) and answers with row t of C⁻¹Z. It keeps what later
+rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generator
+
+import numpy as np
+
+Filter = Generator[np.ndarray, np.ndarray, None]
+
+
+def start(strategy: dict[str, Any], steps: int, inverse: np.ndarray | None) -> Filter:
+    """The filter of a manifest's strategy; inverse is C⁻¹ (T×T), which dense strategies need."""
+    make = {"banded": _banded, "toeplitz": _toeplitz, "banded-inverse": _banded_inverse, "blt": _blt}
+    f = make[strategy["class"]](strategy, steps) if strategy["class"] in make else _dense(inverse, steps)
+    next(f)
+    return f
+
+
+def _dense(inverse: np.ndarray, steps: int) -> Filter:
+    past: list[np.ndarray] = []
+    row = np.zeros(0)
+    for t in range(steps):
+        z = yield row
+        row = inverse[t, t] * z
+        for s in range(t):
+            if inverse[t, s] != 0:
+                row = row + inverse[t, s] * past[s]
+        past.append(z)
+    yield row
+
+
+def _autoregression(diagonals: list[list[float]], steps: int) -> Filter:
+    past: list[np.ndarray] = []  # newest first
+    row = np.zeros(0)
+    for t in range(steps):
+        row = yield row
+        for j, earlier in enumerate(past):
+            row = row + -diagonals[j + 1][t - j - 1] * earlier
+        row = 1 / diagonals[0][t] * row
+        past = ([row] + past)[: len(diagonals) - 1]
+    yield row
+
+
+def _banded(s: dict[str, Any], steps: int) -> Filter:
+    return _autoregression(s["diagonals"], steps)
+
+
+def _toeplitz(s: dict[str, Any], steps: int) -> Filter:
+    columns = s.get("column_scales") or [1.0] * steps
+    return _autoregression(
+        [[c * columns[i] for i in range(steps - lag)] for lag, c in enumerate(s["coefficients"])], steps
+    )
+
+
+def _banded_inverse(s: dict[str, Any], steps: int) -> Filter:
+    past: list[np.ndarray] = []
+    r, row = s["coefficients"], np.zeros(0)
+    for _ in range(steps):
+        z = yield row
+        row = r[0] * z
+        for j, earlier in enumerate(past):
+            row = row + r[j + 1] * earlier
+        past = ([z] + past)[: len(r) - 1]
+    yield row
+
+
+def _blt(s: dict[str, Any], steps: int) -> Filter:
+    buffers: list[list[Any]] = [[0.0, 0.0] for _ in s["sections"]]
+    row = np.zeros(0)
+    for _ in range(steps):
+        row = 1 / s["scale"] * (yield row)
+        for (p, q, a, b), state in zip(s["sections"], buffers):
+            y = row + state[0]
+            state[0] = (p * y - a * row) + state[1]
+            state[1] = b * row - q * y
+            row = y
+    yield row

@@ -1,0 +1,121 @@
+"""The gossip matrix W: row i has the weights with which node i averages its own model and those of its neighbours."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from .errors import ExportError
+
+
+class Gossip:
+    """W of an export, from W.npy or W.mtx, read when it is first asked for; of several networks if they take turns."""
+
+    def __init__(self, directory: str, files: dict[str, str], nodes: int, turns: int) -> None:
+        self._directory, self._nodes, self._turns = directory, nodes, turns
+        self._name = next((name for name in ("W.npy", "W.mtx") if name in files), None)
+        self._dense: np.ndarray | None = None
+        self._rows: list[list[tuple[int, float]]] | None = None
+
+    def matrix(self) -> Any:
+        """W as a float64 ndarray, or, where the export has W.mtx, as a scipy.sparse.csr_matrix (needs scipy)."""
+        if self._file() == "W.npy":
+            return self._array() if self._turns > 1 else self._array()[0]
+        try:
+            from scipy.sparse import csr_matrix
+        except ImportError as e:
+            raise ImportError("W of this export is sparse: plan.W needs scipy (plan.neighbours does not)") from e
+        i, j, w = zip(*((i, j, w) for i, row in enumerate(self._entries()) for j, w in row))
+        return csr_matrix((w, (i, j)), shape=(self._nodes * self._turns,) * 2)
+
+    def row(self, i: int, step: int | None) -> dict[int, float]:
+        """The weights of node i in a step that are not 0, by index, its own among them."""
+        turn = self._turn(step)
+        if self._file() == "W.npy":
+            row = self._array()[turn, i]
+            return {int(j): float(row[j]) for j in np.flatnonzero(row)}
+        first = turn * self._nodes
+        return {j - first: w for j, w in self._entries()[first + i]}
+
+    def column(self, i: int, step: int | None) -> list[int]:
+        """The nodes that give node i a weight, in ascending order."""
+        turn = self._turn(step)
+        if self._file() == "W.npy":
+            return [int(j) for j in np.flatnonzero(self._array()[turn, :, i])]
+        first = turn * self._nodes
+        return [
+            j
+            for j, row in enumerate(self._entries()[first : first + self._nodes])
+            if any(k == first + i for k, _ in row)
+        ]
+
+    def _turn(self, step: int | None) -> int:
+        if self._turns == 1:
+            return 0
+        if step is None:
+            raise ExportError("the networks of this export take turns: say step=…")
+        return step % self._turns
+
+    def _file(self) -> str:
+        if self._name is None:
+            raise ExportError(
+                "the export has no W: it was made by an older version, without a network, for random neighbours, or is too large"
+            )
+        return self._name
+
+    def _array(self) -> np.ndarray:
+        if self._dense is None:
+            w = np.load(os.path.join(self._directory, "W.npy"), allow_pickle=False)
+            n, m = self._nodes, self._turns
+            if w.shape != ((m, n, n) if m > 1 else (n, n)) or w.dtype != np.float64:
+                raise ExportError(f"W.npy is a {w.shape} array of {w.dtype}, for {n} nodes")
+            w = w.reshape(m, n, n)
+            self._check(w.sum(axis=-1))
+            w.flags.writeable = False
+            self._dense = w
+        return self._dense
+
+    def _entries(self) -> list[list[tuple[int, float]]]:
+        if self._rows is None:
+            self._rows = read_mtx(os.path.join(self._directory, "W.mtx"), self._nodes * self._turns)
+            self._check(np.array([sum(w for _, w in row) for row in self._rows]))
+        return self._rows
+
+    def _check(self, sums: np.ndarray) -> None:
+        if not np.all(np.abs(sums - 1) <= 1e-9):
+            raise ExportError(f"the rows of {self._name} do not add up to 1")
+
+
+def read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
+    """The entries of a square MatrixMarket file of coordinates, by row."""
+    try:
+        return _read_mtx(path, size)
+    except ValueError as e:
+        if isinstance(e, ExportError):
+            raise
+        raise ExportError(f"{os.path.basename(path)}: {e}") from e
+
+
+def _read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
+    with open(path, encoding="ascii") as f:
+        head = f.readline().lower().split()
+        if head[:4] != ["%%matrixmarket", "matrix", "coordinate", "real"] or head[4:] not in (
+            ["general"],
+            ["symmetric"],
+        ):
+            raise ExportError(f"{os.path.basename(path)} starts with {' '.join(head)!r}")
+        line = f.readline()
+        while line.startswith("%"):
+            line = f.readline()
+        rows, columns, count = (int(word) for word in line.split())
+        if rows != size or columns != size:
+            raise ExportError(f"{os.path.basename(path)} is {rows}×{columns}, where {size} rows are needed")
+        entries: list[list[tuple[int, float]]] = [[] for _ in range(size)]
+        for _ in range(count):
+            i, j, w = f.readline().split()
+            entries[int(i) - 1].append((int(j) - 1, float(w)))
+            if head[4] == "symmetric" and i != j:
+                entries[int(j) - 1].append((int(i) - 1, float(w)))
+    return entries

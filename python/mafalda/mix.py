@@ -1,0 +1,93 @@
+"""The gossip step: a node's model becomes Σ W[u,v]·(model of v)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping
+
+import numpy as np
+
+from .errors import ExportError
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+
+def mix(
+    plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self"
+) -> Any:
+    """Averages a model with those received, by label.
+
+    model is a flat float array, of which the average is returned as a new one, or a torch module, whose parameters are
+    replaced in place (and which is returned). Those received are flat arrays of as many numbers (see flat), or of bytes of
+    them in the model's dtype.
+
+    missing says what happens with the weight of neighbours whose models did not come:
+        self    the node's own model has it: W keeps the sums of its columns where links fail in both directions, and noise goes
+                on cancelling between nodes
+        share   who is there shares it, in proportion (what --node-failures and --link-failures of mafalda optimize assume)
+        error   an ExportError
+    Models of nodes that are no neighbours are an ExportError: something is wired wrongly.
+    """
+    if missing not in ("share", "self", "error"):
+        raise ValueError(f"missing={missing!r}: self, share or error")
+    weights = plan.neighbours(node, step)
+    strangers = [label for label in received if label not in weights]
+    if strangers:
+        raise ExportError(f"a model of {strangers[0]!r} came, which is no neighbour of {node!r}")
+    lost = sum(w for label, w in weights.items() if label not in received)
+    if lost and missing == "error":
+        raise ExportError(f"no model came of {', '.join(repr(label) for label in weights if label not in received)}")
+    own = plan.weight(node, step)
+    if hasattr(model, "parameters"):
+        set_flat(model, _average(flat(model), received, weights, own, lost, missing))
+        return model
+    mine = np.asarray(model)
+    return _average(mine, received, weights, own, lost, missing)
+
+
+def _average(
+    mine: np.ndarray, received: Mapping[str, Any], weights: Mapping[str, float], own: float, lost: float, missing: str
+) -> np.ndarray:
+    total = (own + (lost if missing == "self" else 0)) * mine
+    for label, w in weights.items():
+        if label in received:
+            total = total + w * _as_flat(received[label], mine, label)
+    if missing == "share" and lost:
+        if not lost < 1:
+            return mine.copy()
+        total = total / (1 - lost)
+    return total.astype(mine.dtype, copy=False)
+
+
+def _as_flat(theirs: Any, mine: np.ndarray, label: str) -> np.ndarray:
+    theirs = (
+        np.frombuffer(theirs, dtype=mine.dtype)
+        if isinstance(theirs, (bytes, bytearray, memoryview))
+        else np.asarray(theirs)
+    )
+    if theirs.shape != mine.shape:
+        raise ExportError(f"the model of {label!r} has {theirs.size} numbers, this one {mine.size}")
+    return theirs
+
+
+def flat(model: Any) -> np.ndarray:
+    """The parameters of a torch module, one after the other, as a flat array on the CPU: what neighbours exchange."""
+    import torch
+
+    with torch.no_grad():
+        return torch.cat([p.detach().reshape(-1) for p in model.parameters()]).cpu().numpy()
+
+
+def set_flat(model: Any, values: np.ndarray) -> None:
+    """Puts a flat array into the parameters of a torch module."""
+    import torch
+
+    source, at = torch.from_numpy(np.array(values)), 0
+    if source.numel() != sum(p.numel() for p in model.parameters()):
+        raise ExportError(
+            f"{source.numel()} numbers, for another number of parameters: has the model changed its size?"
+        )
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(source[at : at + p.numel()].view_as(p))
+            at += p.numel()

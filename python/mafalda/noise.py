@@ -1,0 +1,185 @@
+"""The noise of a node, a row a step: what real and simulated noise have in common."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Iterator
+
+import numpy as np
+
+from .errors import ExportError, StepError
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+BLOCK = 1 << 20  # numbers, where a row is taken in blocks
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node's noise is.
+
+    next      the step whose row comes next
+    issued    the step whose row may be had again, byte for byte; None if there is none
+    sending   the SHA-256 (hexadecimal) of the message of step `issued` that the node said it would send; None without
+    unsent    steps whose rows the next row carries
+    """
+
+    next: int
+    issued: int | None
+    sending: str | None
+    unsent: tuple[int, ...]
+
+
+class Noise(ABC):
+    """Rows of C⁻¹Z times noise_std, for the sum of clipped gradients; row t is for step t and for no other.
+
+    Attributes: plan, node, dim (d, numbers of a row), steps (T), std (of Z), private (False for simulated noise).
+    Usable in a with statement, which closes it.
+    """
+
+    private: bool
+
+    def __init__(self, plan: "Plan", node: str, dim: int, std: float) -> None:
+        self.plan, self.node, self.dim, self.steps, self.std = plan, node, dim, plan.steps, std
+
+    @property
+    @abstractmethod
+    def place(self) -> Place:
+        """Where the noise is; kept in the state of real noise, over restarts."""
+
+    @property
+    def next(self) -> int:
+        """The step whose row comes next; T if none is left."""
+        return self.place.next
+
+    def row(self, step: int | None = None, dtype: Any = np.float64) -> np.ndarray:
+        """Row of a step, d numbers of dtype (float64 or float32); None is the step whose row comes next.
+
+        The step that came last may be asked for again, and gives the same bytes. All others raise a StepError.
+        """
+        step = self.next if step is None else step
+        row = np.empty(self.dim, dtype=dtype)
+        for offset, part in self.blocks(step, dtype=dtype):
+            row[offset : offset + part.size] = part
+        return row
+
+    @abstractmethod
+    def blocks(
+        self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """The same row, or a part of it, in blocks of at most size numbers, each with its offset in the row."""
+
+    @abstractmethod
+    def skip(self, step: int | None = None) -> None:
+        """Step (default: the next) was missed: certainly no byte of its message ever left, for a reason other than the data.
+
+        Its row is carried by the next one, which costs next to no accuracy; step is refused from then on.
+        """
+
+    @abstractmethod
+    def sending(self, step: int, message: Any) -> str:
+        """Note, before it leaves, what message (bytes or an array) is sent in a step whose row came; returns its SHA-256.
+
+        A second, other message in the same step is refused with a StepError: a row protects one gradient.
+        """
+
+    def skip_to(self, step: int) -> list[int]:
+        """Skip all steps before this one; returns them. What a node does that was away."""
+        missed = list(range(self.next, step))
+        for t in missed:
+            self.skip(t)
+        return missed
+
+    def recover(self) -> int | None:
+        """After a crash, for nodes that declare every message (sending) before it leaves: a row whose message was not declared is carried.
+
+        Returns the step that was skipped by this, None if there was nothing to recover.
+        """
+        place = self.resume()
+        if place.issued is None or place.sending is not None:
+            return None
+        self.skip(place.issued)
+        return place.issued
+
+    def resume(self) -> Place:
+        """Where a node that comes back is: see place, and docs/nodes.md for what to do then."""
+        return self.place
+
+    def close(self) -> None:
+        """Ends the server, if there is one. The place is kept."""
+
+    def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Steps and their rows, from the next on."""
+        while self.next < self.steps:
+            step = self.next
+            yield step, self.row(step)
+
+    def __enter__(self) -> "Noise":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def digest(message: Any) -> str:
+    """The SHA-256 of a message: bytes, an array, or such a digest itself (64 hexadecimal digits)."""
+    import hashlib
+
+    if isinstance(message, str):
+        if len(message) != 64 or any(c not in "0123456789abcdef" for c in message):
+            raise ValueError("a digest has 64 hexadecimal digits in lower case")
+        return message
+    if isinstance(message, np.ndarray):
+        message = np.ascontiguousarray(message).data.cast("B") if message.size else b""
+    return hashlib.sha256(message).hexdigest()
+
+
+def open_noise(
+    plan: "Plan",
+    node: str,
+    dim: int,
+    state: str | os.PathLike[str] | None,
+    seed: int | None,
+    *,
+    noise_std: float | None = None,
+    **options: Any,
+) -> Noise:
+    """See Plan.noise."""
+    if (state is None) == (seed is None):
+        raise ValueError(
+            "noise needs exactly one of state (a file: real noise) and seed (a number: simulated, not private)"
+        )
+    if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
+        raise ValueError(f"dim is the number of parameters of the model, at least 1, not {dim!r}")
+    std = _level(plan, noise_std)
+    if seed is not None:
+        from .simulated import SimulatedNoise
+
+        if options:
+            raise TypeError(f"simulated noise does not know {', '.join(options)}")
+        return SimulatedNoise(plan, node, int(dim), std, seed)
+    from .served import ServedNoise
+
+    return ServedNoise(plan, node, int(dim), std, os.fspath(state), given_std=noise_std, **options)
+
+
+def _level(plan: "Plan", wanted: float | None) -> float:
+    std = plan.noise_std if wanted is None else float(wanted)
+    if std is None:
+        raise ExportError("the export has no noise level (it was made without --epsilon or --mu): give noise_std")
+    if not 1e-280 <= std <= 1e280 or plan.noise_std is not None and not std >= plan.noise_std:
+        raise ExportError(f"a noise level of {std}, where the export says {plan.noise_std}")
+    return std
+
+
+def check_part(step: int, dim: int, offset: int, length: int | None) -> int:
+    """The length of a part of a row, checked."""
+    length = dim - offset if length is None else length
+    if not (0 <= offset and 1 <= length and offset + length <= dim):
+        raise StepError(
+            f"numbers {offset} to {offset + length - 1} of row {step}, which has {dim}: has the model changed its size?"
+        )
+    return length

@@ -1,0 +1,199 @@
+"""Real noise: the rows of `mafalda noise serve`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Iterator, TypeVar
+
+import numpy as np
+
+from .errors import ExportError, ServerError, StepError
+from .noise import BLOCK, Noise, Place, check_part, digest
+from .protocol import Client
+from .server import Server
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+T = TypeVar("T")
+
+
+class RemoteNoise(Noise):
+    """The noise of a server that somebody else has started: made by noise_at. All clients of a server share its place."""
+
+    private = True
+
+    def __init__(self, plan: "Plan", node: str, dim: int, std: float, connect: Callable[[], Client]) -> None:
+        super().__init__(plan, node, dim, std)
+        self._connect = connect
+        self._client: Client | None = None
+        self._place = _place(self._reach().hello)
+
+    @property
+    def place(self) -> Place:
+        return self._place
+
+    def resume(self) -> Place:
+        """Asks the server; see Noise.resume."""
+        self._place = _place(self._try(lambda c: c.state()))
+        return self._place
+
+    def blocks(
+        self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        dtype = np.dtype(dtype).newbyteorder("<")
+        if dtype.str not in ("<f8", "<f4"):
+            raise ValueError(f"rows come as float64 or float32, not as {dtype}")
+        if not 0 <= step <= self.steps:
+            raise StepError(f"there are {self.steps} steps, and no row {step}")
+        end = offset + check_part(step, self.dim, offset, length)
+        for at in range(offset, end, size):
+            part = np.empty(min(size, end - at), dtype=dtype)
+            self._try(lambda c: c.row_to(part, step, at))
+            if step == self._place.next:
+                self._place = Place(step + 1, step, None, ())
+            yield at, part
+
+    def skip(self, step: int | None = None) -> None:
+        step = self.next if step is None else step
+        self._try(lambda c: c.unsent(step))
+        self.resume()
+
+    def sending(self, step: int, message: Any) -> str:
+        said = digest(message)
+        self._try(lambda c: c.sending(step, said))
+        self._place = Place(self._place.next, self._place.issued, said, self._place.unsent)
+        return said
+
+    def close(self) -> None:
+        self._drop()
+
+    def _drop(self) -> None:
+        """Ends the connection; the next request makes another one."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _try(self, ask: Callable[[Client], T]) -> T:
+        """Asks, and once more over a new connection if this one breaks: requests name their step, so that nothing is done twice."""
+        try:
+            return ask(self._reach())
+        except (ConnectionError, TimeoutError):
+            self._drop()
+        try:
+            return ask(self._reach())
+        except (ConnectionError, TimeoutError) as e:
+            self._drop()
+            raise ServerError(f"the noise server went away: {e}. The row is safe: ask again", "gone") from e
+
+    def _reach(self) -> Client:
+        if self._client is None:
+            client = self._connect()
+            try:
+                self._check(client.hello)
+            except BaseException:
+                client.close()
+                raise
+            self._client = client
+        return self._client
+
+    def _check(self, hello: dict[str, Any]) -> None:
+        if hello["export"] != self.plan.hash:
+            raise ExportError(f"the noise server has another export: {hello['export']}, not {self.plan.hash}")
+        if hello["node"] != self.node:
+            raise ExportError(f"the noise server is that of {hello['node']!r}, not of {self.node!r}")
+        if hello["dim"] != self.dim:
+            raise ExportError(
+                f"the noise server draws {hello['dim']} numbers a row, the model has {self.dim} parameters: has it changed its size?"
+            )
+        if not hello["noise_std"] >= self.std:
+            raise ExportError(f"the noise server has a noise level of {hello['noise_std']}, not {self.std}")
+
+
+class ServedNoise(RemoteNoise):
+    """The noise of a state, with a server of its own: made by Plan.noise."""
+
+    def __init__(
+        self,
+        plan: "Plan",
+        node: str,
+        dim: int,
+        std: float,
+        state: str,
+        *,
+        given_std: float | None = None,
+        binary: str | None = None,
+        new: bool | None = None,
+        counter: str | os.PathLike[str] | None = None,
+        key: str | os.PathLike[str] | None = None,
+        peers: str | os.PathLike[str] | None = None,
+        runs: str | os.PathLike[str] | None = None,
+    ) -> None:
+        there = os.path.exists(state)
+        if new is not None and new == there:
+            raise ExportError(
+                f"the state {state} is there already: without new=True it goes on"
+                if new
+                else f"there is no state {state}"
+            )
+        self._new = not there
+        arguments = [plan.directory, "--node", node] if node else [plan.directory]
+        arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
+        for flag, value in (("--counter", counter), ("--key", key), ("--peers", peers), ("--runs", runs)):
+            if value is not None:
+                arguments += [flag, os.fspath(value)]
+        self._server = Server(binary, arguments, state)
+        self._end = weakref.finalize(self, self._server.stop)
+        try:
+            super().__init__(plan, node, dim, std, self._dial)
+        except BaseException:
+            self._end()
+            raise
+
+    def _dial(self) -> Client:
+        client = Client(self._server.connect(self._new))
+        self._new = False
+        return client
+
+    def close(self) -> None:
+        """Ends the connection and the server; the state stays, and Plan.noise goes on with it."""
+        super().close()
+        self._end()
+
+    def _try(self, ask: Callable[[Client], T]) -> T:
+        if not self._end.alive:
+            raise ServerError("this noise was closed: plan.noise(…, state=…) goes on with its state", "closed")
+        return super()._try(ask)
+
+
+def noise_at(
+    plan: "Plan",
+    node: str,
+    dim: int,
+    address: str | tuple[str, int],
+    token: str | None = None,
+    timeout: float | None = 600.0,
+) -> RemoteNoise:
+    """The noise of a server that is running: address is the path of a Unix socket, or (host, port) with its token.
+
+    For the ranks of a sharded model, which all take blocks of one row, and for systems without Unix sockets.
+    """
+
+    def dial() -> Client:
+        unix = isinstance(address, str)
+        try:
+            sock = socket.socket(socket.AF_UNIX if unix else socket.AF_INET, socket.SOCK_STREAM)
+            sock.settimeout(timeout)
+            sock.connect(address)
+        except OSError as e:
+            raise ServerError(f"no noise server at {address}: {e}") from e
+        return Client(sock, token)
+
+    plan._node(node)
+    return RemoteNoise(plan, node, dim, plan.noise_std or 0.0, dial)
+
+
+def _place(state: dict[str, Any]) -> Place:
+    return Place(state["next"], state["issued"], state["sending"], tuple(state["unsent"]))

@@ -1,0 +1,123 @@
+"""Starting `mafalda noise serve` for a state, and finding one again that a crashed node has left running."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+from typing import IO
+
+from .errors import ServerError
+
+
+def binary(given: str | None = None) -> str:
+    """The program: what is given, $MAFALDA, or mafalda on the PATH."""
+    name = given or os.environ.get("MAFALDA") or "mafalda"
+    found = shutil.which(name)
+    if found is None:
+        raise ServerError(
+            f"the program {name!r} is not there: real noise comes from `mafalda noise serve`. Put mafalda on the PATH, "
+            "name it by $MAFALDA, or by binary=…"
+        )
+    return found
+
+
+class Server:
+    """`mafalda noise serve` on a state, at a Unix socket that only the user can reach.
+
+    One process at a time has a state's server: another one is refused. If the process dies without closing, its server goes
+    on, and the next process that has the same state takes it over.
+    """
+
+    def __init__(self, program: str | None, arguments: list[str], state: str) -> None:
+        if not hasattr(socket, "AF_UNIX"):
+            raise ServerError(
+                "there are no Unix sockets here: start `mafalda noise serve --listen 127.0.0.1:PORT` and use mafalda.noise_at"
+            )
+        name = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:24]
+        self.socket = os.path.join(_folder(), name + ".socket")
+        self._command = [binary(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = _lock(os.path.join(_folder(), name + ".lock"), state)
+
+    def connect(self, new: bool) -> socket.socket:
+        """A connection; the server is started if none listens. new: with a new state."""
+        sock = self._reach()
+        if sock is None:
+            self._start(new)
+            sock = self._reach()
+        if sock is None:
+            raise ServerError("mafalda noise serve says that it listens, but cannot be reached")
+        return sock
+
+    def stop(self) -> None:
+        """Ends the server; the state stays."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+            self._process = None
+        else:
+            sock = self._reach()
+            if sock is not None:  # one that was taken over
+                _terminate(sock)
+        self._lock.close()
+
+    def _reach(self) -> socket.socket | None:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            sock.connect(self.socket)
+        except OSError:
+            sock.close()
+            return None
+        return sock
+
+    def _start(self, new: bool) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        errors = tempfile.TemporaryFile()
+        command = self._command + (["--new"] if new else [])
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+        line = self._process.stdout.readline()
+        if not line.startswith(b"listening"):
+            self._process.wait()
+            self._process = None
+            errors.seek(0)
+            says = errors.read().decode("utf-8", "replace").strip().splitlines()
+            raise ServerError(f"mafalda noise serve ended: {says[-1] if says else 'it said nothing'}", "start")
+
+
+def _folder() -> str:
+    """Where sockets are: their paths must be short, and nobody else may put any there."""
+    user = os.getuid()
+    folder = os.path.join(tempfile.gettempdir(), f"mafalda-{user}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    found = os.lstat(folder)
+    if found.st_uid != user or found.st_mode & 0o077 or os.path.islink(folder):
+        raise ServerError(f"{folder} is not the user's own, with mode 0700: sockets cannot be kept there")
+    return folder
+
+
+def _lock(path: str, state: str) -> IO[bytes]:
+    import fcntl
+
+    lock = open(path, "ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise ServerError(f"another process uses the state {state}: one node, one state, one process", "use") from None
+    return lock
+
+
+def _terminate(sock: socket.socket) -> None:
+    """Ends the server at the other end, where the system says which process that is."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is not None:
+        process = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, option, 12))[0]
+        os.kill(process, 15)
+    sock.close()

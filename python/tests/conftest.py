@@ -1,0 +1,119 @@
+"""Small exports, written by numpy alone, and the program that serves noise: the real one where it is there, and a stand-in."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+NODES = ["a", "b", "c", "d"]
+W = np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]]) / 3  # a cycle
+
+
+def strategy(kind, steps):
+    """C (T×T, not scaled) and what the manifest says of it."""
+    lag = np.subtract.outer(np.arange(steps), np.arange(steps))
+    if kind == "banded":
+        c = np.where(lag == 0, 1.0, np.where(lag == 1, 0.5, 0.0))
+        return c, {"class": "banded", "bandwidth": 2, "diagonals": [[1.0] * steps, [0.5] * (steps - 1)]}
+    if kind == "dense":
+        return np.where(lag >= 0, 1 / (1.0 + np.maximum(lag, 0)), 0.0), {"class": "dense"}
+    return np.eye(steps), {"class": "dense"}
+
+
+def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes):
+    """An export. changes are keys of the manifest; None takes one out."""
+    os.makedirs(folder, exist_ok=True)
+    c, said = strategy(kind, steps)
+    np.save(os.path.join(folder, "C.npy"), c)
+    np.save(os.path.join(folder, "C_inv.npy"), np.linalg.inv(c))
+    if w is not None:
+        np.save(os.path.join(folder, "W.npy"), w)
+    head = "index,label,degree" + (",own_std" if "space" in changes else "")
+    own = f",{2 ** -0.5!r}" if "space" in changes else ""
+    rows = [f"{i},{label},2{own}" for i, label in enumerate(nodes)]
+    with open(os.path.join(folder, "nodes.csv"), "w", newline="") as f:
+        f.write("\n".join([head, *rows]) + "\n")
+    if "space" in changes:
+        with open(os.path.join(folder, "pairs.csv"), "w", newline="") as f:
+            f.write("label,label,std\na,b,0.5\nd,a,0.25\n")
+    manifest = {
+        "version": "test",
+        "graph": {"nodes": len(nodes)},
+        "workload": "model",
+        "steps": steps,
+        "strategy": said,
+        "participation": {"schema": "cyclic", "k": k, "b": b},
+        "privacy": {"mu": 1.0, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
+        "sampling": {"scheme": "cyclic"},
+    }
+    manifest.update(changes)
+    manifest = {key: value for key, value in manifest.items() if value is not None}
+    return seal(folder, manifest)
+
+
+def seal(folder, manifest):
+    """Writes the manifest with the hashes of what is there."""
+    manifest["files"] = {}
+    for name in sorted(os.listdir(folder)):
+        if name != "manifest.json":
+            with open(os.path.join(folder, name), "rb") as f:
+                manifest["files"][name] = hashlib.sha256(f.read()).hexdigest()
+    with open(os.path.join(folder, "manifest.json"), "w") as f:
+        json.dump(manifest, f)
+    return str(folder)
+
+
+@pytest.fixture
+def out(request, tmp_path):
+    """An export of 4 nodes and 12 steps, clip 1 and mu 1; of the program, for tests that use the real one."""
+    param = getattr(request.node, "callspec", None)
+    if param is None or "real" not in param.params.values():
+        return write(tmp_path / "out")
+    (tmp_path / "cycle.edges").write_text("a b\nb c\nc d\nd a\n")
+    subprocess.run(
+        [
+            REAL,
+            "optimize",
+            "--graph",
+            str(tmp_path / "cycle.edges"),
+            "--T",
+            "12",
+            "-k",
+            "3",
+            "--mu",
+            "1",
+            "-o",
+            str(tmp_path / "out"),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return str(tmp_path / "out")
+
+
+REAL = shutil.which(os.environ.get("MAFALDA", "mafalda"))
+
+
+PROGRAMS = ["fake", *(["real"] if REAL else [])]
+
+
+def program_of(kind, tmp_path):
+    """The path of a program that knows `noise serve`."""
+    if kind == "real":
+        return REAL
+    path = tmp_path / "fake"
+    script = os.path.join(os.path.dirname(__file__), "fake_mafalda.py")
+    package = os.path.dirname(os.path.dirname(__import__("mafalda").__file__))
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="{package}" exec "{sys.executable}" "{script}" "$@"\n')
+    path.chmod(0o700)
+    return str(path)
+
+
+@pytest.fixture(params=PROGRAMS)
+def program(request, tmp_path):
+    return program_of(request.param, tmp_path)

@@ -1,0 +1,174 @@
+"""The private optimizer, against its definition: clip every record's gradient alone, add up, add row t, divide."""
+
+import numpy as np
+import pytest
+from conftest import write
+
+import mafalda
+
+torch = pytest.importorskip("torch")
+
+from mafalda import clipping  # noqa: E402
+from mafalda.torch import add_row  # noqa: E402
+
+cross_entropy = torch.nn.functional.cross_entropy
+
+
+def made(seed=0, records=12):
+    torch.manual_seed(seed)
+    model = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
+    return model, torch.randn(records, 5), torch.randint(3, (records,))
+
+
+def one_by_one(model, x, y, clip):
+    """The definition, in float64."""
+    total = 0
+    for i in range(len(x)):
+        gradients = torch.autograd.grad(cross_entropy(model(x[i : i + 1]), y[i : i + 1]), list(model.parameters()))
+        flat = torch.cat([g.reshape(-1) for g in gradients]).double()
+        total = total + flat * min(1.0, clip / flat.norm().item())
+    return total
+
+
+@pytest.mark.parametrize("clip, chunk", [(0.05, 64), (0.6, 5), (100.0, 1)])
+@pytest.mark.parametrize("way", ["vectorized", "one by one"])
+def test_clipped_sum(monkeypatch, clip, chunk, way):
+    if way == "one by one":
+        monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    model, x, y = made()
+    sums = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, clip, chunk)
+    got = torch.cat([s.reshape(-1) for s in sums]).double()
+    assert torch.allclose(got, one_by_one(model, x, y, clip), atol=1e-5 * len(x) * min(clip, 10) + 1e-6)
+    single = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x[:1], y[:1], clip, chunk)
+    assert torch.cat([s.reshape(-1) for s in single]).double().norm() <= clip
+
+
+def test_gradients_that_are_not_finite_move_nothing():
+    for bad in (float("nan"), float("inf"), -float("inf")):
+        g = torch.ones(3, 4)
+        g[1, 2] = bad
+        (total,) = clipping.clip_and_sum([g], 1.0)
+        assert torch.isfinite(total).all() and total.norm() <= 2
+    (total,) = clipping.clip_and_sum([torch.zeros(3, 4)], 1.0)
+    assert (total == 0).all()
+
+
+def test_steps_are_the_definition(out):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    reference = [p.detach().clone().double() for p in model.parameters()]
+    rows = plan.noise("a", 39, seed=1)
+    sampler = plan.sampler(12, node="a")
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_sampler=sampler)
+    private = plan.make_private(
+        torch.optim.SGD(model.parameters(), lr=0.1), node="a", clip=0.5, seed=1, sampler=sampler, loader=loader
+    )
+    for t, (a, b) in enumerate(loader):
+        assert private.step_number == t and torch.equal(a, x[t % 4 :: 4])
+        update = (one_by_one(model, a, b, 0.5).numpy() + rows.row(t)) / 3
+        private.backward(model, cross_entropy, a[:1], b[:1])  # in parts
+        private.backward(model, cross_entropy, a[1:], b[1:])
+        assert private.step() == t
+        want = np.concatenate([p.numpy().reshape(-1) for p in reference]) - 0.1 * update
+        got = mafalda.flat(model)
+        assert np.allclose(got, want, atol=2e-6)
+        reference = [p.detach().clone().double() for p in model.parameters()]
+    assert t == 11
+    with pytest.raises(mafalda.StepError, match="all 12 steps"):
+        private.step()
+
+
+def test_what_is_refused(tmp_path, out):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = torch.utils.data.TensorDataset(x, y)
+    shuffling = torch.utils.data.DataLoader(data, batch_size=3, shuffle=True)
+    with pytest.raises(mafalda.ParticipationError, match="RandomSampler"):
+        plan.make_private(sgd, node="a", seed=1, size=3, loader=shuffling)
+    with pytest.raises(mafalda.ExportError, match="norm 1.0"):
+        plan.make_private(sgd, node="a", clip=2, seed=1, size=3)
+    with pytest.raises(ValueError, match="exactly one"):
+        plan.make_private(sgd, node="a", size=3)
+    with pytest.raises(ValueError, match="public size"):
+        plan.make_private(sgd, node="a", seed=1)
+    with pytest.raises(mafalda.ExportError, match="node 'b'"):
+        plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="b"))
+    secret = mafalda.load(
+        write(
+            tmp_path / "poisson",
+            "identity",
+            privacy={"epsilon": 2, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
+            sampling={"scheme": "poisson", "groups": 1, "probability": 0.25, "rounds": 12},
+        )
+    )
+    with pytest.raises(mafalda.ParticipationError, match="in secret"):
+        secret.make_private(sgd, node="a", seed=1, size=3)
+    private = plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"))
+    with pytest.raises(mafalda.ParticipationError, match="not of the sampler's batch"):
+        private.backward(model, cross_entropy, x[:3], y[:3])
+        private.step()
+    private.zero_grad()
+    private.sampler.batch(0)
+    with pytest.raises(mafalda.ParticipationError, match="2 records"):
+        private.backward(model, cross_entropy, x[:2], y[:2])
+        private.step()
+    with pytest.raises(mafalda.ExportError, match="some would go out without noise"):
+        private.backward(torch.nn.Linear(5, 3), cross_entropy, x[:2], y[:2])
+    with pytest.raises(ValueError, match="closures"):
+        private.step(lambda: 0.0)
+    with pytest.raises(mafalda.ExportError, match="changed its size"):
+        add_row(private.noise, 0, [torch.zeros(38)])
+
+
+def test_checkpoints(tmp_path, out, program):
+    plan = mafalda.load(out)
+
+    def opened(state="noise"):
+        model, _, _ = made()
+        sampler = plan.sampler(12, node="a", state=tmp_path / f"{state}.batches")
+        return plan.make_private(
+            torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9),
+            node="a",
+            state=tmp_path / state,
+            binary=program,
+            sampler=sampler,
+        )
+
+    private = opened()
+    private.step(), private.step()
+    checkpoint = private.state_dict()
+    assert checkpoint["step"] == 2
+    private.step()
+    private.close()
+    again = opened()
+    assert again.step_number == again.sampler.next == 3
+    with pytest.warns(UserWarning, match="in between are spent"):
+        again.load_state_dict(checkpoint)
+    assert again.step() == 3 and again.skip_to(6) == [4, 5] and again.step() == 6
+    again.close()
+    fresh = opened("fresh")
+    with pytest.raises(mafalda.StepError, match="used twice"):
+        fresh.load_state_dict(checkpoint)
+    fresh.close()
+    (
+        tmp_path / "noise"
+    ).unlink()  # the noise state is lost, the batches are not: a new key must not begin in the middle
+    with pytest.raises(mafalda.ParticipationError, match="another state"):
+        opened()
+
+
+def test_rows_go_to_the_parameters_in_blocks(out):
+    plan = mafalda.load(out)
+    tensors = [torch.zeros(3, 4), torch.zeros(()), torch.zeros(7), torch.zeros(5, 1)]
+    add_row(plan.noise("a", 25, seed=2), 0, tensors, block=6)
+    want = plan.noise("a", 25, seed=2).row(0, dtype=np.float32)
+    assert (torch.cat([t.reshape(-1) for t in tensors]).numpy() == want).all()
+
+
+def test_mix_changes_a_module(out):
+    plan = mafalda.load(out)
+    model, _, _ = made()
+    before, other = mafalda.flat(model), np.ones(39, dtype=np.float32)
+    assert plan.mix(model, {"b": other, "d": other.tobytes()}, node="a") is model
+    assert np.allclose(mafalda.flat(model), (before + 2 * other) / 3, atol=1e-6)
