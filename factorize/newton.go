@@ -78,21 +78,43 @@ func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
 	}
 }
 
-// start returns the Λ that is optimal for what is stationary; not ok if the numbers are out of range.
-func (n *dualSearch) start() (p dualPoint, ok bool) {
+// start returns the Λ that is optimal for what is stationary, or that of given, X⁻¹HX⁻¹ for an X that is close to
+// optimal, if D is larger there; not ok if the numbers are out of range.
+func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 	dual := newStationary(mat.NewSymDense(n.steps, n.h), n.separation).dual
+	p, ok = n.at(n.unknownsOf(func(s, t int) float64 { return dual[max(s-t, t-s)] }))
+	if given == nil {
+		return p, ok
+	}
+	entry := func(s, t int) float64 { return given[s*n.steps+t] }
+	theta := n.unknownsOf(func(s, t int) float64 { return entry(s, t) / math.Sqrt(entry(s, s)*entry(t, t)) })
+	n.unknowns(func(pattern []int, at int) { // of the same trace
+		var mean float64
+		for _, s := range pattern {
+			mean += entry(s, s) / float64(len(pattern))
+		}
+		floats.Scale(mean, theta[at:at+1+len(pattern)*(len(pattern)-1)/2])
+	})
+	if near, positive := n.at(theta); positive && (!ok || near.value > p.value) {
+		return near, true
+	}
+	return p, ok
+}
+
+// unknownsOf returns the unknowns of the Λ with such entries, the same on the diagonal of a block.
+func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
 	theta := make([]float64, n.size)
 	n.unknowns(func(pattern []int, at int) {
-		theta[at] = dual[0]
+		theta[at] = entry(pattern[0], pattern[0])
 		next := at + 1
 		for r, s := range pattern {
 			for _, t := range pattern[:r] {
-				theta[next] = dual[max(s-t, t-s)]
+				theta[next] = entry(s, t)
 				next++
 			}
 		}
 	})
-	return n.at(theta)
+	return theta
 }
 
 // lambda returns the Λ that was found, T×T.
@@ -399,12 +421,14 @@ func (n *dualSearch) setBlock(theta []float64, at int, q *mat.Dense) {
 // valueNoise is about the rounding of D, relatively.
 const valueNoise = 1e-13
 
-// search looks for an X within the mask whose error is within a relative gap of D. It calls step before every iteration
-// and returns the best X, row by row; nil if there is none.
-func (n *dualSearch) search(ctx context.Context, o *maskedObjective, gap float64, step func()) []float64 {
+// search looks for an X within the mask whose error is within a relative gap of D, from start(near). It calls step
+// before every iteration and returns the best X, row by row; nil if there is none.
+func (n *dualSearch) search(
+	ctx context.Context, o *maskedObjective, near []float64, gap float64, step func(),
+) []float64 {
 	var best []float64
 	var ok bool
-	if n.point, ok = n.start(); !ok {
+	if n.point, ok = n.start(near); !ok {
 		return nil
 	}
 	least := math.Inf(1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -116,7 +117,7 @@ const (
 	slowFirst = 3    // descent is slow if the gap at the start is above this,
 	slowGap   = 1e-2 // or above this
 	slowFrom  = 12   // after so many iterations,
-	slowAt    = 100  // and in any case after so many
+	slowAt    = 40   // and in any case after so many
 )
 
 // minimize descends from x. Where that is slow, and the patterns are a partition, it goes on from the maximum of the
@@ -129,7 +130,11 @@ func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
 	}
 	s.before = ended.Iterations
 	dual := newDualSearch(s.objective)
-	better := dual.search(ctx, s.objective, s.opts.Gap/4, func() {
+	var near []float64
+	if s.opts.Start != nil {
+		near = slices.Clone(s.objective.lambda)
+	}
+	better := dual.search(ctx, s.objective, near, s.opts.Gap/4, func() {
 		s.before++
 		s.report(optim.Iteration{Value: ended.Value, X: x})
 	})

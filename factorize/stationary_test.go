@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // For white noise X and Λ are the identity; otherwise X is zero at multiples of b, and both are positive definite.
@@ -65,11 +66,17 @@ func TestStationaryIsNearTheOptimum(t *testing.T) {
 	if got := o.Value(startFor(h, o)); got > 4./3*best.Loss {
 		t.Errorf("starts from %v, the optimum is %v", got, best.Loss)
 	}
-	if p, ok := n.start(); !ok || p.value < best.Loss/2 {
+	if p, ok := n.start(nil); !ok || p.value < best.Loss/2 {
 		t.Errorf("the dual starts from %v, the optimum is %v", p.value, best.Loss)
 	}
 	if best.Iterations > 12 {
 		t.Errorf("took %d iterations", best.Iterations)
+	}
+	x := mat.DenseCopyOf(strategy.GramOf(best.Strategy)).RawMatrix().Data
+	o.Value(x)
+	o.GradientTo(make([]float64, steps*steps))
+	if p, ok := n.start(o.lambda); !ok || p.value < best.Loss*(1-1e-3) {
+		t.Errorf("from the optimum the dual starts from %v, the optimum is %v", p.value, best.Loss)
 	}
 }
 

@@ -46,6 +46,9 @@ type Optimizer struct {
 	GradientTracking bool
 }
 
+// MaxGossipRounds is a limit for GossipRounds: every round takes its time, and the manifest of an export could ask for any.
+const MaxGossipRounds = 10_000
+
 // Changes says how the network changes from step to step. The zero value is a network that does not.
 //
 // All that fails does so independently of everything else, and anew in every round of gossip. What is left of a row of
@@ -171,8 +174,8 @@ func (s Spec) checkNumbers(steps int) error {
 		return fault.New("LocalSteps", s.LocalSteps, "must be at least 1")
 	case s.LocalSteps > steps:
 		return fault.New("LocalSteps", s.LocalSteps, "more than the %d steps: there would be no gossip at all", steps)
-	case s.GossipRounds < 0:
-		return fault.New("GossipRounds", s.GossipRounds, "must be at least 1")
+	case s.GossipRounds < 0 || s.GossipRounds > MaxGossipRounds:
+		return fault.New("GossipRounds", s.GossipRounds, "must be at least 1 and at most %d", MaxGossipRounds)
 	case s.RandomNeighbours < 0:
 		return fault.New("RandomNeighbours", s.RandomNeighbours, "must be at least 1")
 	}

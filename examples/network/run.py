@@ -180,7 +180,7 @@ def run(folder, options):
             with Network(plan, folder / "runs" / name, options, private) as network:
                 report(name, network.results(), options.steps)
     label = best.nodes[1]
-    with Network(best, folder / "runs" / "crash", options, pace=0.1) as network:
+    with Network(best, folder / "runs" / "crash", options, pace=max(0.05, 8 / options.steps)) as network:
         downs = [
             network.crash(label, options.steps // 4, 2, whole=False),
             network.crash(label, options.steps // 2, 2, whole=True),

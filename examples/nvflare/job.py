@@ -85,7 +85,7 @@ def main(work):
     state = os.path.join(work, "state")
     for site in plan.nodes:
         job.to(Digits(export=out, sha256=plan.hash, state=state), site)
-    job.simulator_run(os.path.join(work, "run"), n_clients=SITES, threads=SITES)
+    job.simulator_run(os.path.join(work, "run"), threads=SITES)
     for site in plan.nodes:
         print(site, "accuracy", pathlib.Path(state, site, "accuracy").read_text().strip())
 
