@@ -47,7 +47,7 @@ func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 	}
 	parallel.For(len(m.blocks), func(i int) {
 		to := rows(squares, i)
-		m.blocks[i].rotate(to, n, p, n.patterns[i], p.blocks[i])
+		m.blocks[i].rotate(to, n, p, n.patterns[i], p.factors[i])
 		to.MulElem(to, to)
 	})
 	for i, di := range p.d {
@@ -104,29 +104,12 @@ func (b *metricBlock) hold() {
 			smooth.SetSym(p, q, 2/(g[p]*g[q]*(b.curvature.At(p, q)+b.curvature.At(q, p))))
 		}
 	}
-	all := mat.NewSymDense(k, nil)
-	var eigen mat.EigenSym
-	if eigen.Factorize(smooth, true) {
-		var u, scaled, m mat.Dense
-		eigen.VectorsTo(&u)
-		for l, sigma := range eigen.Values(nil) {
-			if math.Abs(sigma) < negligible*float64(k) {
-				continue
-			}
-			scaled.Apply(func(_, p int, v float64) float64 { return v * g[p] * u.At(p, l) }, b.basis)
-			m.Mul(&scaled, b.basis.T())
-			m.MulElem(&m, &m)
-			for s := range k {
-				for t := s; t < k; t++ {
-					all.SetSym(s, t, all.At(s, t)+sigma*m.At(s, t))
-				}
-			}
-		}
-	}
-	for shift := 1e-12; !b.diagonals.Factorize(all); shift *= 8 {
+	if !b.diagonals.Factorize(b.multipliers(g, smooth)) { // out of range: none of these numbers is of use
+		identity := mat.NewSymDense(k, nil)
 		for s := range k {
-			all.SetSym(s, s, all.At(s, s)*(1+shift)+math.SmallestNonzeroFloat64)
+			identity.SetSym(s, s, 1)
 		}
+		b.diagonals.Factorize(identity)
 	}
 	one := mat.NewVecDense(k, nil)
 	for s := range k {
@@ -134,6 +117,41 @@ func (b *metricBlock) hold() {
 	}
 	b.ones = mat.NewVecDense(k, nil)
 	b.solve(b.ones, one)
+}
+
+// multipliers returns K, with so much on its diagonal that it is positive definite if its numbers are in range.
+func (b *metricBlock) multipliers(g []float64, smooth *mat.SymDense) *mat.SymDense {
+	k := b.size
+	all := mat.NewSymDense(k, nil)
+	if norm := mat.Norm(smooth, 1); norm-norm != 0 {
+		return all
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(smooth, true) {
+		return all
+	}
+	var u, scaled, m mat.Dense
+	eigen.VectorsTo(&u)
+	for l, sigma := range eigen.Values(nil) {
+		if math.Abs(sigma) < negligible*float64(k) {
+			continue
+		}
+		scaled.Apply(func(_, p int, v float64) float64 { return v * g[p] * u.At(p, l) }, b.basis)
+		m.Mul(&scaled, b.basis.T())
+		m.MulElem(&m, &m)
+		for s := range k {
+			for t := s; t < k; t++ {
+				all.SetSym(s, t, all.At(s, t)+sigma*m.At(s, t))
+			}
+		}
+	}
+	var chol mat.Cholesky
+	for shift := 1e-12; shift < 1 && !chol.Factorize(all); shift *= 8 {
+		for s := range k {
+			all.SetSym(s, s, all.At(s, s)*(1+shift))
+		}
+	}
+	return all
 }
 
 // negligible is what eigenvalues may be left out by, relatively.

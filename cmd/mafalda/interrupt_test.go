@@ -32,7 +32,7 @@ func TestInterruptedComputations(t *testing.T) {
 		"audit --sampling poisson --T 1000 --probability 0.1 --noise-multiplier 2 --delta 1e-6 --runs 1e7",
 		"account --graph florentine --T 400 --attacker Medici",
 		"account --graph florentine --growth 10,400 --attacker Medici",
-		"simulate --rounds 1e9 --methods none --seeds 1",
+		"simulate --rounds 1e4 --methods none --seeds 1",
 	} {
 		code, stdout, stderr, took := stopAfter(50*time.Millisecond, strings.Fields(args)...)
 		if code != cli.ExitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") ||
