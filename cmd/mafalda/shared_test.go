@@ -195,7 +195,7 @@ func TestSharedTampering(t *testing.T) {
 	if code, out, _ := mafalda("verify", dir); code != 1 || !strings.Contains(out, "hides less than it should") {
 		t.Errorf("verify: code %d, %s", code, out)
 	}
-	if code, out, _ := mafalda(sharedArgs("audit", dir)...); code != 1 || !strings.Contains(out, "claimed        mu = 1\n") {
+	if code, out, _ := mafalda(sharedArgs("audit", dir, "--runs", "16000")...); code != 1 || !strings.Contains(out, "claimed        mu = 1\n") {
 		t.Errorf("audit: code %d, %s", code, out)
 	}
 	code, out, errs := mafalda("simulate", "--graph", "florentine", "--T", "12", "-k", "3", "--methods", dir, "--mu", "1")

@@ -90,9 +90,11 @@ func (c *connection) refusal(err error) error {
 	case errors.Is(err, noise.ErrNumbers):
 		code = CodeInternal
 	}
-	refused := &Error{code, err.Error()}
-	c.reply(refused) // before the connection is closed
-	c.end(&failure{err})
+	if c.failed == nil {
+		c.failed = err
+	}
+	c.reply(&Error{code, err.Error()}) // before the connection is closed
+	c.end()
 	return err
 }
 

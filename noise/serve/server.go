@@ -35,8 +35,8 @@ func Serve(ctx context.Context, l net.Listener, issuer *noise.Issuer, o Options)
 	if o.Patience == 0 {
 		o.Patience = patience
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	s := &server{issuer: issuer, patience: o.Patience, end: cancel}
 	if o.Token != "" {
 		hash := sha256.Sum256([]byte(o.Token))
@@ -45,27 +45,24 @@ func Serve(ctx context.Context, l net.Listener, issuer *noise.Issuer, o Options)
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
 	err := s.accept(ctx, l)
-	cancel(&failure{err}) // unless it has ended before
+	if ctx.Err() != nil { // it is the end that was wanted, or that of the rows
+		err = nil
+	}
+	cancel()
 	l.Close()
 	s.open.Wait()
-	var why *failure
-	if errors.As(context.Cause(ctx), &why) {
-		return why.error
-	}
-	return nil
+	return errors.Join(s.failed, err)
 }
-
-// failure is why a server ends by itself.
-type failure struct{ error }
 
 // server is what connections have in common.
 type server struct {
 	issuer   *noise.Issuer
 	token    []byte // SHA-256; nil: none
 	patience time.Duration
-	end      func(error)
+	end      func()
 	open     sync.WaitGroup
 	one      sync.Mutex // held for every request, until its reply is written
+	failed   error      // why there are no more rows
 }
 
 // accept serves connections until ctx ends.
