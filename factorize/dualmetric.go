@@ -33,7 +33,6 @@ type metricBlock struct {
 
 func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 	m := &dualMetric{search: n}
-	factors, _, _ := n.factors(p.theta)
 	squares, weights, half := make([]float64, len(p.s)), make([]float64, len(p.s)), make([]float64, len(p.s))
 	n.unknowns(func(pattern []int, at int) {
 		m.blocks = append(m.blocks, metricBlock{at: at, size: len(pattern)})
@@ -48,7 +47,7 @@ func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 	}
 	parallel.For(len(m.blocks), func(i int) {
 		to := rows(squares, i)
-		m.blocks[i].rotate(to, n, p, n.patterns[i], factors[i])
+		m.blocks[i].rotate(to, n, p, n.patterns[i], p.blocks[i])
 		to.MulElem(to, to)
 	})
 	for i, di := range p.d {

@@ -43,6 +43,7 @@ type dualSearch struct {
 
 // dualPoint is what is known at a Λ.
 type dualPoint struct {
+	blocks   []*mat.TriDense // of F
 	theta    []float64
 	value    float64
 	s, st    []float64 // S and Sᵀ
@@ -177,7 +178,7 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	for _, block := range blocks {
 		block.ScaleTri(root, block)
 	}
-	p.s = q.RawMatrix().Data
+	p.blocks, p.s = blocks, q.RawMatrix().Data
 	for r := range n.steps {
 		row := p.s[r*n.steps : (r+1)*n.steps]
 		for j := range row {
