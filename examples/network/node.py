@@ -68,10 +68,11 @@ def main(settings, go):
     x, y = data.shard(digits, plan.index(node), len(plan.nodes))
     if settings["torch"]:
         from node_torch import train as train_torch
-    while not os.path.exists(go):  # ready, for when another one crashes
+    pathlib.Path(go + ".ready").touch()
+    while not os.path.exists(go):
         time.sleep(0.01)
-    addresses = {label: tuple(address) for label, address in settings["addresses"].items()}
     start = time.monotonic()
+    addresses = {label: tuple(address) for label, address in settings["addresses"].items()}
     if settings["torch"]:
         accuracy, loss, peers = train_torch(
             plan, node, x, y, work, addresses, settings["rate"], settings["peers"], digits

@@ -59,9 +59,9 @@ def export(folder, options, *strategy):
 
 
 class Network:
-    """The processes of one training."""
+    """The processes of one training. spares are for nodes that will crash: they wait, with all loaded, until they are needed."""
 
-    def __init__(self, plan, work, options, private=True, pace=0.0):
+    def __init__(self, plan, work, options, private=True, pace=0.0, spares=()):
         self.plan, self.work, self.processes, self.all = plan, work, {}, []
         sockets = {label: socket.create_server(("127.0.0.1", 0)) for label in plan.nodes}
         addresses = {label: s.getsockname() for label, s in sockets.items()}
@@ -83,7 +83,15 @@ class Network:
                 "addresses": addresses,
             }
             (own / "settings.json").write_text(json.dumps(settings))
-            self.processes[label], go = self.prepare(label)
+        first = {label: self.prepare(label) for label in plan.nodes}
+        self.spares = [self.prepare(label) for label in spares]
+        for process, go in [*first.values(), *self.spares]:
+            while not go.with_suffix(".ready").exists():
+                if process.poll() is not None:
+                    raise SystemExit("a node ended before it began")
+                time.sleep(0.01)
+        for label, (process, go) in first.items():
+            self.processes[label] = process
             go.touch()
 
     def prepare(self, label):
@@ -112,7 +120,6 @@ class Network:
 
     def crash(self, label, at, away, whole):
         """Kills a node in a step, with its noise server if the whole machine goes, and has it back some steps later."""
-        spare, go = self.prepare(label)
         self.until(label, at)
         if whole:
             os.killpg(self.processes[label].pid, signal.SIGKILL)
@@ -120,7 +127,7 @@ class Network:
         self.processes[label].wait()
         down = self.step(label)
         self.until(next(iter(self.plan.neighbours(label))), down + away)
-        self.processes[label] = spare
+        self.processes[label], go = self.spares.pop()
         go.touch()
         return down
 
@@ -180,7 +187,7 @@ def run(folder, options):
             with Network(plan, folder / "runs" / name, options, private) as network:
                 report(name, network.results(), options.steps)
     label = best.nodes[1]
-    with Network(best, folder / "runs" / "crash", options, pace=max(0.05, 8 / options.steps)) as network:
+    with Network(best, folder / "runs" / "crash", options, pace=max(0.05, 8 / options.steps), spares=(label, label)) as network:
         downs = [
             network.crash(label, options.steps // 4, 2, whole=False),
             network.crash(label, options.steps // 2, 2, whole=True),

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 
 import numpy as np
@@ -215,3 +216,21 @@ def test_ranks_take_parts_of_one_row(out, tmp_path, program):
             mafalda.noise_at(plan, "a", 999, noise._server.socket)
         with pytest.raises(mafalda.ExportError, match="not of 'b'"):
             mafalda.noise_at(plan, "b", 1000, noise._server.socket)
+
+
+@pytest.mark.parametrize("way", ["real"] if "real" in PROGRAMS else [])
+def test_over_tcp(out, tmp_path, way):
+    """A loopback address and a token, where there are no Unix sockets."""
+    plan = mafalda.load(out)
+    arguments = ["noise", "serve", out, "--node", "a", "--dim", "100", "--state", tmp_path / "state", "--new"]
+    listen = ["--listen", "127.0.0.1:0", "--token-file", tmp_path / "token"]
+    with subprocess.Popen([program_of(way, tmp_path), *arguments, *listen], stdout=subprocess.PIPE) as server:
+        try:
+            host, port = server.stdout.readline().decode().split()[-1].rsplit(":", 1)
+            token = (tmp_path / "token").read_text().strip()
+            with mafalda.noise_at(plan, "a", 100, (host, int(port)), token) as noise:
+                assert noise.row(0).shape == (100,) and noise.next == 1
+            with pytest.raises(mafalda.ServerError, match="token"):
+                mafalda.noise_at(plan, "a", 100, (host, int(port)), "another-token-of-many-letters")
+        finally:
+            server.terminate()
