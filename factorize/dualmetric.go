@@ -47,7 +47,7 @@ func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 	}
 	parallel.For(len(m.blocks), func(i int) {
 		to := rows(squares, i)
-		m.blocks[i].rotate(to, n, p, n.patterns[i], p.factors[i])
+		m.blocks[i].rotate(to, n, p, n.patterns[i], p.blocks[i])
 		to.MulElem(to, to)
 	})
 	for i, di := range p.d {

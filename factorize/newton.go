@@ -43,8 +43,8 @@ type dualSearch struct {
 
 // dualPoint is what is known at a Λ.
 type dualPoint struct {
+	blocks   []*mat.TriDense // of F, pattern by pattern
 	theta    []float64
-	factors  []*mat.TriDense // F, block by block
 	value    float64
 	s, st    []float64 // S and Sᵀ
 	d        []float64
@@ -175,11 +175,10 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
 	floats.Scale(root*root, p.theta)
 	floats.Scale(root, p.d)
-	p.factors = blocks
 	for _, block := range blocks {
 		block.ScaleTri(root, block)
 	}
-	p.s = q.RawMatrix().Data
+	p.blocks, p.s = blocks, q.RawMatrix().Data
 	for r := range n.steps {
 		row := p.s[r*n.steps : (r+1)*n.steps]
 		for j := range row {
@@ -364,7 +363,7 @@ func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok 
 	theta = make([]float64, n.size)
 	block := 0
 	n.unknowns(func(pattern []int, at int) {
-		f := n.point.factors[block]
+		f := n.point.blocks[block]
 		block++
 		k := len(pattern)
 		e := mat.NewDense(k, k, nil)

@@ -15,8 +15,6 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
-	"mafalda/internal/rounding"
-	"mafalda/participation"
 )
 
 // AuditOptions tunes Audit. The zero value of a field asks for the default named here; Random is needed.
@@ -152,29 +150,6 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	return out, nil
 }
 
-// really returns the scenario with those who really attack; nil: with those of the claim.
-func (s Scenario) really(colluding []int) Scenario {
-	if colluding != nil {
-		s.Attacker.Any, s.Attacker.Nodes = nil, colluding
-	}
-	return s
-}
-
-// use makes nodes use a C⁻¹, nil: that of the algorithm, as its export has it.
-func (p *protocol) use(noising mat.Matrix) error {
-	if noising == nil && p.algorithm.of != nil {
-		noising = p.algorithm.of.inverse
-	}
-	if noising == nil {
-		return nil
-	}
-	if r, c := noising.Dims(); r != p.steps || c != r {
-		return fmt.Errorf("%w: C⁻¹ is %d×%d, not of %d steps", ErrStrategy, r, c, p.steps)
-	}
-	p.noising = func(int) mat.Matrix { return noising }
-	return nil
-}
-
 // auditable returns the protocol of an audit that is neither too large to write out nor for the memory.
 func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, error) {
 	n, steps, rounds := s.nodes(), s.steps(), max(s.Algorithm.rounds, s.Algorithm.Training().Spec.GossipRounds)
@@ -201,74 +176,6 @@ func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, 
 	}
 	drawn := width/2 + float64(rows+4*n+4) // rows of numbers, one for each run
 	return p, limits.Fits(fmt.Sprintf("an audit of %d runs", opts.Runs), 8*drawn*float64(opts.Runs))
-}
-
-// claim returns what Account says of the victim, and μ by Best: of the worst victim, where the attackers are any of several
-// coalitions. Where the rank of the view is unclear, the exposure is
-// that of local DP.
-func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, error) {
-	local, err := s.Algorithm.Local(s.Schema)
-	if err != nil {
-		return Exposure{}, 0, err
-	}
-	var found *Exposure
-	most := 0.0 // with Any, the claim is the same for all
-	err = Account(ctx, s, func(e Exposure) error {
-		if e.Victim == victim {
-			found = &e
-		}
-		if s.Attacker.Any == nil {
-			return nil
-		}
-		squared, err := Best.Squared(e, s.Schema, local)
-		most = math.Max(most, squared)
-		return err
-	})
-	if errors.Is(err, ErrUnclear) {
-		m, err := s.Algorithm.LocalMatrix(victim, s.steps())
-		return Exposure{Victim: victim, M: m, Infinite: m == nil}, rounding.SqrtUp(local), err
-	}
-	if err != nil {
-		return Exposure{}, 0, err
-	}
-	if found == nil {
-		return Exposure{}, 0, fmt.Errorf("%w: node %d is no victim of this attacker", ErrAudit, victim)
-	}
-	squared, err := Best.Squared(*found, s.Schema, local)
-	if err != nil {
-		return Exposure{}, 0, err
-	}
-	squared, err = s.promised(math.Max(squared, most))
-	return *found, rounding.SqrtUp(squared), err
-}
-
-// worstChange returns gradients ±1 in the steps of the pattern where they tell most: εᵀMε, ε from the patterns that can
-// be listed.
-func worstChange(m *mat.SymDense, schema participation.Schema) *mat.VecDense {
-	patterns, _ := patternsOf(schema)
-	best, most := mat.NewVecDense(schema.Steps(), nil), math.Inf(-1)
-	for _, pattern := range patterns {
-		change := mat.NewVecDense(schema.Steps(), nil)
-		for _, t := range pattern {
-			change.SetVec(t, 1)
-		}
-		for improved := true; improved; { // flip signs one by one
-			improved = false
-			for _, t := range pattern {
-				before := mat.Inner(change, m, change)
-				change.SetVec(t, -change.AtVec(t))
-				if mat.Inner(change, m, change) > before*(1+1e-12) {
-					improved = true
-				} else {
-					change.SetVec(t, -change.AtVec(t))
-				}
-			}
-		}
-		if value := mat.Inner(change, m, change); value > most {
-			best, most = change, value
-		}
-	}
-	return best
 }
 
 // test returns the weights of the best linear statistic of what the attacker knows, for a change of the victim's

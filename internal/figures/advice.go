@@ -44,12 +44,12 @@ func Advice(a *plan.Advice) (*Figure, error) {
 	s, w := a.Problem.Schema, a.Options.Privacy
 	title := fmt.Sprintf("What memory buys: %s, T = %d, k = %d, b = %d, (ε, δ) = (%v, %v)", source, s.Steps(),
 		s.Participations(), s.Separation(), w.Epsilon, w.Delta)
-	f, err := Lines(Axes{Title: title, X: fmt.Sprintf("numbers kept at a node for each of %d parameters, and their bytes",
-		a.Budget.Dim), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
+	f, err := Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s)",
+		limits.Text(a.Budget.Bytes(1))), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
 	if err != nil {
 		return nil, err
 	}
-	f.plots[0].X.Tick.Marker = plot.ConstantTicks(memoryTicks(a.Budget, most))
+	f.plots[0].X.Tick.Marker = plot.ConstantTicks(memoryTicks(most))
 	return f, nil
 }
 
@@ -63,11 +63,10 @@ func (c *Curve) step(x, y float64) {
 
 // memoryTicks labels numbers that are kept, which stand one to the right on the logarithmic axis, so that there is room
 // for none.
-func memoryTicks(b plan.Budget, most int) []plot.Tick {
+func memoryTicks(most int) []plot.Tick {
 	var ticks []plot.Tick
 	add := func(kept int) {
-		ticks = append(ticks, plot.Tick{Value: float64(kept + 1),
-			Label: fmt.Sprintf("%s\n%s", strconv.Itoa(kept), limits.Text(b.Bytes(kept)))})
+		ticks = append(ticks, plot.Tick{Value: float64(kept + 1), Label: strconv.Itoa(kept)})
 	}
 	add(0)
 	for kept := 1; float64(kept) < 0.6*float64(most); kept = max(kept+1, 3*kept) {

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"mafalda/internal/figures"
 )
@@ -188,7 +189,7 @@ func (s series) draw(b *strings.Builder, colour int, x, y axis) {
 			`data-says="%s"/>`, colour, x.at(p.x), y.at(p.y), says, says)
 		if p.label != "" {
 			side, anchor := 8.0, "start"
-			if x.at(p.x) > chartWidth-150 {
+			if x.at(p.x)+8+7*float64(utf8.RuneCountInString(p.label)) > chartWidth {
 				side, anchor = -8, "end"
 			}
 			fmt.Fprintf(b, `<text class="tick" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x.at(p.x)+side,
