@@ -134,6 +134,10 @@ func (m *Manifest) Guarantee() string {
 	if m.Space != nil {
 		against = "everybody who sees all messages and, alone or in the coalitions of space, knows the secrets of its own " +
 			"pairs (SecLDP)"
+		if m.Space.Coalitions.Size == 0 { // not everybody is curious
+			against = "everybody who sees all messages and, as a coalition of space or a part of one, knows the secrets of " +
+				"its own pairs (SecLDP), but not against nodes in none of them"
+		}
 	}
 	if p.Mu == 0 {
 		s := fmt.Sprintf("(%s, %g)-DP against %s, if nodes draw their batches in secret, as sampling says",

@@ -41,7 +41,7 @@ func sharedOn(t fataler, n *graph.Network, k, b int, s plan.Sharing) plan.Proble
 // seen is max [M_A⁻¹]_vv by definition: what A does not know of the others' noise, inverted.
 func seen(n *secrets.Noise, a *secrets.Attackers) float64 {
 	var worst float64
-	for _, coalition := range a.Coalitions() {
+	for _, coalition := range allowed(a) {
 		var others []int
 		for v := range n.Own {
 			if !slices.Contains(coalition, v) {
@@ -333,4 +333,21 @@ func TestBadSharing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// allowed returns every coalition, and every part of one: who may put together what they know.
+func allowed(a *secrets.Attackers) [][]int {
+	var all [][]int
+	for _, c := range a.Coalitions() {
+		for set := range 1 << len(c) {
+			var part []int
+			for i, v := range c {
+				if set>>i&1 == 1 {
+					part = append(part, v)
+				}
+			}
+			all = append(all, part)
+		}
+	}
+	return all
 }

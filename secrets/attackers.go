@@ -7,8 +7,8 @@ import (
 	"mafalda/internal/fault"
 )
 
-// Attackers are the coalitions of curious nodes that noise has to withstand. The eavesdropper, who has no secret, is
-// always one of them. They are immutable.
+// Attackers are the coalitions of curious nodes that noise has to withstand, as well as every part of them (Allow). The
+// eavesdropper, who has no secret, is always one of them. They are immutable.
 type Attackers struct {
 	nodes      int
 	coalitions [][]int // distinct, ascending nodes each, by size and then by nodes; the first is empty
@@ -130,15 +130,18 @@ type Threat struct {
 	Victims  []int // ascending, outside of Attacker, never none
 }
 
-// Threats returns what has to be checked: a coalition within another one learns no more of a victim than that. Every
-// pair of a coalition and a node outside of it is one of these, or less than one of them.
+// Threats returns what has to be checked: a coalition within another one learns no more of a victim than that. A part of
+// a coalition attacks the rest of it, too (Allow): the most that a member has to fear are all others of it. Every pair of
+// an allowed coalition and a node outside of it is one of these, or less than one of them.
 func (a *Attackers) Threats() []Threat {
 	var all []Threat
 	member := make([][]bool, 0, len(a.coalitions))
-	for _, c := range a.coalitions {
+	with := make([][]int, a.nodes) // of every node: the coalitions that it is in
+	for i, c := range a.coalitions {
 		in := make([]bool, a.nodes)
 		for _, v := range c {
 			in[v] = true
+			with[v] = append(with[v], i)
 		}
 		member = append(member, in)
 	}
@@ -157,8 +160,9 @@ func (a *Attackers) Threats() []Threat {
 			if !within(c, member[j]) {
 				continue
 			}
+			parts := len(a.coalitions[j]) > len(c)+1 // of j, without one of its members, are larger, too
 			for v, in := range member[j] {
-				if open[v] && !in {
+				if open[v] && (!in || parts) {
 					open[v] = false
 					left--
 				}
@@ -168,8 +172,46 @@ func (a *Attackers) Threats() []Threat {
 			all = append(all, Threat{c, indices(open)})
 		}
 	}
-	slices.Reverse(all)
+	all = append(all, a.inner(member, with)...)
+	slices.SortStableFunc(all, func(s, t Threat) int { return compareCoalitions(s.Attacker, t.Attacker) })
 	return all
+}
+
+// inner returns the threats to members: by all others of their coalition, where these are not within another one.
+func (a *Attackers) inner(member [][]bool, with [][]int) []Threat {
+	var all []Threat
+	at := map[string]int{}
+	for i, c := range a.coalitions {
+		for _, v := range c {
+			others := slices.DeleteFunc(slices.Clone(c), func(u int) bool { return u == v })
+			if a.elsewhere(others, i, member, with) {
+				continue
+			}
+			key := fmt.Sprint(others)
+			if _, ok := at[key]; !ok {
+				at[key] = len(all)
+				all = append(all, Threat{Attacker: others})
+			}
+			t := &all[at[key]]
+			t.Victims = append(t.Victims, v)
+			slices.Sort(t.Victims)
+		}
+	}
+	return all
+}
+
+// elsewhere reports whether nodes are within another coalition than i.
+func (a *Attackers) elsewhere(nodes []int, i int, member [][]bool, with [][]int) bool {
+	if len(nodes) == 0 {
+		return true // the eavesdropper is a coalition
+	}
+	fewest := with[nodes[0]]
+	for _, v := range nodes {
+		if len(with[v]) < len(fewest) {
+			fewest = with[v]
+		}
+	}
+	return slices.ContainsFunc(fewest, func(j int) bool { return j != i && within(nodes, member[j]) })
 }
 
 func within(coalition []int, member []bool) bool {

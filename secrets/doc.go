@@ -25,8 +25,9 @@
 // The messages of all victims are a Gaussian mechanism; for a change of v's gradients it is as good as one with noise of
 // variance 1/[M_A⁻¹]_vv at v alone. So with max [M_A⁻¹]_vv = 1 over all attackers and victims, every node is protected
 // as if it had drawn noise of its own of variance one, and the guarantee is that of local differential privacy:
-// μ = contribution · sens(C) / ν. The empty coalition is the eavesdropper, who shares no secret. A larger coalition
-// learns more: attackers within others need no check (Attackers.Threats).
+// μ = contribution · sens(C) / ν. The empty coalition is the eavesdropper, who shares no secret. A part of a
+// coalition is an attacker, too, of its other members as well. A larger coalition learns more: attackers within others
+// need no check (Attackers.Threats). A node that is in no coalition is trusted.
 //
 // # Safety
 //

@@ -82,10 +82,10 @@ func unknown(noise *Noise, coalition []int) (*mat.Dense, []int) {
 	return &m, others
 }
 
-// exactWorst is max [M_A⁻¹]_vv over all coalitions and all nodes outside, in rational numbers.
+// exactWorst is max [M_A⁻¹]_vv over all who are allowed and all nodes outside, in rational numbers.
 func exactWorst(noise *Noise, a *Attackers) *big.Rat {
 	worst := new(big.Rat)
-	for _, coalition := range a.Coalitions() {
+	for _, coalition := range allowed(a) {
 		for _, v := range exactDiagonal(noise, coalition) {
 			if v.Cmp(worst) > 0 {
 				worst = v
@@ -161,4 +161,21 @@ func writeFile(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// allowed returns every coalition, and every part of one: who may put together what they know.
+func allowed(a *Attackers) [][]int {
+	var all [][]int
+	for _, c := range a.Coalitions() {
+		for set := range 1 << len(c) {
+			var part []int
+			for i, v := range c {
+				if set>>i&1 == 1 {
+					part = append(part, v)
+				}
+			}
+			all = append(all, part)
+		}
+	}
+	return all
 }

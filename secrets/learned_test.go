@@ -85,7 +85,7 @@ func TestExposedIsTheMost(t *testing.T) {
 		}
 		for v, w := range most {
 			var want float64
-			for _, c := range attackers.Coalitions() {
+			for _, c := range allowed(attackers) {
 				if learned, err := noise.Learned(c); err != nil {
 					t.Fatal(err)
 				} else if !slices.Contains(c, v) {

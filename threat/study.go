@@ -132,7 +132,7 @@ func (s *Study) AddTo(in *study.Inputs) {
 				d.Int(v)
 			}
 		}
-		in.Add("coalitions", d.Sum())
+		in.Add("coalitions and their parts", d.Sum())
 	}
 	in.Add("secure summation", attacker.SecureSummation)
 	in.Add("forget own noise", attacker.ForgetOwnNoise)

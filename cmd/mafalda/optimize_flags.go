@@ -86,8 +86,8 @@ func (f *optimizeFlags) bindTrust(cmd *cobra.Command) {
 	fl.StringVar(&f.sharing.Secrets, "secrets", export.SecretsGossip, "with --trust secldp, which pairs may share noise: "+
 		"gossip (the edges of the graph), all (up to 500 nodes),\nor a `file` of edges")
 	fl.StringVar(&f.sharing.Coalitions, "coalitions", "1", "with --trust secldp, who puts together what they know: 1 (nobody: "+
-		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line; the eavesdropper is "+
-		"always there")
+		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line (nodes in none are "+
+		"trusted); the eavesdropper is always there")
 	cli.CompleteWith(cmd, "trust", trusts)
 	cli.CompleteWith(cmd, "secrets", []string{export.SecretsGossip, export.SecretsAll})
 	cli.CompleteWith(cmd, "coalitions", []string{"1", "2"})

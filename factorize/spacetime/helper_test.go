@@ -97,7 +97,7 @@ func slowReach(noise *secrets.Noise, attacker []int, v int) float64 {
 // slowLeast is the smallest of all attackers and victims.
 func slowLeast(noise *secrets.Noise, a *secrets.Attackers) float64 {
 	least := math.Inf(1)
-	for _, c := range a.Coalitions() {
+	for _, c := range allowed(a) {
 		m, others := noise.Unknown(c)
 		var inverse mat.Dense
 		if err := inverse.Inverse(m); err != nil {
@@ -142,3 +142,20 @@ func problem(t testing.TB, name string, steps, k int) Problem {
 }
 
 func ones(n int) *mat.SymDense { return identity(n) }
+
+// allowed returns every coalition, and every part of one: who may put together what they know.
+func allowed(a *secrets.Attackers) [][]int {
+	var all [][]int
+	for _, c := range a.Coalitions() {
+		for set := range 1 << len(c) {
+			var part []int
+			for i, v := range c {
+				if set>>i&1 == 1 {
+					part = append(part, v)
+				}
+			}
+			all = append(all, part)
+		}
+	}
+	return all
+}

@@ -45,7 +45,7 @@ func (f *soft) Value(l []float64) float64 {
 		noise.Pairs = append(noise.Pairs, secrets.Shared{Pair: p, Deviation: math.Sqrt(x[f.d.nodes+i])})
 	}
 	var sum float64
-	for _, c := range f.s.Attackers.Coalitions() {
+	for _, c := range allowed(f.s.Attackers) {
 		m, others := noise.Unknown(c)
 		var inverse mat.Dense
 		if err := inverse.Inverse(m); err != nil {

@@ -26,6 +26,21 @@ func (r *Summary) sharing() {
 		who = fmt.Sprintf("%s of curious nodes, %s", cli.Count(len(s.Coalitions.Sets), "coalition"), s.Coalitions.Source)
 	}
 	r.line("attackers      %s, and everybody who sees all messages", who)
+	if trusted := r.Manifest.Graph.Nodes - named(s.Coalitions.Sets); s.Coalitions.Size == 0 && trusted > 0 {
+		r.line("trusted        %s in no coalition: what these learn from the secrets of their pairs is not bounded",
+			cli.Count(trusted, "node"))
+	}
+}
+
+// named returns how many labels there are in sets.
+func named(sets [][]string) int {
+	all := map[string]bool{}
+	for _, set := range sets {
+		for _, l := range set {
+			all[l] = true
+		}
+	}
+	return len(all)
 }
 
 // spaceAndTime compares noise over nodes and steps with noise over steps alone, and says how good it is.
