@@ -35,8 +35,9 @@ func spaceManifest() *Manifest {
 	m := manifest(2)
 	m.Trust, m.LDPLoss, m.JointLowerBound, m.LowerBound, m.Gap = TrustSecLDP, 3, 1, 0, 0
 	m.Graph.Nodes, m.Graph.Edges = 3, 3
-	m.Space = &Space{Secrets: Secrets{Source: SecretsGossip, Pairs: 3}, Coalitions: Coalitions{Sets: [][]string{{"a"}, {"a", "#d"}}},
-		Worst: Worst{Attacker: []string{}, Victim: "#d", Value: 0.9}, GapTime: 1e-3}
+	m.Space = &Space{Secrets: Secrets{Source: SecretsGossip, Pairs: 3}, LargestPair: 300,
+		Coalitions: Coalitions{Sets: [][]string{{"a"}, {"a", "#d"}}},
+		Worst:      Worst{Attacker: []string{}, Victim: "#d", Value: 0.9}, GapTime: 1e-3}
 	return m
 }
 
@@ -194,6 +195,7 @@ func TestSpaceManifest(t *testing.T) {
 		"an attacker null":      {func(_, s object) { s["worst"].(object)["attacker"] = nil }, "null"},
 		"a victim that attacks": {func(_, s object) { s["worst"].(object)["attacker"] = []string{"#d"} }, "victim among them"},
 		"a value of zero":       {func(_, s object) { s["worst"].(object)["value"] = 0 }, "no value above 0"},
+		"no largest pair":       {func(_, s object) { delete(s, "largest_pair") }, "largest_pair"},
 		"a negative gap":        {func(_, s object) { s["gap_space"] = -1 }, "gap"},
 		"no secrets":            {func(_, s object) { s["secrets"] = object{} }, "secrets"},
 	} {

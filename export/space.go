@@ -18,6 +18,8 @@ const TrustSecLDP = "secldp"
 type Space struct {
 	Secrets    Secrets    `json:"secrets"`
 	Coalitions Coalitions `json:"coalitions"`
+	// LargestPair bounds the variances of pairs, of this noise and of all that it is compared with.
+	LargestPair float64 `json:"largest_pair"`
 	// Worst is where most is seen: [M_A⁻¹]_vv, at most 1, of the standard deviations as exported, rounded up.
 	Worst Worst `json:"worst"`
 	// GapSpace is how far M is above the best one for this strategy, at most, relatively; GapTime how far the strategy is
@@ -126,6 +128,8 @@ func (s *Space) checkRange() error {
 		return errors.New("space.coalitions has neither a size of 1 or 2 nor sets, or both")
 	case !(s.Worst.Value > 0) || s.Worst.Attacker == nil || slices.Contains(s.Worst.Attacker, s.Worst.Victim):
 		return errors.New("space.worst has no value above 0, no attacker, or a victim among them")
+	case !(s.LargestPair > 0):
+		return errors.New("space.largest_pair is not positive")
 	case !(s.GapSpace >= 0) || !(s.GapTime >= 0):
 		return errors.New("space.gap_space or space.gap_time is negative")
 	}

@@ -79,7 +79,7 @@ func sharedExport(t *testing.T, c strategy.Strategy, n *secrets.Noise) string {
 		attacker = append(attacker, g.Label(a))
 	}
 	m := &export.Manifest{Version: "test", Workload: "model", Steps: steps, Trust: export.TrustSecLDP,
-		Space: &export.Space{Secrets: export.Secrets{Source: export.SecretsGossip, Pairs: len(n.Pairs)},
+		Space: &export.Space{LargestPair: 1000, Secrets: export.Secrets{Source: export.SecretsGossip, Pairs: len(n.Pairs)},
 			Coalitions: export.Coalitions{Size: 1}, Worst: export.Worst{Attacker: attacker, Victim: victim, Value: worst.Value}},
 		Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
 		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LDPLoss: 3, JointLowerBound: 1,

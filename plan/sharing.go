@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -29,6 +30,9 @@ type Sharing struct {
 	Secrets    string // export.SecretsGossip, which empty means, SecretsAll, or the path of a file (secrets.LoadGraph)
 	Coalitions string // "1", which empty means, "2", pairs as well, or the path of a file (secrets.LoadAttackers)
 
+	// LargestPair is the most variance of a pair, relative to max [M_A⁻¹]_vv = 1; 0 means spacetime.DefaultLargestPair.
+	LargestPair float64
+
 	setting    spacetime.Setting // empty before On
 	secrets    export.Secrets    // for the manifest
 	coalitions export.Coalitions
@@ -37,6 +41,10 @@ type Sharing struct {
 // On returns the sharing with the nodes of the network. The errors are a fault.Argument, and those of the two files.
 func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
 	on := *s
+	if err := spacetime.CheckLargestPair(s.LargestPair); err != nil {
+		return nil, err
+	}
+	on.setting.LargestPair = cmp.Or(s.LargestPair, spacetime.DefaultLargestPair)
 	if err := on.loadSecrets(n.Graph); err != nil {
 		return nil, err
 	}
@@ -57,7 +65,8 @@ func SharingOf(e *export.Export) (*Sharing, error) {
 	for i, p := range e.Shared.Pairs {
 		pairs[i] = p.Pair
 	}
-	s := &Sharing{secrets: m.Space.Secrets, coalitions: m.Space.Coalitions}
+	s := &Sharing{LargestPair: m.Space.LargestPair, secrets: m.Space.Secrets, coalitions: m.Space.Coalitions}
+	s.setting.LargestPair = s.LargestPair
 	var err error
 	if s.setting.Secrets, err = secrets.NewGraph(len(e.Shared.Labels), pairs); err != nil {
 		return nil, err
@@ -151,6 +160,7 @@ func (s *Sharing) addTo(in *study.Inputs) {
 		d.Int(p.V)
 	}
 	in.Add("pairs that share a secret", d.Sum())
+	in.Add("largest variance of a pair", s.setting.LargestPair)
 	d = study.NewDigest()
 	for _, c := range s.setting.Attackers.Coalitions() {
 		d.Int(len(c))

@@ -222,7 +222,7 @@ func (s *solver) completeSpace(ctx context.Context, p spacetime.Problem) error {
 	}
 	s.show("joint lower bound", 0)
 	var err error
-	if s.Space.JointLowerBound, err = spacetime.JointLowerBound(ctx, p, &bounded, spacetime.Options{}); err != nil {
+	if s.Space.JointLowerBound, err = spacetime.JointLowerBound(ctx, p, &bounded); err != nil {
 		return fmt.Errorf("bounding the loss: %w", err)
 	}
 	s.Space.GapSpace, s.Space.GapTime = r.SpaceGap, rounding.DivUp(r.Loss-s.Optimum.LowerBound, s.Optimum.LowerBound)
@@ -321,7 +321,8 @@ func (s *Solution) shareIn(m *export.Manifest) {
 	m.Trust = export.TrustSecLDP
 	m.Status, m.Iterations = s.Ending.Status.String(), s.Ending.Iterations
 	m.LDPLoss, m.JointLowerBound = of.LDP.Loss, of.JointLowerBound
-	m.Space = &export.Space{Secrets: on.secrets, Coalitions: on.coalitions, GapSpace: of.GapSpace, GapTime: of.GapTime,
+	m.Space = &export.Space{Secrets: on.secrets, Coalitions: on.coalitions, LargestPair: on.setting.LargestPair,
+		GapSpace: of.GapSpace, GapTime: of.GapTime,
 		Worst: export.Worst{Attacker: labelsOf(labels, of.Worst.Attacker), Victim: labels[of.Worst.Victim],
 			Value: of.Worst.Value}}
 	m.Space.Own, m.Space.Pairs = of.shared.Labelled()

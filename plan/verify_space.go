@@ -160,6 +160,14 @@ func (s *spaceCheck) problem(n *graph.Network) error {
 	if !s.secretsAre(shares.setting.Secrets, n) {
 		return nil
 	}
+	s.skip("space.largest_pair") // a bound that was asked for: the gaps are checked for it
+	for _, p := range s.export.Shared.Pairs {
+		if e := p.Deviation * p.Deviation; e > shares.LargestPair*(1+scaledLast) {
+			s.add("secrets", false, "nodes %q share a variance of %v; the manifest says %v at most",
+				s.labels([]int{p.U, p.V}), e, shares.LargestPair)
+			return nil
+		}
+	}
 	s.p = spacetime.Problem{Schema: s.schema, Setting: shares.setting}
 	if s.p.Workload, err = workload.NewSpaceTime(n.Gossip.Matrix(), m.Steps, workload.Options{Spec: s.spec}); err != nil {
 		return err
@@ -167,6 +175,9 @@ func (s *spaceCheck) problem(n *graph.Network) error {
 	s.p.Class, err = classOf(m)
 	return err
 }
+
+// scaledLast is how far above its bound a variance may be: the noise is scaled to what it is to hide after the search.
+const scaledLast = 1e-4
 
 // secretsAre compares who shares secrets, which are all pairs of the file, with what the manifest says.
 func (s *spaceCheck) secretsAre(is *secrets.Graph, n *graph.Network) bool {

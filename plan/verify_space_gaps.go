@@ -125,8 +125,7 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	if isDense(m.Strategy) {
 		best = &factorize.Result{Strategy: s.c}
 	}
-	joint, err := spacetime.JointLowerBound(ctx, s.p, &spacetime.Result{Noise: s.export.Shared.Noise, Time: best, LDP: s.ldp},
-		spacetime.Options{})
+	joint, err := spacetime.JointLowerBound(ctx, s.p, &spacetime.Result{Noise: s.export.Shared.Noise, Time: best, LDP: s.ldp})
 	if err != nil {
 		return err
 	}

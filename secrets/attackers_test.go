@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of everybody whom a coalition allows and every node outside there is a threat that is at least as bad, and no threat is within another
-// one that has the same victim.
+// Of everybody whom a coalition allows and every node outside there is a threat that is at least as bad, and no threat is
+// within another one that has the same victim.
 func TestThreatsCoverAllCoalitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "n")

@@ -139,7 +139,7 @@ func writeShared(t *testing.T, n *graph.Network, s participation.Schema, factor 
 		Participation: export.Participation{Schema: "cyclic", K: s.Participations(), B: s.Separation()},
 		Strategy:      export.Strategy{Parameters: strategy.Parameters{Class: "dense"}}, SensSquared: 1, SensKind: "exact",
 		SquaredError: 2, Loss: 2, RMSE: 1, LDPLoss: 3, JointLowerBound: 1, Tolerance: 0.1, Status: "converged",
-		Space: &export.Space{Secrets: export.Secrets{Source: export.SecretsGossip, Pairs: len(r.Noise.Pairs)},
+		Space: &export.Space{LargestPair: 1000, Secrets: export.Secrets{Source: export.SecretsGossip, Pairs: len(r.Noise.Pairs)},
 			Coalitions: export.Coalitions{Size: 1},
 			Worst:      export.Worst{Attacker: []string{}, Victim: n.Graph.Label(0), Value: 1}}}
 	dir := filepath.Join(t.TempDir(), "shared")

@@ -63,7 +63,7 @@ func newSharing(t *testing.T) *sharing {
 	}
 	m := *e.Manifest
 	m.Trust, m.LDPLoss, m.JointLowerBound, m.LowerBound, m.Gap = export.TrustSecLDP, m.Loss, m.LowerBound, 0, 0
-	m.Space = &export.Space{Secrets: export.Secrets{Source: export.SecretsGossip, Pairs: len(shares.Pairs)},
+	m.Space = &export.Space{LargestPair: 1000, Secrets: export.Secrets{Source: export.SecretsGossip, Pairs: len(shares.Pairs)},
 		Coalitions: export.Coalitions{Size: 1}, Worst: export.Worst{Attacker: []string{}, Victim: "Medici", Value: 1}}
 	if err := export.WriteDir(s.dir, &m, append(files, matrices...), export.WriteOptions{}); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/spacetime"
 	"mafalda/internal/cli"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -88,6 +89,9 @@ func (f *optimizeFlags) bindTrust(cmd *cobra.Command) {
 	fl.StringVar(&f.sharing.Coalitions, "coalitions", "1", "with --trust secldp, who puts together what they know: 1 (nobody: "+
 		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line (nodes in none are "+
 		"trusted); the eavesdropper is always there")
+	fl.Float64Var(&f.sharing.LargestPair, "largest-pair", spacetime.DefaultLargestPair, "with --trust secldp, the most "+
+		"variance that a pair may share, where a node alone would need 1:\nlarger gains a little, and a node that drops out "+
+		"leaves it behind (docs/secrets-optimum.md)")
 	cli.CompleteWith(cmd, "trust", trusts)
 	cli.CompleteWith(cmd, "secrets", []string{export.SecretsGossip, export.SecretsAll})
 	cli.CompleteWith(cmd, "coalitions", []string{"1", "2"})
@@ -97,7 +101,7 @@ func (f *optimizeFlags) bindTrust(cmd *cobra.Command) {
 func (f *optimizeFlags) chooseTrust(cmd *cobra.Command) (*plan.Sharing, error) {
 	switch f.trust {
 	case threat.LDP.String():
-		for _, name := range []string{"secrets", "coalitions"} {
+		for _, name := range []string{"secrets", "coalitions", "largest-pair"} {
 			if cmd.Flags().Changed(name) {
 				return nil, cli.Usagef("--%s is for --trust secldp", name)
 			}
@@ -109,7 +113,9 @@ func (f *optimizeFlags) chooseTrust(cmd *cobra.Command) (*plan.Sharing, error) {
 				return nil, cli.Usagef("--%s is empty", name)
 			}
 		}
-		return &f.sharing, nil
+		sharing := f.sharing
+		sharing.LargestPair = given(cmd, "largest-pair", f.sharing.LargestPair)
+		return &sharing, nil
 	}
 	return nil, cli.Usagef("unknown trust model %q: choose ldp or secldp", f.trust)
 }

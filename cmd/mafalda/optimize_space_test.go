@@ -65,6 +65,10 @@ func TestBadSharedNoise(t *testing.T) {
 	for _, tc := range []struct{ args, say string }{
 		{"--secrets all", "--secrets is for --trust secldp"},
 		{"--coalitions 2", "--coalitions is for --trust secldp"},
+		{"--largest-pair 1", "--largest-pair is for --trust secldp"},
+		{"--trust secldp --largest-pair 0", "--largest-pair 0: must be from 0.01"},
+		{"--trust secldp --largest-pair NaN", "--largest-pair"},
+		{"--trust secldp --largest-pair 1e7", "--largest-pair 1e+07: must be"},
 		{"--trust pndp", "choose ldp or secldp"},
 		{"--trust secldp --per-node", "--per-node is not"},
 		{"--trust secldp --groups 2", "--groups is not"},
@@ -90,5 +94,30 @@ func TestBadSharedNoise(t *testing.T) {
 	code, _, errs = mafalda("optimize", "--workload", "prefix", "--T", "4", "-k", "1", "--trust", "secldp")
 	if code != 2 || !strings.Contains(errs, "needs nodes") {
 		t.Errorf("code %d, %s", code, errs)
+	}
+}
+
+// Pairs keep to the variance that is asked for, which verify knows again, and a file of coalitions says who is trusted.
+func TestLargestPair(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	few := writeFile(t, "coalitions", "0 1\n2\n")
+	args := []string{"optimize", "--graph", "complete:8", "--T", "4", "-k", "2", "--trust", "secldp", "--largest-pair", "0.3"}
+	if code, out, errs := mafalda(append(args, "--coalitions", few, "-o", dir)...); code != 0 ||
+		!strings.Contains(out, "5 nodes in no coalition") {
+		t.Fatalf("code %d, %s, %s", code, out, errs)
+	}
+	e, err := export.Load(dir)
+	if err != nil || e.Manifest.Space.LargestPair != 0.3 {
+		t.Fatalf("%v, %+v", err, e.Manifest.Space)
+	}
+	var most float64
+	for _, p := range e.Shared.Pairs {
+		most = max(most, p.Deviation*p.Deviation)
+	}
+	if most > 0.3*(1+1e-9) || most < 0.29 {
+		t.Errorf("the largest variance of a pair is %v, want 0.3", most)
+	}
+	if code, out, errs := mafalda("verify", dir); code != 0 {
+		t.Errorf("code %d, %s, %s", code, out, errs)
 	}
 }

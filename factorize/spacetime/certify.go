@@ -18,11 +18,9 @@ func (p Problem) Against(ctx context.Context, c strategy.Strategy, noise *secret
 	if err != nil {
 		return nil, err
 	}
-	if o.LargestPair == 0 {
-		o.LargestPair = DefaultLargestPair
-	}
+	p.LargestPair = p.largestPair()
 	for _, s := range noise.Pairs {
-		o.LargestPair = max(o.LargestPair, s.Deviation*s.Deviation)
+		p.LargestPair = max(p.LargestPair, s.Deviation*s.Deviation)
 	}
 	return Space(ctx, k, p.Setting, o)
 }

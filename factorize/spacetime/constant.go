@@ -27,7 +27,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
-	d := newDesign(k, s, o.LargestPair)
+	d := newDesign(k, s)
 	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: d}, loss: math.Inf(1)}
 	try := func(ratio float64) float64 {
 		if ctx.Err() != nil {
@@ -38,7 +38,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 	}
 	try(0)
 	if len(d.pairs) > 0 {
-		golden(math.Log(1e-4), math.Log(o.LargestPair*float64(d.nodes)), func(l float64) float64 { return try(math.Exp(l)) })
+		golden(math.Log(1e-4), math.Log(s.largestPair()*float64(d.nodes)), func(l float64) float64 { return try(math.Exp(l)) })
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -62,7 +62,7 @@ func (s *spaceSearch) constant(ratio float64) float64 {
 		return math.Inf(1)
 	}
 	loss := dot(d.cost, x) / p.least() * d.unit
-	if over := ratio / p.least() / d.largest; over > 1 {
+	if over := ratio / p.least() / s.setting.largestPair(); over > 1 {
 		return loss * over * over // larger than allowed, the more so the worse
 	}
 	if loss < s.loss {

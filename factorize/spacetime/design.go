@@ -18,11 +18,11 @@ type design struct {
 	touched [][]int   // of every threat: the pairs that touch its attacker, as indices of variables
 	cost    []float64 // tr(KM) = costᵀx
 	unit    float64   // what K was divided by
-	largest float64   // of every variable
+	limit   []float64 // of every variable: the most that it can be
 }
 
 // newDesign returns the problem of minimizing tr(KM).
-func newDesign(k *mat.SymDense, s Setting, largest float64) *design {
+func newDesign(k *mat.SymDense, s Setting) *design {
 	n := s.Secrets.Nodes()
 	costs := make([]float64, n, n+len(s.Secrets.Pairs()))
 	for i := range n {
@@ -31,15 +31,21 @@ func newDesign(k *mat.SymDense, s Setting, largest float64) *design {
 	for _, p := range s.Secrets.Pairs() {
 		costs = append(costs, math.Max(0, k.At(p.U, p.U)+k.At(p.V, p.V)-2*k.At(p.U, p.V)))
 	}
-	return newDesignOf(costs, s, largest)
+	return newDesignOf(costs, s)
 }
 
 // newDesignOf returns the problem for given costs of the variables, which are rescaled in place.
-func newDesignOf(costs []float64, s Setting, largest float64) *design {
+func newDesignOf(costs []float64, s Setting) *design {
 	n := s.Secrets.Nodes()
 	d := &design{nodes: n, pairs: s.Secrets.Pairs(), threats: s.Attackers.Threats(), cost: costs,
-		unit: floats.Sum(costs[:n]) / float64(n), largest: largest}
+		unit: floats.Sum(costs[:n]) / float64(n), limit: make([]float64, len(costs))}
 	floats.Scale(1/d.unit, d.cost)
+	for i := range d.limit {
+		d.limit[i] = largestOwn
+		if i >= n {
+			d.limit[i] = s.largestPair()
+		}
+	}
 	touching := make([][]int, n)
 	for i, p := range d.pairs {
 		touching[p.U] = append(touching[p.U], n+i)

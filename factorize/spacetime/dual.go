@@ -11,10 +11,10 @@ import (
 //
 // A dual point is weights y_k ≥ 0 and vectors z_k, zero on the attacker A and one at the victim v. For every M_A with
 // [M_A⁻¹]_vv ≤ 1 the Cauchy-Schwarz inequality says z_kᵀM_Az_k ≥ 1, and z_kᵀM_Az_k is rowTo's row a_k times x. So for
-// every x that is allowed, 0 ≤ x ≤ largest, and every scale ρ ≥ 0 of the weights,
+// every x that is allowed, 0 ≤ x ≤ limit, and every scale ρ ≥ 0 of the weights,
 //
 //	costᵀx ≥ Σ_k ρy_k a_kᵀx - Σ_i x_i max(0, Σ_k ρy_k a_ki - cost_i)
-//	       ≥ ρ Σ_k y_k - largest·Σ_i max(0, ρ Σ_k y_k a_ki - cost_i),
+//	       ≥ ρ Σ_k y_k - Σ_i limit_i·max(0, ρ Σ_k y_k a_ki - cost_i),
 //
 // which is concave in ρ with corners where a term of the last sum begins.
 func (w *working) bound(d *design) float64 {
@@ -44,12 +44,12 @@ func (w *working) bound(d *design) float64 {
 	total := floats.Sum(w.weight) * (1 - slack)
 	slope, fixed := total, 0.0 // the bound is slope·ρ + fixed up to the next corner
 	for _, i := range corners {
-		if next := slope - d.largest*pull[i]; next <= 0 {
+		if next := slope - d.limit[i]*pull[i]; next <= 0 {
 			scale := cost[i] / pull[i]
 			return math.Max(0, (slope*scale+fixed-4*slack*scale*total)*d.unit)
 		}
-		slope -= d.largest * pull[i]
-		fixed += d.largest * cost[i]
+		slope -= d.limit[i] * pull[i]
+		fixed += d.limit[i] * cost[i]
 	}
 	return 0
 }

@@ -34,7 +34,7 @@ func drawSetting(t *rapid.T, n int) Setting {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Setting{g, a}
+		return Setting{Secrets: g, Attackers: a}
 	}
 	var list [][]int
 	for range rapid.IntRange(0, 5).Draw(t, "coalitions") {
@@ -44,7 +44,7 @@ func drawSetting(t *rapid.T, n int) Setting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Setting{g, a}
+	return Setting{Secrets: g, Attackers: a}
 }
 
 // drawGram draws a positive definite K.
@@ -116,7 +116,7 @@ func single(t testing.TB, g *graph.Graph, size int) Setting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Setting{secrets.OfEdges(g), a}
+	return Setting{Secrets: secrets.OfEdges(g), Attackers: a}
 }
 
 func network(t testing.TB, name string) *graph.Network {

@@ -10,11 +10,11 @@ import (
 
 // interior is a primal-dual interior point of the problem
 //
-//	minimize costᵀx   subject to   reach_k(x) - t_k = 1,  t ≥ 0,  0 ≤ x ≤ largest,
+//	minimize costᵀx   subject to   reach_k(x) - t_k = 1,  t ≥ 0,  0 ≤ x ≤ limit,
 //
 // with multipliers y of the constraints, λ and ν of the bounds. Its steps are Newton's for
 //
-//	cost - Σ y_k ∇reach_k - λ + ν = 0,    y_k t_k = λ_i x_i = ν_i (largest - x_i) = μ,
+//	cost - Σ y_k ∇reach_k - λ + ν = 0,    y_k t_k = λ_i x_i = ν_i (limit_i - x_i) = μ,
 //
 // with Mehrotra's predictor and corrector. reach_k is concave and homogeneous of degree one, so that reach = ∇reachᵀx:
 // near the optimum the problem is as good as linear.
@@ -40,7 +40,7 @@ func (s *interior) start(x []float64, mu float64) bool {
 	s.mu, s.matrix.significant = mu, 1e-3
 	s.lower, s.upper = make([]float64, len(x)), make([]float64, len(x))
 	for i, v := range x {
-		s.lower[i], s.upper[i] = mu/v, mu/(s.design.largest-v)
+		s.lower[i], s.upper[i] = mu/v, mu/(s.design.limit[i]-v)
 	}
 	s.active = make([][]constraint, len(s.position.reach))
 	s.admit(startOf, 0.3)
@@ -104,7 +104,7 @@ func (s *interior) step(w *working) bool {
 	n := s.design.size()
 	diagonal := make([]float64, n)
 	for i, v := range s.x {
-		diagonal[i] = s.lower[i]/v + s.upper[i]/(s.design.largest-v)
+		diagonal[i] = s.lower[i]/v + s.upper[i]/(s.design.limit[i]-v)
 	}
 	s.matrix.assemble(s.position, w, diagonal)
 	if !s.matrix.factorize() {
@@ -132,7 +132,7 @@ func (s *interior) step(w *working) bool {
 func (s *interior) complement(w *working) float64 {
 	sum := dot(w.slack, w.weight) + dot(s.lower, s.x)
 	for i, v := range s.upper {
-		sum += v * (s.design.largest - s.x[i])
+		sum += v * (s.design.limit[i] - s.x[i])
 	}
 	return sum / float64(len(w.slack)+2*len(s.x))
 }
@@ -144,7 +144,7 @@ func (s *interior) complementAfter(w *working, d *direction, ap, ad float64) flo
 	}
 	for i, v := range s.x {
 		sum += (v + ap*d.x[i]) * (s.lower[i] + ad*d.lower[i])
-		sum += (s.design.largest - v - ap*d.x[i]) * (s.upper[i] + ad*d.upper[i])
+		sum += (s.design.limit[i] - v - ap*d.x[i]) * (s.upper[i] + ad*d.upper[i])
 	}
 	return sum / float64(len(w.slack)+2*len(s.x))
 }
@@ -172,7 +172,7 @@ func (s *interior) solve(w *working, mu float64, affine *direction) *direction {
 			below[i] -= affine.x[i] * affine.lower[i]
 			above[i] += affine.x[i] * affine.upper[i]
 		}
-		d.x[i] += below[i]/v - above[i]/(s.design.largest-v) - s.design.cost[i]
+		d.x[i] += below[i]/v - above[i]/(s.design.limit[i]-v) - s.design.cost[i]
 	}
 	s.matrix.solve(d.x)
 	w.mulTo(d.slack, d.x)
@@ -182,7 +182,7 @@ func (s *interior) solve(w *working, mu float64, affine *direction) *direction {
 	}
 	for i, v := range s.x {
 		d.lower[i] = (below[i] - s.lower[i]*(v+d.x[i])) / v
-		d.upper[i] = (above[i] - s.upper[i]*(s.design.largest-v-d.x[i])) / (s.design.largest - v)
+		d.upper[i] = (above[i] - s.upper[i]*(s.design.limit[i]-v-d.x[i])) / (s.design.limit[i] - v)
 	}
 	return d
 }
@@ -193,7 +193,7 @@ func (s *interior) lengths(w *working, d *direction, fraction float64) (primal, 
 	primal, dual = 1, 1
 	for i, v := range s.x {
 		primal = math.Min(primal, longest(v, d.x[i], fraction))
-		primal = math.Min(primal, longest(s.design.largest-v, -d.x[i], fraction))
+		primal = math.Min(primal, longest(s.design.limit[i]-v, -d.x[i], fraction))
 		dual = math.Min(dual, longest(s.lower[i], d.lower[i], fraction))
 		dual = math.Min(dual, longest(s.upper[i], d.upper[i], fraction))
 	}

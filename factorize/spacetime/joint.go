@@ -27,7 +27,7 @@ import (
 // The other bound is that of all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
 // over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(I))/(n-c). It is the better one only on graphs like
 // the complete one. When ctx ends first, it is the bound that is returned.
-func JointLowerBound(ctx context.Context, p Problem, r *Result, o Options) (float64, error) {
+func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error) {
 	if err := p.check(); err != nil {
 		return 0, err
 	}
@@ -35,7 +35,7 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result, o Options) (floa
 	if p.Secrets.Nodes()+len(p.Secrets.Pairs()) > 2000 { // a step takes seconds
 		gap = 1e-3
 	}
-	options, err := SpaceOptions{LargestPair: o.LargestPair, Gap: gap}.filled()
+	options, err := SpaceOptions{Gap: gap}.filled()
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +50,7 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result, o Options) (floa
 	case err != nil:
 		return 0, err
 	}
-	d := newDesignOf(costs, p.Setting, options.LargestPair)
+	d := newDesignOf(costs, p.Setting)
 	s := &spaceSearch{setting: p.Setting, opts: options, interior: &interior{design: d}}
 	if err := s.start(); err != nil {
 		return 0, err

@@ -83,7 +83,7 @@ func (a *alternation) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := SpaceOptions{Gap: a.spaceGap(a.round), LargestPair: a.opts.LargestPair, Start: start}.filled()
+	options, err := SpaceOptions{Gap: a.spaceGap(a.round), Start: start}.filled()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (a *alternation) timeHalf(ctx context.Context) (settled bool, err error) {
 	if ctx.Err() != nil {
 		return true, nil
 	}
-	bound := a.search.dual.bound(newDesign(k, a.problem.Setting, a.search.opts.LargestPair))
+	bound := a.search.dual.bound(newDesign(k, a.problem.Setting))
 	gap := gapOf(Loss(k, a.noise), bound)
 	if gap <= a.opts.Gap {
 		return true, nil
@@ -197,7 +197,7 @@ func (a *alternation) end(ctx context.Context, err error) (*Result, error) {
 			r.Time.SquaredError)
 	}
 	r.Loss = r.Time.Loss
-	r.SpaceBound = a.search.dual.bound(newDesign(k, a.problem.Setting, a.search.opts.LargestPair))
+	r.SpaceBound = a.search.dual.bound(newDesign(k, a.problem.Setting))
 	r.SpaceGap = gapOf(r.Loss, r.SpaceBound)
 	switch {
 	case interrupted:

@@ -52,12 +52,11 @@ func (p Problem) check() error {
 
 // Options tunes Optimize. The zero value asks for the defaults named here.
 type Options struct {
-	Gap         float64 // of the space half, certified, at which rounds end; 0 means 1e-4
-	TimeGap     float64 // of the time half; 0 means the default of the class
-	Rounds      int     // 0 means 20
-	LargestPair float64 // as of SpaceOptions
-	State       *State  // where to go on; nil: at the beginning
-	Progress    func(Iteration)
+	Gap      float64 // of the space half, certified, at which rounds end; 0 means 1e-4
+	TimeGap  float64 // of the time half; 0 means the default of the class
+	Rounds   int     // 0 means 20
+	State    *State  // where to go on; nil: at the beginning
+	Progress func(Iteration)
 }
 
 const (

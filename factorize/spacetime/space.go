@@ -1,6 +1,7 @@
 package spacetime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,11 @@ import (
 	"mafalda/secrets"
 )
 
-// Setting is who shares secrets, and who colludes.
+// Setting is who shares secrets, and how much noise at most, and who colludes.
 type Setting struct {
-	Secrets   *secrets.Graph
-	Attackers *secrets.Attackers
+	Secrets     *secrets.Graph
+	Attackers   *secrets.Attackers
+	LargestPair float64 // most variance of a pair, where a node alone would need 1; 0 means DefaultLargestPair
 }
 
 func (s Setting) check() error {
@@ -28,14 +30,24 @@ func (s Setting) check() error {
 	case s.Secrets.Nodes() != s.Attackers.Nodes():
 		return fault.New("Attackers", nil, "of %d nodes for a secret graph of %d", s.Attackers.Nodes(), s.Secrets.Nodes())
 	}
+	return CheckLargestPair(s.LargestPair)
+}
+
+// CheckLargestPair refuses what Setting.LargestPair cannot be.
+func CheckLargestPair(variance float64) error {
+	if variance != 0 && !(variance >= SmallestLargestPair && variance <= 1e6) {
+		return fault.New("LargestPair", variance, "must be from %v to 1e6", SmallestLargestPair)
+	}
 	return nil
 }
+
+// largestPair is LargestPair with its default.
+func (s Setting) largestPair() float64 { return cmp.Or(s.LargestPair, DefaultLargestPair) }
 
 // SpaceOptions tunes Space. The zero value asks for the defaults named here.
 type SpaceOptions struct {
 	Gap           float64 // stop at this certified relative gap; 0 means 1e-5; at least MinGap
 	MaxIterations int     // 0 means 100
-	LargestPair   float64 // variance of a pair, where a node alone would need 1; 0 means DefaultLargestPair
 	Start         *Point  // where to start; nil: a guess
 	Progress      func(SpaceIteration)
 }
@@ -43,10 +55,15 @@ type SpaceOptions struct {
 const (
 	// MinGap is the smallest gap of Space that can be asked for.
 	MinGap = 1e-9
-	// DefaultLargestPair bounds variances of noise, since some pairs want infinitely much: two nodes with the same
-	// neighbours, or all nodes of a complete graph. A node that drops out leaves the noise of its pairs behind, and a
-	// larger bound gains next to nothing: 1.2e-4 of the loss on a complete graph of eight nodes.
-	DefaultLargestPair = 1e3
+	// DefaultLargestPair bounds variances of pairs, since some want infinitely much: two nodes with the same neighbours,
+	// or all nodes of a complete graph. A node that drops out leaves the noise of its pairs behind, and a larger bound
+	// gains next to nothing: docs/secrets-optimum.md has numbers.
+	DefaultLargestPair = 300
+	// SmallestLargestPair is the least that can be asked for.
+	SmallestLargestPair = 0.01
+
+	// largestOwn bounds own variances. It is far from any optimum: with own variances of 1 everybody is protected.
+	largestOwn = 1e3
 
 	defaultGap        = 1e-5
 	defaultIterations = 100
@@ -122,16 +139,11 @@ func (o SpaceOptions) filled() (SpaceOptions, error) {
 	if o.MaxIterations == 0 {
 		o.MaxIterations = defaultIterations
 	}
-	if o.LargestPair == 0 {
-		o.LargestPair = DefaultLargestPair
-	}
 	switch {
 	case !(o.Gap >= MinGap):
 		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", MinGap)
 	case o.MaxIterations < 0:
 		return o, fault.New("MaxIterations", o.MaxIterations, "must not be negative")
-	case !(o.LargestPair >= 10 && o.LargestPair <= 1e6):
-		return o, fault.New("LargestPair", o.LargestPair, "must be from 10 to 1e6")
 	}
 	return o, nil
 }
@@ -155,7 +167,7 @@ func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, e
 	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
-	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: newDesign(k, s, o.LargestPair)},
+	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: newDesign(k, s)},
 		kept: k}
 	return search, search.start()
 }
@@ -166,10 +178,10 @@ func (s *spaceSearch) aim(k *mat.SymDense, warm float64) error {
 	s.kept = k
 	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
 	in := s.interior
-	in.design = newDesign(k, s.setting, s.opts.LargestPair)
+	in.design = newDesign(k, s.setting)
 	x := in.x
 	for i, v := range in.design.guess() {
-		x[i] = math.Min(math.Max(x[i], warm*warm*v), in.design.largest*(1-warm))
+		x[i] = math.Min(math.Max(x[i], warm*warm*v), in.design.limit[i]*(1-warm))
 	}
 	if !in.start(x, warm*dot(in.design.cost, x)/float64(worstOf*in.design.nodes+len(x))) {
 		return fmt.Errorf("%w: no start", ErrSpace)
@@ -187,10 +199,10 @@ func (s *spaceSearch) start() error {
 				len(d.pairs))
 		}
 		for i, v := range append(append([]float64(nil), p.Own...), p.Pairs...) {
-			if !(v >= 0) || v > d.largest {
+			if !(v >= 0) || v > d.limit[i] {
 				return fault.New("Start", nil, "has the variance %v", v)
 			}
-			x[i] = math.Min(math.Max(v, 1e-9*x[i]), 0.999*d.largest)
+			x[i] = math.Min(math.Max(v, 1e-9*x[i]), 0.999*d.limit[i])
 		}
 		mu = 1e-2
 	}
@@ -201,7 +213,7 @@ func (s *spaceSearch) start() error {
 	if p := s.opts.Start; p == nil || p.Mu == 0 {
 		scale := 1.2 / position.least()
 		for i := range x {
-			x[i] = math.Min(x[i]*scale, 0.999*d.largest)
+			x[i] = math.Min(x[i]*scale, 0.999*d.limit[i])
 		}
 		mu *= dot(d.cost, x) / float64(worstOf*d.nodes+len(x))
 	} else {
@@ -228,7 +240,7 @@ func (d *design) guess() []float64 {
 	for i, p := range d.pairs {
 		share := 0.3 / math.Max(degrees[p.U], degrees[p.V])
 		dear := d.cost[d.nodes+i] / (d.cost[p.U] + d.cost[p.V])
-		x[d.nodes+i] = math.Min(share/(dear+1e-9), d.largest/2)
+		x[d.nodes+i] = math.Min(share/(dear+1e-9), d.limit[d.nodes+i]/2)
 	}
 	return x
 }
@@ -270,14 +282,47 @@ func (s *spaceSearch) run(ctx context.Context) error {
 // look measures the point where the search is.
 func (s *spaceSearch) look() *working {
 	in := s.interior
-	if loss := dot(in.design.cost, in.x) / in.position.least() * in.design.unit; loss < s.loss {
-		s.loss, s.best = loss, append(s.best[:0], in.x...)
+	p := in.position.allowed()
+	if p == nil && s.best == nil {
+		p = in.position
+	}
+	if p != nil {
+		if loss := dot(in.design.cost, p.x) / p.least() * in.design.unit; loss < s.loss {
+			s.loss, s.best = loss, append(s.best[:0], p.x...)
+		}
 	}
 	w := gather(in.position, in.active)
 	if bound := w.bound(in.design); bound > s.bound || s.dual == nil {
 		s.bound, s.dual = bound, w
 	}
 	return w
+}
+
+// allowed returns the position itself if pairs keep their limit once it is scaled to protect everybody. If they do not, it
+// is one nearby that protects everybody: as much of x as leaves that to own variances of 2, since reach is concave. It
+// is nil where arithmetic finds none.
+func (p *position) allowed() *position {
+	d, least := p.design, p.least()
+	over := false
+	for i, v := range p.x[d.nodes:] {
+		over = over || v/least > d.limit[d.nodes+i]
+	}
+	if !over {
+		return p
+	}
+	const own = 2
+	share := (1 - least) / (own - least)
+	x := make([]float64, len(p.x))
+	for i, v := range p.x {
+		x[i] = (1 - share) * v
+		if i < d.nodes {
+			x[i] += share * own
+		}
+	}
+	if near := newPosition(d, x); near != nil && near.least() > 1-1e-9 {
+		return near
+	}
+	return nil
 }
 
 func (s *spaceSearch) gap() float64 {

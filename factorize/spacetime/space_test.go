@@ -94,9 +94,15 @@ func TestSpaceIsTheOptimum(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(rt, "n")
 		s := drawSetting(rt, n)
+		s.LargestPair = rapid.SampledFrom([]float64{0, 0.01, 0.3, 1, 10, 1000}).Draw(rt, "largest pair")
 		k := drawGram(rt, n)
 		r := space(t, k, s, SpaceOptions{})
-		if r.Gap > 1e-5 || r.Status != optim.Converged {
+		for _, p := range r.Noise.Pairs {
+			if e := p.Deviation * p.Deviation; e > s.largestPair()*(1+1e-9) {
+				rt.Fatalf("a pair of variance %v, above %v", e, s.largestPair())
+			}
+		}
+		if r.Gap > 1e-5 || r.Loss < r.LowerBound || r.Status != optim.Converged {
 			rt.Fatalf("gap %v, %v", r.Gap, r.Status)
 		}
 		if least := slowLeast(r.Noise, s.Attackers); math.Abs(least-1) > 1e-9 || r.Worst.Value > 1 {
@@ -107,10 +113,14 @@ func TestSpaceIsTheOptimum(t *testing.T) {
 		if want := mat.Trace(&product); math.Abs(r.Loss-want) > 1e-12*want {
 			rt.Fatalf("loss %v, want %v", r.Loss, want)
 		}
-		d := newDesign(k, s, DefaultLargestPair)
+		d := newDesign(k, s)
 		for range 10 {
 			noise := noiseOf(t, s, drawPoint(rt, d))
-			if loss := Loss(k, noise) / slowLeast(noise, s.Attackers); loss < r.LowerBound {
+			least, most := slowLeast(noise, s.Attackers), 0.0
+			for _, p := range noise.Pairs {
+				most = math.Max(most, p.Deviation*p.Deviation)
+			}
+			if loss := Loss(k, noise) / least; loss < r.LowerBound && most/least <= s.largestPair() {
 				rt.Fatalf("the loss %v is below the bound %v", loss, r.LowerBound)
 			}
 		}
@@ -128,7 +138,7 @@ func TestSpaceAgainstASlowSearch(t *testing.T) {
 				k.SetSym(i, i, k.At(i, i)+0.3)
 			}
 			r := space(t, k, s, SpaceOptions{})
-			slow := slowOptimum(rt, newDesign(k, s, DefaultLargestPair), s)
+			slow := slowOptimum(rt, newDesign(k, s), s)
 			if slow < r.LowerBound || slow > r.Loss*1.02 {
 				t.Errorf("a slow search finds %v; the optimum is from %v to %v", slow, r.LowerBound, r.Loss)
 			}
@@ -230,7 +240,7 @@ func TestSpaceWithoutGain(t *testing.T) {
 			}
 			k.SetSym(i, i, float64(2+i))
 		}
-		r := space(t, k, Setting{g, a}, SpaceOptions{})
+		r := space(t, k, Setting{Secrets: g, Attackers: a}, SpaceOptions{})
 		if want := mat.Trace(k); math.Abs(r.Loss/want-1) > 1e-5 || r.LowerBound > want {
 			t.Errorf("%s: loss %v ≥ %v, want %v", name, r.Loss, r.LowerBound, want)
 		}
@@ -348,14 +358,14 @@ func TestSpaceRefuses(t *testing.T) {
 		s Setting
 		o SpaceOptions
 	}{
-		"no secrets":      {k, Setting{nil, p.Attackers}, SpaceOptions{}},
-		"no attackers":    {k, Setting{p.Secrets, nil}, SpaceOptions{}},
-		"other attackers": {k, Setting{p.Secrets, other}, SpaceOptions{}},
+		"no secrets":      {k, Setting{Attackers: p.Attackers}, SpaceOptions{}},
+		"no attackers":    {k, Setting{Secrets: p.Secrets}, SpaceOptions{}},
+		"other attackers": {k, Setting{Secrets: p.Secrets, Attackers: other}, SpaceOptions{}},
 		"other K":         {ones(5), p.Setting, SpaceOptions{}},
 		"gap":             {k, p.Setting, SpaceOptions{Gap: 1e-12}},
 		"no gap":          {k, p.Setting, SpaceOptions{Gap: math.NaN()}},
 		"iterations":      {k, p.Setting, SpaceOptions{MaxIterations: -1}},
-		"largest":         {k, p.Setting, SpaceOptions{LargestPair: 1}},
+		"largest":         {k, Setting{p.Secrets, p.Attackers, 0.001}, SpaceOptions{}},
 		"start":           {k, p.Setting, SpaceOptions{Start: &Point{Own: make([]float64, 4)}}},
 		"negative start":  {k, p.Setting, SpaceOptions{Start: &Point{Own: []float64{1, 1, 1, -1}, Pairs: make([]float64, 4)}}},
 	} {

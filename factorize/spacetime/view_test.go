@@ -13,7 +13,7 @@ func TestViewIsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(rt, "n")
 		s := drawSetting(rt, n)
-		d := newDesign(drawGram(rt, n), s, 1e3)
+		d := newDesign(drawGram(rt, n), s)
 		x := drawPoint(rt, d)
 		noise := noiseOf(t, s, x)
 		p := newPosition(d, x)
@@ -60,7 +60,7 @@ func TestViewIsTheDefinition(t *testing.T) {
 // newtonCase is a point with constraints that all count.
 func newtonCase(t *rapid.T) (d *design, x []float64, active [][]constraint) {
 	n := rapid.IntRange(2, 6).Draw(t, "n")
-	d = newDesign(drawGram(t, n), drawSetting(t, n), 1e3)
+	d = newDesign(drawGram(t, n), drawSetting(t, n))
 	x = drawPoint(t, d)
 	active = make([][]constraint, len(d.threats))
 	for i, threat := range d.threats {
