@@ -38,13 +38,16 @@ class Sampler:
         handed      the last step whose batch was handed out; -1 if there is none yet
     """
 
-    def __init__(self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any]) -> None:
+    def __init__(
+        self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any], drawn: bool = False
+    ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
         self._batches, self._state, self._head = batches, state, head
         self.next: int = head["next"]
         self.handed = -1
         self._follows = False
+        self._drawn = drawn  # the key is new
         self._ledger = Ledger(plan, self.records)
         self._admitted = self.next - 1
 
@@ -88,7 +91,12 @@ class Sampler:
                 f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
                 "the one that went with them, and the run cannot go on with it"
             )
-        self._follows = True
+        if self._drawn and step > 0:
+            raise ParticipationError(
+                f"the noise is at step {step}, and the batches have a new key: where is their state? Drawn again, records would "
+                "come in steps that the export is not private for, and the run cannot go on with it"
+            )
+        self._follows, self._drawn = True, False
         self._over(step)
 
     def finish(self, step: int) -> None:
@@ -141,7 +149,7 @@ def make(plan: "Plan", records: int, node: str, state: str | os.PathLike[str] | 
     batches = _batches(plan, records, bytes.fromhex(head["key"]) if head["key"] else b"")
     if kept is None and path is not None:
         durable.write_json(path, head)
-    return Sampler(plan, node, batches, path, head)
+    return Sampler(plan, node, batches, path, head, drawn=secret and kept is None and seed is None)
 
 
 def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:

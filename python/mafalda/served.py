@@ -108,6 +108,10 @@ class RemoteNoise(Noise):
             raise ExportError(
                 f"the noise server draws {hello['dim']} numbers a row, the model has {self.dim} parameters: has it changed its size?"
             )
+        if not hello["private"]:
+            raise ExportError(
+                "the noise server has rows of a seed, or of a check: they protect nothing (for simulations: plan.noise(seed=…))"
+            )
         if not hello["noise_std"] >= self.std:
             raise ExportError(f"the noise server has a noise level of {hello['noise_std']}, not {self.std}")
 

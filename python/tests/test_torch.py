@@ -172,3 +172,103 @@ def test_mix_changes_a_module(out):
     before, other = mafalda.flat(model), np.ones(39, dtype=np.float32)
     assert plan.mix(model, {"b": other, "d": other.tobytes()}, node="a") is model
     assert np.allclose(mafalda.flat(model), (before + 2 * other) / 3, atol=1e-6)
+
+
+def test_no_precision_exceeds_the_clip(monkeypatch):
+    """Half precision, autocast and TF32 would round norms up by 0.1 to 0.4 percent."""
+    x, y = torch.randn(40, 5), torch.randint(3, (40,))
+    for way in {clipping.vectorized(), False}:
+        monkeypatch.setattr(clipping, "vectorized", lambda: way)
+        for dtype in (torch.bfloat16, torch.float32):
+            model = torch.nn.Linear(5, 3).to(dtype)
+            for i in range(len(x)):
+                with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.float32):
+                    sums = clipping.clipped_sum(
+                        model, list(model.parameters()), cross_entropy, x[i : i + 1].to(dtype), y[i : i + 1], 0.1
+                    )
+                assert all(s.dtype == torch.float32 for s in sums)
+                assert torch.cat([s.reshape(-1) for s in sums]).double().norm() <= 0.1
+
+
+class Scaled(torch.nn.Module):
+    """A parameter of no dimensions, and one whose numbers are not in a row."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor(2.0))
+        self.conv = torch.nn.Conv2d(2, 3, 2).to(memory_format=torch.channels_last)
+
+    def forward(self, x):
+        return self.scale * self.conv(x).flatten(1)
+
+
+def test_parameters_of_any_shape(out):
+    model, x, y = Scaled(), torch.randn(3, 2, 2, 2), torch.randint(3, (3,))
+    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    before, total = mafalda.flat(model), one_by_one(model, x, y, 1.0).numpy()
+    private.backward(model, cross_entropy, x, y)
+    private.step()
+    row = mafalda.load(out).noise("a", before.size, seed=1).row(0)
+    assert np.allclose(mafalda.flat(model), before - (total + row) / 3, atol=2e-6)
+
+
+@pytest.mark.parametrize("way", ["vectorized", "one by one"])
+def test_a_model_that_keeps_what_it_sees(monkeypatch, way):
+    if way == "one by one":
+        monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    x, y = torch.randn(4, 2, 3), torch.randint(2, (4,))
+    model = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Flatten(), torch.nn.Linear(6, 2))
+    with pytest.raises((mafalda.ExportError, RuntimeError)) as refused:
+        clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, 1.0)
+    if not clipping.vectorized():
+        assert "running" in str(refused.value)
+    model.eval()
+    clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, 1.0)
+
+
+def test_gradients_that_are_not_clipped(out):
+    """loss.backward() in the place of private.backward is found out, and what was there before goes nowhere."""
+    model, x, y = made()
+    cross_entropy(model(x), y).backward()
+    for p in model[2].parameters():
+        p.requires_grad_(False)
+    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    kept = mafalda.flat(model)[-15:]
+    private.step()
+    assert (mafalda.flat(model)[-15:] == kept).all()
+    cross_entropy(model(x), y).backward()
+    with pytest.raises(mafalda.MafaldaError, match="does not clip"):
+        private.step()
+
+
+class Loader:
+    """As a DataLoader with a worker: it asks the sampler for two batches more than the one in use."""
+
+    num_workers, prefetch_factor = 1, 2
+
+    def __init__(self, sampler):
+        self.batch_sampler = sampler
+
+    def __iter__(self):
+        batches, ready = iter(self.batch_sampler), []
+        for batch in batches:
+            ready.append(batch)
+            if len(ready) == 3:
+                yield ready.pop(0)
+        yield from ready
+
+
+def test_a_batch_that_is_left_out_with_workers(out):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a")
+    loader = Loader(sampler)
+    private = plan.make_private(
+        torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler, loader=loader
+    )
+    with pytest.raises(mafalda.ParticipationError, match="left out"):
+        for i, batch in enumerate(loader):
+            if i != 4:
+                private.backward(model, cross_entropy, x[batch], y[batch])
+                assert private.step() == i
+    assert i == 5
