@@ -234,3 +234,17 @@ def test_over_tcp(out, tmp_path, way):
                 mafalda.noise_at(plan, "a", 100, (host, int(port)), "another-token-of-many-letters")
         finally:
             server.terminate()
+
+
+@pytest.mark.parametrize("way", ["real"] if "real" in PROGRAMS else [])
+def test_a_server_of_rows_that_protect_nothing(out, tmp_path, way):
+    arguments = ["noise", "serve", out, "--node", "a", "--dim", "9", "--state", tmp_path / "state", "--new", "--seed", "1"]
+    with subprocess.Popen(
+        [program_of(way, tmp_path), *arguments, "--socket", "seeded.sock"], cwd=tmp_path, stdout=subprocess.PIPE
+    ) as server:
+        try:
+            assert server.stdout.readline().startswith(b"listening")
+            with pytest.raises(mafalda.ExportError, match="protect nothing"):
+                mafalda.noise_at(mafalda.load(out), "a", 9, os.path.relpath(tmp_path / "seeded.sock"))
+        finally:
+            server.terminate()
