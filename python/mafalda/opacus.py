@@ -23,7 +23,7 @@ from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processe
 from .clipping import clip_and_sum
 from .errors import ExportError, StepError
 from .noise import Noise
-from .torch import add_row, check_batch, check_loader, checked_clip, checked_size, prefetched
+from .torch import add_row, check_batch, check_loader, checked_clip, checked_size, follow, prefetched
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -78,7 +78,7 @@ class MafaldaOptimizer(DPOptimizer):
             loss_reduction=loss_reduction,
         )
         if sampler is not None:
-            sampler.follow(self.noise.next)
+            follow(sampler, self.noise)
 
     @property
     def step_number(self) -> int:

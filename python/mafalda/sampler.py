@@ -39,7 +39,7 @@ class Sampler:
     """
 
     def __init__(
-        self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any], drawn: bool = False
+        self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any], key: str = "kept"
     ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
@@ -47,7 +47,7 @@ class Sampler:
         self.next: int = head["next"]
         self.handed = -1
         self._follows = False
-        self._drawn = drawn  # the key is new
+        self._key = key  # of secret batches: kept, new, or of a seed
         self._ledger = Ledger(plan, self.records)
         self._admitted = self.next - 1
 
@@ -84,19 +84,24 @@ class Sampler:
         """How many steps are left."""
         return self.steps - self.next
 
-    def follow(self, step: int) -> None:
-        """From now on somebody else says when a step is over: the optimizer, whose next step this is."""
+    def follow(self, step: int, private: bool = False) -> None:
+        """From now on somebody else says when a step is over: the optimizer, whose next step this is, and whether its noise is real."""
+        if self._key == "seed" and private:
+            raise ParticipationError(
+                "the batches are drawn from a seed, so everybody knows them, and the export is private for secret ones: give "
+                "plan.sampler a state"
+            )
         if step < self.next:
             raise ParticipationError(
                 f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
                 "the one that went with them, and the run cannot go on with it"
             )
-        if self._drawn and step > 0:
+        if self._key == "new" and step > 0:
             raise ParticipationError(
                 f"the noise is at step {step}, and the batches have a new key: where is their state? Drawn again, records would "
                 "come in steps that the export is not private for, and the run cannot go on with it"
             )
-        self._follows, self._drawn = True, False
+        self._follows, self._key = True, "kept" if self._key == "new" else self._key
         self._over(step)
 
     def finish(self, step: int) -> None:
@@ -140,16 +145,17 @@ def make(plan: "Plan", records: int, node: str, state: str | os.PathLike[str] | 
         "key": None,
         "next": 0,
     }
-    kept = None if path is None else durable.read_json(path)
+    kept, key = None if path is None else durable.read_json(path), "kept"
     if kept is not None:
         _same(kept, head, str(path))
         head = kept
     elif secret:
+        key = "new" if seed is None else "seed"
         head["key"] = (draw.new_key() if seed is None else draw.seeded_key(seed, node)).hex()
     batches = _batches(plan, records, bytes.fromhex(head["key"]) if head["key"] else b"")
     if kept is None and path is not None:
         durable.write_json(path, head)
-    return Sampler(plan, node, batches, path, head, drawn=secret and kept is None and seed is None)
+    return Sampler(plan, node, batches, path, head, key)
 
 
 def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:

@@ -31,8 +31,8 @@ class PrivateOptimizer:
         optimizer   of torch: it gets the private gradients, and nothing else
         clip        norm of every record's gradient; the export's by default, and not above it
         state, seed as Plan.noise has them: exactly one
-        sampler     plan.sampler's; without one, size (the public size of a batch) is needed, and batches are the caller's
-        loader      the DataLoader, to be checked: it must take its batches from the sampler. One with workers must be given
+        sampler     plan.sampler's; without it or loader, size (the public size of a batch) is needed, and batches are the caller's
+        loader      the DataLoader, to be checked: it must take its batches from plan.sampler's. One with workers must be given
         chunk       records whose gradients are in memory at once
 
     Attributes: noise, sampler, size, step_number (the step whose gradients are taken now).
@@ -53,11 +53,13 @@ class PrivateOptimizer:
         chunk: int = 64,
         **options: Any,
     ) -> None:
-        self.optimizer, self.plan, self.sampler = optimizer, plan, sampler
+        self.optimizer, self.plan = optimizer, plan
         self.parameters = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
         self.clip = checked_clip(plan, clip)
         if loader is not None:
             check_loader(plan, loader, sampler)
+            sampler = loader.batch_sampler
+        self.sampler = sampler
         self.size = checked_size(plan, sampler, size, node)
         self._chunk, self._count = chunk, 0
         self._ahead = prefetched(loader)
@@ -65,7 +67,7 @@ class PrivateOptimizer:
         self._sums: list[torch.Tensor] | None = None
         optimizer.zero_grad(set_to_none=True)  # what was there has no noise
         if sampler is not None:
-            sampler.follow(self.noise.next)
+            follow(sampler, self.noise)
 
     @property
     def step_number(self) -> int:
@@ -220,6 +222,15 @@ def checked_size(plan: "Plan", sampler: "Sampler | None", size: float | None, no
     if sampler.plan is not plan and sampler.plan.hash != plan.hash or sampler.node not in (node, ""):
         raise ExportError(f"the sampler is of node {sampler.node!r} and another export or node than this one")
     return float(sampler.expected if size is None else size)
+
+
+def follow(sampler: "Sampler", noise: Noise) -> None:
+    """The sampler goes with the noise from now on; if it cannot, the noise is let go of."""
+    try:
+        sampler.follow(noise.next, noise.private)
+    except BaseException:
+        noise.close()
+        raise
 
 
 def prefetched(loader: Any) -> int:

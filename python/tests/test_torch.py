@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import write
+from conftest import program_of, write
 
 import mafalda
 
@@ -273,3 +273,40 @@ def test_a_batch_that_is_left_out_with_workers(out):
                 private.backward(model, cross_entropy, x[batch], y[batch])
                 assert private.step() == i
     assert i == 5
+
+
+def test_a_loader_brings_its_sampler(out):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    data = torch.utils.data.TensorDataset(x, y)
+    loader = torch.utils.data.DataLoader(data, batch_sampler=plan.sampler(12, node="a"))
+    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, loader=loader)
+    assert private.sampler is loader.batch_sampler and private.size == 3
+    private.skip_to(2)
+    for a, b in loader:
+        assert torch.equal(a, x[private.step_number % 4 :: 4])
+        private.backward(model, cross_entropy, a, b)
+        private.step()
+    assert private.step_number == 12
+
+
+def test_real_noise_wants_secret_batches(tmp_path):
+    """Draws of a seed are for simulations: everybody knows them."""
+    secret = mafalda.load(
+        write(
+            tmp_path / "poisson",
+            "identity",
+            privacy={"epsilon": 2, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
+            sampling={"scheme": "poisson", "groups": 1, "probability": 0.25, "rounds": 12},
+        )
+    )
+    model, _, _ = made()
+    program = program_of("fake", tmp_path)
+
+    def opened(sampler):
+        sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+        return secret.make_private(sgd, node="a", state=tmp_path / "noise", binary=program, sampler=sampler)
+
+    with pytest.raises(mafalda.ParticipationError, match="from a seed"):
+        opened(secret.sampler(12, node="a", seed=1))
+    opened(secret.sampler(12, node="a", state=tmp_path / "batches")).close()  # the noise was let go of
