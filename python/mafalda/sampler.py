@@ -39,7 +39,7 @@ class Sampler:
     """
 
     def __init__(
-        self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any], key: str = "kept"
+        self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any], seeded: bool = False
     ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
@@ -47,7 +47,7 @@ class Sampler:
         self.next: int = head["next"]
         self.handed = -1
         self._follows = False
-        self._key = key  # of secret batches: kept, new, or of a seed
+        self._seeded = seeded
         self._ledger = Ledger(plan, self.records)
         self._admitted = self.next - 1
 
@@ -86,7 +86,7 @@ class Sampler:
 
     def follow(self, step: int, private: bool = False) -> None:
         """From now on somebody else says when a step is over: the optimizer, whose next step this is, and whether its noise is real."""
-        if self._key == "seed" and private:
+        if self._seeded and private:
             raise ParticipationError(
                 "the batches are drawn from a seed, so everybody knows them, and the export is private for secret ones: give "
                 "plan.sampler a state"
@@ -96,12 +96,12 @@ class Sampler:
                 f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
                 "the one that went with them, and the run cannot go on with it"
             )
-        if self._key == "new" and step > 0:
+        if not self._head["begun"] and step > 0:
             raise ParticipationError(
                 f"the noise is at step {step}, and the batches have a new key: where is their state? Drawn again, records would "
                 "come in steps that the export is not private for, and the run cannot go on with it"
             )
-        self._follows, self._key = True, "kept" if self._key == "new" else self._key
+        self._follows = True
         self._over(step)
 
     def finish(self, step: int) -> None:
@@ -110,10 +110,11 @@ class Sampler:
         self._over(step + 1)
 
     def _over(self, step: int) -> None:
-        """Steps before this one are over."""
-        if step <= self.next:
+        """Steps before this one are over, and the run has begun."""
+        if step <= self.next and self._head["begun"]:
             return
-        self.next = self._head["next"] = step
+        self.next = self._head["next"] = max(self.next, step)
+        self._head["begun"] = True
         if self._state is not None:
             durable.write_json(self._state, self._head)
 
@@ -144,18 +145,18 @@ def make(plan: "Plan", records: int, node: str, state: str | os.PathLike[str] | 
         "scheme": plan.scheme,
         "key": None,
         "next": 0,
+        "begun": not secret or seed is not None,  # no batch of the key was used yet
     }
-    kept, key = None if path is None else durable.read_json(path), "kept"
+    kept = None if path is None else durable.read_json(path)
     if kept is not None:
         _same(kept, head, str(path))
-        head = kept
+        head = {**kept, "begun": kept.get("begun", True)}
     elif secret:
-        key = "new" if seed is None else "seed"
         head["key"] = (draw.new_key() if seed is None else draw.seeded_key(seed, node)).hex()
     batches = _batches(plan, records, bytes.fromhex(head["key"]) if head["key"] else b"")
     if kept is None and path is not None:
         durable.write_json(path, head)
-    return Sampler(plan, node, batches, path, head, key)
+    return Sampler(plan, node, batches, path, head, secret and seed is not None)
 
 
 def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
