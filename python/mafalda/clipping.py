@@ -38,6 +38,9 @@ def clipped_sum(
     than others. chunk is how many records' gradients are in memory at once. A model that changes itself when it sees a record, as
     batch normalization with running statistics, is an ExportError: what it keeps has no noise.
     """
+    for name, layer in model.named_modules():
+        if isinstance(layer, torch.nn.modules.batchnorm._NormBase) and layer.training and layer.track_running_stats:
+            raise _keeps(name or "itself")
     totals = zeros(parameters)
     take = _together if vectorized() else _one_by_one
     kept = [*model.named_parameters(), *model.named_buffers()]
@@ -48,11 +51,15 @@ def clipped_sum(
             total.add_(part)
     for (name, x), version in zip(kept, versions):
         if x._version != version:
-            raise ExportError(
-                f"the model changes {name!r} when it sees a record, and that goes out without noise: take layers without "
-                "running statistics (GroupNorm; track_running_stats=False), or have them in eval mode"
-            )
+            raise _keeps(name)
     return totals
+
+
+def _keeps(name: str) -> ExportError:
+    return ExportError(
+        f"the model changes {name!r} when it sees a record, and that goes out without noise: take layers without "
+        "running statistics (GroupNorm; track_running_stats=False), or have them in eval mode"
+    )
 
 
 def zeros(parameters: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
@@ -79,7 +86,7 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float) -> list["torch.Te
     sums = []
     for g, shape in zip(gradients, shapes):
         finite = torch.nan_to_num(g, nan=0.0, posinf=0.0, neginf=0.0)
-        sums.append((finite * factors.to(g.dtype)[:, None]).sum(dim=0).view(shape))
+        sums.append(finite.mul_(factors.to(g.dtype)[:, None]).sum(dim=0).view(shape))
     return sums
 
 
