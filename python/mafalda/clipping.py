@@ -34,8 +34,8 @@ def clipped_sum(
 ) -> list["torch.Tensor"]:
     """Σ of the records' gradients of loss(model(input), target), each clipped to norm clip; one tensor for each parameter (zeros).
 
-    loss gets outputs and targets of a batch of one. Gradients that are not finite count as zero: they must not move more
-    than others. chunk is how many records' gradients are in memory at once. A model that changes itself when it sees a record, as
+    loss gets outputs and targets of a batch of one. Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not
+    move more than others. chunk is how many records' gradients are in memory at once. A model that changes itself when it sees a record, as
     batch normalization with running statistics, is an ExportError: what it keeps has no noise.
     """
     for name, layer in model.named_modules():
@@ -80,8 +80,9 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float) -> list["torch.Te
     shapes = [g.shape[1:] for g in given]
     squares = sum(g.double().square().sum(dim=1) for g in gradients)
     norms = squares.sqrt() * (1 + MARGIN)
+    sound = torch.isfinite(norms) & (norms < 1e30 * clip)  # smaller factors lose their digits in single precision
     factors = torch.where(
-        torch.isfinite(norms), torch.clamp(clip / norms.clamp(min=1e-300), max=1.0), torch.zeros_like(norms)
+        sound, torch.clamp(clip / norms.clamp(min=1e-300), max=1.0), torch.zeros_like(norms)
     )
     sums = []
     for g, shape in zip(gradients, shapes):

@@ -49,6 +49,10 @@ def test_gradients_that_are_not_finite_move_nothing():
         g[1, 2] = bad
         (total,) = clipping.clip_and_sum([g], 1.0)
         assert torch.isfinite(total).all() and total.norm() <= 2
+    for dtype in (torch.float32, torch.float64):
+        for size in torch.logspace(-40, 38, 200, dtype=torch.float64):
+            (total,) = clipping.clip_and_sum([torch.full((1, 3), size.item(), dtype=dtype)], 1e-3)
+            assert total.double().norm() <= 1e-3
     (total,) = clipping.clip_and_sum([torch.zeros(3, 4)], 1.0)
     assert (total == 0).all()
 
