@@ -1,7 +1,7 @@
 """Per-sample gradients in torch, each clipped on its own, summed.
 
-Every record goes through the model alone, so that its gradient cannot depend on others: layers that mix records (batch
-normalization in training) act as on a batch of one.
+Every record goes through the model alone, so that its gradient cannot depend on others. Layers that mix records (batch
+normalization in training) act as on a batch of one, and are refused where they keep statistics.
 """
 
 from __future__ import annotations

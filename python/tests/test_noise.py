@@ -248,3 +248,23 @@ def test_a_server_of_rows_that_protect_nothing(out, tmp_path, way):
                 mafalda.noise_at(mafalda.load(out), "a", 9, os.path.relpath(tmp_path / "seeded.sock"))
         finally:
             server.terminate()
+
+
+def test_a_reply_that_was_not_read(out, tmp_path, program):
+    """Ctrl-C while the server answers: what comes late is no answer to the next request."""
+    with mafalda.load(out).noise("a", 1000, state=tmp_path / "state", binary=program) as noise:
+        row = noise.row(0)
+
+        def interrupted(client):
+            client._sock.sendall(b"row 0 float64 0 1000\n")
+            raise KeyboardInterrupt
+
+        for ask in (lambda: noise.sending(0, b"one"), lambda: noise.row(0), noise.resume):
+            with pytest.raises(KeyboardInterrupt):
+                noise._try(interrupted)
+            ask()
+        assert (noise.row(0) == row).all() and noise.place.sending == digest(b"one")
+        with pytest.raises(KeyboardInterrupt):
+            noise._try(interrupted)
+        with pytest.raises(mafalda.StepError):
+            noise.sending(0, b"two")
