@@ -131,8 +131,10 @@ class PrivateOptimizer:
         return missed
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forgets the gradients since the last step."""
+        """Forgets the gradients since the last step; if their row came, as before Ctrl-C, that step is over."""
         self._sums, self._count = None, 0
+        if self.sampler is not None:
+            self.sampler.follow(self.noise.next)
         self.optimizer.zero_grad(set_to_none=set_to_none)
 
     @property

@@ -268,3 +268,23 @@ def test_a_reply_that_was_not_read(out, tmp_path, program):
             noise._try(interrupted)
         with pytest.raises(mafalda.StepError):
             noise.sending(0, b"two")
+
+
+def test_a_server_of_another_container_is_left_alone(monkeypatch):
+    """The system says 0 for it, which kill takes for all processes of this group."""
+    import socket
+
+    from mafalda import server
+
+    class Far:
+        def getsockopt(self, *_):
+            return bytes(12)
+
+        def close(self):
+            self.closed = True
+
+    far, told = Far(), []
+    monkeypatch.setattr(socket, "SO_PEERCRED", 17, raising=False)
+    monkeypatch.setattr(os, "kill", lambda *a: told.append(a))
+    server._terminate(far)
+    assert far.closed and not told

@@ -315,3 +315,29 @@ def test_real_noise_wants_secret_batches(tmp_path):
     with pytest.raises(mafalda.ParticipationError, match="from a seed"):
         opened(secret.sampler(12, node="a", seed=1))
     opened(secret.sampler(12, node="a", state=tmp_path / "batches")).close()  # the noise was let go of
+
+
+def test_going_on_after_an_interruption(monkeypatch, out):
+    """Ctrl-C when a part of the row was added: that gradient is forgotten, and the next batch goes with the next row."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a")
+    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler)
+
+    def interrupted(noise, step, tensors):
+        noise.row(step)
+        raise KeyboardInterrupt
+
+    before = mafalda.flat(model)
+    with monkeypatch.context() as m, pytest.raises(KeyboardInterrupt):
+        m.setattr("mafalda.torch.add_row", interrupted)
+        private.backward(model, cross_entropy, *(a[sampler.batch(0)] for a in (x, y)))
+        private.step()
+    assert (mafalda.flat(model) == before).all()
+    with pytest.raises(mafalda.ParticipationError):
+        private.step()
+    private.zero_grad()
+    for step, batch in sampler.items():
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        assert private.step() == step >= 1
+    assert step == 11
