@@ -28,9 +28,12 @@ type Progress func(Iteration)
 type Iteration struct {
 	// Count is the number of iterations, of those descents that ended where several go on side by side, or of the
 	// rounds of WorstStep and LastStep.
-	Count      int
-	Loss       float64 // of the current iterate, or of the best in this round; 0 if it is not known yet
-	LowerBound float64 // the best so far; 0 before the first check, and where there is no certificate
+	Count int
+	Loss  float64 // of the current iterate, or of the best in this round; 0 if it is not known yet
+	// LowerBound is the best so far, 0 before the first check, and where there is no certificate. Where patterns overlap
+	// it is that of the search, which gives up all X with entries between participations, and no bound for the schema:
+	// Result.LowerBound is.
+	LowerBound float64
 	Gap        float64 // (Loss - LowerBound)/LowerBound; +Inf while there is no bound
 
 	// X is the iterate, T×T row by row: what Options.Start takes. It is read only, valid during the call, and nil

@@ -15,6 +15,7 @@ import (
 type graphFlags struct {
 	network     cli.NetworkFlags
 	out         string
+	format      string
 	force, json bool
 }
 
@@ -31,7 +32,8 @@ func newGraphCmd() *cobra.Command {
 			"nodes.csv.\n\n" + forms,
 		Example: `  mafalda graph florentine
   mafalda graph ego.edges --gossip metropolis --json
-  mafalda graph geometric:200,0.15 --seed 3 -o geo`,
+  mafalda graph geometric:200,0.15 --seed 3 -o geo
+  mafalda graph sites.edges --format nvflare > network.json`,
 		Args:              cli.ExactArgs(1, "one graph"),
 		ValidArgsFunction: cli.CompleteGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,13 +45,26 @@ func newGraphCmd() *cobra.Command {
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the graph to this `folder`")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that are there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
+	cmd.Flags().StringVar(&f.format, "format", "text", "text, or nvflare: the network as NVFlare's peer-to-peer executors take it, as JSON")
+	cli.CompleteWith(cmd, "format", graphFormats)
 	return cmd
 }
 
+var graphFormats = []string{"text", "nvflare"}
+
 func (f *graphFlags) run(cmd *cobra.Command) error {
+	if !slices.Contains(graphFormats, f.format) {
+		return cli.Usagef("--format %q: must be text or nvflare", f.format)
+	}
+	if f.format == "nvflare" && (f.json || f.out != "") {
+		return cli.Usagef("--format nvflare is JSON on standard output: leave out --json and -o")
+	}
 	n, err := f.network.Load()
 	if err != nil {
 		return err
+	}
+	if f.format == "nvflare" {
+		return cli.WriteJSON(cmd.OutOrStdout(), n.NVFlare())
 	}
 	r, err := graph.Inspect(cmd.Context(), n, graph.InspectOptions{})
 	if err != nil {

@@ -7,10 +7,13 @@ import os
 import tempfile
 from typing import Any
 
+from .errors import ExportError
+
 
 def write(path: str, content: bytes) -> None:
     """Replace a file: on disk under another name first, then renamed. Mode 0600."""
-    folder = os.path.dirname(os.path.abspath(path))
+    path = os.path.realpath(path)  # a link stays one
+    folder = os.path.dirname(path)
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".mafalda-")
     try:
         with os.fdopen(handle, "wb") as f:
@@ -35,13 +38,16 @@ def write_json(path: str, content: dict[str, Any]) -> None:
 
 
 def read_json(path: str) -> dict[str, Any] | None:
-    """The JSON object in a file, or None if it is not there."""
+    """The JSON object in a file, or None if it is not there. Anything else in it is an ExportError."""
     try:
         with open(path, "rb") as f:
             text = f.read()
     except FileNotFoundError:
         return None
-    found = json.loads(text)
+    try:
+        found = json.loads(text)
+    except ValueError as e:
+        raise ExportError(f"{path} is damaged, or no state: {e}") from e
     if not isinstance(found, dict):
-        raise ValueError(f"{path} is no JSON object")
+        raise ExportError(f"{path} is no state")
     return found

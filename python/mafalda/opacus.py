@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from opacus.optimizers import DPOptimizer
+from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
+from .clipping import clip_and_sum
 from .errors import ExportError, StepError
 from .noise import Noise
-from .torch import add_row, check_loader, checked_clip, checked_size
+from .torch import add_row, check_batch, check_loader, checked_clip, checked_size, follow, prefetched
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -66,7 +68,7 @@ class MafaldaOptimizer(DPOptimizer):
         else:
             size = checked_size(plan, sampler, expected_batch_size, node)
         dim = sum(p.numel() for group in optimizer.param_groups for p in group["params"] if p.requires_grad)
-        self.plan, self.sampler = plan, sampler
+        self.plan, self.sampler, self._count, self._ahead = plan, sampler, 0, prefetched(loader)
         self.noise: Noise = plan.noise(node, dim, state, seed, **options)
         super().__init__(
             optimizer,
@@ -76,23 +78,42 @@ class MafaldaOptimizer(DPOptimizer):
             loss_reduction=loss_reduction,
         )
         if sampler is not None:
-            sampler.follow(self.noise.next)
+            follow(sampler, self.noise)
 
     @property
     def step_number(self) -> int:
         """t: the next step uses row t, and batch t of the sampler."""
         return self.noise.next
 
+    def clip_and_accumulate(self) -> None:
+        """Opacus's, but for gradients that are not finite, which count as zero, and sums that do not round beyond the clip."""
+        samples = self.grad_samples
+        for p in self.params:
+            _check_processed_flag(p.grad_sample)
+        for p, total in zip(self.params, clip_and_sum(samples, self.max_grad_norm)):
+            p.summed_grad = total if p.summed_grad is None else p.summed_grad + total
+            _mark_as_processed(p.grad_sample)
+        self._count += len(samples[0])
+
+    def zero_grad(self, set_to_none: bool = False) -> None:
+        """Forgets the gradients since the last step, unless they are of a part of a batch."""
+        if not self._is_last_step_skipped:
+            self._count = 0
+        super().zero_grad(set_to_none)
+
     def add_noise(self) -> None:
         """Row t, once, to the sums of clipped gradients."""
         t = self.step_number
         if t >= self.noise.steps:
             raise StepError(f"all {self.noise.steps} steps are done: more would need another export")
+        if self.sampler is not None:
+            check_batch(self.sampler, t, self._count, self._ahead)
         sums = [p.summed_grad.contiguous() for p in self.params]
         add_row(self.noise, t, sums)
         for p, total in zip(self.params, sums):
-            p.grad = total.view_as(p)
+            p.grad = total.view_as(p).to(p.dtype)
             p.summed_grad = None
+        self._count = 0
         if self.sampler is not None:
             self.sampler.finish(t)
 

@@ -42,11 +42,11 @@ class Client:
 
     def unsent(self, step: int) -> None:
         """See Noise.skip."""
-        self._ask(f"unsent {step}")
+        self._command(f"unsent {step}", f"unsent {step}")
 
     def sending(self, step: int, digest: str) -> None:
         """See Noise.sending."""
-        self._ask(f"sending {step} {digest}")
+        self._command(f"sending {step} {digest}", f"sending {step}")
 
     def state(self) -> dict[str, Any]:
         """The place, as in hello."""
@@ -59,6 +59,11 @@ class Client:
             pass
         self._file.close()
         self._sock.close()
+
+    def _command(self, line: str, wanted: str) -> None:
+        answer = self._ask(line)
+        if answer != wanted:
+            raise ServerError(f"the server answered {answer[:80]!r}, not {wanted!r}", "protocol")
 
     def _ask(self, line: str) -> str:
         self._sock.sendall(line.encode() + b"\n")

@@ -38,13 +38,16 @@ class Sampler:
         handed      the last step whose batch was handed out; -1 if there is none yet
     """
 
-    def __init__(self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any]) -> None:
+    def __init__(
+        self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any], seeded: bool = False
+    ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
         self._batches, self._state, self._head = batches, state, head
         self.next: int = head["next"]
         self.handed = -1
         self._follows = False
+        self._seeded = seeded
         self._ledger = Ledger(plan, self.records)
         self._admitted = self.next - 1
 
@@ -81,12 +84,22 @@ class Sampler:
         """How many steps are left."""
         return self.steps - self.next
 
-    def follow(self, step: int) -> None:
-        """From now on somebody else says when a step is over: the optimizer, whose next step this is."""
+    def follow(self, step: int, private: bool = False) -> None:
+        """From now on somebody else says when a step is over: the optimizer, whose next step this is, and whether its noise is real."""
+        if self._seeded and private:
+            raise ParticipationError(
+                "the batches are drawn from a seed, so everybody knows them, and the export is private for secret ones: give "
+                "plan.sampler a state"
+            )
         if step < self.next:
             raise ParticipationError(
                 f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
                 "the one that went with them, and the run cannot go on with it"
+            )
+        if not self._head["begun"] and step > 0:
+            raise ParticipationError(
+                f"the noise is at step {step}, and the batches have a new key: where is their state? Drawn again, records would "
+                "come in steps that the export is not private for, and the run cannot go on with it"
             )
         self._follows = True
         self._over(step)
@@ -97,10 +110,11 @@ class Sampler:
         self._over(step + 1)
 
     def _over(self, step: int) -> None:
-        """Steps before this one are over."""
-        if step <= self.next:
+        """Steps before this one are over, and the run has begun."""
+        if step <= self.next and self._head["begun"]:
             return
-        self.next = self._head["next"] = step
+        self.next = self._head["next"] = max(self.next, step)
+        self._head["begun"] = True
         if self._state is not None:
             durable.write_json(self._state, self._head)
 
@@ -131,17 +145,18 @@ def make(plan: "Plan", records: int, node: str, state: str | os.PathLike[str] | 
         "scheme": plan.scheme,
         "key": None,
         "next": 0,
+        "begun": not secret or seed is not None,  # no batch of the key was used yet
     }
     kept = None if path is None else durable.read_json(path)
     if kept is not None:
         _same(kept, head, str(path))
-        head = kept
+        head = {**kept, "begun": kept.get("begun", True)}
     elif secret:
         head["key"] = (draw.new_key() if seed is None else draw.seeded_key(seed, node)).hex()
     batches = _batches(plan, records, bytes.fromhex(head["key"]) if head["key"] else b"")
     if kept is None and path is not None:
         durable.write_json(path, head)
-    return Sampler(plan, node, batches, path, head)
+    return Sampler(plan, node, batches, path, head, secret and seed is not None)
 
 
 def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:

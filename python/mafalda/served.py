@@ -79,14 +79,23 @@ class RemoteNoise(Noise):
     def _try(self, ask: Callable[[Client], T]) -> T:
         """Asks, and once more over a new connection if this one breaks: requests name their step, so that nothing is done twice."""
         try:
-            return ask(self._reach())
+            return self._once(ask)
         except (ConnectionError, TimeoutError):
-            self._drop()
+            pass
+        try:
+            return self._once(ask)
+        except (ConnectionError, TimeoutError) as e:
+            raise ServerError(f"the noise server went away: {e}. The row is safe: ask again", "gone") from e
+
+    def _once(self, ask: Callable[[Client], T]) -> T:
+        """Asks; a reply that was not read to its end, as after Ctrl-C, must not be taken for that of the next request."""
         try:
             return ask(self._reach())
-        except (ConnectionError, TimeoutError) as e:
+        except StepError:
+            raise
+        except BaseException:
             self._drop()
-            raise ServerError(f"the noise server went away: {e}. The row is safe: ask again", "gone") from e
+            raise
 
     def _reach(self) -> Client:
         if self._client is None:
@@ -107,6 +116,10 @@ class RemoteNoise(Noise):
         if hello["dim"] != self.dim:
             raise ExportError(
                 f"the noise server draws {hello['dim']} numbers a row, the model has {self.dim} parameters: has it changed its size?"
+            )
+        if not hello["private"]:
+            raise ExportError(
+                "the noise server has rows of a seed, or of a check: they protect nothing (for simulations: plan.noise(seed=…))"
             )
         if not hello["noise_std"] >= self.std:
             raise ExportError(f"the noise server has a noise level of {hello['noise_std']}, not {self.std}")

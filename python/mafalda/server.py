@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import time
 from typing import IO
 
 from .errors import ServerError
@@ -119,5 +120,19 @@ def _terminate(sock: socket.socket) -> None:
     option = getattr(socket, "SO_PEERCRED", None)
     if option is not None:
         process = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, option, 12))[0]
-        os.kill(process, 15)
+        if process > 0:  # 0: of another container, and for kill the whole group of this one
+            os.kill(process, 15)
+            _wait(sock, process)
     sock.close()
+
+
+def _wait(sock: socket.socket, process: int) -> None:
+    """Until a server that was told to end has let go of its state: it hangs up, and a moment later it is gone."""
+    try:
+        sock.settimeout(10)
+        sock.recv(1)
+        for _ in range(100):
+            os.kill(process, 0)
+            time.sleep(0.01)
+    except OSError:
+        pass

@@ -5,7 +5,7 @@
         private.backward(model, cross_entropy, x, y)
         private.step()
 
-Momentum, Adam and learning rates come after the noise and are free.
+Momentum, Adam and learning rates come after the noise and are free; schedulers take the optimizer that was given.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 
-from .clipping import Loss, clipped_sum
-from .errors import ExportError, ParticipationError, StepError
+from .clipping import Loss, clipped_sum, zeros
+from .errors import ExportError, MafaldaError, ParticipationError, StepError
 from .noise import BLOCK, Noise
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class PrivateOptimizer:
         optimizer   of torch: it gets the private gradients, and nothing else
         clip        norm of every record's gradient; the export's by default, and not above it
         state, seed as Plan.noise has them: exactly one
-        sampler     plan.sampler's; without one, size (the public size of a batch) is needed, and batches are the caller's
-        loader      the DataLoader, to be checked: it must take its batches from the sampler. One with workers must be given
+        sampler     plan.sampler's; without it or loader, size (the public size of a batch) is needed, and batches are the caller's
+        loader      the DataLoader, to be checked: it must take its batches from plan.sampler's. One with workers must be given
         chunk       records whose gradients are in memory at once
 
     Attributes: noise, sampler, size, step_number (the step whose gradients are taken now).
@@ -53,18 +53,21 @@ class PrivateOptimizer:
         chunk: int = 64,
         **options: Any,
     ) -> None:
-        self.optimizer, self.plan, self.sampler = optimizer, plan, sampler
+        self.optimizer, self.plan = optimizer, plan
         self.parameters = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
         self.clip = checked_clip(plan, clip)
         if loader is not None:
             check_loader(plan, loader, sampler)
+            sampler = loader.batch_sampler
+        self.sampler = sampler
         self.size = checked_size(plan, sampler, size, node)
         self._chunk, self._count = chunk, 0
-        self._ahead = loader is not None and getattr(loader, "num_workers", 0) > 0
+        self._ahead = prefetched(loader)
         self.noise: Noise = plan.noise(node, sum(p.numel() for p in self.parameters), state, seed, **options)
         self._sums: list[torch.Tensor] | None = None
+        optimizer.zero_grad(set_to_none=True)  # what was there has no noise
         if sampler is not None:
-            sampler.follow(self.noise.next)
+            follow(sampler, self.noise)
 
     @property
     def step_number(self) -> int:
@@ -102,11 +105,17 @@ class PrivateOptimizer:
         t = self.step_number
         if t >= self.noise.steps:
             raise StepError(f"all {self.noise.steps} steps are done: more would need another export")
-        self._check_batch(t)
-        sums = self._sums if self._sums is not None else [torch.zeros_like(p) for p in self.parameters]
+        if self.sampler is not None:
+            check_batch(self.sampler, t, self._count, self._ahead)
+        if self._sums is None and any(p.grad is not None for p in self.parameters):
+            raise MafaldaError(
+                "the gradients are those of loss.backward(), which does not clip: call private.backward(model, loss, inputs, targets)"
+            )
+        sums = self._sums if self._sums is not None else zeros(self.parameters)
         add_row(self.noise, t, sums)
+        self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
         for p, total in zip(self.parameters, sums):
-            p.grad = total.div_(self.size)
+            p.grad = total.div_(self.size).to(p.dtype)
         self._sums, self._count = None, 0
         if self.sampler is not None:
             self.sampler.finish(t)
@@ -122,27 +131,15 @@ class PrivateOptimizer:
         return missed
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forgets the gradients since the last step."""
+        """Forgets the gradients since the last step; if their row came, as before Ctrl-C, that step is over."""
         self._sums, self._count = None, 0
+        if self.sampler is not None:
+            self.sampler.follow(self.noise.next)
         self.optimizer.zero_grad(set_to_none=set_to_none)
-
-    def _check_batch(self, t: int) -> None:
-        """The gradients must be of the sampler's batch of this step, as far as that can be seen."""
-        if self.sampler is None or not self._count:
-            return
-        handed, wanted = self.sampler.handed, len(self.sampler.batch(t)) if not self._ahead else None
-        self.sampler.handed = handed
-        if handed != t and not (self._ahead and handed > t):
-            raise ParticipationError(
-                f"the gradients of step {t} are not of the sampler's batch {t} (it handed out that of step {handed} last): "
-                "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to"
-            )
-        if wanted is not None and self._count != wanted:
-            raise ParticipationError(f"gradients of {self._count} records came in step {t}, whose batch has {wanted}")
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
-        """The optimizer's, so that schedulers of learning rates find them."""
+        """The optimizer's. Schedulers of learning rates take the optimizer itself."""
         return self.optimizer.param_groups
 
     def state_dict(self) -> dict[str, Any]:
@@ -227,6 +224,38 @@ def checked_size(plan: "Plan", sampler: "Sampler | None", size: float | None, no
     if sampler.plan is not plan and sampler.plan.hash != plan.hash or sampler.node not in (node, ""):
         raise ExportError(f"the sampler is of node {sampler.node!r} and another export or node than this one")
     return float(sampler.expected if size is None else size)
+
+
+def follow(sampler: "Sampler", noise: Noise) -> None:
+    """The sampler goes with the noise from now on; if it cannot, the noise is let go of."""
+    try:
+        sampler.follow(noise.next, noise.private)
+    except BaseException:
+        noise.close()
+        raise
+
+
+def prefetched(loader: Any) -> int:
+    """How many batches beyond the one in use a DataLoader's workers may have asked the sampler for."""
+    workers = getattr(loader, "num_workers", 0)
+    return workers * (getattr(loader, "prefetch_factor", None) or 2)
+
+
+def check_batch(sampler: "Sampler", t: int, count: int, ahead: int) -> None:
+    """The gradients of count records must be of the sampler's batch of step t, as far as that can be seen."""
+    if not count:
+        return
+    handed = sampler.handed
+    wanted = len(sampler.batch(t))
+    sampler.handed = handed
+    if not t <= handed <= t + ahead:
+        raise ParticipationError(
+            f"the gradients of step {t} are not of the sampler's batch {t} (it handed out that of step {handed} last): "
+            "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to. Has the loader "
+            "workers? Then give it, loader=…"
+        )
+    if count != wanted:
+        raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {wanted}")
 
 
 def check_loader(plan: "Plan", loader: Any, sampler: "Sampler | None") -> None:

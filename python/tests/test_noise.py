@@ -234,3 +234,57 @@ def test_over_tcp(out, tmp_path, way):
                 mafalda.noise_at(plan, "a", 100, (host, int(port)), "another-token-of-many-letters")
         finally:
             server.terminate()
+
+
+@pytest.mark.parametrize("way", ["real"] if "real" in PROGRAMS else [])
+def test_a_server_of_rows_that_protect_nothing(out, tmp_path, way):
+    arguments = ["noise", "serve", out, "--node", "a", "--dim", "9", "--state", tmp_path / "state", "--new", "--seed", "1"]
+    with subprocess.Popen(
+        [program_of(way, tmp_path), *arguments, "--socket", "seeded.sock"], cwd=tmp_path, stdout=subprocess.PIPE
+    ) as server:
+        try:
+            assert server.stdout.readline().startswith(b"listening")
+            with pytest.raises(mafalda.ExportError, match="protect nothing"):
+                mafalda.noise_at(mafalda.load(out), "a", 9, os.path.relpath(tmp_path / "seeded.sock"))
+        finally:
+            server.terminate()
+
+
+def test_a_reply_that_was_not_read(out, tmp_path, program):
+    """Ctrl-C while the server answers: what comes late is no answer to the next request."""
+    with mafalda.load(out).noise("a", 1000, state=tmp_path / "state", binary=program) as noise:
+        row = noise.row(0)
+
+        def interrupted(client):
+            client._sock.sendall(b"row 0 float64 0 1000\n")
+            raise KeyboardInterrupt
+
+        for ask in (lambda: noise.sending(0, b"one"), lambda: noise.row(0), noise.resume):
+            with pytest.raises(KeyboardInterrupt):
+                noise._try(interrupted)
+            ask()
+        assert (noise.row(0) == row).all() and noise.place.sending == digest(b"one")
+        with pytest.raises(KeyboardInterrupt):
+            noise._try(interrupted)
+        with pytest.raises(mafalda.StepError):
+            noise.sending(0, b"two")
+
+
+def test_a_server_of_another_container_is_left_alone(monkeypatch):
+    """The system says 0 for it, which kill takes for all processes of this group."""
+    import socket
+
+    from mafalda import server
+
+    class Far:
+        def getsockopt(self, *_):
+            return bytes(12)
+
+        def close(self):
+            self.closed = True
+
+    far, told = Far(), []
+    monkeypatch.setattr(socket, "SO_PEERCRED", 17, raising=False)
+    monkeypatch.setattr(os, "kill", lambda *a: told.append(a))
+    server._terminate(far)
+    assert far.closed and not told

@@ -86,3 +86,38 @@ def test_checkpoint_ahead(out):
     checkpoint["mafalda"]["step"] = 3
     with pytest.raises(mafalda.StepError):
         optimizer.load_state_dict(checkpoint)
+
+
+def test_batch_and_row_belong_together(out):
+    """A batch that is left out, and one whose gradients were taken twice."""
+    plan = mafalda.load(out)
+    for fault, says in (("left out", "left out"), ("twice", "6 records")):
+        wrapped, _, _, _, loader = made(plan)
+        optimizer = MafaldaOptimizer(
+            torch.optim.SGD(wrapped.parameters(), lr=0.1), plan=plan, node="a", seed=1, loader=loader
+        )
+        with pytest.raises(mafalda.ParticipationError, match=says):
+            for t, (a, b) in enumerate(loader):
+                if fault == "left out" and t == 1:
+                    continue
+                optimizer.zero_grad()
+                for _ in range(2 if fault == "twice" and t == 2 else 1):
+                    cross_entropy(wrapped(a), b).backward()
+                optimizer.step()
+        assert t == 2
+
+
+def test_batches_in_parts_and_gradients_that_are_not_finite(out):
+    plan = mafalda.load(out)
+    wrapped, _, _, _, loader = made(plan)
+    optimizer = MafaldaOptimizer(
+        torch.optim.SGD(wrapped.parameters(), lr=0.1), plan=plan, node="a", seed=1, loader=loader
+    )
+    for a, b in loader:
+        a[0, 0] = float("inf")
+        for i in (0, 1, 2):
+            optimizer.zero_grad()
+            optimizer.signal_skip_step(i < 2)
+            cross_entropy(wrapped(a[i : i + 1]), b[i : i + 1]).backward()
+            optimizer.step()
+    assert optimizer.step_number == 12 and np.isfinite(mafalda.flat(wrapped)).all()

@@ -167,3 +167,27 @@ def test_bins(tmp_path):
     batches = list(sampler)
     assert sampler.expected == 250 and batches[:4] == batches[4:8] and sorted(sum(batches[:4], [])) == list(range(1000))
     assert len({len(b) for b in batches[:4]}) > 1
+
+
+def test_no_new_key_in_the_middle_of_a_run(tmp_path):
+    """Records would be dealt anew: the noise is ahead of batches whose key was just drawn."""
+    plan = mafalda.load(poisson(tmp_path / "out"))
+    plan.sampler(100, node="a", state=tmp_path / "kept").follow(0)
+    plan.sampler(100, node="a", state=tmp_path / "kept").follow(3)
+    for _ in range(2):  # also when it is started again
+        with pytest.raises(mafalda.ParticipationError, match="new key"):
+            plan.sampler(100, node="a", state=tmp_path / "lost").follow(3)
+    plan.sampler(100, node="a", state=tmp_path / "used").batch(0)
+    plan.sampler(100, node="a", state=tmp_path / "used").follow(3)
+
+
+def test_states_behind_links_and_damaged_ones(tmp_path, out):
+    plan = mafalda.load(out)
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "state").symlink_to(tmp_path / "disk" / "batches")
+    plan.sampler(10, node="a", state=tmp_path / "state").follow(2)
+    assert (tmp_path / "state").is_symlink()
+    assert plan.sampler(10, node="a", state=tmp_path / "disk" / "batches").next == 2
+    (tmp_path / "state").write_text("{")
+    with pytest.raises(mafalda.ExportError, match="damaged"):
+        plan.sampler(10, node="a", state=tmp_path / "state")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import write
+from conftest import program_of, write
 
 import mafalda
 
@@ -49,6 +49,10 @@ def test_gradients_that_are_not_finite_move_nothing():
         g[1, 2] = bad
         (total,) = clipping.clip_and_sum([g], 1.0)
         assert torch.isfinite(total).all() and total.norm() <= 2
+    for dtype in (torch.float32, torch.float64):
+        for size in torch.logspace(-40, 38, 200, dtype=torch.float64):
+            (total,) = clipping.clip_and_sum([torch.full((1, 3), size.item(), dtype=dtype)], 1e-3)
+            assert total.double().norm() <= 1e-3
     (total,) = clipping.clip_and_sum([torch.zeros(3, 4)], 1.0)
     assert (total == 0).all()
 
@@ -172,3 +176,168 @@ def test_mix_changes_a_module(out):
     before, other = mafalda.flat(model), np.ones(39, dtype=np.float32)
     assert plan.mix(model, {"b": other, "d": other.tobytes()}, node="a") is model
     assert np.allclose(mafalda.flat(model), (before + 2 * other) / 3, atol=1e-6)
+
+
+def test_no_precision_exceeds_the_clip(monkeypatch):
+    """Half precision, autocast and TF32 would round norms up by 0.1 to 0.4 percent."""
+    x, y = torch.randn(40, 5), torch.randint(3, (40,))
+    for way in {clipping.vectorized(), False}:
+        monkeypatch.setattr(clipping, "vectorized", lambda: way)
+        for dtype in (torch.bfloat16, torch.float32):
+            model = torch.nn.Linear(5, 3).to(dtype)
+            for i in range(len(x)):
+                with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.float32):
+                    sums = clipping.clipped_sum(
+                        model, list(model.parameters()), cross_entropy, x[i : i + 1].to(dtype), y[i : i + 1], 0.1
+                    )
+                assert all(s.dtype == torch.float32 for s in sums)
+                assert torch.cat([s.reshape(-1) for s in sums]).double().norm() <= 0.1
+
+
+class Scaled(torch.nn.Module):
+    """A parameter of no dimensions, and one whose numbers are not in a row."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor(2.0))
+        self.conv = torch.nn.Conv2d(2, 3, 2).to(memory_format=torch.channels_last)
+
+    def forward(self, x):
+        return self.scale * self.conv(x).flatten(1)
+
+
+def test_parameters_of_any_shape(out):
+    torch.manual_seed(0)
+    model, x, y = Scaled(), torch.randn(3, 2, 2, 2), torch.randint(3, (3,))
+    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    before, total = mafalda.flat(model), one_by_one(model, x, y, 1.0).numpy()
+    private.backward(model, cross_entropy, x, y)
+    private.step()
+    row = mafalda.load(out).noise("a", before.size, seed=1).row(0)
+    assert np.allclose(mafalda.flat(model), before - (total + row) / 3, atol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["vectorized", "one by one"])
+def test_a_model_that_keeps_what_it_sees(monkeypatch, way):
+    if way == "one by one":
+        monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    x, y = torch.randn(4, 2, 3), torch.randint(2, (4,))
+    model = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Flatten(), torch.nn.Linear(6, 2))
+    with pytest.raises(mafalda.ExportError, match="'0' when it sees a record"):
+        clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, 1.0)
+    words = torch.nn.Sequential(torch.nn.Embedding(3, 2, max_norm=0.1), torch.nn.Flatten(), torch.nn.Linear(4, 2))
+    with pytest.raises((mafalda.ExportError, RuntimeError), match="0.weight|embedding_renorm"):  # torch.func's own error
+        clipping.clipped_sum(words, list(words.parameters()), cross_entropy, torch.tensor([[0, 1]]), y[:1], 1.0)
+    model.eval()
+    clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, 1.0)
+
+
+def test_gradients_that_are_not_clipped(out):
+    """loss.backward() in the place of private.backward is found out, and what was there before goes nowhere."""
+    model, x, y = made()
+    cross_entropy(model(x), y).backward()
+    for p in model[2].parameters():
+        p.requires_grad_(False)
+    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    kept = mafalda.flat(model)[-15:]
+    private.step()
+    assert (mafalda.flat(model)[-15:] == kept).all()
+    cross_entropy(model(x), y).backward()
+    with pytest.raises(mafalda.MafaldaError, match="does not clip"):
+        private.step()
+
+
+class Loader:
+    """As a DataLoader with a worker: it asks the sampler for two batches more than the one in use."""
+
+    num_workers, prefetch_factor = 1, 2
+
+    def __init__(self, sampler):
+        self.batch_sampler = sampler
+
+    def __iter__(self):
+        batches, ready = iter(self.batch_sampler), []
+        for batch in batches:
+            ready.append(batch)
+            if len(ready) == 3:
+                yield ready.pop(0)
+        yield from ready
+
+
+def test_a_batch_that_is_left_out_with_workers(out):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a")
+    loader = Loader(sampler)
+    private = plan.make_private(
+        torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler, loader=loader
+    )
+    with pytest.raises(mafalda.ParticipationError, match="left out"):
+        for i, batch in enumerate(loader):
+            if i != 4:
+                private.backward(model, cross_entropy, x[batch], y[batch])
+                assert private.step() == i
+    assert i == 5
+
+
+def test_a_loader_brings_its_sampler(out):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    data = torch.utils.data.TensorDataset(x, y)
+    loader = torch.utils.data.DataLoader(data, batch_sampler=plan.sampler(12, node="a"))
+    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, loader=loader)
+    assert private.sampler is loader.batch_sampler and private.size == 3
+    private.skip_to(2)
+    for a, b in loader:
+        assert torch.equal(a, x[private.step_number % 4 :: 4])
+        private.backward(model, cross_entropy, a, b)
+        private.step()
+    assert private.step_number == 12
+
+
+def test_real_noise_wants_secret_batches(tmp_path):
+    """Draws of a seed are for simulations: everybody knows them."""
+    secret = mafalda.load(
+        write(
+            tmp_path / "poisson",
+            "identity",
+            privacy={"epsilon": 2, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
+            sampling={"scheme": "poisson", "groups": 1, "probability": 0.25, "rounds": 12},
+        )
+    )
+    model, _, _ = made()
+    program = program_of("fake", tmp_path)
+
+    def opened(sampler):
+        sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+        return secret.make_private(sgd, node="a", state=tmp_path / "noise", binary=program, sampler=sampler)
+
+    with pytest.raises(mafalda.ParticipationError, match="from a seed"):
+        opened(secret.sampler(12, node="a", seed=1))
+    opened(secret.sampler(12, node="a", state=tmp_path / "batches")).close()  # the noise was let go of
+
+
+def test_going_on_after_an_interruption(monkeypatch, out):
+    """Ctrl-C when a part of the row was added: that gradient is forgotten, and the next batch goes with the next row."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a")
+    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler)
+
+    def interrupted(noise, step, tensors):
+        noise.row(step)
+        raise KeyboardInterrupt
+
+    before = mafalda.flat(model)
+    with monkeypatch.context() as m, pytest.raises(KeyboardInterrupt):
+        m.setattr("mafalda.torch.add_row", interrupted)
+        private.backward(model, cross_entropy, *(a[sampler.batch(0)] for a in (x, y)))
+        private.step()
+    assert (mafalda.flat(model) == before).all()
+    with pytest.raises(mafalda.ParticipationError):
+        private.step()
+    private.zero_grad()
+    for step, batch in sampler.items():
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        assert private.step() == step >= 1
+    assert step == 11
