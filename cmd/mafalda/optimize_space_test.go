@@ -68,7 +68,7 @@ func TestBadSharedNoise(t *testing.T) {
 		{"--largest-pair 1", "--largest-pair is for --trust secldp"},
 		{"--trust secldp --largest-pair 0", "--largest-pair 0: must be from 0.01"},
 		{"--trust secldp --largest-pair NaN", "--largest-pair"},
-		{"--trust secldp --largest-pair 1e7", "--largest-pair 1e+07: must be"},
+		{"--trust secldp --largest-pair 1e5", "--largest-pair 100000: must be"},
 		{"--trust pndp", "choose ldp or secldp"},
 		{"--trust secldp --per-node", "--per-node is not"},
 		{"--trust secldp --groups 2", "--groups is not"},

@@ -62,7 +62,9 @@ func (s *spaceSearch) noise() *secrets.Noise {
 // Normalize returns the noise scaled such that Worst proves max [M_A⁻¹]_vv to be at most 1, and less by rounding only.
 // The error is that of Worst, or ErrSpace where some attacker knows too much for any scale.
 func Normalize(ctx context.Context, noise *secrets.Noise, a *secrets.Attackers) (*secrets.Noise, secrets.Worst, error) {
-	for factor := 1.0; ; factor *= 1 + 0x1p-50 {
+	const near = 40 // trials after which less than the best scale will do
+	factor := 1.0
+	for trial := 0; ; trial++ {
 		worst, err := noise.Worst(ctx, a)
 		switch {
 		case err != nil:
@@ -70,10 +72,13 @@ func Normalize(ctx context.Context, noise *secrets.Noise, a *secrets.Attackers) 
 		case math.IsInf(worst.Value, 0) || worst.Value == 0:
 			return nil, worst, fmt.Errorf("%w: the attacker %v knows all of the noise of node %d", ErrSpace, worst.Attacker,
 				worst.Victim)
-		case worst.Value <= 1 && worst.Value > 1-1e-11:
+		case worst.Value <= 1 && (worst.Value > 1-1e-11 || trial > near):
 			return noise, worst, nil
 		}
 		noise = noise.Scaled(math.Sqrt(worst.Value) * factor)
+		if factor *= 1 + 0x1p-50; trial > near {
+			factor *= 1 + 1e-9
+		}
 	}
 }
 

@@ -35,8 +35,8 @@ func (s Setting) check() error {
 
 // CheckLargestPair refuses what Setting.LargestPair cannot be.
 func CheckLargestPair(variance float64) error {
-	if variance != 0 && !(variance >= SmallestLargestPair && variance <= 1e6) {
-		return fault.New("LargestPair", variance, "must be from %v to 1e6", SmallestLargestPair)
+	if variance != 0 && !(variance >= SmallestLargestPair && variance <= 1e4) {
+		return fault.New("LargestPair", variance, "must be from %v to 1e4", SmallestLargestPair)
 	}
 	return nil
 }
