@@ -43,6 +43,22 @@ func (n *Noise) Learned(coalition []int) ([]float64, error) {
 	return learned, nil
 }
 
+// exposed is Learned by whichever way is faster.
+func (p *prover) exposed(coalition []int) []float64 {
+	if others, bounds, ok := p.updated(coalition); ok {
+		learned := make([]float64, len(p.noise.Own))
+		for i, v := range others {
+			learned[v] = bounds[i]
+		}
+		return learned
+	}
+	learned, err := p.noise.Learned(coalition)
+	if err != nil {
+		panic(err) // noise and coalitions have been checked
+	}
+	return learned
+}
+
 // parts returns the nodes outside of a coalition, as sets that share no noise with each other.
 func (n *Noise) parts(coalition []int) [][]int {
 	const nowhere, unseen = -1, -2
@@ -90,14 +106,12 @@ func (n *Noise) Exposed(ctx context.Context, attackers *Attackers) ([]Worst, err
 	}
 	threats := attackers.Threats()
 	learned := make([][]float64, len(threats)) // of the victims of each
+	p := newProver(n)
 	parallel.For(len(threats), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
-		all, err := n.Learned(threats[i].Attacker)
-		if err != nil {
-			panic(err) // both have been checked
-		}
+		all := p.exposed(threats[i].Attacker)
 		for _, v := range threats[i].Victims {
 			learned[i] = append(learned[i], all[v])
 		}

@@ -3,6 +3,7 @@ package secrets
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -148,24 +149,30 @@ func TestNoiseIsChecked(t *testing.T) {
 }
 
 func BenchmarkWorst(b *testing.B) {
-	const n = 148
-	rng := rand.New(rand.NewPCG(1, 2))
-	noise := &Noise{Own: make([]float64, n)}
-	for u := range n {
-		noise.Own[u] = 0.5
-		for v := u + 1; v < n; v++ {
-			if rng.Float64() < 0.15 {
-				noise.Pairs = append(noise.Pairs, Shared{Pair{u, v}, 0.2})
+	for _, bc := range []struct {
+		nodes       int
+		probability float64
+	}{{148, 0.15}, {1000, 0.01}} {
+		b.Run(fmt.Sprintf("n=%d", bc.nodes), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			noise := &Noise{Own: make([]float64, bc.nodes)}
+			for u := range bc.nodes {
+				noise.Own[u] = 0.5
+				for v := u + 1; v < bc.nodes; v++ {
+					if rng.Float64() < bc.probability {
+						noise.Pairs = append(noise.Pairs, Shared{Pair{u, v}, 0.2})
+					}
+				}
 			}
-		}
-	}
-	single, err := Colluding(n, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := noise.Worst(context.Background(), single); err != nil {
-			b.Fatal(err)
-		}
+			single, err := Colluding(bc.nodes, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := noise.Worst(context.Background(), single); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

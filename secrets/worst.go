@@ -3,16 +3,9 @@ package secrets
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
-
-	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
-	"mafalda/internal/rounding"
 )
 
 // Worst is the attacker who learns most, and of whom.
@@ -25,16 +18,9 @@ type Worst struct {
 // Worst returns a proven bound of max [M_A⁻¹]_vv over all attackers and victims, and where it is attained. It is +Inf
 // where a covariance is not positive definite, or not so beyond rounding: the attacker then knows some message.
 //
-// For every attacker M_A = LLᵀ is factored and LY = I solved. Both are backward stable whatever the order of the
-// operations (Higham, "Accuracy and Stability of Numerical Algorithms", Theorems 8.5 and 10.3): with γ = 4(n+8)u, which
-// is more than twice what they need, and ‖L‖_F² near tr(M_A),
-//
-//	M_A = LLᵀ + Δ,  ‖Δ‖ ≤ δ = 2γ·tr(M_A)          the rounding of M_A's own entries included,
-//	‖L⁻¹‖ ≤ τ = ‖Y‖_F/(1 - η),  η = γ‖L‖_F‖Y‖_F,
-//	[M_A⁻¹]_vv ≤ ‖y_v‖² (1 + γτ‖L‖_F)² / (1 - δτ²),
-//
-// the last since M_A ≥ (1 - δτ²) LLᵀ. Where [M_A⁻¹]_vv ≤ 1 for all v, τ² is at most n, so that δτ² is about 16 n³ u: what
-// is given away to rounding is small. The cost is 4n³/3 multiplications an attacker.
+// It is proven by Cholesky factors of every M_A (learned), 2n³/3 multiplications an attacker, or by updates of one M⁻¹
+// (updates), n(|A|+|N|)² and (n+m)(|A|+|N|) for an attacker with |N| neighbours, where that is less. Both give away the
+// same to rounding.
 //
 // The errors are those of Check, another number of nodes, and that of the context.
 func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) {
@@ -46,14 +32,11 @@ func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) 
 	}
 	threats := attackers.Threats()
 	values, victims := make([]float64, len(threats)), make([]int, len(threats))
-	buffers := sync.Pool{New: func() any { return new([2][]float64) }}
+	p := newProver(n)
 	parallel.For(len(threats), func(i int) {
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() == nil {
+			values[i], victims[i] = p.threat(threats[i])
 		}
-		b := buffers.Get().(*[2][]float64)
-		defer buffers.Put(b)
-		values[i], victims[i] = n.threat(threats[i], b)
 	})
 	if ctx.Err() != nil {
 		return Worst{}, context.Cause(ctx)
@@ -67,9 +50,38 @@ func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) 
 	return worst, nil
 }
 
-// threat returns the bound for one attacker, and the victim. It works in the two buffers.
-func (n *Noise) threat(t Threat, buffers *[2][]float64) (value float64, victim int) {
-	others, bounds := n.learned(t.Attacker, buffers)
+// prover proves what attackers learn of one noise: the faster way, or the one that comes to something.
+type prover struct {
+	noise   *Noise
+	updates *updates // nil: there is no such way
+	buffers sync.Pool
+}
+
+func newProver(n *Noise) *prover {
+	return &prover{noise: n, updates: newUpdates(n), buffers: sync.Pool{New: func() any { return new([2][]float64) }}}
+}
+
+// learned returns the nodes outside of a coalition, and a bound of [M_A⁻¹]_vv for each of them.
+func (p *prover) learned(coalition []int) (others []int, bounds []float64) {
+	if others, bounds, ok := p.updated(coalition); ok {
+		return others, bounds
+	}
+	b := p.buffers.Get().(*[2][]float64)
+	defer p.buffers.Put(b)
+	return p.noise.learned(coalition, b)
+}
+
+// updated is learned by updates alone. It is not ok where they take longer, or come to nothing.
+func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bool) {
+	if p.updates == nil || !p.updates.pays(len(p.noise.Pairs), coalition) {
+		return nil, nil, false
+	}
+	return p.updates.learned(coalition)
+}
+
+// threat returns the bound for one attacker, and the victim.
+func (p *prover) threat(t Threat) (value float64, victim int) {
+	others, bounds := p.learned(t.Attacker)
 	at := 0
 	for _, v := range t.Victims {
 		for others[at] != v {
@@ -80,82 +92,4 @@ func (n *Noise) threat(t Threat, buffers *[2][]float64) (value float64, victim i
 		}
 	}
 	return value, victim
-}
-
-// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them, as Worst proves it. It
-// works in the two buffers.
-func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, bounds []float64) {
-	m, others := n.Unknown(coalition)
-	size := len(others)
-	for i := range buffers {
-		if cap(buffers[i]) < size*size {
-			buffers[i] = make([]float64, size*size)
-		}
-		buffers[i] = buffers[i][:size*size]
-	}
-	bounds = make([]float64, size)
-	if size == 0 {
-		return nil, nil
-	}
-	trace := mat.Trace(m)
-	lower := blas64.Symmetric{Uplo: blas.Lower, N: size, Stride: size, Data: buffers[0]}
-	copy(lower.Data, m.RawSymmetric().Data)
-	for i := range size { // SymDense fills the upper triangle
-		for j := range i {
-			lower.Data[i*size+j] = lower.Data[j*size+i]
-		}
-	}
-	factor, ok := gemm.Potrf(lower)
-	if !ok {
-		for i := range bounds {
-			bounds[i] = math.Inf(1)
-		}
-		return others, bounds
-	}
-	y := blas64.General{Rows: size, Cols: size, Stride: size, Data: buffers[1]}
-	clear(y.Data)
-	for i := range size {
-		y.Data[i*size+i] = 1
-	}
-	gemm.Trsm(blas.Left, blas.NoTrans, 1, factor, y)
-	squares := columnSquares(y)
-	up := inflation(size, trace, squares)
-	for i, s := range squares {
-		bounds[i] = rounding.MulUp(s, up)
-	}
-	return others, bounds
-}
-
-// columnSquares returns ‖y_v‖² of every column v of a lower triangle.
-func columnSquares(y blas64.General) []float64 {
-	squares := make([]float64, y.Cols)
-	for i := range y.Rows {
-		for v, x := range y.Data[i*y.Stride:][:i+1] {
-			squares[v] += x * x
-		}
-	}
-	return squares
-}
-
-// inflation returns what squared norms of columns of L⁻¹ have to be multiplied with; +Inf where rounding proves
-// nothing.
-func inflation(size int, trace float64, squares []float64) float64 {
-	gamma := 4 * float64(size+8) * 0x1p-53
-	var total float64 // ‖Y‖_F²
-	for _, s := range squares {
-		total += s
-	}
-	const up = 1 + 1e-9 // rounding of these few lines, and γ² terms
-	l, y := math.Sqrt(trace)*up, math.Sqrt(total)*up
-	eta := gamma * l * y * up
-	if !(eta < 0.5) {
-		return math.Inf(1)
-	}
-	tau := y / (1 - eta) * up
-	rho := 2 * gamma * trace * tau * tau * up
-	if !(rho < 0.5) {
-		return math.Inf(1)
-	}
-	grown := 1 + gamma*tau*l*up
-	return grown * grown / (1 - rho) * (1 + gamma) // columnSquares sums up to n squares
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
 )
@@ -53,13 +54,13 @@ func (m *newton) assemble(p *position, w *working, diagonal []float64) {
 // addSquares adds the terms in ∇reach ∇reachᵀ.
 func (m *newton) addSquares(w *working) {
 	const rowsOfPanel = 4 * rowsAtOnce
-	panel := general(min(rowsOfPanel, len(w.weight)), m.size)
+	panel := dense.NewGeneral(min(rowsOfPanel, len(w.weight)), m.size)
 	threats := w.threatOf()
 	for from := 0; from < len(w.weight); from += rowsOfPanel {
 		rows := min(rowsOfPanel, len(w.weight)-from)
 		parallel.For(rows, func(i int) {
 			k := from + i
-			row := rowOf(panel, i)
+			row := dense.Row(panel, i)
 			w.design.rowTo(row, w.row(k), threats[k])
 			// Where the difference is negative, at first, the second term is left out: a shorter step.
 			scale := w.weight[k]/w.slack[k] - 2*w.weight[k]/w.reach[k]
@@ -156,7 +157,7 @@ func (m *newton) local(p *position, w *working, g group, total []float64) *local
 	var v view
 	v.see(p, g.threat)
 	l.inverse = v.block(nodes)
-	scaled := general(g.to-g.from, len(nodes))
+	scaled := dense.NewGeneral(g.to-g.from, len(nodes))
 	for k := range scaled.Rows {
 		z := w.row(g.from + k)
 		root := math.Sqrt(2 * w.weight[g.from+k])
@@ -164,7 +165,7 @@ func (m *newton) local(p *position, w *working, g group, total []float64) *local
 			scaled.Data[k*scaled.Stride+j] = root * z[u]
 		}
 	}
-	l.weights = general(len(nodes), len(nodes))
+	l.weights = dense.NewGeneral(len(nodes), len(nodes))
 	gemm.Gemm(blas.Trans, blas.NoTrans, 1, scaled, scaled, 0, l.weights)
 	return l
 }
@@ -191,9 +192,9 @@ func (l *local) addRows(m *newton, from, to int, buffer []float64) {
 
 // difference writes b_iᵀm to dst.
 func (l *local) difference(dst []float64, m blas64.General, i int) {
-	copy(dst, rowOf(m, l.first[i]))
+	copy(dst, dense.Row(m, l.first[i]))
 	if v := l.second[i]; v >= 0 {
-		floats.Sub(dst, rowOf(m, v))
+		floats.Sub(dst, dense.Row(m, v))
 	}
 }
 

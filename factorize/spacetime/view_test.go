@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"mafalda/internal/dense"
 )
 
 // What the updates make of M⁻¹ is what factoring every M_A gives.
@@ -25,7 +27,7 @@ func TestViewIsTheDefinition(t *testing.T) {
 			if !v.see(p, at) {
 				rt.Fatal("no view")
 			}
-			solutions := general(len(threat.Victims), n)
+			solutions := dense.NewGeneral(len(threat.Victims), n)
 			v.solutionsTo(solutions, threat.Victims)
 			all := make([]int, n)
 			for i := range all {

@@ -3,6 +3,7 @@ package spacetime
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
 )
 
@@ -45,7 +46,7 @@ func gather(p *position, active [][]constraint) *working {
 			w.of = append(w.of, g)
 		}
 	}
-	w.z = general(len(w.weight), p.design.nodes)
+	w.z = dense.NewGeneral(len(w.weight), p.design.nodes)
 	parallel.For(len(w.of), func(i int) {
 		g := w.of[i]
 		var v view
@@ -67,7 +68,7 @@ func gather(p *position, active [][]constraint) *working {
 	return w
 }
 
-func (w *working) row(k int) []float64 { return rowOf(w.z, k) }
+func (w *working) row(k int) []float64 { return dense.Row(w.z, k) }
 
 func (w *working) rows(g group) blas64.General {
 	return blas64.General{Rows: g.to - g.from, Cols: w.z.Cols, Stride: w.z.Stride, Data: w.z.Data[g.from*w.z.Stride:]}

@@ -1,0 +1,103 @@
+package secrets
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/gemm"
+	"mafalda/internal/rounding"
+)
+
+// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them, working in two buffers.
+//
+// M_A = LLᵀ is factored and LY = I solved. Both are backward stable whatever the order of the operations (Higham,
+// "Accuracy and Stability of Numerical Algorithms", Theorems 8.5 and 10.3): with γ = 4(n+8)u, which is more than twice
+// what they need, and ‖L‖_F² near tr(M_A),
+//
+//	M_A = LLᵀ + Δ,  ‖Δ‖ ≤ δ = 2γ·tr(M_A)          the rounding of M_A's own entries included,
+//	‖L⁻¹‖ ≤ τ = ‖Y‖_F/(1 - η),  η = γ‖L‖_F‖Y‖_F,
+//	[M_A⁻¹]_vv ≤ ‖y_v‖² (1 + γτ‖L‖_F)² / (1 - δτ²),
+//
+// the last since M_A ≥ (1 - δτ²) LLᵀ. Where [M_A⁻¹]_vv ≤ 1 for all v, τ² is at most n, so that δτ² is about 16 n³ u: what
+// is given away to rounding is small. The cost is 2n³/3 multiplications.
+func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, bounds []float64) {
+	m, others := n.Unknown(coalition)
+	size := len(others)
+	for i := range buffers {
+		if cap(buffers[i]) < size*size {
+			buffers[i] = make([]float64, size*size)
+		}
+		buffers[i] = buffers[i][:size*size]
+	}
+	bounds = make([]float64, size)
+	if size == 0 {
+		return nil, nil
+	}
+	trace := mat.Trace(m)
+	lower := blas64.Symmetric{Uplo: blas.Lower, N: size, Stride: size, Data: buffers[0]}
+	copy(lower.Data, m.RawSymmetric().Data)
+	for i := range size { // SymDense fills the upper triangle
+		for j := range i {
+			lower.Data[i*size+j] = lower.Data[j*size+i]
+		}
+	}
+	factor, ok := gemm.Potrf(lower)
+	if !ok {
+		for i := range bounds {
+			bounds[i] = math.Inf(1)
+		}
+		return others, bounds
+	}
+	y := blas64.General{Rows: size, Cols: size, Stride: size, Data: buffers[1]}
+	clear(y.Data)
+	for i := range size {
+		y.Data[i*size+i] = 1
+	}
+	const columns = 64
+	for from := 0; from < size; from += columns { // what is above them stays zero
+		corner, rest := factor, y
+		corner.N, corner.Data = size-from, factor.Data[from*size+from:]
+		rest.Rows, rest.Cols, rest.Data = size-from, min(columns, size-from), y.Data[from*size+from:]
+		gemm.Trsm(blas.Left, blas.NoTrans, 1, corner, rest)
+	}
+	squares := columnSquares(y)
+	up := inflation(size, trace, floats.Sum(squares))
+	for i, s := range squares {
+		bounds[i] = rounding.MulUp(s, up)
+	}
+	return others, bounds
+}
+
+// columnSquares returns ‖y_v‖² of every column v of a lower triangle.
+func columnSquares(y blas64.General) []float64 {
+	squares := make([]float64, y.Cols)
+	for i := range y.Rows {
+		for v, x := range y.Data[i*y.Stride:][:i+1] {
+			squares[v] += x * x
+		}
+	}
+	return squares
+}
+
+// inflation returns what squared norms of columns of L⁻¹ have to be multiplied with, for tr(M_A) and ‖Y‖_F²; +Inf where
+// rounding proves nothing.
+func inflation(size int, trace, total float64) float64 {
+	gamma := 4 * float64(size+8) * 0x1p-53
+	const up = 1 + 1e-9 // rounding of these few lines, and γ² terms
+	l, y := math.Sqrt(trace)*up, math.Sqrt(total)*up
+	eta := gamma * l * y * up
+	if !(eta < 0.5) {
+		return math.Inf(1)
+	}
+	tau := y / (1 - eta) * up
+	rho := 2 * gamma * trace * tau * tau * up
+	if !(rho < 0.5) {
+		return math.Inf(1)
+	}
+	grown := 1 + gamma*tau*l*up
+	return grown * grown / (1 - rho) * (1 + gamma) // columnSquares sums up to n squares
+}
