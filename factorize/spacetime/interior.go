@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // interior is a primal-dual interior point of the problem
@@ -45,6 +43,47 @@ func (s *interior) start(x []float64, mu float64) bool {
 	s.active = make([][]constraint, len(s.position.reach))
 	s.admit(startOf, 0.3)
 	return true
+}
+
+// widen moves the point away from where constraints and bounds are tight, until no product is below mu: it raises whichever
+// of its factors is the smaller one for its kind. It returns false where arithmetic does not allow that.
+func (s *interior) widen(mu float64) bool {
+	var weights float64
+	for _, active := range s.active {
+		for _, c := range active {
+			weights += c.weight
+		}
+	}
+	weights /= float64(s.design.nodes)
+	for t := range s.active {
+		for i := range s.active[t] {
+			if c := &s.active[t][i]; c.slack*c.weight < mu {
+				if c.weight > weights*c.slack {
+					c.slack = mu / c.weight
+				} else {
+					c.weight = mu / c.slack
+				}
+			}
+		}
+	}
+	x := slices.Clone(s.x)
+	for i, limit := range s.design.limit {
+		cost := s.design.cost[i]
+		if s.lower[i]*x[i] < mu {
+			if s.lower[i] > cost*x[i] {
+				x[i] = math.Min(mu/s.lower[i], 0.5*limit)
+			}
+			s.lower[i] = math.Max(s.lower[i], mu/x[i])
+		}
+		if rest := limit - x[i]; s.upper[i]*rest < mu {
+			if s.upper[i] > cost*rest {
+				x[i] = math.Max(limit-mu/s.upper[i], 0.5*limit)
+			}
+			s.upper[i] = math.Max(s.upper[i], mu/(limit-x[i]))
+		}
+	}
+	s.x, s.position, s.mu = x, newPosition(s.design, x), mu
+	return s.position != nil
 }
 
 // newcomer is the share of a node's mean weight that a constraint has at most when it comes in later.
@@ -96,6 +135,15 @@ func (s *interior) admit(count int, share float64) {
 	}
 }
 
+const (
+	// fraction of the way to where a variable, a slack or a multiplier is zero that a step goes at most.
+	fraction = 0.95
+	// corrections of a direction at most: each costs two triangular solves, next to nothing beside the matrix.
+	corrections = 6
+	// central products are between mu/central and mu·central.
+	central = 10
+)
+
 // direction is a step of all that a point has.
 type direction struct{ x, slack, weight, lower, upper []float64 }
 
@@ -111,19 +159,14 @@ func (s *interior) step(w *working) bool {
 		return false
 	}
 	complement := s.complement(w)
-	affine := s.solve(w, 0, nil)
+	aim := s.products(w, 0)
+	affine := s.solve(w, aim)
 	ap, ad := s.lengths(w, affine, 1)
 	after := s.complementAfter(w, affine, ap, ad)
-	sigma := math.Max(math.Pow(after/complement, 3), 1e-2)
-	s.mu = sigma * complement
-	for _, v := range [][]float64{affine.slack, affine.x} {
-		floats.Scale(ap, v)
-	}
-	for _, v := range [][]float64{affine.weight, affine.lower, affine.upper} {
-		floats.Scale(ad, v)
-	}
-	d := s.solve(w, s.mu, affine)
-	const fraction = 0.95
+	s.mu = math.Max(math.Pow(after/complement, 3), 1e-2) * complement
+	aim = s.products(w, s.mu)
+	aim.less(affine, ap*ad)
+	d := s.corrected(w, aim)
 	ap, ad = s.lengths(w, d, fraction)
 	return s.move(w, d, ap, ad)
 }
@@ -149,40 +192,92 @@ func (s *interior) complementAfter(w *working, d *direction, ap, ad float64) flo
 	return sum / float64(len(w.slack)+2*len(s.x))
 }
 
-// solve returns the direction to the central point of μ, with the products of affine's steps taken into account.
-func (s *interior) solve(w *working, mu float64, affine *direction) *direction {
+// products are values for the products of multipliers and what they belong to.
+type products struct{ slack, lower, upper []float64 }
+
+// products returns all as mu.
+func (s *interior) products(w *working, mu float64) *products {
+	p := &products{make([]float64, len(w.slack)), make([]float64, len(s.x)), make([]float64, len(s.x))}
+	for _, v := range [][]float64{p.slack, p.lower, p.upper} {
+		for i := range v {
+			v[i] = mu
+		}
+	}
+	return p
+}
+
+// less takes away the products of a direction's steps, times a share.
+func (p *products) less(d *direction, share float64) {
+	for k, v := range d.slack {
+		p.slack[k] -= share * v * d.weight[k]
+	}
+	for i, v := range d.x {
+		p.lower[i] -= share * v * d.lower[i]
+		p.upper[i] += share * v * d.upper[i]
+	}
+}
+
+// corrected returns the direction to the products aimed at, with changes to these, which it makes in aim, as long as they
+// make steps longer (Gondzio, "Multiple centrality corrections in a primal-dual method for linear programming", 1996).
+func (s *interior) corrected(w *working, aim *products) *direction {
+	d := s.solve(w, aim)
+	ap, ad := s.lengths(w, d, 1)
+	for range corrections {
+		s.correct(w, aim, d, math.Min(1, 1.1*ap+0.1), math.Min(1, 1.1*ad+0.1))
+		next := s.solve(w, aim)
+		nextP, nextD := s.lengths(w, next, 1)
+		if nextP < 1.01*ap && nextD < 1.01*ad || nextP < 0.9*ap || nextD < 0.9*ad {
+			break
+		}
+		d, ap, ad = next, nextP, nextD
+	}
+	return d
+}
+
+// correct changes what is aimed at where a longer step would end far from the central path.
+func (s *interior) correct(w *working, aim *products, d *direction, ap, ad float64) {
+	least, most := s.mu/central, s.mu*central
+	change := func(p float64) float64 {
+		switch {
+		case p < least:
+			return least - p
+		case p > most:
+			return math.Max(most-p, -most)
+		}
+		return 0
+	}
+	for k, t := range w.slack {
+		aim.slack[k] += change((t + ap*d.slack[k]) * (w.weight[k] + ad*d.weight[k]))
+	}
+	for i, v := range s.x {
+		aim.lower[i] += change((v + ap*d.x[i]) * (s.lower[i] + ad*d.lower[i]))
+		aim.upper[i] += change((s.design.limit[i] - v - ap*d.x[i]) * (s.upper[i] + ad*d.upper[i]))
+	}
+}
+
+// solve returns the direction to where the products are those aimed at.
+func (s *interior) solve(w *working, aim *products) *direction {
 	d := &direction{x: make([]float64, len(s.x)), slack: make([]float64, len(w.slack)),
 		weight: make([]float64, len(w.slack)), lower: make([]float64, len(s.x)), upper: make([]float64, len(s.x))}
 	pull := make([]float64, len(w.slack))
-	target := make([]float64, len(w.slack))
 	residual := make([]float64, len(w.slack)) // reach - 1 - t
 	for k, t := range w.slack {
-		target[k] = mu
-		if affine != nil {
-			target[k] -= affine.slack[k] * affine.weight[k]
-		}
 		residual[k] = w.reach[k] - 1 - t
-		pull[k] = (target[k] - w.weight[k]*residual[k]) / t
+		pull[k] = (aim.slack[k] - w.weight[k]*residual[k]) / t
 	}
 	w.pullTo(d.x, pull)
-	below, above := make([]float64, len(s.x)), make([]float64, len(s.x))
 	for i, v := range s.x {
-		below[i], above[i] = mu, mu
-		if affine != nil {
-			below[i] -= affine.x[i] * affine.lower[i]
-			above[i] += affine.x[i] * affine.upper[i]
-		}
-		d.x[i] += below[i]/v - above[i]/(s.design.limit[i]-v) - s.design.cost[i]
+		d.x[i] += aim.lower[i]/v - aim.upper[i]/(s.design.limit[i]-v) - s.design.cost[i]
 	}
 	s.matrix.solve(d.x)
 	w.mulTo(d.slack, d.x)
 	for k, t := range w.slack {
 		d.slack[k] += residual[k]
-		d.weight[k] = (target[k] - w.weight[k]*(t+d.slack[k])) / t
+		d.weight[k] = (aim.slack[k] - w.weight[k]*(t+d.slack[k])) / t
 	}
 	for i, v := range s.x {
-		d.lower[i] = (below[i] - s.lower[i]*(v+d.x[i])) / v
-		d.upper[i] = (above[i] - s.upper[i]*(s.design.limit[i]-v-d.x[i])) / (s.design.limit[i] - v)
+		d.lower[i] = (aim.lower[i] - s.lower[i]*(v+d.x[i])) / v
+		d.upper[i] = (aim.upper[i] - s.upper[i]*(s.design.limit[i]-v-d.x[i])) / (s.design.limit[i] - v)
 	}
 	return d
 }

@@ -93,7 +93,7 @@ func (a *alternation) begin(ctx context.Context) (err error) {
 
 // spaceGap is the gap at which the noise of a round is good enough: the strategy of the first ones is not yet the last.
 func (a *alternation) spaceGap(round int) float64 {
-	return math.Max(a.opts.Gap/10, math.Pow(0.1, float64(round+2)))
+	return math.Max(a.opts.Gap/10, math.Pow(0.03, float64(round)))
 }
 
 // timeOptions returns those of a search over strategies in a round.
@@ -162,7 +162,7 @@ func (a *alternation) timeHalf(ctx context.Context) (settled bool, err error) {
 		return true, nil
 	}
 	a.search.opts.Gap = a.spaceGap(a.round + 1)
-	return false, a.search.aim(k, math.Min(math.Max(gap, 1e-3), 0.1))
+	return false, a.search.aim(k, math.Min(gap, 1))
 }
 
 // end proves the noise, makes the strategy for exactly that noise, and certifies both.

@@ -172,18 +172,15 @@ func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, e
 	return search, search.start()
 }
 
-// aim gives the search another K, and starts it again from where it is, with a barrier parameter that is warm times the
-// mean complement of an optimum's size: few steps from the end, and far enough from it for constraints to come and go.
-func (s *spaceSearch) aim(k *mat.SymDense, warm float64) error {
+// aim gives the search another K, to go on from where it is: as far from the end as gap, that of the noise so far, says.
+func (s *spaceSearch) aim(k *mat.SymDense, gap float64) error {
+	const share = 0.1 // of the gap that is made by products of multipliers
 	s.kept = k
 	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
 	in := s.interior
 	in.design = newDesign(k, s.setting)
-	x := in.x
-	for i, v := range in.design.guess() {
-		x[i] = math.Min(math.Max(x[i], warm*warm*v), in.design.limit[i]*(1-warm))
-	}
-	if !in.start(x, warm*dot(in.design.cost, x)/float64(worstOf*in.design.nodes+len(x))) {
+	products := worstOf*in.design.nodes + len(in.x)
+	if !in.widen(share * gap * dot(in.design.cost, in.x) / float64(products)) {
 		return fmt.Errorf("%w: no start", ErrSpace)
 	}
 	return nil
