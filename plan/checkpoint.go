@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"mafalda/internal/files"
@@ -38,9 +39,12 @@ type checkpoints struct {
 	shape []int // of the numbers
 	warn  func(format string, args ...any)
 
+	mutex  sync.Mutex // work that was left behind may still have something to keep
 	tried  time.Time
 	kept   int // iterations of the last one; -1: none
 	failed error
+	latest func() error // writes what was there to keep last; nil: it is written
+	closed bool
 }
 
 // checkpoints returns the keeper of numbers of this shape.
@@ -60,25 +64,50 @@ func (s *solver) checkpoints(shape ...int) *checkpoints {
 	return c
 }
 
-// keep keeps the numbers with a header, unless it is too early.
+// keep keeps the numbers with a header, unless it is too early. What last is to write must not change after the call.
 func (c *checkpoints) keep(h checkpointHeader, numbers ...[]float64) {
-	if c.path == "" || time.Since(c.tried) < checkpointEvery {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.path == "" || c.closed {
+		return
+	}
+	c.latest = func() error {
+		err := c.write(h, slices.Concat(numbers...))
+		if err == nil {
+			c.kept = h.Iterations
+		}
+		return err
+	}
+	if time.Since(c.tried) >= checkpointEvery {
+		c.flush()
+	}
+}
+
+// flush writes what was there to keep last.
+func (c *checkpoints) flush() {
+	if c.latest == nil {
 		return
 	}
 	c.tried = time.Now()
-	err := c.write(h, slices.Concat(numbers...))
-	if err == nil {
-		c.kept, c.failed = h.Iterations, nil
-		return
-	}
-	if c.failed == nil {
+	err := c.latest()
+	if c.latest = nil; err != nil && c.failed == nil {
 		c.warn("the optimization goes on without a checkpoint: %v", err)
 	}
 	c.failed = err
 }
 
+// last keeps what is not kept yet, and nothing after that.
+func (c *checkpoints) last() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.flush()
+	c.closed = true
+}
+
 // end says what is wrong with the checkpoint, if something is.
 func (c *checkpoints) end() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	switch {
 	case c.failed == nil:
 	case c.kept < 0:

@@ -36,6 +36,7 @@ type Options struct {
 	StartFrom  string        // folder of an earlier export whose strategy it starts from, instead, of the same T
 	Checkpoint string        // file that keeps the search while it runs, every ten seconds
 	Resume     bool          // go on with the search in Checkpoint, if that is there
+	Partial    bool          // what there is when ctx ends is wanted, however long its proof takes (noise that is shared)
 	Progress   func(Event)   // if not nil, sees how far Solve is, one call at a time
 }
 

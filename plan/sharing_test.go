@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -261,7 +262,7 @@ func TestSharedNoiseGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ckpt")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cut, err := plan.Solve(ctx, p, plan.Options{Checkpoint: path, Progress: func(e plan.Event) {
+	cut, err := plan.Solve(ctx, p, plan.Options{Checkpoint: path, Partial: true, Progress: func(e plan.Event) {
 		if strings.HasPrefix(e.Phase, "round 2") {
 			cancel()
 		}
@@ -281,6 +282,36 @@ func TestSharedNoiseGoesOn(t *testing.T) {
 	o := plan.Options{Checkpoint: path, Resume: true, Class: factorize.Banded{Bandwidth: 2}}
 	if _, err := plan.Solve(t.Context(), p, o); !errors.As(err, &argument) {
 		t.Errorf("another class: %v", err)
+	}
+}
+
+// Where nothing is wanted but an early end, that is what comes, and the checkpoint is that of the last step.
+func TestSharedNoiseEndsSoon(t *testing.T) {
+	p := sharedOn(t, florentine(t), 2, 4, plan.Sharing{})
+	path := filepath.Join(t.TempDir(), "ckpt")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	hold, said, count, steps := make(chan struct{}), "", 0, 0
+	defer close(hold)
+	_, err := plan.Solve(ctx, p, plan.Options{Checkpoint: path, Progress: func(e plan.Event) {
+		said += e.Note
+		if e.Iteration != nil {
+			count++
+		}
+		if strings.HasPrefix(e.Phase, "round 1: noise") {
+			if steps++; steps == 4 {
+				cancel()
+				<-hold // a step that takes long
+			}
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || !strings.Contains(said, "kept in "+path) {
+		t.Fatalf("%v, %q", err, said)
+	}
+	said = ""
+	solved(t, p, plan.Options{Checkpoint: path, Resume: true, Progress: func(e plan.Event) { said += e.Note }})
+	if !strings.Contains(said, fmt.Sprintf("going on after %d iterations", count-1)) { // the last was not yet shown
+		t.Errorf("%q after %d iterations", said, count)
 	}
 }
 

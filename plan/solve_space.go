@@ -11,6 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
+	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -54,7 +55,8 @@ func (s *solver) sharing(ctx context.Context) error {
 	return s.completeSpace(ctx, p)
 }
 
-// alternate finds noise between nodes and a strategy of the class, each the best for the other.
+// alternate finds noise between nodes and a strategy of the class, each the best for the other. When ctx ends, what takes
+// long to prove is given up, unless it is wanted; the checkpoint has all but the steps under way.
 func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime.Result, error) {
 	kept := s.checkpoints(p.Workload.Nodes() + len(p.Secrets.Pairs()) + p.Workload.Steps()*p.Workload.Steps())
 	state, err := s.spaceState(kept, p)
@@ -62,15 +64,26 @@ func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime
 		return nil, err
 	}
 	defer kept.end()
+	defer func() {
+		if kept.last(); ctx.Err() != nil && kept.kept >= 0 {
+			s.note(false, "kept in %s", kept.path)
+		}
+	}()
 	count := 0
-	return spacetime.Optimize(ctx, p, spacetime.Options{Gap: s.Options.spaceTolerance(), TimeGap: s.timeGap(), State: state,
+	o := spacetime.Options{Gap: s.Options.spaceTolerance(), TimeGap: s.timeGap(), State: state,
 		Progress: func(it spacetime.Iteration) {
 			count++
 			s.showRound(it)
 			if x := it.State; x != nil {
 				kept.keep(checkpointHeader{Iterations: count, Round: x.Round, Mu: x.Space.Mu}, x.Space.Own, x.Space.Pairs, x.X)
 			}
-		}})
+		}}
+	if s.Options.Partial {
+		return spacetime.Optimize(ctx, p, o)
+	}
+	return parallel.Abandonable(ctx, func(ctx context.Context) (*spacetime.Result, error) {
+		return spacetime.Optimize(ctx, p, o)
+	})
 }
 
 // mostBands is how many numbers of bands are tried at most.

@@ -140,6 +140,7 @@ func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 // problem returns what the flags ask for, but for the network.
 func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options, error) {
 	p, o := plan.Problem{}, f.options
+	o.Partial = f.keepPartial
 	for _, choose := range []func() error{
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },

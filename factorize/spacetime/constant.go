@@ -43,8 +43,8 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	search.interior.x, search.status = search.best, optim.Converged
-	return search.result(k)
+	search.at, search.status = Point{Own: search.best[:d.nodes:d.nodes], Pairs: search.best[d.nodes:]}, optim.Converged
+	return search.result(ctx, k)
 }
 
 // constant returns the loss for pairs of so many times the variance of nodes, and keeps the best.

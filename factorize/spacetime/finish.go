@@ -14,15 +14,14 @@ import (
 // faint is the variance of a pair, relative to all noise of either node, that is not worth an exchange of keys.
 const faint = 1e-7
 
-// result makes noise of the best point and measures that on K itself. It does not look at any context: what was found
-// is to be proven.
-func (s *spaceSearch) result(k *mat.SymDense) (*SpaceResult, error) {
-	noise, worst, err := Normalize(context.Background(), s.noise(), s.setting.Attackers)
+// result makes noise of the best point and measures that on K itself.
+func (s *spaceSearch) result(ctx context.Context, k *mat.SymDense) (*SpaceResult, error) {
+	noise, worst, err := Normalize(ctx, s.noise(), s.setting.Attackers)
 	if err != nil {
 		return nil, err
 	}
 	r := &SpaceResult{Noise: noise, Worst: worst, Loss: Loss(k, noise), LowerBound: s.bound, Iterations: s.iterations,
-		Status: s.status, Point: s.point()}
+		Status: s.status, Point: s.at}
 	r.Gap = gapOf(r.Loss, r.LowerBound)
 	if r.Gap <= s.opts.Gap {
 		r.Status = optim.Converged

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/secrets"
 )
@@ -129,7 +130,7 @@ func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*Sp
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
-	return search.result(k)
+	return search.result(context.WithoutCancel(ctx), k) // what was found is to be proven
 }
 
 func (o SpaceOptions) filled() (SpaceOptions, error) {
@@ -159,6 +160,7 @@ type spaceSearch struct {
 	loss       float64   // of best
 	bound      float64
 	dual       *working // that proved bound
+	at         Point    // where the search is
 	iterations int
 	status     optim.Status
 }
@@ -250,6 +252,7 @@ func (s *spaceSearch) run(ctx context.Context) error {
 	least, idle := math.Inf(1), 0
 	for first := s.iterations; ; s.iterations++ {
 		w := s.look()
+		s.at = s.point()
 		gap := s.gap()
 		if gap < least*(1-1e-3) {
 			least, idle = gap, 0
@@ -258,7 +261,7 @@ func (s *spaceSearch) run(ctx context.Context) error {
 			return nil
 		}
 		if s.opts.Progress != nil {
-			s.opts.Progress(SpaceIteration{s.iterations, s.loss, s.bound, gap, s.point()})
+			s.opts.Progress(SpaceIteration{s.iterations, s.loss, s.bound, gap, s.at})
 		}
 		switch {
 		case gap <= s.opts.Gap:
@@ -267,13 +270,24 @@ func (s *spaceSearch) run(ctx context.Context) error {
 			s.status = optim.Interrupted
 		case s.iterations-first >= s.opts.MaxIterations:
 			s.status = optim.IterationLimit
-		case !s.interior.step(w):
-			s.status = optim.Stalled
-		default:
+		case s.step(ctx, w):
 			continue
 		}
 		return nil
 	}
+}
+
+// step makes a step, or leaves it behind when ctx ends, and nothing looks at the interior point any more then. It returns
+// false, and says why, if the search has ended.
+func (s *spaceSearch) step(ctx context.Context, w *working) bool {
+	moved, err := parallel.Abandonable(ctx, func(context.Context) (bool, error) { return s.interior.step(w), nil })
+	switch {
+	case err != nil:
+		s.status = optim.Interrupted
+	case !moved:
+		s.status = optim.Stalled
+	}
+	return moved
 }
 
 // look measures the point where the search is.
