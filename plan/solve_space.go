@@ -55,8 +55,8 @@ func (s *solver) sharing(ctx context.Context) error {
 	return s.completeSpace(ctx, p)
 }
 
-// alternate finds noise between nodes and a strategy of the class, each the best for the other. When ctx ends, what takes
-// long to prove is given up, unless it is wanted; the checkpoint has all but the steps under way.
+// alternate finds noise between nodes and a strategy of the class, each the best for the other. The checkpoint has all but
+// the step that is under way when ctx ends.
 func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime.Result, error) {
 	kept := s.checkpoints(p.Workload.Nodes() + len(p.Secrets.Pairs()) + p.Workload.Steps()*p.Workload.Steps())
 	state, err := s.spaceState(kept, p)
@@ -78,12 +78,15 @@ func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime
 				kept.keep(checkpointHeader{Iterations: count, Round: x.Round, Mu: x.Space.Mu}, x.Space.Own, x.Space.Pairs, x.X)
 			}
 		}}
+	return soon(ctx, s, func(ctx context.Context) (*spacetime.Result, error) { return spacetime.Optimize(ctx, p, o) })
+}
+
+// soon does work that is left behind when ctx ends, unless what there is then is wanted.
+func soon[T any](ctx context.Context, s *solver, work func(ctx context.Context) (T, error)) (T, error) {
 	if s.Options.Partial {
-		return spacetime.Optimize(ctx, p, o)
+		return work(ctx)
 	}
-	return parallel.Abandonable(ctx, func(ctx context.Context) (*spacetime.Result, error) {
-		return spacetime.Optimize(ctx, p, o)
-	})
+	return parallel.Abandonable(ctx, work)
 }
 
 // mostBands is how many numbers of bands are tried at most.
@@ -235,7 +238,10 @@ func (s *solver) completeSpace(ctx context.Context, p spacetime.Problem) error {
 	}
 	s.show("joint lower bound", 0)
 	var err error
-	if s.Space.JointLowerBound, err = spacetime.JointLowerBound(ctx, p, &bounded); err != nil {
+	s.Space.JointLowerBound, err = soon(ctx, s, func(ctx context.Context) (float64, error) {
+		return spacetime.JointLowerBound(ctx, p, &bounded)
+	})
+	if err != nil {
 		return fmt.Errorf("bounding the loss: %w", err)
 	}
 	s.Space.GapSpace, s.Space.GapTime = r.SpaceGap, rounding.DivUp(r.Loss-s.Optimum.LowerBound, s.Optimum.LowerBound)

@@ -32,8 +32,9 @@
 // # Safety
 //
 // A Noise holds standard deviations, exactly as nodes read and draw them, not the variances that an optimizer works
-// with. Noise.Worst bounds max [M_A⁻¹]_vv for these numbers from above: by Cholesky factors, with the rounding of every
-// operation in the bound.
+// with. Noise.Worst bounds max [M_A⁻¹]_vv for these numbers from above, with the rounding of every operation in the
+// bound: by Cholesky factors of every M_A (factors.go), or by updates of one inverse, whose residual is bounded
+// (updates.go). The second way takes a second for a thousand nodes with ten secrets each.
 //
 // # Notation
 //
