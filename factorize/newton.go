@@ -35,8 +35,7 @@ type dualSearch struct {
 	separation int
 	h, root    []float64 // RᵀR = H
 	patterns   [][]int
-	size       int  // unknowns
-	graded     bool // singular values were too far apart
+	size       int // unknowns
 
 	point dualPoint
 }
@@ -167,10 +166,16 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 		return p, false
 	}
 	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
-	d, q, ok := n.singular(f)
+	half := make([]float64, n.steps*n.steps)
+	f.mulTo(half, n.root) // RF
+	d, q, ok := dense.Singular(half, n.steps)
 	if !ok {
 		return p, false
 	}
+	for i, v := range d {
+		d[i] = math.Max(v, 0x1p-53*d[0])
+	}
+	dense.Transpose(q, n.steps)
 	root := floats.Sum(d) / total // of the best factor of Λ
 	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
 	floats.Scale(root*root, p.theta)
@@ -179,7 +184,7 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	for _, block := range blocks {
 		block.ScaleTri(root, block)
 	}
-	p.s = q.RawMatrix().Data
+	p.s = q
 	for r := range n.steps {
 		row := p.s[r*n.steps : (r+1)*n.steps]
 		for j := range row {
@@ -192,55 +197,6 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	p.gradient = n.blocksOf(p.s, p.s)
 	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
 	return p, p.value-p.value == 0
-}
-
-// gradedFrom is the ratio of singular values from which the square roots of eigenvalues have too few digits.
-const gradedFrom = 1e-5
-
-// singular returns the singular values and right singular vectors of RF: by the eigenvalues of FᵀHF, which is several
-// times faster, until they are too far apart.
-func (n *dualSearch) singular(f *blockFactor) (d []float64, q *mat.Dense, ok bool) {
-	if !n.graded {
-		if d, q, ok = n.eigen(f); ok {
-			return d, q, true
-		}
-		n.graded = true
-	}
-	half := make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.root)
-	var svd mat.SVD
-	if !svd.Factorize(mat.NewDense(n.steps, n.steps, half), mat.SVDThinV) {
-		return nil, nil, false
-	}
-	q = &mat.Dense{}
-	svd.VTo(q)
-	d = svd.Values(nil)
-	for i, v := range d {
-		d[i] = math.Max(v, 0x1p-53*d[0])
-	}
-	return d, q, true
-}
-
-// eigen is singular by eigenvalues; not ok if their roots have too few digits.
-func (n *dualSearch) eigen(f *blockFactor) (d []float64, q *mat.Dense, ok bool) {
-	half, m := make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.h) // HF
-	dense.Transpose(half, n.steps)
-	f.mulTo(m, half) // FᵀHF
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(n.steps, m), true) {
-		return nil, nil, false
-	}
-	d = eigen.Values(nil)
-	if d[0] <= gradedFrom*gradedFrom*d[n.steps-1] {
-		return nil, nil, false
-	}
-	for i, v := range d {
-		d[i] = math.Sqrt(v)
-	}
-	q = &mat.Dense{}
-	eigen.VectorsTo(q)
-	return d, q, true
 }
 
 // spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
