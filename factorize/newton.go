@@ -37,6 +37,8 @@ type dualSearch struct {
 	patterns   [][]int
 	size       int // unknowns
 
+	product, weighted []float64 // scratch of curvature
+
 	point dualPoint
 }
 
@@ -66,6 +68,7 @@ func newDualSearch(o *maskedObjective) *dualSearch {
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
+	n.product, n.weighted = make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
 	return n
 }
 
@@ -237,8 +240,8 @@ func (n *dualSearch) blocksOf(a, b []float64) []float64 {
 
 // curvature returns what -∇²D makes of a direction.
 func (n *dualSearch) curvature(p *dualPoint, direction []float64) []float64 {
-	size := n.steps * n.steps
-	product, w := make([]float64, size), make([]float64, size)
+	product, w := n.product, n.weighted
+	clear(product)
 	n.unknowns(func(pattern []int, at int) { // A·S
 		next := at + 1
 		for r, s := range pattern {
@@ -312,9 +315,10 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 	return slope / 2, false
 }
 
-// along returns the unknowns of the Λ that a step leads to: Λ + A up to second order in the step, but always positive
-// definite. With A = FEFᵀ, block by block, it is F g(E) Fᵀ, scaled to a constant diagonal, with g(e) = 1 + e above 0 and
-// 1/(1-e) below.
+// along returns the unknowns of the Λ that a step leads to: Λ + A to first order in the step, but always positive
+// definite. With A = FEFᵀ, block by block, it is F g(E) Fᵀ, scaled to a constant diagonal, with g(e) = (1 - e/2)⁻²,
+// which beyond e = 1 and e = -2 goes on as the tangents of g and of 1/g. For T = 1, where D is 2√(hΛ) - Λ, that is
+// Newton's step for √Λ, in which D is quadratic.
 func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok bool) {
 	ok = true
 	theta = make([]float64, n.size)
@@ -343,9 +347,12 @@ func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok 
 		eigen.VectorsTo(&q)
 		blas64.Trmm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), q.RawMatrix()) // FQ
 		for i, v := range eigen.Values(nil) {
-			root := math.Sqrt(1 + v)
-			if v < 0 {
-				root = 1 / math.Sqrt(1-v)
+			root := 1 / (1 - v/2)
+			switch {
+			case v > 1:
+				root = math.Sqrt(4 + 8*(v-1))
+			case v < -2:
+				root = 1 / math.Sqrt(-2*v)
 			}
 			for r := range k {
 				q.Set(r, i, q.At(r, i)*root)
