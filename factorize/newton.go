@@ -25,9 +25,9 @@ import (
 //
 //	-∇²D: A ↦ the blocks of S W Sᵀ,   W[i,j] = (SᵀAS)[i,j]/(d_i + d_j),
 //
-// two products of T×T matrices an application; the Newton step is found by conjugate gradients in the metric of
-// dualMetric. Every iteration takes an eigendecomposition, so that this is for the problems for which descent in the
-// primal is slow.
+// two products of T×T matrices an application (dualCurvature); the Newton step is found by conjugate gradients in the
+// metric of dualMetric. Every iteration takes the singular values and vectors of RF, so that this is for the problems for
+// which descent in the primal is slow.
 //
 // The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
 type dualSearch struct {
@@ -36,8 +36,6 @@ type dualSearch struct {
 	h, root    []float64 // RᵀR = H
 	patterns   [][]int
 	size       int // unknowns
-
-	product, weighted []float64 // scratch of curvature
 
 	point dualPoint
 }
@@ -68,7 +66,6 @@ func newDualSearch(o *maskedObjective) *dualSearch {
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
-	n.product, n.weighted = make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
 	return n
 }
 
@@ -238,37 +235,9 @@ func (n *dualSearch) blocksOf(a, b []float64) []float64 {
 	return out
 }
 
-// curvature returns what -∇²D makes of a direction.
-func (n *dualSearch) curvature(p *dualPoint, direction []float64) []float64 {
-	product, w := n.product, n.weighted
-	clear(product)
-	n.unknowns(func(pattern []int, at int) { // A·S
-		next := at + 1
-		for r, s := range pattern {
-			to := product[s*n.steps : (s+1)*n.steps]
-			floats.AddScaled(to, direction[at], p.s[s*n.steps:(s+1)*n.steps])
-			for _, t := range pattern[:r] {
-				floats.AddScaled(to, direction[next], p.s[t*n.steps:(t+1)*n.steps])
-				floats.AddScaled(product[t*n.steps:(t+1)*n.steps], direction[next], p.s[s*n.steps:(s+1)*n.steps])
-				next++
-			}
-		}
-	})
-	dense.Transpose(product, n.steps)
-	dense.MulSymTo(w, p.st, product, n.steps) // SᵀAS
-	for i, di := range p.d {
-		row := w[i*n.steps : (i+1)*n.steps]
-		for j, dj := range p.d {
-			row[j] /= di + dj
-		}
-	}
-	dense.MulTo(product, p.s, w, n.steps)
-	return n.blocksOf(product, p.s)
-}
-
 // direction returns about Newton's step, by conjugate gradients.
 func (n *dualSearch) direction(p *dualPoint) []float64 {
-	metric := newDualMetric(n, p)
+	metric, curvature := newDualMetric(n, p), newDualCurvature(n, p)
 	x, r := make([]float64, n.size), append([]float64(nil), p.gradient...)
 	z := make([]float64, n.size)
 	metric.solveTo(z, r)
@@ -279,7 +248,7 @@ func (n *dualSearch) direction(p *dualPoint) []float64 {
 		enough *= newtonRough * newtonRough
 	}
 	for range newtonSolves {
-		av := n.curvature(p, v)
+		av := curvature.of(v)
 		bend := floats.Dot(v, av)
 		if !(bend > 0) {
 			break
