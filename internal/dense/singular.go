@@ -91,31 +91,34 @@ func bidiagonal(d, e []float64) (sweeps []gemm.Sweep, ok bool) {
 			last--
 			continue
 		}
-		s := gemm.Sweep{First: first, Turns: make([]float64, 2*(last-first))}
-		if shift := trailing(d, e, last); singular || shift*shift <= ulp*d[first]*d[first]*4 {
-			chaseZero(d, e, first, last, s.Turns)
+		block, above := d[first:last+1], e[first:last]
+		var turns []float64
+		if shift := trailing(block, above); singular || shift*shift <= 4*ulp*block[0]*block[0] {
+			turns = chaseZero(block, above)
 		} else {
-			chase(d, e, first, last, shift, s.Turns)
+			turns = chase(block, above, shift)
 		}
-		sweeps = append(sweeps, s)
+		sweeps = append(sweeps, gemm.Sweep{First: first, Turns: turns})
 	}
 	return sweeps, true
 }
 
 // trailing is the smaller singular value of the last two columns' upper triangle.
-func trailing(d, e []float64, last int) float64 {
+func trailing(d, e []float64) float64 {
+	last := len(e)
 	smaller, _ := gonum.Implementation{}.Dlas2(d[last-1], e[last-1], d[last])
 	return smaller
 }
 
-// chase is a step of QR with such a shift: of BᵀB - σ², on the bidiagonal B from first to last.
-func chase(d, e []float64, first, last int, shift float64, turns []float64) {
-	f := (math.Abs(d[first]) - shift) * (math.Copysign(1, d[first]) + shift/d[first])
-	g := e[first]
-	for i := first; i < last; i++ {
+// chase is a step of QR with such a shift: of BᵀB - σ². It returns the rotations of B's columns.
+func chase(d, e []float64, shift float64) (turns []float64) {
+	last := len(e)
+	f := (math.Abs(d[0]) - shift) * (math.Copysign(1, d[0]) + shift/d[0])
+	g := e[0]
+	for i := range last {
 		c, s, r := turn(f, g)
-		turns[2*(i-first)], turns[2*(i-first)+1] = c, s
-		if i > first {
+		turns = append(turns, c, s)
+		if i > 0 {
 			e[i-1] = r
 		}
 		f = c*d[i] + s*e[i]
@@ -131,22 +134,25 @@ func chase(d, e []float64, first, last int, shift float64, turns []float64) {
 		}
 	}
 	e[last-1] = f
+	return turns
 }
 
-// chaseZero is chase with a shift of zero. It makes e[last-1] zero if one of d is.
-func chaseZero(d, e []float64, first, last int, turns []float64) {
+// chaseZero is chase with a shift of zero. It makes the last of e zero if one of d is.
+func chaseZero(d, e []float64) (turns []float64) {
+	last := len(e)
 	c, oldC, oldS := 1.0, 1.0, 0.0
-	for i := first; i < last; i++ {
+	for i := range last {
 		var s, r float64
 		c, s, r = turn(d[i]*c, e[i])
-		turns[2*(i-first)], turns[2*(i-first)+1] = c, s
-		if i > first {
+		turns = append(turns, c, s)
+		if i > 0 {
 			e[i-1] = oldS * r
 		}
 		oldC, oldS, d[i] = turn(oldC*r, d[i+1]*s)
 	}
 	h := d[last] * c
 	d[last], e[last-1] = h*oldC, h*oldS
+	return turns
 }
 
 // turn returns the rotation with cf + sg = r and cg - sf = 0.

@@ -54,8 +54,8 @@ func Reflected(a []float64, n int, tau []float64) []float64 {
 				v[i*width+j] = a[(from+j)*n+from+1+i]
 			}
 		}
-		at := (from+1)*n + from + 1
-		applyBlock(blas.NoTrans, v, blockFactor(v, rows, width, tau[from:]), blas64.General{Rows: rows, Cols: rows, Stride: n, Data: out[at:]})
+		applyBlock(blas.NoTrans, v, blockFactor(v, rows, width, tau[from:]), blas64.General{Rows: rows, Cols: rows,
+			Stride: n, Data: out[(from+1)*n+from+1:]})
 	}
 	return out
 }
