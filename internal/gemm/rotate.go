@@ -18,9 +18,12 @@ const panelWidth = 32
 
 // Rotate applies sweeps, one after the other, to the rows of an n×n matrix.
 func Rotate(a []float64, n int, sweeps []Sweep) {
+	if n == 0 {
+		return
+	}
 	check(n, n, a, n)
 	for _, s := range sweeps {
-		if s.First < 0 || len(s.Turns)%2 != 0 || s.First+len(s.Turns)/2 >= max(n, 1) {
+		if s.First < 0 || len(s.Turns)%2 != 0 || s.First+len(s.Turns)/2 >= n {
 			panic("gemm: a sweep goes beyond the rows of the matrix")
 		}
 	}
