@@ -147,8 +147,8 @@ const (
 // direction is a step of all that a point has.
 type direction struct{ x, slack, weight, lower, upper []float64 }
 
-// step makes an iteration, and returns false where arithmetic allows none.
-func (s *interior) step(w *working) bool {
+// step makes an iteration toward products of at least so much, and returns false where arithmetic allows none.
+func (s *interior) step(w *working, least float64) bool {
 	n := s.design.size()
 	diagonal := make([]float64, n)
 	for i, v := range s.x {
@@ -164,6 +164,7 @@ func (s *interior) step(w *working) bool {
 	ap, ad := s.lengths(w, affine, 1)
 	after := s.complementAfter(w, affine, ap, ad)
 	s.mu = math.Max(math.Pow(after/complement, 3), 1e-2) * complement
+	s.mu = math.Max(s.mu, math.Min(least, 0.5*complement))
 	aim = s.products(w, s.mu)
 	aim.less(affine, ap*ad)
 	d := s.corrected(w, aim)

@@ -181,11 +181,16 @@ func (s *spaceSearch) aim(k *mat.SymDense, gap float64) error {
 	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
 	in := s.interior
 	in.design = newDesign(k, s.setting)
-	products := worstOf*in.design.nodes + len(in.x)
-	if !in.widen(share * gap * dot(in.design.cost, in.x) / float64(products)) {
+	if !in.widen(share * s.products(gap)) {
 		return fmt.Errorf("%w: no start", ErrSpace)
 	}
 	return nil
+}
+
+// products is what the products of multipliers and what they belong to would be if they alone made a gap.
+func (s *spaceSearch) products(gap float64) float64 {
+	in := s.interior
+	return gap * dot(in.design.cost, in.x) / float64(worstOf*in.design.nodes+len(in.x))
 }
 
 // start makes the first interior point.
@@ -280,7 +285,12 @@ func (s *spaceSearch) run(ctx context.Context) error {
 // step makes a step, or leaves it behind when ctx ends, and nothing looks at the interior point any more then. It returns
 // false, and says why, if the search has ended.
 func (s *spaceSearch) step(ctx context.Context, w *working) bool {
-	moved, err := parallel.Abandonable(ctx, func(context.Context) (bool, error) { return s.interior.step(w), nil })
+	const share = 0.02 // of the gap: where products are far smaller, multipliers no longer find to the costs
+	least := 0.0
+	if gap := s.gap(); gap < 1 {
+		least = share * s.products(gap)
+	}
+	moved, err := parallel.Abandonable(ctx, func(context.Context) (bool, error) { return s.interior.step(w, least), nil })
 	switch {
 	case err != nil:
 		s.status = optim.Interrupted
