@@ -114,7 +114,7 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	root.SetArgs(cli.WordsAt(j.Command, j.Flags, places))
 	root.SetOut(io.Discard)
 	root.SetErr(w.notes)
-	err = root.ExecuteContext(cli.InputsAt(cli.On(ctx, w), places))
+	err = root.ExecuteContext(cli.InputsAt(cli.On(bare{ctx}, w), places))
 	switch {
 	case w.grid == nil && err == nil:
 		return nil, fmt.Errorf("%v has no cells to compute", j.Command)
@@ -128,6 +128,11 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	w.turns = make(chan struct{}, w.grid.Workers)
 	return w, nil
 }
+
+// bare is a context without values: in the process with the command, those of a bundle are that command's.
+type bare struct{ context.Context }
+
+func (bare) Value(any) any { return nil }
 
 var errTaken = errors.New("the study is taken")
 

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -22,6 +21,7 @@ import (
 )
 
 func main() {
+	beamlog.LogLevel = "error"
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // as mafalda does
 	}
@@ -63,8 +63,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "mafalda-beam: options of Beam, after --: %s\n", text)
 		return cli.ExitUsage
 	}
-	slog.SetDefault(slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	beamlog.SetLogger(&beamlog.Standard{Level: beamlog.SevError})
 	beam.Init()
 	return cli.Run(ctx, newRootCmd(), own, stdout, stderr)
 }

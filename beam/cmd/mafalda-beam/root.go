@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,6 +64,9 @@ on, whatever computed it before. Whatever follows -- are options of Beam's own.`
 
 const group = "Beam"
 
+// names of the flags of where.
+func (w *where) names() []string { return []string{"runner", "endpoint", "workers", "address", "jobs"} }
+
 // bind has the cells of a command computed there.
 func (w *where) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
@@ -73,9 +77,10 @@ func (w *where) bind(cmd *cobra.Command) {
 	fl.StringVar(&w.address, "address", "127.0.0.1:0",
 		"`HOST:PORT` of this machine where workers find this program; port 0 is any that is free")
 	w.jobs = 1
-	fl.Var((*cli.WholeNumber)(&w.jobs), "jobs", "deal the cells to so many pipelines, for runners that give each one worker, as Prism does")
+	fl.Var((*cli.WholeNumber)(&w.jobs), "jobs",
+		"deal the cells to so many pipelines, for runners that give each one worker, as Prism does")
 	cli.CompleteWith(cmd, "runner", runners())
-	cli.InGroup(cmd, group, "runner", "endpoint", "workers", "address", "jobs")
+	cli.InGroup(cmd, group, w.names()...)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := w.check(); err != nil {
@@ -112,18 +117,7 @@ func (w *where) check() error {
 
 // Compute tells Beam where to compute, and computes.
 func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
-	options := map[string]string{"endpoint": w.endpoint}
-	switch {
-	case w.workers != "":
-		options["environment_type"], options["environment_config"] = "EXTERNAL", w.workers
-	case w.runner != "dataflow" && flag.Lookup("environment_type").Value.String() == "":
-		options["environment_type"] = "LOOPBACK"
-	}
-	for name, value := range options {
-		if err := flag.Set(name, value); err != nil {
-			return err
-		}
-	}
+	g.Flags = slices.DeleteFunc(g.Flags, func(f cli.Flag) bool { return slices.Contains(w.names(), f.Name) })
 	temporary, err := os.MkdirTemp("", "mafalda-beam-") // Beam leaves files there
 	if err != nil {
 		return err
@@ -133,8 +127,40 @@ func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
 	if err := os.Setenv("TMPDIR", temporary); err != nil {
 		return err
 	}
+	options, err := w.options(temporary)
+	if err != nil {
+		return err
+	}
+	for name, value := range options {
+		if err := flag.Set(name, value); err != nil {
+			return err
+		}
+	}
 	e := &engine.Engine{Runner: w.runner, Address: w.address, Jobs: w.jobs}
 	return e.Compute(ctx, g)
+}
+
+// options are Beam's, as far as they follow from the flags: where workers run, and the program that they are.
+func (w *where) options(temporary string) (map[string]string, error) {
+	given := func(name string) bool { return flag.Lookup(name).Value.String() != "" }
+	all := map[string]string{"endpoint": w.endpoint}
+	switch {
+	case w.workers != "": // they have the program
+		none := filepath.Join(temporary, "worker")
+		if err := os.WriteFile(none, nil, 0o600); err != nil {
+			return nil, err
+		}
+		all["environment_type"], all["environment_config"], all["worker_binary"] = "EXTERNAL", w.workers, none
+	case w.runner != "dataflow" && !given("environment_type"):
+		all["environment_type"] = "LOOPBACK"
+	case !given("worker_binary"):
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		all["worker_binary"] = self
+	}
+	return all, nil
 }
 
 func newWorkersCmd() *cobra.Command {
