@@ -73,7 +73,8 @@ func (e *Engine) deal(cells []json.RawMessage) [][]string {
 // run runs one pipeline. The cells are reshuffled, so that a runner may spread them over its workers.
 func (e *Engine) run(ctx context.Context, f *computeFn, cells []string) error {
 	p, s := beam.NewPipelineWithRoot()
-	beam.ParDo0(s.Scope("compute"), f, beam.Reshuffle(s, beam.CreateList(s.Scope("cells"), cells)))
+	done := beam.ParDo(s.Scope("compute"), f, beam.Reshuffle(s, beam.CreateList(s.Scope("cells"), cells)))
+	beam.ParDo0(s.Scope("end"), forget, beam.Reshuffle(s, done))
 	if _, err := beam.Run(ctx, e.Runner, p); err != nil {
 		return fmt.Errorf("%s: %w", e.Runner, err)
 	}

@@ -18,7 +18,9 @@ import (
 )
 
 func init() {
-	register.DoFn2x1[context.Context, string, error](&computeFn{})
+	register.DoFn3x1[context.Context, string, func(string), error](&computeFn{})
+	register.Emitter1[string]()
+	register.Function1x0(forget)
 }
 
 // Commands returns those whose cells an engine can compute.
@@ -34,8 +36,8 @@ type computeFn struct {
 }
 
 // ProcessElement computes a cell, given as JSON. Errors of the cell go to the desk; those that the runner gets, and may try
-// again after, are about the way there.
-func (f *computeFn) ProcessElement(ctx context.Context, cell string) error {
+// again after, are about the way there. Cells that are done are its output, for the runner's counts.
+func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(string)) error {
 	wanted, err := f.Desk.wanted(ctx, cell)
 	if err != nil || !wanted {
 		return err
@@ -51,8 +53,14 @@ func (f *computeFn) ProcessElement(ctx context.Context, cell string) error {
 	if err != nil {
 		a.Error = err.Error()
 	}
-	return f.Desk.bring(ctx, a)
+	if err = f.Desk.bring(ctx, a); err == nil {
+		done(cell)
+	}
+	return err
 }
+
+// forget is the end of the pipeline. Prism keeps a processor busy waiting for stages that have no output.
+func forget(string) {}
 
 // workshops are those of this process, by the hashes of their jobs: bundles of one job that run at the same time share one.
 var workshops = opened{all: map[string]*workshop{}}
