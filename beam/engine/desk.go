@@ -24,6 +24,7 @@ type answer struct {
 	Cell   json.RawMessage `json:"cell"`
 	Result json.RawMessage `json:"result,omitempty"` // nil with an error
 	Error  string          `json:"error,omitempty"`
+	Usage  bool            `json:"usage,omitempty"` // the error is one that the user can mend
 	Notes  string          `json:"notes,omitempty"` // for people
 }
 
@@ -39,6 +40,7 @@ type desk struct {
 	wanted map[string]bool // cells without an answer
 	done   int
 	failed error // the first
+	closed bool
 }
 
 // openDesk listens on an address, host:port; workers find it there. Port 0 is any that is free.
@@ -70,7 +72,12 @@ func openDesk(ctx context.Context, address string, job []byte, g *cli.Grid) (*de
 }
 
 // close ends the desk: what comes later is lost, and computed again when the command is run again.
-func (d *desk) close() { _ = d.server.Close() }
+func (d *desk) close() {
+	_ = d.server.Close() // nobody is told anything any more
+	d.mu.Lock()          // what is being kept is kept
+	defer d.mu.Unlock()
+	d.closed = true
+}
 
 // known lets those pass who know the token.
 func (d *desk) known(next http.Handler) http.Handler {
@@ -108,7 +115,7 @@ func (d *desk) takeAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.wanted[string(a.Cell)] { // a second answer
+	if d.closed || !d.wanted[string(a.Cell)] { // too late, or a second answer
 		return
 	}
 	delete(d.wanted, string(a.Cell))
@@ -125,6 +132,9 @@ func (d *desk) keep(a answer) error {
 		return d.grid.Keep(context.WithoutCancel(d.ctx), a.Cell, a.Result)
 	}
 	failed := errors.New(a.Error)
+	if a.Usage {
+		failed = cli.Usage(failed)
+	}
 	return errors.Join(failed, d.grid.Fail(a.Cell, failed))
 }
 

@@ -44,7 +44,7 @@ type file struct {
 
 // pack returns the job of a grid in bytes, and their hash.
 func pack(g *cli.Grid) (content []byte, hash string, err error) {
-	j := job{Version: version.String(), Key: g.Key.String(), Command: g.Command, Flags: g.Flags}
+	j := &job{Version: version.String(), Key: g.Key.String(), Command: g.Command, Flags: g.Flags}
 	left := int64(mostInput)
 	for _, f := range g.Flags {
 		for _, path := range f.Paths {
@@ -58,6 +58,10 @@ func pack(g *cli.Grid) (content []byte, hash string, err error) {
 			j.Inputs = append(j.Inputs, in)
 		}
 	}
+	return packed(j)
+}
+
+func packed(j *job) (content []byte, hash string, err error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if err := errors.Join(gob.NewEncoder(z).Encode(j), z.Close()); err != nil {

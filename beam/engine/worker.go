@@ -51,7 +51,7 @@ func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(s
 		return ctx.Err()
 	}
 	if err != nil {
-		a.Error = err.Error()
+		a.Error, a.Usage = err.Error(), cli.OfUsage(err)
 	}
 	if err = f.Desk.bring(ctx, a); err == nil {
 		done(cell)

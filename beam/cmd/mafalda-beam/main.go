@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -55,6 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	flag.CommandLine.Init("mafalda-beam", flag.ContinueOnError)
 	flag.CommandLine.SetOutput(io.Discard)
+	flag.CommandLine.Usage = func() {}
 	if err := flag.CommandLine.Parse(options); err != nil || flag.NArg() > 0 {
 		if err == nil {
 			err = fmt.Errorf("unknown argument %q", flag.Arg(0))
@@ -64,5 +66,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return cli.ExitUsage
 	}
 	beam.Init()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // what fails is in errors; --verbose shows the rest
 	return cli.Run(ctx, newRootCmd(), own, stdout, stderr)
 }

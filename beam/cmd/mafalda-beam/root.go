@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	// Runners are known by being imported.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
@@ -31,6 +32,7 @@ func runners() []string { return []string{prism, "universal", "flink", "spark", 
 type where struct {
 	runner, endpoint, workers, address string
 	jobs                               int
+	verbose                            bool
 }
 
 func newRootCmd() *cobra.Command {
@@ -65,7 +67,7 @@ on, whatever computed it before. Whatever follows -- are options of Beam's own.`
 const group = "Beam"
 
 // names of the flags of where.
-func (w *where) names() []string { return []string{"runner", "endpoint", "workers", "address", "jobs"} }
+func (w *where) names() []string { return []string{"runner", "endpoint", "workers", "address", "jobs", "verbose"} }
 
 // bind has the cells of a command computed there.
 func (w *where) bind(cmd *cobra.Command) {
@@ -79,6 +81,7 @@ func (w *where) bind(cmd *cobra.Command) {
 	w.jobs = 1
 	fl.Var((*cli.WholeNumber)(&w.jobs), "jobs",
 		"deal the cells to so many pipelines, for runners that give each one worker, as Prism does")
+	fl.BoolVar(&w.verbose, "verbose", false, "print what Beam and its runner have to say")
 	cli.CompleteWith(cmd, "runner", runners())
 	cli.InGroup(cmd, group, w.names()...)
 	run := cmd.RunE
@@ -118,6 +121,9 @@ func (w *where) check() error {
 // Compute tells Beam where to compute, and computes.
 func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
 	g.Flags = slices.DeleteFunc(g.Flags, func(f cli.Flag) bool { return slices.Contains(w.names(), f.Name) })
+	if w.verbose {
+		beamlog.SetupLogging("info", "text")
+	}
 	temporary, err := os.MkdirTemp("", "mafalda-beam-") // Beam leaves files there
 	if err != nil {
 		return err
