@@ -67,7 +67,9 @@ on, whatever computed it before. Whatever follows -- are options of Beam's own.`
 const group = "Beam"
 
 // names of the flags of where.
-func (w *where) names() []string { return []string{"runner", "endpoint", "workers", "address", "jobs", "verbose"} }
+func (w *where) names() []string {
+	return []string{"runner", "endpoint", "workers", "address", "jobs", "verbose"}
+}
 
 // bind has the cells of a command computed there.
 func (w *where) bind(cmd *cobra.Command) {
