@@ -18,8 +18,8 @@ type Engine struct {
 	Jobs    int    // so many pipelines at the same time, for runners that give each of them one worker; 0 means 1
 }
 
-// Compute runs the pipeline, and ends with it, or soon after ctx: workers that come later find that nothing is wanted any
-// more, or nobody there.
+// Compute runs the pipeline, and ends with it, or soon after ctx: workers that come later find that nothing is
+// wanted any more, or nobody there.
 func (e *Engine) Compute(ctx context.Context, g *cli.Grid) error {
 	content, hash, err := pack(g)
 	if err != nil {

@@ -77,8 +77,8 @@ type takes func(*cli.Grid)
 
 func (f takes) Compute(_ context.Context, g *cli.Grid) error { f(g); return errTaken }
 
-// Workers get the job by the network, once the files are gone; a cell that fails is told, and not computed again; a second
-// answer does nothing, as nothing does once the command has been stopped.
+// Workers get the job by the network, once the files are gone; a cell that fails is told, and not computed again; a
+// second answer does nothing, as nothing does once the command has been stopped.
 func TestDesk(t *testing.T) {
 	g, made := gridOf(t)
 	g.Key = keyOf(t, g)

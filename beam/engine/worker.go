@@ -28,15 +28,15 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{grids.NewAccount(), grids.NewSimulate(), grids.NewBenchmark()}
 }
 
-// computeFn computes the cells that are its elements, where it runs, and takes the results to the desk. Its fields go to the
-// workers.
+// computeFn computes the cells that are its elements, where it runs, and takes the results to the desk. Its fields
+// go to the workers.
 type computeFn struct {
 	Desk errand
 	Job  string // hash
 }
 
-// ProcessElement computes a cell, given as JSON. Errors of the cell go to the desk; those that the runner gets, and may try
-// again after, are about the way there. Cells that are done are its output, for the runner's counts.
+// ProcessElement computes a cell, given as JSON. Errors of the cell go to the desk; those that the runner gets, and
+// may try again after, are about the way there. Cells that are done are its output, for the runner's counts.
 func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(string)) error {
 	wanted, err := f.Desk.wanted(ctx, cell)
 	if err != nil || !wanted {
@@ -62,7 +62,8 @@ func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(s
 // forget is the end of the pipeline. Prism keeps a processor busy waiting for stages that have no output.
 func forget(string) {}
 
-// workshops are those of this process, by the hashes of their jobs: bundles of one job that run at the same time share one.
+// workshops are those of this process, by the hashes of their jobs: bundles of one job that run at the same time
+// share one.
 var workshops = opened{all: map[string]*workshop{}}
 
 type opened struct {
@@ -151,7 +152,7 @@ func (w *workshop) Compute(_ context.Context, g *cli.Grid) error {
 }
 
 // compute computes a cell, and returns what there is to say of it or of one that is computed at the same time.
-func (w *workshop) compute(ctx context.Context, cell json.RawMessage) (result json.RawMessage, notes string, err error) {
+func (w *workshop) compute(ctx context.Context, cell json.RawMessage) (result []byte, notes string, err error) {
 	select {
 	case w.turns <- struct{}{}:
 		defer func() { <-w.turns }()

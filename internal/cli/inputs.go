@@ -39,9 +39,9 @@ func inputFlags() map[string]func(value string) bool {
 		}
 	}
 	number := func(value string) bool { _, err := strconv.Atoi(value); return err == nil }
-	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip-matrix": never, "graph-sequence": never,
-		"learning-rates": form(workload.ScheduleForms()), "schema": form(schemaNames), "strategy": never,
-		"coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
+	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip-matrix": never,
+		"graph-sequence": never, "learning-rates": form(workload.ScheduleForms()), "schema": form(schemaNames),
+		"strategy": never, "coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
 }
 
 // inputsOf returns the path of a command and its flags, but for those about where results go, and those of the program.
@@ -74,8 +74,8 @@ func inputsOf(cmd *cobra.Command) (path []string, flags []Flag, err error) {
 	return strings.Fields(cmd.CommandPath())[1:], flags, err
 }
 
-// WordsAt returns the words of a command whose inputs are in other places, by their paths. What a study calls by its path
-// keeps it: see InputsAt.
+// WordsAt returns the words of a command whose inputs are in other places, by their paths. What a study calls by its
+// path keeps it: see InputsAt.
 func WordsAt(command []string, flags []Flag, places map[string]string) []string {
 	words := slices.Clone(command)
 	for _, f := range flags {

@@ -64,8 +64,8 @@ func TestEngineSeesCommand(t *testing.T) {
 		}
 	}
 	e := new(taking)
-	code := cli.Run(cli.On(t.Context(), e), gridCommands(), []string{"account", "-g", "g.edges", "--T=4", "--schema", "when",
-		"-q", "--attacker", "all", "-o", "out", "--json", "--force"}, new(bytes.Buffer), new(bytes.Buffer))
+	code := cli.Run(cli.On(t.Context(), e), gridCommands(), []string{"account", "-g", "g.edges", "--T=4", "--schema",
+		"when", "-q", "--attacker", "all", "-o", "out", "--json", "--force"}, new(bytes.Buffer), new(bytes.Buffer))
 	if code != 1 || e.grid == nil || len(e.grid.Cells) != 3 || e.grid.Workers < 1 {
 		t.Fatalf("code %d, %+v", code, e.grid)
 	}
@@ -74,7 +74,8 @@ func TestEngineSeesCommand(t *testing.T) {
 	if !reflect.DeepEqual(e.grid.Flags, want) || !slices.Equal(e.grid.Command, []string{"account"}) {
 		t.Errorf("%v %v", e.grid.Command, e.grid.Flags)
 	}
-	words := cli.WordsAt(e.grid.Command, e.grid.Flags, map[string]string{"g.edges": "/there/g.edges", "when": "/there/when"})
+	places := map[string]string{"g.edges": "/there/g.edges", "when": "/there/when"}
+	words := cli.WordsAt(e.grid.Command, e.grid.Flags, places)
 	if got := strings.Join(words, " "); got !=
 		"account --graph=/there/g.edges --T=4 --schema=/there/when --quiet=true --attacker=all" {
 		t.Error(got)
@@ -82,8 +83,8 @@ func TestEngineSeesCommand(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "out")); !os.IsNotExist(err) {
 		t.Errorf("a folder without results: %v", err)
 	}
-	cli.Run(cli.On(t.Context(), e), gridCommands(), []string{"account", "-g", "florentine", "--T=4", "--attacker", "Medici"},
-		new(bytes.Buffer), new(bytes.Buffer))
+	cli.Run(cli.On(t.Context(), e), gridCommands(), []string{"account", "-g", "florentine", "--T=4", "--attacker",
+		"Medici"}, new(bytes.Buffer), new(bytes.Buffer))
 	if f := e.grid.Flags[0]; f.Paths != nil {
 		t.Errorf("a built-in graph is %v", f.Paths)
 	}
@@ -111,13 +112,13 @@ func TestEngineComputes(t *testing.T) {
 	t.Chdir(dir)
 	account := func(ctx context.Context, out string) (int, string, string) {
 		var stdout, stderr bytes.Buffer
-		code := cli.Run(ctx, gridCommands(), []string{"account", "--graph", "path:4", "--T", "3", "--attacker", "all", "-o", out},
-			&stdout, &stderr)
+		code := cli.Run(ctx, gridCommands(), []string{"account", "--graph", "path:4", "--T", "3", "--attacker", "all",
+			"-o", out}, &stdout, &stderr)
 		return code, strings.ReplaceAll(stdout.String(), out, "OUT"), stderr.String()
 	}
 	_, want, _ := account(t.Context(), "alone")
 	code, got, errs := account(cli.On(t.Context(), doing{3}), "other")
-	if code != 1 || got != "" || !strings.Contains(errs, "has not computed 3 attackers; 1 of 4 attackers are kept in other") {
+	if code != 1 || got != "" || !strings.Contains(errs, "not computed 3 attackers; 1 of 4 attackers are kept in other") {
 		t.Errorf("code %d, %s%s", code, got, errs)
 	}
 	if code, got, errs = account(cli.On(t.Context(), doing{}), "other"); code != 0 || got != want {
@@ -133,8 +134,8 @@ func TestEngineComputes(t *testing.T) {
 	if code, got, _ = account(cli.On(t.Context(), new(taking)), "other"); code != 0 || got != want {
 		t.Errorf("an engine is asked for cells that are there: code %d, %s", code, got)
 	}
-	code = cli.Run(cli.On(t.Context(), doing{}), gridCommands(), []string{"account", "--graph", "path:4", "--T", "3", "--attacker",
-		"all", "-o", "parts", "--shard", "1/2"}, new(bytes.Buffer), new(bytes.Buffer))
+	code = cli.Run(cli.On(t.Context(), doing{}), gridCommands(), []string{"account", "--graph", "path:4", "--T", "3",
+		"--attacker", "all", "-o", "parts", "--shard", "1/2"}, new(bytes.Buffer), new(bytes.Buffer))
 	if code != 2 {
 		t.Errorf("with --shard: code %d", code)
 	}

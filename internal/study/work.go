@@ -7,9 +7,10 @@ import (
 	"fmt"
 )
 
-// Work is what is missing of a grid, for those who have its cells computed elsewhere: cells and results are JSON. Two
-// programs with the same inputs have the same Key and the same cells, and Do of one computes what Keep of the other keeps.
-// Its functions may be called from several goroutines at once, as far as what computes the cells allows that.
+// Work is what is missing of a grid, for those who have its cells computed elsewhere: cells and results are JSON.
+// Two programs with the same inputs have the same Key and the same cells, and Do of one computes what Keep of the
+// other keeps. Its functions may be called from several goroutines at once, as far as what computes the cells allows
+// that.
 type Work struct {
 	Key   Key
 	Cells []json.RawMessage // that were asked for and have no results so far, each once

@@ -84,7 +84,8 @@ func TestWorkRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	cell := w.Cells[0]
-	for _, test := range [][2]string{{string(cell), `{"text":"t","more":1}`}, {string(cell), `{"text":`}, {string(cell), `{ "text":"t"}`},
+	for _, test := range [][2]string{{string(cell), `{"text":"t","more":1}`}, {string(cell), `{"text":`},
+		{string(cell), `{ "text":"t"}`},
 		{`{"row":"a"}`, `{"text":"t"}`}, {`{}`, `{"text":"t"}`}} {
 		err := w.Keep(t.Context(), json.RawMessage(test[0]), json.RawMessage(test[1]))
 		if !errors.Is(err, ErrDamaged) {

@@ -12,7 +12,7 @@ func String() string {
 	if !ok {
 		return "unknown"
 	}
-	if info.Main.Path != module && !strings.HasPrefix(info.Main.Path, module+"/") { // modules of this repository are built from it
+	if info.Main.Path != module && !strings.HasPrefix(info.Main.Path, module+"/") { // no module of this repository
 		return ofDependency(info)
 	}
 	settings := map[string]string{}

@@ -124,14 +124,16 @@ func write(t *testing.T, files map[string]string) {
 // The commands print and write what they do on one machine, byte for byte but for times.
 func TestSameAsLocal(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, map[string]string{"in/g.edges": "a b\nb c\nc d\nd a\na c\n", "in/when": "0 2 4\n1 3\n", "in/rates": "1\n0.5\n0.5\n0.1\n"})
+	write(t, map[string]string{"in/g.edges": "a b\nb c\nc d\nd a\na c\n", "in/when": "0 2 4\n1 3\n",
+		"in/rates": "1\n0.5\n0.5\n0.1\n"})
 	for _, test := range []struct {
 		command string
 		timed   bool
 	}{
 		{"account --graph in/g.edges --T 5 --attacker all --schema in/when", false},
 		{"account --graph cycle:5 --attacker 0 --growth 5,10,20", false},
-		{"simulate --graph in/g.edges --T 4 -k 2 --mu 1,2 --seeds 2 --methods none,dp-d-sgd,mafalda --learning-rates in/rates", true},
+		{"simulate --graph in/g.edges --T 4 -k 2 --mu 1,2 --seeds 2 --methods none,dp-d-sgd,mafalda " +
+			"--learning-rates in/rates", true},
 		{"benchmark --graph path:3 --only --T 4 -k 2 --epsilon 1", true},
 		{"benchmark --workloads --graph in/g.edges --only --T 8 -k 2", true},
 	} {
@@ -142,8 +144,8 @@ func TestSameAsLocal(t *testing.T) {
 		}
 		code, got, gotErrs := mafaldaBeam(t, append(args, "-o", "many")...)
 		cost := regexp.MustCompile(`(?m)^cost .*$`)
-		if code != 0 || cost.ReplaceAllString(strings.ReplaceAll(got, "many", "one"), "") != cost.ReplaceAllString(want, "") ||
-			gotErrs != errs {
+		got, want = cost.ReplaceAllString(strings.ReplaceAll(got, "many", "one"), ""), cost.ReplaceAllString(want, "")
+		if code != 0 || got != want || gotErrs != errs {
 			t.Errorf("%s: code %d\n%s%s\nwant %s%s", test.command, code, got, gotErrs, want, errs)
 		}
 		sameFolders(t, test.command, "one", "many", test.timed)
@@ -155,7 +157,8 @@ func TestSameAsLocal(t *testing.T) {
 	}
 }
 
-// Processes of a pool, in another folder, do the work that a Prism of its own deals out: all bytes come over the network.
+// Processes of a pool, in another folder, do the work that a Prism of its own deals out: all bytes come over the
+// network.
 func TestPool(t *testing.T) {
 	port := freePort(t)
 	if _, err := jobserver.CreateJobServer(t.Context(), jobserver.Options{Port: port}); err != nil {
@@ -179,8 +182,8 @@ func TestPool(t *testing.T) {
 	if code, _, errs := mafalda(t, append(args, "-o", "one")...); code != 0 {
 		t.Fatal(errs)
 	}
-	code, out, errs := mafaldaBeam(t, append(args, "-o", "many", "--runner", "universal", "--endpoint", fmt.Sprintf("localhost:%d", port),
-		"--workers", address, "--jobs", "3")...)
+	code, out, errs := mafaldaBeam(t, append(args, "-o", "many", "--runner", "universal", "--endpoint",
+		fmt.Sprintf("localhost:%d", port), "--workers", address, "--jobs", "3")...)
 	if code != 0 || !strings.Contains(out, "many") {
 		t.Fatalf("code %d, %s%s\n%s", code, out, errs, says.String())
 	}
@@ -233,8 +236,10 @@ func TestRefuses(t *testing.T) {
 		"a shard":         {with("--shard", "1/2", "-o", "x"), "--shard is for machines"},
 		"Beam's options":  {with("--", "--paralelism=3"), "flag provided but not defined"},
 		"an argument":     {with("--", "x"), "unknown argument"},
-		"two places":      {with("--endpoint", "a:1", "--workers", "b:2", "--", "--environment_type=DOCKER"), "only one of them"},
-		"a graph":         {[]string{"account", "--graph", "nowhere", "--T", "3", "--attacker", "all"}, "neither a file nor one of"},
+		"two places": {with("--endpoint", "a:1", "--workers", "b:2", "--", "--environment_type=DOCKER"),
+			"only one of them"},
+		"a graph": {[]string{"account", "--graph", "nowhere", "--T", "3", "--attacker", "all"},
+			"neither a file nor one of"},
 	} {
 		code, out, errs := mafaldaBeam(t, test.args...)
 		if code != 2 || out != "" || !strings.Contains(errs, test.say) || strings.Count(errs, "\n") != 1 {
@@ -250,8 +255,8 @@ func TestOverhead(t *testing.T) {
 		cells = 200
 	}
 	begin := time.Now()
-	code, out, errs := mafaldaBeam(t, "simulate", "--graph", "cycle:3", "--T", "2", "-k", "1", "--records", "10", "--methods", "none",
-		"--seeds", fmt.Sprint(cells), "--json")
+	code, out, errs := mafaldaBeam(t, "simulate", "--graph", "cycle:3", "--T", "2", "-k", "1", "--records", "10",
+		"--methods", "none", "--seeds", fmt.Sprint(cells), "--json")
 	took := time.Since(begin) / time.Duration(cells)
 	var result struct{ Rows []struct{ Seeds int } }
 	if err := json.Unmarshal([]byte(out), &result); code != 0 || err != nil || result.Rows[0].Seeds != cells {

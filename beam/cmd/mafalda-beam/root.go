@@ -40,16 +40,16 @@ func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mafalda-beam",
 		Short: "The grids of mafalda on Apache Beam",
-		Long: `mafalda-beam account, simulate and benchmark are the commands of mafalda, with the same flags, output and files, byte for byte.
-Their cells are the elements of a Beam pipeline. Without --endpoint it runs here, on Beam's own runner Prism.
+		Long: `mafalda-beam account, simulate and benchmark are the commands of mafalda, with the same flags, output and files, byte
+for byte. Their cells are the elements of a Beam pipeline. Without --endpoint it runs here, on Beam's own runner Prism.
 
-Workers need no files of this machine: they get the bytes of all files that the command names from this program, at --address,
-and bring it their results. Cells that have a result in the folder of -o are not computed again, so that what was interrupted goes
-on, whatever computed it before. Whatever follows -- are options of Beam's own.`,
+Workers need no files of this machine: they get the bytes of all files that the command names from this program, at
+--address, and bring it their results. Cells that have a result in the folder of -o are not computed again, so that what
+was interrupted goes on, whatever computed it before. What follows -- are options of Beam's own.`,
 		Example: `  mafalda-beam account --graph ego.edges --T 100 --attacker all -o who
   mafalda-beam workers --listen localhost:50000 &
-  mafalda-beam account --graph ego.edges --T 100 --attacker all -o who --endpoint localhost:8073 --workers localhost:50000 --jobs 4
-  mafalda-beam simulate --seeds 20 -o runs --runner flink --endpoint flink:8099 --address 10.0.0.7:0 -- --parallelism=16`,
+  mafalda-beam account --graph ego.edges --T 100 --attacker all -o who --endpoint localhost:8073 --workers localhost:50000
+  mafalda-beam simulate --seeds 20 -o runs --runner flink --endpoint flink:8099 --address 10.0.0.7:0 -- --parallelism=9`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version.String(),
@@ -176,9 +176,9 @@ func newWorkersCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
 		Short: "Start workers on this machine when a runner asks for them",
-		Long: `Listen for runners, and start a worker, which is a process of its own, for each that they ask for: Beam's environment EXTERNAL.
-Workers end with their pipelines, or with this program. Whoever reaches the port can have work done: choose an address that only
-your runner reaches.`,
+		Long: `Listen for runners, and start a worker, which is a process of its own, for each that they ask for: Beam's environment
+EXTERNAL. Workers end with their pipelines, or with this program. Whoever reaches the port can have work done: choose an
+address that only your runner reaches.`,
 		Example: `  mafalda-beam workers --listen localhost:50000`,
 		Args:    cli.NoArgs,
 		RunE: cli.UntilInterrupted(func(cmd *cobra.Command) error {
