@@ -67,21 +67,21 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 		err = ErrInterrupted // who has something to say of what is kept has said it
 	}
 	text := hinted(cmd, err)
-	if ofUsage(err) {
+	if OfUsage(err) {
 		text += valueMeant(cmd, text)
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(text, "\n", "; "))
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
-	case ofUsage(err):
+	case OfUsage(err):
 		return ExitUsage
 	}
 	return exitFailed
 }
 
-// ofUsage reports whether an error is one that the user can mend.
-func ofUsage(err error) bool {
+// OfUsage reports whether an error is one that the user can mend.
+func OfUsage(err error) bool {
 	var marked usageError
 	var argument *fault.Argument
 	if errors.As(err, &marked) || errors.As(err, &argument) {

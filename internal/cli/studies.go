@@ -84,7 +84,11 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 			return r, Usagef("%s: a cell of the grid is not there any more: have the shards run again", s.Dir)
 		}
 	}
-	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
+	if engineOf(ctx) != nil {
+		err = s.elsewhere(ctx, store, bar)
+	} else {
+		err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
+	}
 	bar.Clear()
 	if err != nil {
 		err = StoppedError(err, s.Dir, s.Cell)
