@@ -2,6 +2,7 @@ package spacetime
 
 import (
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
@@ -109,16 +110,12 @@ func (w *working) pullTo(dst, y []float64) {
 		row, sum := make([]float64, w.design.size()), make([]float64, w.design.size())
 		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(y)); k++ {
 			w.design.rowTo(row, w.row(k), threats[k])
-			for i, v := range row {
-				sum[i] += y[k] * v
-			}
+			floats.AddScaled(sum, y[k], row)
 		}
 		parts[chunk] = sum
 	})
 	clear(dst)
 	for _, part := range parts {
-		for i, v := range part {
-			dst[i] += v
-		}
+		floats.Add(dst, part)
 	}
 }
