@@ -203,5 +203,6 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}
-	return cli.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
+	return cli.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg",
+		"exposure.pdf")
 }

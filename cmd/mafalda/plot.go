@@ -31,7 +31,7 @@ func newPlotCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot DIR",
 		Short: "Draw an export: matrices, convergence, errors, spectrum",
-		Long: `Draw an export, as .png and .svg:
+		Long: `Draw an export, as .png, .svg and .pdf:
 
   matrices      C and C⁻¹ side by side, in signed colours
   convergence   how loss and lower bound approached each other
@@ -110,7 +110,7 @@ func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph
 	case err != nil:
 		return nil, err
 	default:
-		errs, err := figures.StepErrors(n.Graph.Nodes(), e.Manifest.PerNode != nil, methods)
+		errs, err := figures.StepErrors(e.Manifest, n.Graph.Nodes(), methods)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph
 	if err != nil {
 		return nil, err
 	}
-	spectrum, err := figures.Spectrum(values)
+	spectrum, err := figures.Spectrum(e.Manifest, values)
 	return append(pictures, figures.Named{Name: "spectrum", Figure: spectrum}), err
 }
 

@@ -37,7 +37,7 @@ func TestPlotLeavesNothing(t *testing.T) {
 		}
 	}
 	if code, out, errs := mafalda("plot", dir, "--graph", edges, "-o", filepath.Join(t.TempDir(),
-		"new")); code != 0 || strings.Count(out, "written") != 8 {
+		"new")); code != 0 || strings.Count(out, "written") != 12 {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 }
