@@ -220,7 +220,7 @@ func TestAverageOutput(t *testing.T) {
 		}
 	}
 	papers := filepath.Join(dir, "papers")
-	if code, out, errs := mafalda("average", "--papers", "-o", papers); code != 0 || strings.Count(out, "written") != 14 {
+	if code, out, errs := mafalda("average", "--papers", "-o", papers); code != 0 || strings.Count(out, "written") != 21 {
 		t.Errorf("papers: code %d, %s%s", code, out, errs)
 	}
 }

@@ -66,7 +66,7 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 	var notes []string
 	if r.Missing != (plan.NetworkFiles{}) {
-		notes = append(notes, f.network.Note(r.Missing))
+		notes = append(notes, "loss and bound were not checked: "+f.network.Note(r.Missing))
 	}
 	if f.json {
 		return cli.WriteJSON(w, map[string]any{"dir": dir, "ok": r.OK(), "checks": r.Checks,

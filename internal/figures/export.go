@@ -32,11 +32,12 @@ func ExportNames(m *export.Manifest, network bool) []string {
 	return names
 }
 
-// Export draws what an export alone has: the strategy of a node, and how its search went.
-func Export(m *export.Manifest, c strategy.Strategy, node int) ([]Named, error) {
+// Export draws what an export alone has: the strategy of a node, whose label counts where nodes have their own, and how the
+// search went.
+func Export(m *export.Manifest, c strategy.Strategy, node string) ([]Named, error) {
 	whose := ""
 	if m.PerNode != nil {
-		whose = fmt.Sprintf(" of node %d", node)
+		whose = " of node " + node
 	}
 	matrices, err := Strategy(c, Setting(m), whose)
 	if err != nil {
@@ -76,7 +77,7 @@ func schemaText(source string, steps, k, b int) string {
 	return fmt.Sprintf("%s, T = %d, k = %d, b = %d", source, steps, k, b)
 }
 
-// Strategy draws C and C⁻¹ side by side, under a heading. Whose it is, such as " of node 3", follows the name of C.
+// Strategy draws C and C⁻¹ side by side, under a heading. Whose it is, such as " of node Medici", follows the name of C.
 func Strategy(c strategy.Strategy, heading, whose string) (*Figure, error) {
 	var lower, noising mat.TriDense
 	c.StrategyTo(&lower)
