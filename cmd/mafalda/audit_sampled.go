@@ -49,7 +49,7 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 // Other flags are for audits without --sampling.
 var (
 	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta"}
-	flagsOfBoth     = [...]string{"sampling", "T", "separation", "strategy", "runs", "audit-seed", "confidence",
+	flagsOfBoth     = [...]string{"sampling", "T", "separation", "export", "runs", "audit-seed", "confidence",
 		"noise-scale", "json"}
 )
 

@@ -99,10 +99,11 @@ func flagGroups(cmd *cobra.Command) []flagGroup {
 
 // HiddenAlias makes an old name of a flag mean it. The old one is in no help.
 func HiddenAlias(cmd *cobra.Command, old, flag string) {
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	before := cmd.Flags().GetNormalizeFunc()
+	cmd.Flags().SetNormalizeFunc(func(of *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == old {
 			name = flag
 		}
-		return pflag.NormalizedName(name)
+		return before(of, name)
 	})
 }
