@@ -89,14 +89,17 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if err := f.sampled.check(cmd); err != nil {
 		return err
 	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("attacking")
 	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
-		return f.runSampled(cmd)
+		return f.runSampled(cmd, bar)
 	}
-	return f.runNetwork(cmd)
+	return f.runNetwork(cmd, bar)
 }
 
 // runNetwork attacks what a node, or everybody, sees of the network.
-func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
+func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	schema, err := f.schema.ChooseEvery(cmd)
 	if err != nil {
 		return err
@@ -130,6 +133,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 	}
 	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
 		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding})
+	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}

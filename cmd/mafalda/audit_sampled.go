@@ -73,7 +73,7 @@ func (f *sampledFlags) check(cmd *cobra.Command) error {
 	return err
 }
 
-func (f *auditFlags) runSampled(cmd *cobra.Command) error {
+func (f *auditFlags) runSampled(cmd *cobra.Command, bar *cli.Progress) error {
 	a, err := f.chooseSampled(cmd)
 	if err != nil {
 		return err
@@ -85,6 +85,7 @@ func (f *auditFlags) runSampled(cmd *cobra.Command) error {
 	r, err := threat.AuditSampled(cmd.Context(), a.SampledScenario, threat.SampledOptions{
 		Random: rand.NewPCG(f.auditSeed, 0), Runs: runs, Confidence: f.confidence, NoiseScale: f.noiseScale,
 		Noising: a.noising})
+	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}

@@ -64,6 +64,9 @@ from a file, name it. Nothing is written before everything is drawn.`,
 func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("drawing")
 	e, err := export.Load(dir)
 	if err != nil {
 		return cli.Usage(err)
@@ -105,6 +108,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 			return err
 		}
 	}
+	bar.Clear()
 	return f.print(cmd, &d)
 }
 

@@ -50,7 +50,10 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	bar.Busy("computing what " + dir + " claims")
 	report, err := plan.Verify(cmd.Context(), e, n)
+	bar.Clear()
 	if err != nil {
 		return cli.Usage(cli.NetworkError(err))
 	}
