@@ -16,7 +16,7 @@ func TestBusy(t *testing.T) {
 	time.Sleep(1300 * time.Millisecond)
 	p.Clear()
 	if text := out.String(); !strings.Contains(text, "\rsecond … 4 s") || strings.Contains(text, "first") ||
-		!strings.HasSuffix(text, "\r             \r") {
+		!strings.HasSuffix(text, "\r            \r") {
 		t.Errorf("%q", text)
 	}
 	n := out.Len()
