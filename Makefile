@@ -1,6 +1,6 @@
 # The fast loop is "make test"; "make check" is what a change must pass.
 
-.PHONY: build test check bench dist clean
+.PHONY: build test check bench dist readme-long clean
 
 build: # the program, without a C compiler
 	CGO_ENABLED=0 go build -o mafalda ./cmd/mafalda
@@ -18,6 +18,9 @@ bench: # the paper's problem, and the kernels; compare two runs with benchstat
 
 dist: # what is released: programs for all platforms, the wheel, checksums
 	.ci/dist dist
+
+readme-long: # every command of README.md, also those that take minutes
+	.ci/readme long
 
 clean:
 	rm -f mafalda
