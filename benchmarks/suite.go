@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -136,6 +137,22 @@ func OfLoss() []string {
 		names = append(names, m.name)
 	}
 	return names
+}
+
+// Spelled returns the name of a row with what it is short for.
+func Spelled(name string) string {
+	short, _, _ := strings.Cut(name, " ")
+	switch short {
+	case "sr":
+		return name + " (square root)"
+	case "bsr":
+		return name + " (banded square root)"
+	case "bisr":
+		return name + " (banded inverse square root)"
+	case "blt":
+		return name + " (buffered linear Toeplitz)"
+	}
+	return name
 }
 
 func (r *Row) measure(s strategy.Strategy, q factorize.Quality, took time.Duration) {

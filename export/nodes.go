@@ -103,6 +103,26 @@ func (e *Export) SharedOn(n *graph.Network) (*secrets.Noise, error) {
 	return on, nil
 }
 
+// NodeLabels returns the labels of the nodes, by index; none of an export without a network.
+func (e *Export) NodeLabels() ([]string, error) {
+	if e.Manifest.Graph == nil {
+		return nil, nil
+	}
+	text, err := e.Read("nodes.csv")
+	if err != nil {
+		return nil, err
+	}
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(lines) == 0 || len(lines[0]) < 2 {
+		return nil, fmt.Errorf("%s: nodes.csv lists no nodes", e.Dir)
+	}
+	var labels []string
+	for _, line := range lines[1:] {
+		labels = append(labels, line[1])
+	}
+	return labels, nil
+}
+
 // nodes returns the nodes of an export whose nodes have strategies of their own, or share noise, by their labels.
 func (e *Export) nodes() (map[string]exportedNode, error) {
 	text, err := e.Read("nodes.csv")

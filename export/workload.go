@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mafalda/internal/fault"
 	"mafalda/workload"
 )
 
@@ -35,7 +36,7 @@ func (m *Manifest) checkSpec() error {
 		return fmt.Errorf("workload_spec.kind is %q, workload %q", s.Kind, m.Workload)
 	}
 	if err := s.Check(m.Steps); err != nil {
-		return fmt.Errorf("workload_spec: %w", err)
+		return fmt.Errorf("workload_spec: %s", fault.Keyed(err)) // of a file, not of a flag
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 )
 
@@ -49,7 +50,13 @@ func failed(name, format string, args ...any) error {
 	return &FailedError{Check{Name: name, Detail: fmt.Sprintf(format, args...)}}
 }
 
+// add notes a check. Errors among the arguments name what they are about by its key in the manifest.
 func (r *Report) add(name string, ok bool, format string, args ...any) {
+	for i, a := range args {
+		if err, is := a.(error); is {
+			args[i] = fault.Keyed(err)
+		}
+	}
 	r.Checks = append(r.Checks, Check{name, ok, fmt.Sprintf(format, args...)})
 }
 

@@ -49,6 +49,9 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 	case v.spec.IsPlain():
 		v.add("plain strategy", false, "plain_strategy_loss is for workloads other than the plain one")
 		return nil
+	case says == 0 && len(m.Baselines) > 0: // whoever measures those measures this, too
+		v.add("plain strategy", false, "plain_strategy_loss is not there, and baselines are")
+		return nil
 	case says == 0:
 		v.skip("plain_strategy_loss")
 		return nil

@@ -55,9 +55,14 @@ func attached(s workload.Spec, n *graph.Network) (workload.Spec, error) {
 	return s, err
 }
 
-// plain fills in what the strategy costs that is optimal for the plain workload, unless this is it.
+// plain fills in what the strategy costs that is optimal for the plain workload, unless this is it. If the context ends
+// before that is known, there are no baselines either: a manifest has both or neither.
 func (s *solver) plain(ctx context.Context) error {
-	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines || s.Space != nil || ctx.Err() != nil {
+	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines || s.Space != nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		s.Baselines = nil
 		return nil
 	}
 	on := s.source("strategy of plain training")
@@ -67,6 +72,7 @@ func (s *solver) plain(ctx context.Context) error {
 	}
 	loss, err := plainLoss(ctx, s.Manifest(), on, s.objective)
 	if isEnd(err) {
+		s.Baselines = nil
 		return nil
 	}
 	s.PlainLoss = loss

@@ -33,7 +33,7 @@ func Housing(path string) (Task, error) {
 	f, _, err := files.Open(path)
 	if err != nil {
 		return Task{}, missing(err, path, "the file cal_housing.data, which is in "+
-			"https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz (also https://www.openml.org/d/823)")
+			"https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz (docs/simulation.md makes it of scikit-learn's copy)")
 	}
 	defer f.Close()
 	all, err := parseHousing(f)

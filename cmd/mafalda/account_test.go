@@ -207,7 +207,7 @@ func TestBadAccounts(t *testing.T) {
 		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--rounds", "0"), "at least 1"},
 		"decor without noise":  {on("--attacker", "Medici", "--algorithm", "decor", "--own-noise", "0", "--shared-noise", "0"), "not both zero"},
 		"shared noise":         {on("--attacker", "Medici", "--shared-noise", "2"), "decor"},
-		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--strategy DIR"},
+		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--export DIR"},
 		"strategy of another":  {on("--attacker", "Medici", "--strategy", "x"), "mf-d-sgd"},
 		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", t.TempDir()), "no export here"},
 		"growth":               {[]string{"account", "--graph", "florentine", "--attacker", "Medici", "--growth", "5,x"}, "no number of steps"},

@@ -34,24 +34,24 @@ func newAuditCmd() *cobra.Command {
 		Short: "Attack the simulated protocol, to prove the accounting wrong",
 		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
 the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
---strategy the noise is made by C_inv of the export itself. Of an export whose nodes share noise (--trust secldp) the worst coalition
+--export the noise is made by C_inv of the export itself. Of an export whose nodes share noise (--trust secldp) the worst coalition
 that it allows attacks, or that of --coalitions or --attacker, and the claim is the export's.
 
 With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
 likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
-The claim is the accountant's, or the export's of --strategy, or --epsilon. Fixed batches under a Poisson claim fail.
+The claim is the accountant's, or the export's of --export, or --epsilon. Fixed batches under a Poisson claim fail.
 
 Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
 		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
   mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
   mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
-  mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --strategy out --attacker Medici
-  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --strategy out --trust secldp    # nodes share noise
-  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --strategy out --trust secldp --coalitions 2
+  mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
+  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
+  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp --coalitions 2
   mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
-  mafalda audit --sampling poisson --strategy out                                  # as the export says
-  mafalda audit --sampling poisson --strategy out --actual cyclic                  # fixed batches, in truth: fails
-  mafalda audit --sampling poisson --strategy out --noise-scale 0.5                # half the noise: fails`,
+  mafalda audit --sampling poisson --export out                                  # as the export says
+  mafalda audit --sampling poisson --export out --actual cyclic                  # fixed batches, in truth: fails
+  mafalda audit --sampling poisson --export out --noise-scale 0.5                # half the noise: fails`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
@@ -89,14 +89,17 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	if err := f.sampled.check(cmd); err != nil {
 		return err
 	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("attacking")
 	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
-		return f.runSampled(cmd)
+		return f.runSampled(cmd, bar)
 	}
-	return f.runNetwork(cmd)
+	return f.runNetwork(cmd, bar)
 }
 
 // runNetwork attacks what a node, or everybody, sees of the network.
-func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
+func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	schema, err := f.schema.ChooseEvery(cmd)
 	if err != nil {
 		return err
@@ -130,6 +133,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command) error {
 	}
 	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
 		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding})
+	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}

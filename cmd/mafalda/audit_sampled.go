@@ -49,7 +49,7 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 // Other flags are for audits without --sampling.
 var (
 	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta"}
-	flagsOfBoth     = [...]string{"sampling", "T", "separation", "strategy", "runs", "audit-seed", "confidence",
+	flagsOfBoth     = [...]string{"sampling", "T", "separation", "export", "runs", "audit-seed", "confidence",
 		"noise-scale", "json"}
 )
 
@@ -73,7 +73,7 @@ func (f *sampledFlags) check(cmd *cobra.Command) error {
 	return err
 }
 
-func (f *auditFlags) runSampled(cmd *cobra.Command) error {
+func (f *auditFlags) runSampled(cmd *cobra.Command, bar *cli.Progress) error {
 	a, err := f.chooseSampled(cmd)
 	if err != nil {
 		return err
@@ -85,6 +85,7 @@ func (f *auditFlags) runSampled(cmd *cobra.Command) error {
 	r, err := threat.AuditSampled(cmd.Context(), a.SampledScenario, threat.SampledOptions{
 		Random: rand.NewPCG(f.auditSeed, 0), Runs: runs, Confidence: f.confidence, NoiseScale: f.noiseScale,
 		Noising: a.noising})
+	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}

@@ -29,7 +29,7 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 	var a sampledAudit
 	d := sampledDefaults{sampledFlags: f.sampled, separation: f.schema.Separation(), given: cmd.Flags().Changed}
 	var err error
-	if folder := cmd.Flags().Lookup("strategy").Value.String(); folder != "" {
+	if folder := cmd.Flags().Lookup("export").Value.String(); folder != "" {
 		err = d.load(cmd.Context(), folder, &a)
 	} else {
 		err = f.independent(cmd, &a)
@@ -58,7 +58,7 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 // independent has independent noise: DP-D-SGD.
 func (f *auditFlags) independent(cmd *cobra.Command, a *sampledAudit) error {
 	if !cmd.Flags().Changed("T") {
-		return cli.Usagef("how many steps? Use --T, for example --T 380, or --strategy DIR with an export")
+		return cli.Usagef("how many steps? Use --T, for example --T 380, or --export DIR")
 	}
 	if f.schema.Steps < 1 || f.schema.Steps > threat.MaxSampledSteps {
 		return cli.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, threat.MaxSampledSteps)
@@ -89,7 +89,7 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 		return cli.Usage(fmt.Errorf("%s: %w", folder, err))
 	}
 	if e.Manifest.PerNode != nil {
-		return cli.Usagef("--strategy %s: its nodes have strategies of their own, which --sampling does not audit", folder)
+		return cli.Usagef("--export %s: its nodes have strategies of their own, which --sampling does not audit", folder)
 	}
 	if a.Strategy, err = e.SharedStrategy(); err != nil {
 		return cli.Usage(err)

@@ -95,7 +95,7 @@ func TestBadSampledAudits(t *testing.T) {
 		"no export":          {with("--probability 0.1 --strategy " + t.TempDir()), "no export here"},
 		"steps of an export": {with("--probability 0.1 --strategy " + plain), "--T 20: the strategy is for T = 8"},
 		"own strategies":     {with("--probability 0.1 --T 8 --strategy " + own), "strategies of their own"},
-		"negative entries": {strings.Fields("audit --sampling bins --noise-multiplier 1 --delta 0.1 --strategy " + dense),
+		"negative entries": {strings.Fields("audit --sampling bins --noise-multiplier 1 --delta 0.1 --export " + dense),
 			"domination is not proved"},
 		"overlap": {with("--probability 0.1 --T 8 --groups 1 --strategy " + plain), "no epsilon is proved"},
 	} {

@@ -51,7 +51,7 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 		Example: `  mafalda average --protocol ppac --graph florentine
   mafalda average --protocol ppac --graph cycle:20 --value-std 10 --noise-std 1500 --observer 0 --victim 1
   mafalda average --protocol ppac --graph ego.edges --observer 5,17 --json     # two nodes that collude
-  mafalda average --protocol dpps --graph exp:10 --b 20 --rounds 20 -o dpps
+  mafalda average --protocol dpps --graph exp:10 --laplace-b 20 --rounds 20 -o dpps
   mafalda average --protocol dpps --graph d-out:10,2 --estimate paper          # the paper's constants: refused where they fail
   mafalda average --protocol gossip --graph florentine --noise-std 10
   mafalda average --compare --graph florentine -o compare

@@ -220,7 +220,7 @@ func TestAverageOutput(t *testing.T) {
 		}
 	}
 	papers := filepath.Join(dir, "papers")
-	if code, out, errs := mafalda("average", "--papers", "-o", papers); code != 0 || strings.Count(out, "written") != 14 {
+	if code, out, errs := mafalda("average", "--papers", "-o", papers); code != 0 || strings.Count(out, "written") != 21 {
 		t.Errorf("papers: code %d, %s%s", code, out, errs)
 	}
 }
@@ -249,8 +249,8 @@ func TestAverageBadInput(t *testing.T) {
 		"one node":            {[]string{"average", "--graph", "complete:1"}, "nobody to average with"},
 		"disconnected":        {[]string{"average", "--graph", apart, "--strict"}, "not connected"},
 		"no graph":            {[]string{"average"}, "which network"},
-		"b is zero":           {with(dpps, "--b", "0"), "--b 0"},
-		"b is negative":       {with(dpps, "--b", "-2"), "--b -2"},
+		"b is zero":           {with(dpps, "--b", "0"), "--laplace-b 0"},
+		"b is negative":       {with(dpps, "--b", "-2"), "--laplace-b -2"},
 		"gamma":               {with(dpps, "--gamma-n", "0"), "--gamma-n 0"},
 		"sync":                {with(dpps, "--sync", "-1"), "--sync -1"},
 		"estimate":            {with(dpps, "--estimate", "none"), "choose sound, paper, real"},

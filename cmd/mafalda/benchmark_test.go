@@ -143,7 +143,7 @@ func TestPlotCommand(t *testing.T) {
 	dir, pictures := filepath.Join(t.TempDir(), "out"), t.TempDir()
 	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--strategy", "blt", "--buffers", "2", "--no-dense", "--no-baselines", "-o", dir)
 	code, out, errs := mafalda("plot", dir, "-o", pictures)
-	if code != 0 || strings.Count(out, "written") != 8 {
+	if code != 0 || strings.Count(out, "written") != 12 {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 	if code, _, errs = mafalda("plot", dir, "-o", pictures); code != 2 || !strings.Contains(errs, "--force") {

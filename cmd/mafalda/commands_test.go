@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Every command has a description and an example that starts with the program's name.
@@ -97,5 +99,42 @@ func TestVersionCommand(t *testing.T) {
 	var v map[string]string
 	if err := json.Unmarshal([]byte(out), &v); code != 0 || err != nil || v["version"] == "" {
 		t.Errorf("code %d, %v: %s", code, err, out)
+	}
+}
+
+// Every command that help lists has a manual page with its flags, and no line of it is taken for a request.
+func TestManualPages(t *testing.T) {
+	dir := t.TempDir()
+	if code, _, errs := mafalda("man", dir); code != 0 {
+		t.Fatalf("code %d, %s", code, errs)
+	}
+	requests := []string{".TH", ".SH", ".B", ".BR", ".PP", ".TP", ".nf", ".fi", ".br"}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		text, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"))
+		if err != nil {
+			t.Error(err)
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			name := `\-\-` + strings.ReplaceAll(f.Name, "-", `\-`)
+			if !f.Hidden && !strings.Contains(string(text), name) {
+				t.Errorf("%s: no %s", cmd.CommandPath(), name)
+			}
+		})
+		for _, line := range strings.Split(string(text), "\n") {
+			word, _, _ := strings.Cut(line, " ")
+			if strings.HasPrefix(line, ".") && !slices.Contains(requests, word) || strings.HasPrefix(line, "'") {
+				t.Errorf("%s: %s", cmd.CommandPath(), line)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				visit(sub)
+			}
+		}
+	}
+	visit(newRootCmd())
+	if code, _, errs := mafalda("man", dir); code != 2 || !strings.Contains(errs, "exists already") {
+		t.Errorf("again: code %d, %s", code, errs)
 	}
 }

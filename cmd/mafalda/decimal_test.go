@@ -143,7 +143,7 @@ func TestPrintedOptimumIsOnTheSafeSide(t *testing.T) {
 		row := regexp.MustCompile(`(?m)^.*mafalda \(optimal\).*$`).FindString(out)
 		cells := strings.FieldsFunc(row, func(r rune) bool { return r == '│' })
 		for k, want := range []float64{m.SensSquared, m.SquaredError, m.Loss, m.RMSE} {
-			v, err := strconv.ParseFloat(strings.TrimSpace(cells[k+1]), 64)
+			v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cells[k+1]), ",", ""), 64)
 			if err != nil {
 				t.Fatal(err)
 			}

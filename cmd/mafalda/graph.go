@@ -59,6 +59,9 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 	if f.format == "nvflare" && (f.json || f.out != "") {
 		return cli.Usagef("--format nvflare is JSON on standard output: leave out --json and -o")
 	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("reading or making the graph")
 	n, err := f.network.Load()
 	if err != nil {
 		return err
@@ -66,6 +69,7 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 	if f.format == "nvflare" {
 		return cli.WriteJSON(cmd.OutOrStdout(), n.NVFlare())
 	}
+	bar.Busy("inspecting")
 	r, err := graph.Inspect(cmd.Context(), n, graph.InspectOptions{})
 	if err != nil {
 		return err
@@ -78,6 +82,7 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 			return cli.UsageIfExists(err)
 		}
 	}
+	bar.Clear()
 	for _, note := range slices.Concat(n.Notes, r.Notes) {
 		fmt.Fprintln(cmd.ErrOrStderr(), note)
 	}

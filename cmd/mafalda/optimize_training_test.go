@@ -300,7 +300,7 @@ func TestUseOfTrainedExports(t *testing.T) {
 	}
 	pictures := t.TempDir()
 	code, out, errs := mafalda("plot", dir, "--graph-sequence", turns, "-o", pictures)
-	if code != 0 || !strings.Contains(out, "errors are not drawn") || !strings.Contains(out, "spectrum.png") {
+	if code != 0 || !strings.Contains(errs, "not drawn: errors:") || !strings.Contains(out, "spectrum.png") {
 		t.Errorf("plot: code %d\n%s%s", code, out, errs)
 	}
 	trained := filepath.Join(t.TempDir(), "out")

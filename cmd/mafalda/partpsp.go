@@ -43,7 +43,7 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 		Example: `  mafalda partpsp
   mafalda partpsp --networks exp,d-out:2 --estimate sound --gamma-n 1e-4 -o partpsp
   mafalda partpsp --task mnist --data mnist --batch 100 --seeds 1 -o table2
-  mafalda partpsp --features 784 --shared 1 --b 1 --json`,
+  mafalda partpsp --features 784 --shared 1 --laplace-b 1 --json`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
@@ -55,7 +55,8 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Var((*cli.WholeNumber)(&f.o.Nodes), "nodes", "nodes of the network")
 	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
 		"directed networks: exp, and d-out:d for several d")
-	fl.Float64SliceVar(&f.o.Bs, "b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
+	fl.Float64SliceVar(&f.o.Bs, "laplace-b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
+	cli.HiddenAlias(cmd, "b", "laplace-b")
 	fl.Var(&cli.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
 	fl.Float64Var(&f.o.Plan.NoiseRate, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
 	fl.Var((*cli.WholeNumber)(&f.o.Plan.Sync), "sync", "all nodes average exactly after so many rounds (0: never)")
@@ -68,7 +69,7 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Var((*cli.WholeNumber)(&f.o.Seeds), "seeds", "runs of every cell")
 	fl.StringVarP(&f.out, "output", "o", "",
 		"write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
-			"every --b and --shared (with --estimate real in runs of their own, with sound estimates)")
+			"every --laplace-b and --shared (with --estimate real in runs of their own, with sound estimates)")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
@@ -98,7 +99,7 @@ func partError(err error) error {
 	}
 	var a *fault.Argument
 	if errors.As(err, &a) {
-		if flag := map[string]string{"NoiseRate": "gamma-n", "B": "b", "Shared": "shared"}[a.Field]; flag != "" {
+		if flag := map[string]string{"NoiseRate": "gamma-n", "B": "laplace-b", "Shared": "shared"}[a.Field]; flag != "" {
 			return cli.Usagef("--%s %v: %s", flag, a.Value, a.Reason)
 		}
 	}

@@ -47,7 +47,7 @@ func TestPartPSP(t *testing.T) {
 		}
 	}
 	code, out, errs = mafalda(append(small, "--estimate", "sound", "--gamma-n", "1e-5")...)
-	if code != 0 || !strings.Contains(out, "SGPDP") || !strings.Contains(out, "200000") {
+	if code != 0 || !strings.Contains(out, "SGPDP") || !strings.Contains(out, "200,000") {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 	for name, tc := range map[string]struct {
@@ -56,7 +56,7 @@ func TestPartPSP(t *testing.T) {
 	}{
 		"network":   {[]string{"--networks", "ring"}, "choose exp"},
 		"d":         {[]string{"--networks", "d-out:1"}, "d-out:4,1"},
-		"b":         {[]string{"--b", "0"}, "--b 0"},
+		"b":         {[]string{"--b", "0"}, "--laplace-b 0"},
 		"shared":    {[]string{"--shared", "4"}, "three layers"},
 		"epochs":    {[]string{"--epochs", "0"}, "--epochs 0"},
 		"batch":     {[]string{"--batch", "9999"}, "fewer than a batch"},

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +23,9 @@ import (
 type plotFlags struct {
 	network cli.ExportNetworkFlags
 	out     string
-	node    int
+	node    string
 	force   bool
+	json    bool
 }
 
 func newPlotCmd() *cobra.Command {
@@ -31,7 +33,7 @@ func newPlotCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot DIR",
 		Short: "Draw an export: matrices, convergence, errors, spectrum",
-		Long: `Draw an export, as .png and .svg:
+		Long: `Draw an export, as .png, .svg and .pdf:
 
   matrices      C and C⁻¹ side by side, in signed colours
   convergence   how loss and lower bound approached each other
@@ -44,14 +46,17 @@ Where nodes have strategies of their own, the matrices are those of --node, and 
 each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix
 from a file, name it. Nothing is written before everything is drawn.`,
 		Example: `  mafalda plot out                 # into the current folder
-  mafalda plot out --graph ego.edges -o figures`,
+  mafalda plot out --graph ego.edges -o figures
+  mafalda plot groups --node Medici --json -o figures`,
 		Args: cli.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.network.Bind(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "write the pictures to this `folder`")
-	cmd.Flags().Var((*cli.WholeNumber)(&f.node), "node",
-		"whose strategy to draw, by its index in nodes.csv, if nodes have their own")
+	cmd.Flags().StringVar(&f.node, "node", "",
+		"`LABEL` of the node whose strategy to draw, if nodes have their own (default: the first)")
+	cli.CompleteLabels(cmd, "node")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object: what was written, and what was not, and why")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace pictures that are there")
 	return cmd
 }
@@ -59,6 +64,9 @@ from a file, name it. Nothing is written before everything is drawn.`,
 func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("drawing")
 	e, err := export.Load(dir)
 	if err != nil {
 		return cli.Usage(err)
@@ -66,7 +74,11 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if steps := e.Manifest.Steps; steps > factorize.LongSteps {
 		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
 	}
-	c, err := e.NodeStrategy(f.node)
+	index, label, err := cli.ExportedNode("node", f.node, e)
+	if err != nil {
+		return err
+	}
+	c, err := e.NodeStrategy(index)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -74,71 +86,94 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	if note != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "errors and spectrum are not drawn: "+note)
-	}
 	if err := cli.CheckPictures(f.out, figures.ExportNames(e.Manifest, n != nil), f.force); err != nil {
 		return err
 	}
-	pictures, err := figures.Export(e.Manifest, c, f.node)
-	if err != nil {
+	d := drawing{NotDrawn: map[string]string{}}
+	if note != "" {
+		d.NotDrawn["errors"], d.NotDrawn["spectrum"] = note, note
+	}
+	if d.pictures, err = figures.Export(e.Manifest, c, label); err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
 	if n != nil {
-		of, err := networkFigures(ctx, w, e, n)
+		if err := d.ofNetwork(ctx, e, n); err != nil {
+			return err
+		}
+	}
+	for _, g := range d.pictures { // all are made before the first is written
+		written, err := cli.SaveFigure(f.out, g.Name, g.Figure, f.force)
+		d.Written = append(d.Written, written...)
 		if err != nil {
 			return err
 		}
-		pictures = append(pictures, of...)
 	}
-	for _, g := range pictures { // all are made before the first is written
-		if err := cli.WriteFigure(w, f.out, g.Name, g.Figure, f.force); err != nil {
-			return err
-		}
+	bar.Clear()
+	return f.print(cmd, &d)
+}
+
+// drawing is what is drawn of an export, and what is not.
+type drawing struct {
+	Written  []string          `json:"written"`             // paths
+	NotDrawn map[string]string `json:"not_drawn,omitempty"` // why, by the picture's name
+	pictures []figures.Named
+}
+
+func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
+	w := cmd.OutOrStdout()
+	if f.json {
+		return cli.WriteJSON(w, d)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.NotDrawn)) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, d.NotDrawn[name])
+	}
+	for _, path := range d.Written {
+		fmt.Fprintf(w, "written  %s\n", path)
 	}
 	return nil
 }
 
-// networkFigures draws what needs the network.
-func networkFigures(ctx context.Context, w io.Writer, e *export.Export, n *graph.Network) ([]figures.Named, error) {
-	var pictures []figures.Named
+// ofNetwork draws what needs the network.
+func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Network) error {
+	add := func(name string, f *figures.Figure, err error) error {
+		if err == nil {
+			d.pictures = append(d.pictures, figures.Named{Name: name, Figure: f})
+		}
+		return err
+	}
 	methods, err := plan.StepErrors(ctx, e, n)
 	switch {
 	case errors.Is(err, plan.ErrNoSteps):
-		fmt.Fprintf(w, "errors are not drawn: %v\n", err)
+		d.NotDrawn["errors"] = err.Error()
 	case err != nil:
-		return nil, err
+		return err
 	default:
-		errs, err := figures.StepErrors(n.Graph.Nodes(), e.Manifest.PerNode != nil, methods)
-		if err != nil {
-			return nil, err
+		f, err := figures.StepErrors(e.Manifest, n.Graph.Nodes(), methods)
+		if err := add("errors", f, err); err != nil {
+			return err
 		}
-		pictures = append(pictures, figures.Named{Name: "errors", Figure: errs})
 	}
 	if e.Shared != nil {
-		sharing, err := figures.Sharing(n.Graph, e.Shared.Noise)
-		if err != nil {
-			return nil, err
+		f, err := figures.Sharing(n.Graph, e.Shared.Noise)
+		if err := add("sharing", f, err); err != nil {
+			return err
 		}
-		pictures = append(pictures, figures.Named{Name: "sharing", Figure: sharing})
 	} else if e.Manifest.Sampled() && !e.Manifest.Binned() {
-		sampling, err := samplingFigure(ctx, e, n)
-		if err != nil {
-			return nil, err
+		f, err := samplingFigure(ctx, e, n)
+		if err := add("sampling", f, err); err != nil {
+			return err
 		}
-		pictures = append(pictures, figures.Named{Name: "sampling", Figure: sampling})
 	}
 	values, err := n.Gossip.Eigenvalues()
 	if errors.Is(err, graph.ErrSpectrum) {
-		fmt.Fprintf(w, "spectrum is not drawn: %v\n", err)
-		return pictures, nil
+		d.NotDrawn["spectrum"] = err.Error()
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	spectrum, err := figures.Spectrum(values)
-	return append(pictures, figures.Named{Name: "spectrum", Figure: spectrum}), err
+	f, err := figures.Spectrum(e.Manifest, values)
+	return add("spectrum", f, err)
 }
 
 // samplingFigure draws errors at the delta of an export, over the epsilon.

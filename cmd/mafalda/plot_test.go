@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,35 @@ func TestPlotLeavesNothing(t *testing.T) {
 		}
 	}
 	if code, out, errs := mafalda("plot", dir, "--graph", edges, "-o", filepath.Join(t.TempDir(),
-		"new")); code != 0 || strings.Count(out, "written") != 8 {
+		"new")); code != 0 || strings.Count(out, "written") != 12 {
 		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
+// A node is named by its label; JSON says what was written, and what was not, and why.
+func TestPlotOfNode(t *testing.T) {
+	t.Parallel()
+	edges := writeFile(t, "g.edges", "a b\nb c\nc d\n")
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", edges, "--T", "6", "-k", "2", "--no-baselines", "--per-node", "-o", dir)
+	for _, node := range []string{"c", "2"} { // an index where it is no label
+		to := t.TempDir()
+		code, out, errs := mafalda("plot", dir, "--node", node, "--json", "-o", to)
+		var said struct {
+			Written  []string
+			NotDrawn map[string]string `json:"not_drawn"`
+		}
+		if err := json.Unmarshal([]byte(out), &said); code != 0 || errs != "" || err != nil || len(said.Written) != 6 ||
+			!strings.Contains(said.NotDrawn["errors"], "--graph FILE") {
+			t.Errorf("code %d, %v, %s%s", code, err, out, errs)
+		}
+		svg, err := os.ReadFile(filepath.Join(to, "matrices.svg"))
+		if err != nil || !strings.Contains(string(svg), "of node c") {
+			t.Errorf("--node %s: %v", node, err)
+		}
+	}
+	if code, _, errs := mafalda("plot", dir, "--node", "e", "-o", t.TempDir()); code != 2 ||
+		!strings.Contains(errs, `--node "e"`) {
+		t.Errorf("code %d, %s", code, errs)
 	}
 }

@@ -197,8 +197,8 @@ func TestSimulateBadInput(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"no data":           {[]string{"--task", "housing"}, "openml.org/d/823"},
-		"missing data":      {[]string{"--task", "housing", "--data", "nowhere.data"}, "openml.org/d/823"},
+		"no data":           {[]string{"--task", "housing"}, "cal_housing.tgz"},
+		"missing data":      {[]string{"--task", "housing", "--data", "nowhere.data"}, "cal_housing.tgz"},
 		"wrong data":        {[]string{"--task", "housing", "--data", housing}, "line 1"},
 		"no folder":         {[]string{"--task", "mnist"}, "train-images-idx3-ubyte"},
 		"data for linear":   {[]string{"--data", housing}, "leave out --data"},

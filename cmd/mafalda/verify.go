@@ -50,7 +50,10 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	bar.Busy("computing what " + dir + " claims")
 	report, err := plan.Verify(cmd.Context(), e, n)
+	bar.Clear()
 	if err != nil {
 		return cli.Usage(cli.NetworkError(err))
 	}
@@ -66,7 +69,7 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 	var notes []string
 	if r.Missing != (plan.NetworkFiles{}) {
-		notes = append(notes, f.network.Note(r.Missing))
+		notes = append(notes, "loss and bound were not checked: "+f.network.Note(r.Missing))
 	}
 	if f.json {
 		return cli.WriteJSON(w, map[string]any{"dir": dir, "ok": r.OK(), "checks": r.Checks,

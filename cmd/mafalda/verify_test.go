@@ -163,3 +163,38 @@ func writeGeneric(t testing.TB, dir string, manifest map[string]any) {
 		t.Fatal(err)
 	}
 }
+
+// Where baselines are measured, so is the strategy of plain training: it cannot be left out of a manifest.
+func TestVerifyMissesPlainStrategy(t *testing.T) {
+	t.Parallel()
+	train := []string{"--graph", "path:4", "--T", "8", "-k", "2", "--momentum", "0.9"}
+	dir, without := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, append(train, "-o", dir)...)
+	optimizeJSON(t, append(train, "--no-baselines", "-o", without)...)
+	path := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(text, &m); err != nil || m["plain_strategy_loss"] == nil {
+		t.Fatal(err, string(text))
+	}
+	delete(m, "plain_strategy_loss")
+	if text, err = json.Marshal(m); err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if code, out, errs := mafalda("verify", dir); err != nil || code != 1 || !strings.Contains(out, "FAILED  plain strategy") {
+		t.Errorf("%v, code %d, %s%s", err, code, out, errs)
+	}
+	if code, out, errs := mafalda("verify", without); code != 0 || !strings.Contains(out, "plain_strategy_loss") {
+		t.Errorf("without baselines: code %d, %s%s", code, out, errs)
+	}
+	trained := strings.Replace(string(text), `"momentum":0.9`, `"momentum":1.9`, 1)
+	if err := os.WriteFile(path, []byte(trained), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := mafalda("verify", dir); code != 2 || !strings.Contains(errs, "workload_spec: momentum 1.9") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+}

@@ -63,7 +63,7 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}
 	f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{
-		Algorithm: a.Scenario.Algorithm.Name(), Steps: a.Scenario.Schema.Steps(),
+		Algorithm: a.Scenario.Algorithm.Name(), Graph: a.Network.Origin.Source, Schema: a.Scenario.Schema,
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
 	})
 	if err != nil {

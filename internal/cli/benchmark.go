@@ -160,7 +160,7 @@ func writeLosses(w io.Writer, rows []benchmarks.Row, kb benchmarks.KB) error {
 			header = append(header, names.Of(&r))
 		}
 		if lines[r.Strategy] == nil {
-			lines[r.Strategy] = []string{r.Strategy, strconv.Itoa(r.MemoryFloats)}
+			lines[r.Strategy] = []string{benchmarks.Spelled(r.Strategy), strconv.Itoa(r.MemoryFloats)}
 		}
 		lines[r.Strategy] = append(lines[r.Strategy], fmt.Sprintf("%.4f", r.Ratio))
 	}

@@ -145,8 +145,14 @@ func nextBest(s *plan.Solution) (name string, ratio float64) {
 // Grouped prints a whole number with commas between thousands.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	digits := strings.TrimPrefix(s, "-")
+	return s[:len(s)-len(digits)] + thousands(digits)
+}
+
+// thousands puts commas between groups of three digits.
+func thousands(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	return s
+	return digits
 }

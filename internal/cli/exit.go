@@ -43,7 +43,7 @@ var ErrInterrupted = errors.New("interrupted")
 // Run runs a program's root command and returns the exit code. Errors go to stderr as one line.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if _, rest, _ := root.Find(args); cmd.HasAvailableSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		if _, rest, _ := root.Find(args); cmd.HasAvailableSubCommands() && cmd.Use == cmd.Name() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 			return NoArgs(cmd, rest) // a flag of a command that there is not
 		}
 		return Usagef("%s%s (see '%s --help')", flagText(err), flagMeant(cmd, err), cmd.CommandPath())

@@ -73,7 +73,7 @@ func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph
 
 // Note says how to name the files that are missing.
 func (f *ExportNetworkFlags) Note(missing plan.NetworkFiles) string {
-	note := "loss and bound were not checked: name the network's file with"
+	note := "name the network's file with"
 	if missing.Graph != "" && f.Graph == "" {
 		note += fmt.Sprintf(" --graph FILE (it was %s)", missing.Graph)
 	}

@@ -55,39 +55,55 @@ func groupedUsage(cmd *cobra.Command, width int) error {
 	if cmd.HasExample() {
 		fmt.Fprintf(&text, "\nExamples:\n%s\n", cmd.Example)
 	}
-	groups := map[string]*pflag.FlagSet{}
+	for _, g := range flagGroups(cmd) {
+		fmt.Fprintf(&text, "\n%s:\n%s\n", g.heading, strings.TrimRight(g.flags.FlagUsagesWrapped(width), "\n"))
+	}
+	_, err := io.WriteString(cmd.OutOrStderr(), text.String())
+	return err
+}
+
+// flagGroup is what stands under one heading in the help of a command.
+type flagGroup struct {
+	heading string
+	flags   *pflag.FlagSet
+}
+
+// flagGroups returns the flags of a command by their groups, those of no group first, and those of all commands last.
+func flagGroups(cmd *cobra.Command) []flagGroup {
+	sets := map[string]*pflag.FlagSet{}
 	order := []string{"Flags"}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		heading := order[0]
 		if of := f.Annotations[groupAnnotation]; len(of) > 0 {
 			heading = of[0]
 		}
-		if groups[heading] == nil {
-			groups[heading] = pflag.NewFlagSet(heading, pflag.ContinueOnError)
+		if sets[heading] == nil {
+			sets[heading] = pflag.NewFlagSet(heading, pflag.ContinueOnError)
 		}
-		groups[heading].AddFlag(f)
+		sets[heading].AddFlag(f)
 		if !slices.Contains(order, heading) {
 			order = append(order, heading)
 		}
 	})
+	var groups []flagGroup
 	for _, heading := range order {
-		if set := groups[heading]; set != nil && set.HasAvailableFlags() {
-			fmt.Fprintf(&text, "\n%s:\n%s\n", heading, strings.TrimRight(set.FlagUsagesWrapped(width), "\n"))
+		if set := sets[heading]; set != nil && set.HasAvailableFlags() {
+			groups = append(groups, flagGroup{heading, set})
 		}
 	}
 	if cmd.HasAvailableInheritedFlags() {
-		fmt.Fprintf(&text, "\nGlobal Flags:\n%s\n", strings.TrimRight(cmd.InheritedFlags().FlagUsagesWrapped(width), "\n"))
+		groups = append(groups, flagGroup{"Global Flags", cmd.InheritedFlags()})
 	}
-	_, err := io.WriteString(cmd.OutOrStderr(), text.String())
-	return err
+	return groups
 }
 
 // HiddenAlias makes an old name of a flag mean it. The old one is in no help.
 func HiddenAlias(cmd *cobra.Command, old, flag string) {
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	before := cmd.Flags().GetNormalizeFunc()
+	cmd.Flags().SetNormalizeFunc(func(of *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == old {
 			name = flag
 		}
-		return pflag.NormalizedName(name)
+		return before(of, name)
 	})
 }

@@ -3,8 +3,10 @@ package cli
 import (
 	"encoding/csv"
 	"slices"
+	"strconv"
 	"strings"
 
+	"mafalda/export"
 	"mafalda/graph"
 )
 
@@ -40,4 +42,23 @@ func NodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
 		nodes = append(nodes, v)
 	}
 	return nodes, nil
+}
+
+// ExportedNode returns the index of the node of an export that a flag names by its label; without a label the first. Where
+// no label is like this, an index is one, too, as it was before labels were taken.
+func ExportedNode(flag, label string, e *export.Export) (index int, of string, err error) {
+	labels, err := e.NodeLabels()
+	if err != nil {
+		return 0, "", Usage(err)
+	}
+	if label == "" {
+		return 0, append(labels, "")[0], nil
+	}
+	if i := slices.Index(labels, label); i >= 0 {
+		return i, label, nil
+	}
+	if i, err := strconv.Atoi(label); err == nil && i >= 0 && i < len(labels) {
+		return i, labels[i], nil
+	}
+	return 0, "", Usagef("--%s %q: %s has no such node%s", flag, label, e.Dir, didYouMean(label, labels))
 }

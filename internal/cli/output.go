@@ -28,17 +28,26 @@ func WriteJSON(w io.Writer, v any) error {
 
 // WriteFigure writes a figure in every format to the folder and says where.
 func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) error {
+	written, err := SaveFigure(dir, name, f, force)
+	for _, path := range written {
+		fmt.Fprintf(w, "written  %s\n", path)
+	}
+	return err
+}
+
+// SaveFigure writes a figure in every format to the folder, and returns the paths of what it has written.
+func SaveFigure(dir, name string, f *figures.Figure, force bool) (written []string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("making the folder of the figures: %w", err)
+		return nil, fmt.Errorf("making the folder of the figures: %w", err)
 	}
 	for _, ext := range figures.Formats() {
 		path := filepath.Join(dir, name+ext)
 		if err := files.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
-			return UsageIfExists(err)
+			return written, UsageIfExists(err)
 		}
-		fmt.Fprintf(w, "written  %s\n", path)
+		written = append(written, path)
 	}
-	return nil
+	return written, nil
 }
 
 // Written says which of the files are in the folder.

@@ -28,9 +28,10 @@ func (f *PushFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.given = fl.Changed
 	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
-	fl.Float64Var(&f.b, "b", 50,
+	fl.Float64Var(&f.b, "laplace-b", 50,
 		"dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
-			"epsilon = b/gamma-n of a round that hides next to nothing; under --b 5 errors grow on most networks")
+			"epsilon = b/gamma-n of a round that hides next to nothing; under --laplace-b 5 errors grow on most networks")
+	HiddenAlias(cmd, "b", "laplace-b")
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
 	fl.Var((*WholeNumber)(&f.sync), "sync",
@@ -47,7 +48,7 @@ func (f *PushFlags) Bind(cmd *cobra.Command) {
 // Check finds, before anything is read, flags that do not go together or make no sense. Used is whether DPPS runs at
 // all, and alone whether nothing else does.
 func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
-	for _, name := range []string{"sequence", "b", "gamma-n", "sync", "estimate", "c-prime", "lambda"} {
+	for _, name := range []string{"sequence", "laplace-b", "gamma-n", "sync", "estimate", "c-prime", "lambda"} {
 		if f.given(name) && !used {
 			return fmt.Errorf("--%s is for --protocol dpps", name)
 		}
@@ -69,11 +70,11 @@ func (f *PushFlags) checkNumbers() error {
 	finite := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 	switch {
 	case !finite(f.b):
-		return fmt.Errorf("--b %v: must be positive and finite", f.b)
+		return fmt.Errorf("--laplace-b %v: must be positive and finite", f.b)
 	case !finite(f.gammaN):
 		return fmt.Errorf("--gamma-n %v: must be positive and finite", f.gammaN)
 	case math.IsInf(f.b/f.gammaN, 1):
-		return fmt.Errorf("--b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
+		return fmt.Errorf("--laplace-b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
 	case f.sync < 0:
 		return fmt.Errorf("--sync %d: must not be negative", f.sync)
 	case f.given("c-prime") && !(finite(f.c) && f.lambda > 0 && f.lambda < 1):

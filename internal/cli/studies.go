@@ -84,6 +84,7 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 			return r, Usagef("%s: a cell of the grid is not there any more: have the shards run again", s.Dir)
 		}
 	}
+	bar.Busy(Count(len(s.Cells), s.Cell))
 	if engineOf(ctx) != nil {
 		err = s.elsewhere(ctx, store, bar)
 	} else {

@@ -30,7 +30,8 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	f.training.BindAbsence(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
-	fl.StringVar(&f.strategy, "strategy", "", "the export `folder` whose strategy mf-d-sgd runs")
+	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs")
+	HiddenAlias(cmd, "strategy", "export")
 	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\n"+
 		"pndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
 	f.rounds = 1
@@ -59,9 +60,9 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
 		return threat.Algorithm{}, Usagef("--own-noise and --shared-noise are for --algorithm decor")
 	case f.strategy != "" && f.algorithm != "mf-d-sgd":
-		return threat.Algorithm{}, Usagef("--strategy is for --algorithm mf-d-sgd")
+		return threat.Algorithm{}, Usagef("--export is for --algorithm mf-d-sgd")
 	case f.strategy == "" && f.algorithm == "mf-d-sgd":
-		return threat.Algorithm{}, Usagef("which strategy does mf-d-sgd run? Use --strategy DIR with an export")
+		return threat.Algorithm{}, Usagef("which strategy does mf-d-sgd run? Use --export DIR")
 	}
 	var a threat.Algorithm
 	var err error

@@ -34,7 +34,7 @@ func (f *ThreatFlags) checkCoalitions(names string, trust threat.Trust, a threat
 	case f.coalitions == "":
 		return nil
 	case trust != threat.SecLDP || a.Claim() == nil:
-		return Usagef("--coalitions is for --trust secldp and the --strategy of an export whose nodes share noise")
+		return Usagef("--coalitions is for --trust secldp and an --export whose nodes share noise")
 	case names != "":
 		return Usagef("--coalitions and --attacker both say who attacks: only one of them")
 	}

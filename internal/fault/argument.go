@@ -1,9 +1,11 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // Argument is the error about a bad argument.
@@ -41,6 +43,34 @@ func (a *Argument) Text(name func(field string) string) string {
 		return subject + " " + reason
 	}
 	return subject + ": " + reason
+}
+
+// Key returns the key that a field has in JSON: in lower case, words joined by underscores, but for two.
+func Key(field string) string {
+	switch field {
+	case "Failure":
+		return "failure_probability"
+	case "AverageLast":
+		return "weights"
+	}
+	var key strings.Builder
+	for i, r := range field {
+		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(field[i-1])) {
+			key.WriteByte('_')
+		}
+		key.WriteRune(unicode.ToLower(r))
+	}
+	return key.String()
+}
+
+// Keyed returns the text of an error about what stands in JSON: with keys in the place of fields, if it is one of a bad
+// argument.
+func Keyed(err error) string {
+	var a *Argument
+	if !errors.As(err, &a) {
+		return err.Error()
+	}
+	return strings.Replace(err.Error(), a.Error(), a.Text(Key), 1)
 }
 
 // New returns an [Argument] whose reason is formatted as by fmt.Sprintf.

@@ -50,3 +50,20 @@ func TestText(t *testing.T) {
 		t.Error("no error is one, or it is not unwrapped")
 	}
 }
+
+// What stands in JSON is named as it is there.
+func TestKeyed(t *testing.T) {
+	for field, key := range map[string]string{"NoiseMultiplier": "noise_multiplier", "Steps": "steps", "RDP": "rdp",
+		"Failure": "failure_probability", "T": "t"} {
+		if got := fault.Key(field); got != key {
+			t.Errorf("%s is %s, not %s", field, got, key)
+		}
+	}
+	err := fmt.Errorf("workload_spec: %w", fault.New("LocalSteps", 0, "must be positive, as [GossipRounds] is"))
+	if got := fault.Keyed(err); got != "workload_spec: local_steps 0: must be positive, as gossip_rounds is" {
+		t.Error(got)
+	}
+	if got := fault.Keyed(errors.New("Some thing")); got != "Some thing" {
+		t.Error(got)
+	}
+}

@@ -64,11 +64,15 @@ func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 			at[graph] = len(series)
 			series = append(series, Series{Name: graph, Values: map[string]float64{}})
 		}
-		series[at[graph]].Values[r.Strategy] = 100 * (r.Ratio - 1)
+		series[at[graph]].Values[benchmarks.Spelled(r.Strategy)] = 100 * (r.Ratio - 1)
 	}
 	if len(series) == 0 {
 		return nil, nil
 	}
+	var lines []string
+	for _, name := range benchmarks.OfLoss()[1:] {
+		lines = append(lines, benchmarks.Spelled(name))
+	}
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
-	return Dots(title, "loss above the certified optimum, in percent", benchmarks.OfLoss()[1:], series)
+	return Dots(title, "loss above the certified optimum, in percent", lines, series)
 }

@@ -35,6 +35,7 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 	p.NominalY(labels...)
 	p.Add(plotter.NewGrid())
 	low, high := math.Inf(1), 0.0
+	var names []string
 	for i, s := range series {
 		var points plotter.XYs
 		for at, row := range labels {
@@ -54,6 +55,7 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 			Shape: shapes[i%len(shapes)]}
 		p.Add(scatter)
 		p.Legend.Add(s.Name, scatter)
+		names = append(names, s.Name)
 	}
 	if low > high {
 		return nil, errors.New("nothing to draw")
@@ -61,15 +63,13 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 	p.X.Min, p.X.Max = low/1.05, high*1.1
 	p.X.Tick.Marker = plot.ConstantTicks(logTicks(low/1.05, high*1.1))
 	p.Y.Min, p.Y.Max = -0.6, float64(len(rows))-0.4
-	p.Legend.Top = true // rows whose values grow downwards leave this corner free
-	p.Legend.Padding = vg.Points(2)
-	p.Legend.XOffs = -vg.Points(6)
-	p.Legend.YOffs = -vg.Points(6)
 	height := vg.Points(float64(90 + 26*max(len(rows), len(series))))
-	return &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: height}, nil
+	f := &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: height}
+	return f.legendBeside(names), nil
 }
 
-// logTicks labels powers of ten, and marks 2 and 5 times these.
+// logTicks labels powers of ten, as such, and marks 2 and 5 times these; in short ranges these are labelled, too, all as
+// plain numbers.
 func logTicks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for exponent := math.Floor(math.Log10(low)); exponent <= math.Log10(high); exponent++ {
@@ -83,11 +83,14 @@ func logTicks(low, high float64) []plot.Tick {
 				continue
 			}
 			t := plot.Tick{Value: v}
-			if s == 1 || high/low < 100 {
+			switch {
+			case high/low < 100:
 				t.Label = strconv.FormatFloat(v, 'g', 2, 64)
 				if v >= 10 || v < 1e-3 {
 					t.Label = strconv.FormatFloat(v, 'f', max(0, -int(exponent)), 64)
 				}
+			case s == 1:
+				t.Label = power(int(exponent))
 			}
 			ticks = append(ticks, t)
 		}

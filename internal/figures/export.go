@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -31,19 +32,20 @@ func ExportNames(m *export.Manifest, network bool) []string {
 	return names
 }
 
-// Export draws what an export alone has: the strategy of a node, and how its search went.
-func Export(m *export.Manifest, c strategy.Strategy, node int) ([]Named, error) {
+// Export draws what an export alone has: the strategy of a node, whose label counts where nodes have their own, and how the
+// search went.
+func Export(m *export.Manifest, c strategy.Strategy, node string) ([]Named, error) {
 	whose := ""
 	if m.PerNode != nil {
-		whose = fmt.Sprintf(" of node %d", node)
+		whose = " of node " + node
 	}
-	matrices, err := Strategy(c, whose)
+	matrices, err := Strategy(c, Setting(m), whose)
 	if err != nil {
 		return nil, err
 	}
 	all := []Named{{Name: "matrices", Figure: matrices}}
 	if len(m.History) > 1 {
-		convergence, err := Convergence(m.History)
+		convergence, err := Convergence(m.History, Setting(m))
 		if err != nil {
 			return nil, err
 		}
@@ -52,19 +54,42 @@ func Export(m *export.Manifest, c strategy.Strategy, node int) ([]Named, error) 
 	return all, nil
 }
 
-// Strategy draws C and C⁻¹ side by side. Whose it is, such as " of node 3", follows the name of C.
-func Strategy(c strategy.Strategy, whose string) (*Figure, error) {
+// Setting says in one line what an export is for: its graph, T, k, b and, if it has one, its level of privacy.
+func Setting(m *export.Manifest) string {
+	source := "no network"
+	if m.Graph != nil {
+		source = filepath.Base(m.Graph.Source)
+	}
+	text := schemaText(source, m.Steps, m.Participation.K, m.Participation.B)
+	switch p := m.Privacy; {
+	case p == nil:
+		return text
+	case p.Epsilon != nil && p.Delta != nil:
+		return fmt.Sprintf("%s, (ε, δ) = (%.4g, %g)", text, *p.Epsilon, *p.Delta)
+	case p.Mu > 0:
+		return fmt.Sprintf("%s, μ = %.4g", text, p.Mu)
+	}
+	return text
+}
+
+// schemaText names a graph, a number of steps and who takes part.
+func schemaText(source string, steps, k, b int) string {
+	return fmt.Sprintf("%s, T = %d, k = %d, b = %d", source, steps, k, b)
+}
+
+// Strategy draws C and C⁻¹ side by side, under a heading. Whose it is, such as " of node Medici", follows the name of C.
+func Strategy(c strategy.Strategy, heading, whose string) (*Figure, error) {
 	var lower, noising mat.TriDense
 	c.StrategyTo(&lower)
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
-	return Heatmaps(Matrix{Name: "strategy C" + whose, Values: &lower},
+	return Heatmaps(heading, Matrix{Name: "strategy C" + whose, Values: &lower},
 		Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
 }
 
 // Convergence shows how far loss and bound were from their ends, iteration by iteration, in the history of a manifest.
-func Convergence(history []export.Point) (*Figure, error) {
+func Convergence(history []export.Point, setting string) (*Figure, error) {
 	loss, bound := Curve{Name: "loss above the final bound"}, Curve{Name: "bound below the final loss"}
 	end := history[len(history)-1]
 	before := 0.0
@@ -77,33 +102,37 @@ func Convergence(history []export.Point) (*Figure, error) {
 			bound.X, bound.Y = append(bound.X, float64(i)), append(bound.Y, below)
 		}
 	}
-	return Lines(Axes{Title: "Convergence of the dense optimum", X: "iteration", Y: "relative distance", LogY: true},
+	return Lines(Axes{Title: "Convergence of the dense optimum: " + setting, X: "iteration", Y: "relative distance", LogY: true},
 		[]Curve{loss, bound})
 }
 
-// Spectrum shows the moduli of the eigenvalues of a gossip matrix, largest first.
-func Spectrum(moduli []float64) (*Figure, error) {
+// Spectrum shows the moduli of the eigenvalues of the gossip matrix of an export, largest first.
+func Spectrum(m *export.Manifest, moduli []float64) (*Figure, error) {
 	curve := Curve{Name: "eigenvalues"}
 	for i, v := range moduli {
 		curve.X, curve.Y = append(curve.X, float64(i+1)), append(curve.Y, v)
 	}
-	return Lines(Axes{Title: "Spectrum of the gossip matrix", X: "index", Y: "modulus of the eigenvalue", Dots: true},
+	title := "Spectrum of the gossip matrix"
+	if g := m.Graph; g != nil {
+		title += fmt.Sprintf(": %s, %s", filepath.Base(g.Source), g.GossipLine())
+	}
+	return Lines(Axes{Title: title, X: "index", Y: "modulus of the eigenvalue", Dots: true},
 		[]Curve{curve})
 }
 
-// StepErrors shows the errors of methods after every step as root mean square over the nodes. With several, what was
-// exported are several strategies.
-func StepErrors(nodes int, several bool, methods []plan.MethodErrors) (*Figure, error) {
+// StepErrors shows the errors of methods after every step of an export as root mean square over so many nodes. Where nodes
+// have strategies of their own, its errors are of all of them together.
+func StepErrors(m *export.Manifest, nodes int, methods []plan.MethodErrors) (*Figure, error) {
 	var curves []Curve
-	for _, m := range methods {
-		c := Curve{Name: methodLabel(m.Method, several), Method: m.Method}
-		for t, squared := range m.Squared {
+	for _, of := range methods {
+		c := Curve{Name: methodLabel(of.Method, m.PerNode != nil), Method: of.Method}
+		for t, squared := range of.Squared {
 			c.X, c.Y = append(c.X, float64(t)), append(c.Y, math.Sqrt(squared/float64(nodes)))
 		}
 		curves = append(curves, c)
 	}
-	return Lines(Axes{Title: "Error of the models after every step, sens = 1 and unit noise", X: "step",
-		Y: "root mean square over the nodes", LogY: true}, curves)
+	return Lines(Axes{Title: "Error of the models: " + Setting(m), X: "step",
+		Y: "root mean square over the nodes, for sens = 1 and unit noise", LogY: true}, curves)
 }
 
 func methodLabel(name string, several bool) string {

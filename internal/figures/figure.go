@@ -1,4 +1,4 @@
-// Package figures draws the program's pictures with gonum/plot: as PNG or SVG, by the ending of the file.
+// Package figures draws the program's pictures with gonum/plot: as PNG, SVG or PDF, by the ending of the file.
 package figures
 
 import (
@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -19,8 +19,10 @@ import (
 
 // Figure is a picture of plots side by side.
 type Figure struct {
+	heading       string // above all plots
 	plots         []*plot.Plot
-	widths        []float64 // relative
+	sides         map[*plot.Plot]string // to the left of a plot, for a logarithmic axis: see besideSide
+	widths        []float64             // relative
 	width, height vg.Length
 }
 
@@ -30,24 +32,8 @@ type Named struct {
 	Figure *Figure
 }
 
-// Beside returns a figure with the plots of f and then those of the other, as wide as both together.
-func (f *Figure) Beside(other *Figure) *Figure {
-	joined := &Figure{plots: append(slices.Clone(f.plots), other.plots...), width: f.width + other.width,
-		height: max(f.height, other.height)}
-	for _, part := range []*Figure{f, other} {
-		var total float64
-		for _, v := range part.widths {
-			total += v
-		}
-		for _, v := range part.widths {
-			joined.widths = append(joined.widths, v/total*float64(part.width))
-		}
-	}
-	return joined
-}
-
 // Formats are the file endings that WriteAs knows.
-func Formats() []string { return []string{".png", ".svg"} }
+func Formats() []string { return []string{".png", ".svg", ".pdf"} }
 
 // WriteAs writes the figure in the format that the name ends in.
 func (f *Figure) WriteAs(w io.Writer, name string) error {
@@ -61,20 +47,22 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 			vgimg.UseBackgroundColor(color.White))}
 	case ".svg":
 		canvas = vgsvg.New(f.width, f.height)
+	case ".pdf":
+		canvas = newPDF(f.width, f.height)
 	default:
-		return fmt.Errorf("figure format %q: must be .png or .svg", ext)
+		return fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
 	}
 	var total float64
 	for _, v := range f.widths {
 		total += v
 	}
-	all := draw.New(canvas)
+	all := f.underHeading(draw.New(canvas))
 	left := all.Min.X
 	for i, p := range f.plots {
 		right := left + vg.Length(f.widths[i]/total)*(all.Max.X-all.Min.X)
 		part := draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: all.Min.Y},
 			Max: vg.Point{X: right, Y: all.Max.Y}}}
-		p.Draw(draw.Crop(part, margin, -margin, margin, -margin))
+		p.Draw(f.besideSide(p, draw.Crop(part, margin, -margin, margin, -margin)))
 		left = right
 	}
 	if filepath.Ext(name) != ".svg" {
@@ -87,6 +75,31 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 	}
 	_, err := w.Write([]byte(fixSVG.Replace(strings.Replace(svg.String(), "<g ", svgGround+"<g ", 1))))
 	return err
+}
+
+// underHeading writes the heading, if there is one, and returns what is left below it.
+func (f *Figure) underHeading(all draw.Canvas) draw.Canvas {
+	if f.heading == "" {
+		return all
+	}
+	style := f.plots[0].Title.TextStyle
+	style.YAlign = draw.YTop
+	at := vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: all.Max.Y - margin}
+	all.FillText(style, at, f.heading)
+	return draw.Crop(all, 0, 0, 0, -margin-style.Height(f.heading))
+}
+
+// besideSide writes what stands to the left of a plot, and returns what is left beside it. It is the label of the axis, for
+// which gonum/plot makes room in the wrong place if the axis is logarithmic: above the plot.
+func (f *Figure) besideSide(p *plot.Plot, part draw.Canvas) draw.Canvas {
+	label, ok := f.sides[p]
+	if !ok {
+		return part
+	}
+	style := p.Y.Label.TextStyle
+	style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+	part.FillText(style, vg.Point{X: part.Min.X, Y: (part.Min.Y + part.Max.Y) / 2}, label)
+	return draw.Crop(part, style.Height(label)+margin/2, 0, 0, 0)
 }
 
 // svgGround makes the margins white, too, for readers with dark pages.

@@ -32,8 +32,8 @@ func TestFiguresAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*Figure{"falling": falling, "band": band.Beside(falling), "cloud": cloud,
-		"dots": dots, "heatmaps": Heatmaps(Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
+	for name, f := range map[string]*Figure{"falling": falling, "band": band, "two panels": falling.with(falling), "cloud": cloud,
+		"dots": dots, "heatmaps": Heatmaps("heading", Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
 		var picture, svg bytes.Buffer
 		if err := f.WriteAs(&picture, "x.png"); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -57,7 +57,15 @@ func TestFiguresAreWritten(t *testing.T) {
 		if strings.Contains(svg.String(), "image/jpg") || !strings.Contains(svg.String(), "Times New Roman") {
 			t.Errorf("%s: an SVG that strict readers do not show, or with fonts of other widths", name)
 		}
-		if err := f.WriteAs(&svg, "x.pdf"); err == nil {
+		var pdf, again bytes.Buffer
+		if err := f.WriteAs(&pdf, "x.pdf"); err != nil || !strings.HasPrefix(pdf.String(), "%PDF") ||
+			strings.Contains(pdf.String(), "/Font\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := f.WriteAs(&again, "x.pdf"); err != nil || !bytes.Equal(pdf.Bytes(), again.Bytes()) {
+			t.Errorf("%s: another file the second time, %v", name, err)
+		}
+		if err := f.WriteAs(&svg, "x.eps"); err == nil {
 			t.Errorf("%s: an unknown format was written", name)
 		}
 	}

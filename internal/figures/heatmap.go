@@ -20,9 +20,9 @@ type Matrix struct {
 
 // Heatmaps draws matrices side by side in signed colours, row 0 on top, with a bar that explains them. The colours are
 // of the signed square root, so that small entries show; the darkest stand for the largest magnitude of each matrix,
-// which its title gives.
-func Heatmaps(matrices ...Matrix) *Figure {
-	f := &Figure{height: 4.6 * vg.Inch, width: vg.Length(4.3*float64(len(matrices))+1.2) * vg.Inch}
+// which its title gives. The heading is above all.
+func Heatmaps(heading string, matrices ...Matrix) *Figure {
+	f := &Figure{heading: heading, height: 4.6 * vg.Inch, width: vg.Length(4.3*float64(len(matrices))+1.2) * vg.Inch}
 	for _, m := range matrices {
 		largest := math.Max(mat.Max(m.Values), -mat.Min(m.Values))
 		p := plot.New()

@@ -3,6 +3,7 @@ package figures
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 
@@ -15,6 +16,7 @@ import (
 type Curve struct {
 	Name      string
 	Method    string // if not empty, it has the same colour in every picture
+	Like      string // otherwise: the name of a curve before it, whose colour it has
 	X, Y      []float64
 	Low, High []float64
 	Dashed    bool
@@ -74,10 +76,22 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	}
 	axes.scale(p, low, high)
 	f := &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}
+	if axes.LogY {
+		f.sides, p.Y.Label.Text = map[*plot.Plot]string{p: axes.Y}, ""
+	}
 	if len(curves) > 1 {
 		return f.legendBeside(names), nil
 	}
 	return f, nil
+}
+
+// with puts the plot of another figure, which has the same curves, between the plot of f and the legend.
+func (f *Figure) with(other *Figure) *Figure {
+	of := vg.Length(f.widths[0] / (f.widths[0] + f.widths[1]) * float64(f.width)) // of the plot
+	sides := maps.Clone(f.sides)
+	maps.Copy(sides, other.sides)
+	return &Figure{heading: f.heading, plots: []*plot.Plot{f.plots[0], other.plots[0], f.plots[1]}, sides: sides,
+		widths: []float64{f.widths[0], f.widths[0], f.widths[1]}, width: f.width + of, height: f.height}
 }
 
 // legendBeside moves the legend of a figure of one plot out of it, to the right, where it hides no data.
@@ -93,7 +107,7 @@ func (f *Figure) legendBeside(names []string) *Figure {
 		width = max(width, legend.Legend.TextStyle.Width(name))
 	}
 	width = 1.1*width + legend.Legend.ThumbnailWidth + vg.Points(40) // a tenth for readers without this font
-	return &Figure{plots: []*plot.Plot{p, legend}, widths: []float64{float64(f.width), float64(width)},
+	return &Figure{plots: []*plot.Plot{p, legend}, sides: f.sides, widths: []float64{float64(f.width), float64(width)},
 		width: f.width + width, height: f.height}
 }
 

@@ -23,8 +23,8 @@ func methodColour(name string) (index int, known bool) {
 	return 0, false
 }
 
-// colours returns the places of the curves' colours in the palette: those of their methods, and for the others in order
-// what is left.
+// colours returns the places of the curves' colours in the palette: those of their methods, those of the curves that they
+// are to look like, and for the others in order what is left.
 func colours(curves []Curve) []int {
 	taken := map[int]bool{}
 	at := make([]int, len(curves))
@@ -34,14 +34,19 @@ func colours(curves []Curve) []int {
 		}
 	}
 	next := 0
+	of := map[string]int{}
 	for i, c := range curves {
 		if _, known := methodColour(c.Method); known {
+			continue
+		}
+		if like, there := of[c.Like]; there && c.Like != "" {
+			at[i] = like
 			continue
 		}
 		for len(taken) < len(palette) && taken[next%len(palette)] {
 			next++
 		}
-		at[i] = next
+		at[i], of[c.Name] = next, next
 		next++
 	}
 	return at

@@ -18,6 +18,8 @@ func TestColoursOfMethods(t *testing.T) {
 		"not drawn":    {[]Curve{{Method: "mafalda"}, {Method: "out", X: []float64{1}}}, []int{0, 1}},
 		"more than 7":  {append(make([]Curve, 8), Curve{Method: "d-mf"}), []int{0, 2, 3, 4, 5, 6, 7, 9, 1}},
 		"none at all":  {nil, []int{}},
+		"alike":        {[]Curve{{Name: "a"}, {Name: "b", Like: "a"}, {Name: "c"}}, []int{0, 0, 1}},
+		"like nobody":  {[]Curve{{Name: "a"}, {Name: "b", Like: "c"}}, []int{0, 1}},
 		"the same two": {[]Curve{{Method: "d-mf"}, {Method: "d-mf"}}, []int{1, 1}},
 	} {
 		if got := colours(tc.curves); !slices.Equal(got, tc.want) {

@@ -36,7 +36,7 @@ func PartPSP(all []simulate.PartPSPCurves) ([]Named, error) {
 func PartPSPSensitivity(c simulate.PartPSPCurves) (*Figure, error) {
 	var curves []Curve
 	for i, method := range c.Methods {
-		real, estimated := Curve{Name: "real, " + method}, Curve{Name: "estimated, " + method, Dashed: true}
+		real, estimated := Curve{Name: "real, " + method}, Curve{Name: "estimated, " + method, Like: "real, " + method, Dashed: true}
 		for _, round := range c.Rounds[i] {
 			if round.Real > 0 && round.Estimated > 0 {
 				real.X, real.Y = append(real.X, float64(round.Round)), append(real.Y, round.Real)

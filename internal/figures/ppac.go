@@ -3,12 +3,13 @@ package figures
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"mafalda/protocols/ppac"
 )
 
 // shownNodes is how many nodes' values are drawn.
-const shownNodes = 7
+const shownNodes = 6 // as many as there are colours beside black, which is the average's
 
 // PPAC are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for a run and what other noise makes of it.
 func PPAC(a *ppac.Averaging, s *ppac.Sweep) ([]Named, error) {
@@ -44,7 +45,7 @@ func PPACValues(a *ppac.Averaging) (*Figure, error) {
 			len(labels))
 	}
 	var curves []Curve
-	mean := Curve{Name: "average", Dashed: true}
+	mean := Curve{Name: "average", Method: "none", Dashed: true}
 	for i := range min(len(labels), shownNodes) {
 		c := Curve{Name: labels[i]}
 		for t := range rounds {
@@ -63,7 +64,7 @@ func PPACValues(a *ppac.Averaging) (*Figure, error) {
 func PPACErrors(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 	var curves []Curve
 	for i, errors := range s.Errors {
-		curves = append(curves, positive(Curve{Name: fmt.Sprintf("noise %g", s.Noises[i])}, errors))
+		curves = append(curves, positive(Curve{Name: "noise " + strconv.FormatFloat(s.Noises[i], 'f', -1, 64)}, errors))
 	}
 	title := fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.Result.Graph, ppac.Realizations)
 	return Lines(Axes{Title: title, X: "round t", Y: "‖v(t) - average‖₂", LogY: true}, curves)
@@ -97,7 +98,7 @@ func PPACLeakages(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 	}
 	r := &a.Result
 	worst, floor := Curve{Name: "worst finite pair", X: s.Noises, Y: s.Worst}, Curve{Name: "the average alone",
-		X: s.Noises, Y: slices.Repeat([]float64{r.Floor}, len(s.Noises)), Dashed: true}
+		Method: "none", X: s.Noises, Y: slices.Repeat([]float64{r.Floor}, len(s.Noises)), Dashed: true}
 	curves := []Curve{worst, {Name: "mean of finite pairs", X: s.Noises, Y: s.Mean}, floor}
 	if len(r.Pairs) == 1 {
 		worst.Name = fmt.Sprintf("what %s learns of %s", r.Pairs[0].Observer, r.Pairs[0].Victim)
@@ -113,7 +114,7 @@ func PPACCycles(cycles []ppac.CycleLeakage) (*Figure, error) {
 	var curves []Curve
 	for _, c := range cycles {
 		curves = append(curves, Curve{Name: fmt.Sprintf("cycle of %d", c.Nodes), X: c.Noises, Y: c.Leakages},
-			Curve{Name: fmt.Sprintf("the average of %d", c.Nodes), X: c.Noises,
+			Curve{Name: fmt.Sprintf("the average of %d", c.Nodes), Like: fmt.Sprintf("cycle of %d", c.Nodes), X: c.Noises,
 				Y: slices.Repeat([]float64{c.Floor}, len(c.Noises)), Dashed: true})
 	}
 	title := fmt.Sprintf("PPAC on cycles: leakage of a neighbour, values of standard deviation %d", ppac.CycleValueStd)

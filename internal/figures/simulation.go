@@ -75,9 +75,27 @@ func Losses(s *simulate.Study, g *simulate.Grid, level float64) (*Figure, error)
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("%s on %s, %s = %g: mean of %s ± standard error", s.Config().Task.Name,
-		s.Network().Origin.Source, levelName(s), level, g.Count())
+	letter := "μ"
+	if levelName(s) == "epsilon" {
+		letter = "ε"
+	}
+	title := fmt.Sprintf("%s, %s = %.4g: mean of %s%s", studyText(s), letter, level, g.Count(), spread(curves))
 	return linesWithLowest(Axes{Title: title, X: "step", Y: "test loss"}, curves)
+}
+
+// studyText says what is trained where, in how many steps, and who takes part.
+func studyText(s *simulate.Study) string {
+	of, schema := s.Config(), s.Config().Schema
+	return of.Task.Name + " on " + schemaText(filepath.Base(s.Network().Origin.Source), schema.Steps(),
+		schema.Participations(), schema.Separation())
+}
+
+// spread says what the bands of curves are, if there are any.
+func spread(curves []Curve) string {
+	if slices.ContainsFunc(curves, func(c Curve) bool { return c.Low != nil }) {
+		return " ± standard error"
+	}
+	return ""
 }
 
 // linesWithLowest draws curves on a logarithmic axis, and beside them once more what is near the lowest, if not all of
@@ -89,10 +107,16 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 		lowest, highest = math.Min(lowest, slices.Min(c.Y)), math.Max(highest, slices.Max(c.Y))
 	}
 	axes.LogY = lowest > 0
-	all, err := Lines(axes, curves)
-	if err != nil || !axes.LogY || highest <= near*near*lowest {
-		return all, err
+	heading := axes.Title
+	if !axes.LogY || highest <= near*near*lowest || len(curves) < 2 {
+		return Lines(axes, curves)
 	}
+	axes.Title = "all"
+	all, err := Lines(axes, curves)
+	if err != nil {
+		return nil, err
+	}
+	all.heading = heading
 	low := make([]Curve, len(curves)) // in their colours
 	for i, c := range curves {
 		low[i] = Curve{Name: c.Name, Method: c.Method}
@@ -105,10 +129,11 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return all.Beside(part), nil
+	return all.with(part), nil
 }
 
-// lossCurve averages the losses of the runs that did not diverge, step by step.
+// lossCurve averages the losses of the runs that did not diverge, at the same distance of steps throughout: the last steps
+// have more losses, and a line through all of them would look as if the noise grew. Of a single run there is no band.
 func lossCurve(name string, runs []*simulate.Result) Curve {
 	c := Curve{Name: name, Method: name, Dashed: name == simulate.None}
 	runs = slices.DeleteFunc(runs, func(r *simulate.Result) bool { return r.Diverged > 0 })
@@ -116,7 +141,11 @@ func lossCurve(name string, runs []*simulate.Result) Curve {
 		return c
 	}
 	n := float64(len(runs))
+	last := len(runs[0].Steps) - 1
 	for i, step := range runs[0].Steps {
+		if step%runs[0].Steps[0] != 0 && i != last {
+			continue
+		}
 		var sum, squares float64
 		least := math.Inf(1)
 		for _, r := range runs {
@@ -127,12 +156,11 @@ func lossCurve(name string, runs []*simulate.Result) Curve {
 		for _, r := range runs {
 			squares += (r.Losses[i] - mean) * (r.Losses[i] - mean)
 		}
-		half := 0.0
-		if n > 1 {
-			half = math.Sqrt(squares / (n - 1) / n)
-		}
 		c.X, c.Y = append(c.X, float64(step)), append(c.Y, mean)
-		c.Low, c.High = append(c.Low, math.Max(mean-half, least)), append(c.High, mean+half)
+		if n > 1 {
+			half := math.Sqrt(squares / (n - 1) / n)
+			c.Low, c.High = append(c.Low, math.Max(mean-half, least)), append(c.High, mean+half)
+		}
 	}
 	return c
 }
@@ -163,22 +191,76 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("%s on %s: loss in the last %d steps, mean of %s ± standard error", s.Config().Task.Name,
-		s.Network().Origin.Source, simulate.Window, g.Count())
-	return linesWithLowest(Axes{Title: title, X: fmt.Sprintf("epsilon of local DP, for delta = %g", delta),
-		Y: "test loss", LogX: true, Marks: true}, curves)
+	title := fmt.Sprintf("%s: loss in the last %d steps, mean of %s%s", studyText(s), simulate.Window, g.Count(),
+		spread(curves))
+	axes := Axes{Title: title, X: fmt.Sprintf("ε of local DP, for δ = %g", delta), Y: "test loss", LogX: true, Marks: true}
+	above := excessCurves(curves, rows)
+	if above == nil {
+		return linesWithLowest(axes, curves)
+	}
+	heading := axes.Title
+	axes.Title, axes.LogY = "all of it", slices.Min(lowests(curves)) > 0
+	all, err := Lines(axes, curves)
+	if err != nil {
+		return nil, err
+	}
+	all.heading = heading
+	axes.Title, axes.Y, axes.LogY = "what the noise costs", "above the loss without noise, run by run", true
+	part, err := Lines(axes, above)
+	if err != nil {
+		return nil, err
+	}
+	return all.with(part), nil
+}
+
+func lowests(curves []Curve) []float64 {
+	var all []float64
+	for _, c := range curves {
+		all = append(all, slices.Min(c.Y))
+	}
+	return all
+}
+
+// excessCurves are, in the colours of the curves, how far losses are above those without noise; nil if these were not run,
+// or hardly any is above. Where curves of losses coincide, these do not.
+func excessCurves(curves []Curve, rows []simulate.Row) []Curve {
+	above := make([]Curve, len(curves))
+	drawn := 0
+	for i, c := range curves {
+		above[i] = Curve{Name: c.Name, Method: c.Method}
+		for _, r := range rows {
+			if r.Method != c.Name || r.Epsilon == nil || *r.Epsilon == 0 || r.Excess == nil || !(r.Excess.Difference > 0) {
+				continue
+			}
+			at, half := &above[i], 0.0
+			if r.Excess.StdErr != nil {
+				half = *r.Excess.StdErr
+			}
+			d := r.Excess.Difference
+			at.X, at.Y = append(at.X, *r.Epsilon), append(at.Y, d)
+			at.Low, at.High = append(at.Low, math.Max(d-half, d/1e6)), append(at.High, d+half) // far below the frame
+		}
+		if len(above[i].X) > 1 {
+			drawn++
+		}
+	}
+	if drawn == 0 {
+		return nil
+	}
+	return above
 }
 
 // utilityCurve is the losses of a method by ε, at all of them if it has no noise.
 func utilityCurve(name string, rows []simulate.Row, epsilons []float64) Curve {
 	c := Curve{Name: name, Method: name, Dashed: name == simulate.None}
+	several := false
 	for _, r := range rows {
 		if r.Method != name || r.Mean == nil || r.Epsilon != nil && *r.Epsilon == 0 {
 			continue
 		}
 		half := 0.0
 		if r.Std != nil {
-			half = *r.Std / math.Sqrt(float64(r.Seeds-r.Diverged))
+			half, several = *r.Std/math.Sqrt(float64(r.Seeds-r.Diverged)), true
 		}
 		at := epsilons // of none
 		if r.Epsilon != nil {
@@ -188,6 +270,9 @@ func utilityCurve(name string, rows []simulate.Row, epsilons []float64) Curve {
 			c.X, c.Y = append(c.X, x), append(c.Y, *r.Mean)
 			c.Low, c.High = append(c.Low, math.Max(*r.Mean-half, *r.Least)), append(c.High, *r.Mean+half)
 		}
+	}
+	if !several {
+		c.Low, c.High = nil, nil
 	}
 	return c
 }

@@ -3,15 +3,18 @@ package figures
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 
+	"mafalda/participation"
 	"mafalda/threat"
 )
 
 // ExposureOptions say what an exposure is of.
 type ExposureOptions struct {
 	Algorithm    string
-	Steps        int     // T
+	Graph        string // where it comes from
+	Schema       participation.Schema
 	Local        float64 // squared sensitivity of local DP
 	Sigma, Alpha float64 // as of threat.AssessOptions
 }
@@ -40,8 +43,9 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		put(4, r.Distance, o.Local)
 	}
 	return linesOf(Axes{
-		Title: fmt.Sprintf("%s, T = %d: privacy lost by distance", o.Algorithm, o.Steps), X: "distance from the attacker",
-		Y: fmt.Sprintf("Renyi divergence of order %g", o.Alpha), LogY: true, Marks: true,
+		Title: fmt.Sprintf("Privacy lost by distance: %s on %s", o.Algorithm, schemaText(filepath.Base(o.Graph),
+			o.Schema.Steps(), o.Schema.Participations(), o.Schema.Separation())), X: "distance from the attacker",
+		Y: fmt.Sprintf("Rényi divergence of order %g", o.Alpha), LogY: true, Marks: true,
 	}, curves)
 }
 

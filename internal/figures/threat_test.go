@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"mafalda/participation"
 	"mafalda/threat"
 )
 
@@ -14,7 +15,11 @@ func TestThreat(t *testing.T) {
 	pair := func(distance *int) threat.Pair {
 		return threat.Pair{Distance: distance, SensSquared: &half, Mu: &half, Cyffers: &half}
 	}
-	o := ExposureOptions{Algorithm: "dp-d-sgd", Steps: 3, Local: 3, Sigma: 1, Alpha: 2}
+	schema, err := participation.NewCyclic(3, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := ExposureOptions{Algorithm: "dp-d-sgd", Graph: "dir/g.edges", Schema: schema, Local: 3, Sigma: 1, Alpha: 2}
 	for name, tc := range map[string]struct {
 		pairs []threat.Pair
 		drawn bool
@@ -34,7 +39,8 @@ func TestThreat(t *testing.T) {
 		}
 		var out bytes.Buffer
 		err = f.WriteAs(&out, "f.svg")
-		if err != nil || !bytes.Contains(out.Bytes(), []byte("Renyi divergence of order 2")) {
+		if err != nil || !bytes.Contains(out.Bytes(), []byte("Rényi divergence of order 2")) ||
+			!bytes.Contains(out.Bytes(), []byte("on g.edges, T = 3, k = 3, b = 1")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

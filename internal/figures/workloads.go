@@ -78,11 +78,5 @@ func Workloads(rows []benchmarks.WorkloadRow, kb benchmarks.KB) (*Figure, error)
 		return nil, nil
 	}
 	title := fmt.Sprintf("Loss of strategies that know less, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
-	f, err := Dots(title, "loss above the certified optimum, in percent", lines, series)
-	if err != nil {
-		return nil, err
-	}
-	legend := &f.plots[0].Legend // the first rows are of cosine and plain training: only the left is free
-	legend.Left, legend.XOffs = true, -legend.XOffs
-	return f, nil
+	return Dots(title, "loss above the certified optimum, in percent", lines, series)
 }

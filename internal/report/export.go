@@ -34,7 +34,11 @@ func (s *Section) export(from *Source) error {
 	if s.Matrices, err = newMatrices(s.ID, c, m.PerNode != nil); err != nil {
 		return err
 	}
-	drawn, err := figures.Export(m, c, 0)
+	labels, err := e.NodeLabels()
+	if err != nil {
+		return err
+	}
+	drawn, err := figures.Export(m, c, append(labels, "")[0])
 	if err != nil {
 		return err
 	}

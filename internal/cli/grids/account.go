@@ -52,7 +52,7 @@ at once, and an interrupted command goes on where it stopped.`,
   mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
   mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
   mafalda account --graph florentine --T 100 --attacker Medici --momentum 0.9 --learning-rates cosine --local-steps 4
-  mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --strategy out --attacker Medici`,
+  mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --export out --attacker Medici`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
 	}
@@ -204,5 +204,6 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}
-	return cli.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg")
+	return cli.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg",
+		"exposure.pdf")
 }

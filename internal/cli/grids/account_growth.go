@@ -66,5 +66,5 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	if err := l.GrowthTable(w, rows); err != nil || l.flags.out == "" {
 		return err
 	}
-	return cli.Written(w, l.flags.out, "growth.json", "growth.png", "growth.svg")
+	return cli.Written(w, l.flags.out, "growth.json", "growth.png", "growth.svg", "growth.pdf")
 }

@@ -45,8 +45,8 @@ With -o, write runs, table and figures; runs that are there already are not run 
 on where it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and
 every byte that is read, has to be the same.
 
-linear and logistic are synthetic; housing needs cal_housing.data (20,640 lines of 9 numbers, see
-https://www.openml.org/d/823), mnist a folder with four IDX files.`,
+linear and logistic are synthetic; housing needs cal_housing.data (20,640 lines of 9 numbers, in
+https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder with four IDX files.`,
 		Example: `  mafalda simulate
   mafalda simulate --task housing --data cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
   mafalda simulate --T 380 -k 20 --methods none,blt,dp-d-sgd --mu 0.5      # blt: a folder from mafalda optimize -o blt

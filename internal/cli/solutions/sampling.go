@@ -63,7 +63,7 @@ func (r *Summary) bands() error {
 	}
 	rows = append(rows, []string{"dense, in turn", "", "", "", cli.NumberUp(r.Solution.Cyclic.SquaredError),
 		cli.NumberUp(m.CyclicErrorAtPrivacy), "1.0000", fmt.Sprint(m.Steps)})
-	return cli.Table(r, header, rows)
+	return cli.Table(r.Writer, header, rows)
 }
 
 // best is the least error of the candidates.

@@ -71,7 +71,7 @@ func (r *Summary) spaceAndTime() error {
 			rows = append(rows, row(b.about, of))
 		}
 	}
-	if err := cli.Table(r, header, rows); err != nil {
+	if err := cli.Table(r.Writer, header, rows); err != nil {
 		return err
 	}
 	r.line("")

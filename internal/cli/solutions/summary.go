@@ -127,7 +127,7 @@ func (r *Summary) table() error {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}
 	}
-	return cli.Table(r, header, rows)
+	return cli.Table(r.Writer, header, rows)
 }
 
 // name says what the first row of the table is.
