@@ -90,13 +90,13 @@ func (m moving) StepTo(dst, z []float64, kept [][]float64, _ int) {
 // direct form II, a buffer for each pole.
 type rational struct {
 	scale    float64
-	sections []Section
+	sections []rows.Section
 }
 
 func (r *rational) Memory() int {
 	poles := 0
 	for _, s := range r.sections {
-		poles += s.poles()
+		poles += s.Poles
 	}
 	return poles
 }
@@ -109,16 +109,7 @@ func (r *rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
 			kept[i] = make([]float64, len(z))
 		}
 	}
-	rows.ScaleTo(dst, 1/r.scale, z)
-	for _, s := range r.sections {
-		var second []float64
-		if s.poles() == 2 {
-			second = kept[1]
-		}
-		section := rows.Section(s)
-		section.Step(dst, kept[0], second)
-		kept = kept[s.poles():]
-	}
+	rows.Cascade(dst, 1/r.scale, z, r.sections, kept)
 }
 
 // recombining is any C, by the rows of C⁻¹: it keeps all rows of Z, oldest first.

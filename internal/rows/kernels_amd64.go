@@ -27,10 +27,7 @@ func scale512(dst, src *float64, c float64, n int)
 func addScaled512(dst, src *float64, c float64, n int)
 
 //go:noescape
-func pole512(row, first *float64, c *Section, n int)
-
-//go:noescape
-func poles512(row, first, second *float64, c *Section, n int)
+func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
 
 //go:noescape
 func level512(dst, src *float64, std float64, n int) (finite bool)
@@ -48,10 +45,7 @@ func scale256(dst, src *float64, c float64, n int)
 func addScaled256(dst, src *float64, c float64, n int)
 
 //go:noescape
-func pole256(row, first *float64, c *Section, n int)
-
-//go:noescape
-func poles256(row, first, second *float64, c *Section, n int)
+func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
 
 //go:noescape
 func level256(dst, src *float64, std float64, n int) (finite bool)
@@ -62,10 +56,10 @@ func levelPast256(dst, src *float64, std float64, n int) (finite bool)
 //go:noescape
 func grid256(row *float64, c *gridded, n int) (fits bool)
 
-var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, pole512, poles512, level512, levelPast512,
+var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, cascade512, level512, levelPast512,
 	grid512}
 
-var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, pole256, poles256, level256,
+var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, cascade256, level256,
 	levelPast256, grid256}
 
 func fastest() *kernels {

@@ -43,37 +43,61 @@ func (k *kernels) addScaledTo(dst []float64, c float64, src []float64) {
 	}
 }
 
-// A Section is (1 - A x + B x²)/(1 - P x + Q x²), a filter of one pole or two, in transposed direct form II.
-type Section struct{ P, Q, A, B float64 }
+// A Section is (1 - A x + B x²)/(1 - P x + Q x²), a filter of one pole or two, in transposed direct form II. With one
+// pole, Q and B are not used.
+type Section struct {
+	P, Q, A, B float64
+	Poles      int
+}
 
-// Step puts the filter's next outputs in the place of its inputs u, and the next numbers of its two buffers in theirs:
+// Cascade writes what comes out of the last of some sections to dst, of scale·z in the first and of each section's
+// output in the next, and the next numbers of the buffers that are kept, one for each pole, in their place:
 //
 //	y = u + first;  first ← ((P y) - (A u)) + second;  second ← (B u) - (Q y)
 //
-// With a second buffer that is nil it has one pole: Q and B are not used.
-func (c *Section) Step(u, first, second []float64) { best.step(c, u, first, second) }
+// It goes through all rows together, so that those that are not in a cache come and go once.
+func Cascade(dst []float64, scale float64, z []float64, sections []Section, kept [][]float64) {
+	best.cascadeTo(dst, scale, z, sections, kept)
+}
 
-func (k *kernels) step(c *Section, row, first, second []float64) {
-	n := k.whole(len(row))
-	first = first[:len(row)]
-	if second == nil {
-		if n > 0 {
-			k.pole(&row[0], &first[0], c, n)
-		}
-		for i := n; i < len(row); i++ {
-			u := row[i]
+func (k *kernels) cascadeTo(dst []float64, scale float64, z []float64, sections []Section, kept [][]float64) {
+	n := k.whole(len(z))
+	dst = dst[:len(z)]
+	poles := 0
+	for _, s := range sections {
+		poles += s.Poles
+	}
+	for _, row := range kept[:poles] {
+		_ = row[:len(z)]
+	}
+	if len(sections) == 0 {
+		k.scaleTo(dst, scale, z)
+		return
+	}
+	if n > 0 {
+		k.cascade(&dst[0], &z[0], scale, &sections[0], len(sections), &kept[0], n)
+	}
+	for i := n; i < len(z); i++ {
+		dst[i] = scale * z[i]
+	}
+	for j := range sections {
+		c := &sections[j]
+		c.step(dst[n:], kept[0][n:], kept[c.Poles-1][n:])
+		kept = kept[c.Poles:]
+	}
+}
+
+// step is a section's part of Cascade, with its outputs in the place of its inputs; second is first if there is one pole.
+func (c *Section) step(row, first, second []float64) {
+	if c.Poles == 1 {
+		for i, u := range row {
 			y := u + first[i]
 			first[i] = float64(c.P*y) - float64(c.A*u)
 			row[i] = y
 		}
 		return
 	}
-	second = second[:len(row)]
-	if n > 0 {
-		k.poles(&row[0], &first[0], &second[0], c, n)
-	}
-	for i := n; i < len(row); i++ {
-		u := row[i]
+	for i, u := range row {
 		y := u + first[i]
 		first[i] = float64(float64(c.P*y)-float64(c.A*u)) + second[i]
 		second[i] = float64(c.B*u) - float64(c.Q*y)

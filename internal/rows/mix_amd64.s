@@ -43,79 +43,68 @@ addScaled512loop:
 	VZEROUPPER
 	RET
 
-// func pole512(row, first *float64, c *Section, n int)
-TEXT ·pole512(SB), NOSPLIT, $0-32
-	MOVQ         row+0(FP), DI
-	MOVQ         first+8(FP), SI
-	MOVQ         c+16(FP), AX
-	MOVQ         n+24(FP), CX
-	VBROADCASTSD Section_P(AX), Z0
-	VBROADCASTSD Section_A(AX), Z1
+// func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
+TEXT ·cascade512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	VBROADCASTSD scale+16(FP), Z15
+	MOVQ         sections+24(FP), R8
+	MOVQ         count+32(FP), R13
+	MOVQ         kept+40(FP), R10
+	MOVQ         n+48(FP), CX
+	SHLQ         $3, CX
+	XORQ         BX, BX
 
-pole512loop:
-	VMOVUPD (DI), Z4
-	VMOVUPD 64(DI), Z5
-	VADDPD  (SI), Z4, Z6
-	VADDPD  64(SI), Z5, Z7
-	VMULPD  Z6, Z0, Z8
-	VMULPD  Z7, Z0, Z9
-	VMULPD  Z4, Z1, Z4
-	VMULPD  Z5, Z1, Z5
-	VSUBPD  Z4, Z8, Z8
-	VSUBPD  Z5, Z9, Z9
-	VMOVUPD Z8, (SI)
-	VMOVUPD Z9, 64(SI)
-	VMOVUPD Z6, (DI)
-	VMOVUPD Z7, 64(DI)
-	ADDQ    $128, SI
-	ADDQ    $128, DI
-	SUBQ    $16, CX
-	JNZ     pole512loop
-	VZEROUPPER
-	RET
+cascade512loop:
+	VMULPD (SI)(BX*1), Z15, Z0
+	VMULPD 64(SI)(BX*1), Z15, Z1
+	MOVQ   R8, AX
+	MOVQ   R10, DX
+	MOVQ   R13, R9
 
-// func poles512(row, first, second *float64, c *Section, n int)
-TEXT ·poles512(SB), NOSPLIT, $0-40
-	MOVQ         row+0(FP), DI
-	MOVQ         first+8(FP), SI
-	MOVQ         second+16(FP), DX
-	MOVQ         c+24(FP), AX
-	MOVQ         n+32(FP), CX
-	VBROADCASTSD Section_P(AX), Z0
-	VBROADCASTSD Section_Q(AX), Z1
-	VBROADCASTSD Section_A(AX), Z2
-	VBROADCASTSD Section_B(AX), Z3
+cascade512section:
+	MOVQ         (DX), R11
+	VBROADCASTSD Section_P(AX), Z8
+	VBROADCASTSD Section_A(AX), Z9
+	VADDPD       (R11)(BX*1), Z0, Z2
+	VADDPD       64(R11)(BX*1), Z1, Z3
+	VMULPD       Z2, Z8, Z4
+	VMULPD       Z3, Z8, Z5
+	VMULPD       Z0, Z9, Z6
+	VMULPD       Z1, Z9, Z7
+	VSUBPD       Z6, Z4, Z4
+	VSUBPD       Z7, Z5, Z5
+	CMPQ         Section_Poles(AX), $1
+	JEQ          cascade512stored
+	ADDQ         $24, DX
+	MOVQ         (DX), R12
+	VBROADCASTSD Section_Q(AX), Z8
+	VBROADCASTSD Section_B(AX), Z9
+	VADDPD       (R12)(BX*1), Z4, Z4
+	VADDPD       64(R12)(BX*1), Z5, Z5
+	VMULPD       Z0, Z9, Z6
+	VMULPD       Z1, Z9, Z7
+	VMULPD       Z2, Z8, Z10
+	VMULPD       Z3, Z8, Z11
+	VSUBPD       Z10, Z6, Z6
+	VSUBPD       Z11, Z7, Z7
+	VMOVUPD      Z6, (R12)(BX*1)
+	VMOVUPD      Z7, 64(R12)(BX*1)
 
-poles512loop:
-	VMOVUPD (DI), Z4
-	VMOVUPD 64(DI), Z5
-	VADDPD  (SI), Z4, Z6
-	VADDPD  64(SI), Z5, Z7
-	VMULPD  Z6, Z0, Z8
-	VMULPD  Z7, Z0, Z9
-	VMULPD  Z4, Z2, Z10
-	VMULPD  Z5, Z2, Z11
-	VSUBPD  Z10, Z8, Z8
-	VSUBPD  Z11, Z9, Z9
-	VADDPD  (DX), Z8, Z8
-	VADDPD  64(DX), Z9, Z9
-	VMULPD  Z4, Z3, Z4
-	VMULPD  Z5, Z3, Z5
-	VMULPD  Z6, Z1, Z10
-	VMULPD  Z7, Z1, Z11
-	VSUBPD  Z10, Z4, Z4
-	VSUBPD  Z11, Z5, Z5
-	VMOVUPD Z8, (SI)
-	VMOVUPD Z9, 64(SI)
-	VMOVUPD Z4, (DX)
-	VMOVUPD Z5, 64(DX)
-	VMOVUPD Z6, (DI)
-	VMOVUPD Z7, 64(DI)
-	ADDQ    $128, SI
-	ADDQ    $128, DX
-	ADDQ    $128, DI
-	SUBQ    $16, CX
-	JNZ     poles512loop
+cascade512stored:
+	VMOVUPD Z4, (R11)(BX*1)
+	VMOVUPD Z5, 64(R11)(BX*1)
+	VMOVAPD Z2, Z0
+	VMOVAPD Z3, Z1
+	ADDQ    $24, DX
+	ADDQ    $Section__size, AX
+	DECQ    R9
+	JNZ     cascade512section
+	VMOVUPD Z0, (DI)(BX*1)
+	VMOVUPD Z1, 64(DI)(BX*1)
+	ADDQ    $128, BX
+	CMPQ    BX, CX
+	JNE     cascade512loop
 	VZEROUPPER
 	RET
 
@@ -260,79 +249,68 @@ addScaled256loop:
 	VZEROUPPER
 	RET
 
-// func pole256(row, first *float64, c *Section, n int)
-TEXT ·pole256(SB), NOSPLIT, $0-32
-	MOVQ         row+0(FP), DI
-	MOVQ         first+8(FP), SI
-	MOVQ         c+16(FP), AX
-	MOVQ         n+24(FP), CX
-	VBROADCASTSD Section_P(AX), Y0
-	VBROADCASTSD Section_A(AX), Y1
+// func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
+TEXT ·cascade256(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	VBROADCASTSD scale+16(FP), Y15
+	MOVQ         sections+24(FP), R8
+	MOVQ         count+32(FP), R13
+	MOVQ         kept+40(FP), R10
+	MOVQ         n+48(FP), CX
+	SHLQ         $3, CX
+	XORQ         BX, BX
 
-pole256loop:
-	VMOVUPD (DI), Y4
-	VMOVUPD 32(DI), Y5
-	VADDPD  (SI), Y4, Y6
-	VADDPD  32(SI), Y5, Y7
-	VMULPD  Y6, Y0, Y8
-	VMULPD  Y7, Y0, Y9
-	VMULPD  Y4, Y1, Y4
-	VMULPD  Y5, Y1, Y5
-	VSUBPD  Y4, Y8, Y8
-	VSUBPD  Y5, Y9, Y9
-	VMOVUPD Y8, (SI)
-	VMOVUPD Y9, 32(SI)
-	VMOVUPD Y6, (DI)
-	VMOVUPD Y7, 32(DI)
-	ADDQ    $64, SI
-	ADDQ    $64, DI
-	SUBQ    $8, CX
-	JNZ     pole256loop
-	VZEROUPPER
-	RET
+cascade256loop:
+	VMULPD (SI)(BX*1), Y15, Y0
+	VMULPD 32(SI)(BX*1), Y15, Y1
+	MOVQ   R8, AX
+	MOVQ   R10, DX
+	MOVQ   R13, R9
 
-// func poles256(row, first, second *float64, c *Section, n int)
-TEXT ·poles256(SB), NOSPLIT, $0-40
-	MOVQ         row+0(FP), DI
-	MOVQ         first+8(FP), SI
-	MOVQ         second+16(FP), DX
-	MOVQ         c+24(FP), AX
-	MOVQ         n+32(FP), CX
-	VBROADCASTSD Section_P(AX), Y0
-	VBROADCASTSD Section_Q(AX), Y1
-	VBROADCASTSD Section_A(AX), Y2
-	VBROADCASTSD Section_B(AX), Y3
+cascade256section:
+	MOVQ         (DX), R11
+	VBROADCASTSD Section_P(AX), Y8
+	VBROADCASTSD Section_A(AX), Y9
+	VADDPD       (R11)(BX*1), Y0, Y2
+	VADDPD       32(R11)(BX*1), Y1, Y3
+	VMULPD       Y2, Y8, Y4
+	VMULPD       Y3, Y8, Y5
+	VMULPD       Y0, Y9, Y6
+	VMULPD       Y1, Y9, Y7
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y7, Y5, Y5
+	CMPQ         Section_Poles(AX), $1
+	JEQ          cascade256stored
+	ADDQ         $24, DX
+	MOVQ         (DX), R12
+	VBROADCASTSD Section_Q(AX), Y8
+	VBROADCASTSD Section_B(AX), Y9
+	VADDPD       (R12)(BX*1), Y4, Y4
+	VADDPD       32(R12)(BX*1), Y5, Y5
+	VMULPD       Y0, Y9, Y6
+	VMULPD       Y1, Y9, Y7
+	VMULPD       Y2, Y8, Y10
+	VMULPD       Y3, Y8, Y11
+	VSUBPD       Y10, Y6, Y6
+	VSUBPD       Y11, Y7, Y7
+	VMOVUPD      Y6, (R12)(BX*1)
+	VMOVUPD      Y7, 32(R12)(BX*1)
 
-poles256loop:
-	VMOVUPD (DI), Y4
-	VMOVUPD 32(DI), Y5
-	VADDPD  (SI), Y4, Y6
-	VADDPD  32(SI), Y5, Y7
-	VMULPD  Y6, Y0, Y8
-	VMULPD  Y7, Y0, Y9
-	VMULPD  Y4, Y2, Y10
-	VMULPD  Y5, Y2, Y11
-	VSUBPD  Y10, Y8, Y8
-	VSUBPD  Y11, Y9, Y9
-	VADDPD  (DX), Y8, Y8
-	VADDPD  32(DX), Y9, Y9
-	VMULPD  Y4, Y3, Y4
-	VMULPD  Y5, Y3, Y5
-	VMULPD  Y6, Y1, Y10
-	VMULPD  Y7, Y1, Y11
-	VSUBPD  Y10, Y4, Y4
-	VSUBPD  Y11, Y5, Y5
-	VMOVUPD Y8, (SI)
-	VMOVUPD Y9, 32(SI)
-	VMOVUPD Y4, (DX)
-	VMOVUPD Y5, 32(DX)
-	VMOVUPD Y6, (DI)
-	VMOVUPD Y7, 32(DI)
-	ADDQ    $64, SI
-	ADDQ    $64, DX
-	ADDQ    $64, DI
-	SUBQ    $8, CX
-	JNZ     poles256loop
+cascade256stored:
+	VMOVUPD Y4, (R11)(BX*1)
+	VMOVUPD Y5, 32(R11)(BX*1)
+	VMOVAPD Y2, Y0
+	VMOVAPD Y3, Y1
+	ADDQ    $24, DX
+	ADDQ    $Section__size, AX
+	DECQ    R9
+	JNZ     cascade256section
+	VMOVUPD Y0, (DI)(BX*1)
+	VMOVUPD Y1, 32(DI)(BX*1)
+	ADDQ    $64, BX
+	CMPQ    BX, CX
+	JNE     cascade256loop
 	VZEROUPPER
 	RET
 

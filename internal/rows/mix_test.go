@@ -17,11 +17,20 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 		rows = append(rows, r)
 		return r[:n]
 	}
-	c := &Section{value(), value(), value(), value()}
 	k.scaleTo(row(), value(), row())
 	k.addScaledTo(row(), value(), row())
-	k.step(c, row(), row(), nil)
-	k.step(c, row(), row(), row())
+	section := func(poles int) Section { return Section{value(), value(), value(), value(), poles} }
+	for _, poles := range [][]int{{}, {1}, {2}, {2, 1, 2}, {1, 1, 2}} {
+		var sections []Section
+		var kept [][]float64
+		for _, p := range poles {
+			sections = append(sections, section(p))
+			for range p {
+				kept = append(kept, row())
+			}
+		}
+		k.cascadeTo(row(), value(), row(), sections, kept)
+	}
 	same := row()
 	k.scaleTo(same, value(), same)
 	for _, past := range []bool{false, true} {
@@ -106,18 +115,13 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// TestSection: a section with one pole, with two, and a level and a grid, by their definitions.
-func TestSection(t *testing.T) {
-	c := Section{P: 0.5, Q: 0.25, A: 2, B: 3}
-	u, first, second := []float64{1}, []float64{10}, []float64{100}
-	c.Step(u, first, second)
-	if u[0] != 11 || first[0] != 0.5*11-2+100 || second[0] != 3-0.25*11 {
-		t.Error(u, first, second)
-	}
-	u, first = []float64{1}, []float64{10}
-	c.Step(u, first, nil)
-	if u[0] != 11 || first[0] != 0.5*11-2 {
-		t.Error(u, first)
+// TestCascade: a section with two poles and one with one after it, and a level and a grid, by their definitions.
+func TestCascade(t *testing.T) {
+	kept := [][]float64{{10}, {100}, {1000}}
+	dst := make([]float64, 1)
+	Cascade(dst, 3, []float64{1}, []Section{{P: 0.5, Q: 0.25, A: 2, B: 3, Poles: 2}, {P: 0.75, A: 4, Poles: 1}}, kept)
+	if dst[0] != 1013 || kept[0][0] != 0.5*13-2*3+100 || kept[1][0] != 3*3-0.25*13 || kept[2][0] != 0.75*1013-4*13 {
+		t.Error(dst, kept)
 	}
 	row := []float64{1, 2.5, -3.5, 0.1}
 	if !LevelOnGrid(row, 0.5, 0.5) || !slices.Equal(row, []float64{0.5, 1, -2, 0}) { // 0.5, 1.25, -1.75, 0.05
@@ -128,10 +132,12 @@ func TestSection(t *testing.T) {
 func BenchmarkMix(b *testing.B) {
 	const n = Block
 	for _, k := range available() {
-		u, first, second := make([]float64, n), make([]float64, n), make([]float64, n)
+		u, first, z := make([]float64, n), make([]float64, n), make([]float64, n)
+		kept := [][]float64{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+		sections := []Section{{0.9, 0.3, 1.7, 0.8, 2}, {0.2, 0.1, 0.5, 0.2, 2}}
 		for name, f := range map[string]func(){
 			"AddScaled": func() { k.addScaledTo(u, 0.5, first) },
-			"Section":   func() { k.step(&Section{0.9, 0.3, 1.7, 0.8}, u, first, second) },
+			"Cascade":   func() { k.cascadeTo(u, 0.5, z, sections, kept) },
 			"Level":     func() { k.levelTo(u, 0.5, first, false) },
 			"Grid":      func() { k.gridTo(u, 0.5, 0x1p-20) },
 		} {

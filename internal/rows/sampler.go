@@ -17,17 +17,22 @@ const (
 	refill  = 124 // numbers that ChaCha8rand makes of 16 ChaCha blocks
 	reseed  = 4   // numbers that come with them, and are the seed of the next 16
 	refills = 8
-	lanes   = 32 // numbers that a kernel works on side by side: a divisor of Block
+	apart   = 248 // brings row to half a page after bits, and to a multiple of 64 bytes: see Sampler
+	lanes   = 32  // numbers that a kernel works on side by side: a divisor of Block
 )
 
 // Sampler draws the standard normal numbers of a seed: the quantiles (see normal) of the outputs of ChaCha8 (C2SP
 // chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at a
 // time. It keeps random bits of what was drawn last.
 type Sampler struct {
-	bits   [Block + reseed]uint64 // outputs of the generator, and the seed of the next ones
-	row    [Block]float64         // their numbers
-	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
-	values [Block + lanes]float64 // their numbers
+	bits   [Block + 2*reseed]uint64 // outputs of the generator, the seed of the next ones, and nothing
+	_      [apart]uint64            // so that what is read of bits has other last digits than what is written of row
+	before [lanes]float64           // where nothing is
+	row    [Block]float64           // their numbers
+	tails  [Block + lanes]uint64    // those outputs whose numbers are not central; in bits 52 to 62 where these belong
+	values [Block + lanes]float64   // their numbers
+
+	divisors [lanes]float64 // of numbers in s.row, or before it, that are still to be divided by them
 
 	//lint:ignore U1000 what AVX2 has no registers for: a seed, then four words of eight ChaCha blocks
 	work [SeedSize + 4*32]byte
