@@ -30,10 +30,17 @@ type Recombiner interface {
 	RecombineTo(dst, z []float64, t int, row func(s int) []float64)
 }
 
+// A Fetcher is a filter that, in a step, brings half as many numbers as it keeps into the cache, from behind its kept
+// rows if these lie one after the other: the kept rows of other numbers may lie there.
+type Fetcher interface {
+	Filter
+	Fetches()
+}
+
 var (
 	_ Filter     = autoregressive{}
 	_ Filter     = moving{}
-	_ Filter     = (*rational)(nil)
+	_ Fetcher    = (*rational)(nil)
 	_ Recombiner = recombining{}
 )
 
@@ -102,6 +109,7 @@ func (r *rational) Memory() int {
 }
 
 func (r *rational) Steps() int { return 0 }
+func (r *rational) Fetches()   {}
 
 func (r *rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
 	for i, row := range kept {

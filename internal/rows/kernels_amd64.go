@@ -20,6 +20,8 @@ func central256(s *Sampler, n int) int
 //go:noescape
 func tail256(s *Sampler, n int) bool
 
+func settle()
+
 //go:noescape
 func scale512(dst, src *float64, c float64, n int)
 
@@ -27,7 +29,7 @@ func scale512(dst, src *float64, c float64, n int)
 func addScaled512(dst, src *float64, c float64, n int)
 
 //go:noescape
-func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
+func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
 
 //go:noescape
 func level512(dst, src *float64, std float64, n int) (finite bool)
@@ -45,7 +47,7 @@ func scale256(dst, src *float64, c float64, n int)
 func addScaled256(dst, src *float64, c float64, n int)
 
 //go:noescape
-func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
+func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
 
 //go:noescape
 func level256(dst, src *float64, std float64, n int) (finite bool)
@@ -56,11 +58,11 @@ func levelPast256(dst, src *float64, std float64, n int) (finite bool)
 //go:noescape
 func grid256(row *float64, c *gridded, n int) (fits bool)
 
-var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, cascade512, level512, levelPast512,
-	grid512}
+var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, cascade512, level512,
+	levelPast512, settle, grid512}
 
-var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, cascade256, level256,
-	levelPast256, grid256}
+var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, cascade256, level256, levelPast256,
+	settle, grid256}
 
 func fastest() *kernels {
 	all := available()

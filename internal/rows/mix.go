@@ -55,7 +55,8 @@ type Section struct {
 //
 //	y = u + first;  first ← ((P y) - (A u)) + second;  second ← (B u) - (Q y)
 //
-// It goes through all rows together, so that those that are not in a cache come and go once.
+// It goes through all rows together, so that those that are not in a cache come and go once; and half of what lies
+// behind as many rows as are kept, one after the other, is brought into the cache meanwhile: see Sampler.Soon.
 func Cascade(dst []float64, scale float64, z []float64, sections []Section, kept [][]float64) {
 	best.cascadeTo(dst, scale, z, sections, kept)
 }
@@ -75,7 +76,8 @@ func (k *kernels) cascadeTo(dst []float64, scale float64, z []float64, sections 
 		return
 	}
 	if n > 0 {
-		k.cascade(&dst[0], &z[0], scale, &sections[0], len(sections), &kept[0], n)
+		behind := uintptr(unsafe.Pointer(&kept[0][0])) + 8*uintptr(poles*len(z)) // fetching changes nothing, wherever it is
+		k.cascade(&dst[0], &z[0], scale, &sections[0], len(sections), &kept[0], behind, n)
 	}
 	for i := n; i < len(z); i++ {
 		dst[i] = scale * z[i]
@@ -106,7 +108,8 @@ func (c *Section) step(row, first, second []float64) {
 }
 
 // LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is faster
-// if dst is not there and not needed there soon. It reports whether all of it is finite.
+// if dst is not there and not needed there soon. Before other goroutines may read it, this one calls Settle. It reports
+// whether all of it is finite.
 func LevelTo(dst []float64, std float64, row []float64, past bool) bool {
 	return best.levelTo(dst, std, row, past)
 }
@@ -126,6 +129,13 @@ func (k *kernels) levelTo(dst []float64, std float64, row []float64, past bool) 
 		finite = finite && dst[i]-dst[i] == 0
 	}
 	return finite
+}
+
+// Settle has everything that this goroutine has written past the cache be there for others.
+func Settle() {
+	if best.settle != nil {
+		best.settle()
+	}
 }
 
 // gridded is what a kernel needs to know of a grid.

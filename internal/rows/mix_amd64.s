@@ -3,6 +3,11 @@
 
 // Two vectors of numbers at a time, of 64 or of 32 bytes. Nothing is fused: see mix.go for what is done.
 
+// func settle()
+TEXT ·settle(SB), NOSPLIT, $0-0
+	SFENCE
+	RET
+
 // func scale512(dst, src *float64, c float64, n int)
 TEXT ·scale512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), DI
@@ -43,15 +48,16 @@ addScaled512loop:
 	VZEROUPPER
 	RET
 
-// func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
-TEXT ·cascade512(SB), NOSPLIT, $0-56
+// func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
+TEXT ·cascade512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
 	VBROADCASTSD scale+16(FP), Z15
 	MOVQ         sections+24(FP), R8
 	MOVQ         count+32(FP), R13
 	MOVQ         kept+40(FP), R10
-	MOVQ         n+48(FP), CX
+	MOVQ         next+48(FP), R14
+	MOVQ         n+56(FP), CX
 	SHLQ         $3, CX
 	XORQ         BX, BX
 
@@ -64,6 +70,8 @@ cascade512loop:
 
 cascade512section:
 	MOVQ         (DX), R11
+	PREFETCHT1   (R14)
+	ADDQ         $64, R14
 	VBROADCASTSD Section_P(AX), Z8
 	VBROADCASTSD Section_A(AX), Z9
 	VADDPD       (R11)(BX*1), Z0, Z2
@@ -78,6 +86,8 @@ cascade512section:
 	JEQ          cascade512stored
 	ADDQ         $24, DX
 	MOVQ         (DX), R12
+	PREFETCHT1   (R14)
+	ADDQ         $64, R14
 	VBROADCASTSD Section_Q(AX), Z8
 	VBROADCASTSD Section_B(AX), Z9
 	VADDPD       (R12)(BX*1), Z4, Z4
@@ -157,7 +167,6 @@ levelPast512loop:
 	ADDQ    $128, DI
 	SUBQ    $16, CX
 	JNZ     levelPast512loop
-	SFENCE
 	VCMPPD  $3, Z1, Z1, K1
 	KMOVW   K1, AX
 	TESTL   AX, AX
@@ -249,15 +258,16 @@ addScaled256loop:
 	VZEROUPPER
 	RET
 
-// func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, n int)
-TEXT ·cascade256(SB), NOSPLIT, $0-56
+// func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
+TEXT ·cascade256(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
 	VBROADCASTSD scale+16(FP), Y15
 	MOVQ         sections+24(FP), R8
 	MOVQ         count+32(FP), R13
 	MOVQ         kept+40(FP), R10
-	MOVQ         n+48(FP), CX
+	MOVQ         next+48(FP), R14
+	MOVQ         n+56(FP), CX
 	SHLQ         $3, CX
 	XORQ         BX, BX
 
@@ -270,6 +280,8 @@ cascade256loop:
 
 cascade256section:
 	MOVQ         (DX), R11
+	PREFETCHT1   (R14)
+	ADDQ         $32, R14
 	VBROADCASTSD Section_P(AX), Y8
 	VBROADCASTSD Section_A(AX), Y9
 	VADDPD       (R11)(BX*1), Y0, Y2
@@ -284,6 +296,8 @@ cascade256section:
 	JEQ          cascade256stored
 	ADDQ         $24, DX
 	MOVQ         (DX), R12
+	PREFETCHT1   (R14)
+	ADDQ         $32, R14
 	VBROADCASTSD Section_Q(AX), Y8
 	VBROADCASTSD Section_B(AX), Y9
 	VADDPD       (R12)(BX*1), Y4, Y4
@@ -363,7 +377,6 @@ levelPast256loop:
 	ADDQ    $64, DI
 	SUBQ    $8, CX
 	JNZ     levelPast256loop
-	SFENCE
 	VCMPPD    $3, Y1, Y1, Y1
 	VMOVMSKPD Y1, AX
 	TESTL     AX, AX
