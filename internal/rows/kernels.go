@@ -23,6 +23,7 @@ type kernels struct {
 	levelPast func(dst, src *float64, std float64, n int) (finite bool) // dst is a multiple of 64
 	settle    func()
 	grid      func(row *float64, c *gridded, n int) (fits bool)
+	narrow    func(dst *float32, src *float64, n int) (finite, exact bool)
 }
 
 var portable = &kernels{name: "portable"}

@@ -38,6 +38,9 @@ func level512(dst, src *float64, std float64, n int) (finite bool)
 func levelPast512(dst, src *float64, std float64, n int) (finite bool)
 
 //go:noescape
+func narrow512(dst *float32, src *float64, n int) (finite, exact bool)
+
+//go:noescape
 func grid512(row *float64, c *gridded, n int) (fits bool)
 
 //go:noescape
@@ -56,13 +59,16 @@ func level256(dst, src *float64, std float64, n int) (finite bool)
 func levelPast256(dst, src *float64, std float64, n int) (finite bool)
 
 //go:noescape
+func narrow256(dst *float32, src *float64, n int) (finite, exact bool)
+
+//go:noescape
 func grid256(row *float64, c *gridded, n int) (fits bool)
 
 var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, cascade512, level512,
-	levelPast512, settle, grid512}
+	levelPast512, settle, grid512, narrow512}
 
 var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, cascade256, level256, levelPast256,
-	settle, grid256}
+	settle, grid256, narrow256}
 
 func fastest() *kernels {
 	all := available()

@@ -218,6 +218,45 @@ grid512loop:
 	VZEROUPPER
 	RET
 
+// func narrow512(dst *float32, src *float64, n int) (finite, exact bool)
+TEXT ·narrow512(SB), NOSPLIT, $0-26
+	MOVQ   dst+0(FP), DI
+	MOVQ   src+8(FP), SI
+	MOVQ   n+16(FP), CX
+	VPXORQ Z0, Z0, Z0 // stays 0, or becomes NaN
+	KXORW  K1, K1, K1 // those that are not the same any more
+
+narrow512loop:
+	VMOVUPD   (SI), Z1
+	VMOVUPD   64(SI), Z2
+	VCVTPD2PS Z1, Y3
+	VCVTPD2PS Z2, Y4
+	VMOVUPS   Y3, (DI)
+	VMOVUPS   Y4, 32(DI)
+	VCVTPS2PD Y3, Z3
+	VCVTPS2PD Y4, Z4
+	VCMPPD    $4, Z1, Z3, K2
+	VCMPPD    $4, Z2, Z4, K3
+	KORW      K2, K1, K1
+	KORW      K3, K1, K1
+	VSUBPD    Z3, Z3, Z3
+	VSUBPD    Z4, Z4, Z4
+	VADDPD    Z3, Z0, Z0
+	VADDPD    Z4, Z0, Z0
+	ADDQ      $128, SI
+	ADDQ      $64, DI
+	SUBQ      $16, CX
+	JNZ       narrow512loop
+	KMOVW     K1, AX
+	TESTL     AX, AX
+	SETEQ     exact+25(FP)
+	VCMPPD    $3, Z0, Z0, K1
+	KMOVW     K1, AX
+	TESTL     AX, AX
+	SETEQ     finite+24(FP)
+	VZEROUPPER
+	RET
+
 // func scale256(dst, src *float64, c float64, n int)
 TEXT ·scale256(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), DI
@@ -425,5 +464,44 @@ grid256loop:
 	VMOVMSKPD Y0, AX
 	TESTL AX, AX
 	SETEQ fits+24(FP)
+	VZEROUPPER
+	RET
+
+// func narrow256(dst *float32, src *float64, n int) (finite, exact bool)
+TEXT ·narrow256(SB), NOSPLIT, $0-26
+	MOVQ   dst+0(FP), DI
+	MOVQ   src+8(FP), SI
+	MOVQ   n+16(FP), CX
+	VXORPD Y0, Y0, Y0 // stays 0, or becomes NaN
+	VXORPD Y5, Y5, Y5 // those that are not the same any more
+
+narrow256loop:
+	VMOVUPD    (SI), Y1
+	VMOVUPD    32(SI), Y2
+	VCVTPD2PSY Y1, X3
+	VCVTPD2PSY Y2, X4
+	VMOVUPS    X3, (DI)
+	VMOVUPS    X4, 16(DI)
+	VCVTPS2PD  X3, Y3
+	VCVTPS2PD  X4, Y4
+	VCMPPD     $4, Y1, Y3, Y1
+	VCMPPD     $4, Y2, Y4, Y2
+	VORPD      Y1, Y5, Y5
+	VORPD      Y2, Y5, Y5
+	VSUBPD     Y3, Y3, Y3
+	VSUBPD     Y4, Y4, Y4
+	VADDPD     Y3, Y0, Y0
+	VADDPD     Y4, Y0, Y0
+	ADDQ       $64, SI
+	ADDQ       $32, DI
+	SUBQ       $8, CX
+	JNZ        narrow256loop
+	VMOVMSKPD  Y5, AX
+	TESTL      AX, AX
+	SETEQ      exact+25(FP)
+	VCMPPD     $3, Y0, Y0, Y0
+	VMOVMSKPD  Y0, AX
+	TESTL      AX, AX
+	SETEQ      finite+24(FP)
 	VZEROUPPER
 	RET

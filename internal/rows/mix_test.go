@@ -129,16 +129,46 @@ func TestCascade(t *testing.T) {
 	}
 }
 
+// TestNarrow: every kernel rounds as Go does, and sees in every place what is not finite, or not the same.
+func TestNarrow(t *testing.T) {
+	values := []float64{1, -0.1, 1e30, 0x1p-140, 0x1p-160, 0x1p128, -0x1.ffffffp127, math.Inf(-1), math.NaN(),
+		math.MaxFloat32, math.Copysign(0, -1), 1 + 0x1p-23, 1 + 0x1p-24}
+	for _, k := range available() {
+		for n := range 40 {
+			for at := range n {
+				for _, v := range values {
+					row, dst := make([]float64, n), make([]float32, n+1)
+					row[at], dst[n] = v, 7
+					finite, exact := k.narrowTo(dst[:n], row)
+					single := float32(v)
+					if back := float64(single); finite != (back-back == 0) || exact != (back == v) {
+						t.Fatalf("%s: %v in place %d of %d is finite %v, exact %v", k.name, v, at, n, finite, exact)
+					}
+					want := make([]float32, n+1)
+					want[at], want[n] = single, 7
+					for i := range want {
+						if want[i] == want[i] && math.Float32bits(dst[i]) != math.Float32bits(want[i]) {
+							t.Fatalf("%s: %v in place %d of %d: number %d is %v", k.name, v, at, n, i, dst[i])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkMix(b *testing.B) {
 	const n = Block
 	for _, k := range available() {
 		u, first, z := make([]float64, n), make([]float64, n), make([]float64, n)
 		kept := [][]float64{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+		single := make([]float32, n)
 		sections := []Section{{0.9, 0.3, 1.7, 0.8, 2}, {0.2, 0.1, 0.5, 0.2, 2}}
 		for name, f := range map[string]func(){
 			"AddScaled": func() { k.addScaledTo(u, 0.5, first) },
 			"Cascade":   func() { k.cascadeTo(u, 0.5, z, sections, kept) },
 			"Level":     func() { k.levelTo(u, 0.5, first, false) },
+			"Narrow":    func() { k.narrowTo(single, u) },
 			"Grid":      func() { k.gridTo(u, 0.5, 0x1p-20) },
 		} {
 			b.Run(name+"/"+k.name, func(b *testing.B) {
