@@ -5,4 +5,4 @@ package noise
 import "time"
 
 // processorTime returns a time that goes on.
-func processorTime() time.Duration { return time.Since(time.Time{}) }
+func processorTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -127,7 +127,9 @@ func (r recombining) Memory() int { return r.Steps() }
 func (r recombining) Steps() int  { n, _ := r.noising.Dims(); return n }
 
 func (r recombining) StepTo(dst, z []float64, kept [][]float64, t int) {
-	r.RecombineTo(dst, z, t, func(s int) []float64 { return kept[s] })
+	weights := r.noising.RawRowView(t)
+	rows.ScaleTo(dst, weights[t], z)
+	rows.AddAll(dst, weights[:t], kept[:t])
 	if kept[t] == nil {
 		kept[t] = make([]float64, len(z))
 	}

@@ -29,6 +29,9 @@ func scale512(dst, src *float64, c float64, n int)
 func addScaled512(dst, src *float64, c float64, n int)
 
 //go:noescape
+func addFour512(dst, weights *float64, rows **float64, n int)
+
+//go:noescape
 func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
 
 //go:noescape
@@ -50,6 +53,9 @@ func scale256(dst, src *float64, c float64, n int)
 func addScaled256(dst, src *float64, c float64, n int)
 
 //go:noescape
+func addFour256(dst, weights *float64, rows **float64, n int)
+
+//go:noescape
 func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
 
 //go:noescape
@@ -64,10 +70,10 @@ func narrow256(dst *float32, src *float64, n int) (finite, exact bool)
 //go:noescape
 func grid256(row *float64, c *gridded, n int) (fits bool)
 
-var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, cascade512, level512,
+var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, addFour512, cascade512, level512,
 	levelPast512, settle, grid512, narrow512}
 
-var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, cascade256, level256, levelPast256,
+var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, addFour256, cascade256, level256, levelPast256,
 	settle, grid256, narrow256}
 
 func fastest() *kernels {

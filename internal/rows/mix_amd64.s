@@ -48,6 +48,62 @@ addScaled512loop:
 	VZEROUPPER
 	RET
 
+// func addFour512(dst, weights *float64, rows **float64, n int)
+TEXT ·addFour512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         weights+8(FP), AX
+	MOVQ         rows+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD (AX), Z8
+	VBROADCASTSD 8(AX), Z9
+	VBROADCASTSD 16(AX), Z10
+	VBROADCASTSD 24(AX), Z11
+	MOVQ         (DX), R8
+	MOVQ         8(DX), R9
+	MOVQ         16(DX), R10
+	MOVQ         24(DX), R11
+	MOVQ         32(DX), R12
+	MOVQ         40(DX), R13
+	MOVQ         48(DX), SI
+	MOVQ         56(DX), DX
+	SHLQ         $3, CX
+	XORQ         BX, BX
+
+addFour512loop:
+	PREFETCHT1 (R12)(BX*1)
+	PREFETCHT1 64(R12)(BX*1)
+	PREFETCHT1 (R13)(BX*1)
+	PREFETCHT1 64(R13)(BX*1)
+	PREFETCHT1 (SI)(BX*1)
+	PREFETCHT1 64(SI)(BX*1)
+	PREFETCHT1 (DX)(BX*1)
+	PREFETCHT1 64(DX)(BX*1)
+	VMOVUPD (DI)(BX*1), Z0
+	VMOVUPD 64(DI)(BX*1), Z1
+	VMULPD (R8)(BX*1), Z8, Z2
+	VMULPD 64(R8)(BX*1), Z8, Z3
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VMULPD (R9)(BX*1), Z9, Z2
+	VMULPD 64(R9)(BX*1), Z9, Z3
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VMULPD (R10)(BX*1), Z10, Z2
+	VMULPD 64(R10)(BX*1), Z10, Z3
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VMULPD (R11)(BX*1), Z11, Z2
+	VMULPD 64(R11)(BX*1), Z11, Z3
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VMOVUPD Z0, (DI)(BX*1)
+	VMOVUPD Z1, 64(DI)(BX*1)
+	ADDQ    $128, BX
+	CMPQ    BX, CX
+	JNE     addFour512loop
+	VZEROUPPER
+	RET
+
 // func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
 TEXT ·cascade512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), DI
@@ -294,6 +350,58 @@ addScaled256loop:
 	ADDQ    $64, DI
 	SUBQ    $8, CX
 	JNZ     addScaled256loop
+	VZEROUPPER
+	RET
+
+// func addFour256(dst, weights *float64, rows **float64, n int)
+TEXT ·addFour256(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         weights+8(FP), AX
+	MOVQ         rows+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD (AX), Y8
+	VBROADCASTSD 8(AX), Y9
+	VBROADCASTSD 16(AX), Y10
+	VBROADCASTSD 24(AX), Y11
+	MOVQ         (DX), R8
+	MOVQ         8(DX), R9
+	MOVQ         16(DX), R10
+	MOVQ         24(DX), R11
+	MOVQ         32(DX), R12
+	MOVQ         40(DX), R13
+	MOVQ         48(DX), SI
+	MOVQ         56(DX), DX
+	SHLQ         $3, CX
+	XORQ         BX, BX
+
+addFour256loop:
+	PREFETCHT1 (R12)(BX*1)
+	PREFETCHT1 (R13)(BX*1)
+	PREFETCHT1 (SI)(BX*1)
+	PREFETCHT1 (DX)(BX*1)
+	VMOVUPD (DI)(BX*1), Y0
+	VMOVUPD 32(DI)(BX*1), Y1
+	VMULPD (R8)(BX*1), Y8, Y2
+	VMULPD 32(R8)(BX*1), Y8, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	VMULPD (R9)(BX*1), Y9, Y2
+	VMULPD 32(R9)(BX*1), Y9, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	VMULPD (R10)(BX*1), Y10, Y2
+	VMULPD 32(R10)(BX*1), Y10, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	VMULPD (R11)(BX*1), Y11, Y2
+	VMULPD 32(R11)(BX*1), Y11, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	VMOVUPD Y0, (DI)(BX*1)
+	VMOVUPD Y1, 32(DI)(BX*1)
+	ADDQ    $64, BX
+	CMPQ    BX, CX
+	JNE     addFour256loop
 	VZEROUPPER
 	RET
 

@@ -19,6 +19,16 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 	}
 	k.scaleTo(row(), value(), row())
 	k.addScaledTo(row(), value(), row())
+	for many := range 10 {
+		all, weights := make([][]float64, many), make([]float64, many)
+		for i := range all {
+			all[i], weights[i] = row(), value()
+		}
+		if many > 6 {
+			weights[2] = 0
+		}
+		k.addAll(row(), weights, all)
+	}
 	section := func(poles int) Section { return Section{value(), value(), value(), value(), poles} }
 	for _, poles := range [][]int{{}, {1}, {2}, {2, 1, 2}, {1, 1, 2}} {
 		var sections []Section
@@ -126,6 +136,30 @@ func TestCascade(t *testing.T) {
 	row := []float64{1, 2.5, -3.5, 0.1}
 	if !LevelOnGrid(row, 0.5, 0.5) || !slices.Equal(row, []float64{0.5, 1, -2, 0}) { // 0.5, 1.25, -1.75, 0.05
 		t.Error(row)
+	}
+}
+
+// TestAddAll: it is AddScaled again and again, but for what is not there.
+func TestAddAll(t *testing.T) {
+	for n := range 40 {
+		rng := rand.New(rand.NewPCG(uint64(n), 2))
+		all, weights := make([][]float64, n), make([]float64, n)
+		dst, want := make([]float64, 35), make([]float64, 35)
+		for s := range all {
+			all[s] = make([]float64, len(dst))
+			for i := range dst {
+				all[s][i] = rng.NormFloat64()
+			}
+			if weights[s] = rng.NormFloat64(); s%5 == 3 {
+				weights[s], all[s] = 0, nil
+				continue
+			}
+			AddScaled(want, weights[s], all[s])
+		}
+		AddAll(dst, weights, all)
+		if !slices.Equal(dst, want) {
+			t.Fatalf("%d rows: %v, want %v", n, dst, want)
+		}
 	}
 }
 
