@@ -73,8 +73,8 @@ func grid256(row *float64, c *gridded, n int) (fits bool)
 var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, addFour512, cascade512, level512,
 	levelPast512, settle, grid512, narrow512}
 
-var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, addFour256, cascade256, level256, levelPast256,
-	settle, grid256, narrow256}
+var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, addFour256, cascade256, level256,
+	levelPast256, settle, grid256, narrow256}
 
 func fastest() *kernels {
 	all := available()

@@ -76,7 +76,8 @@ func (k *kernels) cascadeTo(dst []float64, scale float64, z []float64, sections 
 		return
 	}
 	if n > 0 {
-		behind := uintptr(unsafe.Pointer(&kept[0][0])) + 8*uintptr(poles*len(z)) // fetching changes nothing, wherever it is
+		// wherever it is, fetching changes nothing
+		behind := uintptr(unsafe.Pointer(&kept[0][0])) + 8*uintptr(poles*len(z))
 		k.cascade(&dst[0], &z[0], scale, &sections[0], len(sections), &kept[0], behind, n)
 	}
 	for i := n; i < len(z); i++ {
@@ -89,7 +90,8 @@ func (k *kernels) cascadeTo(dst []float64, scale float64, z []float64, sections 
 	}
 }
 
-// step is a section's part of Cascade, with its outputs in the place of its inputs; second is first if there is one pole.
+// step is a section's part of Cascade, with its outputs in the place of its inputs; second is first if there
+// is one pole.
 func (c *Section) step(row, first, second []float64) {
 	if c.Poles == 1 {
 		for i, u := range row {
@@ -107,8 +109,8 @@ func (c *Section) step(row, first, second []float64) {
 	}
 }
 
-// LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is faster
-// if dst is not there and not needed there soon. Before other goroutines may read it, this one calls Settle. It reports
+// LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is
+// faster if dst is not there and not needed there soon. Before other goroutines may read it, this one calls Settle. It reports
 // whether all of it is finite.
 func LevelTo(dst []float64, std float64, row []float64, past bool) bool {
 	return best.levelTo(dst, std, row, past)

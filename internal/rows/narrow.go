@@ -2,8 +2,8 @@ package rows
 
 import "math"
 
-// NarrowTo rounds the numbers of a row to single precision. It reports whether all of them are finite there, and whether
-// all are the same as before.
+// NarrowTo rounds the numbers of a row to single precision. It reports whether all of them are finite there, and
+// whether all are the same as before.
 func NarrowTo(dst []float32, row []float64) (finite, exact bool) { return best.narrowTo(dst, row) }
 
 func (k *kernels) narrowTo(dst []float32, row []float64) (finite, exact bool) {

@@ -22,8 +22,8 @@ const (
 )
 
 // Sampler draws the standard normal numbers of a seed: the quantiles (see normal) of the outputs of ChaCha8 (C2SP
-// chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at a
-// time. It keeps random bits of what was drawn last.
+// chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at
+// a time. It keeps random bits of what was drawn last.
 type Sampler struct {
 	bits   [Block + 2*reseed]uint64 // outputs of the generator, the seed of the next ones, and nothing
 	_      [apart]uint64            // so that what is read of bits has other last digits than what is written of row
@@ -84,8 +84,8 @@ func (s *Sampler) next(k *kernels, n int) []float64 {
 	return row
 }
 
-// numbers writes those of the first n of s.bits to s.row, or of some more. It makes most of them, the central ones, where
-// they belong; the others are gathered first and brought there after.
+// numbers writes those of the first n of s.bits to s.row, or of some more. It makes most of them, the central ones,
+// where they belong; the others are gathered first and brought there after.
 func (s *Sampler) numbers(k *kernels, n int) {
 	tails := k.central(s, (n+lanes-1)/lanes*lanes)
 	for i := tails; i%lanes != 0; i++ {
