@@ -25,14 +25,16 @@ const (
 // chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at
 // a time. It keeps random bits of what was drawn last.
 type Sampler struct {
-	bits   [Block + 2*reseed]uint64 // outputs of the generator, the seed of the next ones, and nothing
-	_      [apart]uint64            // so that what is read of bits has other last digits than what is written of row
-	before [lanes]float64           // where nothing is
-	row    [Block]float64           // their numbers
-	tails  [Block + lanes]uint64    // those outputs whose numbers are not central; in bits 52 to 62 where these belong
-	values [Block + lanes]float64   // their numbers
+	bits [Block + 2*reseed]uint64 // outputs of the generator, the seed of the next ones, and nothing
+	_    [apart]uint64            // so that what is read of bits has other last digits than what is written of row
+	//lint:ignore U1000 where nothing is: AVX-512 takes a first step as if there had been one before it
+	before [lanes]float64
+	row    [Block]float64         // their numbers
+	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
+	values [Block + lanes]float64 // their numbers
 
-	divisors [lanes]float64 // of numbers in s.row, or before it, that are still to be divided by them
+	//lint:ignore U1000 of numbers in s.row, or before it, that AVX-512 has still to divide
+	divisors [lanes]float64
 
 	//lint:ignore U1000 what AVX2 has no registers for: a seed, then four words of eight ChaCha blocks
 	work [SeedSize + 4*32]byte

@@ -35,7 +35,7 @@ class PrivateOptimizer:
         state, seed as Plan.noise has them: exactly one
         sampler     plan.sampler's; without it or loader, size (the public size of a batch) is needed, and batches are
                     the caller's
-        loader      the DataLoader, to be checked: it takes its batches from plan.sampler's. One with workers must be given
+        loader      the DataLoader, to be checked: its batches are those of plan.sampler. One with workers must be given
         chunk       records whose gradients are in memory at once
 
     Attributes: noise, sampler, size, step_number (the step whose gradients are taken now).
@@ -78,7 +78,7 @@ class PrivateOptimizer:
         return self.noise.next
 
     def backward(self, model: "torch.nn.Module", loss: Loss, inputs: "torch.Tensor", targets: "torch.Tensor") -> None:
-        """Adds the clipped gradients of some records; called once or several times a step, not at all for an empty batch.
+        """Adds the clipped gradients of some records; several times a step if need be, not at all for an empty batch.
 
         loss(outputs, targets) gets a batch of one record at a time: torch.nn.functional.cross_entropy, for example.
         """
