@@ -7,9 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/series"
-
 	"mafalda/internal/rows"
+	"mafalda/internal/series"
 )
 
 // BLT is a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024): its coefficients
@@ -78,12 +77,12 @@ func (b *BLT) NodeCost() NodeCost {
 // Filter keeps one buffer a pole. It is for any number of steps.
 func (b *BLT) Filter() (Filter, error) { return b.rational(), nil }
 
-func (b *BLT) rational() *rational {
+func (b *BLT) rational() rational {
 	sections := make([]rows.Section, len(b.sections))
 	for i, s := range b.sections {
 		sections[i] = rows.Section{P: s.P, Q: s.Q, A: s.A, B: s.B, Poles: s.poles()}
 	}
-	return &rational{b.scale, sections}
+	return rational{rows.NewCascade(1/b.scale, sections)}
 }
 
 // Parameters returns the sections and, unless poles coincide, the buffers.

@@ -40,7 +40,7 @@ type Fetcher interface {
 var (
 	_ Filter     = autoregressive{}
 	_ Filter     = moving{}
-	_ Fetcher    = (*rational)(nil)
+	_ Fetcher    = rational{}
 	_ Recombiner = recombining{}
 )
 
@@ -95,29 +95,19 @@ func (m moving) StepTo(dst, z []float64, kept [][]float64, _ int) {
 
 // rational is a BLT: 1/c(x) = Π (1 - a x + b x²)/(1 - p x + q x²)/scale, a section after the other in transposed
 // direct form II, a buffer for each pole.
-type rational struct {
-	scale    float64
-	sections []rows.Section
-}
+type rational struct{ *rows.Cascade }
 
-func (r *rational) Memory() int {
-	poles := 0
-	for _, s := range r.sections {
-		poles += s.Poles
-	}
-	return poles
-}
+func (r rational) Memory() int { return r.Poles() }
+func (r rational) Steps() int  { return 0 }
+func (r rational) Fetches()    {}
 
-func (r *rational) Steps() int { return 0 }
-func (r *rational) Fetches()   {}
-
-func (r *rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
+func (r rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
 	for i, row := range kept {
 		if row == nil {
 			kept[i] = make([]float64, len(z))
 		}
 	}
-	rows.Cascade(dst, 1/r.scale, z, r.sections, kept)
+	r.Cascade.StepTo(dst, z, kept)
 }
 
 // recombining is any C, by the rows of C⁻¹: it keeps all rows of Z, oldest first.

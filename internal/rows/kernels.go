@@ -19,7 +19,7 @@ type kernels struct {
 	scale     func(dst, src *float64, c float64, n int)
 	addScaled func(dst, src *float64, c float64, n int)
 	addFour   func(dst, weights *float64, rows **float64, n int) // of eight rows the first four; the others are fetched
-	cascade   func(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
+	cascade   func(dst, src *float64, c *Cascade, kept *[]float64, n int)
 	level     func(dst, src *float64, std float64, n int) (finite bool)
 	levelPast func(dst, src *float64, std float64, n int) (finite bool) // dst is a multiple of 64
 	settle    func()

@@ -32,7 +32,7 @@ func addScaled512(dst, src *float64, c float64, n int)
 func addFour512(dst, weights *float64, rows **float64, n int)
 
 //go:noescape
-func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
+func cascade512(dst, src *float64, c *Cascade, kept *[]float64, n int)
 
 //go:noescape
 func level512(dst, src *float64, std float64, n int) (finite bool)
@@ -56,7 +56,7 @@ func addScaled256(dst, src *float64, c float64, n int)
 func addFour256(dst, weights *float64, rows **float64, n int)
 
 //go:noescape
-func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
+func cascade256(dst, src *float64, c *Cascade, kept *[]float64, n int)
 
 //go:noescape
 func level256(dst, src *float64, std float64, n int) (finite bool)

@@ -50,47 +50,58 @@ type Section struct {
 	Poles      int
 }
 
-// Cascade writes what comes out of the last of some sections to dst, of scale·z in the first and of each section's
-// output in the next, and the next numbers of the buffers that are kept, one for each pole, in their place:
+// A Cascade is a scale and some sections, one after the other. It is immutable.
+type Cascade struct {
+	scale    float64
+	sections []Section
+	poles    int
+}
+
+// NewCascade returns a cascade, which keeps the sections.
+func NewCascade(scale float64, sections []Section) *Cascade {
+	c := &Cascade{scale: scale, sections: sections}
+	for _, s := range sections {
+		c.poles += s.Poles
+	}
+	return c
+}
+
+// Poles returns how many buffers there are.
+func (c *Cascade) Poles() int { return c.poles }
+
+// StepTo writes what comes out of the last section to dst, of scale·z in the first and of each section's output in the
+// next, and the next numbers of the buffers that are kept, one for each pole, in their place:
 //
 //	y = u + first;  first ← ((P y) - (A u)) + second;  second ← (B u) - (Q y)
 //
 // It goes through all rows together, so that those that are not in a cache come and go once; and half of what lies
 // behind as many rows as are kept, one after the other, is brought into the cache meanwhile: see Sampler.Soon.
-func Cascade(dst []float64, scale float64, z []float64, sections []Section, kept [][]float64) {
-	best.cascadeTo(dst, scale, z, sections, kept)
-}
+func (c *Cascade) StepTo(dst, z []float64, kept [][]float64) { best.cascadeTo(c, dst, z, kept) }
 
-func (k *kernels) cascadeTo(dst []float64, scale float64, z []float64, sections []Section, kept [][]float64) {
+func (k *kernels) cascadeTo(c *Cascade, dst, z []float64, kept [][]float64) {
 	n := k.whole(len(z))
 	dst = dst[:len(z)]
-	poles := 0
-	for _, s := range sections {
-		poles += s.Poles
-	}
-	for _, row := range kept[:poles] {
-		_ = row[:len(z)]
-	}
-	if len(sections) == 0 {
-		k.scaleTo(dst, scale, z)
+	if c.poles == 0 {
+		k.scaleTo(dst, c.scale, z)
 		return
 	}
+	for _, row := range kept[:c.poles] {
+		_ = row[:len(z)]
+	}
 	if n > 0 {
-		// wherever it is, fetching changes nothing
-		behind := uintptr(unsafe.Pointer(&kept[0][0])) + 8*uintptr(poles*len(z))
-		k.cascade(&dst[0], &z[0], scale, &sections[0], len(sections), &kept[0], behind, n)
+		k.cascade(&dst[0], &z[0], c, &kept[0], n)
 	}
 	for i := n; i < len(z); i++ {
-		dst[i] = scale * z[i]
+		dst[i] = c.scale * z[i]
 	}
-	for j := range sections {
-		c := &sections[j]
-		c.step(dst[n:], kept[0][n:], kept[c.Poles-1][n:])
-		kept = kept[c.Poles:]
+	for j := range c.sections {
+		s := &c.sections[j]
+		s.step(dst[n:], kept[0][n:], kept[s.Poles-1][n:])
+		kept = kept[s.Poles:]
 	}
 }
 
-// step is a section's part of Cascade, with its outputs in the place of its inputs; second is first if there
+// step is a section's part of StepTo, with its outputs in the place of its inputs; second is first if there
 // is one pole.
 func (c *Section) step(row, first, second []float64) {
 	if c.Poles == 1 {

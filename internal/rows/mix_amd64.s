@@ -104,17 +104,20 @@ addFour512loop:
 	VZEROUPPER
 	RET
 
-// func cascade512(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
-TEXT ·cascade512(SB), NOSPLIT, $0-64
+// func cascade512(dst, src *float64, c *Cascade, kept *[]float64, n int)
+TEXT ·cascade512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
-	VBROADCASTSD scale+16(FP), Z15
-	MOVQ         sections+24(FP), R8
-	MOVQ         count+32(FP), R13
-	MOVQ         kept+40(FP), R10
-	MOVQ         next+48(FP), R14
-	MOVQ         n+56(FP), CX
+	MOVQ         c+16(FP), AX
+	MOVQ         kept+24(FP), R10
+	MOVQ         n+32(FP), CX
+	VBROADCASTSD Cascade_scale(AX), Z15
+	MOVQ         Cascade_sections(AX), R8
+	MOVQ         (Cascade_sections+8)(AX), R13
 	SHLQ         $3, CX
+	MOVQ         Cascade_poles(AX), R14
+	IMULQ        CX, R14
+	ADDQ         (R10), R14 // behind the kept rows
 	XORQ         BX, BX
 
 cascade512loop:
@@ -405,17 +408,20 @@ addFour256loop:
 	VZEROUPPER
 	RET
 
-// func cascade256(dst, src *float64, scale float64, sections *Section, count int, kept *[]float64, next uintptr, n int)
-TEXT ·cascade256(SB), NOSPLIT, $0-64
+// func cascade256(dst, src *float64, c *Cascade, kept *[]float64, n int)
+TEXT ·cascade256(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
-	VBROADCASTSD scale+16(FP), Y15
-	MOVQ         sections+24(FP), R8
-	MOVQ         count+32(FP), R13
-	MOVQ         kept+40(FP), R10
-	MOVQ         next+48(FP), R14
-	MOVQ         n+56(FP), CX
+	MOVQ         c+16(FP), AX
+	MOVQ         kept+24(FP), R10
+	MOVQ         n+32(FP), CX
+	VBROADCASTSD Cascade_scale(AX), Y15
+	MOVQ         Cascade_sections(AX), R8
+	MOVQ         (Cascade_sections+8)(AX), R13
 	SHLQ         $3, CX
+	MOVQ         Cascade_poles(AX), R14
+	IMULQ        CX, R14
+	ADDQ         (R10), R14 // behind the kept rows
 	XORQ         BX, BX
 
 cascade256loop:

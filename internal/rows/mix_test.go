@@ -39,7 +39,7 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 				kept = append(kept, row())
 			}
 		}
-		k.cascadeTo(row(), value(), row(), sections, kept)
+		k.cascadeTo(NewCascade(value(), sections), row(), row(), kept)
 	}
 	same := row()
 	k.scaleTo(same, value(), same)
@@ -129,7 +129,8 @@ func TestLevel(t *testing.T) {
 func TestCascade(t *testing.T) {
 	kept := [][]float64{{10}, {100}, {1000}}
 	dst := make([]float64, 1)
-	Cascade(dst, 3, []float64{1}, []Section{{P: 0.5, Q: 0.25, A: 2, B: 3, Poles: 2}, {P: 0.75, A: 4, Poles: 1}}, kept)
+	c := NewCascade(3, []Section{{P: 0.5, Q: 0.25, A: 2, B: 3, Poles: 2}, {P: 0.75, A: 4, Poles: 1}})
+	c.StepTo(dst, []float64{1}, kept)
 	if dst[0] != 1013 || kept[0][0] != 0.5*13-2*3+100 || kept[1][0] != 3*3-0.25*13 || kept[2][0] != 0.75*1013-4*13 {
 		t.Error(dst, kept)
 	}
@@ -197,10 +198,10 @@ func BenchmarkMix(b *testing.B) {
 		u, first, z := make([]float64, n), make([]float64, n), make([]float64, n)
 		kept := [][]float64{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 		single := make([]float32, n)
-		sections := []Section{{0.9, 0.3, 1.7, 0.8, 2}, {0.2, 0.1, 0.5, 0.2, 2}}
+		c := NewCascade(0.5, []Section{{0.9, 0.3, 1.7, 0.8, 2}, {0.2, 0.1, 0.5, 0.2, 2}})
 		for name, f := range map[string]func(){
 			"AddScaled": func() { k.addScaledTo(u, 0.5, first) },
-			"Cascade":   func() { k.cascadeTo(u, 0.5, z, sections, kept) },
+			"Cascade":   func() { k.cascadeTo(c, u, z, kept) },
 			"Level":     func() { k.levelTo(u, 0.5, first, false) },
 			"Narrow":    func() { k.narrowTo(single, u) },
 			"Grid":      func() { k.gridTo(u, 0.5, 0x1p-20) },
