@@ -315,6 +315,13 @@ central512loop:
 	VZEROUPPER
 	RET
 
+// The same for tails, of which those before the first are none, and what is there is not used.
+#define TAILQUOTIENT(i) \
+	VMOVUPD    (64*i-256)(DI), Z28                         \
+	VDIVPD     (Sampler_divisors+64*i)(BX), Z28, Z28       \
+	VPTERNLOGQ $0x78, (64*i-256)(SI), Z23, Z28             \ // the sign changed where bit 63 is set
+	VMOVUPD    Z28, (64*i-256)(DI)
+
 // func tail512(s *Sampler, n int) bool
 TEXT ·tail512(SB), NOSPLIT, $0-17
 	MOVQ  s+0(FP), BX
@@ -378,12 +385,16 @@ tail512loop:
 	STEP(ATANH+2*64)
 	STEP(ATANH+3*64)
 	STEP(ATANH+4*64)
+	TAILQUOTIENT(0)
 	STEP(ATANH+5*64)
 	STEP(ATANH+6*64)
+	TAILQUOTIENT(1)
 	STEP(ATANH+7*64)
 	STEP(ATANH+8*64)
+	TAILQUOTIENT(2)
 	STEP(ATANH+9*64)
 	STEP(ATANH+10*64)
+	TAILQUOTIENT(3)
 	STEP(ATANH+11*64)
 	STEP(ATANH+12*64)
 	EACH(VMULPD, Z0, Z1, Z2, Z3, Z12, Z13, Z14, Z15)
@@ -404,19 +415,22 @@ tail512loop:
 	VMAXPD  Z7, Z27, Z27
 	FOUR(VSUBPD, Z25, Z4, Z5, Z6, Z7)
 	POLYNOMIALS(C, D)
-	EACH(VDIVPD, Z12, Z13, Z14, Z15, Z8, Z9, Z10, Z11)
-	VPTERNLOGQ $0x78, 0(SI), Z23, Z8      // the sign changed where bit 63 is set
-	VPTERNLOGQ $0x78, 64(SI), Z23, Z9
-	VPTERNLOGQ $0x78, 128(SI), Z23, Z10
-	VPTERNLOGQ $0x78, 192(SI), Z23, Z11
 	VMOVUPD    Z8, 0(DI)
+	VMOVUPD    Z12, (Sampler_divisors+0)(BX)
 	VMOVUPD    Z9, 64(DI)
+	VMOVUPD    Z13, (Sampler_divisors+64)(BX)
 	VMOVUPD    Z10, 128(DI)
+	VMOVUPD    Z14, (Sampler_divisors+128)(BX)
 	VMOVUPD    Z11, 192(DI)
+	VMOVUPD    Z15, (Sampler_divisors+192)(BX)
 	ADDQ       $256, SI
 	ADDQ       $256, DI
 	SUBQ       $32, CX
 	JG         tail512loop
+	TAILQUOTIENT(0)
+	TAILQUOTIENT(1)
+	TAILQUOTIENT(2)
+	TAILQUOTIENT(3)
 
 tail512end:
 	VCMPPD $0x1E, Z26, Z27, K5
