@@ -168,8 +168,7 @@ func (d *Durable) NextFloat32(dst []float32) error {
 	if err := d.draw(len(dst), true); err != nil {
 		return err
 	}
-	toSingle(dst, d.row)
-	return nil
+	return d.Single(dst, d.row) // fits: draw has looked
 }
 
 // draw makes the next row and then notes that it goes out.

@@ -13,6 +13,7 @@ type mixer struct {
 	kept   [][][]float64 // the rows kept, of every part
 	pieces [][]float64   // the memory that those of a part lie in
 
+	fetches    bool                // the filter brings half of the next piece into the cache
 	recombine  strategy.Recombiner // not nil: kept are rows of Z, of every chunk
 	regenerate bool                // they are not kept, but drawn again
 }
@@ -25,6 +26,7 @@ func newMixer(c strategy.Strategy, dim int, draw drawer, regenerate bool) (*mixe
 		return nil, err
 	}
 	m := &mixer{draw: draw, dim: dim, filter: f}
+	_, m.fetches = f.(strategy.Fetcher)
 	chunks := (dim + chunk - 1) / chunk
 	if r, ok := f.(strategy.Recombiner); ok { // rows of C⁻¹ as it was computed
 		if err := checkInverse(c); err != nil {
@@ -46,7 +48,7 @@ func newMixer(c strategy.Strategy, dim int, draw drawer, regenerate bool) (*mixe
 // keep makes the rows that are kept. Those of a part are one piece of memory.
 func (m *mixer) keep(chunks int) {
 	memory := m.filter.Memory()
-	all := make([]float64, memory*m.dim)
+	all := rows.Make(memory * m.dim)
 	m.kept, m.pieces = make([][][]float64, chunks*parts), make([][]float64, chunks*parts)
 	for i := range m.kept {
 		from, end := i/parts*chunk+i%parts*rows.Block, min(m.dim, (i/parts+1)*chunk)
@@ -68,12 +70,16 @@ func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(dst, part []
 		return
 	}
 	m.draw(r, t, c, len(dst))
+	fetched := 0 // of a piece, while the one before was worked on
 	for i := c * parts; len(dst) > 0; i++ {
 		n := min(rows.Block, len(dst))
-		r.sampler.Soon(m.pieces[i])
+		r.sampler.Soon(m.pieces[i][min(fetched, len(m.pieces[i])):])
 		m.filter.StepTo(r.part[:n], r.next(n), m.kept[i], t)
 		done(dst[:n], r.part[:n])
 		dst = dst[n:]
+		if m.fetches {
+			fetched = len(m.pieces[i]) / 2
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mafalda/internal/npy"
+	"mafalda/internal/rows"
 )
 
 // Format is how rows are written: little-endian numbers, row after row.
@@ -49,7 +50,7 @@ type oneRow struct {
 }
 
 func newRow(s *Stream, f Format) *oneRow {
-	r := &oneRow{stream: s, numbers: make([]float64, s.Dim())}
+	r := &oneRow{stream: s, numbers: rows.Make(s.Dim())}
 	if f == Raw32 {
 		r.single = make([]float32, s.Dim())
 	}

@@ -15,10 +15,10 @@ const (
 
 // room is what a goroutine works with. It holds a chunk of a row of Z: in sum, or still to be drawn by the sampler.
 type room struct {
-	sampler rows.Sampler
-	sum     []float64 // of z, what is left of it; nil: the sampler has it
 	z       [chunk]float64
 	part    [rows.Block]float64
+	sampler rows.Sampler
+	sum     []float64 // of z, what is left of it; nil: the sampler has it
 }
 
 // newRooms returns a pool of rooms.

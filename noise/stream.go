@@ -216,7 +216,7 @@ func (s *Stream) lengthError(length int) error {
 // room returns s.row.
 func (s *Stream) room() []float64 {
 	if s.row == nil {
-		s.row = make([]float64, s.dim)
+		s.row = rows.Make(s.dim)
 	}
 	return s.row
 }
@@ -242,6 +242,7 @@ func (s *Stream) advance(dst []float64) error {
 		r := s.rooms.Get().(*room)
 		defer s.rooms.Put(r)
 		s.mix.chunkTo(dst[c*chunk:min((c+1)*chunk, s.dim)], r, s.next, c, level)
+		rows.Settle()
 	})
 	if spoiled.Load() || !s.addCarry(dst) {
 		clear(dst)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/rows"
 	"mafalda/internal/series"
 )
 
@@ -76,7 +77,13 @@ func (b *BLT) NodeCost() NodeCost {
 // Filter keeps one buffer a pole. It is for any number of steps.
 func (b *BLT) Filter() (Filter, error) { return b.rational(), nil }
 
-func (b *BLT) rational() *rational { return &rational{b.scale, b.sections} }
+func (b *BLT) rational() rational {
+	sections := make([]rows.Section, len(b.sections))
+	for i, s := range b.sections {
+		sections[i] = rows.Section{P: s.P, Q: s.Q, A: s.A, B: s.B, Poles: s.poles()}
+	}
+	return rational{rows.NewCascade(1/b.scale, sections)}
+}
 
 // Parameters returns the sections and, unless poles coincide, the buffers.
 func (b *BLT) Parameters() Parameters {

@@ -30,10 +30,17 @@ type Recombiner interface {
 	RecombineTo(dst, z []float64, t int, row func(s int) []float64)
 }
 
+// A Fetcher is a filter that, in a step, brings half as many numbers as it keeps into the cache, from behind its kept
+// rows if these lie one after the other: the kept rows of other numbers may lie there.
+type Fetcher interface {
+	Filter
+	Fetches()
+}
+
 var (
 	_ Filter     = autoregressive{}
 	_ Filter     = moving{}
-	_ Filter     = (*rational)(nil)
+	_ Fetcher    = rational{}
 	_ Recombiner = recombining{}
 )
 
@@ -88,37 +95,19 @@ func (m moving) StepTo(dst, z []float64, kept [][]float64, _ int) {
 
 // rational is a BLT: 1/c(x) = Π (1 - a x + b x²)/(1 - p x + q x²)/scale, a section after the other in transposed
 // direct form II, a buffer for each pole.
-type rational struct {
-	scale    float64
-	sections []Section
-}
+type rational struct{ *rows.Cascade }
 
-func (r *rational) Memory() int {
-	poles := 0
-	for _, s := range r.sections {
-		poles += s.poles()
-	}
-	return poles
-}
+func (r rational) Memory() int { return r.Poles() }
+func (r rational) Steps() int  { return 0 }
+func (r rational) Fetches()    {}
 
-func (r *rational) Steps() int { return 0 }
-
-func (r *rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
+func (r rational) StepTo(dst, z []float64, kept [][]float64, _ int) {
 	for i, row := range kept {
 		if row == nil {
 			kept[i] = make([]float64, len(z))
 		}
 	}
-	rows.ScaleTo(dst, 1/r.scale, z)
-	for _, s := range r.sections {
-		var second []float64
-		if s.poles() == 2 {
-			second = kept[1]
-		}
-		section := rows.Section(s)
-		section.Step(dst, kept[0], second)
-		kept = kept[s.poles():]
-	}
+	r.Cascade.StepTo(dst, z, kept)
 }
 
 // recombining is any C, by the rows of C⁻¹: it keeps all rows of Z, oldest first.
@@ -128,7 +117,9 @@ func (r recombining) Memory() int { return r.Steps() }
 func (r recombining) Steps() int  { n, _ := r.noising.Dims(); return n }
 
 func (r recombining) StepTo(dst, z []float64, kept [][]float64, t int) {
-	r.RecombineTo(dst, z, t, func(s int) []float64 { return kept[s] })
+	weights := r.noising.RawRowView(t)
+	rows.ScaleTo(dst, weights[t], z)
+	rows.AddAll(dst, weights[:t], kept[:t])
 	if kept[t] == nil {
 		kept[t] = make([]float64, len(z))
 	}

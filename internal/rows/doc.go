@@ -1,17 +1,18 @@
-// Package rows has the kernels for rows of noise: standard normal numbers of a seed, and what filters do to rows of them.
+// Package rows has the kernels for rows of noise: standard normal numbers of a seed, and what filters do to rows of
+// them.
 //
 // # The same bits everywhere
 //
-// Every number is what the Go code says: +, -, ×, ÷ and √ of IEEE 754, one at a time, in this order and rounded after each.
-// Kernels in assembly do that for many numbers side by side, and nothing else; no product is fused with a sum. So the
+// Every number is what the Go code says: +, -, ×, ÷ and √ of IEEE 754, one at a time, in this order and rounded after
+// each. Kernels in assembly do that for many numbers side by side, and nothing else; no product is fused with a sum. So the
 // result does not depend on the machine, and noise that was begun on one can go on on another.
 //
 //	AVX-512   8 numbers a vector
 //	AVX2      4
 //	portable  1 (Go; what other processors run)
 //
-// The kernel is chosen when the program starts; GODEBUG=cpu.avx512f=off, or cpu.avx512f=off,cpu.avx2=off, chooses a lesser
-// one.
+// The kernel is chosen when the program starts; GODEBUG=cpu.avx512f=off, or cpu.avx512f=off,cpu.avx2=off, chooses a
+// lesser one.
 //
 // # Drawing
 //
@@ -19,9 +20,15 @@
 // the quantiles of all of them as if they were central, as 85 of 100 are; and then those of the others, which were
 // gathered. Far ones, one in 36 thousand million, are left to the portable form.
 //
-// Four vectors go through a polynomial together, since each has to wait for its own last product. Quantiles cost 2 cycles
-// a number, ChaCha8 as many; a row that does not fit a cache costs the time to bring in what is kept for it, and Soon has
-// that come while numbers are drawn.
+// Four vectors go through a polynomial together, since each has to wait for its own last product, and are divided one by
+// one while the next four go through theirs. Quantiles cost 5 cycles a number, ChaCha8 two.
+//
+// # Going through memory
+//
+// Where rows do not fit a cache, what is kept for them has to come and go, and that takes as long as drawing. So it goes on
+// at the same time: Soon has a half of what a block needs come while its numbers are drawn, and Cascade has the other half
+// of the next block's come meanwhile; all sections of a filter take their turns with numbers that are in registers; rows
+// that are done leave past the cache; and Make has many numbers lie in large pages.
 //
 // The package knows nothing of keys, steps and strategies.
 package rows

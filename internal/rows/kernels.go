@@ -18,11 +18,13 @@ type kernels struct {
 	// For n numbers, a multiple of 16: see the functions of similar names.
 	scale     func(dst, src *float64, c float64, n int)
 	addScaled func(dst, src *float64, c float64, n int)
-	pole      func(row, first *float64, c *Section, n int)
-	poles     func(row, first, second *float64, c *Section, n int)
+	addFour   func(dst, weights *float64, rows **float64, n int) // of eight rows the first four; the others are fetched
+	cascade   func(dst, src *float64, c *Cascade, kept *[]float64, n int)
 	level     func(dst, src *float64, std float64, n int) (finite bool)
 	levelPast func(dst, src *float64, std float64, n int) (finite bool) // dst is a multiple of 64
+	settle    func()
 	grid      func(row *float64, c *gridded, n int) (fits bool)
+	narrow    func(dst *float32, src *float64, n int) (finite, exact bool)
 }
 
 var portable = &kernels{name: "portable"}

@@ -20,6 +20,8 @@ func central256(s *Sampler, n int) int
 //go:noescape
 func tail256(s *Sampler, n int) bool
 
+func settle()
+
 //go:noescape
 func scale512(dst, src *float64, c float64, n int)
 
@@ -27,16 +29,19 @@ func scale512(dst, src *float64, c float64, n int)
 func addScaled512(dst, src *float64, c float64, n int)
 
 //go:noescape
-func pole512(row, first *float64, c *Section, n int)
+func addFour512(dst, weights *float64, rows **float64, n int)
 
 //go:noescape
-func poles512(row, first, second *float64, c *Section, n int)
+func cascade512(dst, src *float64, c *Cascade, kept *[]float64, n int)
 
 //go:noescape
 func level512(dst, src *float64, std float64, n int) (finite bool)
 
 //go:noescape
 func levelPast512(dst, src *float64, std float64, n int) (finite bool)
+
+//go:noescape
+func narrow512(dst *float32, src *float64, n int) (finite, exact bool)
 
 //go:noescape
 func grid512(row *float64, c *gridded, n int) (fits bool)
@@ -48,10 +53,10 @@ func scale256(dst, src *float64, c float64, n int)
 func addScaled256(dst, src *float64, c float64, n int)
 
 //go:noescape
-func pole256(row, first *float64, c *Section, n int)
+func addFour256(dst, weights *float64, rows **float64, n int)
 
 //go:noescape
-func poles256(row, first, second *float64, c *Section, n int)
+func cascade256(dst, src *float64, c *Cascade, kept *[]float64, n int)
 
 //go:noescape
 func level256(dst, src *float64, std float64, n int) (finite bool)
@@ -60,13 +65,16 @@ func level256(dst, src *float64, std float64, n int) (finite bool)
 func levelPast256(dst, src *float64, std float64, n int) (finite bool)
 
 //go:noescape
+func narrow256(dst *float32, src *float64, n int) (finite, exact bool)
+
+//go:noescape
 func grid256(row *float64, c *gridded, n int) (fits bool)
 
-var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, pole512, poles512, level512, levelPast512,
-	grid512}
+var avx512 = &kernels{"AVX-512", fill512, central512, tail512, scale512, addScaled512, addFour512, cascade512, level512,
+	levelPast512, settle, grid512, narrow512}
 
-var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, pole256, poles256, level256,
-	levelPast256, grid256}
+var avx2 = &kernels{"AVX2", fill256, central256, tail256, scale256, addScaled256, addFour256, cascade256, level256,
+	levelPast256, settle, grid256, narrow256}
 
 func fastest() *kernels {
 	all := available()

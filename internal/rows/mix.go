@@ -43,37 +43,76 @@ func (k *kernels) addScaledTo(dst []float64, c float64, src []float64) {
 	}
 }
 
-// A Section is (1 - A x + B x²)/(1 - P x + Q x²), a filter of one pole or two, in transposed direct form II.
-type Section struct{ P, Q, A, B float64 }
+// A Section is (1 - A x + B x²)/(1 - P x + Q x²), a filter of one pole or two, in transposed direct form II. With one
+// pole, Q and B are not used.
+type Section struct {
+	P, Q, A, B float64
+	Poles      int
+}
 
-// Step puts the filter's next outputs in the place of its inputs u, and the next numbers of its two buffers in theirs:
+// A Cascade is a scale and some sections, one after the other. It is immutable.
+type Cascade struct {
+	scale    float64
+	sections []Section
+	poles    int
+}
+
+// NewCascade returns a cascade, which keeps the sections.
+func NewCascade(scale float64, sections []Section) *Cascade {
+	c := &Cascade{scale: scale, sections: sections}
+	for _, s := range sections {
+		c.poles += s.Poles
+	}
+	return c
+}
+
+// Poles returns how many buffers there are.
+func (c *Cascade) Poles() int { return c.poles }
+
+// StepTo writes what comes out of the last section to dst, of scale·z in the first and of each section's output in the
+// next, and the next numbers of the buffers that are kept, one for each pole, in their place:
 //
 //	y = u + first;  first ← ((P y) - (A u)) + second;  second ← (B u) - (Q y)
 //
-// With a second buffer that is nil it has one pole: Q and B are not used.
-func (c *Section) Step(u, first, second []float64) { best.step(c, u, first, second) }
+// It goes through all rows together, so that those that are not in a cache come and go once; and half of what lies
+// behind as many rows as are kept, one after the other, is brought into the cache meanwhile: see Sampler.Soon.
+func (c *Cascade) StepTo(dst, z []float64, kept [][]float64) { best.cascadeTo(c, dst, z, kept) }
 
-func (k *kernels) step(c *Section, row, first, second []float64) {
-	n := k.whole(len(row))
-	first = first[:len(row)]
-	if second == nil {
-		if n > 0 {
-			k.pole(&row[0], &first[0], c, n)
-		}
-		for i := n; i < len(row); i++ {
-			u := row[i]
+func (k *kernels) cascadeTo(c *Cascade, dst, z []float64, kept [][]float64) {
+	n := k.whole(len(z))
+	dst = dst[:len(z)]
+	if c.poles == 0 {
+		k.scaleTo(dst, c.scale, z)
+		return
+	}
+	for _, row := range kept[:c.poles] {
+		_ = row[:len(z)]
+	}
+	if n > 0 {
+		k.cascade(&dst[0], &z[0], c, &kept[0], n)
+	}
+	for i := n; i < len(z); i++ {
+		dst[i] = c.scale * z[i]
+	}
+	for j := range c.sections {
+		s := &c.sections[j]
+		s.step(dst[n:], kept[0][n:], kept[s.Poles-1][n:])
+		kept = kept[s.Poles:]
+	}
+}
+
+// step is a section's part of StepTo, with its outputs in the place of its inputs; second is first if there
+// is one pole.
+func (c *Section) step(row, first, second []float64) {
+	if c.Poles == 1 {
+		for i, u := range row {
 			y := u + first[i]
 			first[i] = float64(c.P*y) - float64(c.A*u)
 			row[i] = y
 		}
 		return
 	}
-	second = second[:len(row)]
-	if n > 0 {
-		k.poles(&row[0], &first[0], &second[0], c, n)
-	}
-	for i := n; i < len(row); i++ {
-		u := row[i]
+	for i, u := range row {
 		y := u + first[i]
 		first[i] = float64(float64(c.P*y)-float64(c.A*u)) + second[i]
 		second[i] = float64(c.B*u) - float64(c.Q*y)
@@ -81,8 +120,9 @@ func (k *kernels) step(c *Section, row, first, second []float64) {
 	}
 }
 
-// LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is faster
-// if dst is not there and not needed there soon. It reports whether all of it is finite.
+// LevelTo writes a row times a standard deviation to dst, past the cache if that is asked for and can be: that is
+// faster if dst is not there and not needed there soon. Before other goroutines may read it, this one calls Settle. It reports
+// whether all of it is finite.
 func LevelTo(dst []float64, std float64, row []float64, past bool) bool {
 	return best.levelTo(dst, std, row, past)
 }
@@ -102,6 +142,13 @@ func (k *kernels) levelTo(dst []float64, std float64, row []float64, past bool) 
 		finite = finite && dst[i]-dst[i] == 0
 	}
 	return finite
+}
+
+// Settle has everything that this goroutine has written past the cache be there for others.
+func Settle() {
+	if best.settle != nil {
+		best.settle()
+	}
 }
 
 // gridded is what a kernel needs to know of a grid.

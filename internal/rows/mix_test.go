@@ -17,11 +17,30 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 		rows = append(rows, r)
 		return r[:n]
 	}
-	c := &Section{value(), value(), value(), value()}
 	k.scaleTo(row(), value(), row())
 	k.addScaledTo(row(), value(), row())
-	k.step(c, row(), row(), nil)
-	k.step(c, row(), row(), row())
+	for many := range 10 {
+		all, weights := make([][]float64, many), make([]float64, many)
+		for i := range all {
+			all[i], weights[i] = row(), value()
+		}
+		if many > 6 {
+			weights[2] = 0
+		}
+		k.addAll(row(), weights, all)
+	}
+	section := func(poles int) Section { return Section{value(), value(), value(), value(), poles} }
+	for _, poles := range [][]int{{}, {1}, {2}, {2, 1, 2}, {1, 1, 2}} {
+		var sections []Section
+		var kept [][]float64
+		for _, p := range poles {
+			sections = append(sections, section(p))
+			for range p {
+				kept = append(kept, row())
+			}
+		}
+		k.cascadeTo(NewCascade(value(), sections), row(), row(), kept)
+	}
 	same := row()
 	k.scaleTo(same, value(), same)
 	for _, past := range []bool{false, true} {
@@ -106,18 +125,14 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// TestSection: a section with one pole, with two, and a level and a grid, by their definitions.
-func TestSection(t *testing.T) {
-	c := Section{P: 0.5, Q: 0.25, A: 2, B: 3}
-	u, first, second := []float64{1}, []float64{10}, []float64{100}
-	c.Step(u, first, second)
-	if u[0] != 11 || first[0] != 0.5*11-2+100 || second[0] != 3-0.25*11 {
-		t.Error(u, first, second)
-	}
-	u, first = []float64{1}, []float64{10}
-	c.Step(u, first, nil)
-	if u[0] != 11 || first[0] != 0.5*11-2 {
-		t.Error(u, first)
+// TestCascade: a section with two poles and one with one after it, and a level and a grid, by their definitions.
+func TestCascade(t *testing.T) {
+	kept := [][]float64{{10}, {100}, {1000}}
+	dst := make([]float64, 1)
+	c := NewCascade(3, []Section{{P: 0.5, Q: 0.25, A: 2, B: 3, Poles: 2}, {P: 0.75, A: 4, Poles: 1}})
+	c.StepTo(dst, []float64{1}, kept)
+	if dst[0] != 1013 || kept[0][0] != 0.5*13-2*3+100 || kept[1][0] != 3*3-0.25*13 || kept[2][0] != 0.75*1013-4*13 {
+		t.Error(dst, kept)
 	}
 	row := []float64{1, 2.5, -3.5, 0.1}
 	if !LevelOnGrid(row, 0.5, 0.5) || !slices.Equal(row, []float64{0.5, 1, -2, 0}) { // 0.5, 1.25, -1.75, 0.05
@@ -125,14 +140,70 @@ func TestSection(t *testing.T) {
 	}
 }
 
+// TestAddAll: it is AddScaled again and again, but for what is not there.
+func TestAddAll(t *testing.T) {
+	for n := range 40 {
+		rng := rand.New(rand.NewPCG(uint64(n), 2))
+		all, weights := make([][]float64, n), make([]float64, n)
+		dst, want := make([]float64, 35), make([]float64, 35)
+		for s := range all {
+			all[s] = make([]float64, len(dst))
+			for i := range dst {
+				all[s][i] = rng.NormFloat64()
+			}
+			if weights[s] = rng.NormFloat64(); s%5 == 3 {
+				weights[s], all[s] = 0, nil
+				continue
+			}
+			AddScaled(want, weights[s], all[s])
+		}
+		AddAll(dst, weights, all)
+		if !slices.Equal(dst, want) {
+			t.Fatalf("%d rows: %v, want %v", n, dst, want)
+		}
+	}
+}
+
+// TestNarrow: every kernel rounds as Go does, and sees in every place what is not finite, or not the same.
+func TestNarrow(t *testing.T) {
+	values := []float64{1, -0.1, 1e30, 0x1p-140, 0x1p-160, 0x1p128, -0x1.ffffffp127, math.Inf(-1), math.NaN(),
+		math.MaxFloat32, math.Copysign(0, -1), 1 + 0x1p-23, 1 + 0x1p-24}
+	for _, k := range available() {
+		for n := range 40 {
+			for at := range n {
+				for _, v := range values {
+					row, dst := make([]float64, n), make([]float32, n+1)
+					row[at], dst[n] = v, 7
+					finite, exact := k.narrowTo(dst[:n], row)
+					single := float32(v)
+					if back := float64(single); finite != (back-back == 0) || exact != (back == v) {
+						t.Fatalf("%s: %v in place %d of %d is finite %v, exact %v", k.name, v, at, n, finite, exact)
+					}
+					want := make([]float32, n+1)
+					want[at], want[n] = single, 7
+					for i := range want {
+						if want[i] == want[i] && math.Float32bits(dst[i]) != math.Float32bits(want[i]) {
+							t.Fatalf("%s: %v in place %d of %d: number %d is %v", k.name, v, at, n, i, dst[i])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkMix(b *testing.B) {
 	const n = Block
 	for _, k := range available() {
-		u, first, second := make([]float64, n), make([]float64, n), make([]float64, n)
+		u, first, z := make([]float64, n), make([]float64, n), make([]float64, n)
+		kept := [][]float64{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+		single := make([]float32, n)
+		c := NewCascade(0.5, []Section{{0.9, 0.3, 1.7, 0.8, 2}, {0.2, 0.1, 0.5, 0.2, 2}})
 		for name, f := range map[string]func(){
 			"AddScaled": func() { k.addScaledTo(u, 0.5, first) },
-			"Section":   func() { k.step(&Section{0.9, 0.3, 1.7, 0.8}, u, first, second) },
+			"Cascade":   func() { k.cascadeTo(c, u, z, kept) },
 			"Level":     func() { k.levelTo(u, 0.5, first, false) },
+			"Narrow":    func() { k.narrowTo(single, u) },
 			"Grid":      func() { k.gridTo(u, 0.5, 0x1p-20) },
 		} {
 			b.Run(name+"/"+k.name, func(b *testing.B) {

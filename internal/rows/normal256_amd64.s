@@ -269,9 +269,9 @@ DATA front<>+112(SB)/8, $0x0100070605040302
 DATA front<>+120(SB)/8, $0x0706050403020100
 GLOBL front<>(SB), RODATA|NOPTR, $128
 
-// the numbers of a vector that are not central, by q: their bits, with the places in the bits that are not used
+// the numbers of a vector that are not central, by |q|: their bits, with the places in the bits that are not used
 #define GATHER(at, q) \
-	VCMPPD     $1, Y12, q, Y8          \
+	VCMPPD     $0x1E, Y12, q, Y8       \
 	VMOVMSKPD  Y8, AX                  \
 	VPMOVZXBD  (R9)(AX*8), Y8          \
 	VMOVDQU    UNUSED(DX), Y9          \
@@ -282,6 +282,12 @@ GLOBL front<>(SB), RODATA|NOPTR, $128
 	POPCNTL    AX, AX                  \
 	ADDQ       AX, R10                 \
 	VPADDQ     Y13, Y14, Y14
+
+// the other 52 low bits as a fraction of ½, plus that
+#define OTHERS(at, v) \
+	VMOVDQU at(SI), v      \
+	VPANDN  Y15, v, v      \
+	VPOR    Y11, v, v
 
 // func central256(s *Sampler, n int) int
 TEXT ·central256(SB), NOSPLIT, $0-24
@@ -302,11 +308,14 @@ TEXT ·central256(SB), NOSPLIT, $0-24
 
 central256loop:
 	FETCH(Sampler_perLanes(BX), central256fetch, central256fetched)
-	LOADS(HALF)
-	VMOVUPD ONE(DX), Y15
-	FOUR(VSUBPD, Y15, Y0, Y1, Y2, Y3)
-	VMOVUPD HALFEPSILON(DX), Y15
-	FOUR(VADDPD, Y15, Y0, Y1, Y2, Y3) // q = (½ + k/2⁵³) - 1 + 2⁻⁵⁴, exact
+	VMOVUPD FRACTION(DX), Y15
+	VMOVUPD HALF(DX), Y11
+	OTHERS(0, Y0)
+	OTHERS(32, Y1)
+	OTHERS(64, Y2)
+	OTHERS(96, Y3)
+	VMOVUPD BELOWHALF(DX), Y15
+	FOUR(VSUBPD, Y15, Y0, Y1, Y2, Y3) // |q| = (½ + k̄/2⁵³) - (½ - 2⁻⁵⁴), exact, with the other 52 bits k̄
 	GATHER(0, Y0)
 	GATHER(32, Y1)
 	GATHER(64, Y2)
@@ -325,16 +334,16 @@ central256loop:
 	EACH(VMULPD, 0(DI), 32(DI), 64(DI), 96(DI), Y4, Y5, Y6, Y7)
 	EACH(VDIVPD, Y8, Y9, Y10, Y11, Y4, Y5, Y6, Y7)
 
-	// the sign changed where bit 63 is not set
+	// the sign changed where bit 63 is set
 	VMOVUPD SIGN(DX), Y15
 	VMOVUPD 0(SI), Y0
 	VMOVUPD 32(SI), Y1
 	VMOVUPD 64(SI), Y2
 	VMOVUPD 96(SI), Y3
-	VANDNPD Y15, Y0, Y0
-	VANDNPD Y15, Y1, Y1
-	VANDNPD Y15, Y2, Y2
-	VANDNPD Y15, Y3, Y3
+	VANDPD  Y15, Y0, Y0
+	VANDPD  Y15, Y1, Y1
+	VANDPD  Y15, Y2, Y2
+	VANDPD  Y15, Y3, Y3
 	EACH(VXORPD, Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
 	VMOVUPD Y4, 0(DI)
 	VMOVUPD Y5, 32(DI)
@@ -376,10 +385,8 @@ TEXT ·tail256(SB), NOSPLIT, $0-17
 
 tail256loop:
 	LOADS(ONE)
-	VMOVUPD ONE(DX), Y15
-	FOUR(VSUBPD, Y15, Y0, Y1, Y2, Y3)
-	VMOVUPD EPSILON(DX), Y15
-	FOUR(VADDPD, Y15, Y0, Y1, Y2, Y3) // 2p = (1 + k/2⁵²) - 1 + 2⁻⁵³, exact
+	VMOVUPD BELOWONE(DX), Y15
+	FOUR(VSUBPD, Y15, Y0, Y1, Y2, Y3) // 2p = (1 + k/2⁵²) - (1 - 2⁻⁵³), exact
 
 	// p = m 2^e, √½ ≤ m < √2
 	PARTS(Y0, Y4)

@@ -210,9 +210,9 @@ DATA places<>+48(SB)/8, $0x0060000000000000
 DATA places<>+56(SB)/8, $0x0070000000000000
 GLOBL places<>(SB), RODATA|NOPTR, $64
 
-// the numbers of a vector that are not central, by q: their bits, with the places in the bits that are not used
+// the numbers of a vector that are not central, by |q|: their bits, with the places in the bits that are not used
 #define GATHER(at, q) \
-	VCMPPD      $1, Z22, q, K1          \
+	VCMPPD      $0x1E, Z22, q, K1       \
 	VMOVDQU64   at(SI), Z29             \
 	VPTERNLOGQ  $0xBA, Z24, Z26, Z29    \
 	VPCOMPRESSQ Z29, K1, Z29            \
@@ -221,6 +221,18 @@ GLOBL places<>(SB), RODATA|NOPTR, $64
 	POPCNTL     AX, AX                  \
 	ADDQ        AX, R10                 \
 	VPADDQ      Z25, Z24, Z24
+
+// Divisions take longest, and one after the other: those of four vectors are done one by one between the steps of the
+// next four.
+#define QUOTIENT(i) \
+	VMOVUPD    (64*i)(DI)(R14*1), Z28                      \
+	VDIVPD     (Sampler_divisors+64*i)(BX), Z28, Z28       \
+	VPTERNLOGQ $0x78, (64*i)(R9)(R14*1), Z23, Z28          \ // the sign changed where bit 63 is set
+	VMOVUPD    Z28, (64*i)(DI)(R14*1)
+
+#define KEEP(i, p, q) \
+	VMOVUPD p, (64*i)(DI)(R13*1)      \
+	VMOVUPD q, (Sampler_divisors+64*i)(BX)
 
 // func central512(s *Sampler, n int) int
 TEXT ·central512(SB), NOSPLIT, $0-24
@@ -234,8 +246,7 @@ TEXT ·central512(SB), NOSPLIT, $0-24
 	XORQ R10, R10
 	VMOVUPD FRACTION(DX), Z16
 	VMOVUPD HALF(DX), Z17
-	VMOVUPD ONE(DX), Z18
-	VMOVUPD HALFEPSILON(DX), Z19
+	VMOVUPD BELOWHALF(DX), Z18
 	VMOVUPD CENTRE(DX), Z21
 	VMOVUPD EDGE(DX), Z22
 	VMOVUPD SIGN(DX), Z23
@@ -243,12 +254,22 @@ TEXT ·central512(SB), NOSPLIT, $0-24
 	VMOVDQU64 places<>(SB), Z24
 	MOVQ         $0x0080000000000000, AX // eight places
 	VPBROADCASTQ AX, Z25
+	MOVQ SI, R9
+	XORQ R13, R13  // where the four vectors are,
+	MOVQ $-256, R14 // and those before
 
 central512loop:
 	FETCH(Sampler_perLanes(BX), central512fetch, central512fetched)
-	LOADS
-	FOUR(VSUBPD, Z18, Z0, Z1, Z2, Z3)
-	FOUR(VADDPD, Z19, Z0, Z1, Z2, Z3)     // q = (½ + k/2⁵³) - 1 + 2⁻⁵⁴, exact
+	LEAQ (R9)(R13*1), SI
+	VMOVDQU64  0(SI), Z0
+	VPTERNLOGQ $0xAE, Z17, Z16, Z0
+	VMOVDQU64  64(SI), Z1
+	VPTERNLOGQ $0xAE, Z17, Z16, Z1
+	VMOVDQU64  128(SI), Z2
+	VPTERNLOGQ $0xAE, Z17, Z16, Z2
+	VMOVDQU64  192(SI), Z3
+	VPTERNLOGQ $0xAE, Z17, Z16, Z3
+	FOUR(VSUBPD, Z18, Z0, Z1, Z2, Z3)     // |q| = (½ + k̄/2⁵³) - (½ - 2⁻⁵⁴), exact, with the other 52 bits k̄
 	GATHER(0, Z0)
 	GATHER(64, Z1)
 	GATHER(128, Z2)
@@ -261,26 +282,45 @@ central512loop:
 	VSUBPD Z5, Z21, Z5
 	VSUBPD Z6, Z21, Z6
 	VSUBPD Z7, Z21, Z7
+	FIRST(A, Z8, Z9, Z10, Z11)
+	FIRST(B, Z12, Z13, Z14, Z15)
+	ADD(A+1*64, Z8, Z9, Z10, Z11)
+	ADD(B+1*64, Z12, Z13, Z14, Z15)
+	QUOTIENT(0)
+	STEP2(A+2*64, B+2*64)
+	STEP2(A+3*64, B+3*64)
+	QUOTIENT(1)
+	STEP2(A+4*64, B+4*64)
+	QUOTIENT(2)
 	FETCH(Sampler_perLanes(BX), central512fetch1, central512fetched1)
-	POLYNOMIALS(A, B)
+	STEP2(A+5*64, B+5*64)
+	STEP2(A+6*64, B+6*64)
+	QUOTIENT(3)
+	STEP2(A+7*64, B+7*64)
 	EACH(VMULPD, Z0, Z1, Z2, Z3, Z8, Z9, Z10, Z11)
-	EACH(VDIVPD, Z12, Z13, Z14, Z15, Z8, Z9, Z10, Z11)
-	VPTERNLOGQ $0xB4, 0(SI), Z23, Z8      // the sign changed where bit 63 is not set
-	VPTERNLOGQ $0xB4, 64(SI), Z23, Z9
-	VPTERNLOGQ $0xB4, 128(SI), Z23, Z10
-	VPTERNLOGQ $0xB4, 192(SI), Z23, Z11
-	VMOVUPD    Z8, 0(DI)
-	VMOVUPD    Z9, 64(DI)
-	VMOVUPD    Z10, 128(DI)
-	VMOVUPD    Z11, 192(DI)
-	ADDQ       $256, SI
-	ADDQ       $256, DI
+	KEEP(0, Z8, Z12)
+	KEEP(1, Z9, Z13)
+	KEEP(2, Z10, Z14)
+	KEEP(3, Z11, Z15)
+	MOVQ       R13, R14
+	ADDQ       $256, R13
 	SUBQ       $32, CX
 	JNZ        central512loop
+	QUOTIENT(0)
+	QUOTIENT(1)
+	QUOTIENT(2)
+	QUOTIENT(3)
 	MOVQ       R11, Sampler_soon(BX)
 	MOVQ       R10, ret+16(FP)
 	VZEROUPPER
 	RET
+
+// The same for tails, of which those before the first are none, and what is there is not used.
+#define TAILQUOTIENT(i) \
+	VMOVUPD    (64*i-256)(DI), Z28                         \
+	VDIVPD     (Sampler_divisors+64*i)(BX), Z28, Z28       \
+	VPTERNLOGQ $0x78, (64*i-256)(SI), Z23, Z28             \ // the sign changed where bit 63 is set
+	VMOVUPD    Z28, (64*i-256)(DI)
 
 // func tail512(s *Sampler, n int) bool
 TEXT ·tail512(SB), NOSPLIT, $0-17
@@ -291,7 +331,7 @@ TEXT ·tail512(SB), NOSPLIT, $0-17
 	LEAQ  Sampler_values(BX), DI
 	VMOVUPD FRACTION(DX), Z16
 	VMOVUPD ONE(DX), Z17
-	VMOVUPD EPSILON(DX), Z19
+	VMOVUPD BELOWONE(DX), Z19
 	VMOVUPD ROOT(DX), Z21
 	VMOVUPD SIGN(DX), Z23
 	VMOVUPD MINUSLOG2(DX), Z24
@@ -303,8 +343,7 @@ TEXT ·tail512(SB), NOSPLIT, $0-17
 
 tail512loop:
 	LOADS
-	FOUR(VSUBPD, Z17, Z0, Z1, Z2, Z3)
-	FOUR(VADDPD, Z19, Z0, Z1, Z2, Z3)     // 2p = (1 + k/2⁵²) - 1 + 2⁻⁵³, exact
+	FOUR(VSUBPD, Z19, Z0, Z1, Z2, Z3)     // 2p = (1 + k/2⁵²) - (1 - 2⁻⁵³), exact
 
 	// p = m 2^e, √½ ≤ m < √2
 	VGETEXPPD  Z0, Z8
@@ -346,12 +385,16 @@ tail512loop:
 	STEP(ATANH+2*64)
 	STEP(ATANH+3*64)
 	STEP(ATANH+4*64)
+	TAILQUOTIENT(0)
 	STEP(ATANH+5*64)
 	STEP(ATANH+6*64)
+	TAILQUOTIENT(1)
 	STEP(ATANH+7*64)
 	STEP(ATANH+8*64)
+	TAILQUOTIENT(2)
 	STEP(ATANH+9*64)
 	STEP(ATANH+10*64)
+	TAILQUOTIENT(3)
 	STEP(ATANH+11*64)
 	STEP(ATANH+12*64)
 	EACH(VMULPD, Z0, Z1, Z2, Z3, Z12, Z13, Z14, Z15)
@@ -372,19 +415,22 @@ tail512loop:
 	VMAXPD  Z7, Z27, Z27
 	FOUR(VSUBPD, Z25, Z4, Z5, Z6, Z7)
 	POLYNOMIALS(C, D)
-	EACH(VDIVPD, Z12, Z13, Z14, Z15, Z8, Z9, Z10, Z11)
-	VPTERNLOGQ $0x78, 0(SI), Z23, Z8      // the sign changed where bit 63 is set
-	VPTERNLOGQ $0x78, 64(SI), Z23, Z9
-	VPTERNLOGQ $0x78, 128(SI), Z23, Z10
-	VPTERNLOGQ $0x78, 192(SI), Z23, Z11
 	VMOVUPD    Z8, 0(DI)
+	VMOVUPD    Z12, (Sampler_divisors+0)(BX)
 	VMOVUPD    Z9, 64(DI)
+	VMOVUPD    Z13, (Sampler_divisors+64)(BX)
 	VMOVUPD    Z10, 128(DI)
+	VMOVUPD    Z14, (Sampler_divisors+128)(BX)
 	VMOVUPD    Z11, 192(DI)
+	VMOVUPD    Z15, (Sampler_divisors+192)(BX)
 	ADDQ       $256, SI
 	ADDQ       $256, DI
 	SUBQ       $32, CX
 	JG         tail512loop
+	TAILQUOTIENT(0)
+	TAILQUOTIENT(1)
+	TAILQUOTIENT(2)
+	TAILQUOTIENT(3)
 
 tail512end:
 	VCMPPD $0x1E, Z26, Z27, K5

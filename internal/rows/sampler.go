@@ -17,17 +17,24 @@ const (
 	refill  = 124 // numbers that ChaCha8rand makes of 16 ChaCha blocks
 	reseed  = 4   // numbers that come with them, and are the seed of the next 16
 	refills = 8
-	lanes   = 32 // numbers that a kernel works on side by side: a divisor of Block
+	apart   = 248 // brings row to half a page after bits, and to a multiple of 64 bytes: see Sampler
+	lanes   = 32  // numbers that a kernel works on side by side: a divisor of Block
 )
 
 // Sampler draws the standard normal numbers of a seed: the quantiles (see normal) of the outputs of ChaCha8 (C2SP
-// chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at a
-// time. It keeps random bits of what was drawn last.
+// chacha8rand, as in math/rand/v2), one after the other. The zero value is ready for Start; it is for one goroutine at
+// a time. It keeps random bits of what was drawn last.
 type Sampler struct {
-	bits   [Block + reseed]uint64 // outputs of the generator, and the seed of the next ones
+	bits [Block + 2*reseed]uint64 // outputs of the generator, the seed of the next ones, and nothing
+	_    [apart]uint64            // so that what is read of bits has other last digits than what is written of row
+	//lint:ignore U1000 where nothing is: AVX-512 takes a first step as if there had been one before it
+	before [lanes]float64
 	row    [Block]float64         // their numbers
 	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
 	values [Block + lanes]float64 // their numbers
+
+	//lint:ignore U1000 of numbers in s.row, or before it, that AVX-512 has still to divide
+	divisors [lanes]float64
 
 	//lint:ignore U1000 what AVX2 has no registers for: a seed, then four words of eight ChaCha blocks
 	work [SeedSize + 4*32]byte
@@ -79,8 +86,8 @@ func (s *Sampler) next(k *kernels, n int) []float64 {
 	return row
 }
 
-// numbers writes those of the first n of s.bits to s.row, or of some more. It makes most of them, the central ones, where
-// they belong; the others are gathered first and brought there after.
+// numbers writes those of the first n of s.bits to s.row, or of some more. It makes most of them, the central ones,
+// where they belong; the others are gathered first and brought there after.
 func (s *Sampler) numbers(k *kernels, n int) {
 	tails := k.central(s, (n+lanes-1)/lanes*lanes)
 	for i := tails; i%lanes != 0; i++ {

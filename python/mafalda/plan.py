@@ -173,9 +173,12 @@ class Plan:
         state: real noise. `mafalda noise serve` is started on this file, which keeps the secret key and the place. seed:
         simulated noise, that of `mafalda noise --seed`, bit for bit, which protects nothing. Exactly one of the two.
 
-        options with state: binary, the program (default: $MAFALDA, or mafalda on the PATH); new=True or False, whether
-        the state must not be there yet, or must; counter; and for exports with pairs key, peers and runs (see
-        mafalda.keys). With either: noise_std, not below that of the export.
+        A state that is not there is begun, unless the node had a row of another one in this folder (noise-begun-….json
+        says so): then the name is wrong or the state is gone, and a run cannot go on with a new one. new=True says that
+        this is a run of its own, and refuses a state that is there; new=False refuses one that is not.
+
+        Other options with state: binary, the program (default: $MAFALDA, or mafalda on the PATH); counter; and for
+        exports with pairs key, peers and runs (see mafalda.keys). With either: noise_std, not below that of the export.
         """
         from .noise import open_noise
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, TypeVar
 
 import numpy as np
 
+from . import begun
 from .errors import ExportError, ServerError, StepError
 from .noise import BLOCK, Noise, Place, check_part, digest
 from .protocol import Client
@@ -151,7 +152,9 @@ class ServedNoise(RemoteNoise):
                 if new
                 else f"there is no state {state}"
             )
-        self._new = not there
+        if new is None and not there:
+            begun.check(plan, node, state)
+        self._new, self._state, self._noted = not there, state, False
         arguments = [plan.directory, "--node", node] if node else [plan.directory]
         arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
         for flag, value in (("--counter", counter), ("--key", key), ("--peers", peers), ("--runs", runs)):
@@ -164,6 +167,22 @@ class ServedNoise(RemoteNoise):
         except BaseException:
             self._end()
             raise
+
+    def blocks(
+        self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        self._begin()
+        yield from super().blocks(step, size, dtype, offset, length)
+
+    def skip(self, step: int | None = None) -> None:
+        self._begin()
+        super().skip(step)
+
+    def _begin(self) -> None:
+        """Says, before there is a row, that the run has begun: see begun."""
+        if not self._noted:
+            begun.note(self.plan, self.node, self._state)
+            self._noted = True
 
     def _dial(self) -> Client:
         client = Client(self._server.connect(self._new))

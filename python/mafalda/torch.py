@@ -1,6 +1,8 @@
-"""A torch optimizer whose steps are private: per-sample clipping, the sum, row t of the noise, the division, then any optimizer.
+"""A torch optimizer whose steps are private: per-sample clipping, the sum, row t of the noise, the division, then any
+optimizer.
 
-    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="Medici", state="noise.state", sampler=sampler)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    private = plan.make_private(sgd, node="Medici", state="noise.state", sampler=sampler)
     for x, y in DataLoader(data, batch_sampler=sampler):
         private.backward(model, cross_entropy, x, y)
         private.step()
@@ -31,8 +33,9 @@ class PrivateOptimizer:
         optimizer   of torch: it gets the private gradients, and nothing else
         clip        norm of every record's gradient; the export's by default, and not above it
         state, seed as Plan.noise has them: exactly one
-        sampler     plan.sampler's; without it or loader, size (the public size of a batch) is needed, and batches are the caller's
-        loader      the DataLoader, to be checked: it must take its batches from plan.sampler's. One with workers must be given
+        sampler     plan.sampler's; without it or loader, size (the public size of a batch) is needed, and batches are
+                    the caller's
+        loader      the DataLoader, to be checked: its batches are those of plan.sampler. One with workers must be given
         chunk       records whose gradients are in memory at once
 
     Attributes: noise, sampler, size, step_number (the step whose gradients are taken now).
@@ -75,7 +78,7 @@ class PrivateOptimizer:
         return self.noise.next
 
     def backward(self, model: "torch.nn.Module", loss: Loss, inputs: "torch.Tensor", targets: "torch.Tensor") -> None:
-        """Adds the clipped gradients of some records; may be called several times a step, and not at all for an empty batch.
+        """Adds the clipped gradients of some records; several times a step if need be, not at all for an empty batch.
 
         loss(outputs, targets) gets a batch of one record at a time: torch.nn.functional.cross_entropy, for example.
         """
@@ -109,7 +112,8 @@ class PrivateOptimizer:
             check_batch(self.sampler, t, self._count, self._ahead)
         if self._sums is None and any(p.grad is not None for p in self.parameters):
             raise MafaldaError(
-                "the gradients are those of loss.backward(), which does not clip: call private.backward(model, loss, inputs, targets)"
+                "the gradients are those of loss.backward(), which does not clip: "
+                "call private.backward(model, loss, inputs, targets)"
             )
         sums = self._sums if self._sums is not None else zeros(self.parameters)
         add_row(self.noise, t, sums)
@@ -124,7 +128,7 @@ class PrivateOptimizer:
         return t
 
     def skip_to(self, step: int) -> list[int]:
-        """Steps before this one were missed, and nothing of them left: their rows are carried (Noise.skip). Returns them."""
+        """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
         missed = self.noise.skip_to(step)
         if self.sampler is not None:
             self.sampler.follow(self.noise.next)
@@ -152,21 +156,22 @@ class PrivateOptimizer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from a checkpoint, with the row that is next: no row comes a second time, whatever the checkpoint says.
+        """Goes on from a checkpoint, with the row that is next: no row comes twice, whatever the checkpoint says.
 
-        One that is ahead of the noise is a StepError: the noise state is older than the checkpoint, or new. If it is behind,
-        the steps in between stay spent, with a warning.
+        One that is ahead of the noise is a StepError: the noise state is older than the checkpoint, or new. If it is
+        behind, the steps in between stay spent, with a warning.
         """
         if state["export"] != self.plan.hash or state["node"] != self.noise.node:
             raise ExportError(f"the checkpoint is of node {state['node']!r} and export {state['export']}")
         if state["step"] > self.step_number:
             raise StepError(
-                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the noise state is not the "
-                "one of this run, and its rows would be used twice"
+                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the noise state is "
+                "not the one of this run, and its rows would be used twice"
             )
         if state["step"] < self.step_number:
             warnings.warn(
-                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the steps in between are spent",
+                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the steps in "
+                "between are spent",
                 stacklevel=2,
             )
         self.optimizer.load_state_dict(state["optimizer"])
@@ -181,7 +186,8 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
     flats = [t.view(-1) for t in tensors]
     if sum(f.numel() for f in flats) != noise.dim:
         raise ExportError(
-            f"the model has {sum(f.numel() for f in flats)} parameters, the noise {noise.dim}: has the model changed its size?"
+            f"the model has {sum(f.numel() for f in flats)} parameters, the noise {noise.dim}: "
+            "has the model changed its size?"
         )
     dtype = "float64" if any(f.dtype == torch.float64 for f in flats) else "float32"
     starts, at = [], 0
@@ -251,8 +257,8 @@ def check_batch(sampler: "Sampler", t: int, count: int, ahead: int) -> None:
     if not t <= handed <= t + ahead:
         raise ParticipationError(
             f"the gradients of step {t} are not of the sampler's batch {t} (it handed out that of step {handed} last): "
-            "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to. Has the loader "
-            "workers? Then give it, loader=…"
+            "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to. Has the "
+            "loader workers? Then give it, loader=…"
         )
     if count != wanted:
         raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {wanted}")

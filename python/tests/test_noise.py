@@ -157,6 +157,33 @@ def test_over_restarts(out, tmp_path, program):
         plan.noise("a", 300, state=tmp_path / "none", binary=program, new=False)
 
 
+def test_a_state_that_is_gone_is_missed(out, tmp_path, program):
+    """A run that has begun does not begin again without being told: not under its name, and not under another."""
+    plan, state = mafalda.load(out), tmp_path / "state"
+    plan.noise("a", 30, state=state, binary=program).close()
+    state.unlink()  # no row of it came
+    with plan.noise("a", 30, state=state, binary=program) as noise:
+        noise.row(0)
+    plan.noise("a", 30, state=state, binary=program).close()
+    with pytest.raises(mafalda.ExportError, match="has begun its noise.* with state, says .*new=True"):
+        plan.noise("a", 30, state=tmp_path / "stat", binary=program)
+    assert not (tmp_path / "stat").exists()
+    state.rename(tmp_path / "kept")
+    with pytest.raises(mafalda.ExportError, match="or the state gone"):
+        plan.noise("a", 30, state=state, binary=program)
+    with plan.noise("a", 30, state=tmp_path / "kept", binary=program) as noise:
+        assert noise.next == 1
+    with plan.noise("a", 30, state=state, binary=program, new=True) as noise:
+        noise.skip(0)
+    state.unlink()
+    with pytest.raises(mafalda.ExportError, match="with state, says"):
+        plan.noise("a", 30, state=state, binary=program)
+    plan.noise("b", 30, state=tmp_path / "another", binary=program).close()  # another node
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    plan.noise("a", 30, state=folder / "state", binary=program).close()  # another place
+
+
 def test_one_process_a_state(out, tmp_path, program):
     plan = mafalda.load(out)
     with plan.noise("a", 30, state=tmp_path / "state", binary=program):

@@ -128,7 +128,7 @@ def test_what_is_refused(tmp_path, out):
 def test_checkpoints(tmp_path, out, program):
     plan = mafalda.load(out)
 
-    def opened(state="noise"):
+    def opened(state="noise", **options):
         model, _, _ = made()
         sampler = plan.sampler(12, node="a", state=tmp_path / f"{state}.batches")
         return plan.make_private(
@@ -137,6 +137,7 @@ def test_checkpoints(tmp_path, out, program):
             state=tmp_path / state,
             binary=program,
             sampler=sampler,
+            **options,
         )
 
     private = opened()
@@ -151,15 +152,15 @@ def test_checkpoints(tmp_path, out, program):
         again.load_state_dict(checkpoint)
     assert again.step() == 3 and again.skip_to(6) == [4, 5] and again.step() == 6
     again.close()
-    fresh = opened("fresh")
+    fresh = opened("fresh", new=True)
     with pytest.raises(mafalda.StepError, match="used twice"):
         fresh.load_state_dict(checkpoint)
     fresh.close()
-    (
-        tmp_path / "noise"
-    ).unlink()  # the noise state is lost, the batches are not: a new key must not begin in the middle
-    with pytest.raises(mafalda.ParticipationError, match="another state"):
+    (tmp_path / "noise").unlink()  # it is lost: a new key must not begin in the middle
+    with pytest.raises(mafalda.ExportError, match="has begun its noise"):
         opened()
+    with pytest.raises(mafalda.ParticipationError, match="another state"):  # the batches are not
+        opened(new=True)
 
 
 def test_rows_go_to_the_parameters_in_blocks(out):
