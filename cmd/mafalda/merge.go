@@ -62,11 +62,7 @@ func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
 		if f.quiet {
 			words = append(words, "--quiet")
 		}
-		again := newRootCmd()
-		again.SetArgs(words)
-		again.SetOut(out)
-		again.SetErr(cmd.ErrOrStderr())
-		if err := again.ExecuteContext(cli.Merging(cmd.Context())); err != nil {
+		if err := cli.Nested(cli.Merging(cmd.Context()), newRootCmd(), words, out, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,8 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 	root.Flags().BoolVar(&asked, "version", false, "print the version")
 	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(),
 		newBenchSelfCmd(), newPlotCmd(), newReportCmd(), newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(),
-		newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(), newVersionCmd())
+		newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(), newSubmitCmd(),
+		newVersionCmd())
 	return root
 }
 

@@ -56,7 +56,10 @@ type Study[C, R any] struct {
 	// Workers is how many cells are computed at a time, as of study.Options.
 	Workers int
 	Shard   *ShardFlags     // if on, only that part is computed
-	Cost    func(C) float64 // of computing a cell, for shards that end together; nil: all alike
+	Cost    func(C) float64 // about how many seconds a cell takes, for shards that end together; nil: all alike
+
+	// Memory is about how many bytes computing takes with so many processors, for who asks for machines; nil: not known.
+	Memory func(processors int) float64
 }
 
 // Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
