@@ -68,7 +68,7 @@ type Study[C, R any] struct {
 func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 	store, err := study.Open[C, R](s.Dir, s.Spec)
 	if err != nil {
-		return nil, StudyError(err)
+		return nil, s.otherInputs(ctx, err)
 	}
 	if s.Known != nil {
 		for _, c := range s.Cells {
@@ -102,6 +102,16 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 		}
 	}
 	return results, nil
+}
+
+// otherInputs returns the error of a folder that cannot be opened. Shards do not replace results.
+func (s Study[C, R]) otherInputs(ctx context.Context, err error) error {
+	var other *study.InputsError
+	if errors.As(err, &other) && (s.Shard.On() || ctx.Value(merging{}) != nil) {
+		return Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
+			err)
+	}
+	return StudyError(err)
 }
 
 // Summarize has the files of a folder made anew of all cells, also after a run that ended early: running is how it

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mafalda/internal/files"
 )
@@ -104,6 +105,7 @@ type Overview struct {
 	Done     int
 	Failed   []Failure         // without a result so far, and why
 	Left     []json.RawMessage // neither done nor failed
+	Finished []time.Time       // when cells that are done were written, ascending
 }
 
 // Failure is a cell that could not be computed.
@@ -153,6 +155,7 @@ func Look(dir string) (*Overview, error) {
 			}
 		}
 	}
+	slices.SortFunc(o.Finished, time.Time.Compare)
 	return o, nil
 }
 
@@ -162,6 +165,9 @@ func (f *folder) add(o *Overview, name string, cell json.RawMessage) error {
 	_, _, err := f.readCell(name)
 	if err == nil {
 		o.Done++
+		if info, err := os.Stat(filepath.Join(f.cells(), name)); err == nil {
+			o.Finished = append(o.Finished, info.ModTime())
+		}
 		return nil
 	}
 	if !errors.Is(err, os.ErrNotExist) {
