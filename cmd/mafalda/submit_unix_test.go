@@ -14,7 +14,7 @@ import (
 
 // oddGraph is a network whose labels, and whose name, a shell would take apart.
 func oddGraph(t *testing.T) string {
-	return writeFile(t, `it's "odd" $HOME.edges`, "it's \"b\nit's $(c)\n$(c) \"b\n\"b d;e\nd;e *\n")
+	return writeFile(t, `it's "odd" $HOME.edges`, "it's \"b\nit's $(c)\n$(c) \"b\n\"b d|e\nd|e *\n")
 }
 
 // same fails if two folders differ in what merge has written.
