@@ -78,7 +78,7 @@ number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 	fl.StringVar(&f.kubernetes.Claim, "claim", "", "the persistent volume `claim` of the folder, for --engine kubernetes")
 	fl.StringVar(&f.kubernetes.Mount, "mount", "/data", "where pods see it, and run")
 	fl.BoolVar(&f.yes, "yes", false, "hand the job in")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "with --yes, do not show the job")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors and, without --yes, the job only")
 	return cmd
 }
 
@@ -98,8 +98,10 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 	if err := engine.Check(job); err != nil {
 		return err
 	}
-	if !f.quiet || !f.yes {
+	if !f.quiet {
 		f.say(cmd.ErrOrStderr(), job, plan)
+	}
+	if !f.quiet || !f.yes {
 		if err := engine.Write(cmd.OutOrStdout(), job); err != nil {
 			return err
 		}
@@ -213,7 +215,7 @@ func (f *submitFlags) say(w io.Writer, j *cluster.Job, plan *cli.GridPlan) {
 	if left == 0 {
 		fmt.Fprintf(w, "all of %s are in %s: they are merged\n", cli.Count(plan.Cells, "cell"), plan.Dir)
 	} else {
-		fmt.Fprintf(w, "%d of %s are missing, in %d of %s", left, cli.Count(plan.Cells, "cell"), len(j.Shards),
+		fmt.Fprintf(w, "missing: %d of %s, in %d of %s", left, cli.Count(plan.Cells, "cell"), len(j.Shards),
 			cli.Count(j.Of, "shard"))
 		if seconds := slices.Max(plan.Seconds); seconds > 0 {
 			fmt.Fprintf(w, "; the dearest takes about %v", time.Duration(math.Ceil(seconds))*time.Second)

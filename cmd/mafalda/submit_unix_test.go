@@ -69,7 +69,7 @@ func TestSubmitLocal(t *testing.T) {
 	if err := os.Remove(cells[3]); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs = submit("--yes"); strings.Count(out, " &\n") != 1 || !strings.Contains(errs, "1 of 5 cells are missing, in 1 of 3 shards") {
+	if out, errs = submit("--yes"); strings.Count(out, " &\n") != 1 || !strings.Contains(errs, "missing: 1 of 5 cells, in 1 of 3 shards") {
 		t.Errorf("one is missing: %s%s", out, errs)
 	}
 	same(t, alone, many)
