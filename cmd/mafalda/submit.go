@@ -195,8 +195,13 @@ func (f *submitFlags) job(engine cluster.Engine, plan *cli.GridPlan) (*cluster.J
 		}
 	}
 	words := append([]string{program}, plan.Command...)
+	words = append(words, "--output="+plan.Dir)
+	merge := []string{program, "merge", plan.Dir}
+	if plan.Quiet {
+		words, merge = append(words, "--quiet"), append(merge, "--quiet")
+	}
 	j := &cluster.Job{Name: "mafalda-" + plan.Command[0], Logs: strings.TrimRight(plan.Dir, "/") + ".logs",
-		Command: append(words, "--output="+plan.Dir, "--shard"), Merge: []string{program, "merge", plan.Dir},
+		Command: append(words, "--shard"), Merge: merge,
 		Shards: plan.Shards(), Of: f.shards, Processors: f.processors, Memory: float64(f.memory), Time: f.time}
 	const base, room = 300e6, 1.25 // the program itself, and what an estimate leaves out
 	if j.Memory == 0 && plan.Memory > 0 {
@@ -212,9 +217,12 @@ func (f *submitFlags) job(engine cluster.Engine, plan *cli.GridPlan) (*cluster.J
 // say tells what is handed in, or would be.
 func (f *submitFlags) say(w io.Writer, j *cluster.Job, plan *cli.GridPlan) {
 	left := plan.Left()
-	if left == 0 {
+	switch {
+	case plan.Open:
+		fmt.Fprintf(w, "missing: %d of %s of this round, and all rounds after it\n", left, cli.Count(plan.Cells, "cell"))
+	case left == 0:
 		fmt.Fprintf(w, "all of %s are in %s: they are merged\n", cli.Count(plan.Cells, "cell"), plan.Dir)
-	} else {
+	default:
 		fmt.Fprintf(w, "missing: %d of %s, in %d of %s", left, cli.Count(plan.Cells, "cell"), len(j.Shards),
 			cli.Count(j.Of, "shard"))
 		if seconds := slices.Max(plan.Seconds); seconds > 0 {

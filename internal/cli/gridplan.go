@@ -16,6 +16,8 @@ type GridPlan struct {
 	Missing []int     // cells without a result, by shard, the first one 0
 	Seconds []float64 // about how long they take on one processor; 0 where that is not known
 	Memory  float64   // about how many bytes a shard needs; 0 where that is not known
+	Open    bool      // more cells follow, which depend on what is missing
+	Quiet   bool      // nothing but errors is to be said
 }
 
 // Left returns how many cells have no result.
@@ -31,7 +33,7 @@ func (p *GridPlan) Left() int {
 func (p *GridPlan) Shards() []int {
 	var all []int
 	for i, n := range p.Missing {
-		if n > 0 {
+		if n > 0 || p.Open {
 			all = append(all, i+1)
 		}
 	}
@@ -50,7 +52,7 @@ func Planning(ctx context.Context, line []string, p *GridPlan) context.Context {
 // planGrid fills in a plan.
 func planGrid[C, R any](p *GridPlan, s Study[C, R], store *study.Store[C, R]) error {
 	of := s.Shard.shard.Of
-	p.Dir, p.Command, p.Cells = s.Dir, s.Shard.command, len(s.Cells)
+	p.Dir, p.Command, p.Cells, p.Quiet = s.Dir, s.Shard.command, len(s.Cells), s.Shard.quiet
 	if s.Memory != nil {
 		p.Memory = s.Memory(p.Processors)
 	}

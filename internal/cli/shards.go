@@ -23,6 +23,7 @@ type ShardFlags struct {
 	shard   study.Shard
 	command []string // that all shards have in common
 	says    io.Writer
+	quiet   bool
 }
 
 // Bind adds the flag.
@@ -55,7 +56,7 @@ func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err erro
 	}
 	f.says = cmd.ErrOrStderr()
 	if quiet := cmd.Flags().Lookup("quiet"); quiet != nil && quiet.Value.String() == "true" {
-		f.says = io.Discard
+		f.says, f.quiet = io.Discard, true
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func listedShard(list string, s study.Shard) (study.Shard, error) {
 }
 
 // ownFlags are those that say nothing about what is computed, or are given anew by merge.
-var ownFlags = []string{"shard", "output", "json", "quiet", "force", "cpuprofile", "memprofile", "help"}
+var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help"}
 
 // words are the arguments of the program, in the context of its command.
 type words struct{}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -82,9 +83,10 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 	if s.Shard.On() {
 		return nil, s.runShard(ctx, store, bar)
 	}
-	if ctx.Value(merging{}) != nil {
-		s.Do = func(context.Context, C) (r R, err error) {
-			return r, Usagef("%s: a cell of the grid is not there any more: have the shards run again", s.Dir)
+	if IsMerging(ctx) {
+		s.Do = func(_ context.Context, c C) (r R, err error) {
+			text, _ := json.Marshal(c) // a cell can be encoded
+			return r, fmt.Errorf("%s; missing: %s (submit it, or have the shards run, again)", s.Dir, text)
 		}
 	}
 	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
@@ -107,7 +109,7 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 // otherInputs returns the error of a folder that cannot be opened. Shards do not replace results.
 func (s Study[C, R]) otherInputs(ctx context.Context, err error) error {
 	var other *study.InputsError
-	if errors.As(err, &other) && (s.Shard.On() || ctx.Value(merging{}) != nil) {
+	if errors.As(err, &other) && (s.Shard.On() || IsMerging(ctx)) {
 		return Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
 			err)
 	}

@@ -143,7 +143,9 @@ func Look(dir string) (*Overview, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Commands = append(o.Commands, g.Command)
+		if !slices.ContainsFunc(o.Commands, func(c []string) bool { return slices.Equal(c, g.Command) }) {
+			o.Commands = append(o.Commands, g.Command) // once, though a command may ask in several rounds
+		}
 		for _, cell := range g.Cells {
 			name := f.key.cellFile(cell)
 			if seen[name] {
