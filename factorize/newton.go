@@ -25,9 +25,9 @@ import (
 //
 //	-∇²D: A ↦ the blocks of S W Sᵀ,   W[i,j] = (SᵀAS)[i,j]/(d_i + d_j),
 //
-// two products of T×T matrices an application; the Newton step is found by conjugate gradients in the metric of
-// dualMetric. Every iteration takes an eigendecomposition, so that this is for the problems for which descent in the
-// primal is slow.
+// two products of T×T matrices an application (dualCurvature); the Newton step is found by conjugate gradients in the
+// metric of dualMetric. Every iteration takes the singular values and vectors of RF, so that this is for the problems for
+// which descent in the primal is slow.
 //
 // The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
 type dualSearch struct {
@@ -35,8 +35,7 @@ type dualSearch struct {
 	separation int
 	h, root    []float64 // RᵀR = H
 	patterns   [][]int
-	size       int  // unknowns
-	graded     bool // singular values were too far apart
+	size       int // unknowns
 
 	point dualPoint
 }
@@ -167,10 +166,16 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 		return p, false
 	}
 	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
-	d, q, ok := n.singular(f)
+	half := make([]float64, n.steps*n.steps)
+	f.mulTo(half, n.root) // RF
+	d, q, ok := dense.Singular(half, n.steps)
 	if !ok {
 		return p, false
 	}
+	for i, v := range d {
+		d[i] = math.Max(v, 0x1p-53*d[0])
+	}
+	dense.Transpose(q, n.steps)
 	root := floats.Sum(d) / total // of the best factor of Λ
 	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
 	floats.Scale(root*root, p.theta)
@@ -179,7 +184,7 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	for _, block := range blocks {
 		block.ScaleTri(root, block)
 	}
-	p.s = q.RawMatrix().Data
+	p.s = q
 	for r := range n.steps {
 		row := p.s[r*n.steps : (r+1)*n.steps]
 		for j := range row {
@@ -192,55 +197,6 @@ func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
 	p.gradient = n.blocksOf(p.s, p.s)
 	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
 	return p, p.value-p.value == 0
-}
-
-// gradedFrom is the ratio of singular values from which the square roots of eigenvalues have too few digits.
-const gradedFrom = 1e-5
-
-// singular returns the singular values and right singular vectors of RF: by the eigenvalues of FᵀHF, which is several
-// times faster, until they are too far apart.
-func (n *dualSearch) singular(f *blockFactor) (d []float64, q *mat.Dense, ok bool) {
-	if !n.graded {
-		if d, q, ok = n.eigen(f); ok {
-			return d, q, true
-		}
-		n.graded = true
-	}
-	half := make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.root)
-	var svd mat.SVD
-	if !svd.Factorize(mat.NewDense(n.steps, n.steps, half), mat.SVDThinV) {
-		return nil, nil, false
-	}
-	q = &mat.Dense{}
-	svd.VTo(q)
-	d = svd.Values(nil)
-	for i, v := range d {
-		d[i] = math.Max(v, 0x1p-53*d[0])
-	}
-	return d, q, true
-}
-
-// eigen is singular by eigenvalues; not ok if their roots have too few digits.
-func (n *dualSearch) eigen(f *blockFactor) (d []float64, q *mat.Dense, ok bool) {
-	half, m := make([]float64, n.steps*n.steps), make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.h) // HF
-	dense.Transpose(half, n.steps)
-	f.mulTo(m, half) // FᵀHF
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(n.steps, m), true) {
-		return nil, nil, false
-	}
-	d = eigen.Values(nil)
-	if d[0] <= gradedFrom*gradedFrom*d[n.steps-1] {
-		return nil, nil, false
-	}
-	for i, v := range d {
-		d[i] = math.Sqrt(v)
-	}
-	q = &mat.Dense{}
-	eigen.VectorsTo(q)
-	return d, q, true
 }
 
 // spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
@@ -279,37 +235,9 @@ func (n *dualSearch) blocksOf(a, b []float64) []float64 {
 	return out
 }
 
-// curvature returns what -∇²D makes of a direction.
-func (n *dualSearch) curvature(p *dualPoint, direction []float64) []float64 {
-	size := n.steps * n.steps
-	product, w := make([]float64, size), make([]float64, size)
-	n.unknowns(func(pattern []int, at int) { // A·S
-		next := at + 1
-		for r, s := range pattern {
-			to := product[s*n.steps : (s+1)*n.steps]
-			floats.AddScaled(to, direction[at], p.s[s*n.steps:(s+1)*n.steps])
-			for _, t := range pattern[:r] {
-				floats.AddScaled(to, direction[next], p.s[t*n.steps:(t+1)*n.steps])
-				floats.AddScaled(product[t*n.steps:(t+1)*n.steps], direction[next], p.s[s*n.steps:(s+1)*n.steps])
-				next++
-			}
-		}
-	})
-	dense.Transpose(product, n.steps)
-	dense.MulSymTo(w, p.st, product, n.steps) // SᵀAS
-	for i, di := range p.d {
-		row := w[i*n.steps : (i+1)*n.steps]
-		for j, dj := range p.d {
-			row[j] /= di + dj
-		}
-	}
-	dense.MulTo(product, p.s, w, n.steps)
-	return n.blocksOf(product, p.s)
-}
-
 // direction returns about Newton's step, by conjugate gradients.
 func (n *dualSearch) direction(p *dualPoint) []float64 {
-	metric := newDualMetric(n, p)
+	metric, curvature := newDualMetric(n, p), newDualCurvature(n, p)
 	x, r := make([]float64, n.size), append([]float64(nil), p.gradient...)
 	z := make([]float64, n.size)
 	metric.solveTo(z, r)
@@ -320,7 +248,7 @@ func (n *dualSearch) direction(p *dualPoint) []float64 {
 		enough *= newtonRough * newtonRough
 	}
 	for range newtonSolves {
-		av := n.curvature(p, v)
+		av := curvature.of(v)
 		bend := floats.Dot(v, av)
 		if !(bend > 0) {
 			break
@@ -356,9 +284,10 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 	return slope / 2, false
 }
 
-// along returns the unknowns of the Λ that a step leads to: Λ + A up to second order in the step, but always positive
-// definite. With A = FEFᵀ, block by block, it is F g(E) Fᵀ, scaled to a constant diagonal, with g(e) = 1 + e above 0 and
-// 1/(1-e) below.
+// along returns the unknowns of the Λ that a step leads to: Λ + A to first order in the step, but always positive
+// definite. With A = FEFᵀ, block by block, it is F g(E) Fᵀ, scaled to a constant diagonal, with g(e) = (1 - e/2)⁻²,
+// which beyond e = 1 and e = -2 goes on as the tangents of g and of 1/g. For T = 1, where D is 2√(hΛ) - Λ, that is
+// Newton's step for √Λ, in which D is quadratic.
 func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok bool) {
 	ok = true
 	theta = make([]float64, n.size)
@@ -387,9 +316,12 @@ func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok 
 		eigen.VectorsTo(&q)
 		blas64.Trmm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), q.RawMatrix()) // FQ
 		for i, v := range eigen.Values(nil) {
-			root := math.Sqrt(1 + v)
-			if v < 0 {
-				root = 1 / math.Sqrt(1-v)
+			root := 1 / (1 - v/2)
+			switch {
+			case v > 1:
+				root = math.Sqrt(4 + 8*(v-1))
+			case v < -2:
+				root = 1 / math.Sqrt(-2*v)
 			}
 			for r := range k {
 				q.Set(r, i, q.At(r, i)*root)

@@ -105,7 +105,7 @@ func TestDualDerivatives(t *testing.T) {
 		1e-6*math.Abs(want) {
 		t.Errorf("derivative %v, difference %v", got, want)
 	}
-	bend := n.curvature(&p, direction)
+	bend := curvatureOf(n, &p, direction)
 	for i, v := range bend {
 		if want := (down.gradient[i] - up.gradient[i]) / (2 * step); math.Abs(v-want) > 1e-5*floats.Norm(bend, 2) {
 			t.Errorf("curvature %d: %v, difference %v", i, v, want)

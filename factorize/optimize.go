@@ -115,6 +115,7 @@ type search struct {
 
 const (
 	slowFirst = 3    // descent is slow if the gap at the start is above this,
+	slowAsked = 1e-8 // or that to reach below this,
 	slowGap   = 1e-2 // or above this
 	slowFrom  = 12   // after so many iterations,
 	slowAt    = 40   // and in any case after so many
@@ -125,7 +126,11 @@ const (
 func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
 	limit := s.opts.limit(mostIterations)
 	ended := s.descend(ctx, x, limit)
-	if !s.slow || s.err != nil || ctx.Err() != nil {
+	if !s.slow || s.err != nil {
+		return ended
+	}
+	if ctx.Err() != nil {
+		ended.Status = optim.Interrupted
 		return ended
 	}
 	s.before = ended.Iterations
@@ -205,7 +210,7 @@ func (s *search) done(it optim.Iteration) bool {
 	}
 	s.slow = s.descents == 1 && s.objective.mask.partition() &&
 		(it.Count >= slowAt ||
-			it.Count >= slowFrom && gap > slowGap || it.Count == 0 && gap > slowFirst)
+			it.Count >= slowFrom && gap > slowGap || it.Count == 0 && (gap > slowFirst || s.opts.Gap < slowAsked))
 	return s.slow
 }
 

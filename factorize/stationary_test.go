@@ -93,7 +93,7 @@ func TestDualMetricOfOnePattern(t *testing.T) {
 	for i := range direction {
 		direction[i] = rng.NormFloat64()
 	}
-	m.solveTo(got, n.curvature(&p, direction))
+	m.solveTo(got, curvatureOf(n, &p, direction))
 	floats.Sub(got, direction)
 	if off := floats.Norm(got, 2); off > 1e-5*floats.Norm(direction, 2) {
 		t.Errorf("off by %v of %v", off, floats.Norm(direction, 2))

@@ -17,6 +17,7 @@ type source struct {
 	workload workload.Spec
 	progress func(done, total int) // may be nil
 	sketch   *workload.Sketch      // of the network, where there is one already
+	known    *workload.Kernel      // of another workload on it, or nil
 }
 
 // kernel computes what the errors of so many steps depend on, and what it comes from, if it is an estimate.
@@ -24,6 +25,11 @@ func (s source) kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 	var w *graph.CSR
 	if s.network != nil {
 		w = s.network.Gossip.Matrix()
+	}
+	if s.known != nil {
+		if k := s.known.Under(s.workload); k != nil {
+			return k, nil, nil
+		}
 	}
 	if s.gram == nil || s.gram.Method == GramExact.String() || s.network == nil {
 		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Spec: s.workload, Progress: s.progress})

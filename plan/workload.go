@@ -62,7 +62,9 @@ func (s *solver) plain(ctx context.Context) error {
 	}
 	on := s.source("strategy of plain training")
 	s.show("strategy of plain training", 0)
-	on.sketch, _ = s.estimate.(*workload.Sketch)
+	if on.sketch, _ = s.estimate.(*workload.Sketch); s.estimate == nil {
+		on.known = s.kernel
+	}
 	loss, err := plainLoss(ctx, s.Manifest(), on, s.objective)
 	if isEnd(err) {
 		return nil

@@ -24,6 +24,10 @@ type Kernel struct {
 	absence Absence
 	weights []float64 // of the steps; nil: 1
 
+	network  bool       // not Prefix
+	powers   lags       // rows of what
+	products *diagonals // has the inner products
+
 	sum *mat.SymDense // Σ_t weights[t]·G_t before the filter, where nothing is known of single steps
 }
 
@@ -59,16 +63,30 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 // newKernel returns the kernel of s, which must be checked, given the inner products (lower triangle) of the rows that
 // Spec.lags asks for.
 func newKernel(s Spec, steps int, k []float64) *Kernel {
-	kernel := &Kernel{steps: steps, filter: s.filter(steps), absence: s.Absence}
+	return kernelOf(s, steps, packed(k))
+}
+
+func kernelOf(s Spec, steps int, products *diagonals) *Kernel {
+	kernel := &Kernel{steps: steps, filter: s.filter(steps), absence: s.Absence, network: s.Kind != Prefix,
+		powers: s.lags(steps), products: products}
 	if s.GradientTracking && !s.LearningRates.constant() {
-		kernel.base = newTracked(s, steps, k)
+		kernel.base = newTracked(s, steps, products)
 	} else {
-		kernel.base = newLagged(s, steps, k)
+		kernel.base = newLagged(s, steps, products)
 	}
 	if !s.Weights.all() {
 		kernel.weights, _ = s.Weights.Vector(steps)
 	}
 	return kernel
+}
+
+// Under returns the kernel of the same network for another workload on it, which must be checked, without computing it
+// again; nil if that depends on other powers of W.
+func (k *Kernel) Under(s Spec) *Kernel {
+	if !k.HasSteps() || !s.IsStatic() || k.network != (s.Kind != Prefix) || !k.powers.same(s.lags(k.steps)) {
+		return nil
+	}
+	return kernelOf(s, k.steps, k.products)
 }
 
 // prefixKernel is that of W = 1.

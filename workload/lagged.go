@@ -29,9 +29,9 @@ type lagged struct {
 	keep  []float64 // nil: 1
 }
 
-// newLagged is the workload of s, whose kernel is k (lower triangle).
-func newLagged(s Spec, steps int, k []float64) *lagged {
-	g := &lagged{steps: steps, k: packed(k)}
+// newLagged is the workload of s, whose kernel is k.
+func newLagged(s Spec, steps int, k *diagonals) *lagged {
+	g := &lagged{steps: steps, k: k}
 	if s.WeightDecay > 0 && (!s.LearningRates.constant() || s.localSteps() > 1) {
 		g.keep = s.keeps(s.rates(steps))
 	}

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -47,6 +49,12 @@ func (s Spec) lags(steps int) lags {
 		power *= keep
 	}
 	return l
+}
+
+// same reports whether other asks for the same rows.
+func (l lags) same(other lags) bool {
+	return l.first == other.first && l.stride == other.stride && l.count == other.count &&
+		slices.Equal(l.now, other.now) && slices.Equal(l.before, other.before)
 }
 
 // filter makes the rows of x_τ those of the kernel.

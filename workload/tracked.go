@@ -18,8 +18,8 @@ type tracked struct {
 	c, b [][]float64 // by step s, for τ = 0 … T-1-s
 }
 
-func newTracked(s Spec, steps int, k []float64) *tracked {
-	g := &tracked{k: packed(k), c: make([][]float64, steps), b: make([][]float64, steps)}
+func newTracked(s Spec, steps int, k *diagonals) *tracked {
+	g := &tracked{k: k, c: make([][]float64, steps), b: make([][]float64, steps)}
 	rates := s.rates(steps)
 	keep := s.keeps(rates)
 	for from := range steps {

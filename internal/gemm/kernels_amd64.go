@@ -16,12 +16,20 @@ func double256(k int, a, b, c *float64, stride int)
 //go:noescape
 func single256(k int, a, b, c *float32, stride int)
 
+//go:noescape
+func rotate512(count int, turns, rows *float64)
+
+//go:noescape
+func rotate256(count int, turns, rows *float64)
+
 func init() {
 	switch {
 	case hasAVX512():
 		doubles, singles = assembly512()
+		rotate = rotate512
 	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
 		doubles, singles = assembly256()
+		rotate = rotate256
 	}
 }
 

@@ -239,3 +239,92 @@ single256store:
 	STORES256(Y13, Y14, Y15)
 	VZEROUPPER
 	RET
+
+// The kernels that rotate count + 1 rows of a panel of 32 float64, neighbours by neighbours:
+//
+//	func(count int, turns, rows *float64)
+//
+// The lower row of one rotation is the upper one of the next and stays in registers.
+
+// x, y ← cx + sy, cy - sx for a vector: t is scratch, the new x goes to memory, the new y to x
+
+#define ROTATE(at, c, s, x, y, t) \
+	VMULPD       s, x, t  \
+	VMULPD       c, x, x  \
+	VFMADD231PD  s, y, x  \
+	VMOVUPD      x, at    \
+	VMOVAPD      y, x     \
+	VFMSUB213PD  t, c, x
+
+// func rotate512(count int, turns, rows *float64)
+TEXT ·rotate512(SB), NOSPLIT, $0-24
+	MOVQ count+0(FP), AX
+	MOVQ turns+8(FP), SI
+	MOVQ rows+16(FP), DI
+	VMOVUPD (DI), Z0
+	VMOVUPD 64(DI), Z1
+	VMOVUPD 128(DI), Z2
+	VMOVUPD 192(DI), Z3
+
+rotate512loop:
+	VBROADCASTSD (SI), Z8
+	VBROADCASTSD 8(SI), Z9
+	VMOVUPD 256(DI), Z4
+	VMOVUPD 320(DI), Z5
+	VMOVUPD 384(DI), Z6
+	VMOVUPD 448(DI), Z7
+	ROTATE((DI), Z8, Z9, Z0, Z4, Z10)
+	ROTATE(64(DI), Z8, Z9, Z1, Z5, Z11)
+	ROTATE(128(DI), Z8, Z9, Z2, Z6, Z12)
+	ROTATE(192(DI), Z8, Z9, Z3, Z7, Z13)
+	ADDQ $16, SI
+	ADDQ $256, DI
+	DECQ AX
+	JNZ  rotate512loop
+
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z3, 192(DI)
+	VZEROUPPER
+	RET
+
+// func rotate256(count int, turns, rows *float64)
+TEXT ·rotate256(SB), NOSPLIT, $0-24
+	MOVQ rows+16(FP), DX
+	MOVQ $2, BX
+
+rotate256half:
+	MOVQ count+0(FP), AX
+	MOVQ turns+8(FP), SI
+	MOVQ DX, DI
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD 64(DI), Y2
+	VMOVUPD 96(DI), Y3
+
+rotate256loop:
+	VBROADCASTSD (SI), Y8
+	VBROADCASTSD 8(SI), Y9
+	VMOVUPD 256(DI), Y4
+	VMOVUPD 288(DI), Y5
+	VMOVUPD 320(DI), Y6
+	VMOVUPD 352(DI), Y7
+	ROTATE((DI), Y8, Y9, Y0, Y4, Y10)
+	ROTATE(32(DI), Y8, Y9, Y1, Y5, Y11)
+	ROTATE(64(DI), Y8, Y9, Y2, Y6, Y12)
+	ROTATE(96(DI), Y8, Y9, Y3, Y7, Y13)
+	ADDQ $16, SI
+	ADDQ $256, DI
+	DECQ AX
+	JNZ  rotate256loop
+
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
+	ADDQ $128, DX
+	DECQ BX
+	JNZ  rotate256half
+	VZEROUPPER
+	RET

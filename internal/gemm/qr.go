@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
@@ -30,8 +31,36 @@ func Triangularize(m, n int, a []float64, lda int) {
 	}
 }
 
-// reflect applies the reflectors of a panel to the columns behind it: C ← C - V Tᵀ VᵀC, with V unit lower trapezoidal
-// and T upper triangular, T_jj = τ_j and T_ij = -τ_j Σ_k T_ik (VᵀV)_kj for i < j.
+// Reflected returns the product H_1 H_2 …, n×n, for the reflectors H_i = 1 - τ_i v vᵀ that Dgebrd leaves above the
+// diagonal of a and beside it in tau: v is zero up to place i, 1 after it, and then what row i has.
+//
+// It is here because gonum's Dorgbr, by its Dlarft, is wrong for some matrices, as Dgeqrf is.
+func Reflected(a []float64, n int, tau []float64) []float64 {
+	check(n, n, a, n)
+	out := make([]float64, n*n)
+	for i := range n {
+		out[i*n+i] = 1
+	}
+	for from := (n - 1) / reflected * reflected; from >= 0; from -= reflected {
+		width := min(reflected, n-1-from)
+		if width <= 0 {
+			continue
+		}
+		rows := n - from - 1
+		v := make([]float64, rows*width)
+		for j := range width {
+			v[j*width+j] = 1
+			for i := j + 1; i < rows; i++ {
+				v[i*width+j] = a[(from+j)*n+from+1+i]
+			}
+		}
+		applyBlock(blas.NoTrans, v, blockFactor(v, rows, width, tau[from:]), blas64.General{Rows: rows, Cols: rows,
+			Stride: n, Data: out[(from+1)*n+from+1:]})
+	}
+	return out
+}
+
+// reflect applies the reflectors of a panel to the columns behind it: C ← C - V Tᵀ VᵀC, with V unit lower trapezoidal.
 func reflect(rows, width, rest int, a []float64, lda int, tau []float64) {
 	v := make([]float64, rows*width)
 	for i := range rows {
@@ -42,6 +71,13 @@ func reflect(rows, width, rest int, a []float64, lda int, tau []float64) {
 			v[i*width+i] = 1
 		}
 	}
+	applyBlock(blas.Trans, v, blockFactor(v, rows, width, tau), blas64.General{Rows: rows, Cols: rest, Stride: lda,
+		Data: a[width:]})
+}
+
+// blockFactor returns the upper triangular T of H_1 … H_k = 1 - V T Vᵀ: T_jj = τ_j and T_ij = -τ_j Σ_l T_il (VᵀV)_lj for
+// i < j.
+func blockFactor(v []float64, rows, width int, tau []float64) []float64 {
 	square := make([]float64, width*width)
 	BLAS{}.Dgemm(blas.Trans, blas.NoTrans, width, width, rows, 1, v, width, v, width, 0, square, width)
 	t := make([]float64, width*width)
@@ -53,8 +89,14 @@ func reflect(rows, width, rest int, a []float64, lda int, tau []float64) {
 			}
 		}
 	}
-	along := make([]float64, width*rest)
-	BLAS{}.Dgemm(blas.Trans, blas.NoTrans, width, rest, rows, 1, v, width, a[width:], lda, 0, along, rest)
-	BLAS{}.Dtrmm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, width, rest, 1, t, width, along, rest)
-	BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, rows, rest, width, -1, v, width, along, rest, 1, a[width:], lda)
+	return t
+}
+
+// applyBlock replaces C by C - V op(T) VᵀC.
+func applyBlock(op blas.Transpose, v, t []float64, c blas64.General) {
+	width := len(v) / c.Rows
+	along := make([]float64, width*c.Cols)
+	BLAS{}.Dgemm(blas.Trans, blas.NoTrans, width, c.Cols, c.Rows, 1, v, width, c.Data, c.Stride, 0, along, c.Cols)
+	BLAS{}.Dtrmm(blas.Left, blas.Upper, op, blas.NonUnit, width, c.Cols, 1, t, width, along, c.Cols)
+	BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, c.Rows, c.Cols, width, -1, v, width, along, c.Cols, 1, c.Data, c.Stride)
 }

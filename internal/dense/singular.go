@@ -1,0 +1,170 @@
+package dense
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/lapack/gonum"
+
+	"mafalda/internal/gemm"
+)
+
+// Singular returns the singular values of an n×n matrix, largest first, and its right singular vectors, a row each:
+// what gonum's mat.SVD computes with SVDThinV, several times faster. Both have errors of some n ulps of the largest
+// value. The matrix is overwritten. Not ok are numbers that are not finite.
+func Singular(a []float64, n int) (values, vectors []float64, ok bool) {
+	if n == 0 {
+		return nil, nil, true
+	}
+	for _, v := range a[:n*n] {
+		if v-v != 0 {
+			return nil, nil, false
+		}
+	}
+	d, e := make([]float64, n), make([]float64, n-1)
+	tauQ, tauP := make([]float64, n), make([]float64, n)
+	size := make([]float64, 1)
+	lapack := gonum.Implementation{}
+	lapack.Dgebrd(n, n, a, n, d, e, tauQ, tauP, size, -1)
+	work := make([]float64, int(size[0]))
+	lapack.Dgebrd(n, n, a, n, d, e, tauQ, tauP, work, len(work))
+	sweeps, ok := bidiagonal(d, e)
+	if !ok {
+		return nil, nil, false
+	}
+	rows := gemm.Reflected(a, n, tauP)
+	Transpose(rows, n)
+	gemm.Rotate(rows, n, sweeps)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch x, y := math.Abs(d[i]), math.Abs(d[j]); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	values, vectors = make([]float64, n), make([]float64, n*n)
+	for to, from := range order {
+		values[to] = math.Abs(d[from])
+		copy(vectors[to*n:(to+1)*n], rows[from*n:(from+1)*n])
+	}
+	return values, vectors, true
+}
+
+// bidiagonalSweeps is how many sweeps are made for a singular value, at most.
+const bidiagonalSweeps = 40
+
+// bidiagonal replaces the diagonal d of an upper bidiagonal matrix, e above it, by its singular values, of either sign,
+// in no order, and e by zeros. What it does to the columns are the sweeps, which make of the rows of the identity the
+// right singular vectors. This is the QR iteration of Golub & Kahan (1965), with the shift of zero as Demmel & Kahan
+// (1990) do it; errors are small relative to the largest value. Not ok if it does not end.
+func bidiagonal(d, e []float64) (sweeps []gemm.Sweep, ok bool) {
+	const ulp = 0x1p-53
+	var largest float64
+	for i, v := range d {
+		largest = math.Max(largest, math.Abs(v))
+		if i < len(e) {
+			largest = math.Max(largest, math.Abs(e[i]))
+		}
+	}
+	small := ulp * largest
+	last := len(d) - 1
+	for budget := bidiagonalSweeps * len(d); last > 0; budget-- {
+		if budget == 0 {
+			return nil, false
+		}
+		first := last
+		singular := math.Abs(d[last]) <= small
+		for first > 0 && math.Abs(e[first-1]) > small {
+			first--
+			singular = singular || math.Abs(d[first]) <= small
+		}
+		if first > 0 {
+			e[first-1] = 0
+		}
+		if first == last {
+			last--
+			continue
+		}
+		block, above := d[first:last+1], e[first:last]
+		var turns []float64
+		if shift := trailing(block, above); singular || shift*shift <= 4*ulp*block[0]*block[0] {
+			turns = chaseZero(block, above)
+		} else {
+			turns = chase(block, above, shift)
+		}
+		sweeps = append(sweeps, gemm.Sweep{First: first, Turns: turns})
+	}
+	return sweeps, true
+}
+
+// trailing is the smaller singular value of the last two columns' upper triangle.
+func trailing(d, e []float64) float64 {
+	last := len(e)
+	smaller, _ := gonum.Implementation{}.Dlas2(d[last-1], e[last-1], d[last])
+	return smaller
+}
+
+// chase is a step of QR with such a shift: of BᵀB - σ². It returns the rotations of B's columns.
+func chase(d, e []float64, shift float64) (turns []float64) {
+	last := len(e)
+	f := (math.Abs(d[0]) - shift) * (math.Copysign(1, d[0]) + shift/d[0])
+	g := e[0]
+	for i := range last {
+		c, s, r := turn(f, g)
+		turns = append(turns, c, s)
+		if i > 0 {
+			e[i-1] = r
+		}
+		f = c*d[i] + s*e[i]
+		e[i] = c*e[i] - s*d[i]
+		g = s * d[i+1]
+		d[i+1] *= c
+		c, s, d[i] = turn(f, g)
+		f = c*e[i] + s*d[i+1]
+		d[i+1] = c*d[i+1] - s*e[i]
+		if i+1 < last {
+			g = s * e[i+1]
+			e[i+1] *= c
+		}
+	}
+	e[last-1] = f
+	return turns
+}
+
+// chaseZero is chase with a shift of zero. It makes the last of e zero if one of d is.
+func chaseZero(d, e []float64) (turns []float64) {
+	last := len(e)
+	c, oldC, oldS := 1.0, 1.0, 0.0
+	for i := range last {
+		var s, r float64
+		c, s, r = turn(d[i]*c, e[i])
+		turns = append(turns, c, s)
+		if i > 0 {
+			e[i-1] = oldS * r
+		}
+		oldC, oldS, d[i] = turn(oldC*r, d[i+1]*s)
+	}
+	h := d[last] * c
+	d[last], e[last-1] = h*oldC, h*oldS
+	return turns
+}
+
+// turn returns the rotation with cf + sg = r and cg - sf = 0.
+func turn(f, g float64) (c, s, r float64) {
+	switch {
+	case g == 0:
+		return 1, 0, f
+	case f == 0:
+		return 0, 1, g
+	}
+	if r = math.Sqrt(f*f + g*g); !(r > 0x1p-500 && r < 0x1p500) {
+		r = math.Hypot(f, g)
+	}
+	return f / r, g / r, r
+}
