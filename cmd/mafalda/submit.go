@@ -146,6 +146,11 @@ func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 	if !cmd.Flags().Changed("cpus") {
 		f.processors = most["cpus"]
 	}
+	for _, name := range f.others(engine) {
+		if cmd.Flags().Changed(name) {
+			return nil, cli.Usagef("--%s is not for --engine %s", name, f.engine)
+		}
+	}
 	switch {
 	case f.shards < 1:
 		return nil, cli.Usagef("--shards %d: must be at least 1", f.shards)
@@ -155,6 +160,18 @@ func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 		return nil, cli.Usagef("--time %v: must be positive", f.time)
 	}
 	return engine, nil
+}
+
+// others returns the flags that an engine has no use for.
+func (f *submitFlags) others(engine cluster.Engine) []string {
+	kubernetes := []string{"image", "claim", "mount"}
+	switch engine.(type) {
+	case cluster.Local:
+		return append(kubernetes, "memory", "time")
+	case cluster.Slurm:
+		return kubernetes
+	}
+	return nil
 }
 
 // plan asks the command what there is to do.
@@ -199,6 +216,9 @@ func (f *submitFlags) job(engine cluster.Engine, plan *cli.GridPlan) (*cluster.J
 	merge := []string{program, "merge", plan.Dir}
 	if plan.Quiet {
 		words, merge = append(words, "--quiet"), append(merge, "--quiet")
+	}
+	if plan.JSON {
+		merge = append(merge, "--json")
 	}
 	j := &cluster.Job{Name: "mafalda-" + plan.Command[0], Logs: strings.TrimRight(plan.Dir, "/") + ".logs",
 		Command: append(words, "--shard"), Merge: merge,

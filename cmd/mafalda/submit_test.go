@@ -41,7 +41,9 @@ func TestSubmitRefuses(t *testing.T) {
 		"bad number":         {with("--engine local", more("--sigma", "-1")...), "--sigma"},
 		"flag of the other":  {with("--engine local", more("--seeds", "3")...), "unknown flag: --seeds"},
 		"unknown attacker":   {with("--engine local", more("--attacker", "x")...), "the graph has no such node"},
-		"another engine's":   {with("--engine local --memory x", account...), "must be an amount of memory"},
+		"no memory":          {with("--engine slurm --memory x", account...), "must be an amount of memory"},
+		"memory here":        {with("--engine local --memory 4GB", account...), "--memory is not for --engine local"},
+		"another engine's":   {with("--engine slurm --image me/mafalda", account...), "--image is not for --engine slurm"},
 		"words without dash": {[]string{"submit", "--engine", "local", "account", "--graph", "cycle:4"}, "unknown flag: --graph"},
 	} {
 		code, out, errs := mafalda(test.args...)
@@ -67,6 +69,7 @@ func TestSubmitAsks(t *testing.T) {
 		"large":    {"slurm --shards 2 --cpus 4 -- account --graph barabasi:500,3 --T 380 --attacker all", []string{"--time=4513 ", "--mem=18"}},
 		"flags":    {"slurm --shards 2 --memory 2GiB --time 90m --program /opt/m -- account --graph cycle:4 --T 3 --attacker all", []string{"--mem=2049M", "--time=90 ", "=2 /opt/m account"}},
 		"simulate": {"kubernetes --image i --claim c -- mafalda simulate --graph cycle:4 --T 8 -k 2 --seeds 3", []string{`"mafalda", "simulate"`, `memory: "2`}},
+		"json":     {"local --shards 2 -- account --graph cycle:4 --T 3 --attacker all --json -q", []string{"--quiet --shard 1/2 &", "/grid --quiet --json\n"}},
 		"growth":   {"slurm --shards 2 -- account --graph cycle:4 --attacker 0 --growth 5,10,20", []string{"--array=1-2 "}},
 		"bench":    {"slurm --shards 2 -- benchmark --graph cycle:5 --only --T 380 -k 20", []string{"--array=1-2 ", "--mem=3"}},
 	} {

@@ -18,6 +18,7 @@ type GridPlan struct {
 	Memory  float64   // about how many bytes a shard needs; 0 where that is not known
 	Open    bool      // more cells follow, which depend on what is missing
 	Quiet   bool      // nothing but errors is to be said
+	JSON    bool      // is what is to be printed in the end
 }
 
 // Left returns how many cells have no result.
@@ -52,7 +53,8 @@ func Planning(ctx context.Context, line []string, p *GridPlan) context.Context {
 // planGrid fills in a plan.
 func planGrid[C, R any](p *GridPlan, s Study[C, R], store *study.Store[C, R]) error {
 	of := s.Shard.shard.Of
-	p.Dir, p.Command, p.Cells, p.Quiet = s.Dir, s.Shard.command, len(s.Cells), s.Shard.quiet
+	p.Dir, p.Command, p.Cells = s.Dir, s.Shard.command, len(s.Cells)
+	p.Quiet, p.JSON = s.Shard.quiet, s.Shard.json
 	if s.Memory != nil {
 		p.Memory = s.Memory(p.Processors)
 	}

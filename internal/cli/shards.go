@@ -24,6 +24,7 @@ type ShardFlags struct {
 	command []string // that all shards have in common
 	says    io.Writer
 	quiet   bool
+	json    bool // is what merge is to print
 }
 
 // Bind adds the flag.
@@ -54,9 +55,13 @@ func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err erro
 	if f.command, err = commandOf(cmd); err != nil {
 		return err
 	}
-	f.says = cmd.ErrOrStderr()
-	if quiet := cmd.Flags().Lookup("quiet"); quiet != nil && quiet.Value.String() == "true" {
-		f.says, f.quiet = io.Discard, true
+	given := func(name string) bool {
+		fl := cmd.Flags().Lookup(name)
+		return fl != nil && fl.Value.String() == "true"
+	}
+	f.quiet, f.json = given("quiet"), given("json")
+	if f.says = cmd.ErrOrStderr(); f.quiet {
+		f.says = io.Discard
 	}
 	return nil
 }
