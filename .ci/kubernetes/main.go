@@ -1,6 +1,6 @@
-// Command manifest reads the manifest of a Job from standard input as an API server does, strictly, with the types that Kubernetes publishes:
-// no field that it does not know, none twice, no value of another type. It then checks what types do not say, and that the pods run the words that
-// it is given.
+// Command manifest reads the manifest of a Job from standard input as an API server does, strictly, with the types that
+// Kubernetes publishes: no field that it does not know, none twice, no value of another type. It then checks what types
+// do not say, and that the pods run the words that it is given.
 package main
 
 import (
@@ -44,7 +44,8 @@ func check(text []byte, words []string) error {
 	for what, good := range map[string]bool{
 		"apiVersion and kind": job.APIVersion == batch.SchemeGroupVersion.String() && job.Kind == "Job",
 		"name":                job.Name == "" && strings.HasSuffix(job.GenerateName, "-"),
-		"completions":         *spec.CompletionMode == batch.IndexedCompletion && *spec.Completions > 0 && *spec.Parallelism <= *spec.Completions,
+		"mode":                *spec.CompletionMode == batch.IndexedCompletion,
+		"completions":         *spec.Completions > 0 && *spec.Parallelism <= *spec.Completions,
 		"restartPolicy":       pod.RestartPolicy == core.RestartPolicyNever, // or OnFailure: a Job allows no other
 		"deadline":            pod.ActiveDeadlineSeconds == nil || *pod.ActiveDeadlineSeconds > 0,
 		"image":               c.Image != "" && c.WorkingDir != "",
