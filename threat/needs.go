@@ -15,7 +15,7 @@ func (s Scenario) Needs() float64 {
 		pattern = steps // the bounds are of the whole matrix
 	}
 	side := math.Min(float64(runtime.GOMAXPROCS(0)), nodes)
-	floats := 2e6 + steps*steps*(6+side) + 3*pattern*pattern*side
+	floats := 6e6 + steps*steps*(6+side) + 3*pattern*pattern*side
 	switch t := a.Training(); {
 	case a.dense != nil && a.training != nil:
 		floats += 4*math.Pow(math.Min(2*nodes*steps*t.rounds(), MaxDirect), 2) + MaxDirect*steps*3 + 6*nodes*steps
@@ -24,7 +24,7 @@ func (s Scenario) Needs() float64 {
 	case a.training != nil:
 		c := &course{spec: t.Spec}
 		state := nodes * float64(c.layout(a.filter).size)
-		floats += 5*state*state*steps*t.rounds() + 4*state*nodes
+		floats += 6*state*state*steps*t.rounds() + 4*state*nodes
 	case a.zip:
 		floats += 5*nodes*nodes*steps + 3*math.Pow(float64(s.Gossip.NNZ()), 2)
 	default:
@@ -32,7 +32,7 @@ func (s Scenario) Needs() float64 {
 		if a.filter != nil {
 			state += nodes * float64(a.filter.Memory())
 		}
-		floats += 5 * state * state * steps * float64(a.rounds)
+		floats += 6 * state * state * steps * float64(a.rounds)
 	}
 	return 8 * floats
 }

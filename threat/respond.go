@@ -3,14 +3,13 @@ package threat
 import (
 	"context"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/gemm"
+	"mafalda/internal/parallel"
 )
 
 // batchFloats bounds the matrices M and the responses that are in memory together.
@@ -40,10 +39,16 @@ func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics
 	if all[0].closed != nil {
 		state, _ = all[0].closed.Dims()
 	}
-	batch := max(1, batchFloats/(sys.steps*(sys.steps+state)))
+	var tree *span
+	if state > 0 && len(finite) > 0 {
+		tree = newSpan(all, 0, len(all))
+	}
+	batch := min(max(1, batchFloats/(sys.steps*(sys.steps+3*state))), len(finite))
+	rows := make([]float64, 3*sys.steps*batch*state)
 	for from := 0; from < len(finite); from += batch {
 		b := newBatch(sys, all, stats, finite[from:min(from+batch, len(finite))], state)
-		if err := b.run(ctx); err != nil {
+		b.responses, b.pulled, b.work = rows[:len(rows)/3], rows[len(rows)/3:2*len(rows)/3], rows[2*len(rows)/3:]
+		if err := b.run(ctx, tree); err != nil {
 			return err
 		}
 		for i, v := range b.victims {
@@ -103,176 +108,161 @@ func beside(a, b *mat.Dense) *mat.Dense {
 	return &both
 }
 
-// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices.
-// Rounds are cut into blocks of about √(T/2): within a block statistics are pulled back to its start step by step, and
-// earlier responses are pushed over the whole block by one product. That needs O(T^1.5 m²) operations a victim instead
-// of O(T² m²).
+// span is some rounds in a row, halved until they are single ones, and what they make of the state together.
+type span struct {
+	from, to    int
+	left, right *span      // nil for a single round
+	over        *mat.Dense // the product of the closed matrices, latest first; nil for the whole run, which needs none
+}
+
+func newSpan(all []*gains, from, to int) *span {
+	s := &span{from: from, to: to}
+	if to-from == 1 {
+		s.over = all[from].closed
+		return s
+	}
+	middle := (from + to) / 2
+	s.left, s.right = newSpan(all, from, middle), newSpan(all, middle, to)
+	if to-from < len(all) {
+		s.over = mul(s.right.over, s.left.over)
+	}
+	return s
+}
+
+// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices. Rounds
+// are halved again and again: where responses to the gradients of the first half have come to its end, and statistics
+// of those of the second half are pulled back to its start, they meet; then all come over the other half by one product.
+// That needs O(T log T m²) operations a victim instead of O(T² m²).
 type batch struct {
-	steps     int
-	state     int
-	victims   []int // positions
-	all       []*gains
-	stats     []statistics
-	m         []*mat.SymDense
-	step      []int     // of every round: the gradient's step, -1 without one
-	responses []float64 // d of all gradients so far at the start of the block: (step, victim) rows of state numbers
-	done      int       // steps in responses
+	steps   int
+	state   int
+	victims []int // positions
+	all     []*gains
+	stats   []statistics
+	m       []*mat.SymDense
+	step    []int // of every round: how many gradients there are before it
+
+	responses []float64 // d of all gradients: (step, victim) rows of state numbers; there may be more room
+	pulled    []float64 // statistics of all gradients, likewise
+	work      []float64 // scratch as large
 }
 
 func newBatch(sys *system, all []*gains, stats []statistics, victims []int, state int) *batch {
-	b := &batch{steps: sys.steps, state: state, victims: victims, all: all, stats: stats, step: make([]int, len(all))}
+	b := &batch{steps: sys.steps, state: state, victims: victims, all: all, stats: stats, step: make([]int, len(all)+1)}
 	for range victims {
 		b.m = append(b.m, mat.NewSymDense(sys.steps, nil))
 	}
-	count := 0
 	for i, g := range all {
-		b.step[i] = -1
+		b.step[i+1] = b.step[i]
 		if g.d != nil || g.e != nil {
-			b.step[i] = count
-			count++
+			b.step[i+1]++
 		}
 	}
-	b.responses = make([]float64, sys.steps*len(victims)*state)
 	return b
 }
 
-func (b *batch) run(ctx context.Context) error {
+func (b *batch) run(ctx context.Context, tree *span) error {
 	for i := range b.all {
-		if t := b.step[i]; t >= 0 {
+		if t := b.step[i]; t < b.step[i+1] {
 			for j, v := range b.victims {
 				b.m[j].SetSym(t, t, b.stats[i].diagonal[v])
 			}
 		}
 	}
-	if b.state == 0 {
+	if tree == nil {
 		return nil
 	}
-	length := max(1, int(math.Sqrt(float64(len(b.all))/2)))
-	for from := 0; from < len(b.all); from += length {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b.block(from, min(from+length, len(b.all)))
+	return b.fill(ctx, tree)
+}
+
+// fill sets M for the gradients of a span against each other. Then responses are at its end, statistics at its start.
+func (b *batch) fill(ctx context.Context, s *span) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.left == nil {
+		b.single(s.from)
+		return nil
+	}
+	if err := b.fill(ctx, s.left); err != nil {
+		return err
+	}
+	if err := b.fill(ctx, s.right); err != nil {
+		return err
+	}
+	b.meet(s)
+	if s.to < len(b.all) {
+		b.over(b.of(b.responses, s.left), blas.Trans, s.right.over)
+	}
+	if s.from > 0 {
+		b.over(b.of(b.pulled, s.right), blas.NoTrans, s.left.over)
 	}
 	return nil
 }
 
-// rows is a matrix of so many rows of state numbers.
-func (b *batch) rows(data []float64, rows int) blas64.General {
-	return blas64.General{Rows: rows, Cols: b.state, Stride: b.state, Data: data}
+// of returns the rows of a span.
+func (b *batch) of(data []float64, s *span) []float64 {
+	row := len(b.victims) * b.state
+	return data[b.step[s.from]*row : b.step[s.to]*row]
 }
 
-func general(m *mat.Dense) blas64.General { return m.RawMatrix() }
-
-// block fills M for the gradients in rounds from..to-1, against each other and all earlier ones.
-func (b *batch) block(from, to int) {
-	n := len(b.victims)
-	pulled := make([]float64, (to-from)*n*b.state) // statistics of (round, victim), pulled back to the start of round i+1
-	work := make([]float64, len(pulled))
-	first := to // pulled holds rounds first..to-1
-	for i := to - 1; i >= from; i-- {
-		g := b.all[i]
-		if entry := b.entry(g); entry != nil {
-			b.meet(i, entry, pulled[(i+1-from)*n*b.state:], i+1, to)
-		}
-		if first < to { // pull back over round i: row·closed
-			live := pulled[(first-from)*n*b.state:]
-			count := (to - first) * n
-			transposed := mat.DenseCopyOf(g.closed.T()) // a·bᵀ is what gonum does fastest
-			gemm.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(live, count), general(transposed), 0, b.rows(work, count))
-			copy(live[:count*b.state], work)
-		}
-		first = i
-		own := pulled[(i-from)*n*b.state : (i+1-from)*n*b.state]
-		clear(own)
-		if c := b.stats[i].c; c != nil {
-			for j, v := range b.victims {
-				for s := range b.state {
-					own[j*b.state+s] = c.At(s, v)
-				}
-			}
-		}
-	}
-	b.meetEarlier(pulled, from, to)
-	b.push(from, to)
+// rows is a matrix of rows of state numbers.
+func (b *batch) rows(data []float64) blas64.General {
+	return blas64.General{Rows: len(data) / b.state, Cols: b.state, Stride: b.state, Data: data}
 }
 
-// entry returns the rows of a gradient's response, (victim, state).
-func (b *batch) entry(g *gains) []float64 {
-	entry := g.entry(b.victims...)
-	if entry == nil {
-		return nil
-	}
-	return mat.DenseCopyOf(entry.T()).RawMatrix().Data
-}
-
-// meet sets M[k,l] for the gradient of round i and those of the rounds first..to-1, whose statistics are given.
-func (b *batch) meet(i int, entry, pulled []float64, first, to int) {
-	n := len(b.victims)
-	for l := first; l < to; l++ {
-		if b.step[l] < 0 {
-			continue
-		}
-		for j := range n {
-			c := pulled[((l-first)*n+j)*b.state:][:b.state]
-			b.m[j].SetSym(b.step[i], b.step[l], floats.Dot(entry[j*b.state:(j+1)*b.state], c))
-		}
+// over multiplies rows by a closed matrix, from the right.
+func (b *batch) over(rows []float64, op blas.Transpose, closed *mat.Dense) {
+	if len(rows) > 0 {
+		work := b.work[:len(rows)]
+		gemm.Gemm(blas.NoTrans, op, 1, b.rows(rows), closed.RawMatrix(), 0, b.rows(work))
+		copy(rows, work)
 	}
 }
 
-// meetEarlier sets M for all gradients before the block and those in it.
-func (b *batch) meetEarlier(pulled []float64, from, to int) {
-	if b.done == 0 {
+// single sets the rows of a round's gradient, if there is one.
+func (b *batch) single(i int) {
+	t := b.step[i]
+	if t == b.step[i+1] {
 		return
 	}
-	n := len(b.victims)
-	var wg sync.WaitGroup
-	for j := range n {
-		wg.Go(func() {
-			earlier := blas64.General{Rows: b.done, Cols: b.state, Stride: n * b.state, Data: b.responses[j*b.state:]}
-			late := blas64.General{Rows: to - from, Cols: b.state, Stride: n * b.state, Data: pulled[j*b.state:]}
-			product := blas64.General{Rows: b.done, Cols: to - from, Stride: to - from, Data: make([]float64, b.done*(to-from))}
-			gemm.Gemm(blas.NoTrans, blas.Trans, 1, earlier, late, 0, product)
-			for k := range b.done {
-				for l := from; l < to; l++ {
-					if b.step[l] >= 0 {
-						b.m[j].SetSym(k, b.step[l], product.Data[k*product.Stride+l-from])
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
+	b.set(b.responses, t, b.all[i].entry(b.victims...), func(j int) int { return j })
+	b.set(b.pulled, t, b.stats[i].c, func(j int) int { return b.victims[j] })
 }
 
-// push moves all responses to the end of the block, and adds those of its gradients.
-func (b *batch) push(from, to int) {
+// set makes columns of a matrix, one of every victim, the rows of a step, and zeros of nil.
+func (b *batch) set(data []float64, t int, m *mat.Dense, column func(j int) int) {
 	n := len(b.victims)
-	row := n * b.state
-	if b.done > 0 {
-		over := general(b.all[from].closed)
-		for i := from + 1; i < to; i++ {
-			over = general(mul(b.all[i].closed, denseOf(over)))
-		}
-		moved := make([]float64, b.done*row)
-		gemm.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(b.responses, b.done*n), over, 0, b.rows(moved, b.done*n))
-		copy(b.responses, moved)
+	rows := data[t*n*b.state : (t+1)*n*b.state]
+	if m == nil {
+		clear(rows)
+		return
 	}
-	before := b.done
-	work := make([]float64, (to-from)*row)
-	for i := from; i < to; i++ {
-		if count := (b.done - before) * n; count > 0 {
-			fresh := b.responses[before*row:]
-			gemm.Gemm(blas.NoTrans, blas.Trans, 1, b.rows(fresh, count), general(b.all[i].closed), 0, b.rows(work, count))
-			copy(fresh[:count*b.state], work)
-		}
-		if b.step[i] >= 0 {
-			if entry := b.entry(b.all[i]); entry != nil {
-				copy(b.responses[b.done*row:], entry)
-			}
-			b.done++
+	for s := range b.state {
+		from := m.RawRowView(s)
+		for j := range n {
+			rows[j*b.state+s] = from[column(j)]
 		}
 	}
 }
 
-func denseOf(g blas64.General) *mat.Dense { return mat.NewDense(g.Rows, g.Cols, g.Data) }
+// meet sets M for the gradients of the first half of a span against those of the second.
+func (b *batch) meet(s *span) {
+	n, first, middle, last := len(b.victims), b.step[s.from], b.step[s.left.to], b.step[s.to]
+	if first == middle || middle == last {
+		return
+	}
+	parallel.For(n, func(j int) {
+		row := func(data []float64, from, to int) blas64.General {
+			return blas64.General{Rows: to - from, Cols: b.state, Stride: n * b.state, Data: data[(from*n+j)*b.state:]}
+		}
+		product := blas64.General{Rows: middle - first, Cols: last - middle, Stride: last - middle,
+			Data: make([]float64, (middle-first)*(last-middle))}
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, row(b.responses, first, middle), row(b.pulled, middle, last), 0, product)
+		for k := range product.Rows {
+			for l, v := range product.Data[k*product.Stride : (k+1)*product.Stride] {
+				b.m[j].SetSym(first+k, middle+l, v)
+			}
+		}
+	})
+}
