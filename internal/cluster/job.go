@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func Ranges(numbers []int) string {
 }
 
 // megabytes returns memory in units of 2²⁰ bytes, rounded up.
-func (j *Job) megabytes() int64 { return int64(j.Memory/(1<<20)) + 1 }
+func (j *Job) megabytes() int64 { return int64(math.Ceil(j.Memory / (1 << 20))) }
 
 // checkName refuses names that an engine might take for something else.
 func (j *Job) checkName() error {
