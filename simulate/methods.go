@@ -47,16 +47,24 @@ type method struct {
 }
 
 // checkMethods finds names that are neither known nor those of folders.
-func checkMethods(names []string) error {
-	for _, name := range names {
+func (o StudyOptions) checkMethods() error {
+	for _, name := range o.Methods {
 		if slices.Contains(MethodNames(), name) {
 			continue
 		}
-		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(o.folder(name)); errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("method %q is none of %s, nor a folder", name, strings.Join(MethodNames(), ", "))
 		}
 	}
 	return nil
+}
+
+// folder returns the path of an export among the methods.
+func (o StudyOptions) folder(name string) string {
+	if path, other := o.Folders[name]; other {
+		return path
+	}
+	return name
 }
 
 // chooseMethods reads exports, and knows the others by their names.
@@ -66,7 +74,7 @@ func (s *Study) chooseMethods() error {
 		if slices.Contains(MethodNames(), name) || exports[name] != nil {
 			continue
 		}
-		e, err := export.Load(name)
+		e, err := export.Load(s.options.folder(name))
 		if err == nil {
 			err = e.CheckHashes()
 		}

@@ -37,6 +37,7 @@ type Study struct {
 // StudyOptions says what a Study compares.
 type StudyOptions struct {
 	Methods   []string             // names as of MethodNames, and folders of exports; repeated ones count once
+	Folders   map[string]string    // where folders of Methods are, if not where their names say
 	Mus       []float64            // levels of privacy, of Gaussian differential privacy
 	Epsilons  []float64            // more levels, as ε of (ε, Delta)-differential privacy
 	Delta     float64              // for which ε is reported
@@ -66,7 +67,7 @@ func (o StudyOptions) Check() error {
 	if _, err := o.levels(); err != nil {
 		return err
 	}
-	return checkMethods(o.Methods)
+	return o.checkMethods()
 }
 
 // levels returns the μ's, or the ε's where batches are drawn in secret, each once, ascending.

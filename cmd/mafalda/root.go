@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/internal/cli"
+	"mafalda/internal/cli/grids"
 	"mafalda/internal/version"
 )
 
@@ -36,10 +37,10 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		},
 	}
 	root.Flags().BoolVar(&asked, "version", false, "print the version")
-	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), newBenchmarkCmd(),
-		newBenchSelfCmd(), newPlotCmd(), newReportCmd(), newAccountCmd(), newAuditCmd(), newNoiseCmd(), newKeysCmd(),
-		newSimulateCmd(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newMergeCmd(), newStatusCmd(), newSubmitCmd(),
-		newVersionCmd())
+	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), grids.NewBenchmark(),
+		newBenchSelfCmd(), newPlotCmd(), newReportCmd(), grids.NewAccount(), newAuditCmd(), newNoiseCmd(), newKeysCmd(),
+		grids.NewSimulate(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newMergeCmd(),
+		newStatusCmd(), newSubmitCmd(), newVersionCmd())
 	return root
 }
 

@@ -64,7 +64,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
-	case ofUsage(err):
+	case OfUsage(err):
 		return ExitUsage
 	}
 	return exitFailed
@@ -84,7 +84,7 @@ func setArgs(root *cobra.Command, args []string) {
 // saidOf returns what to say of the error of a command.
 func saidOf(cmd *cobra.Command, err error) string {
 	text := hinted(cmd, err)
-	if ofUsage(err) {
+	if OfUsage(err) {
 		text += valueMeant(cmd, text)
 	}
 	return text
@@ -100,14 +100,14 @@ func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, std
 	switch {
 	case err == nil || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled):
 		return err
-	case ofUsage(err):
+	case OfUsage(err):
 		return Usage(errors.New(saidOf(cmd, err)))
 	}
 	return errors.New(saidOf(cmd, err))
 }
 
-// ofUsage reports whether an error is one that the user can mend.
-func ofUsage(err error) bool {
+// OfUsage reports whether an error is one that the user can mend.
+func OfUsage(err error) bool {
 	var marked usageError
 	var argument *fault.Argument
 	if errors.As(err, &marked) || errors.As(err, &argument) {

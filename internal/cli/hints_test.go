@@ -19,11 +19,11 @@ func TestHintedArguments(t *testing.T) {
 		wrapped:                         "auditing: --noise-scale 0.5: must be 1",
 		fault.New("Shape", 2, "is odd"): "Shape 2 is odd",
 	} {
-		if got := hinted(cmd, err); got != want || !ofUsage(err) {
+		if got := hinted(cmd, err); got != want || !OfUsage(err) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if ofUsage(errors.New("other")) {
+	if OfUsage(errors.New("other")) {
 		t.Error("any error is one of usage")
 	}
 }

@@ -44,6 +44,8 @@ func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err erro
 		return nil
 	}
 	switch {
+	case engineOf(cmd.Context()) != nil:
+		return Usagef("--shard is for machines that nobody deals cells to: leave it out")
 	case dir == "":
 		return Usagef("--shard needs -o: a folder that all shards write to")
 	case force:
@@ -151,19 +153,24 @@ type words struct{}
 
 // commandOf returns the words of a command without its own flags, every value as it was typed.
 func commandOf(cmd *cobra.Command) ([]string, error) {
-	typed, _ := cmd.Context().Value(words{}).([]string)
-	_, rest, err := cmd.Root().Find(typed)
-	if err != nil {
-		return nil, err
-	}
 	command := strings.Fields(cmd.CommandPath())[1:]
-	err = cmd.Flags().ParseAll(rest, func(fl *pflag.Flag, value string) error {
+	err := typed(cmd, func(fl *pflag.Flag, value string) error {
 		if !slices.Contains(ownFlags, fl.Name) {
 			command = append(command, "--"+fl.Name+"="+value)
 		}
 		return nil
 	})
 	return append(command, cmd.Flags().Args()...), err
+}
+
+// typed calls see with every flag of a command, and its value as it was typed.
+func typed(cmd *cobra.Command, see func(fl *pflag.Flag, value string) error) error {
+	words, _ := cmd.Context().Value(words{}).([]string)
+	_, rest, err := cmd.Root().Find(words)
+	if err != nil {
+		return err
+	}
+	return cmd.Flags().ParseAll(rest, see)
 }
 
 // merging marks the context of a command that merge runs.

@@ -73,7 +73,15 @@ func UntilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, [
 	return func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := Interruptible(cmd.Context())
 		defer stop()
-		cmd.SetContext(ctx)
+		cmd.SetContext(context.WithValue(ctx, commandKey{}, cmd))
 		return run(cmd)
 	}
+}
+
+type commandKey struct{}
+
+// commandIn returns the command that runs under a context of UntilInterrupted.
+func commandIn(ctx context.Context) *cobra.Command {
+	cmd, _ := ctx.Value(commandKey{}).(*cobra.Command)
+	return cmd
 }

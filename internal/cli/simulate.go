@@ -144,7 +144,8 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 // options are those of the study, but for the adjacency. Defaults are those of the sampling.
 func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
-	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth}
+	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth,
+		Folders: placesOf(cmd)}
 	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
 		return o, simulateError(err)
 	}

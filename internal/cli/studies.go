@@ -89,7 +89,11 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 			return r, fmt.Errorf("%s; missing: %s (submit it, or have the shards run, again)", s.Dir, text)
 		}
 	}
-	err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
+	if engineOf(ctx) != nil {
+		err = s.elsewhere(ctx, store, bar)
+	} else {
+		err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
+	}
 	bar.Clear()
 	if err != nil {
 		err = StoppedError(err, s.Dir, s.Cell)

@@ -3,6 +3,7 @@ package version
 
 import (
 	"runtime/debug"
+	"strings"
 )
 
 // String returns the version of this module in the program that runs, or the revision it was built from.
@@ -11,7 +12,7 @@ func String() string {
 	if !ok {
 		return "unknown"
 	}
-	if info.Main.Path != module {
+	if info.Main.Path != module && !strings.HasPrefix(info.Main.Path, module+"/") { // no module of this repository
 		return ofDependency(info)
 	}
 	settings := map[string]string{}

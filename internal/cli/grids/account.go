@@ -1,4 +1,4 @@
-package main
+package grids
 
 import (
 	"context"
@@ -28,7 +28,8 @@ type accountFlags struct {
 	shard              cli.ShardFlags
 }
 
-func newAccountCmd() *cobra.Command {
+// NewAccount returns mafalda account.
+func NewAccount() *cobra.Command {
 	var f accountFlags
 	cmd := &cobra.Command{
 		Use:   "account",

@@ -1,4 +1,4 @@
-package main
+package grids
 
 import (
 	"context"
@@ -18,7 +18,8 @@ type benchmarkFlags struct {
 	shard              cli.ShardFlags
 }
 
-func newBenchmarkCmd() *cobra.Command {
+// NewBenchmark returns mafalda benchmark.
+func NewBenchmark() *cobra.Command {
 	var f benchmarkFlags
 	cmd := &cobra.Command{
 		Use:   "benchmark",

@@ -1,4 +1,4 @@
-package main
+package grids
 
 import (
 	"fmt"
@@ -17,7 +17,8 @@ type simulateFlags struct {
 	shard              cli.ShardFlags
 }
 
-func newSimulateCmd() *cobra.Command {
+// NewSimulate returns mafalda simulate.
+func NewSimulate() *cobra.Command {
 	var f simulateFlags
 	cmd := &cobra.Command{
 		Use:   "simulate",

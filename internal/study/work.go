@@ -1,0 +1,93 @@
+package study
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Work is what is missing of a grid, for those who have its cells computed elsewhere: cells and results are JSON.
+// Two programs with the same inputs have the same Key and the same cells, and Do of one computes what Keep of the
+// other keeps. Its functions may be called from several goroutines at once, as far as what computes the cells allows
+// that.
+type Work struct {
+	Key   Key
+	Cells []json.RawMessage // that were asked for and have no results so far, each once
+	Total int               // with those that have
+
+	// Do computes a cell, and keeps nothing.
+	Do func(ctx context.Context, cell json.RawMessage) (result json.RawMessage, err error)
+	// Keep keeps a result. One that is there already stays, so that it does no harm to compute a cell twice.
+	Keep func(ctx context.Context, cell, result json.RawMessage) error
+	// Fail keeps why a cell has no result.
+	Fail func(cell json.RawMessage, because error) error
+}
+
+// Work returns what is missing of cells, which do computes. The errors are those of reading what is there.
+func (s *Store[C, R]) Work(cells []C, do func(context.Context, C) (R, error)) (*Work, error) {
+	sorted := run[C, R]{store: s}
+	if err := sorted.sort(cells); err != nil {
+		return nil, err
+	}
+	w := &Work{Key: s.key, Total: sorted.total}
+	for _, c := range sorted.missing {
+		text, err := json.Marshal(c)
+		if err != nil {
+			return nil, fmt.Errorf("a cell: %w", err)
+		}
+		w.Cells = append(w.Cells, text)
+	}
+	w.Do = func(ctx context.Context, cell json.RawMessage) (json.RawMessage, error) {
+		c, err := decodeAs[C]("a cell", cell)
+		if err != nil {
+			return nil, err
+		}
+		r, err := do(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(r)
+	}
+	w.Keep = func(ctx context.Context, cell, result json.RawMessage) error { return s.keepText(ctx, cell, result) }
+	w.Fail = func(cell json.RawMessage, because error) error {
+		c, err := decodeAs[C]("a cell", cell)
+		if err != nil {
+			return err
+		}
+		return s.Fail(c, because)
+	}
+	return w, nil
+}
+
+// keepText is Put of what another program has computed.
+func (s *Store[C, R]) keepText(ctx context.Context, cell, result json.RawMessage) error {
+	c, err := decodeAs[C]("a cell", cell)
+	if err != nil {
+		return err
+	}
+	r, err := decodeAs[R]("the result of "+string(cell), result)
+	if err != nil {
+		return err
+	}
+	if _, there, err := s.Get(c); there || err != nil {
+		return err
+	}
+	return s.Put(ctx, c, r)
+}
+
+// decodeAs reads a value that another program has written; err is an [ErrDamaged] if it would not write it like this.
+func decodeAs[V any](what string, text json.RawMessage) (v V, err error) {
+	err = json.Unmarshal(text, &v)
+	var again []byte
+	if err == nil {
+		again, err = json.Marshal(v)
+	}
+	if err == nil && string(again) != string(text) {
+		err = errors.New("it is not of this version of the program")
+	}
+	if err != nil {
+		return v, fmt.Errorf("%s is %w: %w", what, ErrDamaged, err)
+	}
+	return v, nil
+}
