@@ -42,6 +42,7 @@
 //	workload            Gram matrices H of decentralized learning: the definition, and fast paths
 //	graph               graphs and gossip matrices: made, loaded, inspected; a Network knows its origin
 //	internal/study      grids of independent cells, keyed by every input byte, resumable, safe for several writers
+//	internal/cluster    hands shards of grids to Slurm, Kubernetes, or local processes
 //	internal/…          files, npy, gemm and rows (kernels), parallel, rounding, limits, fault: they know no domain
 //
 // # Notation

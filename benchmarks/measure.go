@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -21,6 +22,24 @@ type Cell struct {
 	K        int    `json:"k"`
 	B        int    `json:"b"`
 	Strategy string `json:"strategy"`
+}
+
+// Seconds is about how long the cell takes on one processor, without what the graph asks for, within a factor of ten.
+func (c Cell) Seconds() float64 { return searchSeconds(c.K * c.B) }
+
+// searchSeconds is about how long the search for a strategy of so many steps takes.
+func searchSeconds(steps int) float64 { return 5e-8 * math.Pow(float64(steps), 3) }
+
+// searchBytes is about how much memory it takes: 60 matrices of T×T.
+func searchBytes(steps int) float64 { return 60 * 8 * float64(steps) * float64(steps) }
+
+// Memory is about how many bytes measuring the cells takes.
+func (s *Study) Memory() float64 {
+	most := 0.0
+	for _, c := range s.cells {
+		most = max(most, searchBytes(c.K*c.B))
+	}
+	return most
 }
 
 // Cells returns the cells of cases, in the order of the table.

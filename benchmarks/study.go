@@ -37,8 +37,7 @@ func Cases(n *graph.Network, schemas []participation.Cyclic) ([]Case, error) {
 	var cases []Case
 	for _, s := range schemas {
 		steps := s.Steps()
-		need := 60 * 8 * float64(steps) * float64(steps) // matrices of T×T
-		if err := limits.Fits(fmt.Sprintf("T = %d", steps), need); err != nil {
+		if err := limits.Fits(fmt.Sprintf("T = %d", steps), searchBytes(steps)); err != nil {
 			return nil, err
 		}
 		gram := func(ctx context.Context) (*mat.SymDense, error) {

@@ -26,6 +26,9 @@ type WorkloadCell struct {
 	Spec     workload.Spec `json:"workload_spec"`
 }
 
+// Seconds is about how long the cell takes on one processor, as of Cell.Seconds.
+func (c WorkloadCell) Seconds() float64 { return searchSeconds(c.K * c.B) }
+
 // WorkloadRow is what strategies cost under one workload on one network: losses, sens(C)²·tr(C⁻ᵀHC⁻¹), which are
 // squared errors at equal privacy.
 type WorkloadRow struct {

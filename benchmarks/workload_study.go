@@ -43,7 +43,7 @@ func NewWorkloadStudy(networks []*graph.Network, schema participation.Cyclic, o 
 	error) {
 	s := &WorkloadStudy{cases: map[string]workloadCase{}, measurer: newWorkloadMeasurer(), options: o}
 	steps := schema.Steps()
-	if err := limits.Fits(fmt.Sprintf("T = %d", steps), 60*8*float64(steps)*float64(steps)); err != nil {
+	if err := limits.Fits(fmt.Sprintf("T = %d", steps), searchBytes(steps)); err != nil {
 		return nil, err
 	}
 	for _, n := range networks {

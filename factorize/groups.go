@@ -57,7 +57,10 @@ func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 	if parts, err = s.solve(ctx, groups, parts, s.opts.Gap); err != nil {
 		return nil, err
 	}
-	bounds := s.nodeBounds(parts)
+	bounds, err := s.nodeBounds(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
 	return s.split(ctx, parts, rounds, func(i int, _ *part) float64 { return bounds[i] })
 }
 
@@ -192,16 +195,17 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 }
 
 // nodeBounds returns for every node a loss that no strategy of its own can be below.
-func (s *splitter) nodeBounds(parts []*part) []float64 {
+func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, error) {
+	if s.Parts != nil {
+		return s.boundParts(ctx, parts)
+	}
 	bounds := make([]float64, len(s.Grams))
 	var wg sync.WaitGroup
 	next := make(chan [2]int)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for at := range next {
-				if b, err := LowerBound(s.Grams[at[1]], strategy.GramOf(parts[at[0]].strategy), s.schema); err == nil {
-					bounds[at[1]] = b // else 0, which is one, too
-				}
+				bounds[at[1]] = s.nodeBound(parts[at[0]], at[1])
 			}
 		})
 	}
@@ -212,5 +216,14 @@ func (s *splitter) nodeBounds(parts []*part) []float64 {
 	}
 	close(next)
 	wg.Wait()
-	return bounds
+	return bounds, nil
+}
+
+// nodeBound returns that of one node, proven by the strategy of its group; 0, which is one, too, where it proves none.
+func (s *splitter) nodeBound(p *part, node int) float64 {
+	bound, err := LowerBound(s.Grams[node], strategy.GramOf(p.strategy), s.schema)
+	if err != nil {
+		return 0
+	}
+	return bound
 }

@@ -25,6 +25,7 @@ type Nodes struct {
 	Grams  []*mat.SymDense   // H_i of every node, T×T (workload.NodeGrams)
 	Shared strategy.Strategy // the best for all together, which the search starts from
 	Groups int               // how many strategies the nodes share; 0 means one for each
+	Parts  Parts             // has the strategies of single groups computed; nil: here, several at a time
 }
 
 // Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of
@@ -153,6 +154,9 @@ func equalGram(g, h *mat.SymDense) bool {
 
 // solve optimizes a strategy for each group, in parallel, from the given ones, or from the shared one.
 func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap float64) ([]*part, error) {
+	if s.Parts != nil {
+		return s.solveParts(ctx, groups, from, gap)
+	}
 	parts := make([]*part, len(groups))
 	errs := make([]error, len(groups))
 	var wg sync.WaitGroup
@@ -161,11 +165,7 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 	for range min(runtime.GOMAXPROCS(0), len(groups)) {
 		wg.Go(func() {
 			for i := range next {
-				start := s.Shared
-				if from != nil {
-					start = from[i].strategy
-				}
-				parts[i], errs[i] = s.optimize(ctx, groups[i], start, gap)
+				parts[i], errs[i] = s.optimize(ctx, groups[i], s.start(from, i), gap)
 				s.rounds.ended(parts[i].made(), 0)
 			}
 		})
@@ -178,19 +178,43 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 	return parts, errors.Join(errs...)
 }
 
+// start returns what the search for a group starts from.
+func (s *splitter) start(from []*part, group int) strategy.Strategy {
+	if from == nil {
+		return s.Shared
+	}
+	return from[group].strategy
+}
+
 func (s *splitter) optimize(ctx context.Context, members []int, start strategy.Strategy, gap float64) (*part, error) {
-	h := s.sum(members)
-	p := &part{members: members, strategy: s.Shared}
-	if ctx.Err() == nil {
-		r, err := optimizeMasked(ctx, h, denseMask(s.schema),
-			Options{Gap: gap, MaxIterations: s.opts.MaxIterations, Start: strategy.GramOf(start)})
-		switch {
-		case errors.Is(err, ErrGram):
-		case err != nil:
-			return nil, fmt.Errorf("strategy of node %d: %w", members[0], err)
-		default:
-			p.result, p.strategy = r, r.Strategy
-		}
+	r, err := s.search(ctx, members, start, gap)
+	if err != nil {
+		return nil, err
+	}
+	return s.measured(members, r)
+}
+
+// search returns the best strategy for a group; nil where it keeps the shared one.
+func (s *splitter) search(ctx context.Context, members []int, start strategy.Strategy, gap float64) (*Result, error) {
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	r, err := optimizeMasked(ctx, s.sum(members), denseMask(s.schema),
+		Options{Gap: gap, MaxIterations: s.opts.MaxIterations, Start: strategy.GramOf(start)})
+	switch {
+	case errors.Is(err, ErrGram):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("strategy of node %d: %w", members[0], err)
+	}
+	return r, nil
+}
+
+// measured returns the part of a group with what was found for it.
+func (s *splitter) measured(members []int, r *Result) (*part, error) {
+	p := &part{members: members, strategy: s.Shared, result: r}
+	if r != nil {
+		p.strategy = r.Strategy
 	}
 	inverse, err := inverseGram(p.strategy)
 	if err != nil {

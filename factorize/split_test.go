@@ -59,7 +59,7 @@ func TestSplitByDefinition(t *testing.T) {
 			t.Fatalf("single nodes have the loss %v, each alone %v", single.Loss, alone)
 		}
 		groups := rapid.IntRange(1, len(grams)).Draw(t, "groups")
-		grouped, err := Nodes{grams, shared.Strategy, groups}.Optimize(context.Background(), s, Options{Gap: 1e-7})
+		grouped, err := Nodes{grams, shared.Strategy, groups, nil}.Optimize(context.Background(), s, Options{Gap: 1e-7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestSplitErrors(t *testing.T) {
 	h := prefixGram(8)
 	two := []*mat.SymDense{h, h}
 	shared := optimal(t, h, schema(t, 2, 4)).Strategy
-	if _, err := (Nodes{two, shared, 3}).Optimize(context.Background(), schema(t, 2, 4), Options{}); err == nil {
+	if _, err := (Nodes{two, shared, 3, nil}).Optimize(context.Background(), schema(t, 2, 4), Options{}); err == nil {
 		t.Error("three groups of two nodes")
 	}
 	minsep, err := participation.NewMinSep(8, 2, 4)
@@ -125,7 +125,7 @@ func TestSplitErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, groups := range []int{0, 2} {
-		r, err := Nodes{two, shared, groups}.Optimize(ctx, schema(t, 2, 4), Options{})
+		r, err := Nodes{two, shared, groups, nil}.Optimize(ctx, schema(t, 2, 4), Options{})
 		if err != nil || r.Status != optim.Interrupted {
 			t.Errorf("%d groups, interrupted: %+v, %v", groups, r, err)
 		}

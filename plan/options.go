@@ -32,12 +32,13 @@ type Options struct {
 	Privacy     *Privacy              // the noise is calibrated for it; nil: for none
 	NoBaselines bool                  // leave out DP-D-SGD, AntiPGD and D-MF
 
-	Start      *mat.SymDense // X that the search for the dense optimum starts from, T×T; nil: a guess
-	StartFrom  string        // folder of an earlier export whose strategy it starts from, instead, of the same T
-	Checkpoint string        // file that keeps the search while it runs, every ten seconds
-	Resume     bool          // go on with the search in Checkpoint, if that is there
-	Partial    bool          // what there is when ctx ends is wanted, however long its proof takes (noise that is shared)
-	Progress   func(Event)   // if not nil, sees how far Solve is, one call at a time
+	Start      *mat.SymDense   // X that the search for the dense optimum starts from, T×T; nil: a guess
+	StartFrom  string          // folder of an earlier export whose strategy it starts from, instead, of the same T
+	Checkpoint string          // file that keeps the search while it runs, every ten seconds
+	Resume     bool            // go on with the search in Checkpoint, if that is there
+	Parts      factorize.Parts // with PerNode or Groups, has their strategies computed; nil: here
+	Partial    bool            // what there is when ctx ends is wanted, however long its proof takes (noise that is shared)
+	Progress   func(Event)     // if not nil, sees how far Solve is, one call at a time
 }
 
 // Event is what Progress sees: how far a phase is, an iteration of a search, or a note.

@@ -15,7 +15,7 @@ func (s *solver) several(ctx context.Context) error {
 	if !s.Options.split() {
 		return nil
 	}
-	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups}
+	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups, Parts: s.Options.Parts}
 	err := workload.NodeGrams(ctx, s.Problem.Network.Gossip.Matrix(), s.schema().Steps(),
 		workload.Options{Spec: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},
 		func(_ int, h *mat.SymDense) error {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
@@ -166,6 +167,25 @@ func (s *Study) needs() float64 {
 		need += 6 * 8 * nodes * nodes
 	}
 	return need
+}
+
+// Memory is about how many bytes the study takes while it runs.
+func (s *Study) Memory() float64 {
+	return s.needs() + s.options.Needs(s.config.Schema.Steps(), true)
+}
+
+// Seconds is about how long a run takes on one processor, within a factor of ten: gradients, losses, and noise, of
+// which every row is a sum of all rows before it but for dp-d-sgd.
+func (s *Study) Seconds(c Cell) float64 {
+	steps := float64(s.config.Schema.Steps())
+	const step, losses = 100, 6e4 // operations of a parameter
+	operations := step*steps + losses
+	switch c.Method {
+	case None, baselines.DPDSGD:
+	default:
+		operations += steps * steps / 2
+	}
+	return 1e-9 * float64(s.network.Graph.Nodes()*s.config.Task.Model.Size()) * operations
 }
 
 // Network returns the network that is trained on.

@@ -36,3 +36,18 @@ func (s Scenario) Needs() float64 {
 	}
 	return 8 * floats
 }
+
+// Seconds is about how long Assess takes on one processor, within a factor of ten: attackers of one network hardly differ.
+func (s *Study) Seconds(Cell) float64 {
+	nodes, steps := float64(s.scenario.nodes()), float64(s.scenario.steps())
+	return 3e-9 * nodes * nodes * steps * steps
+}
+
+// GrowthSeconds is about how long Growth takes likewise.
+func (s *Study) GrowthSeconds(c GrowthCell) float64 {
+	nodes, steps := float64(s.scenario.nodes()), float64(c.Steps)
+	return 2.5e-8 * nodes * nodes * steps * math.Sqrt(steps)
+}
+
+// Memory is about how many bytes Assess takes for so many attackers at a time.
+func (s *Study) Memory(attackers int) float64 { return float64(attackers) * s.scenario.Needs() }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,7 @@ them: what is there is not computed again).`,
 		Example: `  for i in 1 2 3; do mafalda account --graph florentine --T 10 --attacker all -o who --shard $i/3 & done; wait
   mafalda status who
   mafalda merge who
-  sbatch --array=1-20 --wrap 'mafalda simulate --graph ego.edges -o runs --shard auto'`,
+  mafalda submit --engine slurm --shards 20 --yes -- simulate --graph ego.edges --seeds 20 -o runs     # this, on a cluster`,
 		Args: cli.ExactArgs(1, "the folder that the shards wrote to"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -62,11 +63,7 @@ func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
 		if f.quiet {
 			words = append(words, "--quiet")
 		}
-		again := newRootCmd()
-		again.SetArgs(words)
-		again.SetOut(out)
-		again.SetErr(cmd.ErrOrStderr())
-		if err := again.ExecuteContext(cli.Merging(cmd.Context())); err != nil {
+		if err := cli.Nested(cli.Merging(cmd.Context()), newRootCmd(), words, out, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 	}
@@ -98,7 +95,8 @@ func newStatusCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status FOLDER",
 		Short: "Say how far the shards of a grid are",
-		Long: `Say how many cells of a grid that is computed with --shard are done, failed (and why) and left. --json names all of them.
+		Long: `Say how many cells of a grid that is computed with --shard are done, failed (and why) and left, and how long those will take at the
+pace of the last ones that were finished. --json names all of them.
 A cell that failed is computed again by the next shard that has it.`,
 		Example: `  mafalda status who
   mafalda status who --json`,
@@ -127,13 +125,29 @@ func statusJSON(o *study.Overview) map[string]any {
 	for _, f := range o.Failed {
 		failures = append(failures, failure(f))
 	}
+	var eta *float64 // null where it is not known
+	if left, known := o.Remaining(time.Now()); known {
+		seconds := left.Seconds()
+		eta = &seconds
+	}
 	return map[string]any{"study": o.Study, "cells": o.Cells, "done": o.Done, "failed": len(o.Failed), "left": len(o.Left),
-		"failures": failures, "missing": missing}
+		"eta_seconds": eta, "failures": failures, "missing": missing}
 }
 
 func writeStatus(w io.Writer, dir string, o *study.Overview) error {
 	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", o.Study, o.Cells, o.Done, len(o.Failed),
 		len(o.Left))
+	left, known := o.Remaining(time.Now())
+	switch {
+	case len(o.Left) == 0:
+	case known:
+		fmt.Fprintf(w, "eta     %v\n", left.Round(time.Second))
+	case len(o.Finished) == 0:
+		fmt.Fprintln(w, "eta     not known: no cell is finished yet")
+	default:
+		fmt.Fprintf(w, "eta     not known: the last cell was finished %v ago\n",
+			time.Since(o.Finished[len(o.Finished)-1]).Round(time.Second))
+	}
 	for _, f := range o.Failed {
 		fmt.Fprintf(w, "        %s: %s\n", f.Cell, f.Error)
 	}

@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"mafalda/internal/study"
 )
 
 // contents returns the files of a folder and below, but for those of shards, by their names.
@@ -92,6 +96,40 @@ func shards(t *testing.T, command []string, dir string) {
 	if err := json.Unmarshal([]byte(text), &status); err != nil || status.Cells < 3 || status.Done != status.Cells ||
 		status.Failed+status.Left != 0 {
 		t.Errorf("%v: %s", command, text)
+	}
+}
+
+// Cells that failed are named with the line of their error, and those that are missing, and nothing is merged.
+func TestStatusOfFailedCells(t *testing.T) {
+	t.Parallel()
+	dir, ctx := filepath.Join(t.TempDir(), "grid"), t.Context()
+	store, err := study.Open[int, float64](dir, study.Of("count"))
+	if err == nil {
+		err = errors.Join(store.Ask(ctx, []string{"count"}, []int{1, 2, 3}), store.Put(ctx, 1, 0.5),
+			store.Fail(2, errors.New("no such number\nand more")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "study   mafalda count\ncells   3\ndone    1\nfailed  1\nleft    1\neta     not known: the last cell was finished 0s ago\n" +
+		"        2: no such number\n"
+	ago := regexp.MustCompile(`finished \d+s ago`)
+	if code, out, errs := mafalda("status", dir); code != 0 || ago.ReplaceAllString(out, "finished 0s ago") != want {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+	var status struct {
+		Cells, Done, Failed, Left int
+		ETA                       *float64 `json:"eta_seconds"`
+		Failures                  []struct{ Error string }
+	}
+	_, out, _ := mafalda("status", dir, "--json")
+	if err := json.Unmarshal([]byte(out), &status); err != nil || status.Failed != 1 || status.Left != 1 || status.ETA != nil ||
+		len(status.Failures) != 1 || status.Failures[0].Error != "no such number" {
+		t.Errorf("%v, %s", err, out)
+	}
+	code, out, errs := mafalda("merge", dir)
+	if code != 1 || out != "" || !strings.HasSuffix(errs, "has 1 of 3 cells; failed: 2: no such number; missing: 3\n") {
+		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,6 +32,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph florentine --T 380 --memory 4GB --dim 1e7 -o out         # the best that fits a node
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
   mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
+  mafalda submit --engine slurm -- optimize --graph ego.edges --T 380 --per-node -o grid      # merged into grid/export
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
@@ -59,8 +61,12 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	layers, err := f.layers(cmd, &o)
+	if err != nil {
+		return err
+	}
 	check := func() error {
-		if err := p.Check(o); err != nil {
+		if err := p.Check(o); err != nil || f.shard.On() {
 			return err
 		}
 		return p.CheckExport(o, f.out, f.write)
@@ -83,12 +89,47 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 			fmt.Fprintln(cmd.ErrOrStderr(), note)
 		}
 	}
+	if layers != nil {
+		layers.Problem, layers.Options, layers.Progress = p, o, progress
+		o.Parts = layers.Parts()
+	}
 	s, err := plan.Solve(cmd.Context(), p, o)
 	progress.Clear()
-	if err != nil {
+	switch {
+	case errors.Is(err, cli.ErrShardDone):
+		return nil
+	case err != nil:
 		return err
+	case f.shard.On():
+		layers.Done()
+		return nil
 	}
 	return f.finish(cmd, s)
+}
+
+// layers returns the grid of the strategies of nodes or groups, where a shard or merge is asked for; else nil. Merge exports into a
+// folder of its own, which it replaces.
+func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*cli.Layers, error) {
+	if err := f.shard.Parse(cmd, f.out, f.write.Force); err != nil {
+		return nil, err
+	}
+	merging := cli.IsMerging(cmd.Context())
+	if !f.shard.On() && !merging {
+		return nil, nil
+	}
+	switch {
+	case !o.PerNode && o.Groups == 0:
+		return nil, cli.Usagef("--shard is for --per-node and --groups: one strategy is found by one search")
+	case o.Checkpoint != "":
+		return nil, cli.Usagef("--shard keeps what it finds in the folder of -o: leave out --checkpoint")
+	}
+	layers := &cli.Layers{Dir: f.out, Shard: &f.shard}
+	if merging {
+		f.out, f.write.Force = layers.ExportDir(), true
+	} else {
+		o.NoBaselines = true // they are of the export
+	}
+	return layers, nil
 }
 
 // onNetwork completes a problem whose network has been loaded, and checks it again.

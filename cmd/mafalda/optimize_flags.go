@@ -39,6 +39,7 @@ type optimizeFlags struct {
 	keepPartial bool
 	json, quiet bool
 	verbose     bool
+	shard       cli.ShardFlags
 }
 
 func (f *optimizeFlags) bind(cmd *cobra.Command) {
@@ -134,7 +135,8 @@ func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
 	cli.CompleteWith(cmd, "format", export.Formats())
-	cli.InGroup(cmd, "Output", "output", "format", "no-dense", "force", "keep-partial", "json", "quiet", "verbose")
+	f.shard.Bind(cmd)
+	cli.InGroup(cmd, "Output", "output", "shard", "format", "no-dense", "force", "keep-partial", "json", "quiet", "verbose")
 }
 
 // problem returns what the flags ask for, but for the network.

@@ -40,7 +40,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), grids.NewBenchmark(),
 		newBenchSelfCmd(), newPlotCmd(), newReportCmd(), grids.NewAccount(), newAuditCmd(), newNoiseCmd(), newKeysCmd(),
 		grids.NewSimulate(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newMergeCmd(),
-		newStatusCmd(), newVersionCmd(), cli.NewManCmd())
+		newStatusCmd(), newSubmitCmd(), newVersionCmd(), cli.NewManCmd())
 	return root
 }
 

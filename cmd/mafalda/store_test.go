@@ -31,6 +31,10 @@ func TestImportChangesNothing(t *testing.T) {
 // TestMain lets processes of the tests be the program (see TestFourAtOnce), with its kernels.
 func TestMain(m *testing.M) {
 	optim.UseKernels()
+	if os.Getenv("MAFALDA_PROGRAM") != "" {
+		go cli.EndOnSignals()
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
 	if args := os.Getenv("MAFALDA_ARGS"); args != "" {
 		go cli.EndOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))

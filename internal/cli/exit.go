@@ -42,16 +42,10 @@ var ErrInterrupted = errors.New("interrupted")
 
 // Run runs a program's root command and returns the exit code. Errors go to stderr as one line.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if _, rest, _ := root.Find(args); cmd.HasAvailableSubCommands() && cmd.Use == cmd.Name() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-			return NoArgs(cmd, rest) // a flag of a command that there is not
-		}
-		return Usagef("%s%s (see '%s --help')", flagText(err), flagMeant(cmd, err), cmd.CommandPath())
-	})
 	var profiles profiling
 	profiles.bind(root)
 	wrapHelp(root, stdout)
-	root.SetArgs(args)
+	setArgs(root, args)
 	out := &CheckedWriter{W: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -66,11 +60,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if errors.Is(err, context.Canceled) && !errors.Is(err, ErrInterrupted) {
 		err = ErrInterrupted // who has something to say of what is kept has said it
 	}
-	text := hinted(cmd, err)
-	if OfUsage(err) {
-		text += valueMeant(cmd, text)
-	}
-	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(text, "\n", "; "))
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(saidOf(cmd, err), "\n", "; "))
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
@@ -78,6 +68,43 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 		return ExitUsage
 	}
 	return exitFailed
+}
+
+// setArgs gives a root command its command line.
+func setArgs(root *cobra.Command, args []string) {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		_, rest, _ := root.Find(args)
+		if cmd.HasAvailableSubCommands() && cmd.Use == cmd.Name() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			return NoArgs(cmd, rest) // a flag of a command that there is not
+		}
+		return Usagef("%s%s (see '%s --help')", flagText(err), flagMeant(cmd, err), cmd.CommandPath())
+	})
+	root.SetArgs(args)
+}
+
+// saidOf returns what to say of the error of a command.
+func saidOf(cmd *cobra.Command, err error) string {
+	text := hinted(cmd, err)
+	if OfUsage(err) {
+		text += valueMeant(cmd, text)
+	}
+	return text
+}
+
+// Nested runs another command line of the program inside one of its commands. The error says what that command would,
+// of its own flags.
+func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) error {
+	setArgs(root, args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled):
+		return err
+	case OfUsage(err):
+		return Usage(errors.New(saidOf(cmd, err)))
+	}
+	return errors.New(saidOf(cmd, err))
 }
 
 // OfUsage reports whether an error is one that the user can mend.

@@ -23,13 +23,16 @@ type ShardFlags struct {
 	shard   study.Shard
 	command []string // that all shards have in common
 	says    io.Writer
+	quiet   bool
+	json    bool // is what merge is to print
 }
 
 // Bind adds the flag.
 func (f *ShardFlags) Bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.part, "shard", "",
 		"compute the `part` i/N of the grid, i from 1 to N, into the folder of -o (see 'mafalda merge --help');\n"+
-			"auto: as a Slurm array says, auto/N: as an indexed Kubernetes job says")
+			"auto: as a Slurm array says, auto/N: as an indexed Kubernetes job says,\n"+
+			"auto:1-3,7/N: likewise, of these parts alone")
 }
 
 // On reports whether only a part is asked for.
@@ -54,8 +57,12 @@ func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err erro
 	if f.command, err = commandOf(cmd); err != nil {
 		return err
 	}
-	f.says = cmd.ErrOrStderr()
-	if quiet := cmd.Flags().Lookup("quiet"); quiet != nil && quiet.Value.String() == "true" {
+	given := func(name string) bool {
+		fl := cmd.Flags().Lookup(name)
+		return fl != nil && fl.Value.String() == "true"
+	}
+	f.quiet, f.json = given("quiet"), given("json")
+	if f.says = cmd.ErrOrStderr(); f.quiet {
 		f.says = io.Discard
 	}
 	return nil
@@ -64,8 +71,12 @@ func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err erro
 // parseShard reads i/N, auto or auto/N, with the environment of a job.
 func parseShard(part string, env func(string) string) (s study.Shard, err error) {
 	index, of, cut := strings.Cut(part, "/")
-	if index == "auto" {
-		return shardOfJob(of, cut, env)
+	list, listed := strings.CutPrefix(index, "auto:")
+	if index == "auto" || listed {
+		if s, err = shardOfJob(of, cut, env); err == nil && listed {
+			s, err = listedShard(list, s)
+		}
+		return s, err
 	}
 	if s.Index, err = strconv.Atoi(index); err == nil {
 		s.Of, err = strconv.Atoi(of)
@@ -100,7 +111,7 @@ func shardOfJob(of string, cut bool, env func(string) string) (s study.Shard, er
 	case env("JOB_COMPLETION_INDEX") != "" && !cut:
 		return s, Usagef("--shard auto: Kubernetes does not say how many pods there are: use --shard auto/N")
 	case env("JOB_COMPLETION_INDEX") != "":
-		s.Index = number("JOB_COMPLETION_INDEX", -1) + 1
+		s.Index = number("JOB_COMPLETION_INDEX", -1) + 1 // of those of a list, if there is one
 		if s.Of, err = strconv.Atoi(of); err != nil {
 			return s, Usagef("--shard auto/%s: N must be a whole number", of)
 		}
@@ -113,8 +124,29 @@ func shardOfJob(of string, cut bool, env func(string) string) (s study.Shard, er
 	return s, err
 }
 
+// listedShard returns the shard of a list such as 1-3,7 that is that of a job's part: s.Index counts in the list.
+func listedShard(list string, s study.Shard) (study.Shard, error) {
+	at := s.Index
+	for span := range strings.SplitSeq(list, ",") {
+		first, last, several := strings.Cut(span, "-")
+		from, err := strconv.Atoi(first)
+		to := from
+		if several && err == nil {
+			to, err = strconv.Atoi(last)
+		}
+		if err != nil || from < 1 || to < from || to > s.Of {
+			return s, Usagef("--shard auto:%s/%d: %q is none of the parts", list, s.Of, span)
+		}
+		if at <= to-from+1 {
+			return study.Shard{Index: from + at - 1, Of: s.Of}, nil
+		}
+		at -= to - from + 1
+	}
+	return s, Usagef("--shard auto:%s/%d: the list has no part %d", list, s.Of, s.Index)
+}
+
 // ownFlags are those that say nothing about what is computed, or are given anew by merge.
-var ownFlags = []string{"shard", "output", "json", "quiet", "force", "cpuprofile", "memprofile", "help"}
+var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help"}
 
 // words are the arguments of the program, in the context of its command.
 type words struct{}
@@ -147,11 +179,8 @@ type merging struct{}
 // Merging returns a context under which a study computes nothing: all of its cells must be there.
 func Merging(ctx context.Context) context.Context { return context.WithValue(ctx, merging{}, true) }
 
-// runShard computes the cells of a shard. Its files are left to merge.
-func (s Study[C, R]) runShard(ctx context.Context, store *study.Store[C, R], bar *Progress) error {
-	if err := store.Ask(ctx, s.Shard.command, s.Cells); err != nil {
-		return StudyError(err)
-	}
+// costs returns about how many seconds the cells take; all alike where that is not known.
+func (s Study[C, R]) costs() []float64 {
 	costs := make([]float64, len(s.Cells))
 	for i, c := range s.Cells {
 		costs[i] = 1
@@ -159,8 +188,19 @@ func (s Study[C, R]) runShard(ctx context.Context, store *study.Store[C, R], bar
 			costs[i] = s.Cost(c)
 		}
 	}
+	return costs
+}
+
+// runShard computes the cells of a shard. Its files are left to merge.
+func (s Study[C, R]) runShard(ctx context.Context, store *study.Store[C, R], bar *Progress) error {
+	if p, ok := ctx.Value(planning{}).(*GridPlan); ok {
+		return planGrid(p, s, store)
+	}
+	if err := store.Ask(ctx, s.Shard.command, s.Cells); err != nil {
+		return StudyError(err)
+	}
 	var mine []C
-	for _, i := range s.Shard.shard.Deal(costs) {
+	for _, i := range s.Shard.shard.Deal(s.costs()) {
 		mine = append(mine, s.Cells[i])
 	}
 	err := study.Run(ctx, store, mine, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt, GoOn: true})

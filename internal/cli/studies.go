@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -56,7 +57,10 @@ type Study[C, R any] struct {
 	// Workers is how many cells are computed at a time, as of study.Options.
 	Workers int
 	Shard   *ShardFlags     // if on, only that part is computed
-	Cost    func(C) float64 // of computing a cell, for shards that end together; nil: all alike
+	Cost    func(C) float64 // about how many seconds a cell takes, for shards that end together; nil: all alike
+
+	// Memory is about how many bytes computing takes with so many processors, for who asks for machines; nil: not known.
+	Memory func(processors int) float64
 }
 
 // Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
@@ -65,7 +69,7 @@ type Study[C, R any] struct {
 func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 	store, err := study.Open[C, R](s.Dir, s.Spec)
 	if err != nil {
-		return nil, StudyError(err)
+		return nil, s.otherInputs(ctx, err)
 	}
 	if s.Known != nil {
 		for _, c := range s.Cells {
@@ -79,9 +83,10 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 	if s.Shard.On() {
 		return nil, s.runShard(ctx, store, bar)
 	}
-	if ctx.Value(merging{}) != nil {
-		s.Do = func(context.Context, C) (r R, err error) {
-			return r, Usagef("%s: a cell of the grid is not there any more: have the shards run again", s.Dir)
+	if IsMerging(ctx) {
+		s.Do = func(_ context.Context, c C) (r R, err error) {
+			text, _ := json.Marshal(c) // a cell can be encoded
+			return r, fmt.Errorf("%s; missing: %s (submit it, or have the shards run, again)", s.Dir, text)
 		}
 	}
 	bar.Busy(Count(len(s.Cells), s.Cell))
@@ -104,6 +109,16 @@ func (s Study[C, R]) Run(ctx context.Context, bar *Progress) ([]R, error) {
 		}
 	}
 	return results, nil
+}
+
+// otherInputs returns the error of a folder that cannot be opened. Shards do not replace results.
+func (s Study[C, R]) otherInputs(ctx context.Context, err error) error {
+	var other *study.InputsError
+	if errors.As(err, &other) && (s.Shard.On() || IsMerging(ctx)) {
+		return Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
+			err)
+	}
+	return StudyError(err)
 }
 
 // Summarize has the files of a folder made anew of all cells, also after a run that ended early: running is how it

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mafalda/internal/files"
 )
@@ -104,6 +105,7 @@ type Overview struct {
 	Done     int
 	Failed   []Failure         // without a result so far, and why
 	Left     []json.RawMessage // neither done nor failed
+	Finished []time.Time       // when cells that are done were written, ascending
 }
 
 // Failure is a cell that could not be computed.
@@ -141,7 +143,9 @@ func Look(dir string) (*Overview, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Commands = append(o.Commands, g.Command)
+		if !slices.ContainsFunc(o.Commands, func(c []string) bool { return slices.Equal(c, g.Command) }) {
+			o.Commands = append(o.Commands, g.Command) // once, though a command may ask in several rounds
+		}
 		for _, cell := range g.Cells {
 			name := f.key.cellFile(cell)
 			if seen[name] {
@@ -153,6 +157,7 @@ func Look(dir string) (*Overview, error) {
 			}
 		}
 	}
+	slices.SortFunc(o.Finished, time.Time.Compare)
 	return o, nil
 }
 
@@ -162,6 +167,9 @@ func (f *folder) add(o *Overview, name string, cell json.RawMessage) error {
 	_, _, err := f.readCell(name)
 	if err == nil {
 		o.Done++
+		if info, err := os.Stat(filepath.Join(f.cells(), name)); err == nil {
+			o.Finished = append(o.Finished, info.ModTime())
+		}
 		return nil
 	}
 	if !errors.Is(err, os.ErrNotExist) {

@@ -94,8 +94,8 @@ func (r *run[C, R]) next(ctx context.Context, cancel context.CancelCauseFunc) bo
 	r.missing = r.missing[1:]
 	r.tell()
 	r.mu.Unlock()
-	if err := r.compute(ctx, c); err != nil {
-		if !r.goOn || ctx.Err() != nil {
+	if ofCell, err := r.compute(ctx, c); err != nil {
+		if !ofCell || !r.goOn || ctx.Err() != nil {
 			cancel(err)
 			return false
 		}
@@ -122,16 +122,18 @@ func (r *run[C, R]) fail(c C, because error, cancel context.CancelCauseFunc) boo
 	return true
 }
 
-func (r *run[C, R]) compute(ctx context.Context, c C) error {
+// compute computes a cell, and says whether an error is that of the cell; else it is one of the folder, such as a full
+// disk, and of all cells.
+func (r *run[C, R]) compute(ctx context.Context, c C) (ofCell bool, err error) {
 	_, there, err := r.store.Get(c) // by now
 	if there || err != nil {
-		return err
+		return false, err
 	}
 	result, err := r.do(ctx, c)
 	if err != nil {
-		return err
+		return true, err
 	}
-	return r.store.Put(context.WithoutCancel(ctx), c, result) // it is finished: keep it
+	return false, r.store.Put(context.WithoutCancel(ctx), c, result) // it is finished: keep it
 }
 
 func (r *run[C, R]) tell() {

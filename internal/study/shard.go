@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"slices"
 )
@@ -14,33 +15,52 @@ type Shard struct {
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// Deal returns which cells are those of the shard, by their costs, which must not be negative: the dearest cell first,
-// each goes to the shard that has least. All shards deal alike, whatever has been computed already.
+// Deal returns which cells are those of the shard, by their costs: see the function Deal.
 func (s Shard) Deal(costs []float64) []int {
+	var mine []int
+	for cell, shard := range Deal(costs, max(s.Of, 1)) {
+		if shard == s.Index || s.Of <= 1 {
+			mine = append(mine, cell)
+		}
+	}
+	return mine
+}
+
+// Deal returns the shard, counted from 1, that every cell goes to, by their costs, which must not be negative: the
+// dearest cell first, each goes to the shard that has least. All shards deal alike, whatever has been computed already.
+func Deal(costs []float64, shards int) []int {
 	order := make([]int, len(costs))
 	for i := range order {
 		order[i] = i
 	}
-	if s.Of <= 1 {
-		return order
-	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[b], costs[a]) })
-	loads := make([]float64, s.Of)
-	counts := make([]int, s.Of) // of cells that cost nothing, too
-	var mine []int
-	for _, cell := range order {
-		least := 0
-		for i := range loads {
-			if loads[i] < loads[least] || loads[i] == loads[least] && counts[i] < counts[least] {
-				least = i
-			}
-		}
-		loads[least] += costs[cell]
-		counts[least]++
-		if least == s.Index-1 {
-			mine = append(mine, cell)
-		}
+	loads := make(hands, shards)
+	for i := range loads {
+		loads[i].shard = i + 1
 	}
-	slices.Sort(mine)
-	return mine
+	to := make([]int, len(costs))
+	for _, cell := range order {
+		least := &loads[0]
+		to[cell] = least.shard
+		least.cost += costs[cell]
+		least.cells++ // of cells that cost nothing, too
+		heap.Fix(&loads, 0)
+	}
+	return to
+}
+
+// hands are what the shards have, the least first, as a heap.
+type hands []struct {
+	shard, cells int
+	cost         float64
+}
+
+func (h hands) Len() int      { return len(h) }
+func (h hands) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h hands) Push(any)      {}
+func (h hands) Pop() any      { return nil }
+
+func (h hands) Less(i, j int) bool {
+	a, b := h[i], h[j]
+	return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.cells, b.cells), cmp.Compare(a.shard, b.shard)) < 0
 }

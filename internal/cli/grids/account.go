@@ -105,7 +105,8 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long, and much garbage beside them
 	l.progress.At = "attackers"
 	all := cli.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
-		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard}
+		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard,
+		Cost: l.Study.Seconds, Memory: l.Study.Memory}
 	reports, err := all.Run(cmd.Context(), l.progress)
 	if err != nil || f.shard.On() {
 		return err

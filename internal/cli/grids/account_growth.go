@@ -2,7 +2,6 @@ package grids
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -44,7 +43,7 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	l.progress.At = "numbers of steps"
 	all := cli.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.out, Spec: l.GrowthSpec(), Cells: cells,
 		Cell: "length", Do: l.Study.Growth, Files: l.GrowthFiles, Shard: &l.flags.shard,
-		Cost: func(c threat.GrowthCell) float64 { return math.Pow(float64(c.Steps), 1.5) }}
+		Cost: l.Study.GrowthSeconds}
 	rows, err := all.Run(cmd.Context(), l.progress)
 	w := cmd.OutOrStdout()
 	switch {

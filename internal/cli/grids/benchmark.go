@@ -79,7 +79,8 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 		return s.Do(ctx, c)
 	}
 	rows, err := cli.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
-		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row", Shard: &f.shard}.Run(cmd.Context(), bar)
+		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
+		Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
 	switch {
 	case err != nil || f.shard.On():
 		return err
@@ -105,7 +106,8 @@ func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string))
 		return s.Do(ctx, c)
 	}
 	rows, err := cli.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
-		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row", Shard: &f.shard}.Run(cmd.Context(), bar)
+		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row", Shard: &f.shard,
+		Cost: benchmarks.WorkloadCell.Seconds}.Run(cmd.Context(), bar)
 	switch {
 	case err != nil || f.shard.On():
 		return err

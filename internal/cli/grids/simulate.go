@@ -88,7 +88,8 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	cells := s.Cells()
 	runs, err := cli.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,
-		Do: cli.Simulating(s, bar, note), Files: figures.SimulationFiles(s), Cell: "run", Shard: &f.shard}.Run(cmd.Context(), bar)
+		Do: cli.Simulating(s, bar, note), Files: figures.SimulationFiles(s), Cell: "run", Shard: &f.shard,
+		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
 	if err != nil || f.shard.On() {
 		return err
 	}

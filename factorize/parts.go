@@ -1,0 +1,138 @@
+package factorize
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/study"
+	"mafalda/optim"
+	"mafalda/strategy"
+)
+
+// Part is a piece of the work of Nodes.Optimize as plain data, and all that its result depends on besides those: the search for the best
+// strategy of some nodes, or a bound for the best of one.
+type Part struct {
+	Nodes []int  `json:"nodes"`
+	Start string `json:"start"` // SHA-256 of the strategy that the search starts from, or that proves the bound
+
+	// Gap is that of the search; 0: nothing is searched for, and the bound that Start proves is asked for.
+	Gap float64 `json:"gap,omitempty"`
+}
+
+// Found is the result of a Part as plain data.
+type Found struct {
+	// Strategy is the lower triangle of C row by row, each number the 8 bytes of its IEEE 754 form, the least
+	// significant first; empty: the nodes keep the shared strategy, or there was nothing to search for.
+	Strategy   []byte       `json:"strategy,omitempty"`
+	LowerBound float64      `json:"lower_bound"` // of the nodes of the part together
+	Iterations int          `json:"iterations,omitempty"`
+	Status     optim.Status `json:"status,omitempty"`
+}
+
+// Parts sees to it that parts are computed, here by compute, or elsewhere by that of the same Nodes, and returns what they
+// have found, part by part. It is called several times where parts need what others found, and may be asked again for what was found
+// already. Its error ends Optimize, which has it.
+type Parts func(ctx context.Context, parts []Part, compute func(context.Context, Part) (Found, error)) ([]Found, error)
+
+// solveParts is solve, with parts.
+func (s *splitter) solveParts(ctx context.Context, groups [][]int, from []*part, gap float64) ([]*part, error) {
+	parts := make([]Part, len(groups))
+	at := map[int]int{} // groups by their first node
+	for i, members := range groups {
+		parts[i] = Part{members, digestOf(s.start(from, i)), gap}
+		at[members[0]] = i
+	}
+	all, err := s.Parts(ctx, parts, func(ctx context.Context, p Part) (Found, error) {
+		i := at[p.Nodes[0]]
+		r, err := s.search(ctx, groups[i], s.start(from, i), gap)
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx) // what was found is not what would have been
+		}
+		if r == nil || err != nil {
+			return Found{}, err
+		}
+		return Found{triangle(r.Strategy), r.LowerBound, r.Iterations, r.Status}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	solved := make([]*part, len(groups))
+	for i, f := range all {
+		r, err := f.result(s.Shared.Steps())
+		if err == nil {
+			solved[i], err = s.measured(groups[i], r)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return solved, nil
+}
+
+// boundParts is nodeBounds, with parts.
+func (s *splitter) boundParts(ctx context.Context, parts []*part) ([]float64, error) {
+	asked := make([]Part, len(s.Grams))
+	of := make([]*part, len(s.Grams))
+	for _, p := range parts {
+		start := digestOf(p.strategy)
+		for _, i := range p.members {
+			asked[i], of[i] = Part{Nodes: []int{i}, Start: start}, p
+		}
+	}
+	all, err := s.Parts(ctx, asked, func(_ context.Context, p Part) (Found, error) {
+		return Found{LowerBound: s.nodeBound(of[p.Nodes[0]], p.Nodes[0])}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	bounds := make([]float64, len(all))
+	for i, f := range all {
+		bounds[i] = f.LowerBound
+	}
+	return bounds, nil
+}
+
+// triangle returns the bytes of C: see Found.
+func triangle(c strategy.Strategy) []byte {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	steps := c.Steps()
+	bytes := make([]byte, 0, 4*steps*(steps+1))
+	for t := range steps {
+		for s := range t + 1 {
+			bytes = binary.LittleEndian.AppendUint64(bytes, math.Float64bits(lower.At(t, s)))
+		}
+	}
+	return bytes
+}
+
+// digestOf names a strategy by all its bits.
+func digestOf(c strategy.Strategy) string {
+	d := study.NewDigest()
+	d.Bytes(triangle(c))
+	return d.Sum()
+}
+
+// result returns what was found for so many steps; nil for the shared strategy.
+func (f Found) result(steps int) (*Result, error) {
+	if len(f.Strategy) == 0 {
+		return nil, nil
+	}
+	if len(f.Strategy) != 4*steps*(steps+1) {
+		return nil, fmt.Errorf("the strategy of a part has %d bytes, which is not that of %d steps", len(f.Strategy), steps)
+	}
+	lower := mat.NewTriDense(steps, mat.Lower, nil)
+	at := f.Strategy
+	for t := range steps {
+		for s := range t + 1 {
+			lower.SetTri(t, s, math.Float64frombits(binary.LittleEndian.Uint64(at)))
+			at = at[8:]
+		}
+	}
+	c, err := strategy.NewDense(lower)
+	return &Result{Strategy: c, LowerBound: f.LowerBound, Iterations: f.Iterations, Status: f.Status}, err
+}

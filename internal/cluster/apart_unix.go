@@ -1,0 +1,16 @@
+//go:build unix
+
+package cluster
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// apart makes a process one of a group of its own: a Ctrl-C at the terminal is for the program that waits for it, and
+// comes to the process from there, once.
+func apart(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+}
