@@ -53,7 +53,7 @@ func (s *share) checkWorst() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	worst, err := s.export.Shared.Worst(context.Background(), attackers)
+	worst, err := s.export.Shared.Within(context.Background(), attackers, space.Worst.Value)
 	if err == nil && !(worst.Value <= space.Worst.Value*(1+1e-12)) {
 		err = fmt.Errorf("what attackers learn of node %q is %v, the manifest says %v at most",
 			s.export.Shared.Labels[worst.Victim], worst.Value, space.Worst.Value)

@@ -36,7 +36,7 @@ func (v *verification) space(ctx context.Context) error {
 			return nil
 		}
 	}
-	worst, err := n.Worst(ctx, attackers)
+	worst, err := n.Within(ctx, attackers, 1)
 	if err != nil {
 		return v.computing("space", err)
 	}

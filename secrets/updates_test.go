@@ -133,7 +133,7 @@ func TestWorstIsTheSameBothWays(t *testing.T) {
 		p.updates = nil
 		var want Worst
 		for _, threat := range attackers.Threats() {
-			if value, victim := p.threat(threat); value > want.Value {
+			if value, victim := p.threat(threat, 0); value > want.Value {
 				want = Worst{threat.Attacker, victim, value}
 			}
 		}
@@ -149,5 +149,53 @@ func TestWorstIsTheSameBothWays(t *testing.T) {
 				t.Errorf("%s: of node %d is learned %v, the worst is %v", name, v, e, worst)
 			}
 		}
+	}
+}
+
+// What factors have proven once is proven again, whatever updates prove of it.
+func TestWithinWhatFactorsProve(t *testing.T) {
+	single, err := Colluding(60, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	above := 0
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		noise := &Noise{Own: make([]float64, 60)}
+		for v := range noise.Own {
+			noise.Own[v] = 0.5 + rng.Float64()
+		}
+		for u := range 60 { // cliques of four that share much, in a row
+			for v := u + 1; v < 60; v++ {
+				if u/4 == v/4 || v == u+1 {
+					noise.Pairs = append(noise.Pairs, Shared{Pair{u, v}, 100 * rng.Float64()})
+				}
+			}
+		}
+		p := newProver(noise)
+		p.updates = nil
+		var limit float64
+		for _, threat := range single.Threats() {
+			value, _ := p.threat(threat, 0)
+			limit = math.Max(limit, value)
+		}
+		worst, err := noise.Worst(context.Background(), single)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if worst.Value > limit {
+			above++
+		}
+		within, err := noise.Within(context.Background(), single, limit)
+		if err != nil || within.Value > limit || within.Value < limit*(1-1e-9) {
+			t.Errorf("seed %d: %v (%v), by factors %v", seed, within, err, limit)
+		}
+		others, bounds := p.factored(within.Attacker)
+		if i := slices.Index(others, within.Victim); within.Value > bounds[i] {
+			t.Errorf("seed %d: %v, by factors %v", seed, within, bounds[i])
+		}
+	}
+	if above == 0 {
+		t.Error("updates never prove more than factors")
 	}
 }

@@ -3,6 +3,7 @@ package secrets
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"mafalda/internal/parallel"
@@ -24,6 +25,12 @@ type Worst struct {
 //
 // The errors are those of Check, another number of nodes, and that of the context.
 func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) {
+	return n.Within(ctx, attackers, math.Inf(1))
+}
+
+// Within is Worst for noise of which such a limit was proven before: of attackers for whom updates prove more than that,
+// what factors prove counts, too, where it is less. The two differ by rounding, so that the limit may be kept by one only.
+func (n *Noise) Within(ctx context.Context, attackers *Attackers, limit float64) (Worst, error) {
 	if err := n.Check(); err != nil {
 		return Worst{}, err
 	}
@@ -35,7 +42,7 @@ func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) 
 	p := newProver(n)
 	parallel.For(len(threats), func(i int) {
 		if ctx.Err() == nil {
-			values[i], victims[i] = p.threat(threats[i])
+			values[i], victims[i] = p.threat(threats[i], limit)
 		}
 	})
 	if ctx.Err() != nil {
@@ -61,17 +68,14 @@ func newProver(n *Noise) *prover {
 	return &prover{noise: n, updates: newUpdates(n), buffers: sync.Pool{New: func() any { return new([2][]float64) }}}
 }
 
-// learned returns the nodes outside of a coalition, and a bound of [M_A⁻¹]_vv for each of them.
-func (p *prover) learned(coalition []int) (others []int, bounds []float64) {
-	if others, bounds, ok := p.updated(coalition); ok {
-		return others, bounds
-	}
+// factored returns the nodes outside of a coalition, and a bound of [M_A⁻¹]_vv for each of them, by factors.
+func (p *prover) factored(coalition []int) (others []int, bounds []float64) {
 	b := p.buffers.Get().(*[2][]float64)
 	defer p.buffers.Put(b)
 	return p.noise.learned(coalition, b)
 }
 
-// updated is learned by updates alone. It is not ok where they take longer, or come to nothing.
+// updated is factored by updates. It is not ok where they take longer, or come to nothing.
 func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bool) {
 	if p.updates == nil || !p.updates.pays(len(p.noise.Pairs), coalition) {
 		return nil, nil, false
@@ -79,9 +83,24 @@ func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bo
 	return p.updates.learned(coalition)
 }
 
-// threat returns the bound for one attacker, and the victim.
-func (p *prover) threat(t Threat) (value float64, victim int) {
-	others, bounds := p.learned(t.Attacker)
+// threat returns the bound for one attacker, and the victim: by updates if that will do and is not above the limit.
+func (p *prover) threat(t Threat, limit float64) (value float64, victim int) {
+	others, bounds, ok := p.updated(t.Attacker)
+	if ok {
+		value, victim = t.most(others, bounds)
+		if value <= limit {
+			return value, victim
+		}
+	}
+	others, factored := p.factored(t.Attacker)
+	for i, b := range bounds {
+		factored[i] = math.Min(b, factored[i])
+	}
+	return t.most(others, factored)
+}
+
+// most returns the largest bound of a victim, and who that is.
+func (t Threat) most(others []int, bounds []float64) (value float64, victim int) {
 	at := 0
 	for _, v := range t.Victims {
 		for others[at] != v {
