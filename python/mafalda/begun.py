@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 def check(plan: "Plan", node: str, state: str) -> None:
     """An ExportError if rows of the node came in this folder, of a state of this name or of another one."""
-    path = _path(plan, node, state)
-    found = durable.read_json(path)
-    if found is not None:
+    for path in _paths(plan, node, state):
+        found = durable.read_json(path)
+        if found is None:
+            continue
         states = ", ".join(str(name) for name in found.get("states", []))
         raise ExportError(
             f"there is no state {state}, and node {node!r} has begun its noise under this export with {states}, says "
@@ -33,12 +34,15 @@ def check(plan: "Plan", node: str, state: str) -> None:
 
 def note(plan: "Plan", node: str, state: str) -> None:
     """The node is about to have a row of this state."""
-    path, name = _path(plan, node, state), os.path.basename(state)
-    found = durable.read_json(path) or {"export": plan.hash, "node": node, "states": []}
-    if name not in found.get("states", []):
-        durable.write_json(path, {**found, "states": [*found.get("states", []), name]})
+    name = os.path.basename(state)
+    for path in _paths(plan, node, state):
+        found = durable.read_json(path) or {"export": plan.hash, "node": node, "states": []}
+        if name not in found.get("states", []):
+            durable.write_json(path, {**found, "states": [*found.get("states", []), name]})
 
 
-def _path(plan: "Plan", node: str, state: str) -> str:
+def _paths(plan: "Plan", node: str, state: str) -> list[str]:
+    """Of a state that is a link there are two: either end may go."""
     of = hashlib.sha256(f"{plan.hash} {node}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return os.path.join(os.path.dirname(os.path.realpath(state)), f"noise-begun-{of}.json")
+    folders = {os.path.dirname(os.path.realpath(state)), os.path.realpath(os.path.dirname(os.path.abspath(state)))}
+    return [os.path.join(folder, f"noise-begun-{of}.json") for folder in sorted(folders)]

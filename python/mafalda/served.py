@@ -145,6 +145,7 @@ class ServedNoise(RemoteNoise):
         peers: str | os.PathLike[str] | None = None,
         runs: str | os.PathLike[str] | None = None,
     ) -> None:
+        state = os.path.abspath(state)  # whoever changes the folder meanwhile means the same one
         there = os.path.exists(state)
         if new is not None and new == there:
             raise ExportError(

@@ -184,6 +184,32 @@ def test_a_state_that_is_gone_is_missed(out, tmp_path, program):
     plan.noise("a", 30, state=folder / "state", binary=program).close()  # another place
 
 
+def test_a_state_that_is_gone_is_missed_elsewhere(out, tmp_path, program, monkeypatch):
+    """The process may have changed its folder since, and a state may be a link."""
+    plan = mafalda.load(os.path.abspath(out))
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    monkeypatch.chdir(here)
+    with plan.noise("a", 30, state="state", binary=program) as noise:
+        monkeypatch.chdir(there)
+        noise.row(0)
+    (here / "state").unlink()
+    with pytest.raises(mafalda.ExportError, match="has begun its noise"):
+        plan.noise("a", 30, state=here / "state", binary=program)
+    link = there / "link"
+    plan.noise("b", 30, state=here / "b", binary=program).close()
+    link.symlink_to(here / "b")
+    with plan.noise("b", 30, state=link, binary=program) as noise:
+        noise.row(0)
+    link.unlink()
+    with pytest.raises(mafalda.ExportError, match="has begun its noise"):
+        plan.noise("b", 30, state=link, binary=program)
+    (here / "b").unlink()
+    with pytest.raises(mafalda.ExportError, match="has begun its noise"):
+        plan.noise("b", 30, state=here / "b", binary=program)
+
+
 def test_one_process_a_state(out, tmp_path, program):
     plan = mafalda.load(out)
     with plan.noise("a", 30, state=tmp_path / "state", binary=program):
