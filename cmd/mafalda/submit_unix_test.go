@@ -75,6 +75,17 @@ func TestSubmitLocal(t *testing.T) {
 	same(t, alone, many)
 }
 
+// A folder may look like a flag.
+func TestSubmitToDash(t *testing.T) {
+	t.Setenv("MAFALDA_PROGRAM", "1")
+	t.Chdir(t.TempDir())
+	code, out, errs := mafalda("submit", "--engine", "local", "--shards", "2", "--yes", "--", "account", "--graph", "cycle:4", "--T", "3",
+		"--attacker", "all", "-o", "-x")
+	if _, err := os.Stat("-x/account.json"); code != 0 || err != nil || !strings.Contains(errs, "mafalda merge ./-x\n") {
+		t.Errorf("code %d, %v, %s%s", code, err, out, errs)
+	}
+}
+
 // Whichever shard is killed, and when: submitted again, the grid is that of one process, byte for byte.
 func TestSubmitAfterKills(t *testing.T) {
 	t.Setenv("MAFALDA_PROGRAM", "1")

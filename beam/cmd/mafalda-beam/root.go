@@ -45,7 +45,9 @@ for byte. Their cells are the elements of a Beam pipeline. Without --endpoint it
 
 Workers need no files of this machine: they get the bytes of all files that the command names from this program, at
 --address, and bring it their results. Cells that have a result in the folder of -o are not computed again, so that what
-was interrupted goes on, whatever computed it before. What follows -- are options of Beam's own.`,
+was interrupted goes on, whatever computed it before. What follows -- are options of Beam's own.
+
+Prism listens on all addresses of the machine while it runs, and does what anybody says who reaches it: see docs/cluster.md.`,
 		Example: `  mafalda-beam account --graph ego.edges --T 100 --attacker all -o who
   mafalda-beam workers --listen localhost:50000 &
   mafalda-beam account --graph ego.edges --T 100 --attacker all -o who --endpoint localhost:8073 --workers localhost:50000
@@ -116,6 +118,9 @@ func (w *where) check() error {
 		if host, _, err := net.SplitHostPort(address); err != nil || host == "" {
 			return cli.Usagef("--%s %q: must be host:port", name, address)
 		}
+	}
+	if host, _, _ := net.SplitHostPort(w.address); net.ParseIP(host).IsUnspecified() {
+		return cli.Usagef("--address %s: must be an address of this machine that workers know", w.address)
 	}
 	return nil
 }
