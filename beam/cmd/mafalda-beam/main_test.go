@@ -232,6 +232,8 @@ func TestRefuses(t *testing.T) {
 		"no jobs":         {with("--jobs", "0"), "at least 1"},
 		"an address":      {with("--address", "here"), "host:port"},
 		"no host":         {with("--address", ":8000"), "host:port"},
+		"no runner there": {with("--endpoint", "127.0.0.1:1"), "--endpoint: nobody is there"},
+		"no workers":      {with("--workers", "127.0.0.1:1"), "--workers: nobody is there"},
 		"every address":   {with("--address", "0.0.0.0:0"), "must be an address of this machine"},
 		"and of IPv6":     {with("--address", "[::]:0"), "must be an address of this machine"},
 		"not this host's": {with("--address", "192.0.2.1:0"), "no place for workers"},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	// Runners are known by being imported.
@@ -127,6 +128,9 @@ func (w *where) check() error {
 
 // Compute tells Beam where to compute, and computes.
 func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
+	if err := w.reach(ctx); err != nil {
+		return err
+	}
 	g.Flags = slices.DeleteFunc(g.Flags, func(f cli.Flag) bool { return slices.Contains(w.names(), f.Name) })
 	if w.verbose {
 		beamlog.SetupLogging("info", "text")
@@ -151,6 +155,23 @@ func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
 	}
 	e := &engine.Engine{Runner: w.runner, Address: w.address, Jobs: w.jobs}
 	return e.Compute(ctx, g)
+}
+
+// reach finds out whether somebody listens where Beam would wait for ever, or panic.
+func (w *where) reach(ctx context.Context) error {
+	const patience = 10 * time.Second
+	name, address := "endpoint", w.endpoint
+	if w.endpoint == "" {
+		name, address = "workers", w.workers // the runner that sees them is here
+	}
+	if address == "" || w.runner == "dataflow" {
+		return nil
+	}
+	c, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return cli.Usagef("--%s: nobody is there: %w", name, err)
+	}
+	return c.Close()
 }
 
 // options are Beam's, as far as they follow from the flags: where workers run, and the program that they are.
