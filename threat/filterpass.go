@@ -32,9 +32,10 @@ func (g *gains) entry(columns ...int) *mat.Dense {
 		}
 		rows, _ := m.Dims()
 		part := mat.NewDense(rows, len(columns), nil)
-		for j, v := range columns {
-			for i := range rows {
-				part.Set(i, j, m.At(i, v))
+		for i := range rows {
+			from, to := m.RawRowView(i), part.RawRowView(i)
+			for j, v := range columns {
+				to[j] = from[v]
 			}
 		}
 		return part
@@ -71,7 +72,7 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 		s.CopySym(st.r)
 		var cross *mat.Dense // F P Cᵀ + X, m×p
 		if m > 0 {
-			cp := mulT(st.c, mat.DenseCopyOf(p))
+			cp := mulT(st.c, whole(p))
 			s = symmetric(add(mulT(cp, st.c), st.r))
 			cross = add(mulT(st.f, cp), st.x)
 		}
@@ -104,7 +105,7 @@ func propagate(st *stage, p *mat.SymDense, gain, cross *mat.Dense) *mat.SymDense
 	if p == nil {
 		return nil
 	}
-	next := add(mulT(mulT(st.f, mat.DenseCopyOf(p)), st.f), st.q)
+	next := add(mulT(mulT(st.f, whole(p)), st.f), st.q)
 	if gain != nil {
 		next.Sub(next, mulT(gain, cross))
 	}
@@ -156,7 +157,7 @@ func (sys *system) backward(all []*gains) []statistics {
 		next := mat.NewDense(m, m, nil)
 		if energy != nil {
 			transposed := mat.DenseCopyOf(g.closed.T())
-			next = mulT(mulT(transposed, mat.DenseCopyOf(energy)), transposed)
+			next = mulT(mulT(transposed, whole(energy)), transposed)
 		}
 		if g.c != nil {
 			next.Add(next, mul(g.c.T(), mul(g.s.inverse, g.c)))
@@ -177,7 +178,7 @@ func (g *gains) pairing(energy *mat.SymDense, victims int) statistics {
 	m, _ := g.closed.Dims()
 	s.c = mat.NewDense(m, victims, nil)
 	if entry := g.entry(); energy != nil && entry != nil {
-		b := mul(energy, entry)
+		b := mul(whole(energy), entry)
 		addColumnDots(s.diagonal, b, entry)
 		s.c = mul(g.closed.T(), b)
 	}
@@ -191,8 +192,9 @@ func (g *gains) pairing(energy *mat.SymDense, victims int) statistics {
 func addColumnDots(dst []float64, a, b *mat.Dense) {
 	rows, cols := a.Dims()
 	for i := range rows {
-		for j := range cols {
-			dst[j] += a.At(i, j) * b.At(i, j)
+		right := b.RawRowView(i)[:cols]
+		for j, v := range a.RawRowView(i) {
+			dst[j] += v * right[j]
 		}
 	}
 }

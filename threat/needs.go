@@ -15,7 +15,7 @@ func (s Scenario) Needs() float64 {
 		pattern = steps // the bounds are of the whole matrix
 	}
 	side := math.Min(float64(runtime.GOMAXPROCS(0)), nodes)
-	floats := 6e6 + steps*steps*(6+side) + 3*pattern*pattern*side
+	floats := 1.8e7 + steps*steps*(6+side) + 3*pattern*pattern*side
 	switch t := a.Training(); {
 	case a.dense != nil && a.training != nil:
 		floats += 4*math.Pow(math.Min(2*nodes*steps*t.rounds(), MaxDirect), 2) + MaxDirect*steps*3 + 6*nodes*steps

@@ -13,7 +13,7 @@ import (
 )
 
 // batchFloats bounds the matrices M and the responses that are in memory together.
-const batchFloats = 1 << 22
+const batchFloats = 1 << 24
 
 // respond calls visit with the T×T matrix M of every victim, by its position in sys.victims: nil if it is infinite,
 // because a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in

@@ -70,17 +70,24 @@ func mulT(a, b *mat.Dense) *mat.Dense {
 	return p
 }
 
-// symmetric returns the symmetric matrix (a + aᵀ)/2, nil for nil.
+// symmetric returns the symmetric matrix (a + aᵀ)/2, nil for nil. Both of its triangles are there.
 func symmetric(a *mat.Dense) *mat.SymDense {
 	if a == nil {
 		return nil
 	}
 	n, _ := a.Dims()
-	s := mat.NewSymDense(n, nil)
+	from, stride, data := a.RawMatrix().Data, a.RawMatrix().Stride, make([]float64, n*n)
 	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		for j := range i + 1 {
+			mean := (from[i*stride+j] + from[j*stride+i]) / 2
+			data[i*n+j], data[j*n+i] = mean, mean
 		}
 	}
-	return s
+	return mat.NewSymDense(n, data)
+}
+
+// whole returns a matrix that symmetric made, or of zeros, as a dense one, of the same numbers.
+func whole(s *mat.SymDense) *mat.Dense {
+	raw := s.RawSymmetric()
+	return mat.NewDense(raw.N, raw.N, raw.Data)
 }
