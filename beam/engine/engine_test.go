@@ -177,6 +177,11 @@ func TestJob(t *testing.T) {
 			t.Errorf("a file is written to %s", name)
 		}
 	}
+	j.Inputs = []input{{"..", nil}, {"../..", nil}}
+	root := t.TempDir()
+	if places, err := j.place(root); err != nil || places[".."] != filepath.Join(root, "0") || places["../.."] != filepath.Join(root, "1") {
+		t.Errorf("folders above: %v, %v", places, err)
+	}
 	g.Flags = []cli.Flag{{Name: "data", Paths: []string{os.DevNull}}}
 	if _, _, err := pack(g); err == nil || !strings.Contains(err.Error(), "--data: "+os.DevNull+" is no regular file") {
 		t.Error(err)
@@ -184,6 +189,13 @@ func TestJob(t *testing.T) {
 	g.Flags[0].Paths[0] = "gone"
 	if _, _, err := pack(g); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// What a worker and the program say to each other passes no proxy.
+func TestNoProxy(t *testing.T) {
+	if transport, ok := direct().Transport.(*http.Transport); !ok || transport.Proxy != nil {
+		t.Errorf("%+v", direct().Transport)
 	}
 }
 

@@ -132,7 +132,11 @@ func unpack(content []byte, hash string) (*job, error) {
 func (j *job) place(dir string) (map[string]string, error) {
 	places := map[string]string{}
 	for i, in := range j.Inputs {
-		base := filepath.Join(dir, strconv.Itoa(i), filepath.Base(in.Path))
+		name := filepath.Base(in.Path)
+		if name == ".." {
+			name = "." // the folder that is its own
+		}
+		base := filepath.Join(dir, strconv.Itoa(i), name)
 		places[in.Path] = base
 		for _, f := range in.Files {
 			if sum(f.Content) != f.SHA256 || f.Name != "." && !filepath.IsLocal(filepath.FromSlash(f.Name)) {

@@ -83,7 +83,8 @@ func incomplete(dir string, o *study.Overview) error {
 	}
 	for i, cell := range o.Left {
 		if i == most {
-			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most, dir)
+			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most,
+				cli.Operand(dir))
 		}
 		err = fmt.Errorf("%w; missing: %s", err, cell)
 	}
@@ -152,7 +153,7 @@ func writeStatus(w io.Writer, dir string, o *study.Overview) error {
 		fmt.Fprintf(w, "        %s: %s\n", f.Cell, f.Error)
 	}
 	if o.Complete() {
-		fmt.Fprintf(w, "complete: mafalda merge %s\n", dir)
+		fmt.Fprintf(w, "complete: mafalda merge %s\n", cli.Operand(dir))
 	}
 	return nil
 }

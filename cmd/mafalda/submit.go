@@ -26,6 +26,9 @@ type submitFlags struct {
 	yes, quiet         bool
 }
 
+// mostShards is how many no cluster would take.
+const mostShards = 1_000_000
+
 // engines returns those that the flags describe.
 func (f *submitFlags) engines() []cluster.Engine {
 	return []cluster.Engine{cluster.Local{}, cluster.Slurm{}, f.kubernetes}
@@ -113,7 +116,7 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 		if cmd.Context().Err() != nil {
 			err = cli.ErrInterrupted
 		}
-		return fmt.Errorf("%w; the same command goes on with what is missing (mafalda status %s)", err, plan.Dir)
+		return fmt.Errorf("%w; the same command goes on with what is missing (mafalda status %s)", err, cli.Operand(plan.Dir))
 	}
 	return nil
 }
@@ -152,8 +155,8 @@ func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 		}
 	}
 	switch {
-	case f.shards < 1:
-		return nil, cli.Usagef("--shards %d: must be at least 1", f.shards)
+	case f.shards < 1 || f.shards > mostShards:
+		return nil, cli.Usagef("--shards %d: must be at least 1 and at most %d", f.shards, mostShards)
 	case f.processors < 1:
 		return nil, cli.Usagef("--cpus %d: must be at least 1", f.processors)
 	case f.time < 0:
@@ -213,7 +216,7 @@ func (f *submitFlags) job(engine cluster.Engine, plan *cli.GridPlan) (*cluster.J
 	}
 	words := append([]string{program}, plan.Command...)
 	words = append(words, "--output="+plan.Dir)
-	merge := []string{program, "merge", plan.Dir}
+	merge := []string{program, "merge", cli.Operand(plan.Dir)}
 	if plan.Quiet {
 		words, merge = append(words, "--quiet"), append(merge, "--quiet")
 	}

@@ -33,6 +33,7 @@ func TestSubmitRefuses(t *testing.T) {
 		"no folder":          {with("--engine local", account[:7]...), "--shard needs -o"},
 		"force":              {with("--engine local", more("--force")...), "--shard with --force"},
 		"no shards":          {with("--engine local --shards 0", account...), "--shards 0: must be at least 1"},
+		"too many shards":    {with("--engine local --shards 1e18", account...), "--shards 1000000000000000000: must be at least 1 and at most 1000000"},
 		"no processors":      {with("--engine local --cpus 0", account...), "--cpus 0: must be at least 1"},
 		"negative time":      {with("--engine slurm --time -1h", account...), "--time -1h0m0s: must be positive"},
 		"no image":           {with("--engine kubernetes --claim data", account...), "needs --image"},

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -75,6 +76,17 @@ func TestSubmitLocal(t *testing.T) {
 	same(t, alone, many)
 }
 
+// A folder may look like a flag.
+func TestSubmitToDash(t *testing.T) {
+	t.Setenv("MAFALDA_PROGRAM", "1")
+	t.Chdir(t.TempDir())
+	code, out, errs := mafalda("submit", "--engine", "local", "--shards", "2", "--yes", "--", "account", "--graph", "cycle:4", "--T", "3",
+		"--attacker", "all", "-o", "-x")
+	if _, err := os.Stat("-x/account.json"); code != 0 || err != nil || !strings.Contains(errs, "mafalda merge ./-x\n") {
+		t.Errorf("code %d, %v, %s%s", code, err, out, errs)
+	}
+}
+
 // Whichever shard is killed, and when: submitted again, the grid is that of one process, byte for byte.
 func TestSubmitAfterKills(t *testing.T) {
 	t.Setenv("MAFALDA_PROGRAM", "1")
@@ -117,33 +129,36 @@ func TestSubmitAfterKills(t *testing.T) {
 	t.Logf("%d of %d were killed before they had ended", killed, moments)
 }
 
-// Ctrl-C ends the shards, and what they have is kept.
+// Ctrl-C ends the shards, and so does closing the terminal; what they have is kept.
 func TestSubmitInterrupted(t *testing.T) {
 	t.Setenv("MAFALDA_PROGRAM", "1")
-	dir := filepath.Join(t.TempDir(), "many")
-	cmd := exec.Command(os.Args[0], "submit", "--engine", "local", "--shards", "2", "--yes", "--", "account", "--graph", "barabasi:100,5",
-		"--T", "150", "--attacker", "all", "-o", dir)
-	var errs strings.Builder
-	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for range 1000 {
-		if cells, _ := filepath.Glob(filepath.Join(dir, "cells", "*.json")); len(cells) > 0 {
-			break
+	for _, end := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		dir := filepath.Join(t.TempDir(), "many")
+		cmd := exec.Command(os.Args[0], "submit", "--engine", "local", "--shards", "2", "--yes", "--", "account", "--graph", "barabasi:100,5",
+			"--T", "150", "--attacker", "all", "-o", dir)
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), "goes on with what is missing") {
-		t.Errorf("code %d, %s", code, &errs)
-	}
-	code, out, _ := mafalda("status", dir)
-	if code != 0 || strings.Contains(out, "failed  1") || strings.Contains(out, "done    0\n") || strings.Contains(out, "complete") {
-		t.Errorf("code %d, %s", code, out)
+		for range 1000 {
+			if cells, _ := filepath.Glob(filepath.Join(dir, "cells", "*.json")); len(cells) > 0 {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := cmd.Process.Signal(end); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || strings.Count(errs.String(), "interrupted") != 3 ||
+			!strings.Contains(errs.String(), "same command goes on with") {
+			t.Errorf("%v: code %d, %s", end, code, &errs)
+		}
+		code, out, _ := mafalda("status", dir)
+		if code != 0 || strings.Contains(out, "failed  1") || strings.Contains(out, "done    0\n") || strings.Contains(out, "complete") {
+			t.Errorf("%v: code %d, %s", end, code, out)
+		}
 	}
 }
 

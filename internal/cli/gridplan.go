@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 
 	"mafalda/internal/study"
 )
@@ -39,6 +41,14 @@ func (p *GridPlan) Shards() []int {
 		}
 	}
 	return all
+}
+
+// Operand returns the name of a folder as an argument of a command, which is no flag.
+func Operand(dir string) string {
+	if strings.HasPrefix(dir, "-") {
+		return "." + string(filepath.Separator) + dir
+	}
+	return dir
 }
 
 // planning marks the context of a command that is to be submitted.

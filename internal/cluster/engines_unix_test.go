@@ -166,6 +166,26 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
+// The script finds the number of the array's job where it put it, whatever the folder is called.
+func TestSlurmScriptNames(t *testing.T) {
+	j, _ := noting(t)
+	put(t, batch, sbatch)
+	j.Logs = filepath.Join(t.TempDir(), "ARRAY.logs")
+	var script bytes.Buffer
+	if err := (Slurm{}).Write(&script, j); err != nil {
+		t.Fatal(err)
+	}
+	read(t, "x; "+script.String())
+	text, err := os.ReadFile(filepath.Join(strings.Split(os.Getenv("PATH"), string(os.PathListSeparator))[0], "words"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge := strings.Split(string(text), "\n")[1]
+	if !strings.Contains(merge, "<--dependency=afterany:71>") || !strings.Contains(merge, "<--output="+j.Logs+"/%j_merge.out>") {
+		t.Error(merge)
+	}
+}
+
 // Where all is there, only merging is handed in.
 func TestSlurmComplete(t *testing.T) {
 	j, notes := noting(t)
@@ -235,6 +255,15 @@ func TestKubernetes(t *testing.T) {
 	j.Shards = []int{1}
 	if err := k.Run(t.Context(), j, &out, &out); err == nil || err.Error() != "kubectl: exit status 1: refused" {
 		t.Error(err)
+	}
+}
+
+// A manifest holds no character that YAML refuses, or takes for a break.
+func TestScalar(t *testing.T) {
+	for text, want := range map[string]string{"é 𝄞 $": `"é 𝄞 $"`, "a\u0085b\x7f\ufeff\u2028\x00": `"a\u0085b\u007f\ufeff\u2028\u0000"`} {
+		if got := scalar(text); got != want {
+			t.Errorf("%q: %s", text, got)
+		}
 	}
 }
 

@@ -48,13 +48,22 @@ func (k Kubernetes) part(j *Job) string {
 	return j.part("auto:" + Ranges(j.Shards))
 }
 
-// scalar returns text as YAML reads it back: a JSON string is one of its strings.
+// scalar returns text as YAML reads it back: a JSON string is one of its strings, if what YAML takes for breaks, or does
+// not take at all, is escaped.
 func scalar(text string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // a string can be encoded
-	return strings.TrimSuffix(b.String(), "\n")
+	var escaped strings.Builder
+	for _, r := range strings.TrimSuffix(b.String(), "\n") {
+		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			fmt.Fprintf(&escaped, `\u%04x`, r)
+		} else {
+			escaped.WriteRune(r)
+		}
+	}
+	return escaped.String()
 }
 
 // argument returns a word of a command as a manifest has it: $(NAME) would be replaced, and $$ stands for a dollar.

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -38,8 +40,14 @@ func (Local) Write(w io.Writer, j *Job) error {
 // grace is how long a shard that was interrupted may take to end by itself.
 const grace = 10 * time.Second
 
-// Run waits until all shards have ended, interrupts them when ctx ends, and merges, if every shard has succeeded.
+// Run waits until all shards have ended, interrupts them when ctx ends or the terminal is closed, and merges, if every shard
+// has succeeded.
 func (l Local) Run(ctx context.Context, j *Job, w, complain io.Writer) error {
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
 	errs := make([]error, len(j.Shards))
 	together := &oneWriter{w: complain}
 	var wg sync.WaitGroup

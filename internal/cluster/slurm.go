@@ -40,13 +40,14 @@ func (Slurm) array(j *Job) []string {
 	return append(words, "--wrap="+line)
 }
 
-// merge returns the words that hand in the merging of a job, which waits for the array of this name; empty: for none.
+// merge returns the words that hand in the merging of a job, which waits for the array of this name; empty: for none. The
+// name comes first, before any that a user chose.
 func (Slurm) merge(j *Job, array string) []string {
-	words := []string{batch, "--parsable", "--job-name=" + j.Name + "-merge", "--output=" + logs(j, "%j_merge.out")}
+	words := []string{batch, "--parsable"}
 	if array != "" {
 		words = append(words, "--dependency=afterany:"+array)
 	}
-	return append(words, "--wrap="+Line(j.Merge))
+	return append(words, "--job-name="+j.Name+"-merge", "--output="+logs(j, "%j_merge.out"), "--wrap="+Line(j.Merge))
 }
 
 // logs returns a name of files in the folder of logs, in which Slurm would replace what follows a percent sign.

@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,9 @@ func TestDeal(t *testing.T) {
 			t.Fatalf("%d shards have %d of %d cells", of, len(all), len(costs))
 		}
 	})
+	if got := Deal(make([]float64, 3), math.MaxInt); !slices.Equal(got, []int{1, 2, 3}) {
+		t.Errorf("more shards than there can be: %v", got)
+	}
 	if got := (Shard{2, 3}).Deal(make([]float64, 7)); len(got) != 2 {
 		t.Errorf("cells that cost nothing: %v", got)
 	}

@@ -34,7 +34,7 @@ func Deal(costs []float64, shards int) []int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[b], costs[a]) })
-	loads := make(hands, shards)
+	loads := make(hands, min(shards, len(costs))) // later ones would get nothing
 	for i := range loads {
 		loads[i].shard = i + 1
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	// Runners are known by being imported.
@@ -45,7 +46,9 @@ for byte. Their cells are the elements of a Beam pipeline. Without --endpoint it
 
 Workers need no files of this machine: they get the bytes of all files that the command names from this program, at
 --address, and bring it their results. Cells that have a result in the folder of -o are not computed again, so that what
-was interrupted goes on, whatever computed it before. What follows -- are options of Beam's own.`,
+was interrupted goes on, whatever computed it before. What follows -- are options of Beam's own.
+
+Prism listens on all addresses of the machine while it runs, and does what anybody says who reaches it: see docs/cluster.md.`,
 		Example: `  mafalda-beam account --graph ego.edges --T 100 --attacker all -o who
   mafalda-beam workers --listen localhost:50000 &
   mafalda-beam account --graph ego.edges --T 100 --attacker all -o who --endpoint localhost:8073 --workers localhost:50000
@@ -117,11 +120,17 @@ func (w *where) check() error {
 			return cli.Usagef("--%s %q: must be host:port", name, address)
 		}
 	}
+	if host, _, _ := net.SplitHostPort(w.address); net.ParseIP(host).IsUnspecified() {
+		return cli.Usagef("--address %s: must be an address of this machine that workers know", w.address)
+	}
 	return nil
 }
 
 // Compute tells Beam where to compute, and computes.
 func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
+	if err := w.reach(ctx); err != nil {
+		return err
+	}
 	g.Flags = slices.DeleteFunc(g.Flags, func(f cli.Flag) bool { return slices.Contains(w.names(), f.Name) })
 	if w.verbose {
 		beamlog.SetupLogging("info", "text")
@@ -146,6 +155,23 @@ func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
 	}
 	e := &engine.Engine{Runner: w.runner, Address: w.address, Jobs: w.jobs}
 	return e.Compute(ctx, g)
+}
+
+// reach finds out whether somebody listens where Beam would wait for ever, or panic.
+func (w *where) reach(ctx context.Context) error {
+	const patience = 10 * time.Second
+	name, address := "endpoint", w.endpoint
+	if w.endpoint == "" {
+		name, address = "workers", w.workers // the runner that sees them is here
+	}
+	if address == "" || w.runner == "dataflow" {
+		return nil
+	}
+	c, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return cli.Usagef("--%s: nobody is there: %w", name, err)
+	}
+	return c.Close()
 }
 
 // options are Beam's, as far as they follow from the flags: where workers run, and the program that they are.
