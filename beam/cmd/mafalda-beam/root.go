@@ -25,7 +25,11 @@ import (
 	"mafalda/internal/version"
 )
 
-const prism = "prism"
+const (
+	prism        = "prism"
+	prismWarning = "warning: Prism listens on all addresses of this machine while it runs, and does what anybody says " +
+		"who reaches it: docs/cluster.md\n"
+)
 
 func runners() []string { return []string{prism, "universal", "flink", "spark", "dataflow"} }
 
@@ -34,6 +38,7 @@ type where struct {
 	runner, endpoint, workers, address string
 	jobs                               int
 	verbose                            bool
+	warn                               func() // of Prism in this process
 }
 
 func newRootCmd() *cobra.Command {
@@ -94,6 +99,12 @@ func (w *where) bind(cmd *cobra.Command) {
 		if err := w.check(); err != nil {
 			return err
 		}
+		w.warn = func() {}
+		if quiet := cmd.Flags().Lookup("quiet"); quiet == nil || !quiet.Changed {
+			w.warn = func() {
+				fmt.Fprint(cmd.ErrOrStderr(), prismWarning)
+			}
+		}
 		cmd.SetContext(cli.On(cmd.Context(), w))
 		return run(cmd, args)
 	}
@@ -132,6 +143,9 @@ func (w *where) Compute(ctx context.Context, g *cli.Grid) error {
 		return err
 	}
 	g.Flags = slices.DeleteFunc(g.Flags, func(f cli.Flag) bool { return slices.Contains(w.names(), f.Name) })
+	if w.endpoint == "" && w.runner == prism {
+		w.warn()
+	}
 	if w.verbose {
 		beamlog.SetupLogging("info", "text")
 	}
