@@ -28,7 +28,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
 	d := newDesign(k, s)
-	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: d}, loss: math.Inf(1)}
+	search := &spaceSearch{setting: s, opts: o, all: d, loss: math.Inf(1)}
 	try := func(ratio float64) float64 {
 		if ctx.Err() != nil {
 			return 0
@@ -49,7 +49,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 
 // constant returns the loss for pairs of so many times the variance of nodes, and keeps the best.
 func (s *spaceSearch) constant(ratio float64) float64 {
-	d := s.interior.design
+	d := s.all
 	x := make([]float64, d.size())
 	for i := range x {
 		x[i] = 1

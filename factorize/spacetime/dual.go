@@ -18,8 +18,15 @@ import (
 //
 // which is concave in ρ with corners where a term of the last sum begins.
 func (w *working) bound(d *design) float64 {
+	bound, _ := w.appraise(d)
+	return bound
+}
+
+// appraise returns the bound, and what the working constraints pull at every variable.
+func (w *working) appraise(d *design) (bound float64, pulled []float64) {
 	pull := make([]float64, d.size())
-	w.pullTo(pull, w.weight)
+	w.pullTo(d, pull, w.weight)
+	pulled = slices.Clone(pull)
 	// Sums of so many products of nonnegative numbers; the entries of z are what they are.
 	slack := 2 * float64(len(w.weight)+d.size()+64) * 0x1p-53
 	cost := make([]float64, d.size())
@@ -46,10 +53,10 @@ func (w *working) bound(d *design) float64 {
 	for _, i := range corners {
 		if next := slope - d.limit[i]*pull[i]; next <= 0 {
 			scale := cost[i] / pull[i]
-			return math.Max(0, (slope*scale+fixed-4*slack*scale*total)*d.unit)
+			return math.Max(0, (slope*scale+fixed-4*slack*scale*total)*d.unit), pulled
 		}
 		slope -= d.limit[i] * pull[i]
 		fixed += d.limit[i] * cost[i]
 	}
-	return 0
+	return 0, pulled
 }

@@ -50,9 +50,8 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error)
 	case err != nil:
 		return 0, err
 	}
-	d := newDesignOf(costs, p.Setting)
-	s := &spaceSearch{setting: p.Setting, opts: options, interior: &interior{design: d}}
-	if err := s.start(); err != nil {
+	s, err := newSearchOf(newDesignOf(costs, p.Setting), p.Setting, options)
+	if err != nil {
 		return 0, err
 	}
 	if err := s.run(ctx); err != nil {

@@ -40,10 +40,12 @@ type newton struct {
 func (m *newton) assemble(p *position, w *working, diagonal []float64) {
 	d := p.design
 	m.size = d.size()
-	if m.matrix == nil {
-		m.matrix = make([]float64, m.size*m.size)
+	if size := m.size * m.size; cap(m.matrix) < size {
+		m.matrix = make([]float64, size)
+	} else {
+		m.matrix = m.matrix[:size]
+		clear(m.matrix)
 	}
-	clear(m.matrix)
 	m.addCurvature(p, w)
 	m.addSquares(w)
 	for i, v := range diagonal {
@@ -100,7 +102,7 @@ type local struct {
 // addCurvature adds the terms with M_A⁻¹, a few attackers at a time.
 func (m *newton) addCurvature(p *position, w *working) {
 	total := make([]float64, m.size)
-	w.pullTo(total, w.weight)
+	w.pullTo(w.design, total, w.weight)
 	const batch = 16
 	locals := make([]*local, batch)
 	for from := 0; from < len(w.of); from += batch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -154,7 +155,9 @@ type spaceSearch struct {
 	setting  Setting
 	opts     SpaceOptions
 	interior *interior
-	kept     *mat.SymDense // K
+	gram     *mat.SymDense // K; nil if all there is are costs
+	all      *design       // of all pairs
+	kept     []int         // the pairs of the interior point's design, ascending; nil: all
 
 	best       []float64 // x of the least loss
 	loss       float64   // of best
@@ -169,18 +172,27 @@ func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, e
 	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
-	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: newDesign(k, s)},
-		kept: k}
+	search, err := newSearchOf(newDesign(k, s), s, o)
+	if err != nil {
+		return nil, err
+	}
+	search.gram = k
+	return search, nil
+}
+
+// newSearchOf returns a search at its first point.
+func newSearchOf(all *design, s Setting, o SpaceOptions) (*spaceSearch, error) {
+	search := &spaceSearch{setting: s, opts: o, all: all, interior: &interior{}, loss: math.Inf(1)}
 	return search, search.start()
 }
 
 // aim gives the search another K, to go on from where it is: as far from the end as gap, that of the noise so far, says.
 func (s *spaceSearch) aim(k *mat.SymDense, gap float64) error {
 	const share = 0.1 // of the gap that is made by products of multipliers
-	s.kept = k
+	s.gram, s.all = k, newDesign(k, s.setting)
 	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
 	in := s.interior
-	in.design = newDesign(k, s.setting)
+	in.design = s.part()
 	if !in.widen(share * s.products(gap)) {
 		return fmt.Errorf("%w: no start", ErrSpace)
 	}
@@ -195,17 +207,19 @@ func (s *spaceSearch) products(gap float64) float64 {
 
 // start makes the first interior point.
 func (s *spaceSearch) start() error {
-	d := s.interior.design
+	if p := s.opts.Start; p != nil {
+		if err := s.all.checkPoint(p); err != nil {
+			return err
+		}
+	}
+	if len(s.all.pairs) > direct {
+		s.kept = s.all.sparse(s.opts.Start)
+	}
+	d := s.part()
+	s.interior.design = d
 	x, mu := d.guess(), 0.3
 	if p := s.opts.Start; p != nil {
-		if len(p.Own) != d.nodes || len(p.Pairs) != len(d.pairs) {
-			return fault.New("Start", nil, "of %d nodes and %d pairs for %d and %d", len(p.Own), len(p.Pairs), d.nodes,
-				len(d.pairs))
-		}
-		for i, v := range append(append([]float64(nil), p.Own...), p.Pairs...) {
-			if !(v >= 0) || v > d.limit[i] {
-				return fault.New("Start", nil, "has the variance %v", v)
-			}
+		for i, v := range s.restrict(append(slices.Clone(p.Own), p.Pairs...)) {
 			x[i] = math.Min(math.Max(v, 1e-9*x[i]), 0.999*d.limit[i])
 		}
 		mu = 1e-2
@@ -223,9 +237,22 @@ func (s *spaceSearch) start() error {
 	} else {
 		mu = p.Mu
 	}
-	s.loss = math.Inf(1)
 	if !s.interior.start(x, mu) {
 		return fmt.Errorf("%w: no start", ErrSpace)
+	}
+	return nil
+}
+
+// checkPoint refuses a point that is not one of the design.
+func (d *design) checkPoint(p *Point) error {
+	if len(p.Own) != d.nodes || len(p.Pairs) != len(d.pairs) {
+		return fault.New("Start", nil, "of %d nodes and %d pairs for %d and %d", len(p.Own), len(p.Pairs), d.nodes,
+			len(d.pairs))
+	}
+	for i, v := range slices.Concat(p.Own, p.Pairs) {
+		if !(v >= 0) || v > d.limit[i] {
+			return fault.New("Start", nil, "has the variance %v", v)
+		}
 	}
 	return nil
 }
@@ -309,12 +336,20 @@ func (s *spaceSearch) look() *working {
 	}
 	if p != nil {
 		if loss := dot(in.design.cost, p.x) / p.least() * in.design.unit; loss < s.loss {
-			s.loss, s.best = loss, append(s.best[:0], p.x...)
+			s.loss, s.best = loss, s.whole(p.x)
 		}
 	}
 	w := gather(in.position, in.active)
-	if bound := w.bound(in.design); bound > s.bound || s.dual == nil {
+	bound, pull := w.appraise(s.all)
+	if bound > s.bound || s.dual == nil {
 		s.bound, s.dual = bound, w
+	}
+	if debugPricing {
+		sub := w.bound(in.design)
+		println("   iter", s.iterations, "loss", int(1e6*s.loss/in.design.unit), "gap", int(1e7*s.gap()), "sub", int(1e7*(s.loss-sub)/sub), "mu", int(1e9*in.mu))
+	}
+	if s.kept != nil && s.exchange(pull) {
+		return gather(in.position, in.active)
 	}
 	return w
 }
@@ -355,7 +390,7 @@ func (s *spaceSearch) gap() float64 {
 
 // point returns a copy of the interior point.
 func (s *spaceSearch) point() Point {
-	n := s.interior.design.nodes
-	x := append([]float64(nil), s.interior.x...)
+	n := s.all.nodes
+	x := s.whole(s.interior.x)
 	return Point{x[:n:n], x[n:], s.interior.mu}
 }

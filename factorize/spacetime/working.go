@@ -101,15 +101,15 @@ func (w *working) mulTo(dst, dx []float64) {
 // rowsAtOnce is how many constraints are worked on at a time.
 const rowsAtOnce = 128
 
-// pullTo writes Σ_k y_k times the derivative of reach k to dst.
-func (w *working) pullTo(dst, y []float64) {
+// pullTo writes Σ_k y_k times the derivative of reach k by the variables of a design to dst.
+func (w *working) pullTo(d *design, dst, y []float64) {
 	threats := w.threatOf()
 	chunks := (len(y) + rowsAtOnce - 1) / rowsAtOnce
 	parts := make([][]float64, chunks)
 	parallel.For(chunks, func(chunk int) {
-		row, sum := make([]float64, w.design.size()), make([]float64, w.design.size())
+		row, sum := make([]float64, d.size()), make([]float64, d.size())
 		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(y)); k++ {
-			w.design.rowTo(row, w.row(k), threats[k])
+			d.rowTo(row, w.row(k), threats[k])
 			floats.AddScaled(sum, y[k], row)
 		}
 		parts[chunk] = sum
