@@ -31,6 +31,10 @@ type newton struct {
 	// do not count there. What is left out is a principal part of a positive semidefinite matrix.
 	significant float64
 
+	// common takes every M_A⁻¹ to be M⁻¹ and b_iᵀz_k of pairs that A knows for what it is, in second derivatives. Where
+	// nodes have many pairs that is near enough, and the first term takes as long as that of a single attacker.
+	common bool
+
 	size   int
 	matrix []float64 // lower triangle
 	factor blas64.Triangular
@@ -41,12 +45,20 @@ func (m *newton) assemble(p *position, w *working, diagonal []float64) {
 	d := p.design
 	m.size = d.size()
 	if size := m.size * m.size; cap(m.matrix) < size {
-		m.matrix = make([]float64, size)
+		most := m.size
+		if m.common {
+			most = Variables(p.design.nodes, math.MaxInt)
+		}
+		m.matrix = make([]float64, size, most*most)
 	} else {
 		m.matrix = m.matrix[:size]
 		clear(m.matrix)
 	}
-	m.addCurvature(p, w)
+	if m.common {
+		m.addCommonCurvature(p, w)
+	} else {
+		m.addCurvature(p, w)
+	}
 	m.addSquares(w)
 	for i, v := range diagonal {
 		m.matrix[i*m.size+i] += v
@@ -170,6 +182,25 @@ func (m *newton) local(p *position, w *working, g group, total []float64) *local
 	l.weights = dense.NewGeneral(len(nodes), len(nodes))
 	gemm.Gemm(blas.Trans, blas.NoTrans, 1, scaled, scaled, 0, l.weights)
 	return l
+}
+
+// addCommonCurvature adds the terms with M⁻¹ in place of M_A⁻¹.
+func (m *newton) addCommonCurvature(p *position, w *working) {
+	d := p.design
+	n := d.nodes
+	l := &local{inverse: blas64.General{Rows: n, Cols: n, Stride: n, Data: p.inverse}, weights: w.squares(2)}
+	for i := range m.size {
+		l.variables = append(l.variables, i)
+		if i < n {
+			l.first, l.second = append(l.first, i), append(l.second, -1)
+			continue
+		}
+		l.first, l.second = append(l.first, d.pairs[i-n].U), append(l.second, d.pairs[i-n].V)
+	}
+	const rows = 32
+	parallel.For((m.size+rows-1)/rows, func(chunk int) {
+		l.addRows(m, chunk*rows, (chunk+1)*rows, make([]float64, 2*n))
+	})
 }
 
 // addRows adds the rows from..to of the matrix's lower triangle.

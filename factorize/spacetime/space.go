@@ -21,6 +21,8 @@ type Setting struct {
 	Secrets     *secrets.Graph
 	Attackers   *secrets.Attackers
 	LargestPair float64 // most variance of a pair, where a node alone would need 1; 0 means DefaultLargestPair
+
+	direct int // instead of mostDirect, if not 0
 }
 
 func (s Setting) check() error {
@@ -159,7 +161,7 @@ type spaceSearch struct {
 	all      *design       // of all pairs
 	kept     []int         // the pairs of the interior point's design, ascending; nil: all
 
-	best       []float64 // x of the least loss
+	best       []float64 // x of the least loss, of all pairs
 	loss       float64   // of best
 	bound      float64
 	dual       *working // that proved bound
@@ -212,8 +214,8 @@ func (s *spaceSearch) start() error {
 			return err
 		}
 	}
-	if len(s.all.pairs) > direct {
-		s.kept = s.all.sparse(s.opts.Start)
+	if s.prices() {
+		s.kept, s.interior.matrix.common = s.all.few(s.opts.Start), true
 	}
 	d := s.part()
 	s.interior.design = d
@@ -340,15 +342,11 @@ func (s *spaceSearch) look() *working {
 		}
 	}
 	w := gather(in.position, in.active)
-	bound, pull := w.appraise(s.all)
+	dual, bound, pull := w.repaired(s.all)
 	if bound > s.bound || s.dual == nil {
-		s.bound, s.dual = bound, w
+		s.bound, s.dual = bound, dual
 	}
-	if debugPricing {
-		sub := w.bound(in.design)
-		println("   iter", s.iterations, "loss", int(1e6*s.loss/in.design.unit), "gap", int(1e7*s.gap()), "sub", int(1e7*(s.loss-sub)/sub), "mu", int(1e9*in.mu))
-	}
-	if s.kept != nil && s.exchange(pull) {
+	if s.exchange(pull) {
 		return gather(in.position, in.active)
 	}
 	return w

@@ -1,10 +1,14 @@
 package spacetime
 
 import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
 )
 
@@ -118,4 +122,15 @@ func (w *working) pullTo(d *design, dst, y []float64) {
 	for _, part := range parts {
 		floats.Add(dst, part)
 	}
+}
+
+// squares returns scale·Σ_k y_k z_k z_kᵀ.
+func (w *working) squares(scale float64) blas64.General {
+	n := w.z.Cols
+	scaled, sum := dense.NewGeneral(len(w.weight), n), dense.NewGeneral(n, n)
+	parallel.For(len(w.weight), func(k int) {
+		floats.ScaleTo(dense.Row(scaled, k), math.Sqrt(scale*w.weight[k]), w.row(k))
+	})
+	gemm.Gemm(blas.Trans, blas.NoTrans, 1, scaled, scaled, 0, sum)
+	return sum
 }
