@@ -72,7 +72,7 @@ func (w *working) pulls(d *design) (pull []float64, margin float64) {
 		w.pullTo(d, pull, w.weight)
 		return pull, 0
 	}
-	sum := w.squares(1)
+	sum := w.squares(w.weight)
 	for u := range n {
 		pull[u] = sum.Data[u*n+u]
 	}

@@ -124,13 +124,11 @@ func (w *working) pullTo(d *design, dst, y []float64) {
 	}
 }
 
-// squares returns scale·Σ_k y_k z_k z_kᵀ.
-func (w *working) squares(scale float64) blas64.General {
+// squares returns Σ_k y_k z_k z_kᵀ for y ≥ 0.
+func (w *working) squares(y []float64) blas64.General {
 	n := w.z.Cols
-	scaled, sum := dense.NewGeneral(len(w.weight), n), dense.NewGeneral(n, n)
-	parallel.For(len(w.weight), func(k int) {
-		floats.ScaleTo(dense.Row(scaled, k), math.Sqrt(scale*w.weight[k]), w.row(k))
-	})
+	scaled, sum := dense.NewGeneral(len(y), n), dense.NewGeneral(n, n)
+	parallel.For(len(y), func(k int) { floats.ScaleTo(dense.Row(scaled, k), math.Sqrt(y[k]), w.row(k)) })
 	gemm.Gemm(blas.Trans, blas.NoTrans, 1, scaled, scaled, 0, sum)
 	return sum
 }
