@@ -32,14 +32,10 @@ func (s *spaceSearch) prices() bool {
 	return len(s.all.pairs) > cmp.Or(s.setting.direct, mostDirect)*s.all.nodes
 }
 
-// few returns pairs to begin with: of every node the cheapest ones, a few at random, and those of a point.
+// few returns pairs to begin with: those of an interior point, or else the cheapest ones of every node, a few at random,
+// and those of a point.
 func (d *design) few(start *Point) []int {
 	const cheapest, random = 4, 2
-	of := make([][]int, d.nodes)
-	for i, p := range d.pairs {
-		of[p.U], of[p.V] = append(of[p.U], i), append(of[p.V], i)
-	}
-	source := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // where a search begins is no secret
 	var all []int
 	if start != nil {
 		for i, v := range start.Pairs {
@@ -47,7 +43,15 @@ func (d *design) few(start *Point) []int {
 				all = append(all, i)
 			}
 		}
+		if start.Mu > 0 && len(all) > 0 {
+			return all
+		}
 	}
+	of := make([][]int, d.nodes)
+	for i, p := range d.pairs {
+		of[p.U], of[p.V] = append(of[p.U], i), append(of[p.V], i)
+	}
+	source := rand.New(rand.NewPCG(1, 2))
 	for _, pairs := range of {
 		slices.SortStableFunc(pairs, func(i, j int) int { return cmp.Compare(d.cost[d.nodes+i], d.cost[d.nodes+j]) })
 		all = append(all, pairs[:min(cheapest, len(pairs))]...)
@@ -108,9 +112,9 @@ func (s *spaceSearch) exchange(pull []float64) bool {
 		slices.Sort(kept)
 		changed = s.keep(kept, gap)
 	}
-	// Steps are short where products are far below what is left to gain: the newcomers', for one.
-	const far, share = 0.005, 0.05
-	if gap < 1 && s.interior.mu < far*s.products(gap) {
+	// Steps are short where products are far below what is left to gain.
+	const far, share, short = 0.005, 0.05, 2
+	if gap < 1 && s.idle >= short && s.interior.mu < far*s.products(gap) {
 		changed = s.interior.widen(share*s.products(gap)) || changed
 	}
 	return changed

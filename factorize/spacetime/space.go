@@ -167,6 +167,7 @@ type spaceSearch struct {
 	dual       *working // that proved bound
 	at         Point    // where the search is
 	iterations int
+	idle       int // steps without a smaller gap
 	status     optim.Status
 }
 
@@ -278,21 +279,30 @@ func (d *design) guess() []float64 {
 	return x
 }
 
-// patience is how many steps may go by without a smaller gap.
-const patience = 12
+// patience is how many steps may go by without a smaller gap. Cheap ones are soon given up for others.
+func (s *spaceSearch) patience() int {
+	if s.interior.matrix.common {
+		return 5
+	}
+	return 12
+}
 
 // run makes steps until the gap is reached or nothing moves any more.
 func (s *spaceSearch) run(ctx context.Context) error {
-	least, idle := math.Inf(1), 0
+	least := math.Inf(1)
+	s.idle = 0
 	for first := s.iterations; ; s.iterations++ {
 		w := s.look()
 		s.at = s.point()
 		gap := s.gap()
 		if gap < least*(1-1e-3) {
-			least, idle = gap, 0
-		} else if idle++; idle > patience {
-			s.status = optim.Stalled
-			return nil
+			least, s.idle = gap, 0
+		} else if s.idle++; s.idle > s.patience() {
+			if !s.interior.matrix.common {
+				s.status = optim.Stalled
+				return nil
+			}
+			s.interior.matrix.common, s.idle = false, 0
 		}
 		if s.opts.Progress != nil {
 			s.opts.Progress(SpaceIteration{s.iterations, s.loss, s.bound, gap, s.at})
