@@ -89,7 +89,7 @@ func (w *working) pulls(d *design) (pull []float64, margin float64) {
 			}
 		}
 	}
-	return pull, 4 * float64(len(w.weight)+64) * 0x1p-53
+	return pull, 8 * float64(len(w.weight)+64) * 0x1p-53
 }
 
 // repaired returns the best of a few dual points near this one, with its bound and pulls: where a variable is pulled at
@@ -100,16 +100,7 @@ func (w *working) repaired(d *design) (best *working, bound float64, pull []floa
 	best, bound = w, w.boundOf(d, pull, margin)
 	at, pulled := *w, pull
 	for range passes {
-		share := make([]float64, d.nodes) // of its weights that a victim keeps
-		for i := range share {
-			share[i] = math.Min(1, d.cost[i]/pulled[i])
-		}
-		for i, p := range d.pairs {
-			if v := pulled[d.nodes+i]; v > d.cost[d.nodes+i] && v > 0 {
-				s := d.cost[d.nodes+i] / v
-				share[p.U], share[p.V] = math.Min(share[p.U], s), math.Min(share[p.V], s)
-			}
-		}
+		share := d.shares(pulled)
 		at.weight = slices.Clone(at.weight)
 		for _, g := range w.of {
 			for k := g.from; k < g.to; k++ {
@@ -118,11 +109,30 @@ func (w *working) repaired(d *design) (best *working, bound float64, pull []floa
 		}
 		pulled, margin = at.pulls(d)
 		next := at.boundOf(d, pulled, margin)
-		if next <= bound {
+		if !(next > bound) {
 			break
 		}
 		other := at
 		best, bound = &other, next
 	}
 	return best, bound, pull
+}
+
+// shares returns, for every victim, the share of its weights at which no variable of it is pulled at by more than it costs
+// if nobody else pulls.
+func (d *design) shares(pulled []float64) []float64 {
+	all := make([]float64, d.nodes)
+	for i := range all {
+		all[i] = 1
+	}
+	for i, v := range pulled {
+		if cost := d.cost[i]; v > cost {
+			u, w := i, i
+			if i >= d.nodes {
+				u, w = d.pairs[i-d.nodes].U, d.pairs[i-d.nodes].V
+			}
+			all[u], all[w] = math.Min(all[u], cost/v), math.Min(all[w], cost/v)
+		}
+	}
+	return all
 }
