@@ -93,7 +93,7 @@ func (o SampledOptions) withDefaults() SampledOptions {
 }
 
 func (o SampledOptions) check(c strategy.Strategy) error {
-	base := AuditOptions{Random: o.Random, Runs: o.Runs, Confidence: o.Confidence, NoiseScale: o.NoiseScale}
+	base := AuditOptions{Random: o.Random, Runs: o.Runs, Sigma: 1, Confidence: o.Confidence, NoiseScale: o.NoiseScale}
 	if err := base.check(); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func newAuditCmd() *cobra.Command {
 		Short: "Attack the simulated protocol, to prove the accounting wrong",
 		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
 the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
---export the noise is made by C_inv of the export itself. Of an export whose nodes share noise (--trust secldp) the worst coalition
+--export the noise is made by C_inv of the export itself, at the level that it was calibrated with. Of an export whose nodes share noise (--trust secldp) the worst coalition
 that it allows attacks, or that of --coalitions or --attacker, and the claim is the export's.
 
 With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
@@ -115,6 +115,10 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	if err := algorithm.CheckNodes(n.Graph); err != nil {
 		return err
 	}
+	level, err := f.threat.Level(0, false)
+	if err != nil {
+		return err
+	}
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 		return err
 	}
 	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
-		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding})
+		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding})
 	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
@@ -145,9 +149,10 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 			Attacker []string `json:"attacker,omitempty"`
 			Victim   string   `json:"victim"`
 			threat.AuditResult
-		}{attack.Labels(n.Graph), n.Graph.Label(victim), r})
+			cli.Level
+		}{attack.Labels(n.Graph), n.Graph.Label(victim), r, level})
 	} else {
-		err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r})
+		err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
 	}
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical,
@@ -191,6 +196,7 @@ type attacked struct {
 	by     cli.Attack
 	victim int
 	result threat.AuditResult
+	level  cli.Level
 }
 
 func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
@@ -209,6 +215,7 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 	if a.by.Colluding != nil {
 		fmt.Fprintf(w, "against        the claim for %s\n", s.Attacker.Name(n.Graph))
 	}
+	fmt.Fprintln(w, a.level.Line())
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
 	reachable := "infinite: it sees a gradient without noise"
 	if !r.Exposed {
