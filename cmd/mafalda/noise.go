@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -180,7 +179,7 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 			return "", cli.Usagef("--%w", err)
 		}
 	}
-	if file, ok := standardOutput(cmd); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
+	if file, ok := cli.FileOf(cmd.OutOrStdout()); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
 		return "", cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 	}
 	return format, nil
@@ -218,21 +217,12 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 
 // stream is standard output: as a pipe, if it is one whose reader can be watched.
 func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
-	if file, ok := standardOutput(cmd); ok {
+	if file, ok := cli.FileOf(cmd.OutOrStdout()); ok {
 		if p := files.NewPipe(file); p != nil {
 			return p
 		}
 	}
 	return cmd.OutOrStdout()
-}
-
-func standardOutput(cmd *cobra.Command) (*os.File, bool) {
-	checked, ok := cmd.OutOrStdout().(*cli.CheckedWriter)
-	if !ok {
-		return nil, false
-	}
-	file, ok := checked.W.(*os.File)
-	return file, ok
 }
 
 // toFile writes the rows; an interruption leaves no file.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -64,7 +63,7 @@ func newVersionCmd() *cobra.Command {
 
 func printVersion(w io.Writer, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(w).Encode(map[string]string{"version": version.String(), "go": runtime.Version(),
+		return cli.WriteJSONLine(w, map[string]string{"version": version.String(), "go": runtime.Version(),
 			"platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
 	_, err := fmt.Fprintf(w, "mafalda %s (%s, %s/%s)\n", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +33,7 @@ const (
 // NewProgress draws on w if that is a terminal.
 func NewProgress(w io.Writer, quiet bool) *Progress {
 	p := &Progress{since: time.Now()}
-	if f, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+	if f, ok := FileOf(w); ok && !quiet && term.IsTerminal(int(f.Fd())) {
 		p.out = w
 	}
 	return p
