@@ -42,8 +42,9 @@ func TestHelpInGroups(t *testing.T) {
 			"\nOutput:\n", "\nGlobal Flags:\n"},
 		"advise": {"\nNetwork:\n", "\nWho takes part when:\n", "\nPrivacy:\n", "\nMemory of a node:\n"},
 		"graph":  {"\nFlags:\n"},
+		"":       {"\nPrivacy:\n  account ", "\nAt a node:\n", "\nOther commands:\n", "\nFlags:\n"},
 	} {
-		_, out, _ := mafalda(command, "--help")
+		_, out, _ := mafalda(append(strings.Fields(command), "--help")...)
 		for _, h := range headings {
 			if strings.Count(out, h) != 1 {
 				t.Errorf("%s: no %q in\n%s", command, h, out)

@@ -76,11 +76,15 @@ func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 			"not_checked": r.NotChecked, "notes": notes})
 	}
 	for _, c := range r.Checks {
+		detail := c.Detail
+		if c.Name != "hashes" && c.Name != "extra files" { // which name files
+			detail = cli.GroupedWords(detail)
+		}
 		switch {
 		case !c.OK:
-			fmt.Fprintf(w, "FAILED  %-12s %s\n", c.Name, c.Detail)
+			fmt.Fprintf(w, "FAILED  %-12s %s\n", c.Name, detail)
 		case !f.quiet:
-			fmt.Fprintf(w, "ok      %-12s %s\n", c.Name, c.Detail)
+			fmt.Fprintf(w, "ok      %-12s %s\n", c.Name, detail)
 		}
 	}
 	if f.quiet {

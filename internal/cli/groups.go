@@ -46,7 +46,7 @@ func wrapHelp(root *cobra.Command, to io.Writer) {
 func groupedUsage(cmd *cobra.Command, width int) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Usage:\n")
-	if cmd.Runnable() && cmd.HasParent() {
+	if cmd.Runnable() && (cmd.HasParent() || !cmd.HasAvailableSubCommands()) {
 		fmt.Fprintf(&text, "  %s\n", cmd.UseLine())
 	}
 	if cmd.HasAvailableSubCommands() {

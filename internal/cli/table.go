@@ -101,6 +101,16 @@ func groupedText(text string) string {
 	return parts[1] + thousands(parts[2]) + parts[3]
 }
 
+// GroupedWords does that with every number that is a word of a text, or one with punctuation behind it or a bracket before.
+func GroupedWords(text string) string {
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		number := strings.TrimRight(strings.TrimLeft(word, "("), ",.;:)")
+		words[i] = strings.Replace(word, number, groupedText(number), 1)
+	}
+	return strings.Join(words, " ")
+}
+
 // grouped returns rows whose cells but the first are groupedText.
 func grouped(rows [][]string) [][]string {
 	all := make([][]string, len(rows))
