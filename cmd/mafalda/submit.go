@@ -217,7 +217,7 @@ func (f *submitFlags) job(engine cluster.Engine, plan *cli.GridPlan) (*cluster.J
 	words := append([]string{program}, plan.Command...)
 	words = append(words, "--output="+plan.Dir)
 	merge := []string{program, "merge", cli.Operand(plan.Dir)}
-	if plan.Quiet {
+	if plan.Quiet || f.quiet {
 		words, merge = append(words, "--quiet"), append(merge, "--quiet")
 	}
 	if plan.JSON {
