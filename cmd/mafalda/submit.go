@@ -81,7 +81,7 @@ number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 	fl.StringVar(&f.kubernetes.Claim, "claim", "", "the persistent volume `claim` of the folder, for --engine kubernetes")
 	fl.StringVar(&f.kubernetes.Mount, "mount", "/data", "where pods see it, and run")
 	fl.BoolVar(&f.yes, "yes", false, "hand the job in")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors and, without --yes, the job only")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the job without --yes; with --engine local the JSON of a COMMAND with --json)")
 	return cmd
 }
 
@@ -112,7 +112,11 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 	if !f.yes {
 		return nil
 	}
-	if err := engine.Run(cmd.Context(), job, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
+	out := cmd.OutOrStdout()
+	if _, here := engine.(cluster.Local); f.quiet && !here {
+		out = io.Discard // which jobs there are
+	}
+	if err := engine.Run(cmd.Context(), job, out, cmd.ErrOrStderr()); err != nil {
 		if cmd.Context().Err() != nil {
 			err = cli.ErrInterrupted
 		}
@@ -217,7 +221,8 @@ func (f *submitFlags) job(engine cluster.Engine, plan *cli.GridPlan) (*cluster.J
 	words := append([]string{program}, plan.Command...)
 	words = append(words, "--output="+plan.Dir)
 	merge := []string{program, "merge", cli.Operand(plan.Dir)}
-	if plan.Quiet || f.quiet {
+	_, here := engine.(cluster.Local)
+	if plan.Quiet || here && f.quiet && f.yes { // what shards elsewhere say goes to their logs
 		words, merge = append(words, "--quiet"), append(merge, "--quiet")
 	}
 	if plan.JSON {
