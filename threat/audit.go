@@ -27,6 +27,9 @@ type AuditOptions struct {
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
 	Colluding  []int       // nodes that really attack; nil: those of the scenario, as the claim has it; needed with Any
+
+	// Progress, if not nil, sees how many steps of all runs have been made, of how many, once the runs have begun.
+	Progress func(done, total int)
 }
 
 // MaxAudit is the largest number of messages in the view, and of nodes times steps, that Audit takes: the view is
@@ -141,6 +144,10 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	test, err := view.test(victim, change)
 	if err != nil {
 		return AuditResult{}, err
+	}
+	if opts.Progress != nil {
+		done := 0
+		p.stepped = func() { done++; opts.Progress(done, 2*p.steps) }
 	}
 	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.Sigma * opts.NoiseScale, victim: victim}
 	without, err := p.attack(ctx, drawn, test)

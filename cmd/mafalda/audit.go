@@ -91,7 +91,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
-	bar.Busy("attacking")
+	bar.Busy("computing the claim")
 	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
 		return f.runSampled(cmd, bar)
 	}
@@ -136,7 +136,8 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 		return err
 	}
 	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
-		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding})
+		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
+		Progress: bar.ShowAs("steps of all runs")})
 	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())

@@ -229,7 +229,12 @@ func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
 func (f *noiseFlags) toFile(cmd *cobra.Command, d *noise.Drawing) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("drawing rows")
+	d.Progress = bar.ShowAs("rows")
 	err := d.ToFile(ctx, f.out, f.force)
+	bar.Clear()
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %w; no row has gone out", f.out, cli.ErrInterrupted)
 	}

@@ -51,8 +51,12 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	bar.Busy("computing what " + dir + " claims")
-	report, err := plan.Verify(cmd.Context(), e, n)
+	bar.Busy("checking " + dir)
+	done := 0
+	report, err := plan.VerifyWatched(cmd.Context(), e, n, func(c plan.Check) {
+		done++
+		bar.Busy(fmt.Sprintf("checking %s: %s done, the last of %s", dir, cli.Count(done, "check"), c.Name))
+	})
 	bar.Clear()
 	if err != nil {
 		return cli.Usage(cli.NetworkError(err))

@@ -44,6 +44,9 @@ func TestRunOnATerminal(t *testing.T) {
 	root := func() *cobra.Command {
 		return &cobra.Command{Use: "mafalda", Long: long, SilenceErrors: true, SilenceUsage: true,
 			RunE: func(cmd *cobra.Command, _ []string) error {
+				if p := NewProgress(cmd.ErrOrStderr(), false); p.out != program {
+					t.Error("progress waits for the end of a line")
+				}
 				fmt.Fprintf(cmd.OutOrStdout(), "label    %s\n", long)
 				if err := WriteJSONLine(cmd.OutOrStdout(), long); err != nil {
 					return err

@@ -159,13 +159,17 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	}
 	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
 	s.Attacker.Nodes, o.Graph = nil, n.Graph
+	progress := cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)
+	if len(attackers) == 1 && lengths == nil {
+		o.Progress = progress.ShowAs("victims")
+	}
 	all, err := threat.NewStudy(cmd.Context(), s, o)
 	if err != nil {
 		return nil, err
 	}
 	accounts := &cli.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
 		Replace: f.force}
-	return &ledger{accounts, f, cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json), level}, nil
+	return &ledger{accounts, f, progress, level}, nil
 }
 
 func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {
