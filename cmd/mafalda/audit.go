@@ -34,8 +34,9 @@ func newAuditCmd() *cobra.Command {
 		Short: "Attack the simulated protocol, to prove the accounting wrong",
 		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
 the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
---export the noise is made by C_inv of the export itself, at the level that it was calibrated with. Of an export whose nodes share noise (--trust secldp) the worst coalition
-that it allows attacks, or that of --coalitions or --attacker, and the claim is the export's.
+--export the noise is made by C_inv of the export itself, at the level that it was calibrated with. Of an export whose nodes share
+noise (--trust secldp) the worst coalition that it allows attacks, or that of --coalitions or --attacker, and the claim is the
+export's.
 
 With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
 likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.

@@ -24,6 +24,9 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	visit(newRootCmd())
+	if page, err := os.ReadFile(filepath.Join(dir, "mafalda-submit.1")); err != nil || !strings.Contains(string(page), "\n.TP\n.B kubernetes\nthe manifest of") {
+		t.Errorf("no list of engines, %v", err)
+	}
 	if code, out, _ := mafalda("optimize", "--help"); code != 0 || !strings.Contains(out, "--tolerance") {
 		t.Errorf("code %d\n%s", code, out)
 	}
@@ -104,7 +107,7 @@ func TestVersionCommand(t *testing.T) {
 
 // Every command that help lists has a manual page with its flags, and no line of it is taken for a request.
 func TestManualPages(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "share", "man1")
 	if code, _, errs := mafalda("man", dir); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)
 	}

@@ -36,7 +36,7 @@ The map of an account has all edges if every node attacked, or the graph is a bu
 		Example: `  mafalda report out -o report.html
   mafalda report out account simulation -o report.html
   mafalda plot out --graph ego.edges -o pictures && mafalda report out pictures -o report.html --force`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.SomeArgs("one folder or more"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	fl := cmd.Flags()

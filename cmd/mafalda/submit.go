@@ -43,11 +43,11 @@ func newSubmitCmd() *cobra.Command {
 the folder that all shards write to (-o), such as account --attacker all -o who. It is checked here, with all of its input, before
 anything is handed in: submit where the shards will find the same files by the same paths.
 
-local: processes of this machine, each with its part of the processors. They are waited for, and merged.
-slurm: an array for sbatch, and a job that merges when it has ended, well or not; then it says what is missing. sbatch reads
-SBATCH_PARTITION, SBATCH_ACCOUNT and the like. What shards say is in FOLDER.logs.
-kubernetes: the manifest of an indexed Job, whose pods find the folder, and the files of the command, on a persistent volume;
---yes gives it to kubectl create. Merge where the volume is mounted.
+  local       processes of this machine, each with its part of the processors. They are waited for, and merged.
+  slurm       an array for sbatch, and a job that merges when it has ended, well or not; then it says what is missing.
+              sbatch reads SBATCH_PARTITION, SBATCH_ACCOUNT and the like. What shards say is in FOLDER.logs.
+  kubernetes  the manifest of an indexed Job, whose pods find the folder, and the files of the command, on a persistent
+              volume; --yes gives it to kubectl create. Merge where the volume is mounted.
 
 Memory and time are asked for as the command estimates them: what it needs, and ten times the time that its dearest shard may
 take, half an hour at least. Nothing is asked for that is not known.

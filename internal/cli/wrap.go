@@ -137,12 +137,16 @@ func hanging(line string, most int) int {
 	return min(indent, most)
 }
 
-// reflowed fills the paragraphs of a text whose lines were broken elsewhere; those with indented lines keep their lines.
+// goesOn is what stands between the lines of an entry of a list.
+var goesOn = regexp.MustCompile(`\n {8,}`)
+
+// reflowed fills the paragraphs of a text whose lines were broken elsewhere; those with indented lines are lists, an
+// entry a line.
 func reflowed(text string, width int) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
 		if strings.Contains("\n"+p, "\n ") {
-			paragraphs[i] = wrapLines(p, width)
+			paragraphs[i] = wrapLines(goesOn.ReplaceAllString(p, " "), width)
 		} else {
 			paragraphs[i] = broken(strings.ReplaceAll(p, "\n", " "), width, 0)
 		}

@@ -67,8 +67,8 @@ func TestWrappingKeepsWords(t *testing.T) {
 
 // Paragraphs are filled again, and lists keep their lines.
 func TestReflowed(t *testing.T) {
-	const text = "one two three\nfour\n\n  a list\n  of lines\n\nend"
-	if got, want := reflowed(text, 12), "one two\nthree four\n\n  a list\n  of lines\n\nend"; got != want {
+	const text = "one two three\nfour\n\n  a list\n  of lines\n          that go on\n\nend"
+	if got, want := reflowed(text, 12), "one two\nthree four\n\n  a list\n  of lines\n    that go\n    on\n\nend"; got != want {
 		t.Errorf("%q", got)
 	}
 }

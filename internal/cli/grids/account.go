@@ -37,9 +37,9 @@ func NewAccount() *cobra.Command {
 		Long: `Compute what an attacker learns of every other node: the squared sensitivity of its view, and the privacy that follows.
 
 Sensitivities are for gradients of norm 1 and noise of standard deviation 1; mu and epsilon are for the real noise: that of
---sigma, over the clip, or else what the export of --export was calibrated with. A record
-takes part in every step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
-proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
+--sigma, over the clip, or else what the export of --export was calibrated with. A record takes part in every step unless -k,
+-b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local
+DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
 
 With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
 drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
