@@ -127,7 +127,7 @@ func TestPipeIsNoState(t *testing.T) {
 			if !errors.Is(err, files.ErrIrregular) {
 				t.Error(err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("still waiting")
 		}
 	}

@@ -199,10 +199,13 @@ func TestAccountIsDefinition(t *testing.T) {
 			if got.Infinite {
 				continue
 			}
-			scale := 1 + mat.Norm(want.M, 2)
+			// Messages have noise of variance about one, and 1/norm(M) is what is left of it against the attacker: either
+			// way rounds that to 2⁻⁵² of a message.
+			norm := mat.Norm(want.M, 2)
+			tolerance := (1 + norm) * (1e-8 + 0x1p-52*norm)
 			for s := range steps {
 				for u := range steps {
-					if math.Abs(got.M.At(s, u)-want.M.At(s, u)) > 1e-8*scale {
+					if math.Abs(got.M.At(s, u)-want.M.At(s, u)) > tolerance {
 						t.Fatalf("%s, %+v: M[%d,%d] of victim %d is %v, by definition %v", a.Name(), attacker, s, u, victim, got.M.At(s, u), want.M.At(s, u))
 					}
 				}

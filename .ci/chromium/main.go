@@ -80,7 +80,7 @@ func start() (b *browser, stop func(), err error) {
 		}
 		os.RemoveAll(profile)
 	}
-	time.AfterFunc(3*time.Minute, func() { log.Fatal("chromium does not answer") })
+	time.AfterFunc(10*time.Minute, func() { log.Fatal("chromium does not answer") })
 	b = &browser{to: ours, from: bufio.NewReader(answers)}
 	var target struct{ TargetID string }
 	if err := b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target); err != nil {

@@ -29,7 +29,7 @@ func TestAverageEndsWhenInterrupted(t *testing.T) {
 		before := time.Now()
 		code := run(ctx, append([]string{"average", "--graph", "cycle:100000", "-o", dir}, args...), &out, &errs)
 		if code != cli.ExitInterrupted || !strings.Contains(errs.String(), "interrupted") ||
-			time.Since(before) > 5*time.Second {
+			time.Since(before) > time.Minute {
 			t.Errorf("%v: code %d after %v: %s", args, code, time.Since(before), errs.String())
 		}
 		if _, err := os.Stat(dir); err == nil {
@@ -45,7 +45,7 @@ func TestPartPSPEndsWhenInterrupted(t *testing.T) {
 	var out, errs bytes.Buffer
 	before := time.Now()
 	if code := run(ctx, []string{"partpsp"}, &out, &errs); code != cli.ExitInterrupted ||
-		time.Since(before) > 5*time.Second {
+		time.Since(before) > time.Minute {
 		t.Errorf("code %d after %v: %s", code, time.Since(before), errs.String())
 	}
 }

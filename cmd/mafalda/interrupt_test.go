@@ -36,7 +36,7 @@ func TestInterruptedComputations(t *testing.T) {
 	} {
 		code, stdout, stderr, took := stopAfter(50*time.Millisecond, strings.Fields(args)...)
 		if code != cli.ExitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") ||
-			took > 10*time.Second {
+			took > time.Minute {
 			t.Errorf("%s: code %d after %v, %s%s", args, code, took, stdout, stderr)
 		}
 	}
@@ -59,7 +59,7 @@ func TestBeyondTheMemory(t *testing.T) {
 			stdout != "" {
 			t.Errorf("%s: code %d, %s%s", args, code, stdout, stderr)
 		}
-		if took := time.Since(started); took > 10*time.Second {
+		if took := time.Since(started); took > time.Minute {
 			t.Errorf("%s: refused after %v", args, took)
 		}
 	}

@@ -3,8 +3,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -210,9 +213,22 @@ func TestNoiseServeBadFlags(t *testing.T) {
 func serveOfPoisson(t *testing.T, dir string) {
 	t.Helper()
 	work := t.TempDir()
-	code, _, errs, _ := stopAfter(2*time.Second, "noise", "serve", dir, "--node", "Medici", "--dim", "2", "--state",
-		filepath.Join(work, "state"), "--new", "--socket", filepath.Join(work, "s"))
-	if code != 0 || !strings.Contains(errs, "private only with batches drawn in secret (poisson)") {
-		t.Errorf("noise serve: code %d, %s", code, errs)
+	socket := filepath.Join(work, "s")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if c, err := net.Dial("unix", socket); err == nil { // it serves
+				_ = c.Close()
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	var errs bytes.Buffer
+	code := run(ctx, []string{"noise", "serve", dir, "--node", "Medici", "--dim", "2", "--state", filepath.Join(work, "state"), "--new",
+		"--socket", socket}, io.Discard, &errs)
+	if code != 0 || !strings.Contains(errs.String(), "private only with batches drawn in secret (poisson)") {
+		t.Errorf("noise serve: code %d, %s", code, &errs)
 	}
 }

@@ -49,7 +49,7 @@ func TestPipesAreRefused(t *testing.T) {
 			if is {
 				t.Errorf("%v: %q", args, wrong)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Errorf("%v waits", args)
 			_ = os.Remove(args[len(args)-1])
 		}
@@ -71,7 +71,7 @@ func TestIgnoredSignal(t *testing.T) {
 	}
 	sent := time.Now()
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitInterrupted || time.Since(sent) > 10*time.Second {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitInterrupted || time.Since(sent) > time.Minute {
 		t.Errorf("%v after %v", err, time.Since(sent))
 	}
 }
