@@ -45,6 +45,21 @@ func TestNoiseLevelOfAnExport(t *testing.T) {
 	}
 }
 
+// Where nodes share noise, its level is that of what coalitions leave: they learn what the export promises, at most.
+func TestNoiseLevelOfSharedNoise(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "florentine", "--T", "8", "-k", "2", "--no-baselines", "--trust", "secldp", "--epsilon", "2", "--delta", "1e-6",
+		"--clip", "3", "-o", dir)
+	a := accountJSON(t, "--trust", "secldp", "--T", "8", "-k", "2", "--algorithm", "mf-d-sgd", "--export", dir, "--delta", "1e-6")
+	most := 0.0
+	for _, p := range a.Pairs {
+		most = math.Max(most, *p.Epsilon)
+	}
+	if most < 1.9 || most > 2*(1+1e-6) {
+		t.Errorf("epsilon against coalitions is %v, the export promises 2", most)
+	}
+}
+
 // What an audit claims of a calibrated export is the export's mu.
 func TestAuditAtTheNoiseOfAnExport(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
