@@ -146,16 +146,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		err = cli.WriteJSON(cmd.OutOrStdout(), struct {
-			Attacker []string `json:"attacker,omitempty"`
-			Victim   string   `json:"victim"`
-			threat.AuditResult
-			cli.Level
-		}{attack.Labels(n.Graph), n.Graph.Label(victim), r, level})
-	} else {
-		err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
-	}
+	err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical,
 			cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6))
@@ -203,6 +194,14 @@ type attacked struct {
 
 func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
 	r := a.result
+	if f.json {
+		return cli.WriteJSON(w, struct {
+			Attacker []string `json:"attacker,omitempty"`
+			Victim   string   `json:"victim"`
+			threat.AuditResult
+			cli.Level
+		}{a.by.Labels(n.Graph), n.Graph.Label(a.victim), r, a.level})
+	}
 	fmt.Fprintf(w, "graph          %s\n", n.Line())
 	fmt.Fprintf(w, "participation  %v\n", s.Schema)
 	for _, line := range cli.TrainingLines(s) {

@@ -96,7 +96,7 @@ func wrapExamples(text string, width int) string {
 			continue
 		}
 		command, remark, _ := strings.Cut(line, "  # ")
-		command = strings.ReplaceAll(broken(strings.TrimRight(command, " "), width-2, 6), "\n", " \\\n")
+		command = brokenCommand(command, width, 6)
 		if remark != "" {
 			command = wrapLine("  # "+remark, width) + "\n" + command
 		}

@@ -33,7 +33,7 @@ func FileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// Verbatim returns the writer for what no line may be broken of, even on a terminal: JSON, scripts.
+// Verbatim returns the writer for what no line may be broken of, even on a terminal: JSON, scripts, keys, addresses.
 func Verbatim(w io.Writer) io.Writer {
 	if t, ok := w.(*textWriter); ok {
 		return t.to
@@ -91,12 +91,21 @@ func wrapLines(text string, width int) string {
 }
 
 // wrapLine breaks a line that is wider than that between words. What follows is indented like the column of values, if the
-// line has one, else by a little more than the line. Lines of tables stay.
+// line has one, else by a little more than the line; commands of this program are broken as a shell
+// takes them. Lines of tables stay.
 func wrapLine(line string, width int) string {
 	if width <= 0 || utf8.RuneCountInString(line) <= width || strings.ContainsAny(line, "│┌├└") {
 		return line
 	}
+	if blanks := len(line) - len(strings.TrimLeft(line, " ")); strings.HasPrefix(line[blanks:], "mafalda ") {
+		return brokenCommand(line, width, blanks+4)
+	}
 	return broken(line, width, hanging(line, width/2))
+}
+
+// brokenCommand breaks a command line so that it can still be copied.
+func brokenCommand(line string, width, indent int) string {
+	return strings.ReplaceAll(broken(strings.TrimRight(line, " "), width-2, indent), "\n", " \\\n")
 }
 
 // broken breaks a line between words, and indents what follows; there is no break before that column.
