@@ -44,8 +44,10 @@ func TestRunOnATerminal(t *testing.T) {
 	root := func() *cobra.Command {
 		return &cobra.Command{Use: "mafalda", Long: long, SilenceErrors: true, SilenceUsage: true,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				if p := NewProgress(cmd.ErrOrStderr(), false); p.out != program {
-					t.Error("progress waits for the end of a line")
+				if f, ok := FileOf(cmd.ErrOrStderr()); ok {
+					if p := NewProgress(cmd.ErrOrStderr(), false); p.out != f || f != program {
+						t.Error("progress waits for the end of a line")
+					}
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "label    %s\n", long)
 				if err := WriteJSONLine(cmd.OutOrStdout(), long); err != nil {
@@ -60,9 +62,14 @@ func TestRunOnATerminal(t *testing.T) {
 	if code := Run(context.Background(), root(), []string{"--help"}, program, program); code != 0 {
 		t.Errorf("code %d", code)
 	}
-	b := make([]byte, 10000)
-	n, err := user.Read(b)
-	text := strings.ReplaceAll(string(b[:n]), "\r\n", "\n")
+	fmt.Fprintln(program, "the end")
+	var text string
+	var err error
+	for b := make([]byte, 1000); err == nil && !strings.Contains(text, "the end"); {
+		var n int
+		n, err = user.Read(b)
+		text += strings.ReplaceAll(string(b[:n]), "\r", "")
+	}
 	for _, want := range []string{"label    word", "\n         word", `"` + long + `"`, "mafalda: wrong: word", "\n  word", "\nword word"} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s%v", want, text, err)
