@@ -99,3 +99,22 @@ func TestNoiseLevelThatContradictsItself(t *testing.T) {
 		}
 	}
 }
+
+// A command that makes an account of an export again names the noise level, also one that is the default elsewhere.
+func TestNoiseLevelIsReproduced(t *testing.T) {
+	home := t.TempDir()
+	dir, who, page := filepath.Join(home, "out"), filepath.Join(home, "who"), filepath.Join(home, "report.html")
+	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "--mu", "0.5", "-o", dir)
+	for _, args := range [][]string{
+		{"account", "--graph", "path:3", "--T", "4", "-k", "2", "--algorithm", "mf-d-sgd", "--export", dir, "--attacker", "0", "--sigma", "1", "-o", who},
+		{"report", who, "-o", page},
+	} {
+		if code, _, errs := mafalda(args...); code != 0 {
+			t.Fatalf("%v: code %d, %s", args, code, errs)
+		}
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), "--sigma 1") {
+		t.Errorf("the noise level is not in the command, %v", err)
+	}
+}
