@@ -130,7 +130,8 @@ func (p *Progress) Show(fraction float64, description string) {
 	_ = p.bar.Set(p.furthest)
 }
 
-// left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little is counted.
+// left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
+// has been.
 func (p *Progress) left(fraction float64) string {
 	const enough = 0.02 // of the work
 	took := time.Since(p.counted)

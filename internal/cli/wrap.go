@@ -90,9 +90,9 @@ func wrapLines(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// wrapLine breaks a line that is wider than that between words. What follows is indented like the column of values, if the
-// line has one, else by a little more than the line; commands of this program are broken as a shell
-// takes them. Lines of tables stay.
+// wrapLine breaks a line that is wider than that between words. What follows is indented like the column of values, if
+// the line has one, else by a little more than the line; commands of this program are broken as a shell takes them.
+// Lines of tables stay.
 func wrapLine(line string, width int) string {
 	if width <= 0 || utf8.RuneCountInString(line) <= width || strings.ContainsAny(line, "│┌├└") {
 		return line
@@ -103,8 +103,11 @@ func wrapLine(line string, width int) string {
 	return broken(line, width, hanging(line, width/2))
 }
 
-// brokenCommand breaks a command line so that it can still be copied.
+// brokenCommand breaks a command line so that it can still be copied; one with quotes, which may hold blanks, stays.
 func brokenCommand(line string, width, indent int) string {
+	if strings.ContainsAny(line, "'\"`") {
+		return line
+	}
 	return strings.ReplaceAll(broken(strings.TrimRight(line, " "), width-2, indent), "\n", " \\\n")
 }
 

@@ -24,6 +24,7 @@ func TestWrapLine(t *testing.T) {
 		"prose":       {"mafalda: one two three", "mafalda: one\n  two three", 14},
 		"a long word": {"see /a/very/long/path for more", "see\n  /a/very/long/path\n  for more", 12},
 		"command":     {"    mafalda optimize --graph g.edges --T 380 -o out", "    mafalda optimize --graph \\\n        g.edges --T 380 -o out", 32},
+		"quotes":      {"    mafalda report 'a b' -o 'c d.html'", "    mafalda report 'a b' -o 'c d.html'", 20},
 		"table":       {"│ one two three │", "│ one two three │", 8},
 		"not far":     {"a long text that has no column  but a gap", "a long text that has\n  no column  but a\n  gap", 20},
 	} {
