@@ -49,6 +49,9 @@ type Drawing struct {
 	format       Format
 	first, count int
 	carried      int // rows of steps before, in the first one
+
+	// Progress, if not nil, sees how many rows ToFile has made, of how many.
+	Progress func(done, total int)
 }
 
 // LeftError is about more rows than there are.
@@ -228,6 +231,9 @@ func (d *Drawing) fill(ctx context.Context, path string, out rowFiles, next func
 		}
 		if err := row.write(w); err != nil {
 			return err
+		}
+		if d.Progress != nil {
+			d.Progress(i+1, d.count)
 		}
 	}
 	about := json.NewEncoder(out.about)

@@ -66,8 +66,14 @@ func TestFormats(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "rows")
 		d := drawing(t, dir, 5, f)
-		if err := d.ToFile(t.Context(), path, false); err != nil {
-			t.Fatal(err)
+		made := 0
+		d.Progress = func(done, total int) {
+			if made++; done != made || total != 5 {
+				t.Errorf("%d of %d rows, after %d", done, total, made-1)
+			}
+		}
+		if err := d.ToFile(t.Context(), path, false); err != nil || made != 5 {
+			t.Fatal(made, err)
 		}
 		content, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(content, drawn(t, dir, 5, f)) {

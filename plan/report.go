@@ -17,6 +17,8 @@ type Report struct {
 	// Missing names the files that the network came from, where Verify had no network: then all that depends on it is
 	// in NotChecked.
 	Missing NetworkFiles `json:"-"`
+
+	watch func(Check) // sees every check when it is made
 }
 
 // Check is a line of a Report.
@@ -57,7 +59,11 @@ func (r *Report) add(name string, ok bool, format string, args ...any) {
 			args[i] = fault.Keyed(err)
 		}
 	}
-	r.Checks = append(r.Checks, Check{name, ok, fmt.Sprintf(format, args...)})
+	c := Check{name, ok, fmt.Sprintf(format, args...)}
+	r.Checks = append(r.Checks, c)
+	if r.watch != nil {
+		r.watch(c)
+	}
 }
 
 // skip notes keys of the manifest that are not checked.

@@ -25,6 +25,11 @@ import (
 // (a network that cannot be made, more memory than there is: limits.ErrMemory), and ErrNoNetwork if a network is given
 // for the prefix workload, which has none. There is no report then.
 func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
+	return VerifyWatched(ctx, e, network, func(Check) {})
+}
+
+// VerifyWatched is Verify; watch sees every check when it is made.
+func VerifyWatched(ctx context.Context, e *export.Export, network *graph.Network, watch func(Check)) (Report, error) {
 	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
@@ -36,6 +41,7 @@ func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Repo
 	if err != nil {
 		return Report{}, err
 	}
+	v.watch = watch
 	v.skip("version")
 	if e.Manifest.WorkloadSpec == nil {
 		v.skip("workload_spec") // the plain one; whatever else it was shows in the loss

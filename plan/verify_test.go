@@ -181,7 +181,12 @@ func verified(t testing.TB, dir string, at plan.NetworkFiles) (plan.Report, erro
 			}
 		}
 	}
-	return plan.Verify(t.Context(), e, n)
+	var seen []plan.Check
+	r, err := plan.VerifyWatched(t.Context(), e, n, func(c plan.Check) { seen = append(seen, c) })
+	if err == nil && !slices.Equal(seen, r.Checks) {
+		t.Errorf("saw %v, reported are %v", seen, r.Checks)
+	}
+	return r, err
 }
 
 // noticed reports whether Verify fails, or lists the key as not checked.

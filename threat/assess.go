@@ -24,6 +24,10 @@ type AssessOptions struct {
 	Alpha   float64      // order of the Rényi divergence, above 1; needed
 	Delta   float64      // report the ε of this δ, too; 0: none
 	Local   float64      // what Algorithm.Local says of the scenario, if the caller has it already; 0: it is computed
+
+	// Progress, if not nil, sees how many victims are done, of how many, once there is a first one; from several goroutines,
+	// one at a time.
+	Progress func(done, total int)
 }
 
 func (o AssessOptions) check(s Scenario) error {
@@ -156,6 +160,9 @@ func (a *assessment) add(victim int, squared float64, by []int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.found = append(a.found, finding{victim, p})
+	if a.options.Progress != nil {
+		a.options.Progress(len(a.found), a.scenario.nodes())
+	}
 	return nil
 }
 

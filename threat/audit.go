@@ -15,6 +15,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
+	"mafalda/internal/rounding"
 )
 
 // AuditOptions tunes Audit. The zero value of a field asks for the default named here; Random is needed.
@@ -22,9 +23,13 @@ type AuditOptions struct {
 	Random     rand.Source // of the simulated noise
 	Runs       int         // of the protocol, without and with the victim's record each; 0 means 4000
 	Confidence float64     // of the interval, two-sided; 0 means 0.999
+	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0 means 1
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
 	Colluding  []int       // nodes that really attack; nil: those of the scenario, as the claim has it; needed with Any
+
+	// Progress, if not nil, sees how many steps of all runs have been made, of how many, once the runs have begun.
+	Progress func(done, total int)
 }
 
 // MaxAudit is the largest number of messages in the view, and of nodes times steps, that Audit takes: the view is
@@ -33,7 +38,7 @@ const MaxAudit = 3000
 
 // AuditResult is what an attack found, against what is claimed.
 type AuditResult struct {
-	Claimed   float64 `json:"claimed_mu"`   // μ of the claimed Gaussian DP, for gradients of norm 1 and unit noise
+	Claimed   float64 `json:"claimed_mu"`   // μ of the claimed Gaussian DP, for gradients of norm 1 and noise of Sigma
 	Empirical float64 `json:"empirical_mu"` // μ of the attack: distance of its statistic's two means, in standard deviations
 	Low       float64 `json:"ci_low"`       // confidence interval of Empirical
 	High      float64 `json:"ci_high"`
@@ -70,6 +75,9 @@ func (o AuditOptions) withDefaults() AuditOptions {
 	if o.Confidence == 0 {
 		o.Confidence = 0.999
 	}
+	if o.Sigma == 0 {
+		o.Sigma = 1
+	}
 	if o.NoiseScale == 0 {
 		o.NoiseScale = 1
 	}
@@ -87,6 +95,8 @@ func (o AuditOptions) check() error {
 		return fault.New("Runs", o.Runs, "must be at least %d", minRuns)
 	case !(o.Confidence > 0 && o.Confidence < 1):
 		return fault.New("Confidence", o.Confidence, "must be between 0 and 1")
+	case !(o.Sigma > 0) || math.IsInf(o.Sigma, 1):
+		return fault.New("Sigma", o.Sigma, "must be positive and finite")
 	case !(o.NoiseScale > 0) || math.IsInf(o.NoiseScale, 1):
 		return fault.New("NoiseScale", o.NoiseScale, "must be positive and finite")
 	}
@@ -120,9 +130,9 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if err != nil {
 		return AuditResult{}, err
 	}
-	out := AuditResult{Claimed: claimed, Runs: opts.Runs, Exposed: exposure.Infinite}
+	out := AuditResult{Claimed: rounding.DivUp(claimed, opts.Sigma), Runs: opts.Runs, Exposed: exposure.Infinite}
 	if !out.Exposed {
-		out.Reachable = math.Sqrt(mat.Inner(change, exposure.M, change))
+		out.Reachable = math.Sqrt(mat.Inner(change, exposure.M, change)) / opts.Sigma
 	}
 	if out.Reachable == 0 && !out.Exposed {
 		out.Passed = true // nothing of the victim reaches the attacker
@@ -135,7 +145,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if err != nil {
 		return AuditResult{}, err
 	}
-	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.NoiseScale, victim: victim}
+	if opts.Progress != nil {
+		done := 0
+		p.stepped = func() { done++; opts.Progress(done, 2*p.steps) }
+	}
+	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.Sigma * opts.NoiseScale, victim: victim}
 	without, err := p.attack(ctx, drawn, test)
 	if err != nil {
 		return AuditResult{}, err

@@ -186,3 +186,24 @@ func TestSeparationCoverage(t *testing.T) {
 		t.Errorf("%.3f of 90 %% intervals miss", share)
 	}
 }
+
+// More noise claims, reaches and finds a μ that much smaller, run by run.
+func TestAuditSigma(t *testing.T) {
+	s := Scenario{kite(t), DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, mustCyclic(t, 8, 2)}
+	unit, err := Audit(t.Context(), s, 2, AuditOptions{Random: rand.NewPCG(1, 0), Runs: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := Audit(t.Context(), s, 2, AuditOptions{Random: rand.NewPCG(1, 0), Runs: 1000, Sigma: 4})
+	if err != nil || math.Abs(4*more.Claimed-unit.Claimed) > 1e-12 || math.Abs(4*more.Reachable-unit.Reachable) > 1e-12 {
+		t.Errorf("%+v with unit noise, %+v (%v) with four times as much", unit, more, err)
+	}
+	if margin := more.High - more.Empirical; math.Abs(more.Empirical-unit.Empirical/4) > margin {
+		t.Errorf("%v with unit noise, %v with four times as much", unit.Empirical, more.Empirical)
+	}
+	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := Audit(t.Context(), s, 2, AuditOptions{Random: rand.NewPCG(1, 0), Sigma: sigma}); err == nil {
+			t.Errorf("sigma %v was taken", sigma)
+		}
+	}
+}

@@ -31,7 +31,8 @@ type protocol struct {
 	course    *course                // of training; nil without
 
 	rows    [][]float64
-	learned []int // the step of every row
+	learned []int  // the step of every row
+	stepped func() // if not nil, is called after every step
 }
 
 // protocol returns the run of a scenario, without a source. Errors: ErrAttacker, ErrStrategy.
@@ -96,6 +97,7 @@ func (p *protocol) run(ctx context.Context, s source) error {
 		}
 		if p.algorithm.zip {
 			theta = p.zipStep(message, t)
+			p.ended()
 			continue
 		}
 		for v := range p.n {
@@ -113,9 +115,17 @@ func (p *protocol) run(ctx context.Context, s source) error {
 			message = next
 		}
 		theta = message
+		p.ended()
 	}
 	p.knowThemselves()
 	return nil
+}
+
+// ended says that a step has been made.
+func (p *protocol) ended() {
+	if p.stepped != nil {
+		p.stepped()
+	}
 }
 
 func (p *protocol) knowThemselves() {

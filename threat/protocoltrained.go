@@ -43,6 +43,7 @@ func (p *protocol) runTrained(ctx context.Context) error {
 			}
 		}
 		state.Gossip(p.course.networks)
+		p.ended()
 	}
 	p.knowThemselves()
 	return nil

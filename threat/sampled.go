@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -40,6 +41,10 @@ type SampledOptions struct {
 	Confidence float64     // that no right claim fails; 0 means 0.999
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: the strategy's own filter
+
+	// Progress, if not nil, sees how many runs have been made, of how many, with and without the record; from several
+	// goroutines.
+	Progress func(done, total int)
 }
 
 // DefaultSampledRuns is how many runs AuditSampled makes of each kind if nothing else is said: enough to find half the
@@ -93,7 +98,7 @@ func (o SampledOptions) withDefaults() SampledOptions {
 }
 
 func (o SampledOptions) check(c strategy.Strategy) error {
-	base := AuditOptions{Random: o.Random, Runs: o.Runs, Confidence: o.Confidence, NoiseScale: o.NoiseScale}
+	base := AuditOptions{Random: o.Random, Runs: o.Runs, Sigma: 1, Confidence: o.Confidence, NoiseScale: o.NoiseScale}
 	if err := base.check(); err != nil {
 		return err
 	}
@@ -136,6 +141,10 @@ func (s SampledScenario) audit(ctx context.Context, opts SampledOptions) (Sample
 	}
 	run := sampledRun{columns: c, attack: attack, std: s.NoiseMultiplier * opts.NoiseScale, runs: opts.Runs,
 		seeds: rand.New(opts.Random)}
+	if opts.Progress != nil {
+		var done atomic.Int64
+		run.made = func(runs int) { opts.Progress(int(done.Add(int64(runs))), 2*opts.Runs) }
+	}
 	if run.filter, err = noisingFilter(s.Strategy, opts.Noising); err != nil {
 		return SampledResult{}, err
 	}

@@ -23,6 +23,7 @@ type sampledRun struct {
 	std     float64 // of Z, really
 	runs    int
 	seeds   *rand.Rand
+	made    func(runs int) // if not nil, is told of runs that have been made, from several goroutines
 }
 
 // together is how many runs are made side by side: a row a step has so many numbers.
@@ -42,6 +43,9 @@ func (r *sampledRun) logRatios(ctx context.Context, with bool) ([]float64, error
 		}
 		part := out[i*together : min((i+1)*together, r.runs)]
 		errs[i] = r.logRatiosTo(part, seeds[i], with)
+		if r.made != nil {
+			r.made(len(part))
+		}
 	})
 	return out, cmp.Or(context.Cause(ctx), errors.Join(errs...))
 }

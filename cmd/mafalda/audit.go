@@ -34,8 +34,9 @@ func newAuditCmd() *cobra.Command {
 		Short: "Attack the simulated protocol, to prove the accounting wrong",
 		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
 the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
---export the noise is made by C_inv of the export itself. Of an export whose nodes share noise (--trust secldp) the worst coalition
-that it allows attacks, or that of --coalitions or --attacker, and the claim is the export's.
+--export the noise is made by C_inv of the export itself, at the level that it was calibrated with. Of an export whose nodes share
+noise (--trust secldp) the worst coalition that it allows attacks, or that of --coalitions or --attacker, and the claim is the
+export's.
 
 With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
 likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
@@ -91,7 +92,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
-	bar.Busy("attacking")
+	bar.Busy("computing the claim")
 	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
 		return f.runSampled(cmd, bar)
 	}
@@ -115,6 +116,10 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	if err := algorithm.CheckNodes(n.Graph); err != nil {
 		return err
 	}
+	level, err := f.threat.Level(0, false)
+	if err != nil {
+		return err
+	}
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return err
 	}
@@ -132,7 +137,8 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 		return err
 	}
 	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
-		Runs: f.runs, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding})
+		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
+		Progress: bar.ShowAs("steps of all runs")})
 	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
@@ -140,15 +146,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		err = cli.WriteJSON(cmd.OutOrStdout(), struct {
-			Attacker []string `json:"attacker,omitempty"`
-			Victim   string   `json:"victim"`
-			threat.AuditResult
-		}{attack.Labels(n.Graph), n.Graph.Label(victim), r})
-	} else {
-		err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r})
-	}
+	err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical,
 			cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6))
@@ -191,10 +189,19 @@ type attacked struct {
 	by     cli.Attack
 	victim int
 	result threat.AuditResult
+	level  cli.Level
 }
 
 func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
 	r := a.result
+	if f.json {
+		return cli.WriteJSON(w, struct {
+			Attacker []string `json:"attacker,omitempty"`
+			Victim   string   `json:"victim"`
+			threat.AuditResult
+			cli.Level
+		}{a.by.Labels(n.Graph), n.Graph.Label(a.victim), r, a.level})
+	}
 	fmt.Fprintf(w, "graph          %s\n", n.Line())
 	fmt.Fprintf(w, "participation  %v\n", s.Schema)
 	for _, line := range cli.TrainingLines(s) {
@@ -209,6 +216,7 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 	if a.by.Colluding != nil {
 		fmt.Fprintf(w, "against        the claim for %s\n", s.Attacker.Name(n.Graph))
 	}
+	fmt.Fprintln(w, a.level.Line())
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
 	reachable := "infinite: it sees a gradient without noise"
 	if !r.Exposed {

@@ -84,7 +84,7 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *cli.Progress) error {
 	}
 	r, err := threat.AuditSampled(cmd.Context(), a.SampledScenario, threat.SampledOptions{
 		Random: rand.NewPCG(f.auditSeed, 0), Runs: runs, Confidence: f.confidence, NoiseScale: f.noiseScale,
-		Noising: a.noising})
+		Noising: a.noising, Progress: bar.ShowAs("runs")})
 	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())

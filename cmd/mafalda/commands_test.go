@@ -104,7 +104,7 @@ func TestVersionCommand(t *testing.T) {
 
 // Every command that help lists has a manual page with its flags, and no line of it is taken for a request.
 func TestManualPages(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "share", "man1")
 	if code, _, errs := mafalda("man", dir); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)
 	}
@@ -134,6 +134,9 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 	visit(newRootCmd())
+	if page, err := os.ReadFile(filepath.Join(dir, "mafalda-submit.1")); err != nil || !strings.Contains(string(page), "\n.TP\n.B kubernetes\nthe manifest of") {
+		t.Errorf("no list of engines, %v", err)
+	}
 	if code, _, errs := mafalda("man", dir); code != 2 || !strings.Contains(errs, "exists already") {
 		t.Errorf("again: code %d, %s", code, errs)
 	}

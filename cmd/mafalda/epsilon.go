@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,7 +72,7 @@ func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	if f.json {
-		return json.NewEncoder(w).Encode(c)
+		return cli.WriteJSONLine(w, c)
 	}
 	printConversion(w, c, given)
 	return nil

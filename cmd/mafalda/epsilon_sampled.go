@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -77,7 +76,7 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	if f.json {
-		return json.NewEncoder(w).Encode(c)
+		return cli.WriteJSONLine(w, c)
 	}
 	return f.sampled.print(w, c)
 }

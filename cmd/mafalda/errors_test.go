@@ -23,6 +23,7 @@ func TestBadInput(t *testing.T) {
 		say  string
 	}{
 		"unknown command":        {[]string{"optimise"}, "optimise"},
+		"unknown shell":          {[]string{"completion", "bsh"}, "did you mean bash?"},
 		"unknown flag":           {with("--steps", "3"), "--steps"},
 		"stray argument":         {with("ego.edges"), "ego.edges"},
 		"no graph":               {[]string{"optimize", "--T", "40"}, "which network"},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -87,9 +86,7 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), note)
 	}
 	if f.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return cli.WriteJSON(cmd.OutOrStdout(), r)
 	}
 	printInspection(cmd.OutOrStdout(), n, &r)
 	if f.out != "" {

@@ -16,6 +16,9 @@ func TestDidYouMean(t *testing.T) {
 		"did you mean metropolis?":     {"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--gossip", "metropoliss"},
 		"did you mean cyclic?":         {"optimize", "--graph", "cycle:5", "--T", "8", "--schema", "cylic"},
 		"did you mean poisson?":        {"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--sampling", "possion"},
+		"did you mean Medici?":         {"account", "--graph", "florentine", "--T", "4", "--attacker", "Medicii"},
+		"needs one folder or more":     {"report"},
+		"use --delta, for example":     {"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--epsilon", "2"},
 		"did you mean max?":            {"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--objective", "maxi"},
 		"unknown argument \"extra\" (": {"version", "extra"},
 	} {
@@ -42,8 +45,9 @@ func TestHelpInGroups(t *testing.T) {
 			"\nOutput:\n", "\nGlobal Flags:\n"},
 		"advise": {"\nNetwork:\n", "\nWho takes part when:\n", "\nPrivacy:\n", "\nMemory of a node:\n"},
 		"graph":  {"\nFlags:\n"},
+		"":       {"\nPrivacy:\n  account ", "\nAt a node:\n", "\nOther commands:\n", "\nFlags:\n"},
 	} {
-		_, out, _ := mafalda(command, "--help")
+		_, out, _ := mafalda(append(strings.Fields(command), "--help")...)
 		for _, h := range headings {
 			if strings.Count(out, h) != 1 {
 				t.Errorf("%s: no %q in\n%s", command, h, out)
@@ -65,6 +69,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		"node of an export":   {[]string{"noise", dir, "--node", "Med"}, "Medici", false},
 		"attacker of a graph": {[]string{"account", "--graph", "florentine", "--attacker", "Str"}, "Strozzi", false},
+		"a coalition":         {[]string{"audit", "--graph", "florentine", "--attacker", "Pazzi,Str"}, "Pazzi,Strozzi", false},
 		"schema":              {[]string{"optimize", "--schema", "c"}, "cyclic", true},
 		"methods":             {[]string{"simulate", "--methods", "m"}, "mafalda", true},
 		"no export":           {[]string{"noise", "nowhere", "--node", ""}, "", false},

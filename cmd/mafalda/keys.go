@@ -59,7 +59,7 @@ the two together, and do not restore them from a copy.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), key.Public().Line())
+			_, err = fmt.Fprint(cli.Verbatim(cmd.OutOrStdout()), key.Public().Line())
 			return err
 		},
 	}
@@ -81,7 +81,7 @@ func newKeysShowCmd() *cobra.Command {
 				return cli.Usage(err)
 			}
 			for _, p := range all {
-				fmt.Fprint(cmd.OutOrStdout(), p.Line())
+				fmt.Fprint(cli.Verbatim(cmd.OutOrStdout()), p.Line())
 			}
 			return nil
 		},

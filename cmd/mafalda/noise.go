@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -180,7 +179,7 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 			return "", cli.Usagef("--%w", err)
 		}
 	}
-	if file, ok := standardOutput(cmd); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
+	if file, ok := cli.FileOf(cmd.OutOrStdout()); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
 		return "", cli.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 	}
 	return format, nil
@@ -218,7 +217,7 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 
 // stream is standard output: as a pipe, if it is one whose reader can be watched.
 func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
-	if file, ok := standardOutput(cmd); ok {
+	if file, ok := cli.FileOf(cmd.OutOrStdout()); ok {
 		if p := files.NewPipe(file); p != nil {
 			return p
 		}
@@ -226,20 +225,16 @@ func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
 	return cmd.OutOrStdout()
 }
 
-func standardOutput(cmd *cobra.Command) (*os.File, bool) {
-	checked, ok := cmd.OutOrStdout().(*cli.CheckedWriter)
-	if !ok {
-		return nil, false
-	}
-	file, ok := checked.W.(*os.File)
-	return file, ok
-}
-
 // toFile writes the rows; an interruption leaves no file.
 func (f *noiseFlags) toFile(cmd *cobra.Command, d *noise.Drawing) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("drawing rows")
+	d.Progress = bar.ShowAs("rows")
 	err := d.ToFile(ctx, f.out, f.force)
+	bar.Clear()
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %w; no row has gone out", f.out, cli.ErrInterrupted)
 	}

@@ -94,9 +94,18 @@ func (f *nodeFlags) checkPlaces(dir string, named map[string]string) error {
 		return cli.Usagef("%s: there is a state already; without --new it goes on", f.state)
 	case !f.fresh && errors.Is(err, fs.ErrNotExist):
 		return cli.Usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
-			"noise yet", f.state)
+			"noise yet, by no state elsewhere", absolute(f.state))
 	}
 	return nil
+}
+
+// absolute returns a path as it is from everywhere: a relative one means another file where another folder is the
+// current one.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
 }
 
 // options are those of the noise.

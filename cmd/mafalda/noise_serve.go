@@ -79,7 +79,7 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 		fmt.Fprintln(notes, s.Condition())
 	}
 	fmt.Fprintf(notes, "%q, step %d of 0..%d is next\n", s.Node(), issuer.Standing().Next, s.Steps()-1)
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "listening on %s\n", serve.Address(l)); err != nil {
+	if _, err := fmt.Fprintf(cli.Verbatim(cmd.OutOrStdout()), "listening on %s\n", serve.Address(l)); err != nil {
 		return err
 	}
 	if err := serve.Serve(ctx, l, issuer, options); err != nil {

@@ -271,3 +271,31 @@ func TestNoiseInSinglePrecision(t *testing.T) {
 		}
 	}
 }
+
+// Started from another folder, a relative path means another state: it is not there, the error says where that would
+// be, and nothing is begun. By its full path it goes on.
+func TestNoiseFromAnotherFolder(t *testing.T) {
+	home, elsewhere := t.TempDir(), t.TempDir()
+	dir := filepath.Join(home, "out")
+	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--mu", "1", "-o", dir)
+	row := func(state string, flags ...string) (int, string) {
+		code, _, errs := mafalda(append([]string{"noise", dir, "--node", "1", "--dim", "2", "--state", state, "--steps", "1"}, flags...)...)
+		return code, errs
+	}
+	t.Chdir(home)
+	if code, errs := row("node.state", "--new"); code != 0 {
+		t.Fatal(errs)
+	}
+	t.Chdir(elsewhere)
+	for _, args := range [][]string{nil, {"--row", "1"}} {
+		if code, errs := row("node.state", args...); code != 2 || !strings.Contains(errs, filepath.Join(elsewhere, "node.state")+": there is no such state") {
+			t.Errorf("code %d, %s", code, errs)
+		}
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if code, errs := row(filepath.Join(home, "node.state"), "--row", "1"); code != 0 {
+		t.Error(errs)
+	}
+}

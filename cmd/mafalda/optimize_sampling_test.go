@@ -182,7 +182,7 @@ func TestBadPoisson(t *testing.T) {
 	}{
 		"shuffled":   {[]string{"--sampling", "shuffled"}, `--sampling shuffled: must be cyclic, poisson, bins`},
 		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
-		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "needs --epsilon and --delta"},
+		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "without a delta"},
 		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},
 		"replace-one": {append(poisson[6:], "--adjacency", "replace-one"),
 			"--adjacency replace-one is not for --sampling poisson"},

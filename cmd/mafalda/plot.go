@@ -66,7 +66,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	defer stop()
 	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
-	bar.Busy("drawing")
+	bar.Busy("computing what is drawn")
 	e, err := export.Load(dir)
 	if err != nil {
 		return cli.Usage(err)
@@ -101,7 +101,8 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 			return err
 		}
 	}
-	for _, g := range d.pictures { // all are made before the first is written
+	for i, g := range d.pictures { // all are made before the first is written
+		bar.Show(float64(i)/float64(len(d.pictures)), "drawing "+g.Name)
 		written, err := cli.SaveFigure(f.out, g.Name, g.Figure, f.force)
 		d.Written = append(d.Written, written...)
 		if err != nil {

@@ -36,7 +36,7 @@ The map of an account has all edges if every node attacked, or the graph is a bu
 		Example: `  mafalda report out -o report.html
   mafalda report out account simulation -o report.html
   mafalda plot out --graph ego.edges -o pictures && mafalda report out pictures -o report.html --force`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.SomeArgs("one folder or more"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	fl := cmd.Flags()
@@ -56,6 +56,9 @@ func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
 	if err := cli.RefuseInExport(f.out); err != nil {
 		return err
 	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("making a report of " + cli.Count(len(dirs), "folder"))
 	r, err := report.Make(ctx, dirs, report.Options{Title: f.title, Graph: f.graph, Commands: cli.Reproduce})
 	switch {
 	case ctx.Err() != nil:
@@ -75,6 +78,7 @@ func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
 	if err := files.WriteFile(f.out, write, f.force); err != nil {
 		return cli.UsageIfExists(err)
 	}
+	bar.Clear()
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "written  %s: %s, %s\n", f.out, cli.Count(len(r.Sections), "folder"),
 		cli.BytesText(float64(size)))
 	return err

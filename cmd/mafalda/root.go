@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -37,10 +36,28 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		},
 	}
 	root.Flags().BoolVar(&asked, "version", false, "print the version")
-	root.AddCommand(newOptimizeCmd(), newAdviseCmd(), newVerifyCmd(), newSamplingCmd(), grids.NewBenchmark(),
-		newBenchSelfCmd(), newPlotCmd(), newReportCmd(), grids.NewAccount(), newAuditCmd(), newNoiseCmd(), newKeysCmd(),
-		grids.NewSimulate(), newAverageCmd(), newPartPSPCmd(), newGraphCmd(), newEpsilonCmd(), newMergeCmd(),
-		newStatusCmd(), newSubmitCmd(), newVersionCmd(), cli.NewManCmd())
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Choose and make a strategy", []*cobra.Command{newAdviseCmd(), newOptimizeCmd(), newVerifyCmd(), newPlotCmd(), newReportCmd()}},
+		{"Privacy", []*cobra.Command{grids.NewAccount(), newAuditCmd(), newEpsilonCmd(), newSamplingCmd()}},
+		{"At a node", []*cobra.Command{newNoiseCmd(), newKeysCmd()}},
+		{"Experiments", []*cobra.Command{grids.NewSimulate(), grids.NewBenchmark(), newAverageCmd(), newPartPSPCmd(), newGraphCmd()}},
+		{"Several processes or machines", []*cobra.Command{newSubmitCmd(), newStatusCmd(), newMergeCmd()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newBenchSelfCmd(), newVersionCmd(), cli.NewManCmd())
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil { // cobra's own says nothing of shells it does not know
+		completion.Args = cli.NoArgs
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
 }
 
@@ -64,7 +81,7 @@ func newVersionCmd() *cobra.Command {
 
 func printVersion(w io.Writer, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(w).Encode(map[string]string{"version": version.String(), "go": runtime.Version(),
+		return cli.WriteJSONLine(w, map[string]string{"version": version.String(), "go": runtime.Version(),
 			"platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
 	_, err := fmt.Fprintf(w, "mafalda %s (%s, %s/%s)\n", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -43,11 +43,11 @@ func newSubmitCmd() *cobra.Command {
 the folder that all shards write to (-o), such as account --attacker all -o who. It is checked here, with all of its input, before
 anything is handed in: submit where the shards will find the same files by the same paths.
 
-local: processes of this machine, each with its part of the processors. They are waited for, and merged.
-slurm: an array for sbatch, and a job that merges when it has ended, well or not; then it says what is missing. sbatch reads
-SBATCH_PARTITION, SBATCH_ACCOUNT and the like. What shards say is in FOLDER.logs.
-kubernetes: the manifest of an indexed Job, whose pods find the folder, and the files of the command, on a persistent volume;
---yes gives it to kubectl create. Merge where the volume is mounted.
+  local       processes of this machine, each with its part of the processors. They are waited for, and merged.
+  slurm       an array for sbatch, and a job that merges when it has ended, well or not; then it says what is missing.
+              sbatch reads SBATCH_PARTITION, SBATCH_ACCOUNT and the like. What shards say is in FOLDER.logs.
+  kubernetes  the manifest of an indexed Job, whose pods find the folder, and the files of the command, on a persistent
+              volume; --yes gives it to kubectl create. Merge where the volume is mounted.
 
 Memory and time are asked for as the command estimates them: what it needs, and ten times the time that its dearest shard may
 take, half an hour at least. Nothing is asked for that is not known.
@@ -81,7 +81,7 @@ number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 	fl.StringVar(&f.kubernetes.Claim, "claim", "", "the persistent volume `claim` of the folder, for --engine kubernetes")
 	fl.StringVar(&f.kubernetes.Mount, "mount", "/data", "where pods see it, and run")
 	fl.BoolVar(&f.yes, "yes", false, "hand the job in")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors and, without --yes, the job only")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the job without --yes; with --engine local the JSON of a COMMAND with --json)")
 	return cmd
 }
 
@@ -105,14 +105,18 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 		f.say(cmd.ErrOrStderr(), job, plan)
 	}
 	if !f.quiet || !f.yes {
-		if err := engine.Write(cmd.OutOrStdout(), job); err != nil {
+		if err := engine.Write(cli.Verbatim(cmd.OutOrStdout()), job); err != nil {
 			return err
 		}
 	}
 	if !f.yes {
 		return nil
 	}
-	if err := engine.Run(cmd.Context(), job, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
+	out := cmd.OutOrStdout()
+	if _, here := engine.(cluster.Local); f.quiet && !here {
+		out = io.Discard // which jobs there are
+	}
+	if err := engine.Run(cmd.Context(), job, out, cmd.ErrOrStderr()); err != nil {
 		if cmd.Context().Err() != nil {
 			err = cli.ErrInterrupted
 		}
@@ -217,7 +221,8 @@ func (f *submitFlags) job(engine cluster.Engine, plan *cli.GridPlan) (*cluster.J
 	words := append([]string{program}, plan.Command...)
 	words = append(words, "--output="+plan.Dir)
 	merge := []string{program, "merge", cli.Operand(plan.Dir)}
-	if plan.Quiet {
+	_, here := engine.(cluster.Local)
+	if plan.Quiet || here && f.quiet && f.yes { // what shards elsewhere say goes to their logs
 		words, merge = append(words, "--quiet"), append(merge, "--quiet")
 	}
 	if plan.JSON {

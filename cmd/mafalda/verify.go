@@ -51,8 +51,12 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	bar.Busy("computing what " + dir + " claims")
-	report, err := plan.Verify(cmd.Context(), e, n)
+	bar.Busy("checking " + dir)
+	done := 0
+	report, err := plan.VerifyWatched(cmd.Context(), e, n, func(c plan.Check) {
+		done++
+		bar.Busy(fmt.Sprintf("checking %s: %s done, the last of %s", dir, cli.Count(done, "check"), c.Name))
+	})
 	bar.Clear()
 	if err != nil {
 		return cli.Usage(cli.NetworkError(err))
@@ -76,11 +80,15 @@ func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 			"not_checked": r.NotChecked, "notes": notes})
 	}
 	for _, c := range r.Checks {
+		detail := c.Detail
+		if c.Name != "hashes" && c.Name != "extra files" { // which name files
+			detail = cli.GroupedWords(detail)
+		}
 		switch {
 		case !c.OK:
-			fmt.Fprintf(w, "FAILED  %-12s %s\n", c.Name, c.Detail)
+			fmt.Fprintf(w, "FAILED  %-12s %s\n", c.Name, detail)
 		case !f.quiet:
-			fmt.Fprintf(w, "ok      %-12s %s\n", c.Name, c.Detail)
+			fmt.Fprintf(w, "ok      %-12s %s\n", c.Name, detail)
 		}
 	}
 	if f.quiet {

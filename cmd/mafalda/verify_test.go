@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -196,5 +197,16 @@ func TestVerifyMissesPlainStrategy(t *testing.T) {
 	}
 	if code, _, errs := mafalda("verify", dir); code != 2 || !strings.Contains(errs, "workload_spec: momentum 1.9") {
 		t.Errorf("code %d, %s", code, errs)
+	}
+}
+
+// Large numbers are grouped as everywhere.
+func TestVerifyGroupsThousands(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	m := optimizeJSON(t, "--graph", "path:8", "--T", "200", "-k", "10", "--no-baselines", "-o", dir)
+	code, out, errs := mafalda("verify", dir)
+	thousands := regexp.MustCompile(`(?m)^ok      lower bound  \d\d,\d{3}\.`)
+	if code != 0 || m.Loss < 1e4 || m.Loss >= 1e5 || !thousands.MatchString(out) || regexp.MustCompile(`\d{5,}\.`).MatchString(out) {
+		t.Errorf("code %d, loss %v\n%s%s", code, m.Loss, out, errs)
 	}
 }

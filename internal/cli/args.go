@@ -59,6 +59,16 @@ func ExactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// SomeArgs is cobra's MinimumNArgs(1), with an error of usage.
+func SomeArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return ExactArgs(1, what)(cmd, args)
+		}
+		return nil
+	}
+}
+
 // CompleteWith offers fixed words for the value of a flag, and remembers them for valueMeant.
 func CompleteWith(cmd *cobra.Command, flag string, words []string) {
 	completeWith(cmd, flag, words, cobra.ShellCompDirectiveNoFileComp)
@@ -100,7 +110,12 @@ func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return beginning(n.Graph.Labels(), start), cobra.ShellCompDirectiveNoFileComp
+		before := start[:strings.LastIndexByte(start, ',')+1] // a coalition's other nodes
+		labels := beginning(n.Graph.Labels(), start[len(before):])
+		for i := range labels {
+			labels[i] = before + labels[i]
+		}
+		return labels, cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, labels); err != nil {
 		panic(err) // a flag that does not exist

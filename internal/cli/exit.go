@@ -47,9 +47,13 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	wrapHelp(root, stdout)
 	setArgs(root, args)
 	out := &CheckedWriter{W: stdout}
-	root.SetOut(out)
+	text, end := onTerminal(out)
+	root.SetOut(text)
+	stderr, endErrors := onTerminal(stderr)
+	defer endErrors()
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(context.WithValue(ctx, words{}, args))
+	end()
 	err = errors.Join(err, profiles.stop())
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing the output: %w", out.err)

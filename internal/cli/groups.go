@@ -3,13 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
 const groupAnnotation = "mafalda_group"
@@ -22,44 +21,88 @@ func InGroup(cmd *cobra.Command, heading string, flags ...string) {
 			panic(err) // a flag that does not exist
 		}
 	}
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, 0) })
 }
 
-// wrapHelp makes help list flags by their groups, and wraps them at the width of the terminal that it goes to.
-func wrapHelp(cmd *cobra.Command, to io.Writer) {
-	width := 0 // not wrapped
-	if f, ok := to.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
-			width = max(w, leastWidth)
+// wrapHelp makes help list flags and commands by their groups, and wraps it at the width of the terminal that it goes to.
+func wrapHelp(root *cobra.Command, to io.Writer) {
+	width := terminalWidth(to)
+	if width > 0 {
+		width = max(width, leastWidth)
+	}
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, width) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		about := cmd.Long
+		if about == "" {
+			about = cmd.Short
 		}
-	}
-	groupUsage(cmd, width)
+		if width > 0 {
+			about = reflowed(about, width)
+		}
+		fmt.Fprintf(Verbatim(cmd.OutOrStdout()), "%s\n\n%s", strings.TrimSpace(about), cmd.UsageString())
+	})
 }
 
-// leastWidth is that of terminals in which wrapped help can be read.
-const leastWidth = 60
-
-func groupUsage(cmd *cobra.Command, width int) {
-	if !cmd.HasSubCommands() {
-		cmd.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, width) })
-	}
-	for _, sub := range cmd.Commands() {
-		groupUsage(sub, width)
-	}
-}
-
-// groupedUsage writes what cobra would, of a command without further ones, but the flags by their groups.
+// groupedUsage writes what cobra would, but the flags and commands by their groups.
 func groupedUsage(cmd *cobra.Command, width int) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "Usage:\n  %s\n", cmd.UseLine())
+	fmt.Fprintf(&text, "Usage:\n")
+	if cmd.Runnable() && (cmd.HasParent() || !cmd.HasAvailableSubCommands()) {
+		fmt.Fprintf(&text, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&text, "  %s COMMAND [flags]\n", cmd.CommandPath())
+	}
 	if cmd.HasExample() {
-		fmt.Fprintf(&text, "\nExamples:\n%s\n", cmd.Example)
+		fmt.Fprintf(&text, "\nExamples:\n%s\n", wrapExamples(cmd.Example, width))
+	}
+	for _, g := range commandGroups(cmd) {
+		fmt.Fprintf(&text, "\n%s:\n", g.Title)
+		for _, c := range cmd.Commands() {
+			if c.GroupID == g.ID && (c.IsAvailableCommand() || c.Name() == "help") {
+				fmt.Fprintln(&text, wrapLine(fmt.Sprintf("  %-*s  %s", cmd.NamePadding(), c.Name(), c.Short), width))
+			}
+		}
 	}
 	for _, g := range flagGroups(cmd) {
-		fmt.Fprintf(&text, "\n%s:\n%s\n", g.heading, strings.TrimRight(g.flags.FlagUsagesWrapped(width), "\n"))
+		flags := strings.TrimRight(g.flags.FlagUsagesWrapped(width), "\n")
+		fmt.Fprintf(&text, "\n%s:\n%s\n", g.heading, wrapLines(flags, width))
 	}
-	_, err := io.WriteString(cmd.OutOrStderr(), text.String())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&text, "\n%s\n", wrapLine(fmt.Sprintf("What a command does: %s COMMAND --help", cmd.CommandPath()), width))
+	}
+	_, err := io.WriteString(Verbatim(cmd.OutOrStderr()), text.String())
 	return err
+}
+
+// commandGroups returns the groups of the commands below, those of no group last.
+func commandGroups(cmd *cobra.Command) []*cobra.Group {
+	if !cmd.HasAvailableSubCommands() {
+		return nil
+	}
+	groups := slices.Clone(cmd.Groups())
+	title := "Commands"
+	if len(groups) > 0 {
+		title = "Other commands"
+	}
+	return append(groups, &cobra.Group{Title: title})
+}
+
+// wrapExamples breaks examples that are wider than a terminal so that they can still be copied: with a backslash at the
+// end of a line, and a remark on a line before the command.
+func wrapExamples(text string, width int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if width == 0 || utf8.RuneCountInString(line) <= width {
+			continue
+		}
+		command, remark, _ := strings.Cut(line, "  # ")
+		command = brokenCommand(command, width, 6)
+		if remark != "" {
+			command = wrapLine("  # "+remark, width) + "\n" + command
+		}
+		lines[i] = command
+	}
+	return strings.Join(lines, "\n")
 }
 
 // flagGroup is what stands under one heading in the help of a command.

@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +25,9 @@ func NewManCmd() *cobra.Command {
 		Hidden:  true,
 		Args:    ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
+				return err
+			}
 			for _, c := range append([]*cobra.Command{cmd.Root()}, commandsBelow(cmd.Root())...) {
 				write := func(w io.Writer) error { return manPage(w, c) }
 				if err := files.WriteFile(filepath.Join(args[0], pageName(c)+".1"), write, force); err != nil {
@@ -103,12 +108,21 @@ func manFlag(b *strings.Builder, f *pflag.Flag) {
 	}
 }
 
+// listEntry is a line of a list: a word, and what it means.
+var listEntry = regexp.MustCompile(`(?m)^  (\S+) {2,}(\S.*)$`)
+
 // paragraphs writes text whose paragraphs are separated by empty lines; one with indented lines keeps its lines.
 func paragraphs(b *strings.Builder, text string) {
 	for _, p := range strings.Split(text, "\n\n") {
-		if strings.Contains("\n"+p, "\n ") {
+		p = goesOn.ReplaceAllString(p, " ")
+		switch entries := listEntry.FindAllStringSubmatch(p, -1); {
+		case len(entries) == strings.Count(p, "\n")+1:
+			for _, e := range entries {
+				fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(e[1]), roff(e[2]))
+			}
+		case strings.Contains("\n"+p, "\n "):
 			b.WriteString(".PP\n.nf\n" + roff(p) + "\n.fi\n")
-		} else {
+		default:
 			b.WriteString(".PP\n" + roff(p) + "\n")
 		}
 	}

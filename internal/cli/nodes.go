@@ -35,13 +35,21 @@ func NodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
 		v, ok := number[l]
 		switch {
 		case !ok:
-			return nil, Usagef("--%s %s: the graph has no such node", flag, l)
+			return nil, Usagef("--%s %s: the graph has no such node%s", flag, l, nodeMeant(l, g.Labels()))
 		case slices.Contains(nodes, v):
 			return nil, Usagef("--%s %s is named twice", flag, l)
 		}
 		nodes = append(nodes, v)
 	}
 	return nodes, nil
+}
+
+// nodeMeant asks for the node that may have been meant, if it has a name and not a number.
+func nodeMeant(label string, labels []string) string {
+	if _, err := strconv.Atoi(label); err == nil {
+		return ""
+	}
+	return didYouMean(label, labels)
 }
 
 // ExportedNode returns the index of the node of an export that a flag names by its label; without a label the first. Where

@@ -20,11 +20,15 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// WriteJSON writes one object over several lines.
 func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(Verbatim(w))
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
+
+// WriteJSONLine writes one object in a line.
+func WriteJSONLine(w io.Writer, v any) error { return json.NewEncoder(Verbatim(w)).Encode(v) }
 
 // WriteFigure writes a figure in every format to the folder and says where.
 func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) error {

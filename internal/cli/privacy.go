@@ -38,6 +38,9 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 			return nil, Usagef("--%s %v: must be positive", name, v)
 		}
 	}
+	if f.epsilon != 0 && f.delta == 0 {
+		return nil, Usagef("--epsilon %v without a delta: use --delta, for example --delta 1e-6", f.epsilon)
+	}
 	if !(f.clip > 0) || math.IsInf(f.clip, 1) {
 		return nil, Usagef("--clip %v: must be positive and finite", f.clip)
 	}

@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +20,9 @@ type Progress struct {
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
-	At       string // what ShowAt says is being done
+	counted  time.Time // when the work was first counted
+	from     float64   // what was done then
+	At       string    // what ShowAt says is being done
 
 	waiting chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
 	width   int           // of what it has written last
@@ -34,8 +36,8 @@ const (
 // NewProgress draws on w if that is a terminal.
 func NewProgress(w io.Writer, quiet bool) *Progress {
 	p := &Progress{since: time.Now()}
-	if f, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
-		p.out = w
+	if f, ok := FileOf(w); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+		p.out = f // not wrapped
 	}
 	return p
 }
@@ -70,9 +72,14 @@ func (p *Progress) say(ended chan struct{}, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if took := time.Since(p.since); p.waiting == ended && took >= progressDelay {
-		text := fmt.Sprintf("%s … %d s", what, int(took.Seconds()))
-		p.width = utf8.RuneCountInString(text)
-		fmt.Fprint(p.out, "\r"+text)
+		since := fmt.Sprintf(" … %d s", int(took.Seconds()))
+		text := what + since
+		if width := terminalWidth(p.out); width > 0 {
+			text = cut(what, width-1-utf8.RuneCountInString(since)) + since
+		}
+		n := utf8.RuneCountInString(text)
+		fmt.Fprint(p.out, "\r"+text+strings.Repeat(" ", max(p.width-n, 0)))
+		p.width = n
 	}
 }
 
@@ -95,23 +102,77 @@ func (p *Progress) Show(fraction float64, description string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.counted.IsZero() {
+		p.counted, p.from = time.Now(), fraction
+	}
 	if time.Since(p.since) < progressDelay {
 		return
 	}
 	p.rest()
+	const long, short, beside = 24, 10, 12 // of the bar, and what stands around it
+	width, bar := terminalWidth(p.out), long
+	if width > 0 && width < 80 {
+		bar = short
+	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetWidth(24), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionThrottle(100*time.Millisecond))
 	}
-	p.bar.Describe(description)
+	left := p.left(fraction)
+	if width > 0 {
+		description = cut(description, width-bar-beside-utf8.RuneCountInString(left))
+	}
+	p.bar.Describe(description + left)
 	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
 		p.furthest = at
 	}
 	_ = p.bar.Set(p.furthest)
 }
 
+// left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
+// has been.
+func (p *Progress) left(fraction float64) string {
+	const enough = 0.02 // of the work
+	took := time.Since(p.counted)
+	if fraction-p.from < enough || fraction >= 1 || took < progressDelay {
+		return ""
+	}
+	seconds := took.Seconds() * (1 - fraction) / (fraction - p.from)
+	return ", about " + (time.Duration(math.Ceil(seconds)) * time.Second).String() + " left"
+}
+
+// cut shortens a text that is longer than that.
+func cut(text string, length int) string {
+	const least = 8
+	if length = max(length, least); utf8.RuneCountInString(text) > length {
+		return string([]rune(text)[:length-1]) + "…"
+	}
+	return text
+}
+
 // ShowAt moves the bar to so many of all, and says what p.at says.
 func (p *Progress) ShowAt(done, total int) { p.Show(float64(done)/float64(max(total, 1)), p.At) }
+
+// ShowAs returns what moves the bar to so many of all of something that is counted, from its first call on. There is
+// nothing to show on nil.
+func (p *Progress) ShowAs(what string) func(done, total int) {
+	var first sync.Once
+	return func(done, total int) {
+		fraction := float64(done) / float64(max(total, 1))
+		first.Do(func() { p.count(fraction) })
+		p.Show(fraction, what)
+	}
+}
+
+// count begins to count the work.
+func (p *Progress) count(fraction float64) {
+	if p != nil && p.out != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.counted, p.from = time.Now(), fraction
+	}
+}
 
 // Clear takes the bar away, for another phase or for the result. The two seconds are those of the whole work.
 func (p *Progress) Clear() {
@@ -121,5 +182,5 @@ func (p *Progress) Clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
-	p.bar, p.furthest = nil, 0
+	p.bar, p.furthest, p.counted = nil, 0, time.Time{}
 }

@@ -53,7 +53,11 @@ func (c *commandLine) account(s *report.Source) {
 	c.on("--secure-summation", of("secure summation") == "true")
 	c.on("--forget-own-noise", of("forget own noise") == "true")
 	c.flag("--bound", of("bound"), "best")
-	c.flag("--sigma", of("sigma"), "1")
+	level := "1"
+	if of("strategy") != "" {
+		level = "" // that of the export is the default, if it has one
+	}
+	c.flag("--sigma", of("sigma"), level)
 	c.flag("--delta", of("delta"), "0")
 	c.flag("--alpha", of("alpha"), "2")
 	if w := of("workload"); w != "" {

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
-	"golang.org/x/term"
 )
 
 // Table renders rows with the first column left-aligned and the others, which hold numbers, to the right. Numbers of five
@@ -40,19 +38,6 @@ func fittingTable(w io.Writer, header []string, rows [][]string, others tw.Align
 		}
 	}
 	return listed(w, header, rows)
-}
-
-// terminalWidth returns the columns of the terminal that a writer writes to; 0 if that is none.
-func terminalWidth(w io.Writer) int {
-	if checked, ok := w.(*CheckedWriter); ok {
-		w = checked.W
-	}
-	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return width
-		}
-	}
-	return 0
 }
 
 // stacked breaks headings between words, as far as they are longer than what stands below them.
@@ -114,6 +99,16 @@ func groupedText(text string) string {
 		return text
 	}
 	return parts[1] + thousands(parts[2]) + parts[3]
+}
+
+// GroupedWords does that with every number that is a word of a text, or one with punctuation behind it or a bracket before.
+func GroupedWords(text string) string {
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		number := strings.TrimRight(strings.TrimLeft(word, "("), ",.;:)")
+		words[i] = strings.Replace(word, number, groupedText(number), 1)
+	}
+	return strings.Join(words, " ")
 }
 
 // grouped returns rows whose cells but the first are groupedText.

@@ -17,6 +17,14 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
+func TestGroupedWords(t *testing.T) {
+	const text = `1828775.85668 is proven (-12345), of node "10482" and 0a12345; 99999. 1234, file12345 12345/2`
+	const want = `1,828,775.85668 is proven (-12,345), of node "10482" and 0a12345; 99,999. 1234, file12345 12345/2`
+	if got := GroupedWords(text); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
 // A table that is too wide gets headings of several lines, none of which is wider than it was, or becomes a list.
 func TestTablesFit(t *testing.T) {
 	header := []string{"who", "a long heading of a column", "another"}

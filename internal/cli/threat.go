@@ -19,6 +19,7 @@ type ThreatFlags struct {
 	own, shared                float64
 	secure, forget             bool
 	training                   WorkloadFlags
+	exported                   *export.Manifest // of --export, once Algorithm has loaded it
 }
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
@@ -30,7 +31,7 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	f.training.BindAbsence(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
-	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs")
+	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
 	HiddenAlias(cmd, "strategy", "export")
 	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\n"+
 		"pndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
@@ -96,6 +97,7 @@ func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
 	if err != nil {
 		return threat.Algorithm{}, err
 	}
+	f.exported = e.Manifest
 	return threat.MFDSGDOf(e, steps)
 }
 

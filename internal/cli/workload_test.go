@@ -27,6 +27,7 @@ func trainCommand(args ...string) (workload.Spec, string, error) {
 	HiddenAlias(cmd, "rounds", "gossip-rounds")
 	cmd.SetArgs(args)
 	cmd.SetOut(&help)
+	wrapHelp(cmd, &help)
 	err := cmd.Execute()
 	return spec, help.String(), err
 }

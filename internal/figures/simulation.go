@@ -8,33 +8,17 @@ import (
 	"strings"
 
 	"mafalda/internal/study"
-	"mafalda/participation"
 	"mafalda/simulate"
 )
 
 const simulationFigure = "privacy-utility"
-
-// lossName names the figure of a level of a study.
-func lossName(s *simulate.Study, level float64) string {
-	return fmt.Sprintf("loss-%s%g", levelName(s), level)
-}
-
-// levelName is what the levels of a study are.
-func levelName(s *simulate.Study) string {
-	if s.Options().Sampling != participation.InTurn {
-		return "epsilon"
-	}
-	return "mu"
-}
 
 // SimulationSpec is the study's, with its figures among the summaries. A folder of the versions that kept all results
 // in one file is known, too.
 func SimulationSpec(s *simulate.Study) study.Spec {
 	spec := s.Spec()
 	spec.Summaries = WithFiles(spec.Summaries, simulationFigure)
-	for _, level := range s.Levels() {
-		spec.Summaries = WithFiles(spec.Summaries, lossName(s, level))
-	}
+	spec.Summaries = WithFiles(spec.Summaries, levelsOf(s).names(s.Levels())...)
 	spec.Former = study.Formerly("runs.json", []string{"version", "settings", "runs"}, func(name string) bool {
 		base := strings.TrimSuffix(name, filepath.Ext(name))
 		ours := base == simulationFigure || strings.HasPrefix(base, "loss-mu")
@@ -51,12 +35,13 @@ func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simula
 			return nil, err
 		}
 		g := s.Grid(entries)
-		for _, level := range g.Levels {
+		names := levelsOf(s).names(g.Levels)
+		for i, level := range g.Levels {
 			f, err := Losses(s, g, level)
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, Files(lossName(s, level), f)...)
+			files = append(files, Files(names[i], f)...)
 		}
 		f, err := PrivacyUtility(s, g)
 		return append(files, Files(simulationFigure, f)...), err
@@ -75,11 +60,7 @@ func Losses(s *simulate.Study, g *simulate.Grid, level float64) (*Figure, error)
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	letter := "μ"
-	if levelName(s) == "epsilon" {
-		letter = "ε"
-	}
-	title := fmt.Sprintf("%s, %s = %.4g: mean of %s%s", studyText(s), letter, level, g.Count(), spread(curves))
+	title := fmt.Sprintf("%s, %s: mean of %s%s", studyText(s), levelsOf(s).text(level), g.Count(), spread(curves))
 	return linesWithLowest(Axes{Title: title, X: "step", Y: "test loss"}, curves)
 }
 

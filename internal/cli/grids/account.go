@@ -36,9 +36,10 @@ func NewAccount() *cobra.Command {
 		Short: "Compute who learns how much of whom",
 		Long: `Compute what an attacker learns of every other node: the squared sensitivity of its view, and the privacy that follows.
 
-Sensitivities are for gradients of norm 1 and noise of standard deviation 1; --sigma is the real noise over the clip. A record
-takes part in every step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
-proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
+Sensitivities are for gradients of norm 1 and noise of standard deviation 1; mu and epsilon are for the real noise: that of
+--sigma, over the clip, or else what the export of --export was calibrated with. A record takes part in every step unless -k,
+-b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local
+DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
 
 With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
 drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
@@ -66,7 +67,7 @@ at once, and an interrupted command goes on where it stopped.`,
 			"labels with commas in quotes, as in CSV")
 	cli.CompleteGraphLabels(cmd, "attacker", &f.network)
 	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
-	fl.Float64Var(&f.sigma, "sigma", 1, "noise standard deviation over the clip")
+	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over the clip (default: that of --export, or 1)")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
 	fl.StringVar(&f.growth, "growth", "",
@@ -85,6 +86,7 @@ type ledger struct {
 	*cli.Accounts
 	flags    *accountFlags
 	progress *cli.Progress
+	level    cli.Level
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
@@ -123,7 +125,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if err != nil {
 		return nil, err
 	}
-	o := threat.AssessOptions{Sigma: f.sigma, Alpha: f.alpha, Delta: f.delta}
+	o := threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}
 	if o.Measure, err = threat.ParseMeasure(f.bound); err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -134,6 +136,11 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if err != nil {
 		return nil, err
 	}
+	level, err := f.threat.Level(f.sigma, cmd.Flags().Changed("sigma"))
+	if err != nil {
+		return nil, err
+	}
+	o.Sigma = level.Sigma
 	n, err := f.network.Load()
 	if err != nil {
 		return nil, err
@@ -152,13 +159,17 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	}
 	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
 	s.Attacker.Nodes, o.Graph = nil, n.Graph
+	progress := cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)
+	if len(attackers) == 1 && lengths == nil {
+		o.Progress = progress.ShowAs("victims")
+	}
 	all, err := threat.NewStudy(cmd.Context(), s, o)
 	if err != nil {
 		return nil, err
 	}
 	accounts := &cli.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
 		Replace: f.force}
-	return &ledger{accounts, f, cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)}, nil
+	return &ledger{accounts, f, progress, level}, nil
 }
 
 func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {
@@ -185,10 +196,8 @@ func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.
 // print writes the table by distance, or JSON.
 func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	switch {
-	case l.flags.json && len(reports) == 1:
-		return cli.WriteJSON(w, reports[0])
 	case l.flags.json:
-		return cli.WriteJSON(w, map[string]any{"attackers": reports})
+		return l.writeJSON(w, reports)
 	case l.flags.quiet:
 		return nil
 	}
@@ -200,11 +209,25 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	}
 	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
-	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation %g\n\n",
-		l.Options.Measure, l.Options.Sigma)
+	fmt.Fprintln(w, l.level.Line())
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation 1\n\n", l.Options.Measure)
 	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}
 	return cli.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg",
 		"exposure.pdf")
+}
+
+// writeJSON writes the report of the one attacker, or those of all, with the noise level.
+func (l *ledger) writeJSON(w io.Writer, reports []threat.Report) error {
+	if len(reports) == 1 {
+		return cli.WriteJSON(w, struct {
+			threat.Report
+			cli.Level
+		}{reports[0], l.level})
+	}
+	return cli.WriteJSON(w, struct {
+		Attackers []threat.Report `json:"attackers"`
+		cli.Level
+	}{reports, l.level})
 }

@@ -163,7 +163,7 @@ func (r *Summary) bound() {
 	if m.Gram.Method != plan.GramExact.String() {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
-	r.line("lower bound    %s: %s a smaller loss", cli.DecimalDown(m.LowerBound, 10), nobody)
+	r.line("lower bound    %s: %s a smaller loss", cli.GroupedWords(cli.DecimalDown(m.LowerBound, 10)), nobody)
 	r.line("               where attackers may know when a record takes part (batches in secret: --sampling)")
 	if ratio := r.Solution.DPDSGDRatio; ratio > 0 && ratio < 1 {
 		r.line("               DP-D-SGD with --sampling poisson has %s of this error; see --sampling",

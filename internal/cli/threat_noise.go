@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+
+	"mafalda/accounting"
+	"mafalda/threat"
+)
+
+// Level is the standard deviation of the noise that is accounted for.
+type Level struct {
+	Sigma float64 `json:"sigma"`                // over what a record can move a sum of gradients by
+	From  string  `json:"sigma_from,omitempty"` // the export that it is from; empty: it was given, or is the default
+
+	exported *threat.NoiseLevel
+}
+
+// Level returns the noise level: sigma if that was given, else that of the export, if Algorithm has loaded one that was
+// calibrated, else 1.
+func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
+	switch {
+	case given:
+		return Level{Sigma: sigma}, nil
+	case f.exported == nil:
+		return Level{Sigma: 1}, nil
+	}
+	level, err := threat.NoiseOf(f.exported)
+	switch {
+	case err != nil:
+		return Level{}, Usage(fmt.Errorf("%s: %w", f.strategy, err))
+	case level == nil:
+		return Level{Sigma: 1}, nil
+	}
+	return Level{Sigma: level.Sigma, From: f.strategy, exported: level}, nil
+}
+
+// Line says it in words.
+func (l Level) Line() string {
+	if l.exported == nil {
+		return fmt.Sprintf("noise          standard deviation %s, in units of the clip", AsGiven(l.Sigma))
+	}
+	text := fmt.Sprintf("noise          standard deviation %s, in sums of gradients clipped to %s, from %s",
+		DecimalUp(l.exported.Std, 6), AsGiven(l.exported.Clip), l.From)
+	if l.exported.Adjacency == accounting.ReplaceOne {
+		text += " (a record that is replaced moves them by 2·clip)"
+	}
+	return text
+}

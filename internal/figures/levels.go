@@ -1,0 +1,79 @@
+package figures
+
+import (
+	"fmt"
+	"strconv"
+
+	"mafalda/accounting"
+	"mafalda/participation"
+	"mafalda/simulate"
+)
+
+// levels are what a study's levels of privacy are called: as they were asked for.
+type levels struct {
+	epsilons bool // they are ε, of batches that are drawn in secret; else μ
+	delta    float64
+}
+
+func levelsOf(s *simulate.Study) levels {
+	o := s.Options()
+	return levels{epsilons: o.Sampling != participation.InTurn, delta: o.Delta}
+}
+
+// asked returns the letter and the number that a level was asked for with: a μ that is the one of a short ε was asked for
+// by that ε. It depends on nothing but μ and δ, so that a level has the same name in every run of a study.
+func (l levels) asked(level float64) (letter string, value float64) {
+	const few = 9 // significant digits; a level that happens to be the μ of so short an ε may as well be called that
+	switch {
+	case l.epsilons:
+		return "epsilon", level
+	case rounded(level, few) == level:
+		return "mu", level
+	}
+	epsilon, err := accounting.Epsilon(level, l.delta)
+	if err != nil {
+		return "mu", level
+	}
+	short := rounded(epsilon, few)
+	if mu, err := accounting.MuFromDP(short, l.delta); err != nil || mu != level {
+		return "mu", level
+	}
+	return "epsilon", short
+}
+
+// text is what a picture calls a level.
+func (l levels) text(level float64) string {
+	letter, value := l.asked(level)
+	if letter == "mu" {
+		return fmt.Sprintf("μ = %.4g", value)
+	}
+	return fmt.Sprintf("ε = %.4g", value)
+}
+
+// names returns those of the files of levels, which differ: four digits, or as many as that takes.
+func (l levels) names(of []float64) []string {
+	name := func(level float64, digits int) string {
+		letter, value := l.asked(level)
+		return "loss-" + letter + strconv.FormatFloat(value, 'g', digits, 64)
+	}
+	names := make([]string, len(of))
+	for i, level := range of {
+		for digits := 4; ; digits++ {
+			alike := 0
+			for _, other := range of {
+				if name(other, digits) == name(level, digits) {
+					alike++
+				}
+			}
+			if names[i] = name(level, digits); alike == 1 || digits == 17 {
+				break
+			}
+		}
+	}
+	return names
+}
+
+func rounded(v float64, digits int) float64 {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	return short
+}
