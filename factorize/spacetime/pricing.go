@@ -127,7 +127,7 @@ func (s *spaceSearch) busy(pull []float64, gap float64) []int {
 		return slices.Clone(s.kept)
 	}
 	in, n, spare := s.interior, s.all.nodes, share*s.products(gap)
-	var busy []int
+	busy := make([]int, 0, len(s.kept)) // nil would be all pairs
 	for j, i := range s.kept {
 		if cost := s.all.cost[n+i]; in.x[n+j]*cost >= spare || pull[n+i] >= slack*cost {
 			busy = append(busy, i)

@@ -66,7 +66,7 @@ const (
 	// SmallestLargestPair is the least that can be asked for.
 	SmallestLargestPair = 0.01
 
-	// largestOwn bounds own variances. It is far from any optimum: with own variances of 1 everybody is protected.
+	// largestOwn bounds own variances, or n/cost where that is more: own variances of 1 protect everybody, and cost n.
 	largestOwn = 1e3
 
 	defaultGap        = 1e-5
