@@ -1,6 +1,7 @@
 package spacetime
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -48,5 +49,26 @@ func TestOwnVarianceIsWhatPays(t *testing.T) {
 		t.Errorf("a loss of %v is reached; the bound says %v", loss, r.LowerBound)
 	} else {
 		t.Log(loss, r.LowerBound, r.Loss, r.Gap, r.Iterations, r.Status)
+	}
+}
+
+// A step that arithmetic makes no number of is none.
+func TestNoStepIsNaN(t *testing.T) {
+	p := problem(t, "cycle:4", 2, 1)
+	k, err := p.Workload.SpaceGram(context.Background(), ones(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	search, err := newSpaceSearch(k, p.Setting, SpaceOptions{Gap: 1e-5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := search.interior
+	w := search.look()
+	in.matrix.assemble(in.position, w, make([]float64, len(in.x)))
+	in.matrix.factorize()
+	d := in.solve(w, in.products(w, math.NaN()))
+	if in.move(w, d, math.NaN(), math.NaN()) {
+		t.Error("moved")
 	}
 }

@@ -271,7 +271,7 @@ func TestFewPairsOfNoCost(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	for _, tc := range [][3]int{{10, 0, 10}, {10, 200, 210}, {10, 201, 211}, {10, 301, 310}, {500, 124750, 15500}} {
+	for _, tc := range [][3]int{{10, 0, 10}, {10, 200, 210}, {10, 201, 211}, {10, 2501, 2510}, {100, 3001, 3100}, {500, 124750, 15500}} {
 		if got := Variables(tc[0], tc[1]); got != tc[2] {
 			t.Errorf("%d nodes and %d pairs: %d variables, want %d", tc[0], tc[1], got, tc[2])
 		}
