@@ -67,7 +67,7 @@ at once, and an interrupted command goes on where it stopped.`,
 			"labels with commas in quotes, as in CSV")
 	cli.CompleteGraphLabels(cmd, "attacker", &f.network)
 	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
-	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over the clip (default: that of --export, or 1)")
+	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, with replace-one 2·clip (default: that of --export, or 1)")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
 	fl.StringVar(&f.growth, "growth", "",
