@@ -20,6 +20,7 @@ type Progress struct {
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
+	drawn    time.Time // when the bar was last
 	counted  time.Time // when the work was first counted
 	from     float64   // what was done then
 	At       string    // what ShowAt says is being done
@@ -30,6 +31,7 @@ type Progress struct {
 
 const (
 	progressDelay = 2 * time.Second
+	progressPause = 100 * time.Millisecond // between two pictures
 	progressParts = 1000
 )
 
@@ -108,6 +110,13 @@ func (p *Progress) Show(fraction float64, description string) {
 	if time.Since(p.since) < progressDelay {
 		return
 	}
+	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
+		p.furthest = at
+	}
+	if time.Since(p.drawn) < progressPause {
+		return
+	}
+	p.drawn = time.Now()
 	p.rest()
 	const long, short, beside = 24, 10, 12 // of the bar, and what stands around it
 	width, bar := terminalWidth(p.out), long
@@ -116,18 +125,14 @@ func (p *Progress) Show(fraction float64, description string) {
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionThrottle(100*time.Millisecond))
+			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
 	}
 	left := p.left(fraction)
 	if width > 0 {
 		description = cut(description, width-bar-beside-utf8.RuneCountInString(left))
 	}
-	p.bar.Describe(description + left)
-	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
-		p.furthest = at
-	}
 	_ = p.bar.Set(p.furthest)
+	p.bar.Describe(description + left) // draws the two
 }
 
 // left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
@@ -182,5 +187,5 @@ func (p *Progress) Clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
-	p.bar, p.furthest, p.counted = nil, 0, time.Time{}
+	p.bar, p.furthest, p.drawn, p.counted = nil, 0, time.Time{}, time.Time{}
 }

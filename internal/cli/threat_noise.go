@@ -37,7 +37,7 @@ func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 // Line says it in words.
 func (l Level) Line() string {
 	if l.exported == nil {
-		return fmt.Sprintf("noise          standard deviation %s, in units of the clip", AsGiven(l.Sigma))
+		return fmt.Sprintf("noise          standard deviation %s, in units of what a record can move a sum of gradients by", AsGiven(l.Sigma))
 	}
 	text := fmt.Sprintf("noise          standard deviation %s, in sums of gradients clipped to %s, from %s",
 		DecimalUp(l.exported.Std, 6), AsGiven(l.exported.Clip), l.From)

@@ -26,6 +26,7 @@ func TestWrapLine(t *testing.T) {
 		"command":     {"    mafalda optimize --graph g.edges --T 380 -o out", "    mafalda optimize --graph \\\n        g.edges --T 380 -o out", 32},
 		"quotes":      {"    mafalda report 'a b' -o 'c d.html'", "    mafalda report 'a b' -o 'c d.html'", 20},
 		"table":       {"│ one two three │", "│ one two three │", 8},
+		"wide":        {"who  東京都 see messages", "who  東京都\n     see\n     messages", 14},
 		"not far":     {"a long text that has no column  but a gap", "a long text that has\n  no column  but a\n  gap", 20},
 	} {
 		if got := wrapLine(tc.line, tc.width); got != tc.want {
