@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -77,9 +77,9 @@ func (p *Progress) say(ended chan struct{}, what string) {
 		since := fmt.Sprintf(" … %d s", int(took.Seconds()))
 		text := what + since
 		if width := terminalWidth(p.out); width > 0 {
-			text = cut(what, width-1-utf8.RuneCountInString(since)) + since
+			text = cut(what, width-1-displaywidth.String(since)) + since
 		}
-		n := utf8.RuneCountInString(text)
+		n := displaywidth.String(text)
 		fmt.Fprint(p.out, "\r"+text+strings.Repeat(" ", max(p.width-n, 0)))
 		p.width = n
 	}
@@ -129,7 +129,7 @@ func (p *Progress) Show(fraction float64, description string) {
 	}
 	left := p.left(fraction)
 	if width > 0 {
-		description = cut(description, width-bar-beside-utf8.RuneCountInString(left))
+		description = cut(description, width-bar-beside-displaywidth.String(left))
 	}
 	_ = p.bar.Set(p.furthest)
 	p.bar.Describe(description + left) // draws the two
@@ -147,13 +147,10 @@ func (p *Progress) left(fraction float64) string {
 	return ", about " + (time.Duration(math.Ceil(seconds)) * time.Second).String() + " left"
 }
 
-// cut shortens a text that is longer than that.
+// cut shortens a text that is wider than that.
 func cut(text string, length int) string {
 	const least = 8
-	if length = max(length, least); utf8.RuneCountInString(text) > length {
-		return string([]rune(text)[:length-1]) + "…"
-	}
-	return text
+	return displaywidth.TruncateString(text, max(length, least), "…")
 }
 
 // ShowAt moves the bar to so many of all, and says what p.at says.

@@ -84,7 +84,7 @@ func TestBarIsUpToDate(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	for text, want := range map[string]string{"a label": "a label", "a label of µ": "a label…", "ab": "ab"} {
+	for text, want := range map[string]string{"a label": "a label", "a label of µ": "a label…", "ab": "ab", "東京都庁": "東京都庁", "東京都庁舎": "東京都…"} {
 		if got := cut(text, 8); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
