@@ -316,6 +316,14 @@ func TestSharedNoiseEndsSoon(t *testing.T) {
 }
 
 // What is not for shared noise is a bad argument, in one line.
+// What all pairs need grows with the pairs that a search works with at a time.
+func TestAllPairsOf500NodesFit(t *testing.T) {
+	p := sharedOn(t, networkOf(t, "cycle:500"), 4, 8, plan.Sharing{Secrets: export.SecretsAll})
+	if r := p.Needs(plan.Options{}); r.Memory > 4e9 || r.Memory < 1e9 {
+		t.Errorf("%s need %v bytes", r.What, r.Memory)
+	}
+}
+
 func TestBadSharing(t *testing.T) {
 	n := networkOf(t, "path:4")
 	missing := filepath.Join(t.TempDir(), "missing")

@@ -132,7 +132,7 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	within := jointSearched
+	within := 2 * spacetime.JointGap(s.p.Secrets)
 	if m.Status == optim.Interrupted.String() && m.JointLowerBound < joint {
 		within = 1 // there was no time for a better one, which this one is below
 	}
@@ -142,9 +142,6 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	s.skip("joint_lower_bound") // its last digits
 	return nil
 }
-
-// jointSearched is how far apart the joint bounds of two searches may be: each is within 1e-4 of the best there is.
-const jointSearched = 2e-4
 
 // baselines measures what the noise is compared with.
 func (s *spaceCheck) baselines(ctx context.Context) error {

@@ -28,7 +28,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
 	d := newDesign(k, s)
-	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: d}, loss: math.Inf(1)}
+	search := &spaceSearch{setting: s, opts: o, all: d, loss: math.Inf(1)}
 	try := func(ratio float64) float64 {
 		if ctx.Err() != nil {
 			return 0
@@ -49,7 +49,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 
 // constant returns the loss for pairs of so many times the variance of nodes, and keeps the best.
 func (s *spaceSearch) constant(ratio float64) float64 {
-	d := s.interior.design
+	d := s.all
 	x := make([]float64, d.size())
 	for i := range x {
 		x[i] = 1
@@ -57,18 +57,37 @@ func (s *spaceSearch) constant(ratio float64) float64 {
 			x[i] = ratio
 		}
 	}
-	p := newPosition(d, x)
-	if p == nil {
-		return math.Inf(1)
+	least := d.leastOfAll(ratio)
+	if !d.complete() {
+		p := newPosition(d, x)
+		if p == nil {
+			return math.Inf(1)
+		}
+		least = p.least()
 	}
-	loss := dot(d.cost, x) / p.least() * d.unit
-	if over := ratio / p.least() / s.setting.largestPair(); over > 1 {
+	loss := dot(d.cost, x) / least * d.unit
+	if over := ratio / least / s.setting.largestPair(); over > 1 {
 		return loss * over * over // larger than allowed, the more so the worse
 	}
 	if loss < s.loss {
 		s.loss, s.best = loss, x
 	}
 	return loss
+}
+
+// complete reports whether all nodes share secrets with all.
+func (d *design) complete() bool { return 2*len(d.pairs) == d.nodes*(d.nodes-1) }
+
+// leastOfAll returns the smallest reach where all pairs have the same variance e, and nodes 1. For an attacker of n - r
+// nodes M_A is (1 + re)I less e everywhere: its inverse has (1 + e)/(1 + re) on the diagonal.
+func (d *design) leastOfAll(e float64) float64 {
+	least := math.Inf(1)
+	for _, t := range d.threats {
+		if rest := float64(d.nodes - len(t.Attacker)); len(t.Victims) > 0 {
+			least = math.Min(least, (1+rest*e)/(1+e))
+		}
+	}
+	return least
 }
 
 // golden narrows down where f, which is quasiconvex, is least between from and to, to one part in ten thousand.

@@ -2,6 +2,7 @@ package spacetime
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -46,6 +47,13 @@ func newDesignOf(costs []float64, s Setting) *design {
 			d.limit[i] = s.largestPair()
 		}
 	}
+	d.touch()
+	return d
+}
+
+// touch finds out which pairs touch whom.
+func (d *design) touch() {
+	n := d.nodes
 	touching := make([][]int, n)
 	for i, p := range d.pairs {
 		touching[p.U] = append(touching[p.U], n+i)
@@ -57,7 +65,19 @@ func newDesignOf(costs []float64, s Setting) *design {
 			d.touched[t] = append(d.touched[t], touching[a]...) // pairs within the coalition are there twice
 		}
 	}
-	return d
+}
+
+// part returns the problem with some of the pairs, ascending indices.
+func (d *design) part(kept []int) *design {
+	n := d.nodes
+	p := &design{nodes: n, threats: d.threats, unit: d.unit, cost: slices.Clone(d.cost[:n]), limit: slices.Clone(d.limit[:n])}
+	for _, i := range kept {
+		p.pairs = append(p.pairs, d.pairs[i])
+		p.cost = append(p.cost, d.cost[n+i])
+		p.limit = append(p.limit, d.limit[n+i])
+	}
+	p.touch()
+	return p
 }
 
 // size returns the number of variables.

@@ -18,19 +18,25 @@ import (
 //
 // which is concave in ρ with corners where a term of the last sum begins.
 func (w *working) bound(d *design) float64 {
-	pull := make([]float64, d.size())
-	w.pullTo(pull, w.weight)
+	pull, margin := w.pulls(d)
+	return w.boundOf(d, pull, margin)
+}
+
+// boundOf returns the bound of pulls that are right up to a margin relative to what is pulled at nodes, and that
+// of rounding.
+func (w *working) boundOf(d *design, pulled []float64, margin float64) float64 {
 	// Sums of so many products of nonnegative numbers; the entries of z are what they are.
 	slack := 2 * float64(len(w.weight)+d.size()+64) * 0x1p-53
-	cost := make([]float64, d.size())
+	cost, pull := make([]float64, d.size()), make([]float64, d.size())
 	corners := make([]int, 0, d.size())
-	for i, p := range pull {
-		pull[i] = p * (1 + slack)
+	for i, p := range pulled {
 		cost[i] = d.cost[i] * (1 - slack)
-		if i >= d.nodes { // a difference of entries of K
+		if i >= d.nodes {
 			pair := d.pairs[i-d.nodes]
-			cost[i] = math.Max(0, cost[i]-8*0x1p-53*(d.cost[pair.U]+d.cost[pair.V]))
+			cost[i] = math.Max(0, cost[i]-8*0x1p-53*(d.cost[pair.U]+d.cost[pair.V])) // a difference of entries of K
+			p = math.Max(0, p) + margin*(pulled[pair.U]+pulled[pair.V])
 		}
+		pull[i] = p * (1 + slack)
 		if p > 0 {
 			corners = append(corners, i)
 		}
@@ -52,4 +58,81 @@ func (w *working) bound(d *design) float64 {
 		fixed += d.limit[i] * cost[i]
 	}
 	return 0
+}
+
+// pulls returns what the constraints pull at every variable of a design: Σ_k y_k a_ki. Pairs' are right up to rounding of
+// a margin times what is pulled at both nodes.
+//
+// Where pairs are many it is the sum of squares for all attackers, from Σ_k y_k z_k z_kᵀ, less that of those who know the
+// pair.
+func (w *working) pulls(d *design) (pull []float64, margin float64) {
+	pull = make([]float64, d.size())
+	n := d.nodes
+	if 8*len(d.pairs) < n*n {
+		w.pullTo(d, pull, w.weight)
+		return pull, 0
+	}
+	sum := w.squares(w.weight)
+	for u := range n {
+		pull[u] = sum.Data[u*n+u]
+	}
+	for i, p := range d.pairs {
+		pull[n+i] = pull[p.U] + pull[p.V] - 2*sum.Data[p.U*n+p.V]
+	}
+	for _, g := range w.of {
+		for k := g.from; k < g.to; k++ {
+			z, y := w.row(k), w.weight[k]
+			for _, i := range d.touched[g.threat] {
+				p := d.pairs[i-n]
+				v := z[p.U] - z[p.V] // one of them is zero
+				pull[i] -= y * v * v
+			}
+		}
+	}
+	return pull, 8 * float64(len(w.weight)+64) * 0x1p-53
+}
+
+// repaired returns the best of a few dual points near this one, with its bound and pulls: where a variable is pulled at
+// by more than it costs, the weights of the victims at its ends are less.
+func (w *working) repaired(d *design) (best *working, bound float64, pull []float64) {
+	const passes = 6
+	pull, margin := w.pulls(d)
+	best, bound = w, w.boundOf(d, pull, margin)
+	at, pulled := *w, pull
+	for range passes {
+		share := d.shares(pulled)
+		at.weight = slices.Clone(at.weight)
+		for _, g := range w.of {
+			for k := g.from; k < g.to; k++ {
+				at.weight[k] *= share[d.threats[g.threat].Victims[g.at[k-g.from]]]
+			}
+		}
+		pulled, margin = at.pulls(d)
+		next := at.boundOf(d, pulled, margin)
+		if !(next > bound) {
+			break
+		}
+		other := at
+		best, bound = &other, next
+	}
+	return best, bound, pull
+}
+
+// shares returns, for every victim, the share of its weights at which no variable of it is pulled at by more than it costs
+// if nobody else pulls.
+func (d *design) shares(pulled []float64) []float64 {
+	all := make([]float64, d.nodes)
+	for i := range all {
+		all[i] = 1
+	}
+	for i, v := range pulled {
+		if cost := d.cost[i]; v > cost {
+			u, w := i, i
+			if i >= d.nodes {
+				u, w = d.pairs[i-d.nodes].U, d.pairs[i-d.nodes].V
+			}
+			all[u], all[w] = math.Min(all[u], cost/v), math.Min(all[w], cost/v)
+		}
+	}
+	return all
 }

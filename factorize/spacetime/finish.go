@@ -31,7 +31,7 @@ func (s *spaceSearch) result(ctx context.Context, k *mat.SymDense) (*SpaceResult
 
 // scaledNoise returns the noise of the best point with max [M_A⁻¹]_vv = 1 as far as that is known without a proof.
 func (s *spaceSearch) scaledNoise() *secrets.Noise {
-	if p := newPosition(s.interior.design, s.best); p != nil {
+	if p := newPosition(s.all, s.best); p != nil {
 		return s.noise().Scaled(1 / math.Sqrt(p.least()))
 	}
 	return s.noise()
@@ -39,7 +39,7 @@ func (s *spaceSearch) scaledNoise() *secrets.Noise {
 
 // noise returns the best point as standard deviations, without pairs that make no difference.
 func (s *spaceSearch) noise() *secrets.Noise {
-	d := s.interior.design
+	d := s.all
 	all := make([]float64, d.nodes) // M_ii
 	copy(all, s.best)
 	for i, p := range d.pairs {

@@ -266,7 +266,7 @@ func (s *interior) solve(w *working, aim *products) *direction {
 		residual[k] = w.reach[k] - 1 - t
 		pull[k] = (aim.slack[k] - w.weight[k]*residual[k]) / t
 	}
-	w.pullTo(d.x, pull)
+	w.pullTo(s.design, d.x, pull)
 	for i, v := range s.x {
 		d.x[i] += aim.lower[i]/v - aim.upper[i]/(s.design.limit[i]-v) - s.design.cost[i]
 	}

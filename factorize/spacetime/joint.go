@@ -9,6 +9,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/internal/parallel"
+	"mafalda/secrets"
 	"mafalda/strategy"
 )
 
@@ -31,11 +32,7 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error)
 	if err := p.check(); err != nil {
 		return 0, err
 	}
-	gap := 1e-4
-	if p.Secrets.Nodes()+len(p.Secrets.Pairs()) > 2000 { // a step takes seconds
-		gap = 1e-3
-	}
-	options, err := SpaceOptions{Gap: gap}.filled()
+	options, err := SpaceOptions{Gap: JointGap(p.Secrets)}.filled()
 	if err != nil {
 		return 0, err
 	}
@@ -50,15 +47,25 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error)
 	case err != nil:
 		return 0, err
 	}
-	d := newDesignOf(costs, p.Setting)
-	s := &spaceSearch{setting: p.Setting, opts: options, interior: &interior{design: d}}
-	if err := s.start(); err != nil {
+	s, err := newSearchOf(newDesignOf(costs, p.Setting), p.Setting, options)
+	if err != nil {
 		return 0, err
 	}
 	if err := s.run(ctx); err != nil {
 		return 0, err
 	}
 	return math.Max(s.bound, together), nil // a bound that a context ended is one, too
+}
+
+// JointGap returns how far JointLowerBound may be below the best bound of its kind.
+func JointGap(g *secrets.Graph) float64 {
+	switch variables := Variables(g.Nodes(), len(g.Pairs())); {
+	case variables > 8000: // a step takes half a minute
+		return 1e-2
+	case variables > 2000:
+		return 1e-3
+	}
+	return 1e-4
 }
 
 // duals returns the dual points of the result and of M = I, and the bound of all nodes together, rounded down.

@@ -31,6 +31,10 @@ type newton struct {
 	// do not count there. What is left out is a principal part of a positive semidefinite matrix.
 	significant float64
 
+	// common takes M_A⁻¹ to be M⁻¹, and A to know no pair, in second derivatives for all attackers but those that know
+	// much of somebody's noise. Where nodes have many pairs that is near enough, and takes as long as one attacker.
+	common bool
+
 	size   int
 	matrix []float64 // lower triangle
 	factor blas64.Triangular
@@ -40,11 +44,21 @@ type newton struct {
 func (m *newton) assemble(p *position, w *working, diagonal []float64) {
 	d := p.design
 	m.size = d.size()
-	if m.matrix == nil {
-		m.matrix = make([]float64, m.size*m.size)
+	if size := m.size * m.size; cap(m.matrix) < size {
+		most := m.size
+		if m.common {
+			most = Variables(p.design.nodes, math.MaxInt)
+		}
+		m.matrix = make([]float64, size, most*most)
+	} else {
+		m.matrix = m.matrix[:size]
+		clear(m.matrix)
 	}
-	clear(m.matrix)
-	m.addCurvature(p, w)
+	of := w.of
+	if m.common {
+		of = m.addCommonCurvature(p, w)
+	}
+	m.addCurvature(p, w, of)
 	m.addSquares(w)
 	for i, v := range diagonal {
 		m.matrix[i*m.size+i] += v
@@ -97,15 +111,15 @@ type local struct {
 	inverse, weights blas64.General
 }
 
-// addCurvature adds the terms with M_A⁻¹, a few attackers at a time.
-func (m *newton) addCurvature(p *position, w *working) {
+// addCurvature adds the terms of some groups, a few attackers at a time.
+func (m *newton) addCurvature(p *position, w *working, of []group) {
 	total := make([]float64, m.size)
-	w.pullTo(total, w.weight)
+	w.pullTo(w.design, total, w.weight)
 	const batch = 16
 	locals := make([]*local, batch)
-	for from := 0; from < len(w.of); from += batch {
-		count := min(batch, len(w.of)-from)
-		parallel.For(count, func(i int) { locals[i] = m.local(p, w, w.of[from+i], total) })
+	for from := 0; from < len(of); from += batch {
+		count := min(batch, len(of)-from)
+		parallel.For(count, func(i int) { locals[i] = m.local(p, w, of[from+i], total) })
 		const rows = 32
 		var scratch sync.Pool
 		parallel.For((m.size+rows-1)/rows, func(chunk int) {
@@ -168,6 +182,48 @@ func (m *newton) local(p *position, w *working, g group, total []float64) *local
 	l.weights = dense.NewGeneral(len(nodes), len(nodes))
 	gemm.Gemm(blas.Trans, blas.NoTrans, 1, scaled, scaled, 0, l.weights)
 	return l
+}
+
+// addCommonCurvature adds the terms with M⁻¹ in place of M_A⁻¹, and returns the groups that it leaves out.
+func (m *newton) addCommonCurvature(p *position, w *working) (others []group) {
+	d := p.design
+	n := d.nodes
+	weights := make([]float64, len(w.weight))
+	noise := p.variances()
+	for _, g := range w.of {
+		if p.knowsMuch(g.threat, noise) {
+			others = append(others, g)
+			continue
+		}
+		copy(weights[g.from:g.to], w.weight[g.from:g.to])
+	}
+	floats.Scale(2, weights)
+	l := &local{inverse: blas64.General{Rows: n, Cols: n, Stride: n, Data: p.inverse}, weights: w.squares(weights)}
+	for i := range m.size {
+		first, second := i, -1
+		if i >= n {
+			first, second = d.pairs[i-n].U, d.pairs[i-n].V
+		}
+		l.variables, l.first, l.second = append(l.variables, i), append(l.first, first), append(l.second, second)
+	}
+	const rows = 32
+	parallel.For((m.size+rows-1)/rows, func(chunk int) {
+		l.addRows(m, chunk*rows, (chunk+1)*rows, make([]float64, 2*n))
+	})
+	return others
+}
+
+// knowsMuch reports whether an attacker shares much of the noise of a node.
+func (p *position) knowsMuch(threat int, noise []float64) bool {
+	const much = 0.15
+	v := view{position: p, threat: threat, known: known(p.design.threats[threat].Attacker)}
+	nodes, variances := v.near()
+	for i, u := range nodes {
+		if variances[i] > much*noise[u] {
+			return true
+		}
+	}
+	return false
 }
 
 // addRows adds the rows from..to of the matrix's lower triangle.

@@ -130,7 +130,7 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 		return true, nil
 	}
 	if a.noise != nil {
-		k := a.search.kept
+		k := a.search.gram
 		if gap := gapOf(Loss(k, a.noise), a.search.bound); gap <= a.opts.Gap || a.round > a.opts.Rounds {
 			return true, nil
 		}

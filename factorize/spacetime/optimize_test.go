@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -244,6 +245,25 @@ func TestConstant(t *testing.T) {
 	if err != nil || r.Worst.Value > 1 || math.Abs(r.Noise.Own[0]-1) > 1e-9 {
 		t.Errorf("without secrets: %v, %v", r, err)
 	}
+}
+
+// Where all pairs share, what constant noise hides has a closed form.
+func TestConstantOfAllPairs(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 7).Draw(rt, "n")
+		d := newDesign(drawGram(rt, n), drawComplete(rt, n))
+		e := rapid.Float64Range(0, 10).Draw(rt, "e")
+		x := make([]float64, d.size())
+		for i := range x {
+			x[i] = 1
+			if i >= n {
+				x[i] = e
+			}
+		}
+		if got, want := d.leastOfAll(e), newPosition(d, x).least(); !d.complete() || math.Abs(got-want) > 1e-10*want {
+			rt.Fatalf("least reach %v, want %v", got, want)
+		}
+	})
 }
 
 // No pair of noise and strategy, however bad, is below the joint bound.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,6 +21,8 @@ type Setting struct {
 	Secrets     *secrets.Graph
 	Attackers   *secrets.Attackers
 	LargestPair float64 // most variance of a pair, where a node alone would need 1; 0 means DefaultLargestPair
+
+	direct int // instead of mostDirect, if not 0
 }
 
 func (s Setting) check() error {
@@ -107,7 +110,8 @@ var ErrSpace = errors.New("noise over the nodes")
 // It is a primal-dual interior method: a Newton step factors a matrix of as many rows as there are variables, nodes and
 // pairs, and needs, of every attacker, M_A⁻¹, which is an update of M⁻¹ of a rank that is the number of its neighbours.
 // A step costs (n+m)³/3 multiplications for that matrix, up to (n+m)² for every attacker and n(n+m)² for the
-// constraints that count; some 15 steps are needed. Memory: (n+m)² numbers.
+// constraints that count; some 15 steps are needed. Memory: (n+m)² numbers. Where there are more than 20 pairs a node the
+// matrix is that of the pairs that pay, 30 a node at most: see Variables.
 //
 // The noise that is returned is scaled so that secrets.Noise.Worst proves it, with all rounding, and LowerBound is that
 // of a dual point that is feasible beyond rounding. When ctx ends first, the best noise so far is returned with Status
@@ -154,14 +158,17 @@ type spaceSearch struct {
 	setting  Setting
 	opts     SpaceOptions
 	interior *interior
-	kept     *mat.SymDense // K
+	gram     *mat.SymDense // K; nil if all there is are costs
+	all      *design       // of all pairs
+	kept     []int         // the pairs of the interior point's design, ascending; nil: all
 
-	best       []float64 // x of the least loss
+	best       []float64 // x of the least loss, of all pairs
 	loss       float64   // of best
 	bound      float64
 	dual       *working // that proved bound
 	at         Point    // where the search is
 	iterations int
+	idle       int // steps without a smaller gap
 	status     optim.Status
 }
 
@@ -169,18 +176,27 @@ func newSpaceSearch(k *mat.SymDense, s Setting, o SpaceOptions) (*spaceSearch, e
 	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
-	search := &spaceSearch{setting: s, opts: o, interior: &interior{design: newDesign(k, s)},
-		kept: k}
+	search, err := newSearchOf(newDesign(k, s), s, o)
+	if err != nil {
+		return nil, err
+	}
+	search.gram = k
+	return search, nil
+}
+
+// newSearchOf returns a search at its first point.
+func newSearchOf(all *design, s Setting, o SpaceOptions) (*spaceSearch, error) {
+	search := &spaceSearch{setting: s, opts: o, all: all, interior: &interior{}, loss: math.Inf(1)}
 	return search, search.start()
 }
 
 // aim gives the search another K, to go on from where it is: as far from the end as gap, that of the noise so far, says.
 func (s *spaceSearch) aim(k *mat.SymDense, gap float64) error {
 	const share = 0.1 // of the gap that is made by products of multipliers
-	s.kept = k
+	s.gram, s.all = k, newDesign(k, s.setting)
 	s.loss, s.bound, s.dual = math.Inf(1), 0, nil
 	in := s.interior
-	in.design = newDesign(k, s.setting)
+	in.design = s.part()
 	if !in.widen(share * s.products(gap)) {
 		return fmt.Errorf("%w: no start", ErrSpace)
 	}
@@ -195,17 +211,19 @@ func (s *spaceSearch) products(gap float64) float64 {
 
 // start makes the first interior point.
 func (s *spaceSearch) start() error {
-	d := s.interior.design
+	if p := s.opts.Start; p != nil {
+		if err := s.all.checkPoint(p); err != nil {
+			return err
+		}
+	}
+	if s.prices() {
+		s.kept, s.interior.matrix.common = s.all.few(s.opts.Start), true
+	}
+	d := s.part()
+	s.interior.design = d
 	x, mu := d.guess(), 0.3
 	if p := s.opts.Start; p != nil {
-		if len(p.Own) != d.nodes || len(p.Pairs) != len(d.pairs) {
-			return fault.New("Start", nil, "of %d nodes and %d pairs for %d and %d", len(p.Own), len(p.Pairs), d.nodes,
-				len(d.pairs))
-		}
-		for i, v := range append(append([]float64(nil), p.Own...), p.Pairs...) {
-			if !(v >= 0) || v > d.limit[i] {
-				return fault.New("Start", nil, "has the variance %v", v)
-			}
+		for i, v := range s.restrict(append(slices.Clone(p.Own), p.Pairs...)) {
 			x[i] = math.Min(math.Max(v, 1e-9*x[i]), 0.999*d.limit[i])
 		}
 		mu = 1e-2
@@ -223,9 +241,22 @@ func (s *spaceSearch) start() error {
 	} else {
 		mu = p.Mu
 	}
-	s.loss = math.Inf(1)
 	if !s.interior.start(x, mu) {
 		return fmt.Errorf("%w: no start", ErrSpace)
+	}
+	return nil
+}
+
+// checkPoint refuses a point that is not one of the design.
+func (d *design) checkPoint(p *Point) error {
+	if len(p.Own) != d.nodes || len(p.Pairs) != len(d.pairs) {
+		return fault.New("Start", nil, "of %d nodes and %d pairs for %d and %d", len(p.Own), len(p.Pairs), d.nodes,
+			len(d.pairs))
+	}
+	for i, v := range slices.Concat(p.Own, p.Pairs) {
+		if !(v >= 0) || v > d.limit[i] {
+			return fault.New("Start", nil, "has the variance %v", v)
+		}
 	}
 	return nil
 }
@@ -249,21 +280,30 @@ func (d *design) guess() []float64 {
 	return x
 }
 
-// patience is how many steps may go by without a smaller gap.
-const patience = 12
+// patience is how many steps may go by without a smaller gap. Cheap ones are soon given up for others.
+func (s *spaceSearch) patience() int {
+	if s.interior.matrix.common {
+		return 5
+	}
+	return 12
+}
 
 // run makes steps until the gap is reached or nothing moves any more.
 func (s *spaceSearch) run(ctx context.Context) error {
-	least, idle := math.Inf(1), 0
+	least := math.Inf(1)
+	s.idle = 0
 	for first := s.iterations; ; s.iterations++ {
 		w := s.look()
 		s.at = s.point()
 		gap := s.gap()
 		if gap < least*(1-1e-3) {
-			least, idle = gap, 0
-		} else if idle++; idle > patience {
-			s.status = optim.Stalled
-			return nil
+			least, s.idle = gap, 0
+		} else if s.idle++; s.idle > s.patience() {
+			if !s.interior.matrix.common {
+				s.status = optim.Stalled
+				return nil
+			}
+			s.interior.matrix.common, s.idle = false, 0
 		}
 		if s.opts.Progress != nil {
 			s.opts.Progress(SpaceIteration{s.iterations, s.loss, s.bound, gap, s.at})
@@ -309,12 +349,16 @@ func (s *spaceSearch) look() *working {
 	}
 	if p != nil {
 		if loss := dot(in.design.cost, p.x) / p.least() * in.design.unit; loss < s.loss {
-			s.loss, s.best = loss, append(s.best[:0], p.x...)
+			s.loss, s.best = loss, s.whole(p.x)
 		}
 	}
 	w := gather(in.position, in.active)
-	if bound := w.bound(in.design); bound > s.bound || s.dual == nil {
-		s.bound, s.dual = bound, w
+	dual, bound, pull := w.repaired(s.all)
+	if bound > s.bound || s.dual == nil {
+		s.bound, s.dual = bound, dual
+	}
+	if s.exchange(pull) {
+		return gather(in.position, in.active)
 	}
 	return w
 }
@@ -355,7 +399,7 @@ func (s *spaceSearch) gap() float64 {
 
 // point returns a copy of the interior point.
 func (s *spaceSearch) point() Point {
-	n := s.interior.design.nodes
-	x := append([]float64(nil), s.interior.x...)
+	n := s.all.nodes
+	x := s.whole(s.interior.x)
 	return Point{x[:n:n], x[n:], s.interior.mu}
 }

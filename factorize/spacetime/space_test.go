@@ -365,7 +365,7 @@ func TestSpaceRefuses(t *testing.T) {
 		"gap":             {k, p.Setting, SpaceOptions{Gap: 1e-12}},
 		"no gap":          {k, p.Setting, SpaceOptions{Gap: math.NaN()}},
 		"iterations":      {k, p.Setting, SpaceOptions{MaxIterations: -1}},
-		"largest":         {k, Setting{p.Secrets, p.Attackers, 0.001}, SpaceOptions{}},
+		"largest":         {k, Setting{Secrets: p.Secrets, Attackers: p.Attackers, LargestPair: 0.001}, SpaceOptions{}},
 		"start":           {k, p.Setting, SpaceOptions{Start: &Point{Own: make([]float64, 4)}}},
 		"negative start":  {k, p.Setting, SpaceOptions{Start: &Point{Own: []float64{1, 1, 1, -1}, Pairs: make([]float64, 4)}}},
 	} {

@@ -2,6 +2,7 @@ package spacetime
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -66,6 +67,17 @@ func (p *position) least() float64 {
 	return least
 }
 
+// variances returns M_ii.
+func (p *position) variances() []float64 {
+	n := p.design.nodes
+	all := slices.Clone(p.x[:n])
+	for i, pair := range p.design.pairs {
+		all[pair.U] += p.x[n+i]
+		all[pair.V] += p.x[n+i]
+	}
+	return all
+}
+
 // view is what an attacker A leaves unknown: M_A⁻¹ = P - FFᵀ + GGᵀ on the nodes outside of A. The first term takes out
 // A's messages, the second the pairs that A knows: its rank is the number of nodes that have one with A.
 type view struct {
@@ -79,13 +91,18 @@ type view struct {
 func (v *view) see(p *position, threat int) (ok bool) {
 	d := p.design
 	attacker := d.threats[threat].Attacker
-	v.position, v.threat, v.known = p, threat, make(map[int]bool, len(attacker))
-	for _, a := range attacker {
-		v.known[a] = true
-	}
+	v.position, v.threat, v.known = p, threat, known(attacker)
 	near, variances := v.near()
 	v.Update, ok = dense.Exclude(p.inverse, d.nodes, attacker, near, variances)
 	return ok
+}
+
+func known(attacker []int) map[int]bool {
+	all := make(map[int]bool, len(attacker))
+	for _, a := range attacker {
+		all[a] = true
+	}
+	return all
 }
 
 // near returns the nodes outside of A that have pairs with it, and how much variance each of them has with A.

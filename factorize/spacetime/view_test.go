@@ -126,7 +126,7 @@ func TestNewtonMatrixIsTheSecondDerivative(t *testing.T) {
 		pulled := func(x []float64) []float64 {
 			at := newPosition(d, x)
 			sum := make([]float64, d.size())
-			gather(at, active).pullTo(sum, w.weight)
+			gather(at, active).pullTo(d, sum, w.weight)
 			return sum
 		}
 		for i := range x {
@@ -146,7 +146,7 @@ func TestNewtonMatrixIsTheSecondDerivative(t *testing.T) {
 		}
 		product, pull := make([]float64, len(w.weight)), make([]float64, d.size())
 		w.mulTo(product, x)
-		w.pullTo(pull, w.weight)
+		w.pullTo(d, pull, w.weight)
 		if left, right := dot(product, w.weight), dot(pull, x); math.Abs(left-right) > 1e-10*right {
 			t.Fatalf("mulTo and pullTo are not transposed: %v and %v", left, right)
 		}

@@ -1,10 +1,14 @@
 package spacetime
 
 import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
 )
 
@@ -101,15 +105,15 @@ func (w *working) mulTo(dst, dx []float64) {
 // rowsAtOnce is how many constraints are worked on at a time.
 const rowsAtOnce = 128
 
-// pullTo writes Σ_k y_k times the derivative of reach k to dst.
-func (w *working) pullTo(dst, y []float64) {
+// pullTo writes Σ_k y_k times the derivative of reach k by the variables of a design to dst.
+func (w *working) pullTo(d *design, dst, y []float64) {
 	threats := w.threatOf()
 	chunks := (len(y) + rowsAtOnce - 1) / rowsAtOnce
 	parts := make([][]float64, chunks)
 	parallel.For(chunks, func(chunk int) {
-		row, sum := make([]float64, w.design.size()), make([]float64, w.design.size())
+		row, sum := make([]float64, d.size()), make([]float64, d.size())
 		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(y)); k++ {
-			w.design.rowTo(row, w.row(k), threats[k])
+			d.rowTo(row, w.row(k), threats[k])
 			floats.AddScaled(sum, y[k], row)
 		}
 		parts[chunk] = sum
@@ -118,4 +122,13 @@ func (w *working) pullTo(dst, y []float64) {
 	for _, part := range parts {
 		floats.Add(dst, part)
 	}
+}
+
+// squares returns Σ_k y_k z_k z_kᵀ for y ≥ 0.
+func (w *working) squares(y []float64) blas64.General {
+	n := w.z.Cols
+	scaled, sum := dense.NewGeneral(len(y), n), dense.NewGeneral(n, n)
+	parallel.For(len(y), func(k int) { floats.ScaleTo(dense.Row(scaled, k), math.Sqrt(y[k]), w.row(k)) })
+	gemm.Gemm(blas.Trans, blas.NoTrans, 1, scaled, scaled, 0, sum)
+	return sum
 }

@@ -40,6 +40,16 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
 }
 
+// refuseShells makes cobra's completion command refuse shells that it does not know. It comes after SetOut, which that
+// command looks at when it is made.
+func refuseShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
+		completion.Args = NoArgs
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+}
+
 func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
