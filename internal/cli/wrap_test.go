@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"pgregory.net/rapid"
 )
 
@@ -82,5 +83,27 @@ func TestWrapExamples(t *testing.T) {
 	const want = "  # the best\n  mafalda optimize --graph \\\n      florentine --T 380 -o \\\n      out\n  mafalda verify out   # fast"
 	if got := wrapExamples(text, 30); got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// No line of a script is broken, on whatever terminal.
+func TestCompletionIsNotWrapped(t *testing.T) {
+	script := func(wrapped bool) string {
+		var out bytes.Buffer
+		root := &cobra.Command{Use: "mafalda", Run: func(*cobra.Command, []string) {}}
+		root.AddCommand(&cobra.Command{Use: "verify", Run: func(*cobra.Command, []string) {}})
+		root.SetOut(&out)
+		if wrapped {
+			root.SetOut(&textWriter{to: &out, width: func() int { return 60 }})
+		}
+		root.SetArgs([]string{"completion", "bash"})
+		strict(root)
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if text := script(true); text == "" || text != script(false) {
+		t.Errorf("%q", text)
 	}
 }
