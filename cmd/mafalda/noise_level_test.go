@@ -60,6 +60,18 @@ func TestNoiseLevelOfSharedNoise(t *testing.T) {
 	}
 }
 
+// An export that was not calibrated promises nothing, and what is computed for it says so.
+func TestNoNoiseLevelOfAnExport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "-o", dir)
+	for _, command := range []string{"account", "audit"} {
+		code, out, errs := mafalda(command, "--graph", "path:3", "--T", "4", "-k", "2", "--algorithm", "mf-d-sgd", "--export", dir, "--trust", "ldp")
+		if code != 0 || !strings.Contains(out, "standard deviation 1,") || !strings.Contains(out, dir+" was not calibrated") {
+			t.Errorf("%s: code %d, %s%s", command, code, out, errs)
+		}
+	}
+}
+
 // What an audit claims of a calibrated export is the export's mu.
 func TestAuditAtTheNoiseOfAnExport(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
