@@ -20,7 +20,7 @@ import (
 type AssessOptions struct {
 	Graph   *graph.Graph // names the nodes, and says whether edges have directions; needed
 	Measure Measure      // of the squared sensitivities; the zero value is Best
-	Sigma   float64      // standard deviation of the noise over the clip; needed
+	Sigma   float64      // standard deviation of the noise over what a record moves a sum by; needed
 	Alpha   float64      // order of the Rényi divergence, above 1; needed
 	Delta   float64      // report the ε of this δ, too; 0: none
 	Local   float64      // what Algorithm.Local says of the scenario, if the caller has it already; 0: it is computed

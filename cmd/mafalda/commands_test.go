@@ -27,6 +27,9 @@ func TestHelp(t *testing.T) {
 	if code, out, _ := mafalda("optimize", "--help"); code != 0 || !strings.Contains(out, "--tolerance") {
 		t.Errorf("code %d\n%s", code, out)
 	}
+	if code, out, _ := mafalda("simulate", "--help"); code != 0 || !strings.Contains(out, "(default 0.2,0.5,1)") {
+		t.Errorf("code %d\n%s", code, out)
+	}
 	if code, out, _ := mafalda("completion", "bash"); code != 0 || !strings.Contains(out, "mafalda") {
 		t.Errorf("completion: code %d", code)
 	}

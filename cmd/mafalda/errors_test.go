@@ -23,6 +23,9 @@ func TestBadInput(t *testing.T) {
 		say  string
 	}{
 		"unknown command":        {[]string{"optimise"}, "optimise"},
+		"help on nothing":        {[]string{"help", "optimise"}, "did you mean optimize?"},
+		"help on an argument":    {[]string{"help", "optimize", "x"}, `unknown argument "x"`},
+		"two shells":             {[]string{"completion", "bash", "zsh"}, `unknown argument "zsh"`},
 		"unknown shell":          {[]string{"completion", "bsh"}, "did you mean bash?"},
 		"unknown flag":           {with("--steps", "3"), "--steps"},
 		"stray argument":         {with("ego.edges"), "ego.edges"},

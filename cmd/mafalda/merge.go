@@ -84,7 +84,7 @@ func incomplete(dir string, o *study.Overview) error {
 	for i, cell := range o.Left {
 		if i == most {
 			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most,
-				cli.Operand(dir))
+				cli.Shown(dir))
 		}
 		err = fmt.Errorf("%w; missing: %s", err, cell)
 	}
@@ -153,7 +153,7 @@ func writeStatus(w io.Writer, dir string, o *study.Overview) error {
 		fmt.Fprintf(w, "        %s: %s\n", f.Cell, f.Error)
 	}
 	if o.Complete() {
-		fmt.Fprintf(w, "complete: mafalda merge %s\n", cli.Operand(dir))
+		fmt.Fprintf(w, "complete: mafalda merge %s\n", cli.Shown(dir))
 	}
 	return nil
 }

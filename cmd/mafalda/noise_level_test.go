@@ -60,6 +60,18 @@ func TestNoiseLevelOfSharedNoise(t *testing.T) {
 	}
 }
 
+// An export that was not calibrated promises nothing, and what is computed for it says so.
+func TestNoNoiseLevelOfAnExport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "-o", dir)
+	for _, command := range []string{"account", "audit"} {
+		code, out, errs := mafalda(command, "--graph", "path:3", "--T", "4", "-k", "2", "--algorithm", "mf-d-sgd", "--export", dir, "--trust", "ldp")
+		if code != 0 || !strings.Contains(out, "standard deviation 1,") || !strings.Contains(out, dir+" was not calibrated") {
+			t.Errorf("%s: code %d, %s%s", command, code, out, errs)
+		}
+	}
+}
+
 // What an audit claims of a calibrated export is the export's mu.
 func TestAuditAtTheNoiseOfAnExport(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
@@ -116,5 +128,37 @@ func TestNoiseLevelIsReproduced(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil || !strings.Contains(string(text), "--sigma 1") {
 		t.Errorf("the noise level is not in the command, %v", err)
+	}
+}
+
+// A command that makes an account again of those who know secrets names them as flags do.
+func TestAttackersAreReproduced(t *testing.T) {
+	home := t.TempDir()
+	dir, pairs, page := filepath.Join(home, "out"), filepath.Join(home, "pairs.csv"), filepath.Join(home, "report.html")
+	optimizeJSON(t, "--graph", "path:4", "--T", "4", "-k", "2", "--no-baselines", "--trust", "secldp", "--mu", "0.5", "-o", dir)
+	if err := os.WriteFile(pairs, []byte("0,1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	shared := []string{"--algorithm", "mf-d-sgd", "--export", dir}
+	for name, tc := range map[string]struct {
+		flags     []string
+		want, not string
+	}{
+		"at most one": {shared, "--coalitions 1", "--attacker"},
+		"of a file":   {append([]string{"--coalitions", pairs}, shared...), "the coalitions (each of", "--attacker"},
+		"nodes":       {append([]string{"--attacker", "1,2"}, shared...), "--attacker 1,2", "--coalitions"},
+		"everybody":   {nil, "--trust secldp", "--attacker"},
+	} {
+		who := filepath.Join(home, name)
+		account := append([]string{"account", "--graph", "path:4", "--T", "4", "-k", "2", "--trust", "secldp", "-o", who}, tc.flags...)
+		for _, args := range [][]string{account, {"report", who, "-o", page, "--force"}} {
+			if code, _, errs := mafalda(args...); code != 0 {
+				t.Fatalf("%s, %s: code %d, %s", name, args[0], code, errs)
+			}
+		}
+		text, err := os.ReadFile(page)
+		if err != nil || !strings.Contains(string(text), tc.want) || strings.Contains(string(text), tc.not) {
+			t.Errorf("%s: the report has no %q, or %q, %v", name, tc.want, tc.not, err)
+		}
 	}
 }

@@ -284,13 +284,13 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	var flags []string
 	if n := p.Network; n != nil && n.Origin.SHA256 != "" {
-		flags = append(flags, " --graph "+f.network.Source)
+		flags = append(flags, " --graph "+cli.ShellQuoted(f.network.Source))
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
-		flags = append(flags, " --gossip-matrix "+f.network.GossipFile)
+		flags = append(flags, " --gossip-matrix "+cli.ShellQuoted(f.network.GossipFile))
 	}
 	if f.network.Sequence != "" {
-		flags = append(flags, " --graph-sequence "+f.network.Sequence)
+		flags = append(flags, " --graph-sequence "+cli.ShellQuoted(f.network.Sequence))
 	}
 	return strings.Join(flags, "")
 }

@@ -53,11 +53,6 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		}
 	}
 	root.AddCommand(newBenchSelfCmd(), newVersionCmd(), cli.NewManCmd())
-	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil { // cobra's own says nothing of shells it does not know
-		completion.Args = cli.NoArgs
-		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	}
 	return root
 }
 

@@ -120,7 +120,7 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 		if cmd.Context().Err() != nil {
 			err = cli.ErrInterrupted
 		}
-		return fmt.Errorf("%w; the same command goes on with what is missing (mafalda status %s)", err, cli.Operand(plan.Dir))
+		return fmt.Errorf("%w; the same command goes on with what is missing (mafalda status %s)", err, cli.Shown(plan.Dir))
 	}
 	return nil
 }

@@ -47,6 +47,11 @@ func TestVerifySays(t *testing.T) {
 		!strings.Contains(out, "check it with: mafalda verify "+dir+" --graph "+edges) {
 		t.Errorf("code %d\n%s", code, out)
 	}
+	spaced := filepath.Join(t.TempDir(), "o u t")
+	if code, out, _ := mafalda("optimize", "--graph", edges, "--T", "6", "-k", "2", "-o", spaced); code != 0 ||
+		!strings.Contains(out, "mafalda verify '"+spaced+"' --graph") {
+		t.Errorf("code %d: the command cannot be copied\n%s", code, out)
+	}
 	verdict := func(args ...string) (code int, checks []plan.Check, notChecked []string) {
 		code, out, _ := mafalda(append([]string{"verify", "--json", dir}, args...)...)
 		var v struct {

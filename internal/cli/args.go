@@ -40,6 +40,32 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
 }
 
+// strict makes the commands that cobra adds refuse words that mean nothing to them: shells, and commands that there are
+// not. It comes after SetOut, which that of completion looks at when it is made; its scripts are never wrapped.
+func strict(root *cobra.Command) {
+	out := root.OutOrStdout()
+	root.SetOut(Verbatim(out))
+	root.InitDefaultCompletionCmd()
+	root.SetOut(out)
+	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
+		completion.Args = NoArgs
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		for _, shell := range completion.Commands() {
+			shell.Args = NoArgs
+		}
+	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err != nil {
+				return Usage(err)
+			}
+			return NoArgs(about, rest)
+		}
+	}
+}
+
 func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {

@@ -113,7 +113,7 @@ func (f *BenchmarkFlags) networks(graphs []string, note func(string)) ([]*graph.
 // BindPrivacies binds --epsilon and --delta as levels that strategies are compared at.
 func BindPrivacies(cmd *cobra.Command, levels *benchmarks.Privacies, byDefault benchmarks.Privacies) {
 	fl := cmd.Flags()
-	fl.Float64SliceVar(&levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
+	NumbersVar(fl, &levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
 	fl.Float64Var(&levels.Delta, "delta", byDefault.Delta, "of the levels of privacy")
 }
 

@@ -52,6 +52,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	stderr, endErrors := onTerminal(stderr)
 	defer endErrors()
 	root.SetErr(stderr)
+	strict(root)
 	cmd, err := root.ExecuteContextC(context.WithValue(ctx, words{}, args))
 	end()
 	err = errors.Join(err, profiles.stop())
@@ -101,6 +102,7 @@ func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, std
 	setArgs(root, args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	strict(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled):

@@ -51,6 +51,9 @@ func Operand(dir string) string {
 	return dir
 }
 
+// Shown returns the same as a POSIX shell takes it: that of a command to copy.
+func Shown(dir string) string { return ShellQuoted(Operand(dir)) }
+
 // planning marks the context of a command that is to be submitted.
 type planning struct{}
 

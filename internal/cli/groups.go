@@ -150,3 +150,13 @@ func HiddenAlias(cmd *cobra.Command, old, flag string) {
 		return before(of, name)
 	})
 }
+
+// NumbersVar is Float64SliceVar whose default help shows in as few digits as it takes.
+func NumbersVar(fl *pflag.FlagSet, p *[]float64, name string, value []float64, usage string) {
+	fl.Float64SliceVar(p, name, value, usage)
+	var texts []string
+	for _, v := range value {
+		texts = append(texts, AsGiven(v))
+	}
+	fl.Lookup(name).DefValue = strings.Join(texts, ",")
+}

@@ -87,5 +87,5 @@ func (l *Layers) spec() study.Spec {
 // Done says that the grid of a shard is complete, after all rounds.
 func (l *Layers) Done() {
 	fmt.Fprintf(l.Shard.says, "shard %v of the grid: all there; when the others have ended: mafalda merge %s\n", l.Shard.shard,
-		Operand(l.Dir))
+		Shown(l.Dir))
 }

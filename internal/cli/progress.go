@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -20,6 +20,7 @@ type Progress struct {
 	since    time.Time
 	bar      *progressbar.ProgressBar
 	furthest int
+	drawn    time.Time // when the bar was last
 	counted  time.Time // when the work was first counted
 	from     float64   // what was done then
 	At       string    // what ShowAt says is being done
@@ -30,6 +31,7 @@ type Progress struct {
 
 const (
 	progressDelay = 2 * time.Second
+	progressPause = 100 * time.Millisecond // between two pictures
 	progressParts = 1000
 )
 
@@ -75,9 +77,9 @@ func (p *Progress) say(ended chan struct{}, what string) {
 		since := fmt.Sprintf(" … %d s", int(took.Seconds()))
 		text := what + since
 		if width := terminalWidth(p.out); width > 0 {
-			text = cut(what, width-1-utf8.RuneCountInString(since)) + since
+			text = cut(what, width-1-displaywidth.String(since)) + since
 		}
-		n := utf8.RuneCountInString(text)
+		n := displaywidth.String(text)
 		fmt.Fprint(p.out, "\r"+text+strings.Repeat(" ", max(p.width-n, 0)))
 		p.width = n
 	}
@@ -108,6 +110,13 @@ func (p *Progress) Show(fraction float64, description string) {
 	if time.Since(p.since) < progressDelay {
 		return
 	}
+	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
+		p.furthest = at
+	}
+	if time.Since(p.drawn) < progressPause {
+		return
+	}
+	p.drawn = time.Now()
 	p.rest()
 	const long, short, beside = 24, 10, 12 // of the bar, and what stands around it
 	width, bar := terminalWidth(p.out), long
@@ -116,18 +125,14 @@ func (p *Progress) Show(fraction float64, description string) {
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionThrottle(100*time.Millisecond))
+			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
 	}
 	left := p.left(fraction)
 	if width > 0 {
-		description = cut(description, width-bar-beside-utf8.RuneCountInString(left))
-	}
-	p.bar.Describe(description + left)
-	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
-		p.furthest = at
+		description = cut(description, width-bar-beside-displaywidth.String(left))
 	}
 	_ = p.bar.Set(p.furthest)
+	p.bar.Describe(description + left) // draws the two
 }
 
 // left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
@@ -142,13 +147,10 @@ func (p *Progress) left(fraction float64) string {
 	return ", about " + (time.Duration(math.Ceil(seconds)) * time.Second).String() + " left"
 }
 
-// cut shortens a text that is longer than that.
+// cut shortens a text that is wider than that.
 func cut(text string, length int) string {
 	const least = 8
-	if length = max(length, least); utf8.RuneCountInString(text) > length {
-		return string([]rune(text)[:length-1]) + "…"
-	}
-	return text
+	return displaywidth.TruncateString(text, max(length, least), "…")
 }
 
 // ShowAt moves the bar to so many of all, and says what p.at says.
@@ -182,5 +184,5 @@ func (p *Progress) Clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
-	p.bar, p.furthest, p.counted = nil, 0, time.Time{}
+	p.bar, p.furthest, p.drawn, p.counted = nil, 0, time.Time{}, time.Time{}
 }

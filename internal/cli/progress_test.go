@@ -60,8 +60,31 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
+// What a bar shows is what it was told last: the part that is done, and how long the rest takes.
+func TestBarIsUpToDate(t *testing.T) {
+	var out bytes.Buffer
+	p := &Progress{out: &out, since: time.Now().Add(-time.Minute), counted: time.Now().Add(-9500 * time.Millisecond)}
+	for _, step := range []struct {
+		fraction float64
+		want     string
+	}{{0.5, "about 10s left  50%"}, {0.75, "about 4s left  75%"}, {0.95, "about 1s left  95%"}} {
+		out.Reset()
+		p.drawn = time.Time{}
+		p.Show(step.fraction, "rows")
+		pictures := strings.Split(strings.TrimRight(out.String(), "\r "), "\r")
+		if last := pictures[len(pictures)-1]; !strings.Contains(last, step.want) {
+			t.Errorf("at %v: %q, want %q", step.fraction, last, step.want)
+		}
+	}
+	out.Reset()
+	p.drawn = time.Now().Add(time.Minute)
+	if p.Show(0.96, "rows"); out.Len() > 0 {
+		t.Errorf("drawn again at once: %q", out.String())
+	}
+}
+
 func TestCut(t *testing.T) {
-	for text, want := range map[string]string{"a label": "a label", "a label of µ": "a label…", "ab": "ab"} {
+	for text, want := range map[string]string{"a label": "a label", "a label of µ": "a label…", "ab": "ab", "東京都庁": "東京都庁", "東京都庁舎": "東京都…"} {
 		if got := cut(text, 8); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -19,7 +19,7 @@ type commandLine struct {
 
 func (c *commandLine) add(words ...string) {
 	for _, w := range words {
-		c.words = append(c.words, shellQuoted(w))
+		c.words = append(c.words, ShellQuoted(w))
 	}
 }
 
@@ -49,8 +49,8 @@ func (c *commandLine) done() report.Command {
 	return r
 }
 
-// shellQuoted is a word as a POSIX shell takes it.
-func shellQuoted(word string) string {
+// ShellQuoted is a word as a POSIX shell takes it.
+func ShellQuoted(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,=+@%", r)
 	}

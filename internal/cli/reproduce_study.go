@@ -68,8 +68,22 @@ func (c *commandLine) account(s *report.Source) {
 		if nodes != strconv.Itoa(len(s.Account.Attackers)) {
 			c.leave("that only %d of %s nodes attacked", len(s.Account.Attackers), nodes)
 		}
-	} else if len(s.Account.Attackers) == 1 && of("trust") != "ldp" {
-		c.add("--attacker", s.Account.Attackers[0].Attacker)
+	} else if len(s.Account.Attackers) == 1 {
+		c.attacker(s.Account.Attackers[0].Attacker, of("trust"), of("coalitions and their parts") != "")
+	}
+}
+
+// attacker adds who attacked, by the name of a threat.Attacker: nobody in particular is no flag.
+func (c *commandLine) attacker(name, trust string, coalitions bool) {
+	var most int
+	switch _, err := fmt.Sscanf(name, "every coalition of at most %d", &most); {
+	case coalitions && err == nil:
+		c.add("--coalitions", strconv.Itoa(most))
+	case coalitions:
+		c.leave("the coalitions (%s)", name)
+	case trust == "ldp" || trust == "secldp" && name == "everybody":
+	default:
+		c.add("--attacker", name)
 	}
 }
 

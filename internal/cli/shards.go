@@ -209,6 +209,6 @@ func (s Study[C, R]) runShard(ctx context.Context, store *study.Store[C, R], bar
 		return StoppedError(err, s.Dir, s.Cell)
 	}
 	fmt.Fprintf(s.Shard.says, "shard %v of the grid: %d of %s, all there; when the others are: mafalda merge %s\n",
-		s.Shard.shard, len(mine), Count(len(s.Cells), s.Cell), Operand(s.Dir))
+		s.Shard.shard, len(mine), Count(len(s.Cells), s.Cell), Shown(s.Dir))
 	return nil
 }

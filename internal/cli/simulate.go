@@ -56,8 +56,8 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
 		"what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain training\n"+
 			"(there by default if there is more)")
-	fl.Float64SliceVar(&f.mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
-	fl.Float64SliceVar(&f.epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
+	NumbersVar(fl, &f.mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
+	NumbersVar(fl, &f.epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "for which epsilon is reported")
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")

@@ -13,6 +13,7 @@ type Level struct {
 	From  string  `json:"sigma_from,omitempty"` // the export that it is from; empty: it was given, or is the default
 
 	exported *threat.NoiseLevel
+	without  string // the export that has no noise level, where one was looked for
 }
 
 // Level returns the noise level: sigma if that was given, else that of the export, if Algorithm has loaded one that was
@@ -29,15 +30,19 @@ func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 	case err != nil:
 		return Level{}, Usage(fmt.Errorf("%s: %w", f.strategy, err))
 	case level == nil:
-		return Level{Sigma: 1}, nil
+		return Level{Sigma: 1, without: f.strategy}, nil
 	}
 	return Level{Sigma: level.Sigma, From: f.strategy, exported: level}, nil
 }
 
 // Line says it in words.
 func (l Level) Line() string {
-	if l.exported == nil {
-		return fmt.Sprintf("noise          standard deviation %s, in units of the clip", AsGiven(l.Sigma))
+	switch {
+	case l.without != "":
+		return fmt.Sprintf("noise          standard deviation 1, in units of what a record can move a sum of gradients by: %s was not calibrated",
+			l.without)
+	case l.exported == nil:
+		return fmt.Sprintf("noise          standard deviation %s, in units of what a record can move a sum of gradients by", AsGiven(l.Sigma))
 	}
 	text := fmt.Sprintf("noise          standard deviation %s, in sums of gradients clipped to %s, from %s",
 		DecimalUp(l.exported.Std, 6), AsGiven(l.exported.Clip), l.From)

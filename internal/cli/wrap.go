@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
 )
 
@@ -94,7 +94,7 @@ func wrapLines(text string, width int) string {
 // the line has one, else by a little more than the line; commands of this program are broken as a shell takes them.
 // Lines of tables stay.
 func wrapLine(line string, width int) string {
-	if width <= 0 || utf8.RuneCountInString(line) <= width || strings.ContainsAny(line, "│┌├└") {
+	if width <= 0 || displaywidth.String(line) <= width || strings.ContainsAny(line, "│┌├└") {
 		return line
 	}
 	if blanks := len(line) - len(strings.TrimLeft(line, " ")); strings.HasPrefix(line[blanks:], "mafalda ") {
@@ -119,7 +119,7 @@ func broken(line string, width, indent int) string {
 	out.WriteString(line[:column])
 	for gap := ""; words != ""; {
 		word, rest, _ := strings.Cut(words, " ")
-		n := utf8.RuneCountInString(word)
+		n := displaywidth.String(word)
 		if column > indent && column+len(gap)+n > width {
 			out.WriteString("\n" + strings.Repeat(" ", indent))
 			column, gap = indent, ""
@@ -142,7 +142,7 @@ func hanging(line string, most int) int {
 		indent += 2
 	}
 	for _, at := range columnGap.FindAllStringIndex(line, -1) {
-		if column := utf8.RuneCountInString(line[:at[1]]); column <= most {
+		if column := displaywidth.String(line[:at[1]]); column <= most {
 			indent = column
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"pgregory.net/rapid"
 )
 
@@ -26,6 +27,7 @@ func TestWrapLine(t *testing.T) {
 		"command":     {"    mafalda optimize --graph g.edges --T 380 -o out", "    mafalda optimize --graph \\\n        g.edges --T 380 -o out", 32},
 		"quotes":      {"    mafalda report 'a b' -o 'c d.html'", "    mafalda report 'a b' -o 'c d.html'", 20},
 		"table":       {"│ one two three │", "│ one two three │", 8},
+		"wide":        {"who  東京都 see messages", "who  東京都\n     see\n     messages", 14},
 		"not far":     {"a long text that has no column  but a gap", "a long text that has\n  no column  but a\n  gap", 20},
 	} {
 		if got := wrapLine(tc.line, tc.width); got != tc.want {
@@ -81,5 +83,27 @@ func TestWrapExamples(t *testing.T) {
 	const want = "  # the best\n  mafalda optimize --graph \\\n      florentine --T 380 -o \\\n      out\n  mafalda verify out   # fast"
 	if got := wrapExamples(text, 30); got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// No line of a script is broken, on whatever terminal.
+func TestCompletionIsNotWrapped(t *testing.T) {
+	script := func(wrapped bool) string {
+		var out bytes.Buffer
+		root := &cobra.Command{Use: "mafalda", Run: func(*cobra.Command, []string) {}}
+		root.AddCommand(&cobra.Command{Use: "verify", Run: func(*cobra.Command, []string) {}})
+		root.SetOut(&out)
+		if wrapped {
+			root.SetOut(&textWriter{to: &out, width: func() int { return 60 }})
+		}
+		root.SetArgs([]string{"completion", "bash"})
+		strict(root)
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if text := script(true); text == "" || text != script(false) {
+		t.Errorf("%q", text)
 	}
 }

@@ -24,8 +24,8 @@
 // nothing leaves nothing behind. A cell is written into a temporary file, flushed, and renamed: it is there as a
 // whole, or not at all, whoever is killed or pulls the plug. A cell that was cut, changed, renamed or put there by
 // somebody else is an error, never a result. Nothing is replaced but study.json, cells, and summaries that
-// study.json lists: what users put into the folder stays. Summaries are of all cells that are there when the last
-// of several processes ends, where the file system has locks.
+// study.json lists, of which those go that are not made any more: what users put into the folder stays. Summaries are
+// of all cells that are there when the last of several processes ends, where the file system has locks.
 //
 // The package knows no flags, no commands and no domain, and prints nothing.
 package study

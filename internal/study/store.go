@@ -188,7 +188,8 @@ func (s *Store[C, R]) all() []Entry[C, R] {
 	return all
 }
 
-// summarize writes summaries, after study.json says that they may be replaced.
+// summarize writes summaries, after study.json says that they may be replaced, and removes those of before that are
+// not made any more.
 func (f *folder) summarize(found state, summaries []File) error {
 	var names []string
 	for _, s := range summaries {
@@ -211,5 +212,23 @@ func (f *folder) summarize(found state, summaries []File) error {
 			return err
 		}
 	}
-	return nil
+	return f.forget(r, names)
+}
+
+// forget removes the summaries that are listed and not among those, and then lists these alone.
+func (f *folder) forget(r *record, names []string) error {
+	listed := len(r.Files)
+	for _, name := range r.Files {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	r.Files = slices.DeleteFunc(r.Files, func(name string) bool { return !slices.Contains(names, name) })
+	if len(r.Files) == listed {
+		return nil
+	}
+	return f.write(r)
 }

@@ -173,6 +173,38 @@ func TestForeignSummary(t *testing.T) {
 	}
 }
 
+// A summary that is not made any more goes; a file of the user's that gets its name later stays.
+func TestSummariesThatAreMadeNoMore(t *testing.T) {
+	dir, ctx := filled(t, specOf("x")), context.Background()
+	made := func(names ...string) func([]Entry[place, value]) ([]File, error) {
+		return func([]Entry[place, value]) (all []File, _ error) {
+			for _, name := range names {
+				all = append(all, File{name, func(w io.Writer) error { _, err := io.WriteString(w, "made"); return err }})
+			}
+			return all, nil
+		}
+	}
+	there := func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
+	for _, names := range [][]string{{"table.csv", "level1.png"}, {"table.csv", "level1.01.png", "level1.02.png"}} {
+		if err := open(t, dir, specOf("x")).Summarize(ctx, made(names...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if there("level1.png") || !there("level1.01.png") || !there("level1.02.png") || !there("table.csv") {
+		t.Error("what is there is not what was made last")
+	}
+	write(t, filepath.Join(dir, "level1.png"), "mine")
+	for _, names := range [][]string{{"table.csv"}, {"table.csv", "level1.png"}} {
+		err := open(t, dir, specOf("x")).Summarize(ctx, made(names...))
+		if errors.Is(err, ErrForeign) != (len(names) > 1) || read(t, filepath.Join(dir, "level1.png")) != "mine" {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+	if there("level1.01.png") {
+		t.Error("it is there still")
+	}
+}
+
 // Results of a program that knew no studies are of other inputs.
 func TestFormer(t *testing.T) {
 	dir := t.TempDir()

@@ -37,9 +37,10 @@ func NewAccount() *cobra.Command {
 		Long: `Compute what an attacker learns of every other node: the squared sensitivity of its view, and the privacy that follows.
 
 Sensitivities are for gradients of norm 1 and noise of standard deviation 1; mu and epsilon are for the real noise: that of
---sigma, over the clip, or else what the export of --export was calibrated with. A record takes part in every step unless -k,
--b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local
-DP; abs, spectral and exact are single ones; lower is no bound, but what is certainly lost.
+--sigma, over what a record can move a sum of gradients by (the clip, or twice the clip where records are replaced), or else
+what the export of --export was calibrated with. A record takes part in every step unless -k, -b or --schema say otherwise, as
+in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local DP; abs, spectral and exact are
+single ones; lower is no bound, but what is certainly lost.
 
 With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
 drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
@@ -67,7 +68,7 @@ at once, and an interrupted command goes on where it stopped.`,
 			"labels with commas in quotes, as in CSV")
 	cli.CompleteGraphLabels(cmd, "attacker", &f.network)
 	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
-	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over the clip (default: that of --export, or 1)")
+	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of --export, or 1)")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
 	fl.StringVar(&f.growth, "growth", "",

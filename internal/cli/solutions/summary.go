@@ -57,7 +57,7 @@ func (r *Summary) Print() error {
 	r.line("cost           %s, %s of memory", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond),
 		cli.BytesText(float64(m.PeakBytes)))
 	if out := r.Out; m.Files != nil {
-		r.line("written        %s (check it with: mafalda verify %s%s)", out, out, r.NetworkFiles)
+		r.line("written        %s (check it with: mafalda verify %s%s)", out, cli.Shown(out), r.NetworkFiles)
 		if m.TooLargeForGossip() {
 			r.line("               without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it",
 				export.MaxGossipEntries)
