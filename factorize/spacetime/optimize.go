@@ -133,7 +133,7 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 	if a.noise != nil {
 		k := a.search.gram
 		loss := Loss(k, a.noise)
-		stuck := a.search.status == optim.Stalled && loss <= a.search.loss*(1+a.opts.Gap)
+		stuck := a.search.kept != nil && a.search.status == optim.Stalled && loss <= a.search.loss*(1+a.opts.Gap)
 		if stuck || gapOf(loss, a.search.bound) <= a.opts.Gap || a.round > a.opts.Rounds {
 			return true, nil
 		}
