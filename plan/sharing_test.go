@@ -315,7 +315,6 @@ func TestSharedNoiseEndsSoon(t *testing.T) {
 	}
 }
 
-// What is not for shared noise is a bad argument, in one line.
 // What all pairs need grows with the pairs that a search works with at a time.
 func TestAllPairsOf500NodesFit(t *testing.T) {
 	p := sharedOn(t, networkOf(t, "cycle:500"), 4, 8, plan.Sharing{Secrets: export.SecretsAll})
@@ -324,6 +323,7 @@ func TestAllPairsOf500NodesFit(t *testing.T) {
 	}
 }
 
+// What is not for shared noise is a bad argument, in one line.
 func TestBadSharing(t *testing.T) {
 	n := networkOf(t, "path:4")
 	missing := filepath.Join(t.TempDir(), "missing")

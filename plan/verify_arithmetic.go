@@ -57,7 +57,7 @@ func (v *verification) ending() {
 	m := v.export.Manifest
 	v.skip("tolerance", "iterations", "status", "history")
 	known := false
-	for s := optim.Converged; s <= optim.Interrupted; s++ {
+	for s := optim.Converged; s <= optim.Stalled; s++ {
 		known = known || s.String() == m.Status
 	}
 	if !known {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,6 +57,24 @@ func TestVerifySharedExports(t *testing.T) {
 		if r, err := verified(t, dir, plan.NetworkFiles{}); err != nil || !r.OK() {
 			t.Errorf("%s: %v, %+v", name, err, r.Failures())
 		}
+	}
+}
+
+// A search that stalled has ended, too: its export is no worse for saying so.
+func TestVerifyOfAStalledSearch(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	sharedExports(t)["banded"].to(t, dir)
+	name := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stalled := regexp.MustCompile(`"status": *"[a-z ]*"`).ReplaceAll(text, []byte(`"status": "stalled"`))
+	if err := os.WriteFile(name, stalled, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := verified(t, dir, plan.NetworkFiles{}); err != nil || !r.OK() || !bytes.Contains(stalled, []byte("stalled")) {
+		t.Errorf("%v, %+v", err, r.Failures())
 	}
 }
 

@@ -42,9 +42,13 @@ func newDesignOf(costs []float64, s Setting) *design {
 		unit: floats.Sum(costs[:n]) / float64(n), limit: make([]float64, len(costs))}
 	floats.Scale(1/d.unit, d.cost)
 	for i := range d.limit {
-		d.limit[i] = largestOwn
-		if i >= n {
+		switch cost := d.cost[i]; {
+		case i >= n:
 			d.limit[i] = s.largestPair()
+		case cost > 0:
+			d.limit[i] = math.Max(largestOwn, float64(n)/cost)
+		default: // pairs protect no better than the same variance of their other node alone, which costs the same
+			d.limit[i] = largestOwn
 		}
 	}
 	d.touch()

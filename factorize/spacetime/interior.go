@@ -316,7 +316,7 @@ func (s *interior) move(w *working, d *direction, primal, dual float64) bool {
 			x[i] = v + primal*d.x[i]
 		}
 		if next = newPosition(s.design, x); next == nil {
-			if primal /= 2; primal < 1e-9 {
+			if primal /= 2; !(primal >= 1e-9) { // nor NaN
 				return false
 			}
 		}

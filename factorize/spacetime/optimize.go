@@ -111,7 +111,8 @@ func (a *alternation) timeOptions(round int) factorize.Options {
 }
 
 // spaceHalf finds the noise for the strategy. It reports that the rounds have ended: where the noise that the strategy
-// was made for is as good, there have been enough, or the context has ended.
+// was made for is as good, or no worse than what a search finds that is stuck, there have been enough, or the context has
+// ended.
 func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 	if a.opts.Progress != nil {
 		x := strategy.GramOf(a.strategy)
@@ -131,7 +132,9 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 	}
 	if a.noise != nil {
 		k := a.search.gram
-		if gap := gapOf(Loss(k, a.noise), a.search.bound); gap <= a.opts.Gap || a.round > a.opts.Rounds {
+		loss := Loss(k, a.noise)
+		stuck := a.search.kept != nil && a.search.status == optim.Stalled && loss <= a.search.loss*(1+a.opts.Gap)
+		if stuck || gapOf(loss, a.search.bound) <= a.opts.Gap || a.round > a.opts.Rounds {
 			return true, nil
 		}
 	}

@@ -17,6 +17,8 @@ const (
 	// mostKept is that number for the pairs that are kept. More take too long, and about 20 are used in the optima for 200
 	// nodes.
 	mostKept = 30
+	// cheap is how many may be kept where nodes are few.
+	cheap = 2500
 )
 
 // Variables returns how many variables, of nodes and pairs, a Newton step of Space has at most.
@@ -24,8 +26,11 @@ func Variables(nodes, pairs int) int {
 	if pairs <= mostDirect*nodes {
 		return nodes + pairs
 	}
-	return nodes + min(pairs, mostKept*nodes)
+	return nodes + min(pairs, keptAtMost(nodes))
 }
+
+// keptAtMost returns how many pairs are kept at most.
+func keptAtMost(nodes int) int { return max(mostKept*nodes, cheap) }
 
 // prices reports whether the search is to keep some of the pairs only.
 func (s *spaceSearch) prices() bool {
@@ -127,7 +132,7 @@ func (s *spaceSearch) busy(pull []float64, gap float64) []int {
 		return slices.Clone(s.kept)
 	}
 	in, n, spare := s.interior, s.all.nodes, share*s.products(gap)
-	var busy []int
+	busy := make([]int, 0, len(s.kept)) // nil would be all pairs
 	for j, i := range s.kept {
 		if cost := s.all.cost[n+i]; in.x[n+j]*cost >= spare || pull[n+i] >= slack*cost {
 			busy = append(busy, i)
@@ -137,8 +142,8 @@ func (s *spaceSearch) busy(pull []float64, gap float64) []int {
 }
 
 // wanted returns pairs that are not kept and pulled at by more than they cost, the most so first: the more of them the
-// more there are, as long as no more than mostKept are kept.
-func (s *spaceSearch) wanted(pull []float64, kept int) []int {
+// more there are, as long as not too many are kept.
+func (s *spaceSearch) wanted(pull []float64, busy int) []int {
 	const more, part, atOnce = 1e-6, 20, 3
 	n := s.all.nodes
 	in := make([]bool, len(s.all.pairs))
@@ -154,7 +159,7 @@ func (s *spaceSearch) wanted(pull []float64, kept int) []int {
 	}
 	slices.SortStableFunc(wanted, func(i, j int) int { return cmp.Compare(over(j), over(i)) })
 	count := max(n, min(len(wanted)/part, atOnce*n))
-	return wanted[:max(0, min(len(wanted), count, mostKept*n-kept))]
+	return wanted[:max(0, min(len(wanted), count, keptAtMost(n)-busy))]
 }
 
 // keep goes on with other pairs: those that come in have what makes their products those of the gap. It returns false,

@@ -216,6 +216,33 @@ func TestOptimizeWithFewPairs(t *testing.T) {
 	}
 }
 
+// Where no pair pays none is kept, and that is not all of them.
+func TestNoPairIsKept(t *testing.T) {
+	const n = 4
+	g, err := secrets.Complete(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := secrets.Colluding(n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	search, err := newSpaceSearch(identity(n), Setting{Secrets: g, Attackers: a, direct: 1}, SpaceOptions{Gap: MinGap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	search.loss, search.bound = n, n/1.01
+	for i := n; i < len(search.interior.x); i++ {
+		search.interior.x[i] = 1e-12
+	}
+	if !search.exchange(make([]float64, search.all.size())) {
+		t.Fatal("idle pairs are kept")
+	}
+	if len(search.part().pairs) != 0 || len(search.point().Pairs) != len(g.Pairs()) {
+		t.Errorf("%d pairs, a point of %d", len(search.part().pairs), len(search.point().Pairs))
+	}
+}
+
 // Pairs that cost nothing are pulled at by more as soon as anything pulls.
 func TestFewPairsOfNoCost(t *testing.T) {
 	const n = 20
@@ -244,7 +271,7 @@ func TestFewPairsOfNoCost(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	for _, tc := range [][3]int{{10, 0, 10}, {10, 200, 210}, {10, 201, 211}, {10, 301, 310}, {500, 124750, 15500}} {
+	for _, tc := range [][3]int{{10, 0, 10}, {10, 200, 210}, {10, 201, 211}, {10, 2501, 2510}, {100, 3001, 3100}, {500, 124750, 15500}} {
 		if got := Variables(tc[0], tc[1]); got != tc[2] {
 			t.Errorf("%d nodes and %d pairs: %d variables, want %d", tc[0], tc[1], got, tc[2])
 		}

@@ -68,6 +68,7 @@ func gather(p *position, active [][]constraint) *working {
 			for j := range z {
 				z[j] *= w.reach[k]
 			}
+			z[nodes[k-g.from]] = 1 // as it is up to rounding
 		}
 	})
 	return w
