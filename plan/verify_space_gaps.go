@@ -62,7 +62,9 @@ func (s *spaceCheck) timeGap(context.Context) error {
 // spaceGap checks how far the noise is said to be above the best between nodes for this strategy.
 func (s *spaceCheck) spaceGap(ctx context.Context) error {
 	m := s.export.Manifest
-	best, err := s.p.Against(ctx, s.c, s.export.Shared.Noise, spacetime.SpaceOptions{})
+	const usual = 1e-5 // what a search ends at that is not asked for less
+	aim := math.Max(spacetime.MinGap, math.Min(usual, m.Space.GapSpace))
+	best, err := s.p.Against(ctx, s.c, s.export.Shared.Noise, spacetime.SpaceOptions{Gap: aim})
 	if err != nil {
 		return err
 	}
@@ -77,8 +79,9 @@ type gapClaim struct {
 	says, tolerance float64
 }
 
-// gapIs checks a gap. The bound that follows from it must be proven, or not be above a loss that is reached. A gap that
-// is larger than what can be proven is one as well, up to the tolerance where the search says that it converged.
+// gapIs checks a gap. The bound that follows from it must not be above a loss that is reached; where it is above what is
+// proven here, what is proven is said. A gap that is larger than what can be proven is one as well, up to the tolerance
+// where the search says that it converged.
 func (v *verification) gapIs(name string, c gapClaim, provenReached [2]float64) {
 	m, proven, reached := v.export.Manifest, provenReached[0], provenReached[1]
 	bound, gap := m.Loss/(1+c.says), math.Max(0, (m.Loss-proven)/proven)
@@ -91,8 +94,11 @@ func (v *verification) gapIs(name string, c gapClaim, provenReached [2]float64) 
 			(m.Loss-reached)/reached, reached, c.says)
 	case converged && c.says > 1.01*math.Max(c.tolerance, gap)+1e-9:
 		v.add(name, false, "%s is %v at most; the manifest says %v, and that the search converged", c.key, gap, c.says)
-	default:
+	case bound <= proven*(1+1e-12):
 		v.add(name, true, "within %s of the best", rounding.UpText(c.says, 3))
+	default:
+		v.add(name, true, "within %s of the best, as far as is proven again; %s, says the manifest, and nothing contradicts it",
+			rounding.UpText(gap, 3), rounding.UpText(c.says, 3))
 	}
 	v.skip(c.key) // its digits
 }

@@ -108,7 +108,7 @@ func TestVerifyNoticesSharedLeaves(t *testing.T) {
 	_, manifest := readGeneric(t, dir)
 	for _, key := range []string{"gap_space", "gap_time"} { // those whose last digits are not checked
 		space := manifest["space"].(map[string]any)
-		for _, to := range []any{0, 0.5} {
+		for _, to := range []any{0, 1e-11, 0.5} {
 			was := space[key]
 			space[key] = to
 			writeGeneric(t, dir, manifest)
