@@ -131,3 +131,21 @@ func TestLogarithmicAxesEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Bands are in the frame, and a log axis over a short range has labels.
+func TestBandsAreWhole(t *testing.T) {
+	curve := Curve{Name: "mean", X: []float64{1, 2}, Y: []float64{0.56, 0.55}, Low: []float64{0.5, 0.52}, High: []float64{0.6, 0.61}}
+	for _, axes := range []Axes{{}, {LogY: true}} {
+		f, err := Lines(axes, []Curve{curve})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := f.plots[0].Y
+		if y.Min >= 0.5 || y.Max <= 0.61 {
+			t.Errorf("%+v: from %v to %v", axes, y.Min, y.Max)
+		}
+		if ticks := y.Tick.Marker.Ticks(y.Min, y.Max); len(ticks) < 3 {
+			t.Errorf("%+v: %d ticks", axes, len(ticks))
+		}
+	}
+}

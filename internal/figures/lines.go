@@ -28,7 +28,7 @@ type Axes struct {
 	LogX, LogY  bool    // values must be positive
 	Dots        bool    // mark the points, without a line between them
 	Marks       bool    // mark the points on the line
-	MaxY        float64 // 0: that of the highest curve; what is above is cut off
+	MaxY        float64 // 0: that of the highest curve or band; what is above is cut off
 }
 
 // Lines draws curves in one plot. A curve without points is left out, and leaves its colour unused.
@@ -59,6 +59,9 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 				return nil, err
 			}
 			p.Add(b)
+			for _, v := range b.outline {
+				low, high = math.Min(low, v.Y), math.Max(high, axes.cut(v.Y))
+			}
 		}
 		thumbs, err := c.addTo(p, axes, points, colour[i])
 		if err != nil {
@@ -115,8 +118,9 @@ func (f *Figure) legendBeside(names []string) *Figure {
 func (a Axes) scale(p *plot.Plot, low, high float64) {
 	const room = 0.05 // above the highest curve
 	if a.LogY {
-		low /= 1.2
-		high = math.Min(high*math.Pow(math.Max(high/low, 1.5), room), math.MaxFloat64)
+		margin := math.Pow(math.Max(high/low, 1.5), room)
+		low /= math.Min(margin, 1.2)
+		high = math.Min(high*margin, math.MaxFloat64)
 		p.Y.Scale = plot.LogScale{}
 		p.Y.Tick.Marker = plot.ConstantTicks(decades(low, high))
 	} else {
@@ -198,6 +202,9 @@ func roundTicks(low, high float64) []plot.Tick {
 
 // decades is logTicks for any range: beyond eight decades it labels some of them only.
 func decades(low, high float64) []plot.Tick {
+	if high/low < 2.5 {
+		return roundTicks(low, high)
+	}
 	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
 	if last-first < 4 && low >= 1e-3 && high <= 1e6 {
 		return logTicks(low, high)
