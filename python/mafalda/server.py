@@ -10,9 +10,23 @@ import struct
 import subprocess
 import tempfile
 import time
+import weakref
 from typing import IO
 
 from .errors import ServerError
+from .process import Owner
+
+_locks: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """In a fork: the lock is the parent's, and must not outlive it."""
+    for lock in list(_locks):
+        lock.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def binary(given: str | None = None) -> str:
@@ -43,6 +57,7 @@ class Server:
         self.socket = os.path.join(_folder(), name + ".socket")
         self._command = [binary(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]
         self._process: subprocess.Popen[bytes] | None = None
+        self._owner = Owner("the noise server")
         self._lock = _lock(os.path.join(_folder(), name + ".lock"), state)
 
     def connect(self, new: bool) -> socket.socket:
@@ -56,7 +71,9 @@ class Server:
         return sock
 
     def stop(self) -> None:
-        """Ends the server; the state stays."""
+        """Ends the server; the state stays. A fork does not: the server is its parent's."""
+        if not self._owner.here:
+            return
         if self._process is not None:
             self._process.terminate()
             self._process.wait()
@@ -112,6 +129,7 @@ def _lock(path: str, state: str) -> IO[bytes]:
     except OSError:
         lock.close()
         raise ServerError(f"another process uses the state {state}: one node, one state, one process", "use") from None
+    _locks.add(lock)
     return lock
 
 
