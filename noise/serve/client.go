@@ -29,8 +29,8 @@ type Client struct {
 
 // Errors of Dial.
 var (
-	// ErrProof is about a server that does not prove the token: somebody else may listen there.
-	ErrProof = errors.New("whoever listens there does not prove the token")
+	// ErrProof is about a server that does not prove the token, or, at a Unix socket, is another user's.
+	ErrProof = errors.New("whoever listens there does not prove to be the server")
 	// ErrIdentity is about a server of other rows.
 	ErrIdentity = errors.New("the server has other rows")
 )
@@ -55,7 +55,10 @@ func dial(network, address, token string, of Identity) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{conn: conn}
-	if err := c.greet(token, of); err != nil {
+	if err = checkPeer(conn); err == nil {
+		err = c.greet(token, of)
+	}
+	if err != nil {
 		conn.Close()
 		return nil, err
 	}

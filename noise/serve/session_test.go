@@ -236,19 +236,19 @@ func TestServerThatDoesNotProveTheToken(t *testing.T) {
 	}
 	hello := "hello {\"protocol\":2,\"node\":\"ann\",\"dim\":5000,\"private\":true}\n"
 	for name, replies := range map[string][]func([]string) string{
-		"no proof":              {nonce, func([]string) string { return hello + strings.Repeat("\x00", 5000) }},
-		"a proof of nothing":    {nonce, func([]string) string { return "proof " + strings.Repeat("0", 64) + "\n" }},
-		"the client's proof":    {nonce, func(said []string) string { return said[1] }},
-		"its nonce and proof":   {back, func(said []string) string { return said[1] }},
-		"an old session":        {func([]string) string { return old[0] }, func([]string) string { return old[1] }},
+		"no proof":            {nonce, func([]string) string { return hello + strings.Repeat("\x00", 5000) }},
+		"a proof of nothing":  {nonce, func([]string) string { return "proof " + strings.Repeat("0", 64) + "\n" }},
+		"the client's proof":  {nonce, func(said []string) string { return said[1] }},
+		"its nonce and proof": {back, func(said []string) string { return said[1] }},
+		"an old session":      {func([]string) string { return old[0] }, func([]string) string { return old[1] }},
 		"a proof with no token": {nonce, func(said []string) string {
 			return newSession("", said[0], nonce(nil)).proof(serverProof)
 		}},
-		"hello at once":         {func([]string) string { return hello }},
+		"hello at once": {func([]string) string { return hello }},
 		"the version before": {func([]string) string {
 			return "error protocol version 1 is spoken here, not \"2\"\n"
 		}},
-		"an escape sequence":    {func([]string) string { return "error order \x1b]0;owned\x07\n" }},
+		"an escape sequence": {func([]string) string { return "error order \x1b]0;owned\x07\n" }},
 	} {
 		s := startStranger(t, r.path, replies...)
 		c, err := Dial("tcp", r.path, token, r.identity())

@@ -14,7 +14,7 @@ from . import begun
 from .errors import ExportError, ServerError, StepError
 from .noise import BLOCK, Noise, Place, check_part, digest
 from .protocol import Client
-from .server import Server
+from .server import Server, listener
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -243,9 +243,17 @@ def noise_at(
             sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             sock.settimeout(timeout)
             sock.connect(address)
-            return sock
         except OSError as e:
             raise ServerError(f"no noise server at {address}: {e}") from e
+        user = listener(sock, address)[1]
+        if user not in (os.geteuid(), 0):
+            sock.close()
+            raise ServerError(
+                f"at {address} a process of user {user} listens, and this is user {os.geteuid()}: it is not this user's noise "
+                "server. Keep sockets in a folder that nobody else may write to",
+                "token",
+            )
+        return sock
 
     plan._node(node)
     return RemoteNoise(plan, node, dim, plan.noise_std or 0.0, dial)

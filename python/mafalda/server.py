@@ -81,7 +81,7 @@ class Server:
         else:
             sock = self._reach()
             if sock is not None:  # one that was taken over
-                _terminate(sock)
+                _terminate(sock, self.socket)
         self._lock.close()
 
     def _reach(self) -> socket.socket | None:
@@ -133,14 +133,21 @@ def _lock(path: str, state: str) -> IO[bytes]:
     return lock
 
 
-def _terminate(sock: socket.socket) -> None:
-    """Ends the server at the other end, where the system says which process that is."""
+def listener(sock: socket.socket, path: str) -> tuple[int, int]:
+    """The process at the other end of a Unix socket, 0 if the system does not say, and its user."""
     option = getattr(socket, "SO_PEERCRED", None)
-    if option is not None:
-        process = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, option, 12))[0]
-        if process > 0:  # 0: of another container, and for kill the whole group of this one
-            os.kill(process, 15)
-            _wait(sock, process)
+    if option is None:
+        return 0, os.lstat(path).st_uid
+    process, user, _ = struct.unpack("iII", sock.getsockopt(socket.SOL_SOCKET, option, 12))
+    return process, user
+
+
+def _terminate(sock: socket.socket, path: str) -> None:
+    """Ends the server at the other end, where the system says which process that is."""
+    process, _ = listener(sock, path)
+    if process > 0:  # 0: of another container, and for kill the whole group of this one
+        os.kill(process, 15)
+        _wait(sock, process)
     sock.close()
 
 

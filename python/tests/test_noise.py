@@ -339,5 +339,5 @@ def test_a_server_of_another_container_is_left_alone(monkeypatch):
     far, told = Far(), []
     monkeypatch.setattr(socket, "SO_PEERCRED", 17, raising=False)
     monkeypatch.setattr(os, "kill", lambda *a: told.append(a))
-    server._terminate(far)
+    server._terminate(far, "path")
     assert far.closed and not told

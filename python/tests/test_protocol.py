@@ -15,7 +15,7 @@ from conftest import PROGRAMS, program_of
 from fake_mafalda import greet
 
 import mafalda
-from mafalda import protocol
+from mafalda import protocol, served
 
 TOKEN = "0123456789abcdef"
 
@@ -235,6 +235,20 @@ def test_addresses_of_other_machines(out, monkeypatch):
     far = type("Far", (), {"__getattr__": lambda self, name: getattr(near, name), "getpeername": lambda self: ("192.0.2.1", 7)})
     with pytest.raises(mafalda.ServerError, match="not a loopback address"):
         protocol.Client(far(), "", "a", 4, TOKEN)
+
+
+def test_a_socket_of_another_user(out, tmp_path, program, monkeypatch):
+    """In a folder that others may write to, another user can listen where the server did."""
+    plan, user = mafalda.load(out), os.geteuid()
+    with plan.noise("a", 30, state=tmp_path / "state", binary=program) as noise:
+        assert mafalda.noise_at(plan, "a", 30, noise._server.socket).next == 0
+        if user == 0:
+            monkeypatch.setattr(served, "listener", lambda *_: (1, 1001))
+        else:
+            monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+        with pytest.raises(mafalda.ServerError, match="is not this user's noise server") as refused:
+            mafalda.noise_at(plan, "a", 30, noise._server.socket)
+        assert refused.value.code == "token"
 
 
 REAL = ["real"] if "real" in PROGRAMS else []
