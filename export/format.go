@@ -41,7 +41,7 @@ func ParseFormat(name string) (Format, error) {
 	return 0, fault.New("Format", strconv.Quote(name), "must be npy, csv or both")
 }
 
-// Matrices returns the files of a strategy C and of its inverse. The error is that of the inversion.
+// Matrices returns the files of a strategy C and of its inverse. It fails if C cannot be inverted.
 func Matrices(s strategy.Strategy, f Format) ([]File, error) {
 	var c, inverse mat.TriDense
 	s.StrategyTo(&c)

@@ -20,8 +20,8 @@ const (
 	// into one of w groups; step t draws from group t mod w, every record independently with probability w/b. So on
 	// average a batch has one in b records, as it has under the cyclic schema of k and b.
 	//
-	// A record is then in no two steps whose columns of a C of w bands have a row in common, and the privacy of its
-	// group's steps is that of so many rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one
+	// A record is then in no two steps whose columns of a C of w bands have a row in common, and its group's steps are
+	// as private as the same number of rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one
 	// (Choquette-Choo et al. 2023, "(Amplified) Banded Matrix Factorization"), which package accounting composes.
 	Poisson
 	// Bins visits b batches in turn into which a node has put every record once, in secret, independently of all others

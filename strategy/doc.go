@@ -24,7 +24,7 @@
 //
 // What is kept, and the operations of a step, count for each parameter of the model (NodeCost). Identity is the
 // baseline DP-D-SGD, independent noise, and AntiPGD takes back the noise of the step before: neither is a class of
-// its own, their Parameters are those of a toeplitz and of a banded-inverse strategy.
+// its own: their Parameters describe a toeplitz and a banded-inverse strategy.
 //
 // FromGram has the trap of this field in it: C is not the textbook Cholesky factor of X.
 //
