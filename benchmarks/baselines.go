@@ -23,14 +23,14 @@ func On(o factorize.Objective, schema participation.Schema) Measure {
 	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, o, schema) }
 }
 
-// Plain measures DP-D-SGD and AntiPGD, in this order, which need no optimization. The error is that of a measurement.
+// Plain measures DP-D-SGD and AntiPGD, in this order, which need no optimization. It fails if a measurement does.
 func Plain(steps int, measure Measure) ([]Baseline, error) {
 	return measureAll(measure, named{baselines.DPDSGD, strategy.Identity(steps)},
 		named{baselines.AntiPGD, strategy.AntiPGD(steps)})
 }
 
-// Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see package baselines), in this order. The error is that of
-// a measurement.
+// Baselines measures DP-D-SGD, AntiPGD and the given D-MF (see package baselines), in this order. It
+// fails if a measurement does.
 func Baselines(dmf strategy.Strategy, measure Measure) ([]Baseline, error) {
 	plain, err := Plain(dmf.Steps(), measure)
 	if err != nil {

@@ -40,8 +40,8 @@ func Shared(c strategy.Strategy) func(node int) strategy.Strategy {
 	return func(int) strategy.Strategy { return c }
 }
 
-// NewCorrelation prepares the strategies of n nodes for noise under the schema. The errors are a strategy that is longer or
-// shorter than the schema's T, one that cannot be inverted, and those of its sensitivity. Nodes that are given the same
+// NewCorrelation prepares the strategies of n nodes for noise under the schema. It fails for a strategy that is longer or
+// shorter than the schema's T, for one that cannot be inverted, and if its sensitivity does. Nodes that are given the same
 // strategy (pointer) share the work.
 func NewCorrelation(nodes int, of func(node int) strategy.Strategy, schema participation.Schema) (*Correlation, error) {
 	c := &Correlation{schema: schema, of: make([]int, nodes)}

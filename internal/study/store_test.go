@@ -231,8 +231,8 @@ func TestFormer(t *testing.T) {
 	}
 }
 
-// Temporary files of processes that were killed go with the next that write, and are never taken for cells: they stayed
-// for an hour, and those of summaries for ever.
+// Temporary files of killed processes are removed by the next process that writes, and are never taken for cells. Once
+// they stayed for an hour, and temporary summaries for ever.
 func TestTemporariesOfKilledProcesses(t *testing.T) {
 	var name string
 	probe := t.TempDir()

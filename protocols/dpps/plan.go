@@ -27,7 +27,7 @@ const (
 // Sources are the names of those that need nothing else.
 func Sources() []string { return []string{"sound", "paper", "real"} }
 
-// String returns the name; Given, which is the recursion of Sound with other constants, has that of Sound.
+// String returns the name; Given, which is the recursion of Sound with other constants, is named Sound, too.
 func (s Source) String() string {
 	if s == Given {
 		s = Sound
@@ -74,7 +74,7 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// Calibrate returns what estimates of the sensitivity take on a sequence. The errors are those of Sequence.Calibrate.
+// Calibrate returns the constants that sensitivity estimates need on a sequence. It fails as Sequence.Calibrate does.
 func (p *Plan) Calibrate(ctx context.Context, s *Sequence, progress func(fraction float64)) (Calibration, error) {
 	switch p.Source {
 	case Given:
@@ -87,7 +87,7 @@ func (p *Plan) Calibrate(ctx context.Context, s *Sequence, progress func(fractio
 	return s.Calibrate(ctx, CalibrateOptions{Horizon: p.Sync, Progress: progress})
 }
 
-// Options returns those of a run with this calibration.
+// Options returns the options of a run with this calibration.
 func (p *Plan) Options(c Calibration) Options {
 	o := Options{Calibration: c, B: p.B, NoiseRate: p.NoiseRate, Sync: p.Sync}
 	if p.Source == Omniscient {
