@@ -51,7 +51,7 @@ func (b *Bins) Epsilon(
 // confirmation that fails is followed by one of a larger proposal, with half the failure probability: Failure/2,
 // Failure/4, ... add up to Failure. The noise without any secret is where this ends.
 //
-// The errors are ErrParameter for what is out of range, a fault.Argument of Samples or Failure, and that of ctx when it
+// It fails with ErrParameter for numbers out of range, with a fault.Argument about Samples or Failure, and when ctx
 // ends.
 func (b *Bins) NoiseMultiplier(ctx context.Context, epsilon, delta float64, o MonteCarlo) (BinsPrivacy, error) {
 	o, err := o.withDefaults()
@@ -128,7 +128,7 @@ func (b *Bins) confirm(ctx context.Context, at point, o MonteCarlo, round int) (
 }
 
 // Confirm computes p.Confirmed again, from nothing else of p but Epsilon, NoiseMultiplier and Rounds, with the values
-// that Epsilon or NoiseMultiplier of Bins was given. The errors are those of Delta, and a fault.Argument of Rounds.
+// that Epsilon or NoiseMultiplier of Bins was given. It fails as Delta does, and with a fault.Argument about Rounds.
 func (b *Bins) Confirm(ctx context.Context, p BinsPrivacy, o MonteCarlo) (BinsDelta, error) {
 	o, err := o.withDefaults()
 	if p.Rounds < 0 || p.Rounds > MostConfirmations {

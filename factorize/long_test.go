@@ -43,7 +43,7 @@ func (g gramResponse) Error(grad, r []float64) float64 {
 	return mat.Dot(x, &gx)
 }
 
-// responsesOf cut H from its end: the last steps are those of a shorter run.
+// responsesOf cuts H from its end: the last steps are a shorter run.
 func responsesOf(h *mat.SymDense) Responses {
 	return func(steps int, _ bool) (Response, error) {
 		n := h.SymmetricDim()

@@ -49,7 +49,7 @@ type Split struct {
 // nothing moves any more; that is a local optimum, but LowerBound is one for every assignment. A node whose H_i is not
 // positive definite (nobody listens to it) keeps the shared strategy.
 //
-// The gap asked for is that of every strategy for its nodes; Options.Start and Options.LowerBound are not for several
+// Every strategy is searched to the gap in opts, for its nodes; Options.Start and Options.LowerBound are not for several
 // strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When ctx ends
 // first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel, each
 // with some 35 matrices of T×T.

@@ -23,9 +23,9 @@ import (
 //
 // The right-hand side is linear in the variances: its minimum over those that protect every node is a problem as Space
 // solves it, with costs φ(H(b_ib_iᵀ)), or lower bounds of these, and that problem's certificate is the bound. The bounds
-// come from two dual points (factorize.Dual), those of the result and of M = I: O(T³) for every node and pair.
+// come from two dual points (factorize.Dual), the result's and the one for M = I: O(T³) for every node and pair.
 //
-// The other bound is that of all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
+// The other bound takes all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
 // over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(I))/(n-c). It is the better one only on graphs like
 // the complete one. When ctx ends first, it is the bound that is returned.
 func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error) {

@@ -111,7 +111,7 @@ func TestOptimizeEveryClass(t *testing.T) {
 	}
 }
 
-// A run that goes on from a state ends where the other did; noise and strategy of a state are those of the run.
+// A run that goes on from a state ends where the uninterrupted run did; a state holds the run's noise and strategy.
 func TestOptimizeGoesOn(t *testing.T) {
 	p := problem(t, "florentine", 8, 2)
 	var states []*State
