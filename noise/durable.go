@@ -55,9 +55,12 @@ var (
 )
 
 // OpenDurable is Open with the stream's place in a file: a new one, or where an earlier stream of the same export, node
-// and options has left off. The error cases are those of Open, ErrState, ErrRow, os.ErrExist and os.ErrNotExist for
-// State.New; for noise that is shared, ErrNeighbours without State.Join, and those of package keys. A state of the
-// format before (mafalda noise state 1) is brought to this one.
+// and options has left off. It fails
+//   - as Open does, and with ErrState or ErrRow;
+//   - with os.ErrExist or os.ErrNotExist where State.New does not fit;
+//   - for shared noise, with ErrNeighbours without State.Join, and as package keys does.
+//
+// A state of the format before (mafalda noise state 1) is converted to the present one.
 func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, error) {
 	s, err := open(dir, node, dim, opts)
 	if err != nil {

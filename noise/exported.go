@@ -116,7 +116,7 @@ func privacyName(p *export.Privacy) string {
 	return fmt.Sprintf("its mu = %v", p.Mu)
 }
 
-// exponent is that of a good grid: far below the noise, with many digits to spare.
+// exponent returns the power of two of a good grid: far below the noise, with many digits to spare.
 func exponent(std float64) int {
 	_, e := math.Frexp(std)
 	return e - 21

@@ -22,8 +22,8 @@ type stateBefore struct {
 
 const formatBefore = "mafalda noise state 1"
 
-// takeOver brings a state of the format before to this one, and returns it open; nil if it is none. The head is that of
-// the stream that wants it: others are left alone. The new file is on disk, under a name of its own, before it takes
+// takeOver converts a state of the format before to the present one, and returns it open; nil if it is no such state.
+// head belongs to the stream that wants it: other streams' states are left alone. The new file is on disk, under a name of its own, before it takes
 // the place of the old one, so that a crash leaves the one or the other.
 func takeOver(path string, head stateHead) (r *record, err error) {
 	if old, err := readBefore(path); old == nil || err != nil {

@@ -53,7 +53,7 @@ type Event struct {
 // split reports whether more than one strategy is asked for.
 func (o Options) split() bool { return o.PerNode || o.Groups > 0 }
 
-// dense reports whether the class is that of all strategies.
+// dense reports whether the class is Dense, which contains every strategy.
 func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dense{}) }
 
 // filled returns the options with the defaults for a problem, which has been checked.

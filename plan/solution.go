@@ -36,9 +36,9 @@ type Solution struct {
 	History   []export.Point  // of the search for Optimum, after every iteration
 	Privacy   *export.Privacy // the noise for the privacy asked for; nil for none
 
-	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and that of the dense
-	// optimum for batches in turn, which Cyclic is; 0 where there is none. DPDSGDRatio is that of DP-D-SGD with
-	// Poisson sampling, over ErrorAtPrivacy; 0 where it is not known, or not comparable.
+	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and the same error of
+	// Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson
+	// sampling over ErrorAtPrivacy; 0 where it is not known, or not comparable.
 	ErrorAtPrivacy, CyclicErrorAtPrivacy float64
 	DPDSGDRatio                          float64
 	Sampling                             *export.Sampling // how batches are to be drawn

@@ -21,8 +21,7 @@ import (
 	"mafalda/workload"
 )
 
-// Solve returns the best strategy, with all that a manifest says of it. The errors of a bad argument are those of
-// Check.
+// Solve returns the best strategy, with all that a manifest says of it. For a bad argument it fails as Check does.
 //
 // When ctx ends first, the best so far is returned with Status optim.Interrupted and a nil error, as it is with the
 // other endings of searches; what was not begun is left out then. Before there is a strategy, and of very many steps,
@@ -306,7 +305,7 @@ func (s *solver) judge(context.Context) error {
 	return d.optimum(s.Optimum.Gap)
 }
 
-// isEnd reports whether an error is that of a context.
+// isEnd reports whether err says that a context has ended.
 func isEnd(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

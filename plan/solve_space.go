@@ -172,7 +172,7 @@ func unit(n int) *mat.SymDense {
 	return m
 }
 
-// spaceTolerance is the gap of noise over the nodes at which rounds end: thirty times that of the strategy.
+// spaceTolerance is the gap of noise over the nodes at which rounds end: thirty times the strategy's gap.
 func (o Options) spaceTolerance() float64 { return math.Max(30*o.Tolerance, 10*spacetime.MinGap) }
 
 // timeGap is the gap to ask of the strategy; 0, the default, of classes that have none.

@@ -243,7 +243,7 @@ func TestSolveByEstimate(t *testing.T) {
 	}
 }
 
-// Phases come one after the other, their fractions are fractions, and iterations are those of the history.
+// Phases come one after the other, their fractions are fractions, and iterations agree with the history.
 func TestProgress(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(16, 4, 4))}
 	var phases []string

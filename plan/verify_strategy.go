@@ -153,7 +153,7 @@ func inverseOf(c, inverse *mat.Dense) error {
 }
 
 // largestExcess bounds the Frobenius norm of E = C·C⁻¹ - I, whatever rounding explains: who draws noise by the exported
-// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
+// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most sens(C)/(1-‖E‖).
 const largestExcess = 1e-9
 
 func (v *verification) sensitivity(c strategy.Strategy) bool {

@@ -33,8 +33,8 @@ func (p Problem) checkWorkload() error {
 	return err
 }
 
-// Tolerance is the certified relative gap that a search stops at if none is asked for: that of the objective, or of the
-// last step where there are others whose noise costs nothing.
+// Tolerance is the default certified relative gap at which a search stops: the objective's default, or the last step's
+// where the noise of other steps costs nothing.
 func (p Problem) Tolerance() float64 {
 	if p.Objective == Mean && p.Workload.HasFreeNoise(p.Schema.Steps()) {
 		return Last.Tolerance()
@@ -123,7 +123,7 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 	return q.Loss, err
 }
 
-// plainGram returns how the Gram matrix of the plain workload is computed: as that of the source, if that can be.
+// plainGram returns how the Gram matrix of the plain workload is computed: in the same way as the source's, if possible.
 func plainGram(on source, steps int, class factorize.Class) (*export.Gram, error) {
 	switch {
 	case on.network == nil:
