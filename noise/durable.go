@@ -59,8 +59,6 @@ var (
 //   - as Open does, and with ErrState or ErrRow;
 //   - with os.ErrExist or os.ErrNotExist where State.New does not fit;
 //   - for shared noise, with ErrNeighbours without State.Join, and as package keys does.
-//
-// A state of the format before (mafalda noise state 1) is converted to the present one.
 func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, error) {
 	s, err := open(dir, node, dim, opts)
 	if err != nil {
@@ -102,9 +100,7 @@ func (d *Durable) start(at State) (err error) {
 
 // resume opens the state file and makes the rows before its place again.
 func (d *Durable) resume(at State) (err error) {
-	if d.state, err = takeOver(at.Path, d.head()); d.state == nil && err == nil {
-		d.state, err = openRecord(at.Path)
-	}
+	d.state, err = openRecord(at.Path)
 	if errors.Is(err, errInUse) {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}

@@ -5,7 +5,6 @@ package noise
 import (
 	"errors"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,15 +17,4 @@ func lock(f *os.File) error {
 		return errInUse
 	}
 	return err
-}
-
-// noFollow makes opening fail on a symbolic link.
-const noFollow = syscall.O_NOFOLLOW
-
-// names returns how many hard links lead to a file.
-func names(info os.FileInfo) int {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(s.Nlink)
-	}
-	return 1
 }

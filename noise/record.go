@@ -154,7 +154,7 @@ func openRecord(path string) (*record, error) {
 // read takes head and place from the file.
 func (r *record) read(size int64) error {
 	if size > recordSize {
-		return fmt.Errorf("%w: it is no record of rows", ErrState)
+		return fmt.Errorf("%w: it is no record of rows of this version", ErrState)
 	}
 	r.content = make([]byte, size)
 	if _, err := r.file.ReadAt(r.content, 0); err != nil && err != io.EOF {
@@ -162,11 +162,11 @@ func (r *record) read(size int64) error {
 	}
 	headSize := len(r.content) - 2*blockSize
 	if headSize < blockSize || headSize%blockSize != 0 {
-		return fmt.Errorf("%w: it is no record of rows, or damaged", ErrState)
+		return fmt.Errorf("%w: it is no record of rows of this version, or damaged", ErrState)
 	}
 	var ok bool
 	if r.head, ok = parseBlock(nil, r.content[:headSize]); !ok {
-		return fmt.Errorf("%w: it is no record of rows, or damaged", ErrState)
+		return fmt.Errorf("%w: it is no record of rows of this version, or damaged", ErrState)
 	}
 	found := false
 	for at := headSize; at < len(r.content); at += blockSize {
