@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // A Class is a set of strategies with a search for its best. Its value holds the parameters of the class; those that
@@ -99,7 +100,7 @@ func supports(c Class, k Kind, schema participation.Schema) error {
 			schema.Name())
 	}
 	if _, cyclic := schema.(participation.Cyclic); k == ManySteps && !cyclic {
-		return fmt.Errorf("more than %d steps under %s participation: %w", LongSteps, schema.Name(), ErrUnsupported)
+		return fmt.Errorf("more than %d steps under %s participation: %w", strategy.LongSteps, schema.Name(), ErrUnsupported)
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ type Result struct {
 // Bound returns the largest loss that no strategy of the class is proven to be below.
 func (r *Result) Bound() float64 { return math.Max(r.LowerBound, r.ClassBound) }
 
-// ErrUnsupported is wrapped by errors about a combination of class, objective and schema that has no method.
-var ErrUnsupported = errors.New("not supported")
+// ErrUnsupported is strategy.ErrUnsupported.
+var ErrUnsupported = strategy.ErrUnsupported
 
 // ErrGram is wrapped by errors about a Gram matrix that cannot be factorized.
 var ErrGram = errors.New("factorization of the Gram matrix")

@@ -273,7 +273,7 @@ func (s *splitter) split(
 	n := len(s.Grams)
 	r := &Split{Of: make([]int, n), Losses: make([]float64, n), Rounds: rounds, Status: optim.Converged}
 	for g, p := range parts {
-		sens, err := Sensitivity(p.strategy, s.schema)
+		sens, err := strategy.Sensitivity(p.strategy, s.schema)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func EvaluateSteps(
 		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(),
 			e.Steps())
 	}
-	sens, err := Sensitivity(c, schema)
+	sens, err := strategy.Sensitivity(c, schema)
 	if err != nil {
 		return participation.Sensitivity{}, nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/files"
 	"mafalda/strategy"
 )
@@ -68,7 +67,7 @@ func strategyOf(e *export.Export, node string) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	sens, err := factorize.Sensitivity(c, schema)
+	sens, err := strategy.Sensitivity(c, schema)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}

@@ -104,8 +104,8 @@ func CheckAdvice(p Problem, o Options) error {
 	case p.Objective != Mean || o.split() || p.Sharing != nil:
 		return fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose noise they "+
 			"do not share")
-	case p.Schema.Steps() > factorize.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d", factorize.LongSteps)
+	case p.Schema.Steps() > strategy.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
 	}
 	check := *o.Budget
 	if math.IsInf(check.Memory, 1) {

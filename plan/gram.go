@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -92,11 +92,11 @@ func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (
 	case impossible && !reversible:
 		return nil,
 			fault.Because("Network", fmt.Errorf("more than %d steps: only gossip matrices in detailed balance, "+
-				"such as those of undirected graphs", factorize.LongSteps))
+				"such as those of undirected graphs", strategy.LongSteps))
 	case impossible && g.Method == GramExact:
 		return nil,
 			fault.New("Method", nil, "more than %d steps: [Method] exact is for at most %d nodes: use [Method] lanczos",
-				factorize.LongSteps, workload.MaxSpectralNodes)
+				strategy.LongSteps, workload.MaxSpectralNodes)
 	case g.Method == GramExact || g.Method == GramAuto && (exactOnly != "" || operations <= exactOperations):
 		return exact, nil
 	case exactOnly != "":

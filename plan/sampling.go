@@ -6,6 +6,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // DefaultClass returns the class to take if none is asked for: banded, with the best number of bands, where batches are
@@ -55,8 +56,8 @@ func (o Options) checkBands(steps, b int) error {
 		return fault.New("Class", nil, "[Sampling] %v is for [Class] banded, not %s", o.Sampling, o.Class.Name())
 	case o.Sampling == participation.Poisson && (w < 0 || w > b):
 		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
-	case o.Sampling == participation.Bins && steps > factorize.LongSteps:
-		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", factorize.LongSteps, o.Sampling)
+	case o.Sampling == participation.Bins && steps > strategy.LongSteps:
+		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", strategy.LongSteps, o.Sampling)
 	}
 	return nil
 }

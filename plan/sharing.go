@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/secrets"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -193,8 +193,8 @@ func (o Options) checkSharing(p Problem) error {
 		return fault.New("StartFrom", nil, shared)
 	case p.Gram.Method > GramExact:
 		return fault.New("Method", p.Gram.Method, shared+": only exact")
-	case p.Schema.Steps() > factorize.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", factorize.LongSteps)
+	case p.Schema.Steps() > strategy.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", strategy.LongSteps)
 	case !participation.IsPartition(p.Schema):
 		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
 	case p.Workload.HasFreeNoise(p.Schema.Steps()):

@@ -305,7 +305,7 @@ func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strateg
 		name string
 		c    strategy.Strategy
 	}{{DECOR, strategy.Identity(p.Schema.Steps())}, {DECORInTime, c}} {
-		sens, err := factorize.Sensitivity(b.c, p.Schema)
+		sens, err := strategy.Sensitivity(b.c, p.Schema)
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func TestSolveIsWhatItsRoomsSay(t *testing.T) {
 				len(s.Baselines) != 3 {
 				t.Errorf("%+v, %+v", s.Ending, m)
 			}
-			if sens := must(factorize.Sensitivity(s.Strategy(), schema)); sens.Squared != m.SensSquared {
+			if sens := must(strategy.Sensitivity(s.Strategy(), schema)); sens.Squared != m.SensSquared {
 				t.Errorf("sens² = %v, the manifest says %v", sens.Squared, m.SensSquared)
 			}
 			if ratio := m.Strategy.Ratio; class == factorize.Class(factorize.Dense{}) != (ratio == 0) || ratio != 0 &&

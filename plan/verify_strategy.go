@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -157,7 +156,7 @@ func inverseOf(c, inverse *mat.Dense) error {
 const largestExcess = 1e-9
 
 func (v *verification) sensitivity(c strategy.Strategy) bool {
-	sens, err := factorize.Sensitivity(c, v.schema)
+	sens, err := strategy.Sensitivity(c, v.schema)
 	if err != nil {
 		v.add("sensitivity", false, "%v", err)
 		return false

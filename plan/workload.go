@@ -10,6 +10,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -99,7 +100,7 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 		return 0, err
 	}
 	var plain factorize.Objective
-	if long := m.Steps > factorize.LongSteps && class.Traits().Has(factorize.ManySteps); long {
+	if long := m.Steps > strategy.LongSteps && class.Traits().Has(factorize.ManySteps); long {
 		responses, _, err := on.responses(ctx)
 		if err != nil {
 			return 0, err
@@ -131,7 +132,7 @@ func plainGram(on source, steps int, class factorize.Class) (*export.Gram, error
 	case on.gram != nil && on.gram.Method != GramSampled.String():
 		return on.gram, nil
 	}
-	return Gram{}.choose(on.network, steps, "", steps > factorize.LongSteps && class.Traits().Has(factorize.ManySteps))
+	return Gram{}.choose(on.network, steps, "", steps > strategy.LongSteps && class.Traits().Has(factorize.ManySteps))
 }
 
 // plainOptions asks for a small gap: the loss on another workload is known to about its root.

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
-	"mafalda/factorize"
 	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
@@ -71,7 +70,7 @@ func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 	if s.Steps() != steps {
 		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", participation.ErrViolated, s.Steps(), steps)
 	}
-	sens, err := factorize.Sensitivity(s, schema)
+	sens, err := strategy.Sensitivity(s, schema)
 	if err != nil {
 		return layer{}, err
 	}

@@ -12,11 +12,11 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/plan"
+	"mafalda/strategy"
 )
 
 // plotFlags say what to draw, and where to.
@@ -71,8 +71,8 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if steps := e.Manifest.Steps; steps > factorize.LongSteps {
-		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
+	if steps := e.Manifest.Steps; steps > strategy.LongSteps {
+		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, strategy.LongSteps)
 	}
 	index, label, err := cli.ExportedNode("node", f.node, e)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/figures"
+	"mafalda/strategy"
 )
 
 // export is the section of an export.
@@ -23,8 +23,8 @@ func (s *Section) export(from *Source) error {
 	s.askExport(m)
 	s.certificate(m)
 	s.strategies(m)
-	if m.Steps > factorize.LongSteps {
-		s.warn("matrices of more than %d steps are not drawn; these are of %d", factorize.LongSteps, m.Steps)
+	if m.Steps > strategy.LongSteps {
+		s.warn("matrices of more than %d steps are not drawn; these are of %d", strategy.LongSteps, m.Steps)
 		return nil
 	}
 	c, err := e.NodeStrategy(0)
