@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -31,7 +31,7 @@ type Solution struct {
 	// Gap is (Quality.Loss - LowerBound)/LowerBound, rounded up; 0 where there is no bound, and under Bins, where Loss is
 	// not what the strategy is for.
 	Gap       float64
-	Baselines []benchmarks.Baseline
+	Baselines []baselines.Measured
 	PlainLoss float64         // of the strategy of the class that is best for the plain workload; 0: not measured
 	History   []export.Point  // of the search for Optimum, after every iteration
 	Privacy   *export.Privacy // the noise for the privacy asked for; nil for none

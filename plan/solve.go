@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
@@ -212,7 +211,7 @@ func (s *solver) byObjective(ctx context.Context) error {
 		return err
 	}
 	q, err := factorize.Evaluate(mean.Strategy, objective, s.schema())
-	s.Baselines = append(s.Baselines, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
+	s.Baselines = append(s.Baselines, baselines.Measured{Name: MeanOptimal, Quality: q})
 	return err
 }
 
@@ -271,9 +270,9 @@ func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.C
 			return nil
 		}
 		s.show("baselines", 0)
-		measure := benchmarks.On(s.objective(), s.schema())
+		measure := baselines.On(s.objective(), s.schema())
 		if !s.hasDMF() {
-			measured, err := benchmarks.Plain(s.schema().Steps(), measure)
+			measured, err := baselines.Plain(s.schema().Steps(), measure)
 			s.Baselines = append(s.Baselines, measured...)
 			return err
 		}
@@ -284,7 +283,7 @@ func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.C
 		if err != nil {
 			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
 		}
-		measured, err := benchmarks.Baselines(c, measure)
+		measured, err := baselines.All(c, measure)
 		s.Baselines = append(s.Baselines, measured...)
 		return err
 	}

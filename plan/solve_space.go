@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
@@ -278,7 +278,7 @@ func (s *solver) shareNoise() error {
 
 // spaceBaselines measures what it is compared with.
 func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error {
-	s.Baselines = []benchmarks.Baseline{{Name: LDPOptimal, Quality: s.Space.LDP.Quality}}
+	s.Baselines = []baselines.Measured{{Name: LDPOptimal, Quality: s.Space.LDP.Quality}}
 	if s.Options.NoBaselines {
 		return nil
 	}
@@ -299,8 +299,8 @@ func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error 
 }
 
 // spaceBaselines returns DECOR, and DECOR with a strategy.
-func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]benchmarks.Baseline, error) {
-	var all []benchmarks.Baseline
+func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]baselines.Measured, error) {
+	var all []baselines.Measured
 	for _, b := range []struct {
 		name string
 		c    strategy.Strategy
@@ -313,7 +313,7 @@ func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strateg
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, benchmarks.Baseline{Name: b.name, Quality: factorize.Quality{Sensitivity: sens,
+		all = append(all, baselines.Measured{Name: b.name, Quality: factorize.Quality{Sensitivity: sens,
 			SquaredError: r.Loss, Loss: sens.Squared * r.Loss}})
 	}
 	return all, nil
