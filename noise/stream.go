@@ -97,12 +97,9 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	key, err := NewKey()
-	if opts.Seed != nil {
-		key, err = SeededKey(*opts.Seed, node), nil
-	}
+	key, err := opts.key(node)
 	if err != nil {
-		return nil, fmt.Errorf("drawing a key: %w", err)
+		return nil, err
 	}
 	s, err := newStream(c, gaussian{node, key, std}, dim, opts)
 	if err != nil {
@@ -123,6 +120,18 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 		}
 	}
 	return s, nil
+}
+
+// key returns the key of a node's noise: a new one from the operating system, or, with a seed, the seed's.
+func (o Options) key(node string) (Key, error) {
+	if o.Seed != nil {
+		return SeededKey(*o.Seed, node), nil
+	}
+	key, err := NewKey()
+	if err != nil {
+		return Key{}, fmt.Errorf("drawing a key: %w", err)
+	}
+	return key, nil
 }
 
 // gaussian is Z of a node: what it is drawn with.
