@@ -3,6 +3,7 @@ package enum
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,10 +25,10 @@ func (n Names[E]) All() []string { return slices.Clone(n.names) }
 // Known reports whether e has a name.
 func (n Names[E]) Known(e E) bool { return e >= 0 && int(e) < len(n.names) }
 
-// Name returns the name of e, or, if it has none, a text such as "gossip scheme 7".
+// Name returns the name of e, or, if it has none, a text such as "Scheme(7)".
 func (n Names[E]) Name(e E) string {
 	if !n.Known(e) {
-		return fmt.Sprintf("%s %d", n.what, int(e))
+		return fmt.Sprintf("%s(%d)", reflect.TypeFor[E]().Name(), int(e))
 	}
 	return n.names[e]
 }

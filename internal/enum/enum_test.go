@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 	if _, err := names.ParseField("Paint", "x"); !errors.As(err, &argument) || argument.Field != "Paint" {
 		t.Errorf("ParseField = %v", err)
 	}
-	if names.Known(-1) || names.Known(3) || names.Name(3) != "colour 3" || names.Name(-1) != "colour -1" {
+	if names.Known(-1) || names.Known(3) || names.Name(3) != "colour(3)" || names.Name(-1) != "colour(-1)" {
 		t.Errorf("values without a name: %s, %s", names.Name(3), names.Name(-1))
 	}
 	names.All()[0] = "changed"
