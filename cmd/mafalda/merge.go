@@ -28,6 +28,9 @@ account, simulate and benchmark compute a part of their grid with --shard i/N, o
 into the same folder, a file a cell, and skip what is there. Nothing has to be locked. Run merge where the shards ran, so that
 the same paths lead to the same inputs: they are read again, and refused if they have changed.
 
+The command is the one that the shards have written down. It is one of those that have --shard, with flags that say what is
+computed: a folder can have files read that it names, but no program run, and nothing written outside of it.
+
 The exit code is 1, and the missing cells are named, while the grid is incomplete. Start the missing shards again (or all of
 them: what is there is not computed again).`,
 		Example: `  for i in 1 2 3; do mafalda account --graph florentine --T 10 --attacker all -o who --shard $i/3 & done; wait
@@ -50,6 +53,11 @@ func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	if !o.Complete() {
 		return incomplete(dir, o)
+	}
+	for _, words := range o.Commands {
+		if err := cli.CheckRecorded(newRootCmd(), words); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
 	}
 	for i, words := range o.Commands {
 		out := io.Discard

@@ -57,6 +57,12 @@ func (f *folder) look() (state, error) {
 		}
 		return state{}, err
 	}
+	for _, e := range entries { // what is written or removed here would be so elsewhere
+		if e.Type()&os.ModeSymlink != 0 {
+			return state{}, fmt.Errorf("%s is a link, and its folder %w, which has none: put what it leads to in its place",
+				filepath.Join(f.dir, e.Name()), ErrForeign)
+		}
+	}
 	r, err := f.read()
 	if err != nil {
 		return state{}, err
