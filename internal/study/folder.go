@@ -59,8 +59,7 @@ func (f *folder) look() (state, error) {
 	}
 	for _, e := range entries { // what is written or removed here would be so elsewhere
 		if e.Type()&os.ModeSymlink != 0 {
-			return state{}, fmt.Errorf("%s is a link, and its folder %w, which has none: put what it leads to in its place",
-				filepath.Join(f.dir, e.Name()), ErrForeign)
+			return state{}, fmt.Errorf("%s is %w: %s is a link, put what it leads to in its place", f.dir, ErrForeign, e.Name())
 		}
 	}
 	r, err := f.read()
