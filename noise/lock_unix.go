@@ -22,11 +22,3 @@ func lock(f *os.File) error {
 
 // noFollow makes opening fail on a symbolic link.
 const noFollow = syscall.O_NOFOLLOW
-
-// names returns how many hard links lead to a file.
-func names(info os.FileInfo) int {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(s.Nlink)
-	}
-	return 1
-}

@@ -97,7 +97,7 @@ func readBefore(path string) (*stateBefore, error) {
 	if json.Unmarshal(text, &s) != nil || s.Format != formatBefore {
 		return nil, nil
 	}
-	if n := names(info); n > 1 {
+	if n := files.Names(info); n > 1 {
 		return nil, fmt.Errorf("%w: %s has %d names (hard links), which would be %d states: remove all but one",
 			ErrState, path, n, n)
 	}
