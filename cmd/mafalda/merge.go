@@ -87,14 +87,14 @@ func incomplete(dir string, o *study.Overview) error {
 			err = fmt.Errorf("%w; %d more failed", err, len(o.Failed)-most)
 			break
 		}
-		err = fmt.Errorf("%w; failed: %s: %s", err, failed.Cell, failed.Error)
+		err = fmt.Errorf("%w; failed: %s: %s", err, cli.PlainLine(string(failed.Cell)), cli.PlainLine(failed.Error))
 	}
 	for i, cell := range o.Left {
 		if i == most {
 			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most,
 				cli.Shown(dir))
 		}
-		err = fmt.Errorf("%w; missing: %s", err, cell)
+		err = fmt.Errorf("%w; missing: %s", err, cli.PlainLine(string(cell)))
 	}
 	return err
 }
@@ -144,7 +144,7 @@ func statusJSON(o *study.Overview) map[string]any {
 }
 
 func writeStatus(w io.Writer, dir string, o *study.Overview) error {
-	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", o.Study, o.Cells, o.Done, len(o.Failed),
+	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", cli.PlainLine(o.Study), o.Cells, o.Done, len(o.Failed),
 		len(o.Left))
 	left, known := o.Remaining(time.Now())
 	switch {
@@ -158,7 +158,7 @@ func writeStatus(w io.Writer, dir string, o *study.Overview) error {
 			time.Since(o.Finished[len(o.Finished)-1]).Round(time.Second))
 	}
 	for _, f := range o.Failed {
-		fmt.Fprintf(w, "        %s: %s\n", f.Cell, f.Error)
+		fmt.Fprintf(w, "        %s: %s\n", cli.PlainLine(string(f.Cell)), cli.PlainLine(f.Error))
 	}
 	if o.Complete() {
 		fmt.Fprintf(w, "complete: mafalda merge %s\n", cli.Shown(dir))
