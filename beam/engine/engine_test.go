@@ -225,3 +225,20 @@ func TestDeal(t *testing.T) {
 		}
 	}
 }
+
+// A worker makes studies of commands that compute in shards, with flags that say what is computed: it writes nothing.
+func TestWorkerRunsNothingForeign(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other")
+	for _, j := range []*job{
+		{Command: []string{"account"}, Flags: []cli.Flag{{Name: "graph", Value: "cycle:4"}, {Name: "output", Value: other}}},
+		{Command: []string{"account"}, Flags: []cli.Flag{{Name: "force", Value: "true"}}},
+		{Command: []string{"submit", "--yes"}}, {Command: []string{"workers"}}, {},
+	} {
+		if _, err := j.open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "the job: it holds") {
+			t.Errorf("%v: %v", j.Command, err)
+		}
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("a worker has written a folder")
+	}
+}

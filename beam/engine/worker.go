@@ -120,7 +120,11 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	w := &workshop{notes: new(notebook)}
 	root := &cobra.Command{Use: "mafalda", SilenceUsage: true, SilenceErrors: true}
 	root.AddCommand(Commands()...)
-	root.SetArgs(cli.WordsAt(j.Command, j.Flags, places))
+	words := cli.WordsAt(j.Command, j.Flags, places)
+	if err := cli.CheckRecorded(root, words); err != nil {
+		return nil, fmt.Errorf("the job: %w", err)
+	}
+	root.SetArgs(words)
 	root.SetOut(io.Discard)
 	root.SetErr(w.notes)
 	err = root.ExecuteContext(cli.InputsAt(cli.On(bare{ctx}, w), places))

@@ -126,7 +126,7 @@ func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
 		return cli.WriteJSON(w, d)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.NotDrawn)) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, d.NotDrawn[name])
+		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, cli.PlainLine(d.NotDrawn[name]))
 	}
 	for _, path := range d.Written {
 		fmt.Fprintf(w, "written  %s\n", path)

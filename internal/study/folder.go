@@ -57,6 +57,11 @@ func (f *folder) look() (state, error) {
 		}
 		return state{}, err
 	}
+	for _, e := range entries { // what is written or removed here would be so elsewhere
+		if e.Type()&os.ModeSymlink != 0 {
+			return state{}, fmt.Errorf("%s is %w: %s is a link, put what it leads to in its place", f.dir, ErrForeign, e.Name())
+		}
+	}
 	r, err := f.read()
 	if err != nil {
 		return state{}, err

@@ -277,3 +277,21 @@ func TestUnwritable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Nothing is written through a link in the folder, whatever study.json says that the study has written.
+func TestLinksAreRefused(t *testing.T) {
+	for _, name := range []string{"table.csv", "cells", "failed", ".lock", "export"} {
+		dir, elsewhere := filled(t, specOf("x")), filepath.Join(t.TempDir(), "precious")
+		write(t, elsewhere, "precious")
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, name)), os.Symlink(elsewhere, filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open[place, value](dir, specOf("x"))
+		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), name+" is a link") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if read(t, elsewhere) != "precious" {
+			t.Errorf("%s: it was written through", name)
+		}
+	}
+}
