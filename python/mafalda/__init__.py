@@ -15,7 +15,7 @@ one page: what a node must do, must not do, and what happens if it does.
 """
 
 from . import keys
-from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
+from .errors import ExportError, MafaldaError, ParticipationError, ProcessError, ServerError, StepError
 from .ledger import Ledger
 from .mix import flat, set_flat
 from .noise import Noise, Place
@@ -34,6 +34,7 @@ __all__ = [
     "ParticipationError",
     "Place",
     "Plan",
+    "ProcessError",
     "Sampler",
     "ServerError",
     "StepError",

@@ -17,6 +17,10 @@ class StepError(MafaldaError):
     """A row of noise was asked for in another step than its own, or a second time with another gradient."""
 
 
+class ProcessError(MafaldaError):
+    """Noise or batches were used in another process than the one that opened them, as in a fork, or were to be copied."""
+
+
 class ServerError(MafaldaError):
     """`mafalda noise serve` could not be started, went away, or answered with an error.
 
