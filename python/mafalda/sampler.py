@@ -22,6 +22,7 @@ import numpy as np
 from . import begun, draw, durable
 from .errors import ExportError, ParticipationError
 from .ledger import Ledger
+from .process import Owner
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -50,6 +51,7 @@ class Sampler:
         self._seeded = seeded
         self._ledger = Ledger(plan, self.records)
         self._admitted = self.next - 1
+        self._owner = Owner("this sampler")
         self._mutex = threading.RLock()
 
     def batch(self, step: int) -> np.ndarray:
@@ -57,6 +59,7 @@ class Sampler:
 
         Steps that are over, and those beyond the last, raise a ParticipationError. The same step again gives the same batch.
         """
+        self._owner.check()
         with self._mutex:
             if not self.next <= step < self.steps:
                 raise ParticipationError(
@@ -90,6 +93,7 @@ class Sampler:
 
     def follow(self, step: int, private: bool = False) -> None:
         """From now on somebody else says when a step is over: the optimizer, whose next step this is, and whether its noise is real."""
+        self._owner.check()
         if self._seeded and private:
             raise ParticipationError(
                 "the batches are drawn from a seed, so everybody knows them, and the export is private for secret ones: give "
@@ -111,6 +115,7 @@ class Sampler:
 
     def finish(self, step: int) -> None:
         """Step is over: its batch was used, or missed."""
+        self._owner.check()
         with self._mutex:
             self._admit(step)
             self._over(step + 1)

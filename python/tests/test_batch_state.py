@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from conftest import write
+from test_process import in_child
 
 import mafalda
 from mafalda import durable
@@ -202,22 +203,31 @@ def test_the_last_use_in_a_process_counts(plan, tmp_path):
 def test_not_after_a_fork(plan, tmp_path):
     sampler = opened(plan, tmp_path / "state")
     sampler.batch(0)
-    read, write_ = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            sampler.batch(1)
-            said = b"a batch"
-        except mafalda.ExportError as e:
-            said = str(e).encode()
-        os.write(write_, said)
-        os._exit(0)
-    os.close(write_)
-    os.waitpid(child, 0)
-    assert b"was forked" in os.read(read, 1000)
-    os.close(read)
+    for use in (lambda: sampler.batch(1), lambda: sampler.follow(1), lambda: sampler.finish(0), lambda: list(sampler)):
+        assert in_child(use).startswith("ProcessError: this sampler is of process")
     sampler.batch(1)
     assert "another process" in in_other_process(plan, tmp_path / "state")
+
+
+def test_a_child_does_not_keep_the_lock(plan, tmp_path):
+    """As the workers of a DataLoader, which outlive a process that was killed by a moment."""
+    sampler = opened(plan, tmp_path / "state")
+
+    def other():
+        sampler.close()  # as if the parent had died: what is left is the child's copy of the open file
+        return in_other_process(plan, tmp_path / "state")
+
+    assert "another process" in in_child(other)
+    read, wait = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(wait)
+        os.read(read, 1)
+        os._exit(0)
+    sampler.close()
+    assert in_other_process(plan, tmp_path / "state") == "next 0\n"
+    os.close(read), os.close(wait)
+    os.waitpid(child, 0)
 
 
 def test_copies(plan, tmp_path):
