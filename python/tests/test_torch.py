@@ -130,7 +130,7 @@ def test_checkpoints(tmp_path, out, program):
 
     def opened(state="noise", **options):
         model, _, _ = made()
-        sampler = plan.sampler(12, node="a", state=tmp_path / f"{state}.batches")
+        sampler = plan.sampler(12, node="a", state=tmp_path / f"{state}.batches", new=state == "fresh" or None)
         return plan.make_private(
             torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9),
             node="a",
