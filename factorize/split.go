@@ -303,8 +303,31 @@ func (s *splitter) split(
 	r.SquaredError = floats.Sum(r.Losses)
 	r.Loss = r.Sensitivity.Squared * r.SquaredError
 	r.Gap = (r.Loss - r.LowerBound) / r.LowerBound
+	if s.Groups == 0 {
+		r.mergeEqual()
+	}
 	if ctx.Err() != nil {
 		r.Status = optim.Interrupted
 	}
 	return r, nil
+}
+
+// mergeEqual keeps one of strategies that are equal, as all are for T = 1 however different the nodes' H_i.
+func (r *Split) mergeEqual() {
+	var distinct []strategy.Strategy
+	var matrices []*mat.TriDense
+	to := make([]int, len(r.Strategies))
+	for g, c := range r.Strategies {
+		lower := &mat.TriDense{}
+		c.StrategyTo(lower)
+		to[g] = slices.IndexFunc(matrices, func(m *mat.TriDense) bool { return mat.Equal(m, lower) })
+		if to[g] < 0 {
+			to[g] = len(distinct)
+			distinct, matrices = append(distinct, c), append(matrices, lower)
+		}
+	}
+	r.Strategies = distinct
+	for i, g := range r.Of {
+		r.Of[i] = to[g]
+	}
 }
