@@ -148,14 +148,6 @@ type bounder struct {
 	first   *trace // the linear pass
 }
 
-// extras are what multipliers have on top, in κQ_vv: the best is not known before.
-func (b *bounder) extras() []float64 {
-	if !b.memory {
-		return []float64{0}
-	}
-	return []float64{0.3, 0, 0.03, 0.1, 1}
-}
-
 // trace is a backward pass: what is needed to go forward.
 type trace struct {
 	from   int         // first step
@@ -211,7 +203,7 @@ func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 // from proving something.
 func (b *bounder) refine(ctx context.Context, pattern []int) (best float64, single [][]float64, why string, err error) {
 	best = math.Inf(1)
-	for _, sigma := range b.extras() {
+	for _, sigma := range extras(b.memory) {
 		run := b.forward(b.first, b.linear, pattern, false)
 		for round := range b.options.rounds() {
 			tr, value, doubt, err := b.backward(ctx, run, pattern, sigma)

@@ -50,4 +50,3 @@ func withFilter(rule Rule, filter strategy.Filter, t int) Rule {
 	}
 	return out
 }
-
