@@ -37,6 +37,8 @@ type Exposure struct {
 // A dense strategy under PNDP goes by a direct method of O((pT)²) memory, with p the messages seen in a round, up to
 // MaxDirect; ErrTooLarge beyond.
 //
+// Under PNDP it is for gradients that do not react to what hidden nodes learned: see Condition.
+//
 // With a Training, what is seen under PNDP is that of its messages. Under LDP and SecLDP, M is that of the noisy
 // gradients themselves, of which all messages are made: what they say where it is less is not looked at.
 //

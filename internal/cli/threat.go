@@ -34,7 +34,7 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
 	HiddenAlias(cmd, "strategy", "export")
 	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\n"+
-		"pndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
+		"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets")
 	f.rounds = 1
 	fl.Var((*WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
 	if err := fl.MarkHidden("rounds"); err != nil { // --gossip-rounds is that of all algorithms
