@@ -52,6 +52,8 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 		return nil // nobody is left
 	}
 	switch {
+	case s.Attacker.Trust == LDP && s.Algorithm.SharesNoise():
+		return s.alone(visit)
 	case s.Algorithm.dense != nil && s.Algorithm.training != nil && s.Attacker.Trust == PNDP:
 		return s.directTrained(ctx, visit)
 	case s.Algorithm.dense != nil:
@@ -178,6 +180,20 @@ func (s Scenario) public(visit func(Exposure) error) error {
 			continue
 		}
 		if err := visit(Exposure{Victim: v, M: strategy.GramOf(s.Algorithm.dense(v))}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone is the view of all messages and of all noise but a node's own.
+func (s Scenario) alone(visit func(Exposure) error) error {
+	for v := range s.nodes() {
+		m, err := s.Algorithm.LocalMatrix(v, s.steps())
+		if err != nil {
+			return err
+		}
+		if err := visit(Exposure{Victim: v, M: m, Infinite: m == nil}); err != nil {
 			return err
 		}
 	}

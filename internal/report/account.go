@@ -34,7 +34,7 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 		if first.LocalMu != nil {
 			mu = ", μ = " + up(*first.LocalMu)
 		}
-		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages (local DP) learns at most sens² = %s%s.",
+		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages, and knows all noise but the victim's own (local DP), learns at most sens² = %s%s.",
 			up(first.Local), mu))
 	}
 	s.NotCovered = []string{
@@ -82,7 +82,9 @@ func views(trust string) string {
 	case "pndp":
 		return "a node that sees what reaches it"
 	case "ldp":
-		return "everybody who sees all messages"
+		return "everybody who sees all messages, and knows all noise but the victim's own"
+	case "eavesdropper":
+		return "an outsider who sees all messages, and knows no node's secrets"
 	case "secldp":
 		return "everybody who sees all messages and knows a node's own secrets"
 	}
