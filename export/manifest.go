@@ -36,7 +36,8 @@ type Manifest struct {
 	// SharedLoss is, with PerNode, the loss of the best strategy that all nodes share.
 	SharedLoss float64 `json:"shared_loss,omitempty"`
 	// LDPLoss is, with Space, what the same strategy class costs where every node has its own noise alone, and
-	// JointLowerBound what no noise over nodes and steps together can cost less than. LowerBound and Gap are then absent.
+	// JointLowerBound what no noise that is one covariance between nodes times one strategy over time can cost less than.
+	// LowerBound and Gap are then absent.
 	LDPLoss         float64 `json:"ldp_loss,omitempty"`
 	JointLowerBound float64 `json:"joint_lower_bound,omitempty"`
 	// LowerBound is absent for Toeplitz strategies of many steps, which have none.

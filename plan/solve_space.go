@@ -30,7 +30,7 @@ const (
 type Space struct {
 	*spacetime.Result
 	GapSpace, GapTime float64 // as of export.Space, rounded up
-	JointLowerBound   float64 // no noise over nodes and steps together has a smaller loss
+	JointLowerBound   float64 // no noise that is one covariance between nodes times one strategy over time has a smaller loss
 
 	shared *export.SharedNoise
 	decor  float64 // noise multiplier of DECOR under Poisson sampling

@@ -142,8 +142,8 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	if m.Status == optim.Interrupted.String() && m.JointLowerBound < joint {
 		within = 1 // there was no time for a better one, which this one is below
 	}
-	s.compare("joint bound", fmt.Sprintf("no noise costs less than %s, %s of the loss; the manifest says %s", down(joint),
-		rounding.DownText(joint/m.Loss, 4), down(m.JointLowerBound)),
+	s.compare("joint bound", fmt.Sprintf("no %s costs less than %s, %s of the loss; the manifest says %s",
+		spacetime.Separable, down(joint), rounding.DownText(joint/m.Loss, 4), down(m.JointLowerBound)),
 		claim{"joint_lower_bound", m.JointLowerBound, joint, within})
 	s.skip("joint_lower_bound") // its last digits
 	return nil

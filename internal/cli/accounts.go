@@ -92,13 +92,17 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 		rows = append(rows, e.Result)
 	}
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
-	f, err := figures.Growth(rows)
+	f, err := figures.Growth(rows, a.Attackers[0].Trust)
 	return append(figures.Files("growth", f), study.JSONFile("growth.json", a.GrowthData(rows))), err
 }
 
 // GrowthData is the JSON of growth.
 func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
-	return map[string]any{"attacker": a.Attackers[0].Name(a.Network.Graph), "rows": rows}
+	data := map[string]any{"attacker": a.Attackers[0].Name(a.Network.Graph), "rows": rows}
+	if holds := a.Attackers[0].Trust.HoldsFor(); holds != "" {
+		data["holds_for"] = holds
+	}
+	return data
 }
 
 // AttackersLine says who attacks, and what they see.
@@ -108,6 +112,24 @@ func (a *Accounts) AttackersLine() string {
 		who = fmt.Sprintf("each of %d nodes", len(a.Attackers))
 	}
 	return who + ": see " + a.Attackers[0].Sees()
+}
+
+// HoldsForLine says what numbers of the attackers hold for, and what local DP is then, if reports have it; empty where they
+// hold for all.
+func (a *Accounts) HoldsForLine(reports ...threat.Report) string {
+	holds := a.Attackers[0].Trust.HoldsFor()
+	switch {
+	case holds == "":
+		return ""
+	case len(reports) == 0:
+	case reports[0].LocalMu == nil:
+		holds += " (infinite)"
+	case reports[0].LocalEpsilon == nil:
+		holds += fmt.Sprintf(" (mu = %s)", NumberUp(*reports[0].LocalMu))
+	default:
+		holds += fmt.Sprintf(" (mu = %s, epsilon = %s)", NumberUp(*reports[0].LocalMu), NumberUp(*reports[0].LocalEpsilon))
+	}
+	return "holds for      " + holds + "\n"
 }
 
 // Table renders the pairs by distance.
@@ -147,9 +169,9 @@ func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
 	var lines [][]string
 	for _, r := range rows {
 		lines = append(lines, []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others),
-			numberOrDash(r.Asymptote)})
+			numberOrDash(r.Asymptote), numberOrDash(r.Local)})
 	}
-	return Table(w, []string{"T", "neighbours", "others", "asymptote"}, lines)
+	return Table(w, []string{"T", "neighbours", "others", "asymptote", "local DP"}, lines)
 }
 
 // numberOrDash rounds up what is there.

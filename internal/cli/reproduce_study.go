@@ -81,7 +81,7 @@ func (c *commandLine) attacker(name, trust string, coalitions bool) {
 		c.add("--coalitions", strconv.Itoa(most))
 	case coalitions:
 		c.leave("the coalitions (%s)", name)
-	case trust == "ldp" || trust == "secldp" && name == "everybody":
+	case trust == "ldp" || trust == "eavesdropper" || trust == "secldp" && name == "everybody":
 	default:
 		c.add("--attacker", name)
 	}

@@ -22,12 +22,20 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 		"follows. All numbers are rounded up."
 	s.askStudy(a.Settings)
 	first := a.Attackers[0]
+	holds := holdsFor(first)
 	s.Certified = append(s.Certified, fmt.Sprintf("Each pair: the attacker (%s) learns no more of the victim than μ-GDP "+
 		"with the μ given, for gradients of norm 1 and noise of standard deviation %s; bound: %s.", views(first.Trust),
 		Setting(a.Settings, "sigma"), Setting(a.Settings, "bound")))
+	if holds != "" {
+		s.Certified = append(s.Certified, "This holds for "+holds+".")
+	}
 	if first.Local > 0 {
-		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages (local DP) learns at most sens² = %s.",
-			up(first.Local)))
+		mu := ""
+		if first.LocalMu != nil {
+			mu = ", μ = " + up(*first.LocalMu)
+		}
+		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages, and knows all noise but the victim's own (local DP), learns at most sens² = %s%s.",
+			up(first.Local), mu))
 	}
 	s.NotCovered = []string{
 		"what other attackers see: coalitions that were not asked about, somebody who listens on more links",
@@ -60,12 +68,23 @@ func (a *Account) check() error {
 	return nil
 }
 
+// holdsFor returns what the numbers of a report hold for, also of one whose program did not say it; empty: for all.
+func holdsFor(r threat.Report) string {
+	trust, err := threat.ParseTrust(r.Trust)
+	if err != nil {
+		return r.HoldsFor
+	}
+	return trust.HoldsFor()
+}
+
 func views(trust string) string {
 	switch trust {
 	case "pndp":
 		return "a node that sees what reaches it"
 	case "ldp":
-		return "everybody who sees all messages"
+		return "everybody who sees all messages, and knows all noise but the victim's own"
+	case "eavesdropper":
+		return "an outsider who sees all messages, and knows no node's secrets"
 	case "secldp":
 		return "everybody who sees all messages and knows a node's own secrets"
 	}
@@ -96,7 +115,11 @@ func isHash(text string) bool {
 
 // distances is the table by distance.
 func (s *Section) distances(a *Account) {
-	t := Table{Caption: "By distance from the attacker", Header: []string{"distance", "pairs", "infinite", "least sens²",
+	heldFor := ""
+	if holds := holdsFor(a.Attackers[0]); holds != "" {
+		heldFor = "; holds for " + holds
+	}
+	t := Table{Caption: "By distance from the attacker" + heldFor, Header: []string{"distance", "pairs", "infinite", "least sens²",
 		"mean sens²", "most sens²", "μ (most)"}, Words: 0}
 	withDelta := false
 	rows := threat.ByDistance(a.Attackers)
@@ -126,7 +149,7 @@ func (s *Section) distances(a *Account) {
 
 // accountMap makes the map of attackers and victims.
 func (s *Section) accountMap(ctx context.Context, a *Account, graphFile string) error {
-	m := &Map{ID: s.ID, Kind: "account", Delta: nonZero(Setting(a.Settings, "delta"))}
+	m := &Map{ID: s.ID, Kind: "account", Delta: nonZero(Setting(a.Settings, "delta")), HoldsFor: holdsFor(a.Attackers[0])}
 	at := map[string]int{}
 	for _, p := range a.Attackers[0].Pairs { // every report has all nodes
 		at[p.Victim] = 0
