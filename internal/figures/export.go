@@ -88,13 +88,14 @@ func Strategy(c strategy.Strategy, heading, whose string) (*Figure, error) {
 		Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
 }
 
-// Convergence shows how far loss and bound were from their ends, iteration by iteration, in the history of a manifest.
+// Convergence shows how far loss and bound were from their ends, iteration by iteration, in the history of a manifest. It
+// is nil if neither ever was.
 func Convergence(history []export.Point, setting string) (*Figure, error) {
 	loss, bound := Curve{Name: "loss above the final bound"}, Curve{Name: "bound below the final loss"}
-	end := history[len(history)-1]
 	before := 0.0
 	for i, h := range history {
-		if above := h.Loss/end.LowerBound - 1; above > 0 {
+		end := history[len(history)-1]
+		if above := h.Loss/end.LowerBound - 1; above > 0 && !math.IsInf(above, 1) { // of no bound
 			loss.X, loss.Y = append(loss.X, float64(i)), append(loss.Y, above)
 		}
 		if below := 1 - h.LowerBound/end.Loss; below > 0 && h.LowerBound > before {

@@ -38,13 +38,10 @@ func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simula
 		names := levelsOf(s).names(g.Levels)
 		for i, level := range g.Levels {
 			f, err := Losses(s, g, level)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, Files(names[i], f)...)
+			files = append(files, Files(names[i], f, err)...)
 		}
 		f, err := PrivacyUtility(s, g)
-		return append(files, Files(simulationFigure, f)...), err
+		return append(files, Files(simulationFigure, f, err)...), nil
 	}
 }
 
