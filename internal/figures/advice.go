@@ -43,8 +43,8 @@ func Advice(a *plan.Advice) (*Figure, error) {
 		source = n.Origin.Source
 	}
 	s, w := a.Problem.Schema, a.Options.Privacy
-	title := fmt.Sprintf("What memory buys: %s, T = %d, k = %d, b = %d, (ε, δ) = (%v, %v)", source, s.Steps(),
-		s.Participations(), s.Separation(), w.Epsilon, w.Delta)
+	title := fmt.Sprintf("What memory buys: %s, T = %d, k = %d, b = %d, (ε, δ) = (%s, %s)", source, s.Steps(),
+		s.Participations(), s.Separation(), printed(w.Epsilon), printed(w.Delta))
 	f, err := Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s)",
 		limits.Text(a.Budget.Bytes(1))), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
 	if f == nil {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/internal/rounding"
 	"mafalda/plan"
 	"mafalda/strategy"
 )
@@ -65,12 +66,15 @@ func Setting(m *export.Manifest) string {
 	case p == nil:
 		return text
 	case p.Epsilon != nil && p.Delta != nil:
-		return fmt.Sprintf("%s, (ε, δ) = (%.4g, %g)", text, *p.Epsilon, *p.Delta)
+		return fmt.Sprintf("%s, (ε, δ) = (%s, %s)", text, printed(*p.Epsilon), printed(*p.Delta))
 	case p.Mu > 0:
-		return fmt.Sprintf("%s, μ = %.4g", text, p.Mu)
+		return fmt.Sprintf("%s, μ = %s", text, printed(p.Mu))
 	}
 	return text
 }
+
+// printed is how pictures print ε, μ and δ.
+func printed(v float64) string { return rounding.UpText(v, 4) }
 
 // schemaText names a graph, a number of steps and who takes part.
 func schemaText(source string, steps, k, b int) string {

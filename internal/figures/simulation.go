@@ -171,7 +171,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	}
 	title := fmt.Sprintf("%s: loss in the last %d steps, mean of %s%s", studyText(s), simulate.Window, g.Count(),
 		spread(curves))
-	axes := Axes{Title: title, X: fmt.Sprintf("ε of local DP, for δ = %g", delta), Y: "test loss", LogX: true, Marks: true}
+	axes := Axes{Title: title, X: "ε of local DP, for δ = " + printed(delta), Y: "test loss", LogX: true, Marks: true}
 	above := excessCurves(curves, rows)
 	if above == nil {
 		return linesWithLowest(axes, curves)
