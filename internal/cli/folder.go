@@ -74,10 +74,10 @@ func WriteResult(dir, name string, result any, force bool) error {
 	return UsageIfExists(err)
 }
 
-// WritePictures writes pictures of a result, or returns the error of making them.
+// WritePictures writes pictures of a result that has been written, or returns the error of making them.
 func WritePictures(dir string, pictures []figures.Named, err error, force bool) error {
 	if err != nil {
-		return fmt.Errorf("drawing: %w", err)
+		return fmt.Errorf("drawing (the result is written): %w", err)
 	}
 	for _, g := range pictures {
 		if err := WriteFigure(io.Discard, dir, g.Name, g.Figure, force); err != nil {

@@ -62,7 +62,7 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 		return fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
 	}
 	if err := f.drawOn(c); err != nil {
-		return err
+		return fmt.Errorf("drawing %s: %w", filepath.Base(name), err)
 	}
 	_, err := c.WriteTo(w)
 	return err
@@ -72,7 +72,7 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 func (f *Figure) drawOn(c vg.CanvasSizer) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("this figure cannot be drawn: %v", r)
+			err = fmt.Errorf("gonum/plot: %v", r)
 		}
 	}()
 	var total float64
