@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
 )
 
 // BinsPrivacy says that random bins with a noise multiplier are (ε, δ)-DP.
@@ -226,6 +227,6 @@ func (c *calibration) expected(ctx context.Context, argument float64, samples in
 
 // String is a line for people.
 func (p BinsPrivacy) String() string {
-	return fmt.Sprintf("(%.4g, %.3g)-DP with noise multiplier %.4g, but for a chance of %.2g", p.Epsilon, p.Delta,
-		p.NoiseMultiplier, p.Failure)
+	return fmt.Sprintf("(%s, %s)-DP with noise multiplier %s, but for a chance of %s", rounding.UpText(p.Epsilon, 4),
+		rounding.UpText(p.Delta, 3), rounding.UpText(p.NoiseMultiplier, 4), rounding.UpText(p.Failure, 2))
 }

@@ -66,12 +66,9 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 		Algorithm: a.Scenario.Algorithm.Name(), Graph: a.Network.Origin.Source, Schema: a.Scenario.Schema,
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
 	})
-	if err != nil {
-		return nil, err
-	}
 	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
-	return append(figures.Files("exposure", f), study.JSONFile("account.json", stored),
-		study.File{Name: "pairs.csv", Write: pairs}), nil
+	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs}}
+	return append(results, figures.Files("exposure", f, err)...), nil
 }
 
 // GrowthSpec says whose the folder of growth is: of one attacker, the first.
@@ -93,7 +90,8 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 	}
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
 	f, err := figures.Growth(rows, a.Attackers[0].Trust)
-	return append(figures.Files("growth", f), study.JSONFile("growth.json", a.GrowthData(rows))), err
+	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows))}
+	return append(results, figures.Files("growth", f, err)...), nil
 }
 
 // GrowthData is the JSON of growth.

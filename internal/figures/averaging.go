@@ -34,9 +34,9 @@ func ComparisonSpec(c *protocols.Comparison) study.Spec {
 }
 
 // ComparisonFiles are those of the picture of the protocols that were compared.
-func ComparisonFiles(c *protocols.Comparison, outcomes []protocols.Outcome) ([]study.File, error) {
+func ComparisonFiles(c *protocols.Comparison, outcomes []protocols.Outcome) []study.File {
 	f, err := Compared(c, outcomes)
-	return Files(comparisonFigure, f), err
+	return Files(comparisonFigure, f, err)
 }
 
 // Compared shows the distance from the average over the rounds of protocols. Outcomes are those of c.Cells.

@@ -1,13 +1,20 @@
 package figures
 
 import (
+	"fmt"
 	"io"
 
 	"mafalda/internal/study"
 )
 
-// Files returns a figure in every format; none of a figure that is nil.
-func Files(name string, f *Figure) []study.File {
+// Files returns a figure in every format; none of a figure that is nil. The error of a figure that could not be made comes
+// when files are written. So files of results are before those of figures in a list, and are there whatever becomes of
+// these.
+func Files(name string, f *Figure, err error) []study.File {
+	if err != nil {
+		failed := func(io.Writer) error { return fmt.Errorf("drawing %s: %w", name, err) }
+		return []study.File{{Name: name + Formats()[0], Write: failed}}
+	}
 	if f == nil {
 		return nil
 	}

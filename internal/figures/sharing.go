@@ -69,7 +69,8 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 		return nil, err
 	}
 	height := vg.Length(math.Max(0.55, math.Min(1, high-low+0.2))) * 8 * vg.Inch
-	return &Figure{plots: []*plot.Plot{s.Plot, key}, widths: []float64{8, 2.4}, width: 10.4 * vg.Inch, height: height}, nil
+	return &Figure{columns: []column{{[]*plot.Plot{s.Plot}, 8}, {[]*plot.Plot{key}, 2.4}}, width: 10.4 * vg.Inch,
+		height: height}, nil
 }
 
 // sizes say how large things are drawn.

@@ -101,7 +101,7 @@ func TestSharingPicture(t *testing.T) {
 		{Pair: secrets.Pair{U: 0, V: 3}, Deviation: 31}}
 	some := draw()
 	for _, label := range g.Labels() {
-		if !strings.Contains(some, ">"+label+"</text>") {
+		if !strings.Contains(some, "; "+label+";") {
 			t.Errorf("no label %q", label)
 		}
 	}

@@ -82,8 +82,11 @@ func (m *Matrices) ofBlock(t *mat.TriDense, i, j int) float64 {
 	return most
 }
 
-// draw puts a figure that is drawn here among those of the section.
+// draw puts a figure that is drawn here among those of the section, unless there is none.
 func (s *Section) draw(f figures.Named) error {
+	if f.Figure == nil {
+		return nil
+	}
 	svg, err := svgOf(f.Figure)
 	if err != nil {
 		return err
