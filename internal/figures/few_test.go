@@ -143,7 +143,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	f, err = Exposure(reports, ExposureOptions{Algorithm: "dp-d-sgd", Graph: "g", Schema: schema, Local: value(0), Sigma: 1,
 		Alpha: 2})
 	add("exposure", f, err)
-	f, err = Growth(growth)
+	f, err = Growth(growth, threat.PNDP)
 	add("growth", f, err)
 
 	// averaging
