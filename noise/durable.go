@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"mafalda/internal/files"
 	"mafalda/noise/keys"
 )
 
@@ -101,7 +102,7 @@ func (d *Durable) start(at State) (err error) {
 // resume opens the state file and makes the rows before its place again.
 func (d *Durable) resume(at State) (err error) {
 	d.state, err = openRecord(at.Path)
-	if errors.Is(err, errInUse) {
+	if errors.Is(err, files.ErrLocked) {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
 	if errors.Is(err, ErrState) {

@@ -56,8 +56,6 @@ const (
 	recordSize = 1 << 20 // no head is as large
 )
 
-var errInUse = errors.New("in use by another process")
-
 // newRecord makes the file at path, which must not exist, and locks it. It has another name until it is whole, so that a
 // crash leaves a record or none, on systems where open files can be renamed.
 func newRecord(path string, head any, at place) (*record, error) {
@@ -113,7 +111,7 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w: too many neighbours, or too long a label", path, ErrState), f.Close())
 	}
 	if r.path, err = filepath.Abs(path); err == nil {
-		err = lock(f)
+		err = files.TryLock(f)
 	}
 	if err == nil {
 		_, err = f.WriteAt(r.content, 0)
@@ -127,7 +125,7 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 	return r, nil
 }
 
-// openRecord opens and locks the file at path. Its errors wrap os.ErrNotExist, errInUse, ErrState for what is no
+// openRecord opens and locks the file at path. Its errors wrap os.ErrNotExist, files.ErrLocked, ErrState for what is no
 // record, or are the system's.
 func openRecord(path string) (*record, error) {
 	absolute, err := filepath.Abs(path)
@@ -139,7 +137,7 @@ func openRecord(path string) (*record, error) {
 		return nil, err
 	}
 	r := &record{path: absolute, file: f}
-	if err = lock(f); err == nil {
+	if err = files.TryLock(f); err == nil {
 		err = r.read(size)
 	}
 	if err == nil {
