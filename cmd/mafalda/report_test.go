@@ -60,7 +60,8 @@ func TestReportCommandsReproduce(t *testing.T) {
 		}
 	}
 	compared := map[string]string{"banded": "C.npy", "dense": "C.npy", "min-sep": "C.npy", "prefix": "C.npy", "single": "C.csv",
-		"poisson": "C.npy", "account": "pairs.csv", "exported account": "pairs.csv", "simulation for ε": "study.json", "simulation": "study.json", "sampling": "sampling.csv"}
+		"poisson": "C.npy", "account": "pairs.csv",
+		"exported account": "pairs.csv", "simulation for ε": "study.json", "simulation": "study.json", "sampling": "sampling.csv"}
 	for name, file := range compared {
 		report := at(name + ".html")
 		if code, _, errs := mafalda("report", at(name), "-o", report); code != 0 || errs != "" {

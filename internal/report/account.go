@@ -23,8 +23,8 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 	s.askStudy(a.Settings)
 	first := a.Attackers[0]
 	s.Certified = append(s.Certified, fmt.Sprintf("Each pair: the attacker (%s) learns no more of the victim than μ-GDP "+
-		"with the μ given, for gradients of norm 1 and noise of standard deviation %s. Sensitivity is %s.", views(first.Trust),
-		upText(Setting(a.Settings, "sigma")), bounds(Setting(a.Settings, "bound"))))
+		"with the μ given, for gradients of norm 1 and noise of standard deviation %s. Sensitivity is %s.",
+		views(first.Trust), upText(Setting(a.Settings, "sigma")), bounds(Setting(a.Settings, "bound"))))
 	if first.Local > 0 {
 		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages (local DP) learns at most sens² = %s.",
 			up(first.Local)))

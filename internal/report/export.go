@@ -63,8 +63,8 @@ func (s *Section) summarizeExport(m *export.Manifest) {
 		network = fmt.Sprintf("%s (%d nodes)", m.Graph.Source, m.Graph.Nodes)
 	}
 	p := m.Participation
-	s.sum(whatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a record takes part at most k = %d "+
-		"times, b = %d steps apart", classOf(m), network, m.Steps, p.K, p.B)
+	s.sum(whatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a record takes part at most "+
+		"k = %d times, b = %d steps apart", classOf(m), network, m.Steps, p.K, p.B)
 	switch {
 	case m.Privacy == nil:
 		s.sum("privacy", "not chosen yet: noise of standard deviation clip/μ gives μ-GDP")

@@ -289,12 +289,14 @@ func TestAxesHaveTwoNumbers(t *testing.T) {
 			}
 		}
 	})
-	rows := []Row{{"method": "a", "epsilon": "2", "mean_last50": "0.757"}, {"method": "b", "epsilon": "2", "mean_last50": "0.759"}}
+	rows := []Row{{"method": "a", "epsilon": "2", "mean_last50": "0.757"},
+		{"method": "b", "epsilon": "2", "mean_last50": "0.759"}}
 	p, ok := lossChart(rows, "1e-06").picture()
 	if n := strings.Count(string(p.SVG), `class="tick" text-anchor="end"`); !ok || n < 2 {
 		t.Errorf("%d numbers on the axis of losses", n)
 	}
-	if p, ok := (chart{series: []series{{points: []point{{}, {}}}}}).picture(); !ok || strings.Contains(string(p.SVG), "NaN") {
+	zeros := chart{series: []series{{points: []point{{}, {}}}}}
+	if p, ok := zeros.picture(); !ok || strings.Contains(string(p.SVG), "NaN") {
 		t.Error("points at 0")
 	}
 }
@@ -303,7 +305,8 @@ func TestAxesHaveTwoNumbers(t *testing.T) {
 func TestPageBeginsWithASummary(t *testing.T) {
 	a := accountOf("a", "b", "c", "d")
 	a.Settings = append(a.Settings, study.Inputs{{Name: "algorithm", Value: "dp-d-sgd"}, {Name: "trust", Value: "pndp"},
-		{Name: "bound", Value: "best"}, {Name: "alpha", Value: "2"}, {Name: "own noise", Value: "1"}, {Name: "T", Value: "6"}}...)
+		{Name: "bound", Value: "best"}, {Name: "alpha", Value: "2"}, {Name: "own noise", Value: "1"},
+		{Name: "T", Value: "6"}}...)
 	runs := `{"version":"devel","settings":[{"name":"delta","value":"1e-06"}],"runs":[{"method":"a","mu":0.23670438066342273,` +
 		`"seed":0}]}`
 	simulation := folder(t, "simulation", map[string]string{"runs.json": runs,
@@ -317,8 +320,8 @@ func TestPageBeginsWithASummary(t *testing.T) {
 			t.Errorf("the summary does not say %q", want)
 		}
 	}
-	for _, want := range []string{"<dt>Rényi divergence</dt><dd>of order 2<", "<dt>sensitivity</dt><dd>the smallest proven bound<",
-		"<dt>steps</dt><dd>T = 6<", `<td class="n">0.23671</td>`} {
+	for _, want := range []string{"<dt>Rényi divergence</dt><dd>of order 2<",
+		"<dt>sensitivity</dt><dd>the smallest proven bound<", "<dt>steps</dt><dd>T = 6<", `<td class="n">0.23671</td>`} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the page does not say %q", want)
 		}

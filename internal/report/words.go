@@ -2,7 +2,8 @@ package report
 
 import "mafalda/internal/study"
 
-// words says an input of a study for people: what it is called, and its value; no name if it says nothing. Inputs that are not known here are as they are in the file.
+// words says an input of a study for people: what it is called, and its value; no name if it says nothing. Inputs that
+// are not known here are as they are in the file.
 func words(in study.Inputs, name, value string) (called, text string) {
 	unless := func(none, called, text string) (string, string) {
 		if value == none {
