@@ -22,6 +22,7 @@ type Accounts struct {
 	Scenario  threat.Scenario // without attackers
 	Options   threat.AssessOptions
 	Attackers []threat.Attacker // that were asked for; at least one
+	Exported  string            // the folder of the strategy that is accounted for, if it is from one
 	Replace   bool              // results of other inputs
 }
 
@@ -42,7 +43,8 @@ func (a *Accounts) Spec() study.Spec {
 // storedAccounts is the content of account.json.
 type storedAccounts struct {
 	Version   string          `json:"version"`
-	Settings  study.Inputs    `json:"settings"` // all that values depend on
+	Settings  study.Inputs    `json:"settings"`         // all that values depend on
+	Export    string          `json:"export,omitempty"` // the folder of the strategy, as it was named
 	Attackers []threat.Report `json:"attackers"`
 }
 
@@ -58,7 +60,7 @@ func (a *Accounts) Cells() []threat.Cell {
 // Files makes the summaries of all accounts in the folder, in the order of the graph's nodes.
 func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]study.File, error) {
 	a.Study.Sort(entries)
-	stored := storedAccounts{Version: version.String(), Settings: a.Spec().Inputs}
+	stored := storedAccounts{Version: version.String(), Settings: a.Spec().Inputs, Export: a.Exported}
 	for _, e := range entries {
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}

@@ -93,6 +93,9 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	return a, Usage(err)
 }
 
+// Exported returns the folder of --export, empty if there is none.
+func (f *ThreatFlags) Exported() string { return f.strategy }
+
 func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
 	e, err := export.Load(f.strategy)
 	if err != nil {

@@ -76,7 +76,8 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	add("convergence", f, err)
 	f, err = Spectrum(m, values)
 	add("spectrum", f, err)
-	f, err = StepErrors(m, 3, []plan.MethodErrors{{Method: "mafalda", Squared: squares}, {Method: "d-mf", Squared: squares}})
+	f, err = StepErrors(m, 3, []plan.MethodErrors{{Method: "mafalda", Squared: squares},
+		{Method: "d-mf", Squared: squares}})
 	add("errors", f, err)
 	if points > 0 {
 		diagonal := mat.NewTriDense(points, mat.Lower, nil)
@@ -123,7 +124,8 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	var rows []benchmarks.Row
 	var workloads []benchmarks.WorkloadRow
 	for i := range points {
-		rows = append(rows, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Strategy: benchmarks.OfLoss()[1+i], Ratio: 1 + value(i)})
+		rows = append(rows, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Strategy: benchmarks.OfLoss()[1+i],
+			Ratio: 1 + value(i)})
 		workloads = append(workloads, benchmarks.WorkloadRow{Graph: "path:3", K: 2, B: 3, Workload: strconv.Itoa(i),
 			PlainExcess: value(i), CentralizedExcess: value(i)})
 	}
@@ -137,7 +139,8 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	var growth []threat.GrowthRow
 	for i := range points {
 		hops, v := i+1, value(i)
-		reports = append(reports, threat.Report{Pairs: []threat.Pair{{Distance: &hops, SensSquared: &v, Mu: &v, Cyffers: &v}}})
+		pair := threat.Pair{Distance: &hops, SensSquared: &v, Mu: &v, Cyffers: &v}
+		reports = append(reports, threat.Report{Pairs: []threat.Pair{pair}})
 		growth = append(growth, threat.GrowthRow{Steps: hops, Neighbours: &v, Others: &v, Asymptote: &v})
 	}
 	f, err = Exposure(reports, ExposureOptions{Algorithm: "dp-d-sgd", Graph: "g", Schema: schema, Local: value(0), Sigma: 1,
@@ -163,7 +166,8 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	for i := range points {
 		a.Run.Values = append(a.Run.Values, []float64{value(i), value(i), value(i)})
 	}
-	s := &ppac.Sweep{Noises: values, Errors: make([][]float64, points), Rounds: indices, Bounds: indices, Worst: values, Mean: values}
+	s := &ppac.Sweep{Noises: values, Errors: make([][]float64, points), Rounds: indices, Bounds: indices, Worst: values,
+		Mean: values}
 	for i := range points {
 		s.Errors[i] = values
 	}
@@ -195,9 +199,11 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 		for level := range points + 1 { // the first is without noise
 			cell, loss := simulate.Cell{Method: simulate.None, Seed: seed}, value(0)
 			if level > 0 {
-				cell, loss = simulate.Cell{Method: "dp-d-sgd", Mu: float64(level), Seed: seed}, value(level-1)*(1.5+0.1*float64(seed))
+				cell.Method, cell.Mu = "dp-d-sgd", float64(level)
+				loss = value(level-1) * (1.5 + 0.1*float64(seed))
 			}
-			cells, runs = append(cells, cell), append(runs, simulate.Kept{Steps: steps, Losses: values, Mean: &loss, Full: &loss})
+			cells = append(cells, cell)
+			runs = append(runs, simulate.Kept{Steps: steps, Losses: values, Mean: &loss, Full: &loss})
 		}
 	}
 	grid := simulate.NewGrid(cells, runs)
@@ -239,8 +245,8 @@ func kinds() map[string]func(i int) float64 {
 	}
 }
 
-// "sampling" with one ε of at most 1 panicked, and others would have: every figure of no, one, two and three points is drawn
-// in every format, or there is none, of no points; axes have at least two labels.
+// "sampling" with one ε of at most 1 panicked, and others would have: every figure of no, one, two and three points is
+// drawn in every format, or there is none, of no points; axes have at least two labels.
 func TestEveryFigureOfFewPoints(t *testing.T) {
 	for kind, value := range kinds() {
 		for points := range 4 {
@@ -251,7 +257,8 @@ func TestEveryFigureOfFewPoints(t *testing.T) {
 					continue
 				}
 				if of.figure == nil {
-					if points > 1 && !slices.Contains([]string{"convergence", "losses", "privacy-utility", "workloads"}, of.name) {
+					may := []string{"convergence", "losses", "privacy-utility", "workloads"} // have nothing to show
+					if points > 1 && !slices.Contains(may, of.name) {
 						t.Errorf("%s: none", name)
 					}
 					continue
@@ -294,7 +301,7 @@ func checkAxes(t *testing.T, name string, p *plot.Plot) {
 		}
 		nominal := i == 1 && axis.Min == -0.6 // a row each
 		if len(labels) < 2 && !nominal {
-			t.Errorf("%s: the %s axis from %v to %v has the labels %v", name, []string{"x", "y"}[i], axis.Min, axis.Max, labels)
+			t.Errorf("%s: axis %d from %v to %v has the labels %v", name, i, axis.Min, axis.Max, labels)
 		}
 	}
 }
@@ -322,8 +329,8 @@ func texts(t *testing.T, f *Figure) (lines []string) {
 	return lines
 }
 
-// 10⁻⁵ was read as 10⁵ in PNG and PDF: the font has no ⁻, and no ⁰. Every character that figures use has a shape of its own,
-// in every format.
+// 10⁻⁵ was read as 10⁵ in PNG and PDF: the font has no ⁻, and no ⁰. Every character that figures use has a shape of its
+// own, in every format.
 func TestEveryCharacterIsDrawn(t *testing.T) {
 	used := map[rune]bool{}
 	for _, r := range "⁰¹²³⁴⁵⁶⁷⁸⁹⁻0123456789.e+-" { // of axes
@@ -372,7 +379,8 @@ func TestEveryCharacterIsDrawn(t *testing.T) {
 		}
 		shapes[shape] = r
 		for _, ext := range Formats() {
-			if got := written(string(r), ext); bytes.Equal(got, blank[ext]) || ext == ".svg" && bytes.Contains(got, []byte("<text")) {
+			got := written(string(r), ext)
+			if bytes.Equal(got, blank[ext]) || ext == ".svg" && bytes.Contains(got, []byte("<text")) {
 				t.Errorf("%q is not drawn in %s", r, ext)
 			}
 		}
@@ -436,8 +444,10 @@ func TestLettersOfOtherScripts(t *testing.T) {
 // No text lies outside of the picture, however long it is.
 func TestTextIsWithinThePicture(t *testing.T) {
 	long := strings.Repeat("a rather long name of a graph, ", 12) + strings.Repeat("x", 300)
-	curves := []Curve{{Name: "a", X: []float64{1, 2}, Y: []float64{1, 2}}, {Name: "b", X: []float64{1, 2}, Y: []float64{1, 200}}}
-	f, err := linesWithLowest(Axes{Title: long, X: long[:150], Y: "root mean square over the nodes, for sens = 1 and unit noise"}, curves)
+	curves := []Curve{{Name: "a", X: []float64{1, 2}, Y: []float64{1, 2}},
+		{Name: "b", X: []float64{1, 2}, Y: []float64{1, 200}}}
+	f, err := linesWithLowest(Axes{Title: long, X: long[:150],
+		Y: "root mean square over the nodes, for sens = 1 and unit noise"}, curves)
 	if err != nil {
 		t.Fatal(err)
 	}

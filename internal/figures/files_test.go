@@ -30,7 +30,8 @@ func TestFiguresThatFailAreErrorsOfTheirFiles(t *testing.T) {
 	for _, file := range Files("loss", f, nil) {
 		var out bytes.Buffer
 		err := file.Write(&out)
-		if err == nil || !strings.Contains(err.Error(), "drawing loss.") || strings.Contains(err.Error(), "\n") || out.Len() > 0 {
+		if err == nil || !strings.Contains(err.Error(), "drawing loss.") || strings.Contains(err.Error(), "\n") ||
+			out.Len() > 0 {
 			t.Errorf("%s: %v, %d bytes", file.Name, err, out.Len())
 		}
 	}

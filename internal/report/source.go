@@ -35,6 +35,7 @@ type Study struct {
 type Account struct {
 	Version   string          `json:"version"`
 	Settings  study.Inputs    `json:"settings"`
+	Export    string          `json:"export"` // the folder of the strategy, as it was named; empty if the file does not say
 	Attackers []threat.Report `json:"attackers"`
 }
 

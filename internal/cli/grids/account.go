@@ -173,7 +173,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	accounts := &cli.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Replace: f.force}
+		Exported: f.threat.Exported(), Replace: f.force}
 	return &ledger{accounts, f, progress, level}, nil
 }
 
