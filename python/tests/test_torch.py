@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import program_of, write
+from conftest import interrupt, program_of, write
 
 import mafalda
 
@@ -18,6 +18,13 @@ def made(seed=0, records=12):
     torch.manual_seed(seed)
     model = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
     return model, torch.randn(records, 5), torch.randint(3, (records,))
+
+
+def own_batches(plan, model, lr=0.1, **options):
+    """A private optimizer whose batches are the caller's."""
+    sgd = torch.optim.SGD(model.parameters(), lr=lr)
+    with pytest.warns(UserWarning, match="the batches are yours"):
+        return plan.make_private(sgd, node="a", seed=1, size=3, participation="mine", **options)
 
 
 def one_by_one(model, x, y, clip):
@@ -36,10 +43,11 @@ def test_clipped_sum(monkeypatch, clip, chunk, way):
     if way == "one by one":
         monkeypatch.setattr(clipping, "vectorized", lambda: False)
     model, x, y = made()
-    sums = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, clip, chunk)
+    sums, losses = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, clip, chunk)
+    assert torch.allclose(losses, cross_entropy(model(x), y, reduction="none"), atol=1e-6)
     got = torch.cat([s.reshape(-1) for s in sums]).double()
     assert torch.allclose(got, one_by_one(model, x, y, clip), atol=1e-5 * len(x) * min(clip, 10) + 1e-6)
-    single = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x[:1], y[:1], clip, chunk)
+    single, _ = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x[:1], y[:1], clip, chunk)
     assert torch.cat([s.reshape(-1) for s in single]).double().norm() <= clip
 
 
@@ -91,11 +99,9 @@ def test_what_is_refused(tmp_path, out):
     with pytest.raises(mafalda.ParticipationError, match="RandomSampler"):
         plan.make_private(sgd, node="a", seed=1, size=3, loader=shuffling)
     with pytest.raises(mafalda.ExportError, match="norm 1.0"):
-        plan.make_private(sgd, node="a", clip=2, seed=1, size=3)
+        plan.make_private(sgd, node="a", clip=2, seed=1, sampler=plan.sampler(12, node="a"))
     with pytest.raises(ValueError, match="exactly one"):
-        plan.make_private(sgd, node="a", size=3)
-    with pytest.raises(ValueError, match="public size"):
-        plan.make_private(sgd, node="a", seed=1)
+        plan.make_private(sgd, node="a", sampler=plan.sampler(12, node="a"))
     with pytest.raises(mafalda.ExportError, match="node 'b'"):
         plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="b"))
     secret = mafalda.load(
@@ -107,7 +113,7 @@ def test_what_is_refused(tmp_path, out):
         )
     )
     with pytest.raises(mafalda.ParticipationError, match="in secret"):
-        secret.make_private(sgd, node="a", seed=1, size=3)
+        secret.make_private(sgd, node="a", seed=1, size=3, participation="mine")
     private = plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"))
     with pytest.raises(mafalda.ParticipationError, match="not of the sampler's batch"):
         private.backward(model, cross_entropy, x[:3], y[:3])
@@ -188,7 +194,7 @@ def test_no_precision_exceeds_the_clip(monkeypatch):
             model = torch.nn.Linear(5, 3).to(dtype)
             for i in range(len(x)):
                 with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.float32):
-                    sums = clipping.clipped_sum(
+                    sums, _ = clipping.clipped_sum(
                         model, list(model.parameters()), cross_entropy, x[i : i + 1].to(dtype), y[i : i + 1], 0.1
                     )
                 assert all(s.dtype == torch.float32 for s in sums)
@@ -210,7 +216,7 @@ class Scaled(torch.nn.Module):
 def test_parameters_of_any_shape(out):
     torch.manual_seed(0)
     model, x, y = Scaled(), torch.randn(3, 2, 2, 2), torch.randint(3, (3,))
-    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    private = own_batches(mafalda.load(out), model, lr=1.0)
     before, total = mafalda.flat(model), one_by_one(model, x, y, 1.0).numpy()
     private.backward(model, cross_entropy, x, y)
     private.step()
@@ -239,7 +245,7 @@ def test_gradients_that_are_not_clipped(out):
     cross_entropy(model(x), y).backward()
     for p in model[2].parameters():
         p.requires_grad_(False)
-    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    private = own_batches(mafalda.load(out), model, lr=1.0)
     kept = mafalda.flat(model)[-15:]
     private.step()
     assert (mafalda.flat(model)[-15:] == kept).all()
@@ -335,10 +341,194 @@ def test_going_on_after_an_interruption(monkeypatch, out):
         private.backward(model, cross_entropy, *(a[sampler.batch(0)] for a in (x, y)))
         private.step()
     assert (mafalda.flat(model) == before).all()
-    with pytest.raises(mafalda.ParticipationError):
-        private.step()
-    private.zero_grad()
     for step, batch in sampler.items():
         private.backward(model, cross_entropy, x[batch], y[batch])
         assert private.step() == step >= 1
     assert step == 11
+
+
+def trained(out, **options):
+    """A model, its data, the sampler, torch's optimizer, and the private one."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a")
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    return model, x, y, sampler, sgd, plan.make_private(sgd, node="a", seed=1, sampler=sampler, **options)
+
+
+@pytest.fixture(params=["hook", "replaced"])
+def any_torch(request, monkeypatch):
+    """With torch's hooks, and without, as before torch 2."""
+    if request.param == "replaced" and hasattr(torch.optim.Optimizer, "register_step_pre_hook"):
+        monkeypatch.delattr(torch.optim.Optimizer, "register_step_pre_hook")
+    return request.param
+
+
+@pytest.mark.parametrize("scheduler", ["none", "before", "after"])
+def test_the_wrapped_optimizer_makes_no_step_of_its_own(any_torch, scheduler, out):
+    """loss.backward() and sgd.step() would train on raw gradients; schedulers work, whenever they were made."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sgd, sampler = torch.optim.SGD(model.parameters(), lr=0.1), plan.sampler(12, node="a")
+    schedule = torch.optim.lr_scheduler.ExponentialLR(sgd, 0.5) if scheduler == "before" else None
+    private = plan.make_private(sgd, node="a", seed=1, sampler=sampler)
+    plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"))  # as when a cell of a notebook runs twice
+    if scheduler == "after":
+        schedule = torch.optim.lr_scheduler.ExponentialLR(sgd, 0.5)
+    for step, batch in sampler.items():
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        private.step()
+        if schedule is not None:
+            schedule.step()
+            assert sgd.param_groups[0]["lr"] == 0.1 * 0.5 ** (step + 1)
+        before = mafalda.flat(model)
+        cross_entropy(model(x), y).backward()
+        for options in ({}, {"closure": lambda: cross_entropy(model(x), y)}):
+            with pytest.raises(mafalda.MafaldaError, match="without clipping and noise"):
+                sgd.step(**options)
+        assert (mafalda.flat(model) == before).all()
+        private.zero_grad()
+    assert step == 11
+
+
+def test_a_scaler_of_gradients_is_refused(monkeypatch, out):
+    """GradScaler asked for private steps, and for those of the wrapped optimizer."""
+    model, x, y, sampler, sgd, private = trained(out)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # older ones are for CUDA alone
+    new = hasattr(torch, "amp") and hasattr(torch.amp, "GradScaler")
+    scaler = torch.amp.GradScaler("cpu") if new else torch.cuda.amp.GradScaler()
+    scaler._lazy_init_scale_growth_tracker(torch.device("cpu"))
+    sampler.batch(0)
+    private.backward(model, cross_entropy, x[::4], y[::4])
+    with pytest.raises(mafalda.MafaldaError, match="GradScaler skips steps"):
+        scaler.step(private)
+    assert private.step() == 0
+    if new:
+        scaler.scale(cross_entropy(model(x), y)).backward()
+        before = mafalda.flat(model)
+        with pytest.raises(mafalda.MafaldaError, match="without clipping and noise"):
+            scaler.step(sgd)
+        assert (mafalda.flat(model) == before).all()
+    off = type(scaler)(enabled=False)
+    private.zero_grad()
+    sampler.batch(1)
+    private.backward(model, cross_entropy, x[1::4], y[1::4])
+    assert off.step(private) == 1
+
+
+def test_a_part_that_another_optimizer_trains(out):
+    """A head with a plain optimizer: not among the private parameters, or changed between steps. Averages may change all."""
+    model, x, y, sampler, sgd, private = trained(out)
+    plan, head = private.plan, model[2]
+    with pytest.raises(mafalda.ExportError, match=r"without noise \('2.weight'"):
+        body = torch.optim.SGD(model[0].parameters(), lr=0.1)
+        half = plan.make_private(body, node="a", seed=1, sampler=plan.sampler(12, node="a"))
+        half.backward(model, cross_entropy, x[::4], y[::4])
+    mafalda.set_flat(model, mafalda.flat(model))  # a start
+    for step, batch in sampler.items():
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        private.step()
+        plan.mix(model, {"b": np.ones(39, dtype=np.float32)}, node="a")
+        if step == 2:
+            break
+    other = torch.optim.SGD(head.parameters(), lr=0.1)
+
+    def train_head():
+        gradients = torch.autograd.grad(cross_entropy(model(x), y), list(head.parameters()))
+        for p, g in zip(head.parameters(), gradients):
+            p.grad = g
+        other.step()
+        other.zero_grad(set_to_none=True)
+
+    train_head()
+    plan.mix(model, {}, node="a")  # an average does not make it good
+    sampler.batch(3)
+    with pytest.raises(mafalda.MafaldaError, match="'2.weight' was changed"):
+        private.backward(model, cross_entropy, x[3::4], y[3::4])
+    private.accept_changes()
+    private.backward(model, cross_entropy, x[3::4], y[3::4])
+    train_head()
+    with pytest.raises(mafalda.MafaldaError, match="'2.weight' was changed"):
+        private.step()
+    private.accept_changes()
+    with pytest.raises(mafalda.ParticipationError, match="no gradient of it came since"):
+        private.step()
+    private.backward(model, cross_entropy, x[3::4], y[3::4])
+    assert private.step() == 3
+    for p in head.parameters():
+        p.requires_grad_(False)
+    with pytest.raises(mafalda.ExportError, match="it has others"):
+        private.backward(model, cross_entropy, x[::4], y[::4])
+
+
+def test_batches_of_ones_own_are_declared(tmp_path, out):
+    """make_private(size=…) is no consent to a loader that shuffles."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    for options in ({}, {"size": 3}, {"size": 3, "participation": "sampler"}):
+        with pytest.raises(mafalda.ParticipationError, match=r"where do the batches come from.*sampler=plan.sampler"):
+            plan.make_private(sgd, node="a", seed=1, **options)
+    with pytest.raises(ValueError, match="leave sampler and loader out"):
+        plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"), participation="mine")
+    with pytest.raises(ValueError, match="public size"):
+        plan.make_private(sgd, node="a", seed=1, participation="mine")
+    with pytest.raises(ValueError, match="'yours'"):
+        plan.make_private(sgd, node="a", seed=1, size=3, participation="yours")
+    private = own_batches(plan, model)
+    private.backward(model, cross_entropy, x[:3], y[:3])
+    assert private.step() == 0
+    checkpoint = private.state_dict()
+    assert checkpoint["participation"] == "mine"
+    _, _, _, _, _, drawn = trained(out)
+    assert drawn.state_dict()["participation"] == "sampler"
+    drawn.skip_to(1)
+    with pytest.warns(UserWarning, match="no sampler of the package drew"):
+        drawn.load_state_dict(checkpoint)
+    assert drawn.state_dict()["participation"] == "mine"  # from now on
+
+
+@pytest.mark.parametrize("phase", ["backward", "step"])
+def test_an_interruption_anywhere(monkeypatch, out, phase):
+    """Whichever line of the package Ctrl-C comes before, each step is its own batch's gradient with its own row alone."""
+    monkeypatch.setattr("mafalda.torch.add_row.__defaults__", (16,))  # a row in three parts
+    monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    rows = [row for _, row in mafalda.load(out).noise("a", 39, seed=1)]
+
+    def go_on():
+        """A step as a loop over step_number makes it; what is refused is forgotten, and made again."""
+        nonlocal refused
+        t = private.step_number
+        batch, before = sampler.batch(t), mafalda.flat(model)
+        change = -0.1 * (one_by_one(model, x[batch], y[batch], 1.0).numpy() + rows[t]) / 3
+        try:
+            private.backward(model, cross_entropy, x[batch], y[batch])
+            private.step()
+        except mafalda.MafaldaError:
+            refused += 1
+            private.zero_grad()
+            private.accept_changes()
+            private.backward(model, cross_entropy, x[batch], y[batch])
+            private.step()
+        assert np.allclose(mafalda.flat(model) - before, change, atol=1e-5)
+
+    at, refused, reached = 0, 0, False
+    while not reached:
+        model, x, y, sampler, _, private = trained(out)
+        batch, before = sampler.batch(0), mafalda.flat(model)
+        change = -0.1 * (one_by_one(model, x[batch], y[batch], 1.0).numpy() + rows[0]) / 3
+        private.backward(model, cross_entropy, x[batch[:1]], y[batch[:1]])
+        if phase == "step":
+            private.backward(model, cross_entropy, x[batch[1:]], y[batch[1:]])
+        try:
+            if phase == "step":
+                interrupt(private.step, at)
+            else:
+                interrupt(lambda: private.backward(model, cross_entropy, x[batch[1:]], y[batch[1:]]), at)
+            reached = True  # the end, without an interruption
+        except KeyboardInterrupt:
+            now = mafalda.flat(model) - before
+            assert not now.any() or np.allclose(now, change, atol=1e-5)
+            go_on()
+        at += 1
+    assert at > 100 and refused < at / 4  # refused: interrupted in the cleaning up
