@@ -36,7 +36,6 @@ from .torch import (
     checked_size,
     checkpoint,
     follow,
-    next_step,
     prefetched,
     refuse_closure,
     skip_to,
@@ -113,7 +112,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         """
         try:
             refuse_closure(closure)
-            next_step(self.noise)
+            self.noise.next_step()
             check_model(self.module, self.params)
             self._watch.check(self.module.named_parameters())
             if self.pre_step():
@@ -156,7 +155,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
 
     def add_noise(self) -> None:
         """Row t, once, to the sums of clipped gradients."""
-        t = next_step(self.noise)
+        t = self.noise.next_step()
         (of, count), self._taken = self._taken, None
         sums = [p.summed_grad.contiguous().view_as(p) for p in self.params]
         for p in self.params:

@@ -111,7 +111,7 @@ class PrivateOptimizer(RefusesScaling):
         After an error or an interruption the gradients of the step's earlier parts are forgotten, too.
         """
         before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
-        t = next_step(self.noise)
+        t = self.noise.next_step()
         check_model(model, self.parameters)
         self._watch.check(model.named_parameters())
         refuse_raw_gradients(self.parameters)
@@ -132,7 +132,7 @@ class PrivateOptimizer(RefusesScaling):
         """
         taken, self._taken = self._taken, None  # it must not come under another row
         refuse_closure(closure)
-        t = next_step(self.noise)
+        t = self.noise.next_step()
         if taken is not None and taken.step != t:
             raise ParticipationError(f"the gradients were of step {taken.step}, and step {t} is next: they are forgotten")
         if self.sampler is not None:
@@ -200,18 +200,8 @@ class PrivateOptimizer(RefusesScaling):
         self.noise.close()
 
 
-def next_step(noise: Noise) -> int:
-    """The step whose row comes next; a StepError if all are done."""
-    t = noise.next
-    if t >= noise.steps:
-        raise StepError(f"all {noise.steps} steps are done: the training is finished, and more would need another export")
-    return t
-
-
 def skip_to(noise: Noise, sampler: "Sampler | None", step: int) -> list[int]:
     """Misses the steps before this one, with their batches; returns them."""
-    if not step <= noise.steps:
-        raise StepError(f"step {step} is beyond the last: the export has {noise.steps} steps, from 0 on")
     missed = noise.skip_to(step)
     if sampler is not None:
         sampler.follow(noise.next)

@@ -532,3 +532,203 @@ def test_an_interruption_anywhere(monkeypatch, out, phase):
             go_on()
         at += 1
     assert at > 100 and refused < at / 4  # refused: interrupted in the cleaning up
+
+
+class Scored(torch.nn.Module):
+    """Two inputs of other shapes, and an option."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.line = torch.nn.Embedding(7, 3), torch.nn.Linear(5, 3)
+
+    def forward(self, x, words, mask=None, scale=1.0):
+        found = self.words(words)
+        return {"scores": self.line(x) + scale * (found if mask is None else found * mask[..., None]).sum(dim=1)}
+
+
+@pytest.mark.parametrize("way", ["vectorized", "one by one"])
+def test_models_with_several_inputs(monkeypatch, way):
+    """Tuples are arguments, mappings named ones; the gradients are those of the records one by one."""
+    if way == "one by one":
+        monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    torch.manual_seed(0)
+    model, clip = Scored(), 0.5
+    x, words, mask = torch.randn(9, 5), torch.randint(7, (9, 4)), torch.randint(2, (9, 4)).float()
+    y = torch.randint(3, (9,))
+
+    def loss(output, targets):
+        return cross_entropy(output["scores"], targets if torch.is_tensor(targets) else targets["y"])
+
+    for inputs, targets, call in (
+        ((x, words), y, lambda i: model(x[i : i + 1], words[i : i + 1])),
+        ([x, words, None, 1.0][:3], {"y": y}, lambda i: model(x[i : i + 1], words[i : i + 1])),
+        (
+            {"words": words, "x": x, "mask": mask, "scale": 2.0},
+            y,
+            lambda i: model(x[i : i + 1], words[i : i + 1], mask[i : i + 1], 2.0),
+        ),
+    ):
+        total, each = 0, []
+        for i in range(9):
+            value = cross_entropy(call(i)["scores"], y[i : i + 1])
+            each.append(value.item())
+            flat = torch.cat([g.reshape(-1) for g in torch.autograd.grad(value, list(model.parameters()))]).double()
+            total = total + flat * min(1.0, clip / flat.norm().item())
+        sums, losses = clipping.clipped_sum(model, list(model.parameters()), loss, inputs, targets, clip, chunk=4)
+        assert torch.allclose(torch.cat([s.reshape(-1) for s in sums]).double(), total, atol=1e-5)
+        assert np.allclose(losses, each, atol=1e-6)
+
+
+def test_what_is_the_same_for_all_records_is_no_batch():
+    """A list of labels, or an array, would tell every record's gradient about the others."""
+    model, x, y = made()
+    p = list(model.parameters())
+    for inputs, targets, error, says in (
+        (x, y.tolist(), TypeError, "a batch has a int"),
+        (x, y.numpy(), TypeError, "a batch has a ndarray"),
+        ({"input": x, "names": ["a"] * 12}, y, TypeError, "a batch has a str"),
+        (x, y[:5], ValueError, r"as many rows as the others, not \(12, 5\), \(5,\)"),
+        (x, torch.tensor(1), ValueError, "as many rows"),
+        (None, None, ValueError, "none at all"),
+    ):
+        with pytest.raises(error, match=says):
+            clipping.clipped_sum(model, p, cross_entropy, inputs, targets, 1.0)
+
+
+def test_backward_returns_the_mean_loss(out):
+    model, x, y, sampler, _, private = trained(out)
+    sampler.batch(0)
+    got = private.backward(model, cross_entropy, x[::4], y[::4])
+    assert not got.requires_grad and torch.allclose(got, cross_entropy(model(x[::4]), y[::4]))
+    assert torch.isnan(private.backward(model, cross_entropy, x[:0], y[:0]))
+    assert private.step() == 0
+
+
+class Wide(torch.nn.Linear):
+    """Parameters of half precision, products of single precision: older torch has no others for float16."""
+
+    def forward(self, x):
+        return torch.nn.functional.linear(x.float(), self.weight.float(), self.bias.float())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision(out, dtype):
+    """A whole training with averages: models go between nodes as float32, and sums are in single precision."""
+    _, x, y = made()
+    model = torch.nn.Sequential(Wide(5, 4), torch.nn.Tanh(), Wide(4, 3))
+    model, plan = model.to(dtype), mafalda.load(out)
+    sampler = plan.sampler(12, node="a")
+    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler)
+
+    for step, batch in sampler.items():
+        before = mafalda.flat(model)
+        assert before.dtype == np.float32
+        private.backward(model, cross_entropy, x[batch].to(dtype), y[batch])
+        private.step()
+        after = mafalda.flat(model)
+        assert not np.array_equal(before, after)
+        plan.mix(model, {"b": after, "d": after.tobytes()}, node="a")
+        assert np.array_equal(mafalda.flat(model), after)
+    assert step == 11
+
+
+def test_what_would_fail_after_the_row_fails_before(out):
+    """Optimizers that need more than gradients, numbers that are not real, parameters that were moved meanwhile."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    complex_layer = torch.nn.Linear(2, 2, dtype=torch.complex64)
+    for optimizer, says in (
+        (torch.optim.LBFGS(model.parameters()), "several times a step"),
+        (torch.optim.SparseAdam(list(model.parameters())), "sparse"),
+        (torch.optim.SGD(complex_layer.parameters(), lr=0.1), "real numbers"),
+        (torch.optim.SGD(torch.nn.Linear(2, 2, device="meta").parameters(), lr=0.1), "have memory"),
+    ):
+        with pytest.raises(mafalda.ExportError, match=says):
+            plan.make_private(optimizer, node="a", seed=1, sampler=plan.sampler(12, node="a"))
+        assert "_mafalda_guard" not in vars(optimizer)
+    model, x, y, sampler, _, private = trained(out)
+    sampler.batch(0)
+    private.backward(model, cross_entropy, x[::4], y[::4])
+    first = model[0].weight
+    first.data = first.data.t().contiguous()
+    with pytest.raises(mafalda.MafaldaError, match="changed"):
+        private.step()
+    assert private.step_number == 0
+
+
+def test_what_the_export_does_not_know_is_said(tmp_path, out, recwarn):
+    """Momentum, weight decay, Adam and a smaller clip are private, and not what C was optimized for."""
+    plan = mafalda.load(out)
+    heavy = mafalda.load(write(tmp_path / "heavy", workload_spec={"kind": "model", "momentum": 0.9, "nesterov": True}))
+
+    def opened(plan, kind, **options):
+        recwarn.clear()
+        model, _, _ = made()
+        clip = options.pop("clip", None)
+        optimizer = kind(model.parameters(), lr=0.1, **options)
+        plan.make_private(optimizer, node="a", seed=1, sampler=plan.sampler(12, node="a"), clip=clip)
+        return [str(w.message) for w in recwarn]
+
+    sgd = torch.optim.SGD
+    assert opened(plan, sgd) == [] == opened(heavy, sgd, momentum=0.9, nesterov=True)
+    for plan_, kind, options, says in (
+        (plan, sgd, {"momentum": 0.9}, ["has momentum 0.9, the export was optimized for 0"]),
+        (plan, sgd, {"weight_decay": 0.01}, ["has weight_decay 0.01, the export was optimized for 0"]),
+        (heavy, sgd, {}, ["has momentum 0, the export was optimized for 0.9", "has nesterov 0"]),
+        (plan, torch.optim.Adam, {}, ["Adam is not gradient descent"]),
+        (plan, sgd, {"clip": 0.25}, ["clip=0.25, where the noise of the export is for 1 and stays as large: private, with 4"]),
+    ):
+        said = opened(plan_, kind, **options)
+        assert len(said) == len(says) and all(part in whole for part, whole in zip(says, said))
+
+
+def test_a_finished_training_says_so(tmp_path, out, program):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a", state=tmp_path / "batches")
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    private = plan.make_private(sgd, node="a", state=tmp_path / "noise", binary=program, sampler=sampler)
+    assert private.skip_to(12) == list(range(12))
+    for attempt in (
+        lambda: private.backward(model, cross_entropy, x[:3], y[:3]),
+        private.step,
+        private.noise.row,
+    ):
+        with pytest.raises(mafalda.StepError, match="^all 12 steps are done: the training is finished") as error:
+            attempt()
+        assert len(error.traceback) <= 4
+    with pytest.raises(mafalda.StepError, match="step 13 is beyond the last"):
+        private.skip_to(13)
+    private.close()
+
+
+def test_an_export_without_a_privacy_level(tmp_path):
+    plan = mafalda.load(write(tmp_path / "out", privacy=None))
+    model, _, _ = made()
+    sgd, sampler = torch.optim.SGD(model.parameters(), lr=0.1), plan.sampler(12, node="a")
+    with pytest.raises(mafalda.ExportError, match="no noise level: it was made without --epsilon or --mu"):
+        plan.make_private(sgd, node="a", seed=1, sampler=sampler)
+    with pytest.raises(ValueError, match="give clip"):
+        plan.make_private(sgd, node="a", seed=1, sampler=sampler, noise_std=2.0)
+    assert plan.make_private(sgd, node="a", seed=1, sampler=sampler, noise_std=2.0, clip=1.0).noise.std == 2
+
+
+def test_another_optimizers_checkpoint(out):
+    """That of the inner optimizer, of Opacus's one, and none at all."""
+    _, _, _, _, sgd, private = trained(out)
+    for state in (sgd.state_dict(), {**sgd.state_dict(), "mafalda": private.state_dict()}, None, []):
+        with pytest.raises(mafalda.MafaldaError, match="Save the private optimizer's state_dict"):
+            private.load_state_dict(state)
+
+
+def test_replicas_are_refused(out):
+    model, x, y, sampler, _, private = trained(out)
+
+    class DistributedDataParallel(torch.nn.Module):  # torch's needs a group of processes
+        def __init__(self, module):
+            super().__init__()
+            self.module = module
+
+    sampler.batch(0)
+    with pytest.raises(mafalda.MafaldaError, match="every replica"):
+        private.backward(DistributedDataParallel(model), cross_entropy, x[::4], y[::4])
