@@ -24,7 +24,7 @@ import (
 //
 // When ctx ends first, the best so far is returned with Status optim.Interrupted and a nil error, as it is with the
 // other endings of searches; what was not begun is left out then. Before there is a strategy, and of very many steps,
-// there is nothing to return, and the error is that of the context.
+// there is nothing to return but the context's error.
 func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	started := time.Now()
 	if err := p.Check(o); err != nil {

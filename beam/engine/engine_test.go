@@ -57,7 +57,7 @@ func gridOf(t *testing.T) (*cli.Grid, map[string]string) {
 	return g, made
 }
 
-// keyOf is that of the study that a worker makes.
+// keyOf returns the key of the study that a worker makes.
 func keyOf(t *testing.T, g *cli.Grid) study.Key {
 	t.Helper()
 	key := make(chan study.Key, 1)

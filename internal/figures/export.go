@@ -14,8 +14,8 @@ import (
 	"mafalda/strategy"
 )
 
-// ExportNames returns the names of the pictures of an export: those of Export and, with its network, errors,
-// spectrum and, where nodes share noise, sharing, or else, under Poisson sampling, sampling.
+// ExportNames returns the names of an export's pictures: the pictures of Export and, with its network, errors, spectrum
+// and, where nodes share noise, sharing, or else, under Poisson sampling, sampling.
 func ExportNames(m *export.Manifest, network bool) []string {
 	names := []string{"matrices"}
 	if len(m.History) > 1 {

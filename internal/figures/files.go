@@ -7,9 +7,8 @@ import (
 	"mafalda/internal/study"
 )
 
-// Files returns a figure in every format; none of a figure that is nil. The error of a figure that could not be made comes
-// when files are written. So files of results are before those of figures in a list, and are there whatever becomes of
-// these.
+// Files returns a figure in every format, or nothing if the figure is nil. A figure that could not be made fails only when
+// its files are written. List files of results before files of figures: then the results are written in any case.
 func Files(name string, f *Figure, err error) []study.File {
 	if err != nil {
 		failed := func(io.Writer) error { return fmt.Errorf("drawing %s: %w", name, err) }

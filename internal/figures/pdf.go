@@ -44,7 +44,7 @@ func (c pdfCanvas) DrawImage(in vg.Rectangle, img image.Image) {
 	c.Canvas.DrawImage(in, turned)
 }
 
-// Fill fills a path. Curves of the second degree are written as those of the third: vgpdf writes others.
+// Fill fills a path. Quadratic curves are written as cubic ones: vgpdf would write other curves.
 func (c pdfCanvas) Fill(path vg.Path) {
 	between := func(from, to vg.Point) vg.Point { // two thirds of the way
 		return vg.Point{X: from.X + (to.X-from.X)*2/3, Y: from.Y + (to.Y-from.Y)*2/3}

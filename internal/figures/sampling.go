@@ -45,8 +45,8 @@ func ratios(at []benchmarks.AtPrivacy) []float64 {
 	return all
 }
 
-// WriteSampling writes a line of CSV for every ε and number of bands, those of the picture and the best one, with all
-// digits.
+// WriteSampling writes a line of CSV for every ε and every number of bands in the picture, and for the best number, with
+// all digits.
 func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
 		"cyclic_error_at_privacy", "ratio", "best"}}

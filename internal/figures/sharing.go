@@ -99,7 +99,7 @@ func sizesOf(n *secrets.Noise) sizes {
 	return s
 }
 
-// radius returns that of a node.
+// radius returns the radius at which a node is drawn.
 func (s sizes) radius(deviation float64) vg.Length {
 	return max(s.nodes*vg.Length(math.Min(deviation, 1.5)), vg.Points(1.2))
 }
@@ -136,7 +136,7 @@ func (p sharingPlot) addLine(a, b position, width vg.Length, c color.Color) erro
 	return nil
 }
 
-// addEdges draws those of the network.
+// addEdges draws the edges of the network.
 func (p sharingPlot) addEdges(g *graph.Graph, at []position) (err error) {
 	g.Adjacency().DoNonZero(func(i, j int, _ float64) {
 		if i < j || i > j && g.Adjacency().At(j, i) == 0 {

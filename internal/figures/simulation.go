@@ -76,8 +76,8 @@ func spread(curves []Curve) string {
 	return ""
 }
 
-// linesWithLowest draws curves on a logarithmic axis, and beside them once more what is near the lowest, if not all of
-// them are: the losses of the worst methods are thousands of times those of the best.
+// linesWithLowest draws curves on a logarithmic axis, and below them once more the curves near the lowest, unless all
+// are: the worst methods lose thousands of times as much as the best.
 func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	const near = 4
 	lowest, highest := math.Inf(1), math.Inf(-1)

@@ -51,8 +51,8 @@ func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {
 // svgGround makes the margins white, too, for readers with dark pages.
 const svgGround = `<rect width="100%" height="100%" fill="#FFFFFF" />` + "\n"
 
-// fixSVG repairs what vgsvg writes: text that is left to the reader's fonts names those of about the same widths; bitmaps
-// fill their rectangle, and have the type they are of.
+// fixSVG repairs what vgsvg writes: text that is left to the reader's fonts names fonts of similar widths; bitmaps fill
+// their rectangle and name their own type.
 var fixSVG = strings.NewReplacer(
 	"font-family:Liberation Serif;", "font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;",
 	"<image ", `<image preserveAspectRatio="none" `,

@@ -137,7 +137,7 @@ func (c chart) picture() (Picture, bool) {
 	return Picture{Caption: c.caption, SVG: template.HTML(b.String()), Legend: legend}, true
 }
 
-// colours are those of the methods, and for other series what is left.
+// colours returns the methods' colours, and for other series what is left.
 func (c chart) colours() []Mark {
 	taken := map[int]bool{}
 	var legend []Mark

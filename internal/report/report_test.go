@@ -127,7 +127,7 @@ func svgWith(label string) string {
 	return b.String()
 }
 
-// The numbers of the map and of the table are never below those of the account; the edges are those one hop away.
+// The numbers of the map and of the table are never below the account's; an edge joins nodes one hop apart.
 func TestAccountIsRoundedUp(t *testing.T) {
 	source := &Source{Account: accountOf("10", "9", "b", "a", "c"), Dir: t.TempDir()}
 	s := &Section{ID: "s1"}

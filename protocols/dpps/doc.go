@@ -10,8 +10,8 @@
 // # What is promised
 //
 // In a round, given S, it is hidden whose message an answer is, with ε = b/γ. The estimate covers one round; rounds
-// do not compose, and S itself is broadcast (docs/protocols.md). Noise is that of a simulation: it comes from a
-// generator with a seed.
+// do not compose, and S itself is broadcast (docs/protocols.md). Noise is simulated: it comes from a generator
+// with a seed.
 //
 // # Notation
 //

@@ -224,7 +224,7 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 		"exposure.pdf")
 }
 
-// writeJSON writes the report of the one attacker, or those of all, with the noise level.
+// writeJSON writes the report of the one attacker, or the reports of all, with the noise level.
 func (l *ledger) writeJSON(w io.Writer, reports []threat.Report) error {
 	if len(reports) == 1 {
 		return cli.WriteJSON(w, struct {
