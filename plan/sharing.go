@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/secrets"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -38,7 +38,8 @@ type Sharing struct {
 	coalitions export.Coalitions
 }
 
-// On returns the sharing with the nodes of the network. The errors are a fault.Argument, and those of the two files.
+// On returns the sharing with the nodes of the network. It fails with a fault.Argument, and if one of the two files
+// cannot be read.
 func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
 	on := *s
 	if err := spacetime.CheckLargestPair(s.LargestPair); err != nil {
@@ -54,8 +55,8 @@ func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
 	return &on, nil
 }
 
-// SharingOf returns what an export says of itself: the pairs of its noise are all that may share, those of variance zero
-// included. The error is that of export.Coalitions.
+// SharingOf returns the sharing that an export describes: all pairs of its noise may share, pairs of variance zero
+// included. It fails as export.Coalitions does.
 func SharingOf(e *export.Export) (*Sharing, error) {
 	m := e.Manifest
 	if m.Space == nil || e.Shared == nil {
@@ -192,8 +193,8 @@ func (o Options) checkSharing(p Problem) error {
 		return fault.New("StartFrom", nil, shared)
 	case p.Gram.Method > GramExact:
 		return fault.New("Method", p.Gram.Method, shared+": only exact")
-	case p.Schema.Steps() > factorize.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", factorize.LongSteps)
+	case p.Schema.Steps() > strategy.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", strategy.LongSteps)
 	case !participation.IsPartition(p.Schema):
 		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
 	case p.Workload.HasFreeNoise(p.Schema.Steps()):

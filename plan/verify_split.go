@@ -37,7 +37,7 @@ func (v *verification) layers(ctx context.Context) error {
 			v.add("inverse", false, "layer %d: %v", i, err)
 			return nil
 		}
-		sens, err := factorize.Sensitivity(c, v.schema)
+		sens, err := strategy.Sensitivity(c, v.schema)
 		if err != nil {
 			v.add("sensitivity", false, "layer %d: %v", i, err)
 			return nil

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -153,11 +152,11 @@ func inverseOf(c, inverse *mat.Dense) error {
 }
 
 // largestExcess bounds the Frobenius norm of E = C·C⁻¹ - I, whatever rounding explains: who draws noise by the exported
-// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
+// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most sens(C)/(1-‖E‖).
 const largestExcess = 1e-9
 
 func (v *verification) sensitivity(c strategy.Strategy) bool {
-	sens, err := factorize.Sensitivity(c, v.schema)
+	sens, err := strategy.Sensitivity(c, v.schema)
 	if err != nil {
 		v.add("sensitivity", false, "%v", err)
 		return false

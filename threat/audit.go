@@ -46,6 +46,9 @@ type AuditResult struct {
 	Exposed   bool    `json:"exposed,omitempty"` // it sees a gradient without noise, and Reachable is no limit, but 0
 	Runs      int     `json:"runs"`
 	Passed    bool    `json:"passed"` // Low is not above Claimed
+
+	HoldsFor string   `json:"holds_for,omitempty"` // what Claimed is for: Trust.HoldsFor
+	Local    *float64 `json:"ldp_mu,omitempty"`    // μ of local DP, which is for all else; absent where that is infinite
 }
 
 // ErrAudit is wrapped by errors about what cannot be audited.
@@ -112,7 +115,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if err != nil {
 		return AuditResult{}, err
 	}
-	exposure, claimed, err := s.claim(ctx, victim)
+	local, err := s.Algorithm.Local(s.Schema)
+	if err != nil {
+		return AuditResult{}, err
+	}
+	exposure, claimed, err := s.claim(ctx, victim, local)
 	if err != nil {
 		return AuditResult{}, err
 	}
@@ -122,7 +129,7 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	}
 	change := worstChange(exposure.M, s.Schema)
 	if opts.Colluding != nil {
-		if exposure, _, err = real.claim(ctx, victim); err != nil {
+		if exposure, _, err = real.claim(ctx, victim, local); err != nil {
 			return AuditResult{}, err
 		}
 	}
@@ -130,7 +137,12 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if err != nil {
 		return AuditResult{}, err
 	}
-	out := AuditResult{Claimed: rounding.DivUp(claimed, opts.Sigma), Runs: opts.Runs, Exposed: exposure.Infinite}
+	out := AuditResult{Claimed: rounding.DivUp(claimed, opts.Sigma), Runs: opts.Runs, Exposed: exposure.Infinite,
+		HoldsFor: s.Attacker.Trust.HoldsFor()}
+	if !math.IsInf(local, 1) {
+		mu := rounding.DivUp(rounding.SqrtUp(local), opts.Sigma)
+		out.Local = &mu
+	}
 	if !out.Exposed {
 		out.Reachable = math.Sqrt(mat.Inner(change, exposure.M, change)) / opts.Sigma
 	}

@@ -36,16 +36,11 @@ func (p *protocol) use(noising mat.Matrix) error {
 }
 
 // claim returns what Account says of the victim, and μ by Best: of the worst victim, where the attackers are any of several
-// coalitions. Where the rank of the view is unclear, the exposure is
-// that of local DP.
-func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, error) {
-	local, err := s.Algorithm.Local(s.Schema)
-	if err != nil {
-		return Exposure{}, 0, err
-	}
+// coalitions. local is the squared sensitivity of local DP, which the exposure has where the rank of the view is unclear.
+func (s Scenario) claim(ctx context.Context, victim int, local float64) (Exposure, float64, error) {
 	var found *Exposure
 	most := 0.0 // with Any, the claim is the same for all
-	err = Account(ctx, s, func(e Exposure) error {
+	err := Account(ctx, s, func(e Exposure) error {
 		if e.Victim == victim {
 			found = &e
 		}

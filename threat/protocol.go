@@ -128,7 +128,15 @@ func (p *protocol) ended() {
 	}
 }
 
+// knowThemselves notes what the attackers know: of themselves, and under LDP all noise that nodes share.
 func (p *protocol) knowThemselves() {
+	if p.attacker.Trust == LDP {
+		for t := range p.steps {
+			for e := range p.edges {
+				p.learn(p.source.edge(t, e), t)
+			}
+		}
+	}
 	for _, a := range p.attacker.Nodes {
 		p.knowItself(a)
 	}

@@ -38,6 +38,9 @@ the best linear test. The mu that the attack reaches, with its confidence interv
 noise (--trust secldp) the worst coalition that it allows attacks, or that of --coalitions or --attacker, and the claim is the
 export's.
 
+The claim of --trust pndp holds for
+` + threat.Condition + `.
+
 With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
 likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
 The claim is the accountant's, or the export's of --export, or --epsilon. Fixed batches under a Poisson claim fail.
@@ -192,6 +195,14 @@ type attacked struct {
 	level  cli.Level
 }
 
+// localText says what local DP is.
+func localText(r threat.AuditResult) string {
+	if r.Local == nil {
+		return "infinite"
+	}
+	return "mu = " + cli.DecimalUp(*r.Local, 6)
+}
+
 func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
 	r := a.result
 	if f.json {
@@ -218,6 +229,9 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 	}
 	fmt.Fprintln(w, a.level.Line())
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
+	if r.HoldsFor != "" {
+		fmt.Fprintf(w, "holds for      %s (%s)\n", r.HoldsFor, localText(r))
+	}
 	reachable := "infinite: it sees a gradient without noise"
 	if !r.Exposed {
 		reachable = fmt.Sprintf("mu = %s by this attack, if the accounting is right", cli.DecimalUp(r.Reachable, 6))

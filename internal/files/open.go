@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// Errors of names that are not those of regular files, and of files that are larger than they can be.
+// Why a file is refused.
 var (
 	ErrIrregular = errors.New("not a regular file")
 	ErrTooLarge  = errors.New("too large")
+	ErrLocked    = errors.New("in use by another process")
 )
 
 // Open opens a regular file for reading, and returns its size in bytes. Links are followed. It never waits: pipes,

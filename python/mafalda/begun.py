@@ -1,8 +1,9 @@
-"""What says that a node has begun its noise: a file beside its state, so that a state that is gone is missed.
+"""What says that a node has begun its noise, or its batches: a file beside the state, so that a state that is gone is missed.
 
-A run that goes on with a new state uses row 0 in step t, and protects less. The program never begins a state without
---new; the package does where there is none, and so leaves a second trace with the first row: noise-begun-….json, of an
-export and a node, in the folder of the state.
+A run that goes on with a new state of noise uses row 0 in step t, and protects less; with a new key of batches, records
+come in other steps. The program never begins a state without --new; the package does where there is none, and so leaves
+a second trace with the first row or batch: noise-begun-….json and batches-begun-….json, of an export and a node, in the
+folder of the state.
 """
 
 from __future__ import annotations
@@ -18,31 +19,66 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-def check(plan: "Plan", node: str, state: str) -> None:
-    """An ExportError if rows of the node came in this folder, of a state of this name or of another one."""
-    for path in _paths(plan, node, state):
-        found = durable.read_json(path)
-        if found is None:
+def check(plan: "Plan", node: str, state: str, kind: str = "noise") -> None:
+    """For a state that is not there, or was never used: an ExportError if the node has begun in this folder.
+
+    A state that is there may have been noted just before a crash.
+    """
+    there = os.path.exists(state)
+    for path in _paths(plan, node, state, kind):
+        states = _states(path)
+        if states is None or there and set(_names(state)) & set(states):
             continue
-        states = ", ".join(str(name) for name in found.get("states", []))
+        what = f"the state {state} was never used" if there else f"there is no state {state}"
         raise ExportError(
-            f"there is no state {state}, and node {node!r} has begun its noise under this export with {states}, says "
+            f"{what}, and node {node!r} has begun its {kind} under this export with {', '.join(states)}, says "
             f"{path}: is the name wrong, or the state gone? A run that has begun cannot go on with a new state. "
             "A run of its own begins with new=True"
         )
 
 
-def note(plan: "Plan", node: str, state: str) -> None:
-    """The node is about to have a row of this state."""
-    name = os.path.basename(state)
-    for path in _paths(plan, node, state):
-        found = durable.read_json(path) or {"export": plan.hash, "node": node, "states": []}
-        if name not in found.get("states", []):
-            durable.write_json(path, {**found, "states": [*found.get("states", []), name]})
+def check_place(plan: "Plan", node: str, state: str, kind: str) -> None:
+    """An ExportError if a state that was used did not begin in this folder and under this name: then it is a copy."""
+    for path in _paths(plan, node, state, kind):
+        if set(_names(state)) & set(_states(path) or []):
+            return
+    raise ExportError(
+        f"the state {state} was used, but not under this name and in this folder (no {_file(plan, node, kind)} here has "
+        f"it): a copy would hand out the same {kind} again. If it was moved, give it its name back and move that file, too"
+    )
 
 
-def _paths(plan: "Plan", node: str, state: str) -> list[str]:
-    """Of a state that is a link there are two: either end may go."""
+def note(plan: "Plan", node: str, state: str, kind: str = "noise") -> None:
+    """The node is about to have a row, or a batch, of this state."""
+    for path in _paths(plan, node, state, kind):
+        states = _states(path) or []
+        new = [name for name in _names(state) if name not in states]
+        if new:
+            durable.write_json(path, {"export": plan.hash, "node": node, "states": [*states, *new]})
+
+
+def _states(path: str) -> list[str] | None:
+    """The states that a file names; None if it is not there."""
+    found = durable.read_json(path)
+    if found is None:
+        return None
+    states = found.get("states", [])
+    if not isinstance(states, list) or not all(isinstance(name, str) for name in states):
+        raise ExportError(f"{path} is damaged")
+    return states
+
+
+def _names(state: str) -> list[str]:
+    """Of a state that is a link there are two."""
+    return sorted({os.path.basename(state), os.path.basename(os.path.realpath(state))})
+
+
+def _file(plan: "Plan", node: str, kind: str) -> str:
     of = hashlib.sha256(f"{plan.hash} {node}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return f"{kind}-begun-{of}.json"
+
+
+def _paths(plan: "Plan", node: str, state: str, kind: str) -> list[str]:
+    """Of a state that is a link there are two: either end may go."""
     folders = {os.path.dirname(os.path.realpath(state)), os.path.realpath(os.path.dirname(os.path.abspath(state)))}
-    return [os.path.join(folder, f"noise-begun-{of}.json") for folder in sorted(folders)]
+    return [os.path.join(folder, _file(plan, node, kind)) for folder in sorted(folders)]

@@ -68,14 +68,22 @@ class Noise(ABC):
         """The step whose row comes next; T if none is left."""
         return self.place.next
 
+    def next_step(self) -> int:
+        """The step whose row comes next; a StepError if all are done."""
+        step = self.next
+        if step >= self.steps:
+            raise StepError(f"all {self.steps} steps are done: the training is finished, and more would need another export")
+        return step
+
     def row(self, step: int | None = None, dtype: Any = np.float64) -> np.ndarray:
         """Row of a step, d numbers of dtype (float64 or float32); None is the step whose row comes next.
 
         The step that came last may be asked for again, and gives the same bytes. All others raise a StepError.
         """
         with self._turn():
+            at = self.next_step() if step is None else step
             row = np.empty(self.dim, dtype=dtype)
-            for offset, part in self.blocks(self.next if step is None else step, dtype=dtype):
+            for offset, part in self.blocks(at, dtype=dtype):
                 row[offset : offset + part.size] = part
             return row
 
@@ -102,6 +110,8 @@ class Noise(ABC):
     def skip_to(self, step: int) -> list[int]:
         """Skip all steps before this one; returns them. What a node does that was away."""
         with self._turn():
+            if not step <= self.steps:
+                raise StepError(f"step {step} is beyond the last: the export has {self.steps} steps, from 0 on")
             missed = list(range(self.next, step))
             for t in missed:
                 self.skip(t)

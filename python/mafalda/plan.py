@@ -148,16 +148,21 @@ class Plan:
         node: str | None = None,
         state: str | os.PathLike[str] | None = None,
         seed: int | None = None,
+        new: bool | None = None,
     ) -> "Sampler":
         """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
 
         state is a file that keeps the cut (and, where the export is for secret batches, the key they are drawn from) over
         restarts; without one, batches that must be secret need a seed, for simulations. What the export is not private
         for raises a ParticipationError.
+
+        A state that is not there is begun, unless the node had a batch of another one in this folder (batches-begun-….json
+        says so). new=True says that this is a run of its own, and refuses a state that is there; new=False refuses one
+        that is not. One process at a time has a state; sampler.close() lets go of it.
         """
         from .sampler import make
 
-        return make(self, records, self._node(node), state, seed)
+        return make(self, records, self._node(node), state, seed, new)
 
     def ledger(self, records: int) -> "Ledger":
         """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a ParticipationError."""
@@ -196,7 +201,11 @@ class Plan:
         sampler: "Sampler | None" = None,
         **options: Any,
     ) -> Any:
-        """A torch optimizer whose steps are private: see mafalda.torch.PrivateOptimizer."""
+        """A torch optimizer whose steps are private: see mafalda.torch.PrivateOptimizer.
+
+        The batches are those of sampler, or of loader; batches that the package did not draw are declared with
+        participation="mine", and size.
+        """
         from .torch import PrivateOptimizer
 
         self._node(node)

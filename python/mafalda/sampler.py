@@ -6,29 +6,32 @@ Batches are a function of the cut (or of a secret key), the step and the record,
 batch i mod b, or is drawn as participation does in Go, with the same numbers. The state file fixes what they depend on
 (export, node, number of records, key) and says which steps are over: those are refused for ever. Step t is over when the
 batch of a later step is handed out, or, with an optimizer that was made with this sampler, when its step t is done (so
-that a DataLoader may run ahead).
+that a DataLoader may run ahead). The state is a durable.Record, as careful as that of the noise: it is on disk before a
+batch is handed out, and after an error no batch is.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import threading
 from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
-from . import draw, durable
+from . import begun, draw, durable
 from .errors import ExportError, ParticipationError
 from .ledger import Ledger
+from .process import Owner
 
 if TYPE_CHECKING:
     from .plan import Plan
 
-FORMAT = "mafalda batches 1"
+FORMAT = "mafalda batches 2"
 
 
 class Sampler:
-    """The batches of one node.
+    """The batches of one node. Usable in a with statement, which closes it.
 
     Attributes:
         steps       T
@@ -38,34 +41,38 @@ class Sampler:
         handed      the last step whose batch was handed out; -1 if there is none yet
     """
 
-    def __init__(
-        self, plan: "Plan", node: str, batches: draw.Batches, state: str | None, head: dict[str, Any], seeded: bool = False
-    ) -> None:
+    def __init__(self, plan: "Plan", node: str, batches: draw.Batches, state: "State | None", seeded: bool = False) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
-        self._batches, self._state, self._head = batches, state, head
-        self.next: int = head["next"]
+        self._batches, self._state = batches, state
+        self.next: int = 0 if state is None else state.next
         self.handed = -1
         self._follows = False
         self._seeded = seeded
         self._ledger = Ledger(plan, self.records)
         self._admitted = self.next - 1
+        self._owner = Owner("this sampler")
+        self._mutex = threading.RLock()
 
     def batch(self, step: int) -> np.ndarray:
         """The numbers of the records that take part in a step, ascending, int64; it may be empty where batches are secret.
 
         Steps that are over, and those beyond the last, raise a ParticipationError. The same step again gives the same batch.
         """
-        if not self.next <= step < self.steps:
-            raise ParticipationError(
-                f"the batch of step {step} was asked for, where steps from {self.next} to {self.steps - 1} are left: "
-                "no step comes twice"
-            )
-        batch = self._batches.of(step)
-        self.handed = step
-        if not self._follows:
-            self._over(step)  # earlier ones are; this one may be finished after a crash
-            self._admit(step, batch)
+        self._owner.check()
+        with self._mutex:
+            if not self.next <= step < self.steps:
+                raise ParticipationError(
+                    f"the batch of step {step} was asked for, where steps from {self.next} to {self.steps - 1} are left: "
+                    "no step comes twice"
+                )
+            batch = self._batches.of(step)
+            if self._follows:
+                self._check()
+            else:
+                self._over(step)  # earlier ones are; this one may be finished after a crash
+                self._admit(step, batch)
+            self.handed = step
         return batch
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -86,6 +93,7 @@ class Sampler:
 
     def follow(self, step: int, private: bool = False) -> None:
         """From now on somebody else says when a step is over: the optimizer, whose next step this is, and whether its noise is real."""
+        self._owner.check()
         if self._seeded and private:
             raise ParticipationError(
                 "the batches are drawn from a seed, so everybody knows them, and the export is private for secret ones: give "
@@ -96,27 +104,43 @@ class Sampler:
                 f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
                 "the one that went with them, and the run cannot go on with it"
             )
-        if not self._head["begun"] and step > 0:
+        if self._state is not None and self._state.keyed and not self._state.begun and step > 0:
             raise ParticipationError(
                 f"the noise is at step {step}, and the batches have a new key: where is their state? Drawn again, records would "
                 "come in steps that the export is not private for, and the run cannot go on with it"
             )
-        self._follows = True
-        self._over(step)
+        with self._mutex:
+            self._over(step)
+            self._follows = True
 
     def finish(self, step: int) -> None:
         """Step is over: its batch was used, or missed."""
-        self._admit(step)
-        self._over(step + 1)
+        self._owner.check()
+        with self._mutex:
+            self._admit(step)
+            self._over(step + 1)
+
+    def close(self) -> None:
+        """Lets go of the state, which another process may then use; batches are refused from then on."""
+        if self._state is not None:
+            self._state.record.close()
+
+    def __enter__(self) -> "Sampler":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _over(self, step: int) -> None:
-        """Steps before this one are over, and the run has begun."""
-        if step <= self.next and self._head["begun"]:
-            return
-        self.next = self._head["next"] = max(self.next, step)
-        self._head["begun"] = True
+        """Steps before this one are over, and the run has begun: on disk, where there is a state, when this returns."""
+        self._check()
         if self._state is not None:
-            durable.write_json(self._state, self._head)
+            self._state.advance(step)
+        self.next = max(self.next, step)
+
+    def _check(self) -> None:
+        if self._state is not None:
+            self._state.record.check()
 
     def _admit(self, step: int, batch: np.ndarray | None = None) -> None:
         if step > self._admitted:
@@ -124,39 +148,108 @@ class Sampler:
             self._admitted = step
 
 
-def make(plan: "Plan", records: int, node: str, state: str | os.PathLike[str] | None, seed: int | None) -> Sampler:
+class State:
+    """The state of a node's batches on disk.
+
+    Attributes:
+        key     that secret batches are drawn from; empty for others
+        keyed   whether there is one
+    """
+
+    def __init__(self, plan: "Plan", node: str, path: str, record: durable.Record) -> None:
+        self._plan, self._node, self._path, self.record = plan, node, path, record
+        self.key = bytes.fromhex(record.head["key"] or "")
+        self.keyed = bool(self.key)
+
+    @property
+    def next(self) -> int:
+        """The first step that is not over."""
+        return self.record.place["next"]
+
+    @property
+    def begun(self) -> bool:
+        """Whether a batch was handed out, or an optimizer follows."""
+        return self.record.place["begun"]
+
+    def advance(self, step: int) -> None:
+        """Steps before this one are over, and the run has begun; it is on disk when this returns."""
+        place = self.record.place
+        if not place["begun"]:
+            if not place["own"]:
+                begun.check(self._plan, self._node, self._path, "batches")
+            begun.note(self._plan, self._node, self._path, "batches")
+        elif step <= place["next"]:
+            return
+        self.record.put({**place, "next": max(step, place["next"]), "begun": True})
+
+
+def make(
+    plan: "Plan",
+    records: int,
+    node: str,
+    state: str | os.PathLike[str] | None,
+    seed: int | None,
+    new: bool | None = None,
+) -> Sampler:
     """See Plan.sampler."""
     if isinstance(records, bool) or not isinstance(records, (int, np.integer)) or records < 1:
         raise ValueError(f"a sampler is for a number of records, at least 1, not {records!r}: use len(dataset)")
     if state is not None and seed is not None:
         raise ValueError("a state is for a real run, a seed for a simulation: give one of them")
+    if new is not None and state is None:
+        raise ValueError("new is about a state, and there is none")
     records = int(records)
     secret = plan.scheme != "cyclic"
     if secret and state is None and seed is None:
         raise ValueError(
             "the batches of this export are drawn in secret: give a state, a file for their key (or a seed, for a simulation)"
         )
-    path = None if state is None else os.fspath(state)
+    if state is None:
+        key = draw.seeded_key(seed, node) if secret and seed is not None else b""
+        return Sampler(plan, node, _batches(plan, records, key), None, secret)
+    _batches(plan, records, bytes(32))  # before there is a file: that there can be batches
+    kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new)
+    return Sampler(plan, node, _batches(plan, records, kept.key), kept)
+
+
+def _open_state(plan: "Plan", records: int, node: str, path: str, secret: bool, new: bool | None) -> State:
+    """The state at path; a new one if there is none, unless this node has begun with another one."""
     head = {
         "format": FORMAT,
         "export": plan.hash,
         "node": node,
         "records": records,
         "scheme": plan.scheme,
-        "key": None,
-        "next": 0,
-        "begun": not secret or seed is not None,  # no batch of the key was used yet
+        "key": draw.new_key().hex() if secret else None,
     }
-    kept = None if path is None else durable.read_json(path)
-    if kept is not None:
-        _same(kept, head, str(path))
-        head = {**kept, "begun": kept.get("begun", True)}
-    elif secret:
-        head["key"] = (draw.new_key() if seed is None else draw.seeded_key(seed, node)).hex()
-    batches = _batches(plan, records, bytes.fromhex(head["key"]) if head["key"] else b"")
-    if kept is None and path is not None:
-        durable.write_json(path, head)
-    return Sampler(plan, node, batches, path, head, secret and seed is not None)
+
+    def newer(place: dict[str, Any]) -> tuple[int, bool]:
+        return place["next"], place["begun"]
+
+    def check(kept: dict[str, Any], place: dict[str, Any]) -> None:
+        _same(kept, head, path)
+        if not 0 <= newer(place)[0] <= plan.steps or secret != (kept["key"] is not None):
+            raise ExportError(f"{path} is damaged")
+        if place["begun"]:
+            begun.check_place(plan, node, path, "batches")
+        elif not place["own"]:
+            begun.check(plan, node, path, "batches")
+
+    record = durable.Record.resume(path, newer, check)
+    if new is not None and new == (record is not None):
+        if record is not None:
+            record.close()
+        raise ExportError(
+            f"the state {path} is there already: without new=True it goes on" if new else f"there is no state {path}"
+        )
+    if record is not None:
+        record.put({**record.place, "start": durable.start()})
+    else:
+        if not new:
+            begun.check(plan, node, path, "batches")
+        place = {"next": 0, "begun": False, "own": bool(new), "start": durable.start()}
+        record = durable.Record.create(path, head, place)
+    return State(plan, node, path, record)
 
 
 def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:

@@ -151,9 +151,9 @@ def test_poisson(tmp_path):
     sizes = [len(b) for b in batches]
     assert len(set(sizes)) > 1 and abs(np.mean(sizes) - 500) < 6.5 * np.sqrt(500 / 12 * 2)
     assert batches == list(plan.sampler(4000, node="a", seed=5)) != list(plan.sampler(4000, node="b", seed=5))
-    first, second = (plan.sampler(500, node="a", state=tmp_path / name) for name in ("one", "two"))
+    first, second = (plan.sampler(500, node="a", state=tmp_path / name, new=True) for name in ("one", "two"))
     assert list(first) != list(second)  # keys of the operating system
-    kept = plan.sampler(500, node="a", state=tmp_path / "three")
+    kept = plan.sampler(500, node="a", state=tmp_path / "three", new=True)
     whole = [kept.batch(t).tolist() for t in range(4)]
     assert plan.sampler(500, node="a", state=tmp_path / "three").batch(3).tolist() == whole[3]
     assert (tmp_path / "three").stat().st_mode & 0o077 == 0
@@ -174,10 +174,12 @@ def test_no_new_key_in_the_middle_of_a_run(tmp_path):
     plan = mafalda.load(poisson(tmp_path / "out"))
     plan.sampler(100, node="a", state=tmp_path / "kept").follow(0)
     plan.sampler(100, node="a", state=tmp_path / "kept").follow(3)
-    for _ in range(2):  # also when it is started again
+    with pytest.raises(mafalda.ExportError, match="begun its batches .* with kept, says"):
+        plan.sampler(100, node="a", state=tmp_path / "lost")
+    for new in (True, None):  # also when it is started again
         with pytest.raises(mafalda.ParticipationError, match="new key"):
-            plan.sampler(100, node="a", state=tmp_path / "lost").follow(3)
-    plan.sampler(100, node="a", state=tmp_path / "used").batch(0)
+            plan.sampler(100, node="a", state=tmp_path / "lost", new=new).follow(3)
+    plan.sampler(100, node="a", state=tmp_path / "used", new=True).batch(0)
     plan.sampler(100, node="a", state=tmp_path / "used").follow(3)
 
 

@@ -1,0 +1,72 @@
+package reaction
+
+import "context"
+
+// attack fills in what is learned without a reaction, and what the worst linear answers found reach. Answers are improved
+// as a policy is: along the best run against them every node turns to that end of its class, D = ρ + κ·sign, which costs
+// more there. What they reach is exact whatever the answers.
+func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error {
+	still, err := b.linearly(ctx, b.still, 0, true)
+	if err != nil {
+		return err
+	}
+	if still != nil {
+		out.WithoutReaction = gaussianOf(b.stages, still, b.still, b.node, pattern).value
+	}
+	if b.options.improvements() == 0 {
+		return nil
+	}
+	for _, answers := range [][][]float64{b.nearest(), b.boldest(pattern)} {
+		for range b.options.improvements() {
+			linear := b.answering(answers)
+			tr, err := b.linearly(ctx, linear, 0, true)
+			if err != nil {
+				return err
+			}
+			if tr == nil {
+				break
+			}
+			g := gaussianOf(b.stages, tr, linear, b.node, pattern)
+			if out.Answers != nil && g.value <= out.WorstAnswer*(1+1e-12) {
+				break
+			}
+			out.WorstAnswer, out.Answers = g.value, answers
+			answers = g.improved(b.classes)
+		}
+	}
+	return nil
+}
+
+// nearest returns the linear answers that are as near to no reaction as the class allows.
+func (b *bounder) nearest() [][]float64 {
+	answers := make([][]float64, len(b.gates))
+	for t := range answers {
+		answers[t] = make([]float64, b.m)
+		for v, c := range b.classes[t] {
+			answers[t][v] = c.Nearest()
+		}
+	}
+	return answers
+}
+
+// boldest returns linear answers that do what the worst answers do in a run of the class against the feedback of the
+// linear pass.
+func (b *bounder) boldest(pattern []int) [][]float64 {
+	answers := b.nearest()
+	run := b.forward(b.first, b.answers, pattern, true)
+	for t, chi := range run {
+		if chi == nil {
+			continue
+		}
+		sigma, _ := b.steepest(b.first, t, b.answers[t], chi, false)
+		for v, c := range b.classes[t] {
+			switch price := dot(b.first.pull[t][v*b.n:(v+1)*b.n], sigma) * chi[v]; {
+			case price > 0:
+				answers[t][v] = c.Rho + c.Kappa
+			case price < 0:
+				answers[t][v] = c.Rho - c.Kappa
+			}
+		}
+	}
+	return answers
+}

@@ -1,0 +1,137 @@
+package reaction
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"mafalda/internal/gemm"
+)
+
+// feedback is what the difference of two runs is steered with in one step, ρ = F·(ζ, μ), and what it costs.
+type feedback struct {
+	gate *gate
+	f    []float64 // F, h×k
+	q    []float64 // Q, n×n: a difference σ before noise costs σᵀQσ from here on
+}
+
+// look returns the best feedback before what costs P from the next step on, nil for nothing: the function of the theorem
+// from P_{t+1} to Θ_t and Q_t. Q is a bound whatever F is, so that an inexact inverse makes it larger, never too small:
+//
+//	F = Z·[weight, −Y_ρμ],     Z = (weight + Y_ρρ)⁻¹,     Y = ontoᵀ P onto,
+//	Q = paid + intoᵀ{weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1]}into.
+//
+// It returns nil if numbers are too large to go on.
+func look(g *gate, m int, p []float64) *feedback {
+	h, k, n := g.h, g.k, g.into.cols
+	out := &feedback{gate: g, f: make([]float64, h*k)}
+	var cost []float64 // of (ζ, μ), k×k
+	if p == nil {
+		for i := range h {
+			out.f[i*k+i] = 1
+		}
+		cost = make([]float64, k*k)
+	} else if k > 0 {
+		y := g.onto.congruence(p)
+		if h > 0 && !steer(out.f, y, h, k, g.weight) {
+			return nil
+		}
+		cost = joseph(out.f, y, h, k, g.weight)
+	}
+	q := make([]float64, n*n)
+	if k > 0 && p != nil {
+		q = g.into.congruence(cost)
+	}
+	for i := range m {
+		add(q[i*n:i*n+m], 1, g.paid[i*m:(i+1)*m])
+	}
+	out.q = q
+	return out
+}
+
+// steer writes F.
+func steer(f, y []float64, h, k int, weight float64) bool {
+	z := make([]float64, h*h)
+	for i := range h {
+		copy(z[i*h:(i+1)*h], y[i*k:i*k+h])
+		z[i*h+i] += weight
+	}
+	factor, ok := gemm.Potrf(blas64.Symmetric{N: h, Stride: h, Data: z, Uplo: blas.Lower})
+	if !ok {
+		return false
+	}
+	if _, ok = gemm.Potri(factor); !ok {
+		return false
+	}
+	mirror(z, h)
+	for i := range h {
+		for j := range h {
+			f[i*k+j] = weight * z[i*h+j]
+		}
+	}
+	if k > h {
+		across := blas64.General{Rows: h, Cols: k - h, Stride: k, Data: y[h:]}
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, -1, general(h, h, z), across, 0,
+			blas64.General{Rows: h, Cols: k - h, Stride: k, Data: f[h:]})
+	}
+	return true
+}
+
+// joseph returns weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1].
+func joseph(f, y []float64, h, k int, weight float64) []float64 {
+	if h == 0 {
+		return slices.Clone(y)
+	}
+	rest := make([]float64, h*k)
+	for i, v := range f {
+		rest[i] = -v
+	}
+	for i := range h {
+		rest[i*k+i]++
+	}
+	// Y·[F; 0, 1], k×k
+	product := make([]float64, k*k)
+	for i := range k {
+		copy(product[i*k+h:(i+1)*k], y[i*k+h:(i+1)*k])
+	}
+	left := blas64.General{Rows: k, Cols: h, Stride: k, Data: y}
+	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, left, general(h, k, f), 1, general(k, k, product))
+	cost := make([]float64, k*k)
+	for i := h; i < k; i++ {
+		copy(cost[i*k:(i+1)*k], product[i*k:(i+1)*k])
+	}
+	lower := blas64.Symmetric{N: k, Stride: k, Data: cost, Uplo: blas.Lower}
+	gemm.Gemm(blas.Trans, blas.NoTrans, 1, general(h, k, f), general(h, k, product), 1, general(k, k, cost))
+	symmetrize(cost, k)
+	gemm.Syrk(blas.Trans, weight, general(h, k, rest), 1, lower)
+	mirror(cost, k)
+	return cost
+}
+
+// mirror copies the lower triangle to the upper one.
+func mirror(a []float64, n int) {
+	for i := range n {
+		for j := range i {
+			a[j*n+i] = a[i*n+j]
+		}
+	}
+}
+
+// next returns the difference χ' after a step that starts with σ, each of width columns.
+func (f *feedback) next(sigma []float64, width int) []float64 {
+	return f.gate.onto.times(f.free(sigma, width), width)
+}
+
+// free returns the coordinates (ρ, μ) behind noise of a step that starts with σ.
+func (f *feedback) free(sigma []float64, width int) []float64 {
+	g := f.gate
+	free := g.into.times(sigma, width) // (ζ, μ)
+	if g.h > 0 {
+		steered := make([]float64, g.h*width)
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(g.h, g.k, f.f), general(g.k, width, free), 0,
+			general(g.h, width, steered))
+		copy(free, steered)
+	}
+	return free
+}
