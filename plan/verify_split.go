@@ -33,7 +33,7 @@ func (v *verification) layers(ctx context.Context) error {
 			v.add("strategy", false, "layer %d: %v", i, err)
 			return nil
 		}
-		if err := inverseOf(layer.C, layer.Inverse); err != nil {
+		if err := strategy.CheckInverse(layer.C, layer.Inverse); err != nil {
 			v.add("inverse", false, "layer %d: %v", i, err)
 			return nil
 		}

@@ -33,6 +33,8 @@ type protocol struct {
 	rows    [][]float64
 	learned []int  // the step of every row
 	stepped func() // if not nil, is called after every step
+
+	react func(message, model []float64, v int) // if not nil, adds to what node v sends how it reacts to its model
 }
 
 // protocol returns the run of a scenario, without a source. Errors: ErrAttacker, ErrStrategy.
@@ -92,6 +94,9 @@ func (p *protocol) run(ctx context.Context, s source) error {
 		for v := range p.n {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
+			}
+			if p.react != nil {
+				p.react(message.RawRowView(v), theta.RawRowView(v), v)
 			}
 			floats.Add(message.RawRowView(v), s.gradient(t, v))
 		}
