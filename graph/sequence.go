@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/files"
 	"mafalda/internal/limits"
 )
 
@@ -25,7 +26,7 @@ type Sequence struct {
 // self-loop. All edges of the file have a weight, or none. Errors about the content name the file and the line: other
 // nodes than those of g, a file without a list, and those of Load and NewGossip.
 func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
-	hash, err := hashFile(path)
+	hash, err := files.SHA256(path)
 	if err != nil {
 		return nil, err
 	}
