@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/files"
 	"mafalda/internal/limits"
 )
 
@@ -25,7 +26,7 @@ type Sequence struct {
 // of one self-loop. All edges of the file have a weight, or none has. Errors about the content name the file and the
 // line: a node that g does not have, a file without a list, and whatever Load and NewGossip reject.
 func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
-	hash, err := hashFile(path)
+	hash, err := files.SHA256(path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,18 +2,16 @@ package plan
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"mafalda/export"
 	"mafalda/factorize/spacetime"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/files"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/secrets"
@@ -129,17 +127,16 @@ func (s *Sharing) loadCoalitions(g *graph.Graph) (err error) {
 	return err
 }
 
-// hashOf returns the SHA-256 of a file. A path that does not exist is a bad argument.
+// hashOf returns the SHA-256 of a file. A path that does not exist is a bad argument, and so is what is no regular file.
 func hashOf(field, path, wanted string) (string, error) {
-	content, err := os.ReadFile(path)
+	sum, err := files.SHA256(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fault.New(field, path, "must be %s", wanted)
 	}
 	if err != nil {
 		return "", fault.Because(field, err)
 	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:]), nil
+	return sum, nil
 }
 
 func labelsOf(labels []string, nodes []int) []string {

@@ -210,7 +210,7 @@ func (f *averageFlags) runGossip(ctx context.Context, bar *cli.Progress, note fu
 
 func (f *averageFlags) runDPPS(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (r averaged, err error) {
 	if f.given("noise-std") {
-		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --b")
+		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --laplace-b")
 	}
 	p, err := f.ofDPPS(bar, note)
 	if err != nil {
