@@ -165,7 +165,7 @@ func (all *stages) linearly(ctx context.Context, answers []*answer, from int, ke
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		f := look(all.gates[t], all.m, p)
+		f := look(all.gates[t], all.m, p, false)
 		if f == nil || !tr.record(t, f, answers[t], all.n, keep) {
 			return nil, nil
 		}
@@ -240,7 +240,7 @@ func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, 
 		if err := context.Cause(ctx); err != nil {
 			return nil, 0, "", err
 		}
-		f := look(b.gates[t], b.m, p)
+		f := look(b.gates[t], b.m, p, true)
 		if f == nil || !tr.record(t, f, b.answers[t], b.n, true) {
 			return nil, 0, "numbers are too large for a float64", nil
 		}
