@@ -269,6 +269,18 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	if got.SensSquared < value || got.WorstAnswer < value*(1-1e-9) {
 		t.Errorf("bound %v, reached %v, by the attack %v", got.SensSquared, value, got.WorstAnswer)
 	}
+	all, err := stagesOf(s, Everywhere(class))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bounder{stages: all}
+	if b.first, err = all.linearly(context.Background(), all.linear, 0, true); err != nil {
+		t.Fatal(err)
+	}
+	_, raw, why, err := b.backward(context.Background(), b.forward(b.first, b.linear, []int{0}, false), []int{0}, 0)
+	if err != nil || why != "" || raw < value {
+		t.Errorf("before it is raised the bound is %v, reached %v (%s, %v)", raw, value, why, err)
+	}
 }
 
 // What nodes remember beside their models shows when networks change: differences that nobody would ever see in a star
