@@ -9,15 +9,15 @@ import (
 // as a policy is: along the best run against them every node turns to that end of its class, D = ρ + κ·sign, which costs
 // more there. What they reach is exact whatever the answers.
 func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error {
+	if b.options.improvements() == 0 {
+		return nil
+	}
 	still, err := b.linearly(ctx, b.still, 0, true)
 	if err != nil {
 		return err
 	}
 	if still != nil {
 		out.WithoutReaction = gaussianOf(b.stages, still, b.still, b.node, pattern).value
-	}
-	if b.options.improvements() == 0 {
-		return nil
 	}
 	for _, answers := range [][][]float64{b.nearest(), b.boldest(pattern, false), b.boldest(pattern, true)} {
 		reached := -1.0

@@ -21,8 +21,8 @@ type Options struct {
 	// forward; 0 means 3. A bound of fewer is as true, and may be larger.
 	Rounds int
 
-	// Improvements is how many times the attacking answers are improved; 0 means 6, negative means that no attack is
-	// tried, and WorstAnswer is 0.
+	// Improvements is how many times attacking answers are improved, from each of three starts, at the price of a pass
+	// backward; 0 means 6. Negative means that no attack is tried: WorstAnswer and WithoutReaction are 0.
 	Improvements int
 }
 

@@ -2,7 +2,6 @@ package reaction
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -112,8 +111,8 @@ func gram(c *mat.Dense) []float64 {
 
 // BoundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins that
 // Strategies returns the one with the least bound. Numbers other than SensSquared are those of C itself where C stands
-// for itself; otherwise only LocalDP is, there is no attack, and WithoutReaction is NaN. A state grows as
-// (m·memory)³: the error is a fault.Argument where rules of the system have a memory of noise themselves.
+// for itself; otherwise only LocalDP is, and there is no attack. The error is a fault.Argument where rules of the system
+// have a memory of noise themselves.
 func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, v Victim, reaction Reaction,
 	o Options) (*Result, error) {
 	if c.Steps() != len(s.Steps) {
@@ -148,7 +147,7 @@ func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, v Victim
 		return nil, fault.New("Strategy", nil, "is for nodes whose rules have no memory of noise")
 	}
 	local.gram = strategy.GramOf(c)
-	best.WithoutReaction, best.LocalDP = math.NaN(), local.squared(v)
+	best.LocalDP = local.squared(v)
 	if !(best.SensSquared < best.LocalDP) {
 		best.SensSquared, best.Pattern = best.LocalDP, nil
 		if best.Why == "" {
