@@ -103,7 +103,7 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 			if err := context.Cause(ctx); err != nil {
 				return nil, "", err
 			}
-			f := look(all.gates[t], all.m, p)
+			f := look(all.gates[t], all.m, p, true)
 			if f == nil || !tr.record(t, f, all.answers[t], all.n, false) {
 				doubt = "numbers are too large for a float64"
 			} else if t > 0 {

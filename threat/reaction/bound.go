@@ -21,8 +21,8 @@ type Options struct {
 	// forward; 0 means 3. A bound of fewer is as true, and may be larger.
 	Rounds int
 
-	// Improvements is how many times the attacking answers are improved; 0 means 6, negative means that no attack is
-	// tried, and WorstAnswer is 0.
+	// Improvements is how many times attacking answers are improved, from each of three starts, at the price of a pass
+	// backward; 0 means 6. Negative means that no attack is tried: WorstAnswer and WithoutReaction are 0.
 	Improvements int
 }
 
@@ -165,7 +165,7 @@ func (all *stages) linearly(ctx context.Context, answers []*answer, from int, ke
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		f := look(all.gates[t], all.m, p)
+		f := look(all.gates[t], all.m, p, false)
 		if f == nil || !tr.record(t, f, answers[t], all.n, keep) {
 			return nil, nil
 		}
@@ -240,7 +240,7 @@ func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, 
 		if err := context.Cause(ctx); err != nil {
 			return nil, 0, "", err
 		}
-		f := look(b.gates[t], b.m, p)
+		f := look(b.gates[t], b.m, p, true)
 		if f == nil || !tr.record(t, f, b.answers[t], b.n, true) {
 			return nil, 0, "numbers are too large for a float64", nil
 		}
@@ -281,7 +281,7 @@ func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, worst boo
 		case chi == nil:
 			sigma = a.inject.times(unitVector(b.m, b.node), 1)
 		case worst:
-			sigma, _ = b.steepest(tr, t, a, chi, part[t])
+			sigma = b.steepest(tr, t, a, chi, part[t], a.move.times(chi, 1))
 		default:
 			sigma = a.move.times(chi, 1)
 			if part[t] {
@@ -296,13 +296,12 @@ func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, worst boo
 	return run
 }
 
-// steepest returns σ after an answer of the class that costs much in step t, found by power steps, and the answer
-// itself: the direction of each node's, and of the record's input where it takes part.
-func (b *bounder) steepest(tr *trace, t int, a *answer, chi []float64, part bool) (sigma, delta []float64) {
+// steepest returns σ after an answer of the class that costs much in step t, found by power steps from a first σ: the end
+// of every node's answer, and of the record's input where it takes part.
+func (b *bounder) steepest(tr *trace, t int, a *answer, chi []float64, part bool, sigma []float64) []float64 {
 	centre := a.move.times(chi, 1)
-	sigma = centre
 	for range powerSteps {
-		delta = make([]float64, b.m)
+		delta := make([]float64, b.m)
 		for v := range b.m {
 			if a.kappa[v] == 0 && !(part && v == b.node) {
 				continue
@@ -323,7 +322,7 @@ func (b *bounder) steepest(tr *trace, t int, a *answer, chi []float64, part bool
 		sigma = a.inject.times(delta, 1)
 		add(sigma, 1, centre)
 	}
-	return sigma, delta
+	return sigma
 }
 
 func unitVector(m, v int) []float64 {

@@ -143,6 +143,9 @@ func TestNoLinearAnswerLeaksMore(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
 		s, pattern := randomCase(t, r)
+		if r.IntN(3) == 0 {
+			s = correlated(t, r, s)
+		}
 		node := r.IntN(s.Nodes)
 		classes := make([]Class, s.Nodes)
 		one := randomClass(r)
@@ -251,5 +254,50 @@ func TestEveryPatternIsLookedAt(t *testing.T) {
 	}
 	if both.SensSquared < far.SensSquared {
 		t.Errorf("all patterns: %v, below %v", both.SensSquared, far.SensSquared)
+	}
+}
+
+// Hidden nodes that hear nobody else, and sums: the feedback hides the run from what costs, so that D − BᵀQB is singular
+// along it. With multipliers a billionth above it the bound was below what opposite answers reach.
+func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
+	hidden := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
+	seen := mat.NewDense(1, 2, []float64{0.058951586336369384, 0.40273730395419893})
+	s := &System{Nodes: 2, Steps: []Step{{Mix: hidden, Seen: seen}, {Mix: hidden, Seen: seen}}}
+	class := Class{0.8357183404072065, 0.06428165959279346}
+	value := explicitM(t, s, [][]float64{{1, 1}, {class.Rho + class.Kappa, class.Rho - class.Kappa}}, 0, []int{0}).At(0, 0)
+	got := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, class, Options{})
+	if got.SensSquared < value || got.WorstAnswer < value*(1-1e-9) {
+		t.Errorf("bound %v, reached %v, by the attack %v", got.SensSquared, value, got.WorstAnswer)
+	}
+	all, err := stagesOf(s, Everywhere(class))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bounder{stages: all}
+	if b.first, err = all.linearly(context.Background(), all.linear, 0, true); err != nil {
+		t.Fatal(err)
+	}
+	run := b.forward(b.first, b.linear, []int{0}, false)
+	for range 3 {
+		tr, raw, why, err := b.backward(context.Background(), run, []int{0}, 0)
+		if err != nil || why != "" || raw < value {
+			t.Fatalf("before it is raised the bound is %v, reached %v (%s, %v)", raw, value, why, err)
+		}
+		run = b.forward(tr, b.answers, []int{0}, true)
+	}
+}
+
+// What nodes remember beside their models shows when networks change: differences that nobody would ever see in a star
+// are no reason to count less than local DP then.
+func TestLocalDPOfMomentumIsWhole(t *testing.T) {
+	star := mat.NewDense(3, 3, []float64{0.5, 0.25, 0.25, 1, 0, 0, 1, 0, 0})
+	seen := mat.NewDense(1, 3, []float64{1, 0, 0})
+	all := mat.NewDense(2, 3, []float64{0, 1, 0, 0, 0, 1})
+	rule := Momentum(0.9, 1, 1)
+	s := &System{Nodes: 3, Steps: []Step{{Mix: star, Seen: seen, Rule: rule}, {Mix: star, Seen: seen, Rule: rule},
+		{Mix: star, Seen: all, Rule: rule}}}
+	got := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 1e6}, Options{})
+	if got.LocalDP != 1 || got.WorstAnswer > 1 {
+		t.Errorf("local DP %v, attack %v", got.LocalDP, got.WorstAnswer)
 	}
 }

@@ -133,86 +133,115 @@ func randomCase(t *testing.T, r *rand.Rand) (s *System, pattern []int) {
 	return s, pattern
 }
 
-// explicitM is the definition: everything that is seen as a linear function of the record's inputs and of all noise, and
-// M = Aᵀ(BBᵀ)⁺A, for nodes that answer linearly, answers[t][v] times their model.
+// explicitM is the definition for models of dimension one: M of nodes that answer linearly, answers[t][v] times their
+// model, for a record's inputs in the steps of a pattern.
 func explicitM(t *testing.T, s *System, answers [][]float64, node int, pattern []int) *mat.SymDense {
 	t.Helper()
+	return explicitView(t, s, 1, func(at, v int, x [][]float64) [][]float64 {
+		out := make([]float64, len(x[0]))
+		add(out, answers[at][v], x[0])
+		return [][]float64{out}
+	}, node, pattern)
+}
+
+// explicitView is the definition: everything that is seen as a linear function of the record's inputs and of all noise,
+// and M = Aᵀ(BBᵀ)⁺A, for models of d numbers and nodes whose answers are linear.
+func explicitView(t *testing.T, s *System, d int, answer func(at, v int, x [][]float64) [][]float64, node int,
+	pattern []int) *mat.SymDense {
+	t.Helper()
 	m, steps, size := s.Nodes, len(s.Steps), s.rule(0).size()
-	width := len(pattern) + m*steps // inputs, then noise
-	state := make([][][]float64, size)
+	inputs := len(pattern) * d
+	width := inputs + m*steps*d // inputs, then noise
+	zeros := func() [][]float64 {
+		out := make([][]float64, d)
+		for c := range out {
+			out[c] = make([]float64, width)
+		}
+		return out
+	}
+	addTo := func(y [][]float64, by float64, x [][]float64) {
+		for c := range y {
+			add(y[c], by, x[c])
+		}
+	}
+	state := make([][][][]float64, size) // [number][node][coordinate]
 	for p := range state {
-		state[p] = make([][]float64, m)
+		state[p] = make([][][]float64, m)
 		for v := range m {
-			state[p][v] = make([]float64, width)
+			state[p][v] = zeros()
 		}
 	}
 	var seen [][]float64
 	for at, step := range s.Steps {
 		rule := s.rule(at)
-		next := make([][][]float64, size)
-		for p := range size {
-			kept, gradient, noise := rule.row(p)
-			next[p] = make([][]float64, m)
-			for v := range m {
-				row := make([]float64, width)
-				for l, x := range kept {
-					add(row, x, state[l][v])
-				}
-				add(row, gradient*(answers[at][v]-1), state[0][v])
-				for i, in := range pattern {
-					if in == at && v == node {
-						row[i] += gradient
+		next := make([][][][]float64, size)
+		for p := range next {
+			next[p] = make([][][]float64, m)
+		}
+		for v := range m {
+			gradient := answer(at, v, state[0][v])
+			addTo(gradient, -1, state[0][v])
+			for i, in := range pattern {
+				if in == at && v == node {
+					for c := range d {
+						gradient[c][i*d+c]++
 					}
 				}
-				row[len(pattern)+at*m+v] += noise
-				next[p][v] = row
+			}
+			for p := range size {
+				kept, g, noise := rule.row(p)
+				next[p][v] = zeros()
+				for l, x := range kept {
+					addTo(next[p][v], x, state[l][v])
+				}
+				addTo(next[p][v], g, gradient)
+				for c := range d {
+					next[p][v][c][inputs+(at*m+v)*d+c] += noise
+				}
 			}
 		}
-		combine := func(w *mat.Dense) [][]float64 {
-			if w == nil {
-				return nil
-			}
+		combine := func(w *mat.Dense) [][][]float64 {
 			rows, _ := w.Dims()
-			out := make([][]float64, rows)
+			out := make([][][]float64, rows)
 			for i := range out {
-				out[i] = make([]float64, width)
+				out[i] = zeros()
 				for v := range m {
-					add(out[i], w.At(i, v), next[0][v])
+					addTo(out[i], w.At(i, v), next[0][v])
 				}
 			}
 			return out
 		}
-		seen = append(seen, combine(step.Seen)...)
+		if step.Seen != nil {
+			for _, row := range combine(step.Seen) {
+				seen = append(seen, row...)
+			}
+		}
 		state = next
-		if mixed := combine(step.Mix); mixed != nil {
-			state = append([][][]float64{mixed}, next[1:]...)
+		if step.Mix != nil {
+			state = append([][][][]float64{combine(step.Mix)}, next[1:]...)
 		}
 	}
-	k := len(pattern)
-	out := mat.NewSymDense(k, nil)
+	out := mat.NewSymDense(inputs, nil)
 	if len(seen) == 0 {
 		return out
 	}
-	a, b := mat.NewDense(len(seen), k, nil), mat.NewDense(len(seen), width-k, nil)
+	a, b := mat.NewDense(len(seen), inputs, nil), mat.NewDense(len(seen), width-inputs, nil)
 	for i, row := range seen {
-		a.SetRow(i, row[:k])
-		b.SetRow(i, row[k:])
+		a.SetRow(i, row[:inputs])
+		b.SetRow(i, row[inputs:])
 	}
-	var covariance mat.SymDense
-	covariance.SymOuterK(1, b)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&covariance, true) {
-		t.Fatal("no eigenvalues")
+	var svd mat.SVD
+	if !svd.Factorize(b, mat.SVDThinU) {
+		t.Fatal("no singular values")
 	}
-	values := eigen.Values(nil)
+	values := svd.Values(nil)
 	var vectors, rotated mat.Dense
-	eigen.VectorsTo(&vectors)
+	svd.UTo(&vectors)
 	rotated.Mul(vectors.T(), a)
 	for i, value := range values {
-		if value < 1e-11*values[len(values)-1] {
-			continue
+		if value > 1e-12*values[0] {
+			out.SymRankOne(out, 1/(value*value), rotated.RowView(i))
 		}
-		out.SymRankOne(out, 1/value, rotated.RowView(i))
 	}
 	return out
 }

@@ -19,6 +19,7 @@ type gate struct {
 	onto   *operator // n×k
 	paid   []float64 // m×m: weight·seen·seenᵀ, what directions that the attacker sees cost at once
 	weight float64
+	exact  bool // seen and unseen are unit vectors
 }
 
 // gateOf returns the gate of a step. ok is false if what the attacker sees cannot be told in floating point.
@@ -31,7 +32,7 @@ func gateOf(m int, step Step, rule Rule) (g *gate, ok bool) {
 	h := len(b.unseen)
 	n, k := m*size, h+m*(size-1)
 	_, _, noise := rule.row(0)
-	g = &gate{h: h, k: k, weight: 1 / (noise * noise), paid: make([]float64, m*m)}
+	g = &gate{h: h, k: k, exact: b.exact(), weight: 1 / (noise * noise), paid: make([]float64, m*m)}
 	for _, column := range b.seen {
 		for i, x := range column {
 			if x != 0 {

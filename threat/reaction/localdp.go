@@ -14,7 +14,8 @@ import (
 //
 // With G the rows of W of nodes that matter later and the rows of H, differences in the null space of G may go on, for
 // nobody will ever see them, and the part [G⁺G]_uu of a record is paid for. A node matters in a step if a column of G
-// holds it.
+// holds it. What nodes keep beside their models would remember such differences until networks change: all is paid for
+// then.
 type localDP struct {
 	share [][]float64   // [step][node]: [G⁺G]_uu, 0 for nodes that do not matter any more
 	gram  *mat.SymDense // CᵀC of what a node does by itself; nil for the unit matrix
@@ -40,7 +41,7 @@ func localOf(s *System) localDP {
 		if share := known[key{step.Mix, step.Seen}]; whole && share != nil {
 			out.share[t] = share
 		} else {
-			out.share[t] = shares(step, later, s.Nodes, out.gram == nil)
+			out.share[t] = shares(step, later, s.Nodes, s.rule(t).size() == 1)
 			if whole {
 				known[key{step.Mix, step.Seen}] = out.share[t]
 			}

@@ -1,6 +1,7 @@
 package reaction
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -22,8 +23,8 @@ type feedback struct {
 //	F = Z·[weight, −Y_ρμ],     Z = (weight + Y_ρρ)⁻¹,     Y = ontoᵀ P onto,
 //	Q = paid + intoᵀ{weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1]}into.
 //
-// It returns nil if numbers are too large to go on.
-func look(g *gate, m int, p []float64) *feedback {
+// With safe, Q is raised by what rounding may have taken from it. It returns nil if numbers are too large to go on.
+func look(g *gate, m int, p []float64, safe bool) *feedback {
 	h, k, n := g.h, g.k, g.into.cols
 	out := &feedback{gate: g, f: make([]float64, h*k)}
 	var cost []float64 // of (ζ, μ), k×k
@@ -47,7 +48,54 @@ func look(g *gate, m int, p []float64) *feedback {
 		add(q[i*n:i*n+m], 1, g.paid[i*m:(i+1)*m])
 	}
 	out.q = q
+	if safe {
+		out.makeUp(m, p, cost)
+	}
 	return out
+}
+
+// inexact is how far bases of seen and unseen messages may be from orthogonal, and products of W with them from exact.
+const inexact = 1e-14
+
+// makeUp adds to Q what rounding may have taken from it. Where the basis is not made of unit vectors, what is seen would
+// differ by up to inexact·|ρ|, and the next state by as much of what messages are: a second shift of that size hides it.
+// With |c + c'|² ≤ (1 + η)|c|² + (1 + 1/η)|c'|², η = 1e-9, it costs 1e-19·(weight + the largest of P)·|ρ|².
+func (f *feedback) makeUp(m int, p, cost []float64) {
+	g, n := f.gate, f.gate.into.cols
+	h, k := g.h, g.k
+	weights := weightsOf(f.q, n)
+	coordinates := g.into.absTimes(weights)
+	lost := absTimes(cost, k, k, coordinates)
+	if h > 0 {
+		rest := make([]float64, h*k)
+		add(rest, -1, f.f)
+		for i := range h {
+			rest[i*k+i]++
+		}
+		add(lost, g.weight, absTransposeTimes(rest, h, k, absTimes(rest, h, k, coordinates)))
+	}
+	if p != nil && k > 0 {
+		after := append(absTimes(f.f, h, k, coordinates), coordinates[h:]...)
+		priced := g.onto.absTransposeTimes(absTimes(p, n, n, g.onto.absTimes(after)))
+		if h > 0 {
+			add(lost, 1, absTransposeTimes(f.f, h, k, priced[:h]))
+		}
+		add(lost[h:], 1, priced[h:])
+	}
+	errors := g.into.absTransposeTimes(lost)
+	add(errors[:m], 1, absTimes(g.paid, m, m, weights[:m]))
+	raiseBy(f.q, n, scaled(errors, gamma(2*n+k)), weights)
+	if g.exact {
+		return
+	}
+	largest := g.weight
+	for i := 0; i < len(p); i += n + 1 {
+		largest = math.Max(largest, p[i])
+	}
+	scaled(f.q, 1+2e-9)
+	for i := range n {
+		f.q[i*n+i] += 2 * inexact * inexact * 1e9 * float64(n) * (g.weight + largest)
+	}
 }
 
 // steer writes F.

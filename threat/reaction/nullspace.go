@@ -20,6 +20,16 @@ type basis struct {
 	seen, unseen [][]float64
 }
 
+// exact reports whether all vectors of the basis are unit vectors.
+func (b basis) exact() bool {
+	for _, column := range slices.Concat(b.seen, b.unseen) {
+		if slices.ContainsFunc(column, func(x float64) bool { return x != 0 && math.Abs(x) != 1 }) {
+			return false
+		}
+	}
+	return true
+}
+
 // basisOf returns the basis that belongs to what is seen, by Householder reflections of the rows of H, the longest first.
 // Unit rows are reflected exactly. ok is false if the rank cannot be told.
 func basisOf(h *mat.Dense, m int) (b basis, ok bool) {

@@ -19,7 +19,7 @@ type operator struct {
 }
 
 // denseShare is the share of entries from which on a product of dense matrices is faster.
-const denseShare = 0.15
+const denseShare = 0.05
 
 func newOperator(rows, cols int, data []float64) *operator {
 	o := &operator{rows: rows, cols: cols, start: make([]int, 1, rows+1)}
@@ -86,9 +86,14 @@ func (o *operator) transposeTimes(x []float64, width int) []float64 {
 
 // congruence returns OᵀPO, both halves of it, for a symmetric P.
 func (o *operator) congruence(p []float64) []float64 {
-	// P is symmetric, so OᵀP = (PO)ᵀ: rows of Oᵀ P, then OᵀPO = Oᵀ(OᵀP)ᵀ.
-	half := o.transposeTimes(p, o.rows) // cols×rows
-	whole := o.transposeTimes(transposed(half, o.cols, o.rows), o.cols)
+	var half []float64 // PO, rows×cols
+	if o.full.Data != nil {
+		half = make([]float64, o.rows*o.cols)
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(o.rows, o.rows, p), o.full, 0, general(o.rows, o.cols, half))
+	} else {
+		half = transposed(o.transposeTimes(p, o.rows), o.cols, o.rows)
+	}
+	whole := o.transposeTimes(half, o.cols)
 	symmetrize(whole, o.cols)
 	return whole
 }

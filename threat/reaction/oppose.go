@@ -19,10 +19,10 @@ func follow(a *answer, q []float64) []float64 {
 
 const (
 	slack      = 1e-9 // how far multipliers are above what diagonal dominance asks for
+	thin       = 1e-6 // dominance below which they are raised by as much again: D − BᵀQB is nearly singular there
 	floor      = 1e-3 // of the differences that multipliers are made of, beside the mean one
 	largestTau = 1e8  // of a multiplier beside (|ρ|+κ)κQ_vv: beyond it digits are lost
 	largestP   = 1e9  // of P beside Q
-	unit       = 0x1p-53
 )
 
 // price is P of the theorem with the multipliers that closed form makes of a difference, and α of the record's input.
@@ -74,8 +74,9 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 	}
 	symmetrize(bqb, count)
 
-	// multipliers
+	// multipliers, and how dominant the diagonal is
 	tau := make([]float64, n)
+	var steep []float64 // rows of V, VᵀV = QB(D − BᵀQB)⁻¹BᵀQ
 	if count > 0 {
 		lengths := a.lengths(e, local, columns, width)
 		if input {
@@ -85,16 +86,20 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 		pulled := make([]float64, count*width)
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(count, n, bq), general(n, width, moved), 0,
 			general(count, width, pulled))
-		d, least := make([]float64, count), proofMargin(count)
-		above := 1 + math.Max(slack, 10*least)
+		d, least, dominance := make([]float64, count), proofMargin(count), 1.0
 		for j := range d {
-			sum := norm(pulled[j*width : (j+1)*width])
+			pull, sum := norm(pulled[j*width:(j+1)*width]), 0.0
 			for l, length := range lengths {
 				sum += math.Abs(bqb[j*count+l]) * length
 			}
-			d[j] = above * sum / lengths[j]
+			above := math.Max(slack, 10*least)
+			if pull < thin*sum && !a.move.empty() {
+				above = math.Max(above, thin)
+			}
+			dominance = math.Min(dominance, (pull+above*sum)/(pull+sum))
+			d[j] = (1 + above) * (pull + sum) / lengths[j]
 			if j < len(columns) {
-				d[j] += above * sigma * a.kappa[columns[j]] * local[columns[j]]
+				d[j] += sigma * a.kappa[columns[j]] * local[columns[j]]
 			}
 			if !finite(d[j]) {
 				return price{}, "a multiplier is not finite"
@@ -115,26 +120,64 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 			out.alpha = d[count-1]
 		}
 		if !a.move.empty() {
-			// Q + QB(D − BᵀQB)⁻¹BᵀQ
 			gemm.Trsm(blas.Left, blas.NoTrans, 1, factor, general(count, n, bq))
+			steep = bq
 			raised := make([]float64, len(q))
-			copy(raised, q)
-			gemm.Syrk(blas.Trans, 1, general(count, n, bq), 1,
+			above := 1 + a.lost(q, local, dominance)
+			add(raised, above, q)
+			gemm.Syrk(blas.Trans, above, general(count, n, steep), 1,
 				blas64.Symmetric{N: n, Stride: n, Data: raised, Uplo: blas.Lower})
 			mirror(raised, n)
 			q = raised
 		}
 	}
 	out.p = follow(a, q)
+	a.makeUp(out.p, q, steep, count)
 	largest, largestQ := 0.0, 0.0
 	for v, t := range tau {
-		out.p[v*n+v] += t
+		out.p[v*n+v] += t * (1 + 4*unit)
 		largest, largestQ = math.Max(largest, out.p[v*n+v]), math.Max(largestQ, q[v*n+v])
 	}
 	if !(largest <= largestP*largestQ) || !finite(largest) {
 		return price{}, "what differences cost is too large for the digits of a float64"
 	}
 	return out, ""
+}
+
+// lost returns how much may be lost, relatively, in solving for V. With the scale D the factor L of D − BᵀQB has rows of
+// length at most 1, and its inverse is at most 1/√dominance long. A triangular solve makes V = L⁻¹(BᵀQ + β) with
+// |β| ≤ γ|L||V|, and BᵀQ itself has lost some units of |B|ᵀ|Q|. For any ε
+//
+//	bᵀM⁻¹b ⪯ (1 + ε)(b + β)ᵀM⁻¹(b + β) + (1 + 1/ε)βᵀM⁻¹β,
+//
+// and the last term is at most (count·γ)²/(ε·dominance) times the first one, by diagonal dominance. Where gradients enter
+// several numbers, with opposite signs, |B|ᵀ|Q| may be much larger than BᵀQ.
+func (a *answer) lost(q, local []float64, dominance float64) float64 {
+	m, n := len(a.kappa), a.move.rows
+	largest := 1.0
+	for v := range m {
+		if !(local[v] > 0) {
+			continue
+		}
+		sum := 0.0
+		for at := v; at < n; at += m {
+			a.inject.each(at, func(_ int, x float64) { sum += math.Abs(x) * math.Sqrt(math.Max(0, q[at*n+at])) })
+		}
+		largest = math.Max(largest, sum/math.Sqrt(local[v]))
+	}
+	return 2 * float64(m+1) * gamma(m+1) * largest / math.Sqrt(dominance)
+}
+
+// makeUp adds to P = moveᵀ(Q + VᵀV)move what rounding may have taken from it.
+func (a *answer) makeUp(p, q, steep []float64, count int) {
+	n := a.move.rows
+	weights := weightsOf(p, n)
+	moved := a.move.absTimes(weights)
+	lost := absTimes(q, n, n, moved)
+	if steep != nil {
+		add(lost, 1, absTransposeTimes(steep, count, n, absTimes(steep, count, n, moved)))
+	}
+	raiseBy(p, n, scaled(a.move.absTransposeTimes(lost), gamma(2*n+count)), weights)
 }
 
 // diagonal returns (injectᵀQ inject)_vv of row v of injectᵀQ.
