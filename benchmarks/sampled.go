@@ -26,8 +26,8 @@ type SampledBands struct {
 }
 
 // NewSampledBands returns the banded strategies for the T×T Gram matrix h, certified within a relative gap; a gap of 0
-// asks for the default of factorize.MeanError. It looks noise multipliers up in noise and adds new ones to it; noise may
-// be nil.
+// asks for the default of factorize.MeanError. It looks noise multipliers up in noise and adds new ones to it; noise
+// may be nil.
 func NewSampledBands(h *mat.SymDense, schema participation.Cyclic, gap float64, noise SampledNoise) (*SampledBands,
 	error) {
 	steps := schema.Steps()
@@ -71,7 +71,7 @@ func (s *SampledBands) strategy(ctx context.Context, bands int) (*factorize.Resu
 	}
 	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, factorize.Mean(s.gram), s.single,
 		factorize.Options{Gap: s.gap, Start: start})
-	if _, err := found(r, err); err != nil {
+	if _, err := completeSearch(r, err); err != nil {
 		return nil, err
 	}
 	s.found[bands] = r

@@ -198,12 +198,12 @@ func (m *Manifest) checkSampling() error {
 	if err != nil {
 		return contradiction("%w", err)
 	}
-	if !same(upper, *s.Epsilon) || !same(lower, *s.EpsilonLower) || *s.Epsilon > *p.Epsilon {
+	if !nearlyEqual(upper, *s.Epsilon) || !nearlyEqual(lower, *s.EpsilonLower) || *s.Epsilon > *p.Epsilon {
 		return contradiction("epsilon is from %v to %v; sampling says from %v to %v, privacy %v", lower, upper,
 			*s.EpsilonLower, *s.Epsilon, *p.Epsilon)
 	}
 	return nil
 }
 
-// same allows for what sums lose in another order, on another processor.
-func same(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Abs(b) }
+// nearlyEqual allows for what sums lose in another order, on another processor.
+func nearlyEqual(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Abs(b) }

@@ -62,8 +62,8 @@ func newStepSearch(opts Options, k Kind) *stepSearch {
 	return s
 }
 
-// ended reports whether this round, whose optimum is r, was the last.
-func (s *stepSearch) ended(round int, r *Result) bool {
+// isLastRound reports whether this round, whose optimum is r, was the last.
+func (s *stepSearch) isLastRound(round int, r *Result) bool {
 	best := s.best
 	best.Iterations += r.Iterations
 	best.Gap = gapOf(best.Loss, best.LowerBound)
@@ -110,7 +110,7 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		if worst := floats.Max(errors); sens.Squared*worst < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, Quality{sens, worst, sens.Squared * worst}
 		}
-		if search.ended(round, r) {
+		if search.isLastRound(round, r) {
 			break
 		}
 		mean := floats.Dot(q, errors)
@@ -178,7 +178,7 @@ func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 			return nil, err
 		}
 		best.LowerBound = math.Max(best.LowerBound, bound)
-		if search.ended(round, r) {
+		if search.isLastRound(round, r) {
 			break
 		}
 		inner.Start = strategy.GramOf(r.Strategy)

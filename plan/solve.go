@@ -170,7 +170,7 @@ func (s *solver) objective() factorize.Objective {
 	if s.Problem.Objective == Mean {
 		return factorize.Mean(s.gram)
 	}
-	return s.Problem.Objective.on(s.kernel)
+	return s.Problem.Objective.forKernel(s.kernel)
 }
 
 // optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound

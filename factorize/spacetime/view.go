@@ -91,13 +91,13 @@ type view struct {
 func (v *view) see(p *position, threat int) (ok bool) {
 	d := p.design
 	attacker := d.threats[threat].Attacker
-	v.position, v.threat, v.known = p, threat, known(attacker)
-	near, variances := v.near()
+	v.position, v.threat, v.known = p, threat, memberSet(attacker)
+	near, variances := v.neighbourVariances()
 	v.Update, ok = dense.Exclude(p.inverse, d.nodes, attacker, near, variances)
 	return ok
 }
 
-func known(attacker []int) map[int]bool {
+func memberSet(attacker []int) map[int]bool {
 	all := make(map[int]bool, len(attacker))
 	for _, a := range attacker {
 		all[a] = true
@@ -105,8 +105,9 @@ func known(attacker []int) map[int]bool {
 	return all
 }
 
-// near returns the nodes outside of A that have pairs with it, and how much variance each of them has with A.
-func (v *view) near() (nodes []int, variances []float64) {
+// neighbourVariances returns the nodes outside of A that have pairs with it, and how much variance each of them has
+// with A.
+func (v *view) neighbourVariances() (nodes []int, variances []float64) {
 	d := v.position.design
 	variance := map[int]float64{}
 	for _, i := range d.touched[v.threat] {

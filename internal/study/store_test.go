@@ -80,7 +80,7 @@ func TestOtherInputs(t *testing.T) {
 	spec := specOf("x", "z")
 	spec.Replace = true
 	s := open(t, dir, spec)
-	if len(open(t, dir, specOf("x", "y")).all()) != 6 {
+	if len(open(t, dir, specOf("x", "y")).allEntries()) != 6 {
 		t.Error("replaced before there was a result")
 	}
 	if err := Run(context.Background(), s, places("c", 1), compute, Options{}); err != nil {
@@ -89,8 +89,8 @@ func TestOtherInputs(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "table.csv")); err == nil || read(t, mine) != "my notes" {
 		t.Errorf("summary: %v; %s", err, read(t, mine))
 	}
-	if again := open(t, dir, specOf("x", "z")); len(again.all()) != 1 {
-		t.Errorf("%d cells, want 1", len(again.all()))
+	if again := open(t, dir, specOf("x", "z")); len(again.allEntries()) != 1 {
+		t.Errorf("%d cells, want 1", len(again.allEntries()))
 	}
 }
 
@@ -253,8 +253,8 @@ func TestTemporariesOfKilledProcesses(t *testing.T) {
 		write(t, path, "half a c")
 	}
 	s := open(t, dir, specOf("x"))
-	if len(s.all()) != 6 {
-		t.Errorf("%d cells", len(s.all()))
+	if len(s.allEntries()) != 6 {
+		t.Errorf("%d cells", len(s.allEntries()))
 	}
 	for _, path := range []string{filepath.Join(dir, "y"), filepath.Join(dir, "cells", ".y")} {
 		if err := replaceFile(path, func(io.Writer) error { return nil }); err != nil {
