@@ -188,6 +188,27 @@ def test_noise_that_is_too_little_is_refused(folder, tmp_path):
         mafalda.load(work)
 
 
+@pytest.mark.parametrize("folder", [kind for kind in KINDS if kind == "made bins"], indirect=True)
+def test_no_rows_for_bins_that_are_not_confirmed(folder, tmp_path):
+    """A little less noise than the samples were drawn for: load cannot tell, the program draws them again."""
+    work = str(tmp_path / "out")
+    shutil.copytree(folder, work)
+    with open(os.path.join(work, "manifest.json")) as f:
+        manifest = json.load(f)
+    sampling = manifest["sampling"]
+    for c in sampling["candidates"]:
+        if c["noise_multiplier"] == sampling["noise_multiplier"]:
+            c["noise_multiplier"] *= 0.999
+    sampling["noise_multiplier"] *= 0.999
+    manifest["privacy"]["noise_std"] = sampling["noise_multiplier"] * manifest["privacy"]["clip"]
+    with open(os.path.join(work, "manifest.json"), "w") as f:
+        json.dump(manifest, f)
+    plan = mafalda.load(work)
+    with pytest.raises(mafalda.ServerError, match="delta is at most"):
+        plan.noise(plan.nodes[0], 3, state=tmp_path / "state", binary=REAL)
+    assert not (tmp_path / "state").exists()
+
+
 def test_sensitivities_against_the_definition(tmp_path):
     """Against all patterns of a schema, one by one."""
     rng = np.random.default_rng(2)
