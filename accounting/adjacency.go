@@ -1,6 +1,10 @@
 package accounting
 
-import "fmt"
+import (
+	"fmt"
+
+	"mafalda/internal/enum"
+)
 
 // Adjacency says which datasets are neighbours.
 type Adjacency int
@@ -14,28 +18,16 @@ const (
 	ReplaceOne
 )
 
-var adjacencyNames = [...]string{ZeroOut: "zero-out", ReplaceOne: "replace-one"}
+var adjacencies = enum.Of[Adjacency]("adjacency", "zero-out", "replace-one")
 
 // Adjacencies lists the names ParseAdjacency accepts.
-func Adjacencies() []string { return adjacencyNames[:] }
+func Adjacencies() []string { return adjacencies.All() }
 
 // String returns the name used in flags and manifests.
-func (a Adjacency) String() string {
-	if a < 0 || int(a) >= len(adjacencyNames) {
-		return fmt.Sprintf("Adjacency(%d)", int(a))
-	}
-	return adjacencyNames[a]
-}
+func (a Adjacency) String() string { return adjacencies.Name(a) }
 
 // ParseAdjacency is the inverse of String.
-func ParseAdjacency(name string) (Adjacency, error) {
-	for a, n := range adjacencyNames {
-		if n == name {
-			return Adjacency(a), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown adjacency %q: choose zero-out or replace-one", name)
-}
+func ParseAdjacency(name string) (Adjacency, error) { return adjacencies.Parse(name) }
 
 // Contribution returns how far one record can move a sum of gradients of norm at most clip.
 func (a Adjacency) Contribution(clip float64) float64 {

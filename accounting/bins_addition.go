@@ -23,8 +23,8 @@ type halfSpace struct {
 	peak      float64
 }
 
-// newHalfSpace takes for p the best on the way from the uniform distribution to that of least variance, or nearly so:
-// any is right.
+// newHalfSpace takes for p nearly the best distribution on the way from the uniform one to the one of least variance.
+// The bound holds for any p.
 func newHalfSpace(b *Bins, noiseMultiplier, epsilon float64) *halfSpace {
 	n := b.Number()
 	h := &halfSpace{bins: b, precision: 1 / (noiseMultiplier * noiseMultiplier), epsilon: epsilon,

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
 )
 
 // BinsPrivacy says that random bins with a noise multiplier are (ε, δ)-DP.
@@ -51,7 +52,7 @@ func (b *Bins) Epsilon(
 // confirmation that fails is followed by one of a larger proposal, with half the failure probability: Failure/2,
 // Failure/4, ... add up to Failure. The noise without any secret is where this ends.
 //
-// The errors are ErrParameter for what is out of range, a fault.Argument of Samples or Failure, and that of ctx when it
+// It fails with ErrParameter for numbers out of range, with a fault.Argument about Samples or Failure, and when ctx
 // ends.
 func (b *Bins) NoiseMultiplier(ctx context.Context, epsilon, delta float64, o MonteCarlo) (BinsPrivacy, error) {
 	o, err := o.withDefaults()
@@ -128,7 +129,7 @@ func (b *Bins) confirm(ctx context.Context, at point, o MonteCarlo, round int) (
 }
 
 // Confirm computes p.Confirmed again, from nothing else of p but Epsilon, NoiseMultiplier and Rounds, with the values
-// that Epsilon or NoiseMultiplier of Bins was given. The errors are those of Delta, and a fault.Argument of Rounds.
+// that Epsilon or NoiseMultiplier of Bins was given. It fails as Delta does, and with a fault.Argument about Rounds.
 func (b *Bins) Confirm(ctx context.Context, p BinsPrivacy, o MonteCarlo) (BinsDelta, error) {
 	o, err := o.withDefaults()
 	if p.Rounds < 0 || p.Rounds > MostConfirmations {
@@ -226,6 +227,6 @@ func (c *calibration) expected(ctx context.Context, argument float64, samples in
 
 // String is a line for people.
 func (p BinsPrivacy) String() string {
-	return fmt.Sprintf("(%.4g, %.3g)-DP with noise multiplier %.4g, but for a chance of %.2g", p.Epsilon, p.Delta,
-		p.NoiseMultiplier, p.Failure)
+	return fmt.Sprintf("(%s, %s)-DP with noise multiplier %s, but for a chance of %s", rounding.UpText(p.Epsilon, 4),
+		rounding.UpText(p.Delta, 3), rounding.UpText(p.NoiseMultiplier, 4), rounding.UpText(p.Failure, 2))
 }

@@ -66,11 +66,11 @@ const largestMu = 100
 //
 // The samples are drawn where the loss is large (component, halfSpace), so that each is proven to be at most some
 // multiple of δ, and a bound for means of bounded variables applies (moments.upperMean). Rounding is added. For b = 1,
-// and where the noise is so little that the secret gains nothing, the result is that of Gaussian noise, without
+// and where the noise is so little that the secret gains nothing, the result is the δ of Gaussian noise, without
 // samples.
 //
-// The errors are ErrParameter for ε < 0 and noise multipliers that are not positive, a fault.Argument of Samples or
-// Failure, and that of ctx when it ends. The cost is about 1 s a million samples and direction for b = 19, and grows
+// It fails with ErrParameter for ε < 0 and noise multipliers that are not positive, with a fault.Argument about Samples
+// or Failure, and when ctx ends. The cost is about 1 s a million samples and direction for b = 19, and grows
 // with b².
 func (b *Bins) Delta(ctx context.Context, epsilon, noiseMultiplier float64, o MonteCarlo) (BinsDelta, error) {
 	o, err := o.withDefaults()
@@ -112,14 +112,14 @@ func (b *Bins) delta(ctx context.Context, at point, o MonteCarlo, round uint64) 
 	return d, nil
 }
 
-// estimate is that of one direction.
+// estimate returns the estimate for one direction.
 func estimate(m moments, peak float64, o MonteCarlo, known float64) Estimate {
 	upper := math.Nextafter(m.upperMean(peak, o.Failure/2), 2)
 	return Estimate{Value: m.mean, Upper: math.Min(upper, known)}
 }
 
 // knownDraw returns the δ of a mechanism that tells in which batch a record is, rounded up: the mean over the batches
-// of that of Gaussian noise. Telling it loses privacy in both directions (joint convexity), so no δ is larger.
+// of the δ of Gaussian noise. Telling it loses privacy in both directions (joint convexity), so no δ is larger.
 func (b *Bins) knownDraw(at point) (float64, error) {
 	var sum float64
 	for _, square := range b.diagonal {

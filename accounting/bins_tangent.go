@@ -61,7 +61,7 @@ func (b *Bins) Tangent(ctx context.Context, epsilon, delta float64, o MonteCarlo
 	return b.tangent(noise, sums[0]), nil
 }
 
-// knownWeights are those of the largest pattern alone.
+// knownWeights returns weights that are 1 for the largest pattern and 0 for all others.
 func (b *Bins) knownWeights() []float64 {
 	n := b.Number()
 	weights, largest := make([]float64, n*n), 0

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The tangent is that of the noise, by differences on common samples.
+// The tangent is the derivative of the noise, by differences on common samples.
 func TestTangentIsADerivative(t *testing.T) {
 	gram := []float64{1, 0.3, 0.2, 0.3, 1.1, 0.5, 0.2, 0.5, 0.9}
 	o := MonteCarlo{Samples: 1 << 15, Seed: 2}

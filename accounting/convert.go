@@ -20,8 +20,8 @@ type Conversion struct {
 }
 
 // Convert computes the third of μ, ε and δ from two, rounded to the safe side: a μ for an (ε, δ) down, all else up.
-// With Alpha it adds the Rényi divergence. The errors are a fault.Argument of the field RDP without Alpha or beside Mu, of
-// Delta if μ, ε and δ are all known, and of Mu if too little is; and those of the conversions.
+// With Alpha it adds the Rényi divergence. It fails with a fault.Argument about RDP if it stands without Alpha or beside
+// Mu, about Delta if μ, ε and δ are all known, and about Mu if too little is known; and as the conversions do.
 func Convert(k Known) (*Conversion, error) {
 	c := &Conversion{}
 	mu, err := k.mu()

@@ -78,8 +78,8 @@ func (d *LossDistribution) Epsilon(delta float64) (upper, lower float64, err err
 	return upper, math.Min(lower, upper), nil
 }
 
-// upperEpsilon returns Epsilon's upper bound, or nearly, for half the work: for a removed record, or for both.
-// The guide is that of a removed one.
+// upperEpsilon returns Epsilon's upper bound, or nearly, for half the work: for a removed record, or for both directions.
+// The guide belongs to a removed record.
 func (d *LossDistribution) upperEpsilon(delta float64, both bool, g *guide) (float64, error) {
 	if d.variation() <= delta {
 		return 0, nil
@@ -141,7 +141,7 @@ func (d *LossDistribution) Delta(epsilon float64) (upper, lower float64, err err
 const leastDelta = 1e-20
 
 // unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private:
-// δ is convex in a mixture, and that of a record that is not drawn is the least there can be.
+// δ is convex in a mixture, and no δ is smaller than the δ of a record that is not drawn.
 type unsampled float64
 
 func (d *LossDistribution) unsampled() unsampled {

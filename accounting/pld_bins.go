@@ -12,7 +12,7 @@ import (
 // above the lower node the fraction (e^{width-t} - 1)/(e^{width} - 1) goes to the lower node and the rest to the
 // upper one.
 //
-// Computed masses are those of the exact distribution up to the relative error massError.
+// Computed masses equal the exact distribution's up to the relative error massError.
 type lossHistogram struct {
 	step         float64
 	nodes        []int

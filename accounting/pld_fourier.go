@@ -11,7 +11,7 @@ import (
 const unit = 0x1p-53
 
 // transformError bounds ‖computed - exact‖₂/‖exact‖₂ of a transform of 2^k numbers: k times an error a level of
-// μ + 4√2·u + small, μ being that of the roots of unity (Higham 2002, Theorem 24.2). Gonum takes each root from the
+// μ + 4√2·u + small, μ being the error of the roots of unity (Higham 2002, Theorem 24.2). Gonum takes each root from the
 // sine and the cosine of an angle below 2π with three roundings, so that μ is below 14u.
 func transformError(length int) float64 { return 20 * unit * float64(bits.Len(uint(length))) }
 
@@ -48,8 +48,8 @@ func newSpectrum(length int) *spectrum {
 // negligibleLog is a logarithm of coefficients that are left out, and counted into the error.
 const negligibleLog = -80.0
 
-// Coefficients above refinedLog are summed one by one, at most so many terms: a transform's error is that of the
-// largest coefficient, and grows with the rounds.
+// Coefficients above refinedLog are summed one by one, up to a limited number of terms: a transform's error is relative
+// to the largest coefficient, and grows with the rounds.
 const (
 	refinedLog  = -45.0
 	refinedWork = 5_000_000
@@ -94,8 +94,8 @@ func (s *spectrum) include(c circle, rounds int) {
 	s.factors = append(s.factors, f)
 }
 
-// coefficient returns the logarithm of one coefficient, and a bound of the coefficient's error but for that of the
-// total mass, which all have in common: where many powers are taken a coefficient that counts is near the total mass,
+// coefficient returns the logarithm of one coefficient, and a bound of its error without the error of the total mass,
+// which all coefficients have in common: where many powers are taken a coefficient that counts is near the total mass,
 // and only the small difference has an error.
 func (c circle) coefficient(k int, half halfAngles) (log, angle, off float64) {
 	var total, less, across, size float64

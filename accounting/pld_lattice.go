@@ -10,7 +10,7 @@ type lossLattice struct {
 	lost         float64 // mass of losses without bound
 }
 
-// pessimistic returns a lattice whose pair dominates that of the histogram: "connecting the dots" of the privacy
+// pessimistic returns a lattice whose pair dominates the histogram's pair: "connecting the dots" of the privacy
 // curve (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022). Dividing a loss between two nodes without a change of
 // mass under P or Q undoes a post-processing. The error is of second order in the step.
 func (h lossHistogram) pessimistic() lossLattice {
@@ -23,7 +23,7 @@ func (h lossHistogram) pessimistic() lossLattice {
 	return l
 }
 
-// optimistic returns a lattice whose pair is dominated by that of the histogram: by a post-processing that tells only
+// optimistic returns a lattice whose pair the histogram's pair dominates: by a post-processing that tells only
 // the bin, or, drawn at random for some outcomes, a neighbouring one, so that the mean of e^loss under Q is at its
 // node exactly. Where this is impossible mass under P is dropped, and the node rounded down. The error is of second
 // order in the step, too.
@@ -45,7 +45,7 @@ func (h lossHistogram) optimistic(rounds int) lossLattice {
 	return best
 }
 
-// centred returns an optimistic lattice with nodes so far above those of the histogram, and how much mass it drops.
+// centred returns an optimistic lattice whose nodes lie offset above the histogram's, and how much mass it drops.
 func (h lossHistogram) centred(offset float64) (lossLattice, float64) {
 	n := len(h.lower)
 	s := sweep{step: h.step, at: make([]int, n+1), bins: make([]massPair, n), placed: make([]float64, n+1)}
@@ -85,7 +85,7 @@ type sweep struct {
 	placed []float64  // mass on the nodes
 }
 
-// rise returns e^loss of node i+1 over that of node k+1.
+// rise returns the ratio of e^loss at node i+1 to e^loss at node k+1.
 func (s *sweep) rise(i, k int) float64 { return math.Exp(float64(s.at[i+1]-s.at[k+1]) * s.step) }
 
 // reachOfSweep is how many nodes a node may take outcomes from.

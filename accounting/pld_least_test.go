@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The least δ there is leaves no mass to cut off, and has an ε all the same: above that of a larger δ, and not above
-// that of noise without sampling.
+// The least positive δ leaves no mass to cut off, and has an ε all the same: above the ε of a larger δ, and not above
+// the ε of noise without sampling.
 func TestSampledLeastDelta(t *testing.T) {
 	e := SampledRounds{SampledGaussian{0.1, 1}, 5}
 	d, err := ComposeSampled(ZeroOut, e)

@@ -9,8 +9,8 @@ type saddle struct {
 	logDelta                float64 // of the approximation
 }
 
-// leastTilt returns a tilt that moves the mean towards 0: that of a symmetric pair comes to 0 with -1/2. It is not
-// worth more than a standard deviation.
+// leastTilt returns a tilt that moves the mean towards 0: -1/2 moves a symmetric pair's mean to 0. It moves the mean by
+// a standard deviation at most.
 func (c composition) leastTilt() float64 {
 	_, _, variance := c.at(0)
 	return math.Max(-0.5, -0.3/math.Sqrt(variance))

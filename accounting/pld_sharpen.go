@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// A transform's error is that of the largest masses, everywhere. Where a record hardly ever takes part, those are at a
-// loss of 0, far above all others, and a small δ drowns in it. A sharpener convolves measures in blocks of masses of
+// A transform's error is everywhere relative to the largest masses. Where a record hardly ever takes part, these are at
+// a loss of 0, far above all others, and a small δ drowns in it. A sharpener convolves measures in blocks of masses of
 // about the same size instead, each product of two blocks only where it can be: then errors are small against what is
 // there. As it needs many transforms, it is for few rounds.
 type sharpener struct {

@@ -18,7 +18,7 @@ func ComposeBasic(epsilon float64, rounds int) (float64, error) {
 }
 
 // ComposeAdvanced returns the ε′ for which k mechanisms, each ε-DP, are (ε′, δ)-DP (Kairouz, Oh & Viswanath 2015,
-// Theorem 3.4, first form; with (e^ε - 1) in place of the fraction it is that of Dwork, Rothblum & Vadhan 2010):
+// Theorem 3.4, first form; with (e^ε - 1) in place of the fraction it is the one of Dwork, Rothblum & Vadhan 2010):
 //
 //	ε′ = kε (e^ε - 1)/(e^ε + 1) + ε √(2k log(1/δ))
 //

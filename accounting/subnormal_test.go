@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// For subnormal δ the logarithm was that of a δ up to 10^16 times as large, and ε too small.
+// For subnormal δ the logarithm belonged to a δ up to 10^16 times as large, and ε was too small.
 func TestSubnormalDelta(t *testing.T) {
 	for name, epsilon := range map[string]func(mu, delta float64) (float64, error){
 		"exactly": Epsilon,

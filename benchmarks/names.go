@@ -11,7 +11,7 @@ func (kb KB) Steps() int { return kb.K * kb.B }
 // KB returns the participation that a row is for.
 func (r *Row) KB() KB { return KB{r.K, r.B} }
 
-// Participations returns those of the rows, each once, in order.
+// Participations lists the participations of the rows, each once, in order.
 func Participations(rows []Row) []KB {
 	var all []KB
 	for _, r := range rows {

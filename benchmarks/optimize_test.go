@@ -132,7 +132,7 @@ func BenchmarkBaselines(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := Baselines(dmf, On(factorize.Mean(h), s)); err != nil {
+		if _, err := baselines.All(dmf, baselines.On(factorize.Mean(h), s)); err != nil {
 			b.Fatal(err)
 		}
 	}

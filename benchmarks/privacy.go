@@ -48,7 +48,7 @@ type AtPrivacy struct {
 }
 
 // InTurn returns the squared error of a strategy of this loss with the noise for (ε, δ), in units of the clip, where
-// batches are visited in turn: loss/μ², the noise rounded up. The errors are those of accounting.Calibrate.
+// batches are visited in turn: loss/μ², the noise rounded up. It fails as accounting.Calibrate does.
 func InTurn(loss, epsilon, delta float64) (float64, error) {
 	target := accounting.Target{Epsilon: epsilon, Delta: delta}
 	p, err := accounting.Calibrate(target, 1, 1, accounting.ZeroOut)

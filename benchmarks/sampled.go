@@ -25,9 +25,9 @@ type SampledBands struct {
 	found  map[int]*factorize.Result
 }
 
-// NewSampledBands returns those for the T×T Gram matrix h, certified within a relative gap, or, for 0, that of
-// factorize.MeanError. Noise that is known already is taken from the last argument, to which more is added; nil stands
-// for none.
+// NewSampledBands returns the banded strategies for the T×T Gram matrix h, certified within a relative gap; a gap of 0
+// asks for the default of factorize.MeanError. It looks noise multipliers up in noise and adds new ones to it; noise may
+// be nil.
 func NewSampledBands(h *mat.SymDense, schema participation.Cyclic, gap float64, noise SampledNoise) (*SampledBands,
 	error) {
 	steps := schema.Steps()
@@ -57,7 +57,8 @@ func (s *SampledBands) At(ctx context.Context, bands int, epsilon, delta float64
 		NoiseMultiplier: multiplier}, nil
 }
 
-// strategy returns the best strategy of so many bands, found from that of the next fewer ones that is known.
+// strategy returns the best strategy with this number of bands. The search starts from the known strategy with the next
+// smaller number.
 func (s *SampledBands) strategy(ctx context.Context, bands int) (*factorize.Result, error) {
 	if r := s.found[bands]; r != nil {
 		return r, nil
@@ -78,7 +79,7 @@ func (s *SampledBands) strategy(ctx context.Context, bands int) (*factorize.Resu
 }
 
 // Best returns the least cost at (ε, δ): of 1, 2, 4, … and b bands as far as it falls, and then of the numbers of bands
-// beside the best, again as far as it falls. The errors are those of At.
+// beside the best, again as far as it falls. It fails as At does.
 func (s *SampledBands) Best(ctx context.Context, epsilon, delta float64) (AtPrivacy, error) {
 	best, err := s.At(ctx, 1, epsilon, delta)
 	if err != nil {
@@ -135,8 +136,8 @@ type sampledLevel struct {
 	epsilon, delta           float64
 }
 
-// Multiplier returns the noise multiplier with which so many bands, with as many groups and the probability w/b, are
-// (ε, δ)-DP for T steps and the separation b of the schema. The errors are those of accounting.CalibrateSampled.
+// Multiplier returns the noise multiplier with which a strategy of w bands, with w groups and the probability w/b, is
+// (ε, δ)-DP for T steps and the separation b of the schema. It fails as accounting.CalibrateSampled does.
 func (n SampledNoise) Multiplier(schema participation.Cyclic, bands int, epsilon, delta float64) (float64, error) {
 	at := sampledLevel{schema.Steps(), schema.Separation(), bands, epsilon, delta}
 	if m, known := n[at]; known {

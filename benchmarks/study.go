@@ -31,7 +31,7 @@ func Suite() (graphs []string, schemas []participation.Cyclic) {
 	return []string{"florentine", "erdos:100,0.2", "cycle:100", "grid:12x12", "hypercube:7", "barabasi:148,12"}, schemas
 }
 
-// Cases returns the cases of a network, one a schema. The error is that of limits for steps that memory does not hold.
+// Cases returns the cases of a network, one a schema. It fails if memory does not hold the steps (package limits).
 func Cases(n *graph.Network, schemas []participation.Cyclic) ([]Case, error) {
 	digest := n.Digest()
 	var cases []Case
@@ -58,8 +58,8 @@ type Study struct {
 	levels   Privacies
 }
 
-// NewStudy returns the study of cases whose networks were all loaded by these options, but for the source. The errors
-// are those of Privacies.Check, and of SampledNoise.Multiplier for levels that no noise meets.
+// NewStudy returns the study of cases whose networks were all loaded by these options, but for the source. It fails as
+// Privacies.Check does, and as SampledNoise.Multiplier does for levels that no noise meets.
 func NewStudy(cases []Case, networks graph.NetworkOptions, levels Privacies) (*Study, error) {
 	if err := levels.Check(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *Study) Know(c Cell, r Row) { s.measurer.Know(c, r) }
 // Do is Measurer.Measure.
 func (s *Study) Do(ctx context.Context, c Cell) (Row, error) { return s.measurer.Measure(ctx, c) }
 
-// Spec says whose the folder of the study is: what graphs there are is in its cells. Its summaries are those of Files.
+// Spec says which folders belong to the study; its graphs are in the cells. Files makes its summaries.
 func (s *Study) Spec() study.Spec {
 	spec := study.Of("benchmark")
 	spec.Inputs.Add("gossip", s.networks.Scheme)
@@ -116,14 +116,14 @@ func (s *Study) Table(rows []Row) *Table {
 		Epsilons: s.levels.Epsilons, Delta: s.levels.Delta, Rows: rows}
 }
 
-// Files are the summaries of all rows in a folder, those of other cases among them: benchmark.json and benchmark.csv.
+// Files makes the summaries of all rows in a folder, other cases' rows included: benchmark.json and benchmark.csv.
 func (s *Study) Files(entries []study.Entry[Cell, Row]) ([]study.File, error) {
 	rows := s.Rows(entries)
 	return []study.File{study.JSONFile("benchmark.json", s.Table(rows)),
 		{Name: "benchmark.csv", Write: func(w io.Writer) error { return WriteRows(w, rows, s.levels) }}}, nil
 }
 
-// Rows returns all rows of a folder: those of the cells of this study first, in their order, then others by graph.
+// Rows returns all rows of a folder: first the rows of this study's cells, in their order, then the others by graph.
 func (s *Study) Rows(entries []study.Entry[Cell, Row]) []Row {
 	place := map[Cell]int{}
 	for i, c := range s.cells {

@@ -124,7 +124,7 @@ func found(r *factorize.Result, err error) (strategy.Strategy, error) {
 	return r.Strategy, nil
 }
 
-// Strategies returns the names of the rows of every case, in order: those of OfLoss, and then those of Sampled.
+// Strategies returns the names of the rows of every case, in order: OfLoss, then Sampled.
 func Strategies() []string { return append(OfLoss(), Sampled()...) }
 
 // Sampled returns the names of the rows for batches that are drawn in secret.

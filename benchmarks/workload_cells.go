@@ -76,7 +76,7 @@ func newWorkloadMeasurer() *workloadMeasurer {
 // plainGap is the certified gap of the optimum for plain training: its loss elsewhere is known to about its root.
 const plainGap = 1e-8
 
-// measure returns the row of a case. The errors are those of Gram matrices and searches, and of ctx.
+// measure returns the row of a case. It fails if a Gram matrix or a search fails, or when ctx ends.
 func (m *workloadMeasurer) measure(ctx context.Context, cell WorkloadCell, c workloadCase) (WorkloadRow, error) {
 	started := time.Now()
 	o, best, err := optimumFor(ctx, c.network, c.Spec, c.schema)

@@ -85,7 +85,7 @@ func placeOf(c WorkloadCell) string {
 // Cells are the rows of the study, network by network.
 func (s *WorkloadStudy) Cells() []WorkloadCell { return s.cells }
 
-// Do measures a cell. The errors are a cell of other cases, those of Gram matrices and searches, and of ctx.
+// Do measures a cell. It fails for a cell of other cases, if a Gram matrix or a search fails, or when ctx ends.
 func (s *WorkloadStudy) Do(ctx context.Context, c WorkloadCell) (WorkloadRow, error) {
 	at, ok := s.cases[placeOf(c)]
 	if !ok {
@@ -98,7 +98,7 @@ func (s *WorkloadStudy) Do(ctx context.Context, c WorkloadCell) (WorkloadRow, er
 	return r, nil
 }
 
-// Spec says whose the folder of the study is. Its summaries are those of Files.
+// Spec says which folders belong to the study. Files makes its summaries.
 func (s *WorkloadStudy) Spec() study.Spec {
 	spec := study.Of("benchmark of workloads")
 	spec.Inputs.Add("gossip", s.options.Scheme)
@@ -124,15 +124,15 @@ func (s *WorkloadStudy) Table(rows []WorkloadRow) *WorkloadTable {
 	return &WorkloadTable{Version: version.String(), Gossip: s.options.Scheme.String(), Seed: s.options.Seed, Rows: rows}
 }
 
-// Files are the summaries of all rows in a folder, those of other networks among them: workloads.json, workloads.csv,
-// and the matchings of the networks of this study, as sequences that graph.LoadSequence reads.
+// Files makes the summaries of all rows in a folder, other networks' rows included: workloads.json, workloads.csv, and
+// the matchings of the networks of this study, as sequences that graph.LoadSequence reads.
 func (s *WorkloadStudy) Files(entries []study.Entry[WorkloadCell, WorkloadRow]) ([]study.File, error) {
 	rows := s.Rows(entries)
 	return append([]study.File{study.JSONFile("workloads.json", s.Table(rows)),
 		{Name: "workloads.csv", Write: func(w io.Writer) error { return WriteWorkloads(w, rows) }}}, s.files...), nil
 }
 
-// Rows returns all rows of a folder: those of the cells of this study first, in their order, then others by graph.
+// Rows returns all rows of a folder: first the rows of this study's cells, in their order, then the others by graph.
 func (s *WorkloadStudy) Rows(entries []study.Entry[WorkloadCell, WorkloadRow]) []WorkloadRow {
 	place := map[string]int{}
 	for i, c := range s.cells {

@@ -154,8 +154,8 @@ func TestWorkloadRowsAreTheirDefinition(t *testing.T) {
 	}
 }
 
-// What a numpy prototype found for the strategy that ignores the optimizer (florentine, T = 64, k = 4), in percent. Its
-// cosine rates were those of the middles of the steps, and it took both, cosine and momentum, without warming up.
+// What a numpy prototype found for the strategy that ignores the optimizer (florentine, T = 64, k = 4), in percent. It
+// took cosine rates at the middle of each step, and it took both, cosine and momentum, without warming up.
 func TestExcessOfPrototype(t *testing.T) {
 	const steps = 64
 	n, schema := builtin(t, "florentine"), cyclic(t, steps, 4)

@@ -33,7 +33,7 @@
 //
 // # Trust
 //
-// Load believes nothing: files are read no further than they are long, shapes must be those of the manifest, numbers
-// finite, names without a path. Whether the hashes agree is another question (Export.CheckHashes), and whether the
+// Load believes nothing: files are read no further than they are long, shapes must agree with the manifest, numbers
+// must be finite, names without a path. Whether the hashes agree is another question (Export.CheckHashes), and whether the
 // numbers are what the manifest says of them is one for those who can compute: this package cannot.
 package export

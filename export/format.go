@@ -2,12 +2,10 @@ package export
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/fault"
+	"mafalda/internal/enum"
 	"mafalda/strategy"
 )
 
@@ -23,25 +21,18 @@ const (
 	FormatBoth
 )
 
-var formats = [...]string{FormatNPY: "npy", FormatCSV: "csv", FormatBoth: "both"}
+var formats = enum.Of[Format]("format", "npy", "csv", "both")
 
 // Formats returns the names that ParseFormat accepts.
-func Formats() []string { return slices.Clone(formats[:]) }
+func Formats() []string { return formats.All() }
 
 // String returns "npy", "csv" or "both".
-func (f Format) String() string { return formats[f] }
+func (f Format) String() string { return formats.Name(f) }
 
 // ParseFormat returns the format of this name. The error is a fault.Argument about Format.
-func ParseFormat(name string) (Format, error) {
-	for f, n := range formats {
-		if n == name {
-			return Format(f), nil
-		}
-	}
-	return 0, fault.New("Format", strconv.Quote(name), "must be npy, csv or both")
-}
+func ParseFormat(name string) (Format, error) { return formats.ParseField("Format", name) }
 
-// Matrices returns the files of a strategy C and of its inverse. The error is that of the inversion.
+// Matrices returns the files of a strategy C and of its inverse. It fails if C cannot be inverted.
 func Matrices(s strategy.Strategy, f Format) ([]File, error) {
 	var c, inverse mat.TriDense
 	s.StrategyTo(&c)

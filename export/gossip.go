@@ -70,8 +70,8 @@ func (m *Manifest) networks() int {
 }
 
 // Gossip reads the gossip matrix of an export, or the several that take turns; nil if it has none, as exports of older
-// versions and those of very large networks. The file is read now, and its SHA-256 must be that of the manifest. The
-// errors are that it is not, matrices of another number of nodes than the manifest says, and graph.ErrGossip.
+// versions and exports of very large networks. The file is read now. It fails if the file's SHA-256 is not in the
+// manifest, for matrices of another number of nodes than the manifest says, and with graph.ErrGossip.
 func (e *Export) Gossip() ([]*graph.CSR, error) {
 	m := e.Manifest
 	name := gossipNPY

@@ -104,7 +104,7 @@ func (e *Export) Node(i int) (Layer, error) {
 	return e.Layers[p.Layers[i]], nil
 }
 
-// CheckHashes returns nil if the files are those of the manifest, and else one error that names every file which
+// CheckHashes compares every file with its hash in the manifest. It fails with one error that names every file which
 // differs, is missing, or is not listed.
 func (e *Export) CheckHashes() error {
 	wrong := slices.Clone(e.Mismatch)
@@ -117,7 +117,8 @@ func (e *Export) CheckHashes() error {
 	return fmt.Errorf("%s: %s", e.Dir, strings.Join(wrong, "; "))
 }
 
-// Read returns the content of a file of the export other than the matrices, those of gossip among them, as it was when Load read and hashed it.
+// Read returns the content of a file of the export, as it was when Load read and hashed it. Matrices of the strategy and
+// of gossip are not kept, and cannot be read so.
 func (e *Export) Read(name string) ([]byte, error) {
 	content, ok := e.contents[name]
 	if !ok {

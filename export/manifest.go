@@ -33,10 +33,11 @@ type Manifest struct {
 	SquaredError  float64       `json:"squared_error"`
 	Loss          float64       `json:"loss"`
 	RMSE          float64       `json:"rmse"`
-	// SharedLoss is, with PerNode, that of the best strategy that all nodes share.
+	// SharedLoss is, with PerNode, the loss of the best strategy that all nodes share.
 	SharedLoss float64 `json:"shared_loss,omitempty"`
 	// LDPLoss is, with Space, what the same strategy class costs where every node has its own noise alone, and
-	// JointLowerBound what no noise over nodes and steps together can cost less than. LowerBound and Gap are then absent.
+	// JointLowerBound what no noise that is one covariance between nodes times one strategy over time can cost less than.
+	// LowerBound and Gap are then absent.
 	LDPLoss         float64 `json:"ldp_loss,omitempty"`
 	JointLowerBound float64 `json:"joint_lower_bound,omitempty"`
 	// LowerBound is absent for Toeplitz strategies of many steps, which have none.
@@ -47,16 +48,16 @@ type Manifest struct {
 	Status     string              `json:"status"`
 	History    []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
 	Baselines  map[string]Baseline `json:"baselines,omitempty"`
-	// PlainStrategyLoss is that of the strategy that is optimal for the plain workload of this kind, on this one, at
-	// equal sensitivity; absent for plain ones.
+	// PlainStrategyLoss is the loss on this workload of the strategy that is optimal for the plain workload of this
+	// kind, at equal sensitivity; absent for plain workloads.
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
 
 	Privacy *Privacy `json:"privacy,omitempty"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
-	// CyclicErrorAtPrivacy is that of the dense optimum for batches in turn, under the participation that was asked
-	// for.
+	// CyclicErrorAtPrivacy is the error at equal privacy of the dense optimum for batches in turn, under the
+	// participation that was asked for.
 	CyclicErrorAtPrivacy float64   `json:"cyclic_error_at_privacy,omitempty"`
 	Sampling             *Sampling `json:"sampling,omitempty"`
 	// Contract says in words what a node has to do for all this to be true of it (DescribeContract).
@@ -113,7 +114,7 @@ type Baseline struct {
 	SensSquared  float64 `json:"sens_squared"`
 	SquaredError float64 `json:"squared_error"`
 	Loss         float64 `json:"loss"`
-	// ErrorAtPrivacy is that of the manifest, for this strategy with the noise that it needs: loss/μ².
+	// ErrorAtPrivacy is this strategy's error with the noise that the privacy of the manifest needs: loss/μ².
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
 }
 

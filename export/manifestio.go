@@ -79,7 +79,8 @@ func checkFinite(v reflect.Value, path string) error {
 	return nil
 }
 
-// maxManifest is more bytes than the longest manifests have: those of banded strategies of thousands of steps.
+// maxManifest limits the bytes of a manifest. The longest manifests, of banded strategies of thousands of steps, are
+// shorter.
 const maxManifest = 1 << 29
 
 // ReadManifest reads a manifest: JSON that all readers read alike (package strictjson), with the keys of this package

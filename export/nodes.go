@@ -12,9 +12,9 @@ import (
 	"mafalda/strategy"
 )
 
-// StrategiesOn returns the strategy of every node of a network: what all nodes share, or, where nodes have their own,
-// that of the node with the same label (ErrOtherNetwork if there is none). Where they share one matrix it is taken, not
-// the parameters.
+// StrategiesOn returns the strategy of every node of a network: the strategy that all nodes share (the matrix, not its
+// parameters), or, where nodes have their own, the strategy of the node with the same label. It fails with
+// ErrOtherNetwork if a label is missing.
 func (e *Export) StrategiesOn(n *graph.Network) ([]strategy.Strategy, error) {
 	on := make([]strategy.Strategy, n.Graph.Nodes())
 	if e.Manifest.PerNode == nil {
@@ -83,8 +83,8 @@ func (e *Export) sameNodes(on *graph.Network) ([]int, error) {
 // exportedNode is a line of nodes.csv.
 type exportedNode struct{ index, degree int }
 
-// SharedOn returns the noise of an export whose nodes share it, with the indices of a network: that of the nodes with the
-// same labels. The errors are those of StrategiesOn.
+// SharedOn returns the noise of an export whose nodes share noise, with nodes numbered as in a network, by their labels.
+// It fails as StrategiesOn does.
 func (e *Export) SharedOn(n *graph.Network) (*secrets.Noise, error) {
 	at, err := e.sameNodes(n)
 	if err != nil {

@@ -60,7 +60,7 @@ func first(all []strategy.Strategy) (numbers []float64) {
 	return numbers
 }
 
-// Strategies of single nodes are for the nodes of one network, and found by their labels; those of another are refused.
+// Strategies of single nodes belong to one network and are found by label; another network's labels are refused.
 func TestStrategiesOn(t *testing.T) {
 	n := line(t, "a", "b", "c", "d")
 	e := exportOf(t, n, 1, 0, 2, 1)

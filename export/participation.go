@@ -18,8 +18,8 @@ type Participation struct {
 	Patterns [][]int `json:"patterns,omitempty"` // what was in it, steps counted from 0
 }
 
-// Of returns the schema over T = steps. The error cases are those of the participation package, and a name it does not
-// have.
+// Of returns the schema over T = steps. It fails for a name that package participation does not know, and as that
+// package's constructors do.
 func (p Participation) Of(steps int) (participation.Schema, error) {
 	switch p.Schema {
 	case "cyclic", "single":

@@ -20,7 +20,7 @@ var ErrPrivacy = errors.New("the privacy block contradicts itself")
 //
 // The noise is compared in exact arithmetic: noise_std²·μ² ≥ sens²·contribution². What it may fall short by is 2⁻⁵²,
 // three roundings of a calibration in floating point, less the two units in the last place that it adds. Numbers that
-// err in the other direction, more noise or a larger ε than needed, are true, but not those of a calibration: they
+// err in the other direction, more noise or a larger ε than needed, are true, but no calibration made them: they
 // may differ by 10⁻⁹ (ε: by what a μ that much larger would allow). Where batches are drawn in secret, the same is
 // done with the noise multiplier of Sampling, and its ε is accounted for again.
 func (m *Manifest) CheckPrivacy() error {

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -29,7 +29,7 @@ func (m *Manifest) checkRange() error {
 	case m.Strategy.Class == "" || m.Workload == "":
 		return errors.New("strategy class or workload is missing")
 	case !(m.Loss > 0) || !(m.SensSquared > 0) || m.LowerBound < 0 || m.LowerBound == 0 &&
-		m.Space == nil && m.Steps <= factorize.LongSteps:
+		m.Space == nil && m.Steps <= strategy.LongSteps:
 		return errors.New("loss, sens_squared or lower_bound is missing or not positive")
 	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 ||
 		m.Seconds < 0 || m.PeakBytes < 0:

@@ -84,8 +84,8 @@ func (s *Sampling) Condition() string {
 var ErrSampled = errors.New("its privacy is for batches that are drawn in secret")
 
 // Schema returns the schema that sens_squared is for: the participation, or, under Poisson sampling, a single one: the
-// columns of a record's group have no rows in common, and what drawing gives away is accounted for round by round. The
-// errors are those of Participation.Of.
+// columns of a record's group have no rows in common, and what drawing gives away is accounted for round by round. It
+// fails as Participation.Of does.
 func (m *Manifest) Schema() (participation.Schema, error) {
 	s, err := m.Participation.Of(m.Steps)
 	if err != nil || !m.Sampled() || m.Binned() {
@@ -100,8 +100,8 @@ func (s *Sampling) event() accounting.SampledRounds {
 		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
 }
 
-// Bounds computes the accountant's bounds of the least ε under Poisson sampling. The errors are those of
-// accounting.ComposeSampled.
+// Bounds computes the accountant's bounds of the least ε under Poisson sampling. It fails as accounting.ComposeSampled
+// does.
 func (s *Sampling) Bounds() (upper, lower float64, err error) {
 	d, err := accounting.ComposeSampled(accounting.ZeroOut, s.event())
 	if err != nil {

@@ -32,7 +32,7 @@ func sampledManifest(t testing.TB) *Manifest {
 	return m
 }
 
-// Sensitivities under secret sampling are those of a single participation; all others those of the participation.
+// Secret sampling takes the sensitivity of a single participation; every other scheme takes its participation's.
 func TestSchema(t *testing.T) {
 	m := sampledManifest(t)
 	s, err := m.Schema()

@@ -28,9 +28,9 @@ type SharedNoise struct {
 	*secrets.Noise
 }
 
-// NewSharedNoise returns the noise of nodes with these labels: the standard deviations are exported as they are. The
-// errors are those of Noise.Check, numbers of labels and nodes that differ, labels that are there twice or that
-// the files cannot hold, and a node without any noise.
+// NewSharedNoise returns the noise of nodes with these labels: the standard deviations are exported as they are. It
+// fails as Noise.Check does, if labels and nodes differ in number, for a repeated label or one that the files cannot
+// hold, and for a node without any noise.
 func NewSharedNoise(labels []string, n *secrets.Noise) (*SharedNoise, error) {
 	if err := n.Check(); err != nil {
 		return nil, err

@@ -136,8 +136,8 @@ func (s *Space) checkRange() error {
 	return nil
 }
 
-// Attackers returns the coalitions for nodes with these labels. The errors are labels that are not among them, and
-// those of package secrets.
+// Attackers returns the coalitions for nodes with these labels. It fails for a label that is not among them, and as
+// secrets.NewAttackers does.
 func (c Coalitions) Attackers(labels []string) (*secrets.Attackers, error) {
 	if c.Size > 0 {
 		return secrets.Colluding(len(labels), c.Size)

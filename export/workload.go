@@ -24,7 +24,7 @@ func (m *Manifest) Spec() (workload.Spec, error) {
 // IsPlain reports whether the workload is the plain one of its kind.
 func (m *Manifest) IsPlain() bool { return m.WorkloadSpec == nil || m.WorkloadSpec.IsPlain() }
 
-// checkSpec refuses specifications that are none, and those of another kind than the manifest's.
+// checkSpec rejects invalid specifications, and specifications of another kind than the manifest's.
 func (m *Manifest) checkSpec() error {
 	s := m.WorkloadSpec
 	switch {

@@ -40,7 +40,7 @@ func defaultBands(s participation.Schema) int {
 // With returns the class of another bandwidth.
 func (c Banded) With(p Parameters) (Class, error) { return Banded{p.Bandwidth}, refuse(c, p) }
 
-// Parameters returns those of the class.
+// Parameters lists the parameters of banded strategies.
 func (c Banded) Parameters() Parameters { return Parameters{Bandwidth: c.Bandwidth} }
 
 // Supports refuses all but MeanError.
@@ -49,7 +49,7 @@ func (c Banded) Supports(k Kind, schema participation.Schema) error { return sup
 // Optimize returns the strategy of least loss among those with w bands, with ClassBound as certificate. It is Dense
 // with one more condition, X[s,t] = 0 for |s-t| ≥ w, whose multipliers are free in the dual: Λ may be anything outside
 // the band, but must then be positive semidefinite as a whole. The mask stays lossless by the same argument. Where
-// patterns overlap, ClassBound is that of the schema's Relaxation. The error cases are those of Dense, and a bandwidth
+// patterns overlap, ClassBound is the bound for the schema's Relaxation. It fails as Dense does, and for a bandwidth
 // outside 1..T.
 func (c Banded) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,

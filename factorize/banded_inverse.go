@@ -33,7 +33,7 @@ func (c BandedInverse) With(p Parameters) (Class, error) {
 	return BandedInverse{p.Bandwidth}, refuse(c, p)
 }
 
-// Parameters returns those of the class.
+// Parameters lists the parameters of banded inverses.
 func (c BandedInverse) Parameters() Parameters { return Parameters{Bandwidth: c.Bandwidth} }
 
 // Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.

@@ -10,9 +10,9 @@ import (
 )
 
 // binsObjective is f(θ) = log tr(C⁻ᵀHC⁻¹) + log ⟨V, G⟩ for C[t,s] = θ[t,s]² within the bands, so that no entry of C
-// is negative, as a function of T² numbers, of which those outside the bands stay zero. G is the b×b Gram matrix of
+// is negative, as a function of T² numbers; the numbers outside the bands stay zero. G is the b×b Gram matrix of
 // the m_j, the sums of the columns j, j+b, ..., and V has no negative entry. The scale of C does not matter. Without
-// V privacy is that of the largest G[j,j], to which all are scaled: f = log tr(C⁻ᵀHC⁻¹) for C = θ² with column s
+// V the largest G[j,j], to which all are scaled, decides the privacy: f = log tr(C⁻ᵀHC⁻¹) for C = θ² with column s
 // divided by g = √G[j,j], j = s mod b. It is an optim.Objective.
 type binsObjective struct {
 	steps, bins, bands int

@@ -48,8 +48,8 @@ const (
 // strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error falls. The result is a local optimum
 // without a certificate; its privacy is confirmed by samples that had no part in the search.
 //
-// When ctx ends first there is no result, and the error is that of the context: noise needs a calibration. Other errors
-// are those of Minimize and of accounting.Bins.NoiseMultiplier.
+// When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
+// as Minimize and accounting.Bins.NoiseMultiplier do.
 func (p Bins) Optimize(ctx context.Context, h *mat.SymDense, o BinsOptions) (*BinsResult, error) {
 	if err := p.check(h); err != nil {
 		return nil, err

@@ -33,15 +33,15 @@ func (BLT) Traits() Traits {
 // With returns the class of another number of buffers.
 func (c BLT) With(p Parameters) (Class, error) { return BLT{p.Buffers}, refuse(c, p) }
 
-// Parameters returns those of the class.
+// Parameters lists the parameters of BLT strategies.
 func (c BLT) Parameters() Parameters { return Parameters{Buffers: c.Buffers} }
 
 // Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
 func (c BLT) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
 
 // Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them
-// for k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. The
-// errors are those of Supports, fewer than one buffer or more than T-1, and ErrGram.
+// for k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. It fails
+// as Supports does, for fewer than one buffer or more than T-1, and with ErrGram.
 func (c BLT) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {

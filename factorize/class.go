@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // A Class is a set of strategies with a search for its best. Its value holds the parameters of the class; those that
@@ -24,11 +25,11 @@ type Class interface {
 	Supports(k Kind, schema participation.Schema) error
 
 	// Optimize returns the strategy of the class of least loss for the objective under the schema, or the best that
-	// was found, with sens² ≤ 1. The errors are those of Supports, parameters out of range, a Gap below MinGap where
-	// the search has a certificate, and ErrGram.
+	// was found, with sens² ≤ 1. It fails as Supports does, for parameters out of range, for a Gap below MinGap where
+	// the search has a certificate, and with ErrGram.
 	//
 	// When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error, as it
-	// is with the other endings of searches. Of ManySteps there is none then, and the error is that of the context.
+	// is with the other endings of searches. ManySteps returns no strategy then, but the context's error.
 	Optimize(ctx context.Context, o Objective, schema participation.Schema, opts Options) (*Result, error)
 }
 
@@ -99,7 +100,7 @@ func supports(c Class, k Kind, schema participation.Schema) error {
 			schema.Name())
 	}
 	if _, cyclic := schema.(participation.Cyclic); k == ManySteps && !cyclic {
-		return fmt.Errorf("more than %d steps under %s participation: %w", LongSteps, schema.Name(), ErrUnsupported)
+		return fmt.Errorf("more than %d steps under %s participation: %w", strategy.LongSteps, schema.Name(), ErrUnsupported)
 	}
 	return nil
 }

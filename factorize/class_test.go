@@ -12,7 +12,7 @@ import (
 	"mafalda/strategy"
 )
 
-// The classes are those of package strategy, by their names and in their order, and a name leads to its class.
+// The classes have the names of package strategy's, in the same order, and a name leads to its class.
 func TestClasses(t *testing.T) {
 	var names []string
 	for _, c := range Classes() {

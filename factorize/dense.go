@@ -39,7 +39,7 @@ func (c Dense) Supports(k Kind, schema participation.Schema) error { return supp
 // If the schema's patterns are a partition of the steps (participation.IsPartition), this is the optimum. Under any
 // other schema it first looks among the strategies whose columns are orthogonal on every pattern, with a diagonal of X
 // within the schema's Budgets, until the gap is reached among these, and then improves on their optimum without mask
-// and budgets, by the sensitivity itself (for up to OverlapSteps steps). LowerBound is then that of the schema's
+// and budgets, by the sensitivity itself (for up to OverlapSteps steps). LowerBound is then the bound for the schema's
 // Relaxation, and Gap the distance to it; see OverlapBound for a better one. Under min-sep the strategies have 2b
 // bands. In every case no strategy whatsoever has a smaller loss than LowerBound.
 //

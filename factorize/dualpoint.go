@@ -26,7 +26,7 @@ type Dual struct {
 // manyEigenvalues are more than are worth computing where nearly all of a nuclear norm can be had for less.
 const manyEigenvalues = 128
 
-// NewDual returns the dual point that x makes for the Gram matrix h, both T×T: that of LowerBound. It fits workloads
+// NewDual returns the dual point that x makes for the Gram matrix h, both T×T, as LowerBound uses it. It fits workloads
 // like h if x is close to its optimal X.
 func NewDual(h, x *mat.SymDense, schema participation.Schema) (*Dual, error) {
 	k := denseMask(participation.Relaxation(schema))
@@ -106,7 +106,7 @@ func (d *Dual) LowerBound(h *mat.SymDense) (float64, error) {
 }
 
 // byBlocks is LowerBound by a Cholesky factor L of s, known but for wrong: the nuclear norm of L is at least the sum of
-// those of its diagonal blocks (pinching), and where s is nearly diagonal, that is nearly all of it. With s shifted to
+// its diagonal blocks' nuclear norms (pinching), and where s is nearly diagonal, that is nearly all of it. With s shifted to
 // be positive definite beyond rounding,
 //
 //	LLᵀ ≤ FᵀhF + shift·I,    ‖L‖_* ≤ ‖h^½ F‖_* + T √shift.

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -40,7 +39,7 @@ func Evaluate(c strategy.Strategy, o Objective, schema participation.Schema) (Qu
 	if _, stationary := strategy.InverseSeriesOf(c); o.kind == ManySteps && !stationary {
 		return Quality{}, fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
 	}
-	sens, err := Sensitivity(c, schema)
+	sens, err := strategy.Sensitivity(c, schema)
 	if err != nil {
 		return Quality{}, err
 	}
@@ -84,63 +83,6 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	z := mat.DenseCopyOf(&noising)
 	dense.Mul(&product, mat.DenseCopyOf(o.gram), z)
 	return blas64.Dot(asVector(z), asVector(&product)), nil // ⟨C⁻¹, H C⁻¹⟩
-}
-
-// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies
-// of more than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic
-// participation only.
-func Sensitivity(c strategy.Strategy, schema participation.Schema) (participation.Sensitivity, error) {
-	if c.Steps() > LongSteps {
-		if series, ok := strategy.SeriesOf(c); ok {
-			return longSensitivity(series, schema)
-		}
-	}
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	return schema.Sensitivity(gramUp{mat.DenseCopyOf(lower.T())})
-}
-
-// gramUp is CᵀC, entry by entry on demand and rounded away from zero. It holds Cᵀ, so that columns of C are contiguous.
-type gramUp struct{ transposed *mat.Dense }
-
-var _ mat.Symmetric = gramUp{}
-
-func (g gramUp) Dims() (r, c int)  { return g.transposed.Dims() }
-func (g gramUp) SymmetricDim() int { n, _ := g.transposed.Dims(); return n }
-func (g gramUp) T() mat.Matrix     { return g }
-
-func (g gramUp) At(s, t int) float64 {
-	cs, ct := g.transposed.RawRowView(s), g.transposed.RawRowView(t)
-	var dot rounding.Sum
-	for i := max(s, t); i < len(cs); i++ { // above the diagonal C is zero
-		dot.AddProduct(cs[i], ct[i])
-	}
-	if dot.Value() < 0 {
-		return dot.Down()
-	}
-	return dot.Up()
-}
-
-// Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
-// only.
-func Normalize(c strategy.Strategy, schema participation.Schema) (strategy.Strategy, error) {
-	for {
-		sens, err := Sensitivity(c, schema)
-		if err != nil {
-			return nil, err
-		}
-		if sens.Squared <= 0 {
-			return nil, fmt.Errorf("sensitivity is %v: nothing to normalize", sens.Squared)
-		}
-		if sens.Squared <= 1 && sens.Squared > 1-1e-12 {
-			return c, nil
-		}
-		scale := 1 / math.Sqrt(sens.Squared)
-		if math.Abs(sens.Squared-1) < 1e-12 { // only rounding is left: step over it
-			scale = 1 - 0x1p-52
-		}
-		c = c.Scaled(scale)
-	}
 }
 
 func asVector(m *mat.Dense) blas64.Vector {

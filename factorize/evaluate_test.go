@@ -22,7 +22,7 @@ func TestEvaluateIsDefinition(t *testing.T) {
 		if want := lossByDefinition(c, h, s.Patterns()); math.Abs(got.Loss-want) > 1e-9*want {
 			t.Fatalf("loss %v, by definition %v", got.Loss, want)
 		}
-		normalized, err := Normalize(c, s)
+		normalized, err := strategy.Normalize(c, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestEvaluateErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Normalize(tiny, schema(t, 1, 1)); err == nil {
+	if _, err := strategy.Normalize(tiny, schema(t, 1, 1)); err == nil {
 		t.Error("a strategy whose square underflows was normalized")
 	}
 }

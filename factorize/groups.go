@@ -219,7 +219,7 @@ func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, er
 	return bounds, nil
 }
 
-// nodeBound returns that of one node, proven by the strategy of its group; 0, which is one, too, where it proves none.
+// nodeBound returns the lower bound for one node that its group's strategy proves, or 0 if it proves none.
 func (s *splitter) nodeBound(p *part, node int) float64 {
 	bound, err := LowerBound(s.Grams[node], strategy.GramOf(p.strategy), s.schema)
 	if err != nil {

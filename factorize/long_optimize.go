@@ -9,6 +9,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Response is the squared error of Toeplitz strategies as a function of the T coefficients r of C⁻¹, and its
@@ -44,7 +45,7 @@ func (o *longObjective) Value(x []float64) float64 {
 	if !o.family.seriesTo(o.c, o.r, x) {
 		return math.Inf(1)
 	}
-	o.sens = majorant(o.c, o.schema, nil)
+	o.sens = strategy.ToeplitzMajorant(o.c, o.schema, nil)
 	o.error = o.response.Error(o.gr, o.r)
 	if !(o.error > 0) || !(o.sens > 0) || math.IsInf(o.error*o.sens, 1) {
 		return math.Inf(1)
@@ -55,7 +56,7 @@ func (o *longObjective) Value(x []float64) float64 {
 // GradientTo writes the gradient of Value at its last point.
 func (o *longObjective) GradientTo(dst []float64) {
 	clear(o.gc)
-	majorant(o.c, o.schema, o.gc)
+	strategy.ToeplitzMajorant(o.c, o.schema, o.gc)
 	for t := range o.gc {
 		o.gc[t] /= o.sens
 		o.gr[t] /= o.error

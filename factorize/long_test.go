@@ -43,7 +43,7 @@ func (g gramResponse) Error(grad, r []float64) float64 {
 	return mat.Dot(x, &gx)
 }
 
-// responsesOf cut H from its end: the last steps are those of a shorter run.
+// responsesOf cuts H from its end: the last steps are a shorter run.
 func responsesOf(h *mat.SymDense) Responses {
 	return func(steps int, _ bool) (Response, error) {
 		n := h.SymmetricDim()
@@ -60,46 +60,6 @@ func overlapping(t *rapid.T) participation.Cyclic {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// The majorant is above the sensitivity, and it without negative coefficients; its derivative is one.
-func TestMajorant(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := overlapping(t)
-		rng := random(t)
-		c := make([]float64, rapid.IntRange(1, s.Steps()).Draw(t, "coefficients"))
-		signs := rapid.Bool().Draw(t, "negative")
-		for i := range c {
-			if c[i] = 0.1 + rng.Float64(); signs && i > 0 && rng.IntN(2) == 0 {
-				c[i] = -c[i]
-			}
-		}
-		toeplitz, err := strategy.NewToeplitz(s.Steps(), c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := Sensitivity(toeplitz, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := longSensitivity(c, s)
-		if err != nil || got.Squared < want.Attained || got.Exact == signs && slices.Min(c) < 0 {
-			t.Fatalf("%+v for %+v, %v", got, want, err)
-		}
-		if slices.Min(c) >= 0 && (!got.Exact || math.Abs(got.Squared-want.Squared) > 1e-12*want.Squared) {
-			t.Fatalf("%+v, must be %+v", got, want)
-		}
-		pull := make([]float64, len(c))
-		majorant(c, s, pull)
-		at := rng.IntN(len(c))
-		const h = 1e-5
-		c[at] += h
-		up := majorant(c, s, nil)
-		c[at] -= 2 * h
-		if slope := (up - majorant(c, s, nil)) / (2 * h); math.Abs(slope-pull[at]) > 1e-6*(1+math.Abs(slope)) {
-			t.Fatalf("derivative %d is %v, must be %v", at, pull[at], slope)
-		}
-	})
 }
 
 // What a long strategy costs is what the dense formula says; and 1/c is the inverse of c.
@@ -213,17 +173,17 @@ func prefixLike(steps int) *mat.SymDense {
 
 // A strategy whose coefficients leave the range of numbers has no sensitivity, least of all a small one.
 func TestLongSensitivityOfNoNumbers(t *testing.T) {
-	s, err := participation.NewCyclic(LongSteps+4, 2, LongSteps/2+2)
+	s, err := participation.NewCyclic(strategy.LongSteps+4, 2, strategy.LongSteps/2+2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []strategy.Strategy{must(strategy.NewBandedInverse(s.Steps(), []float64{1, -3})),
 		must(strategy.NewBandedInverse(s.Steps(), []float64{1, 3})),
 		noNumbers{must(strategy.NewToeplitz(s.Steps(), []float64{1}, nil))}} {
-		if got, err := Sensitivity(c, s); err == nil {
+		if got, err := strategy.Sensitivity(c, s); err == nil {
 			t.Errorf("%T: %+v", c, got)
 		}
-		if _, err := Normalize(c, s); err == nil {
+		if _, err := strategy.Normalize(c, s); err == nil {
 			t.Errorf("%T was normalized", c)
 		}
 	}

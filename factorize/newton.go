@@ -78,8 +78,8 @@ func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
 	}
 }
 
-// start returns the Λ that is optimal for what is stationary, or that of given, X⁻¹HX⁻¹ for an X that is close to
-// optimal, if D is larger there; not ok if the numbers are out of range.
+// start returns the Λ that is optimal for what is stationary, or the given Λ = X⁻¹HX⁻¹, for an X that is close to
+// optimal, if D is larger there; ok is false if the numbers are out of range.
 func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 	dual := newStationary(mat.NewSymDense(n.steps, n.h), n.separation).dual
 	p, ok = n.at(n.unknownsOf(func(s, t int) float64 { return dual[max(s-t, t-s)] }))
@@ -332,7 +332,7 @@ func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok 
 	return theta, ok
 }
 
-// setBlock sets the unknowns of a block to those of qqᵀ, scaled to a constant diagonal of the same trace.
+// setBlock sets the unknowns of a block to the entries of qqᵀ, scaled to a constant diagonal of the same trace.
 func (n *dualSearch) setBlock(theta []float64, at int, q *mat.Dense) {
 	k, _ := q.Dims()
 	norms := make([]float64, k)

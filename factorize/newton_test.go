@@ -44,7 +44,7 @@ func dualOfSteps(t testing.TB, h *mat.SymDense, k, b int) *dualSearch {
 	return newDualSearch(newMaskedObjective(h, &root, denseMask(s)))
 }
 
-// definiteUnknowns are those of a random Λ: blocks with a constant diagonal and small entries beside it.
+// definiteUnknowns returns the unknowns of a random Λ: blocks with a constant diagonal and small entries beside it.
 func definiteUnknowns(rng *rand.Rand, n *dualSearch) []float64 {
 	theta := make([]float64, n.size)
 	n.unknowns(func(p []int, at int) {

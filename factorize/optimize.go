@@ -264,7 +264,7 @@ func (r *Result) measure(h *mat.SymDense, x []float64, schema participation.Sche
 	if err != nil {
 		return fmt.Errorf("strategy of the optimal X: %w", err)
 	}
-	if r.Strategy, err = Normalize(factor, schema); err != nil {
+	if r.Strategy, err = strategy.Normalize(factor, schema); err != nil {
 		return err
 	}
 	r.Quality, err = Evaluate(r.Strategy, Mean(h), schema)

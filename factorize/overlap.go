@@ -18,7 +18,7 @@ const OverlapSteps = 1024
 
 // overlapObjective is log tr(H X⁻¹) plus the squared sensitivity of X, over all positive definite X with a band:
 // without the mask and the budgets, which lose something where patterns overlap. The sensitivity is convex in X but
-// not smooth: the soft maximum of the sums over patterns takes its place, and √(x² + ε²) that of magnitudes. It is
+// not smooth: the soft maximum of the sums over patterns takes its place, and √(x² + ε²) the place of magnitudes. It is
 // added, not its logarithm, so that it is one at the minimum.
 type overlapObjective struct {
 	*maskedObjective

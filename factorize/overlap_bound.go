@@ -30,10 +30,10 @@ const (
 //
 //	Λ[s,t] = M[s,t]·u_s·u_t,      M[s,t] = Σ_{π ∋ s,t} y_π,
 //
-// so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ are those of
+// so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ belongs to
 // patterns that are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and
-// Λ of x. What rounding can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. The cost is that of some
-// 60 decompositions of T×T matrices, and more where T is small. For more than OverlapSteps steps it is 0, which bounds
+// Λ of x. What rounding can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. It costs as much as some 60
+// decompositions of T×T matrices, and more where T is small. For more than OverlapSteps steps it is 0, which bounds
 // everything.
 func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()

@@ -11,7 +11,7 @@ import (
 	"mafalda/participation"
 )
 
-// TestOverlapObjectiveGradient compares with differences, for patterns one by one and for those of min-sep.
+// TestOverlapObjectiveGradient compares with differences, for listed patterns and for min-sep's.
 func TestOverlapObjectiveGradient(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAnySchema(t)

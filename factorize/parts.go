@@ -19,7 +19,7 @@ type Part struct {
 	Nodes []int  `json:"nodes"`
 	Start string `json:"start"` // SHA-256 of the strategy that the search starts from, or that proves the bound
 
-	// Gap is that of the search; 0: nothing is searched for, and the bound that Start proves is asked for.
+	// Gap is the relative gap at which the search stops. 0 asks for no search, but for the bound that Start proves.
 	Gap float64 `json:"gap,omitempty"`
 }
 
@@ -33,9 +33,9 @@ type Found struct {
 	Status     optim.Status `json:"status,omitempty"`
 }
 
-// Parts sees to it that parts are computed, here by compute, or elsewhere by that of the same Nodes, and returns what they
-// have found, part by part. It is called several times where parts need what others found, and may be asked again for what was found
-// already. Its error ends Optimize, which has it.
+// Parts computes parts, here by compute or elsewhere by the same Nodes' compute, and returns what each has found. It is
+// called several times where parts need what others found, and may be asked again for known parts. Its error ends
+// Optimize, which returns it.
 type Parts func(ctx context.Context, parts []Part, compute func(context.Context, Part) (Found, error)) ([]Found, error)
 
 // solveParts is solve, with parts.

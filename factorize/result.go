@@ -31,8 +31,8 @@ type Iteration struct {
 	Count int
 	Loss  float64 // of the current iterate, or of the best in this round; 0 if it is not known yet
 	// LowerBound is the best so far, 0 before the first check, and where there is no certificate. Where patterns overlap
-	// it is that of the search, which gives up all X with entries between participations, and no bound for the schema:
-	// Result.LowerBound is.
+	// it bounds only the search, which excludes every X with entries between participations; Result.LowerBound is the
+	// bound for the schema.
 	LowerBound float64
 	Gap        float64 // (Loss - LowerBound)/LowerBound; +Inf while there is no bound
 
@@ -61,8 +61,8 @@ type Result struct {
 // Bound returns the largest loss that no strategy of the class is proven to be below.
 func (r *Result) Bound() float64 { return math.Max(r.LowerBound, r.ClassBound) }
 
-// ErrUnsupported is wrapped by errors about a combination of class, objective and schema that has no method.
-var ErrUnsupported = errors.New("not supported")
+// ErrUnsupported is strategy.ErrUnsupported.
+var ErrUnsupported = strategy.ErrUnsupported
 
 // ErrGram is wrapped by errors about a Gram matrix that cannot be factorized.
 var ErrGram = errors.New("factorization of the Gram matrix")

@@ -65,7 +65,7 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 		return nil, fmt.Errorf("strategy of the optimum: %w", err)
 	}
 	r := &Result{Gap: math.Inf(1), Iterations: s.rounds.iterations, Status: best.status}
-	if r.Strategy, err = Normalize(c, s.schema); err != nil {
+	if r.Strategy, err = strategy.Normalize(c, s.schema); err != nil {
 		return nil, err
 	}
 	if r.Quality, err = Evaluate(r.Strategy, o, s.schema); err != nil {

@@ -49,7 +49,7 @@ type Split struct {
 // nothing moves any more; that is a local optimum, but LowerBound is one for every assignment. A node whose H_i is not
 // positive definite (nobody listens to it) keeps the shared strategy.
 //
-// The gap asked for is that of every strategy for its nodes; Options.Start and Options.LowerBound are not for several
+// Every strategy is searched to the gap in opts, for its nodes; Options.Start and Options.LowerBound are not for several
 // strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When ctx ends
 // first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel, each
 // with some 35 matrices of T×T.
@@ -273,7 +273,7 @@ func (s *splitter) split(
 	n := len(s.Grams)
 	r := &Split{Of: make([]int, n), Losses: make([]float64, n), Rounds: rounds, Status: optim.Converged}
 	for g, p := range parts {
-		sens, err := Sensitivity(p.strategy, s.schema)
+		sens, err := strategy.Sensitivity(p.strategy, s.schema)
 		if err != nil {
 			return nil, err
 		}
@@ -303,8 +303,31 @@ func (s *splitter) split(
 	r.SquaredError = floats.Sum(r.Losses)
 	r.Loss = r.Sensitivity.Squared * r.SquaredError
 	r.Gap = (r.Loss - r.LowerBound) / r.LowerBound
+	if s.Groups == 0 {
+		r.mergeEqual()
+	}
 	if ctx.Err() != nil {
 		r.Status = optim.Interrupted
 	}
 	return r, nil
+}
+
+// mergeEqual keeps one of strategies that are equal, as all are for T = 1 however different the nodes' H_i.
+func (r *Split) mergeEqual() {
+	var distinct []strategy.Strategy
+	var matrices []*mat.TriDense
+	to := make([]int, len(r.Strategies))
+	for g, c := range r.Strategies {
+		lower := &mat.TriDense{}
+		c.StrategyTo(lower)
+		to[g] = slices.IndexFunc(matrices, func(m *mat.TriDense) bool { return mat.Equal(m, lower) })
+		if to[g] < 0 {
+			to[g] = len(distinct)
+			distinct, matrices = append(distinct, c), append(matrices, lower)
+		}
+	}
+	r.Strategies = distinct
+	for i, g := range r.Of {
+		r.Of[i] = to[g]
+	}
 }

@@ -37,7 +37,7 @@ func optimal(t rapid.TB, h *mat.SymDense, s participation.Schema) *Result {
 }
 
 // TestSplitByDefinition checks strategies for single nodes against the optimum of each node alone, and groups between
-// these and the shared strategy; losses are those of the definition, and the bounds are below them.
+// these and the shared strategy; losses follow the definition, and the bounds are below them.
 func TestSplitByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchema(t)

@@ -29,7 +29,7 @@ func chooseStart(h *mat.SymDense, o *maskedObjective, given *mat.SymDense) ([]fl
 // startFor returns a feasible X to start from, row by row: the best of three guesses. One is the banded square
 // root of the prefix workload with b bands, or fewer if the mask has, whose CᵀC has the mask by itself, weighted by
 // H[s,s]^(1/4) on both sides; another is diagonal with X[s,s] ∝ H[s,s]^(1/2), the optimum among diagonals. Where the
-// patterns are a partition there is that of stationary, too.
+// patterns are a partition, the stationary X is the third.
 func startFor(h *mat.SymDense, o *maskedObjective) []float64 {
 	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
 	root := series.PrefixRoot(b)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -29,7 +30,7 @@ func EvaluateSteps(
 		return participation.Sensitivity{}, nil, fmt.Errorf("strategy of %d steps on a workload of %d", c.Steps(),
 			e.Steps())
 	}
-	sens, err := Sensitivity(c, schema)
+	sens, err := strategy.Sensitivity(c, schema)
 	if err != nil {
 		return participation.Sensitivity{}, nil, err
 	}
@@ -103,8 +104,8 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		if err != nil {
 			return nil, err
 		}
-		if r.LowerBound > best.LowerBound {
-			best.LowerBound, best.Weights = r.LowerBound, slices.Clone(q)
+		if bound := worstStepBound(r.LowerBound, q); bound > best.LowerBound {
+			best.LowerBound, best.Weights = bound, slices.Clone(q)
 		}
 		if worst := floats.Max(errors); sens.Squared*worst < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, Quality{sens, worst, sens.Squared * worst}
@@ -119,6 +120,16 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		inner.Start = strategy.GramOf(r.Strategy)
 	}
 	return best, nil
+}
+
+// worstStepBound returns the lower bound for the worst step that a lower bound for the Gram matrix Σ q_t H_t proves:
+// max_t e_t ≥ Σ q_t e_t/Σ q_t. The sum of the weights is 1 but for rounding, and counts as it is, rounded up.
+func worstStepBound(bound float64, weights []float64) float64 {
+	var sum rounding.Sum
+	for _, w := range weights {
+		sum.Add(w)
+	}
+	return math.Nextafter(bound/sum.Up(), 0)
 }
 
 // lastMixes are the shares of the other steps in what optimizeLast minimizes, from the first attempt to the last.

@@ -35,7 +35,7 @@ func (c Toeplitz) With(p Parameters) (Class, error) {
 	return Toeplitz{p.Bandwidth, p.ScaleColumns}, refuse(c, p)
 }
 
-// Parameters returns those of the class.
+// Parameters lists the parameters of Toeplitz strategies.
 func (c Toeplitz) Parameters() Parameters {
 	return Parameters{Bandwidth: c.Bandwidth, ScaleColumns: c.ScaleColumns}
 }
@@ -54,14 +54,14 @@ func (c Toeplitz) Supports(k Kind, schema participation.Schema) error {
 }
 
 // Optimize minimizes the loss by L-BFGS from several starts, since the problem is not convex; there is no certificate.
-// The loss is that of the true sensitivity where it is exact, and of the sum of |X| over a pattern, an upper bound,
-// otherwise: for coefficients with changing signs no formula for monotone ones is used. An evaluation costs O(T² +
+// The loss takes the true sensitivity where it is exact, and otherwise the sum of |X| over a pattern, an upper bound:
+// for coefficients with changing signs no formula for monotone ones is used. An evaluation costs O(T² +
 // k²w) and allocates nothing of size T². Under min-sep a wider strategy is measured against the patterns that are
 // worst for it, at a cost of O(T²) memory and O(T² + Tbk) time an evaluation, and with b, 2b, 4b, ... coefficients no
 // worse than with fewer.
 //
-// For Long the loss is that of the majorant of the sensitivity, which is exact where no coefficient of C is negative,
-// at O(Tw) an evaluation. The errors are those of Supports, a bandwidth outside 1..T, and ErrGram.
+// For Long the loss takes the majorant of the sensitivity, which is exact where no coefficient of C is negative, at O(Tw)
+// an evaluation. It fails as Supports does, for a bandwidth outside 1..T, and with ErrGram.
 func (c Toeplitz) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {

@@ -62,7 +62,7 @@ func (b *builder) checkRoom() error {
 	return limits.Fits(what, float64(len(b.edges))*edgeBytes+float64(b.text))
 }
 
-// dropDuplicates keeps one edge of each pair of nodes, that of the first line, and one of another weight, if there is
+// dropDuplicates keeps, for each pair of nodes, the edge of the first line, and one edge of another weight if there is
 // one: graph says what is wrong with it.
 func (b *builder) dropDuplicates() {
 	if !b.directed {

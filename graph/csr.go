@@ -173,8 +173,8 @@ func (m *CSR) Transpose() *CSR {
 	return NewCSR(m.cols, m.rows, indptr, indices, data)
 }
 
-// MulMatTo writes m·src to dst, for as many vectors as width says, on all processors: src holds cols×width numbers and
-// dst rows×width, those of a row side by side. It panics if the lengths do not fit. dst must not overlap src.
+// MulMatTo writes m·src to dst, for width vectors at once, on all processors: src holds cols×width numbers and dst
+// rows×width, the numbers of a row side by side. It panics if the lengths do not fit. dst must not overlap src.
 func (m *CSR) MulMatTo(dst, src []float64, width int) {
 	if len(dst) != m.rows*width || len(src) != m.cols*width {
 		panic(mat.ErrShape)

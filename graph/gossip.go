@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"sync"
+
+	"mafalda/internal/enum"
 )
 
 // Scheme is a way to make a gossip matrix of a graph; see the package comment.
@@ -19,29 +21,16 @@ const (
 	Laplacian
 )
 
+var schemes = enum.Of[Scheme]("gossip scheme", "uniform", "metropolis", "max-degree", "laplacian")
+
 // Schemes lists the names ParseScheme accepts, in the order of the schemes.
-func Schemes() []string {
-	return []string{Uniform: "uniform", Metropolis: "metropolis", MaxDegree: "max-degree", Laplacian: "laplacian"}
-}
+func Schemes() []string { return schemes.All() }
 
 // String returns the name used on command lines and in manifests.
-func (s Scheme) String() string {
-	names := Schemes()
-	if s < 0 || int(s) >= len(names) {
-		return fmt.Sprintf("Scheme(%d)", int(s))
-	}
-	return names[s]
-}
+func (s Scheme) String() string { return schemes.Name(s) }
 
 // ParseScheme is the inverse of String.
-func ParseScheme(name string) (Scheme, error) {
-	for s, n := range Schemes() {
-		if n == name {
-			return Scheme(s), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown gossip scheme %q: choose uniform, metropolis, max-degree or laplacian", name)
-}
+func ParseScheme(name string) (Scheme, error) { return schemes.Parse(name) }
 
 // ErrDirected is returned for schemes that need an undirected graph.
 var ErrDirected = errors.New("needs an undirected graph")

@@ -20,12 +20,17 @@ func CheckLabel(label string) error {
 
 func checkRunes(label string) error {
 	for _, r := range label {
-		if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // directions
-			r == 0x2028 || r == 0x2029 || r == 0xfeff { // ends of lines and paragraphs, and a mark of byte order
+		if ControlsTerminal(r) {
 			return fmt.Errorf("label %.60q has the control character %U", label, r)
 		}
 	}
 	return nil
+}
+
+// ControlsTerminal reports whether a terminal would obey a character instead of showing it.
+func ControlsTerminal(r rune) bool {
+	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // directions
+		r == 0x2028 || r == 0x2029 || r == 0xfeff // ends of lines and paragraphs, and a mark of byte order
 }
 
 // labelOrder returns the order of the labels: numerical if all are integers, else by bytes.

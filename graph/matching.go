@@ -54,7 +54,7 @@ func PairGossip(n int, matching []Edge) *CSR {
 }
 
 // WriteMatchings writes matchings of the nodes of g as edge lists, separated by empty lines, which LoadSequence reads
-// as their PairGossip if gossip is uniform. The errors are those of WriteEdges.
+// as their PairGossip if gossip is uniform. It fails as WriteEdges does.
 func WriteMatchings(w io.Writer, g *Graph, matchings [][]Edge) error {
 	bw := bufio.NewWriter(w)
 	for i, m := range matchings {

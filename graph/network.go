@@ -2,11 +2,8 @@ package graph
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,7 +92,7 @@ func (n *Network) loadGraph(o NetworkOptions) error {
 	if _, err := os.Stat(o.Source); errors.Is(err, os.ErrNotExist) {
 		return fault.New("Source", o.Source, "is neither a file nor one of %s", strings.Join(BuiltinForms(), " "))
 	}
-	if n.Origin.SHA256, err = hashFile(o.Source); err != nil {
+	if n.Origin.SHA256, err = files.SHA256(o.Source); err != nil {
 		return err
 	}
 	g, report, err := Load(o.Source, LoadOptions{Directed: o.Directed})
@@ -116,7 +113,7 @@ func (n *Network) loadGossip(o NetworkOptions) (err error) {
 		return err
 	}
 	n.Origin.Gossip, n.Origin.GossipFile = "file", filepath.Base(o.GossipFile)
-	if n.Origin.GossipSHA256, err = hashFile(o.GossipFile); err != nil {
+	if n.Origin.GossipSHA256, err = files.SHA256(o.GossipFile); err != nil {
 		return err
 	}
 	if n.Gossip, err = LoadGossip(o.GossipFile, n.Graph); err != nil || n.Graph != nil {
@@ -149,18 +146,4 @@ func (n *Network) connect(o NetworkOptions) error {
 		n.Note("warning: the directed graph is not strongly connected: the nodes will not reach consensus")
 	}
 	return nil
-}
-
-// hashFile returns the SHA-256 of a regular file. Pipes and devices are refused: they cannot be read twice, or end.
-func hashFile(path string) (string, error) {
-	file, _, err := files.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -8,7 +8,7 @@ type NVFlare struct {
 	} `json:"network"`
 }
 
-// NVFlareNode is a site and those it averages over. Its own weight is 1 less those of its neighbours.
+// NVFlareNode is a site and its neighbours with their weights. Its own weight is 1 minus the neighbours' weights.
 type NVFlareNode struct {
 	ID        string            `json:"id"`
 	Neighbors []NVFlareNeighbor `json:"neighbors"`

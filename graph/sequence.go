@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/files"
 	"mafalda/internal/limits"
 )
 
@@ -20,12 +21,12 @@ type Sequence struct {
 }
 
 // LoadSequence reads edge lists (see Load), separated by empty lines, and makes a gossip matrix of each: of edges with a
-// direction if g has such. Several empty lines separate like one; comments do not. The nodes are those of g, and a node
-// that is in no edge of a list is alone in that step, with W[u,u] = 1; a step in which everybody is alone is a list of a
-// self-loop. All edges of the file have a weight, or none. Errors about the content name the file and the line: other
-// nodes than those of g, a file without a list, and those of Load and NewGossip.
+// direction if g has directed edges. Several empty lines separate like one; comments do not. The nodes are g's nodes: a
+// node without an edge in a list is alone in that step, with W[u,u] = 1; a step in which every node is alone is a list
+// of one self-loop. All edges of the file have a weight, or none has. Errors about the content name the file and the
+// line: a node that g does not have, a file without a list, and whatever Load and NewGossip reject.
 func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
-	hash, err := hashFile(path)
+	hash, err := files.SHA256(path)
 	if err != nil {
 		return nil, err
 	}

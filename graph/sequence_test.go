@@ -171,7 +171,7 @@ func TestSequenceOfNetwork(t *testing.T) {
 	}
 }
 
-// Edges have a direction if those of the graph have.
+// Edges have a direction if the graph's edges do.
 func TestDirectedSequence(t *testing.T) {
 	dir := t.TempDir()
 	edges, turns := filepath.Join(dir, "g.txt"), filepath.Join(dir, "turns.txt")

@@ -11,7 +11,7 @@ import (
 // Skip makes the noise of the next step, for a step whose message is certainly never sent, and adds it to the row of the
 // step after it, which then holds both: the errors that rows are made to cancel are otherwise left standing. Several
 // steps in a row are skipped one by one. The sum starts with the oldest row. After the last step there is no row to add
-// to, and what was skipped is gone. The errors are those of Next.
+// to, and what was skipped is gone. It fails as Next does.
 //
 // That is post-processing of the same noise with a gradient of zero in the step that is missed: the guarantee stays, if
 // not a byte of the message has left, and if missing the step has nothing to do with the data. Otherwise it does not: a

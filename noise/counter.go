@@ -33,7 +33,7 @@ func (d *Durable) openCounter(at State, p *place) error {
 		return err
 	}
 	if d.counter, err = startOrOpen(at.Counter, head, *p); err != nil {
-		if errors.Is(err, errInUse) || errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, files.ErrLocked) || errors.Is(err, os.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", ErrState, err)
 		}
 		return fmt.Errorf("opening the counter: %w", err)

@@ -54,7 +54,7 @@
 // which an attacker can in principle learn more than μ says (Mironov, CCS 2012). Options.Grid rounds noise to multiples
 // of a power of two, which is post-processing if every record's clipped gradient was rounded to the same grid, towards
 // zero so that its norm does not grow, and sums stay below 2⁵³ times the grid, so that they are exact. Then the
-// guarantee is that of the continuous noise. It is no discrete Gaussian mechanism. Without such gradients a grid does
+// guarantee is the continuous noise's. It is no discrete Gaussian mechanism. Without such gradients a grid does
 // harm: the digits of the sum below the grid go out without noise. Rounding a row to single precision, for a sum in
 // single precision, is another such rounding of noise alone, and has the gaps that floating point has.
 package noise

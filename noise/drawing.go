@@ -72,7 +72,7 @@ func Draw(s Source, count int, f Format) (*Drawing, error) {
 	return &Drawing{source: s, format: f, first: s.Step(), count: count, carried: s.stream().Carried()}, nil
 }
 
-// Condition is that of the stream.
+// Condition returns the stream's Condition.
 func (d *Drawing) Condition() string { return d.source.stream().Condition() }
 
 // String names the rows, and of what they are.
@@ -179,8 +179,8 @@ func (r rowFiles) discard() {
 // AboutPath returns the path of the file that says what is in a file of rows.
 func AboutPath(path string) string { return path + ".json" }
 
-// CheckFile finds out, before there are rows, whether ToFile can write its two files. The errors are fs.ErrExist
-// without replace, files.ErrIrregular, and those of the file system.
+// CheckFile finds out, before any row is drawn, whether ToFile can write its two files. It fails with fs.ErrExist
+// without replace, with files.ErrIrregular, and as the file system does.
 func CheckFile(path string, replace bool) error {
 	r, err := newRowFiles(path, replace)
 	r.discard()
@@ -189,8 +189,8 @@ func CheckFile(path string, replace bool) error {
 
 // ToFile writes the rows to a file that only its owner can read, and About it to AboutPath, and only then lets them be
 // used: when both are on disk, and the state says that they are out. An interruption before that, or an error other
-// than a LostError, leaves no file, and the rows for another time. The errors are those of CheckFile, of Next, the
-// cause of the context, and a LostError.
+// than a LostError, leaves no file, and the rows for another time. It fails as CheckFile and Next do, with the cause of
+// the context, and with a LostError.
 func (d *Drawing) ToFile(ctx context.Context, path string, replace bool) error {
 	out, err := newRowFiles(path, replace)
 	defer out.discard()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"mafalda/internal/files"
 	"mafalda/noise/keys"
 )
 
@@ -55,9 +56,10 @@ var (
 )
 
 // OpenDurable is Open with the stream's place in a file: a new one, or where an earlier stream of the same export, node
-// and options has left off. The error cases are those of Open, ErrState, ErrRow, os.ErrExist and os.ErrNotExist for
-// State.New; for noise that is shared, ErrNeighbours without State.Join, and those of package keys. A state of the
-// format before (mafalda noise state 1) is brought to this one.
+// and options has left off. It fails
+//   - as Open does, and with ErrState or ErrRow;
+//   - with os.ErrExist or os.ErrNotExist where State.New does not fit;
+//   - for shared noise, with ErrNeighbours without State.Join, and as package keys does.
 func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, error) {
 	s, err := open(dir, node, dim, opts)
 	if err != nil {
@@ -99,10 +101,8 @@ func (d *Durable) start(at State) (err error) {
 
 // resume opens the state file and makes the rows before its place again.
 func (d *Durable) resume(at State) (err error) {
-	if d.state, err = takeOver(at.Path, d.head()); d.state == nil && err == nil {
-		d.state, err = openRecord(at.Path)
-	}
-	if errors.Is(err, errInUse) {
+	d.state, err = openRecord(at.Path)
+	if errors.Is(err, files.ErrLocked) {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
 	if errors.Is(err, ErrState) {

@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/files"
 	"mafalda/strategy"
 )
@@ -71,7 +70,7 @@ func strategyOf(e *export.Export, node string) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	sens, err := factorize.Sensitivity(c, schema)
+	sens, err := strategy.Sensitivity(c, schema)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
@@ -103,19 +102,26 @@ func level(m *export.Manifest, opts Options) (float64, error) {
 		return 0, fmt.Errorf("noise of standard deviation %v is less than the %v that %s needs", std,
 			p.NoiseStd, privacyName(p))
 	}
+	opts.NoiseStd = std
+	return std, opts.check()
+}
+
+// check rejects a noise level or a grid that is out of range.
+func (o Options) check() error {
+	std := o.NoiseStd
 	if !(std >= 1e-280 && std <= 1e280) {
-		return 0, fmt.Errorf("a noise level of %v: must be between 1e-280 and 1e280", std)
+		return fmt.Errorf("a noise level of %v: must be between 1e-280 and 1e280", std)
 	}
-	if g := opts.Grid; g != 0 {
+	if g := o.Grid; g != 0 {
 		if part, _ := math.Frexp(g); part != 0.5 { // negative, infinite and NaN too
-			return 0, fmt.Errorf("grid %v: must be a power of two, as 2^%d = %v", g, exponent(std), math.Ldexp(1,
+			return fmt.Errorf("grid %v: must be a power of two, as 2^%d = %v", g, exponent(std), math.Ldexp(1,
 				exponent(std)))
 		}
 		if g > std/8 || g < std*0x1p-40 {
-			return 0, fmt.Errorf("grid %v: must be between a 2⁴⁰th and an eighth of the standard deviation %v", g, std)
+			return fmt.Errorf("grid %v: must be between a 2⁴⁰th and an eighth of the standard deviation %v", g, std)
 		}
 	}
-	return std, nil
+	return nil
 }
 
 // privacyName says in a word what the noise is for.
@@ -126,7 +132,7 @@ func privacyName(p *export.Privacy) string {
 	return fmt.Sprintf("its mu = %v", p.Mu)
 }
 
-// exponent is that of a good grid: far below the noise, with many digits to spare.
+// exponent returns the power of two of a good grid: far below the noise, with many digits to spare.
 func exponent(std float64) int {
 	_, e := math.Frexp(std)
 	return e - 21

@@ -32,7 +32,7 @@ type Standing struct {
 	Unsent       []int
 }
 
-// OpenIssuer opens or starts a state. The errors are those of OpenDurable.
+// OpenIssuer opens or starts a state. It fails as OpenDurable does.
 func OpenIssuer(dir, node string, dim int, at State, opts Options) (*Issuer, error) {
 	d, err := OpenDurable(dir, node, dim, at, opts)
 	if err != nil {
@@ -59,8 +59,8 @@ func (i *Issuer) Standing() Standing {
 
 // Row returns the row of step t, with the rows of the steps that were skipped right before it: the next one, which is
 // then on disk as handed out, or the one that may be asked for again. It is good until the next call, and must not be
-// changed. The errors are ErrOrder, io.EOF after the last step, and those of Durable.Next, after which there are no more
-// rows.
+// changed. It fails with ErrOrder, with io.EOF after the last step, and as Durable.Next does; after an error of
+// Durable.Next no more rows come.
 func (i *Issuer) Row(t int) ([]float64, error) {
 	d := i.durable
 	p := d.state.place
@@ -90,7 +90,7 @@ func (i *Issuer) Row(t int) ([]float64, error) {
 // Unsent declares that not a byte of the message of step t has left, nor ever will: its row is added to the next one
 // that is handed out, and step t is refused from then on. That is for the step that is next, and for the one whose row
 // may be asked for again, unless it was declared that its message is being sent (ErrSent). To repeat the last
-// declaration changes nothing. The other errors are those of Row.
+// declaration changes nothing. Otherwise it fails as Row does.
 func (i *Issuer) Unsent(t int) error {
 	d := i.durable
 	p := d.state.place
@@ -117,7 +117,7 @@ func (i *Issuer) Unsent(t int) error {
 
 // Sending declares the message that the row of step t, which must be the one that may be asked for again, is about to be
 // sent in: by its SHA-256, 64 hexadecimal digits. It is on disk when Sending returns. Another message for the same step
-// is ErrSent: the row would protect two gradients. The other errors are those of Row, and a digest that is none.
+// is ErrSent: the row would protect two gradients. It also fails as Row does, and for a malformed digest.
 func (i *Issuer) Sending(t int, digest string) error {
 	d := i.durable
 	p := d.state.place

@@ -35,8 +35,8 @@ func (l *ledger) sum(steps []int) []float64 {
 }
 
 // TestIssuerIsItsLedger: whatever is asked for, in whatever order, with restarts, crashes after which one of the two
-// copies of the state is old or torn, and for every class of strategies: rows are those of the ledger, to the last bit,
-// and everything out of order is refused.
+// copies of the state is old or torn, and for every class of strategies: rows agree with the ledger to the last bit, and
+// everything out of order is refused.
 func TestIssuerIsItsLedger(t *testing.T) {
 	all := strategies(t)
 	all["regenerated"] = all["dense"]

@@ -15,7 +15,7 @@ type Join struct {
 
 // Announce makes the announcement of a run of the node whose key join has, for all neighbours that it shares noise
 // with; Runs is not read. In a run to check (of one neighbour, by its label) the rows will be those that the two share,
-// and nothing else. The errors are those of Open, an export whose nodes share nothing (ErrExport), and keys.ErrKey.
+// and nothing else. It fails as Open does, for an export whose nodes share nothing (ErrExport), and with keys.ErrKey.
 func Announce(dir string, dim int, join Join, check string, opts Options) (a keys.Announcement, err error) {
 	own, directory, err := join.keys()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime returns that of this process: what others do on the machine counts less.
+// processorTime returns the CPU time of this process: other processes on the machine disturb it less.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

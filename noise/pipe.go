@@ -24,7 +24,7 @@ var ErrReader = errors.New("the reader is gone")
 var errUntouched = errors.New("not a byte of the row was read")
 
 // UnreadError is about a row that went to a reader that was gone, of which not a byte was read. It wraps ErrReader. The
-// state has it as that of a step that is skipped (Stream.Skip): the next row has it in it.
+// state notes its step as skipped (Stream.Skip): the next row contains it.
 type UnreadError struct{ Row int }
 
 func (e *UnreadError) Error() string {
@@ -37,8 +37,8 @@ func (e *UnreadError) Unwrap() error { return ErrReader }
 
 // ToStream writes one row after the other, each when the state says that it is out; with steps, the number of its step
 // before it, eight bytes, the least significant first. To a Pipe a row is written when its reader has taken all that
-// went before: one row, at most, is out that nobody has asked for, and if the reader is gone by then it is carried. The
-// errors are those of Next, of writing, ErrReader before the last row, an UnreadError, and a LostError.
+// went before: one row, at most, is out that nobody has asked for, and if the reader is gone by then it is carried. It
+// fails as Next and writing do, with ErrReader before the last row, with an UnreadError, and with a LostError.
 func (d *Drawing) ToStream(out io.Writer, withSteps bool) error {
 	s := d.source.stream()
 	if d.format == NPY && withSteps {

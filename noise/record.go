@@ -56,8 +56,6 @@ const (
 	recordSize = 1 << 20 // no head is as large
 )
 
-var errInUse = errors.New("in use by another process")
-
 // newRecord makes the file at path, which must not exist, and locks it. It has another name until it is whole, so that a
 // crash leaves a record or none, on systems where open files can be renamed.
 func newRecord(path string, head any, at place) (*record, error) {
@@ -113,7 +111,7 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w: too many neighbours, or too long a label", path, ErrState), f.Close())
 	}
 	if r.path, err = filepath.Abs(path); err == nil {
-		err = lock(f)
+		err = files.TryLock(f)
 	}
 	if err == nil {
 		_, err = f.WriteAt(r.content, 0)
@@ -127,7 +125,7 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 	return r, nil
 }
 
-// openRecord opens and locks the file at path. Its errors wrap os.ErrNotExist, errInUse, ErrState for what is no
+// openRecord opens and locks the file at path. Its errors wrap os.ErrNotExist, files.ErrLocked, ErrState for what is no
 // record, or are the system's.
 func openRecord(path string) (*record, error) {
 	absolute, err := filepath.Abs(path)
@@ -139,7 +137,7 @@ func openRecord(path string) (*record, error) {
 		return nil, err
 	}
 	r := &record{path: absolute, file: f}
-	if err = lock(f); err == nil {
+	if err = files.TryLock(f); err == nil {
 		err = r.read(size)
 	}
 	if err == nil {
@@ -154,7 +152,7 @@ func openRecord(path string) (*record, error) {
 // read takes head and place from the file.
 func (r *record) read(size int64) error {
 	if size > recordSize {
-		return fmt.Errorf("%w: it is no record of rows", ErrState)
+		return fmt.Errorf("%w: it is no record of rows of this version", ErrState)
 	}
 	r.content = make([]byte, size)
 	if _, err := r.file.ReadAt(r.content, 0); err != nil && err != io.EOF {
@@ -162,11 +160,11 @@ func (r *record) read(size int64) error {
 	}
 	headSize := len(r.content) - 2*blockSize
 	if headSize < blockSize || headSize%blockSize != 0 {
-		return fmt.Errorf("%w: it is no record of rows, or damaged", ErrState)
+		return fmt.Errorf("%w: it is no record of rows of this version, or damaged", ErrState)
 	}
 	var ok bool
 	if r.head, ok = parseBlock(nil, r.content[:headSize]); !ok {
-		return fmt.Errorf("%w: it is no record of rows, or damaged", ErrState)
+		return fmt.Errorf("%w: it is no record of rows of this version, or damaged", ErrState)
 	}
 	found := false
 	for at := headSize; at < len(r.content); at += blockSize {

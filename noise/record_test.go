@@ -3,6 +3,7 @@ package noise
 import (
 	"bytes"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -65,5 +66,19 @@ func TestTornWrites(t *testing.T) {
 		if _, err := openRecord(path); !errors.Is(err, ErrState) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// A JSON state, as versions before this format wrote it, is refused and left as it is.
+func TestOtherFormatsAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	text := []byte(`{"format": "mafalda noise state 1", "key": "00", "node": "ann", "dim": 100, "issued": 3}` + "\n")
+	write(t, path, text)
+	_, err := OpenDurable(exported(t, dense(t)), "ann", 100, State{Path: path}, Options{})
+	if !errors.Is(err, ErrState) {
+		t.Errorf("OpenDurable = %v, want ErrState", err)
+	}
+	if left, err := os.ReadFile(path); err != nil || !bytes.Equal(left, text) {
+		t.Errorf("the refused file is now %q, %v", left, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"mafalda/strategy"
 )
 
-// ring is four nodes in a ring of secrets, and one that shares with nobody; own variances and those of pairs differ.
+// ring is four nodes in a ring of secrets, and one that shares with nobody; own and pairs' variances differ.
 func ring(t *testing.T) *secrets.Noise {
 	t.Helper()
 	n := &secrets.Noise{Own: []float64{0.5, 0.7, 0.6, 0.9, 1}, Pairs: []secrets.Shared{{Pair: secrets.Pair{U: 0, V: 1}, Deviation: 1.5},
@@ -45,7 +45,7 @@ func colluding(t *testing.T, nodes int) *secrets.Attackers {
 	return a
 }
 
-// labels of nodes of tests, in an order that is not that of bytes.
+// labels of nodes of tests, in another order than their bytes would sort.
 var labels = []string{"ann", `b,"ob`, "Ann", "2", "alone"}
 
 // sharedExport writes an export whose nodes share noise.
@@ -299,7 +299,7 @@ func (n *node) begin(t *testing.T, dir string) (*Durable, string, error) {
 	return d, path, err
 }
 
-// TestRun: the nodes of a run share what they should: the sum of the rows of all nodes is that of their own noise
+// TestRun: the nodes of a run share what they should: the sum of the rows of all nodes is the sum of their own noise
 // alone; a restart goes on; a second run with the same keys has other rows, and the announcements of the first begin
 // nothing again.
 func TestRun(t *testing.T) {
@@ -369,7 +369,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestCheckRun: two ends of a checked pair are opposite in every bit; the rows are not those of a run.
+// TestCheckRun: two ends of a checked pair are opposite in every bit; the rows differ from a run's.
 func TestCheckRun(t *testing.T) {
 	dir := sharedExport(t, dense(t), ring(t))
 	nodes := met(t, dir)

@@ -61,7 +61,7 @@ var ErrNeighbours = errors.New("the node shares noise with its neighbours")
 
 // Open reads an export and returns the noise of one node, named by its label, for a model of dim parameters. It checks
 // every hash, that the sensitivity of the strategy, computed again, is what the manifest says, and that its noise level
-// follows from its μ: otherwise the noise would protect less than claimed. So would that of a dense C whose computed
+// follows from its μ: otherwise the noise would protect less than claimed. So would the noise of a dense C whose computed
 // inverse is another matrix, which is refused, too. The error cases are ErrExport, a label that
 // is not in nodes.csv, a noise level or a grid that is missing, too low or out of range, and ErrNeighbours: without a
 // seed, noise that is shared needs a run, which only OpenDurable has.
@@ -97,12 +97,9 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	key, err := NewKey()
-	if opts.Seed != nil {
-		key, err = SeededKey(*opts.Seed, node), nil
-	}
+	key, err := opts.key(node)
 	if err != nil {
-		return nil, fmt.Errorf("drawing a key: %w", err)
+		return nil, err
 	}
 	s, err := newStream(c, gaussian{node, key, std}, dim, opts)
 	if err != nil {
@@ -123,6 +120,18 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 		}
 	}
 	return s, nil
+}
+
+// key returns the key of a node's noise: a new one from the operating system, or, with a seed, the seed's.
+func (o Options) key(node string) (Key, error) {
+	if o.Seed != nil {
+		return SeededKey(*o.Seed, node), nil
+	}
+	key, err := NewKey()
+	if err != nil {
+		return Key{}, fmt.Errorf("drawing a key: %w", err)
+	}
+	return key, nil
 }
 
 // gaussian is Z of a node: what it is drawn with.
@@ -158,11 +167,11 @@ func (s *Stream) Step() int { return s.next }
 // Dim returns the number of parameters.
 func (s *Stream) Dim() int { return s.dim }
 
-// Private reports whether the noise protects: not that of a seed, which everybody knows, and not the rows of a check,
-// which are the shared ones alone.
+// Private reports whether the noise protects. Noise from a seed, which everybody knows, does not, nor do the rows of a
+// check, which are shared rows alone.
 func (s *Stream) Private() bool { return s.seed == nil && !s.Check() }
 
-// Check reports whether the rows are those of a run to check the keys of neighbours.
+// Check reports whether the rows belong to a run that checks the keys of neighbours.
 func (s *Stream) Check() bool { return s.share != nil && s.share.check }
 
 // Neighbours returns the labels of the nodes that the noise is shared with.

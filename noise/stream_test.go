@@ -71,7 +71,7 @@ func strategies(t testing.TB) map[string]strategy.Strategy {
 	return all
 }
 
-// TestStreamIsTheProduct: the rows are those of C⁻¹Z, to rounding, for every class, kept or made again.
+// TestStreamIsTheProduct: the rows are the rows of C⁻¹Z, to rounding, for every class, kept or made again.
 func TestStreamIsTheProduct(t *testing.T) {
 	key := SeededKey(7, "node")
 	z := mat.NewDense(steps, dim, nil)

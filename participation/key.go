@@ -81,8 +81,8 @@ const (
 // drawn is how many records' numbers come from one generator.
 const drawn = 4096
 
-// each calls f with a number of 64 independent uniform bits for every record below so many. The number depends on key,
-// purpose, round (a step, or an attempt) and record alone: those of records 4096·c, 4096·c + 1, ... come from ChaCha8
+// each calls f with a number of 64 independent uniform bits for every record below records. The number depends on key,
+// purpose, round (a step, or an attempt) and record alone: records 4096·c, 4096·c + 1, ... take theirs from ChaCha8
 // (C2SP chacha8rand, as in math/rand/v2) with the seed SHA-256("mafalda sampling 1", key, purpose, round, c), the last
 // three as eight bytes each, least significant first. No other use of SHA-256 in this module has such an input.
 func (k Key) each(of purpose, round, records int, f func(record int, number uint64)) {
@@ -103,7 +103,7 @@ func (k Key) number(of purpose, round, record int) (number uint64) {
 	return number
 }
 
-// generator makes a ChaCha8 of its binary form, which is that of NewChaCha8 for the seed at its end: key and seed are
+// generator makes a ChaCha8 from the binary form that NewChaCha8 would have for the seed at its end: key and seed are
 // passed as slices only, never as values (see Key).
 func (k Key) generator(of purpose, round, block int) *mathrand.ChaCha8 {
 	message := append([]byte("mafalda sampling 1"), k.secret()[:]...)

@@ -77,8 +77,8 @@ func (m MinSep) largestByNeighbours(x *mat.SymDense) (float64, []int) {
 	return value * (1 + 4*float64(2*k+4)*0x1p-53), pattern // sums of at most 2k, of sums of at most k
 }
 
-// extend returns the largest sums over patterns that end in each step and have one step more than those of last; -Inf
-// if there is none.
+// extend returns, for each step, the largest sum over the patterns that end in it and have one step more than the
+// patterns behind last; -Inf if no such pattern exists.
 func (m MinSep) extend(x *mat.SymDense, last, own []float64) (next []float64, link []int) {
 	next, link = make([]float64, m.steps), make([]int, m.steps)
 	for t := range next {

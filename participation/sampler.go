@@ -37,7 +37,7 @@ type Sampler interface {
 
 	// Expected returns the size of a batch in expectation, or on average over the steps. Sums are divided by it, never
 	// by the size of what was drawn, which is as secret as the draw. It counts the records: where even their number
-	// must not be known, divide by that of a public estimate.
+	// must not be known, divide by a public estimate.
 	Expected() float64
 
 	// Batch returns the numbers of the records that take part in a step, ascending, in a slice of the caller's own; it

@@ -4,8 +4,8 @@ import "math"
 
 // A coin comes up with a probability that is never above the one asked for: 64 random bits, read as a number from 0 to
 // 2⁶⁴-1, are below the threshold ⌊q·2⁶⁴⌋, so that the probability is below q by less than 2⁻⁶⁴, and not at all for q ≥
-// 2⁻¹², whose product is whole. That is the safe side: the distributions that a smaller probability q' leads to are
-// mixtures of those of q, with weight q'/q, and of those without the record, and divergences are convex.
+// 2⁻¹², whose product is whole. That is the safe side: a smaller probability q' leads to a mixture of the distribution
+// for q, with weight q'/q, and of the distribution without the record, and divergences are convex.
 type coin struct {
 	threshold uint64
 	always    bool // q = 1, whose threshold is 2⁶⁴

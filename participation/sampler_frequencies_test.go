@@ -28,7 +28,7 @@ func both(a, b []int) (count int) {
 	return count
 }
 
-// Poisson batches are those of independent coins of probability q: batch by batch, record by record, for two steps of a
+// Poisson batches follow independent coins of probability q: batch by batch, record by record, for two steps of a
 // group, and for neighbouring records.
 func TestPoissonFrequencies(t *testing.T) {
 	for _, sampling := range []PoissonSampling{{1, 0.15}, {3, 0.4}, {5, 0.9}} {

@@ -1,12 +1,6 @@
 package participation
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"mafalda/internal/fault"
-)
+import "mafalda/internal/enum"
 
 // Scheme is how nodes come by the batches of their steps, as strategies are optimized and models trained for it. The
 // zero value is InTurn.
@@ -20,8 +14,8 @@ const (
 	// into one of w groups; step t draws from group t mod w, every record independently with probability w/b. So on
 	// average a batch has one in b records, as it has under the cyclic schema of k and b.
 	//
-	// A record is then in no two steps whose columns of a C of w bands have a row in common, and the privacy of its
-	// group's steps is that of so many rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one
+	// A record is then in no two steps whose columns of a C of w bands have a row in common, and its group's steps are
+	// as private as the same number of rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one
 	// (Choquette-Choo et al. 2023, "(Amplified) Banded Matrix Factorization"), which package accounting composes.
 	Poisson
 	// Bins visits b batches in turn into which a node has put every record once, in secret, independently of all others
@@ -30,26 +24,16 @@ const (
 	Bins
 )
 
-var schemes = [...]string{InTurn: nameCyclic, Poisson: namePoisson, Bins: nameBins}
+var schemes = enum.Of[Scheme]("sampling", nameCyclic, namePoisson, nameBins)
 
 // Schemes returns the names that ParseScheme knows.
-func Schemes() []string { return slices.Clone(schemes[:]) }
+func Schemes() []string { return schemes.All() }
 
 // String returns the name of the scheme's Sampling: "cyclic", "poisson" or "bins".
-func (s Scheme) String() string {
-	if !s.Known() {
-		return fmt.Sprintf("Scheme(%d)", int(s))
-	}
-	return schemes[s]
-}
+func (s Scheme) String() string { return schemes.Name(s) }
 
-// Known reports whether there is such a scheme.
-func (s Scheme) Known() bool { return s >= 0 && int(s) < len(schemes) }
+// Known reports whether s is one of the schemes.
+func (s Scheme) Known() bool { return schemes.Known(s) }
 
 // ParseScheme is the inverse of String. The error is a fault.Argument about Sampling.
-func ParseScheme(name string) (Scheme, error) {
-	if at := slices.Index(schemes[:], name); at >= 0 {
-		return Scheme(at), nil
-	}
-	return 0, fault.New("Sampling", name, "must be %s", strings.Join(schemes[:], ", "))
-}
+func ParseScheme(name string) (Scheme, error) { return schemes.ParseField("Sampling", name) }

@@ -53,7 +53,7 @@ type softChain struct {
 	forward, backward [][]float64
 }
 
-// next returns the row of patterns that have one step more than those of row j; -1: there are none.
+// next returns the row whose patterns have one step more than the patterns of row j, or -1 if there is none.
 func (c *softChain) next(j int) int {
 	switch {
 	case c.participations*c.separation >= c.steps:

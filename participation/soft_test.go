@@ -58,7 +58,7 @@ func TestSoftMaximum(t *testing.T) {
 	})
 }
 
-// maximal returns the patterns that are listed, and those of a schema of single steps.
+// maximal returns the listed patterns, or the patterns of a schema of single steps.
 func maximal(s Schema) [][]int {
 	if listed, ok := s.(interface{ Patterns() [][]int }); ok {
 		return listed.Patterns()

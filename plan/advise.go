@@ -23,8 +23,8 @@ type Advice struct {
 	Budget  Budget   // its Memory is +Inf if there is no limit
 	Choices []Choice // in turn and then in secret, each in ascending order of memory
 
-	// Best is the choice of least memory whose error is at most Near times the least of those that fit the budget, and
-	// BestInTurn that of those for batches in turn.
+	// Best is the choice of least memory whose error is at most Near times the least error within the budget, and
+	// BestInTurn the same among choices for batches in turn.
 	Best, BestInTurn Choice
 
 	// Optimum is the error of the dense optimum for batches in turn, which no strategy for these is below by more than
@@ -58,7 +58,7 @@ type Choice struct {
 // search is to end at some memory, Budget, whose Dim is needed in any case; without a limit its Memory is +Inf. o.Class
 // and o.Sampling are to be left out.
 // For batches in turn it looks at the numbers of memories, for secret ones at every number of bands up to the best,
-// which is proven to be that. The errors are those of Check, and of accounting.CalibrateSampled.
+// which is proven to be the best. It fails as Check and accounting.CalibrateSampled do.
 func Advise(ctx context.Context, p Problem, o Options) (*Advice, error) {
 	if err := CheckAdvice(p, o); err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func CheckAdvice(p Problem, o Options) error {
 	case p.Objective != Mean || o.split() || p.Sharing != nil:
 		return fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose noise they "+
 			"do not share")
-	case p.Schema.Steps() > factorize.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d", factorize.LongSteps)
+	case p.Schema.Steps() > strategy.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
 	}
 	check := *o.Budget
 	if math.IsInf(check.Memory, 1) {

@@ -30,8 +30,8 @@ type Bands struct {
 
 // bandSearch looks for the number of bands of least error at an (ε, δ): a search by branch and bound.
 //
-// The squared error E(w) of the best strategy of w bands never rises with w, for strategies of few bands are among
-// those of more. So a lower bound of E(w) is one of all E(v), v ≤ w, too, and with the noise multiplier s_v that v
+// The squared error E(w) of the best strategy of w bands never rises with w, for a strategy of few bands also counts as
+// one of more bands. So a lower bound of E(w) is one of all E(v), v ≤ w, too, and with the noise multiplier s_v that v
 // bands need, s_v² times it bounds the error at the privacy. What is not below the best so far is excluded, often
 // without s_v: if noise of √(best/bound) gives an ε above the target, s_v is larger. Searches for strategies end as
 // soon as their own certificate excludes them. So what is found is the best for this accountant, up to the gap.
@@ -253,14 +253,14 @@ func (s *bandSearch) complete(ctx context.Context, i int) error {
 	return nil
 }
 
-// bounded makes a lower bound of a class one of those of fewer bands, too.
+// bounded stores a lower bound for one number of bands, and for every smaller number, too.
 func (s *bandSearch) bounded(i int, bound float64) {
 	for j := range s.all[:i+1] {
 		s.all[j].bound = math.Max(s.all[j].bound, bound)
 	}
 }
 
-// start returns the X of the nearest number of bands below, whose zeros are those of more bands, too.
+// start returns the X of the nearest smaller number of bands, which has the zeros that more bands need, too.
 func (s *bandSearch) start(i int) *mat.SymDense {
 	for j := i - 1; j >= 0; j-- {
 		if r := s.all[j].result; r != nil {

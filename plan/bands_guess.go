@@ -21,7 +21,7 @@ func (s *bandSearch) squaredError(i int) float64 {
 	return math.Max(math.Exp(e), s.all[i].bound)
 }
 
-// between interpolates the logarithm of a number, which is 0 where it is not known, in that of the bands.
+// between interpolates value over the number of bands, on logarithmic scales. value returns 0 where it is not known.
 func (s *bandSearch) between(i int, value func(b *band) float64) float64 {
 	left, right := -1, -1
 	for j := range s.all {

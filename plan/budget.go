@@ -6,6 +6,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Budget is how much memory a node has for the noise that it keeps from step to step: so many bytes for a model of so
@@ -66,9 +67,9 @@ func (o Options) checkBudget(p Problem) error {
 		return fault.New("Memory", nil, "[Memory] is not for [Sampling] %v", o.Sampling)
 	case o.Budget.Floats() >= steps:
 		return nil
-	case steps > factorize.LongSteps:
+	case steps > strategy.LongSteps:
 		return fault.New("Memory", nil, "[Memory] is for at most %d steps, unless all of them fit: choose [Class] instead",
-			factorize.LongSteps)
+			strategy.LongSteps)
 	case p.Objective != Mean || o.split():
 		return fault.New("Memory", nil, "[Objective] %v and strategies of nodes are dense, which keeps %d numbers for "+
 			"each parameter: %d fit", p.Objective, steps, o.Budget.Floats())

@@ -21,7 +21,7 @@ import (
 const checkpointEvery = 10 * time.Second
 
 // checkpointHeader is the first line of a checkpoint; numbers follow as .npy: X or, where nodes share noise, own
-// variances, those of pairs, and X.
+// variances, variances of pairs, and X.
 type checkpointHeader struct {
 	Version    string  `json:"version"`
 	Key        string  `json:"key"` // of the problem

@@ -12,8 +12,8 @@
 //
 //	H         the Gram matrix of the workload on the network, exact or estimated (package workload);
 //	          for very many steps the response to a single step's noise takes its place
-//	optimum   the dense strategy of least loss, with its certificate (package factorize); where patterns overlap that of
-//	          a relaxation of the schema, whose bound holds for the schema
+//	optimum   the dense strategy of least loss, with its certificate (package factorize); where patterns overlap, the
+//	          certificate of a relaxation of the schema, whose bound holds for the schema
 //	class     the best strategy of another class, if one is asked for, measured against the optimum
 //	split     strategies of single nodes or of groups, if they are asked for
 //	sharing   where nodes share noise, in the place of all that: noise between nodes and a strategy of the class, each the

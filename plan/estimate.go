@@ -21,7 +21,7 @@ const (
 // ErrEstimate is returned for an estimate that says nothing of the optimum: it takes more probes and Lanczos steps.
 var ErrEstimate = errors.New("the estimate of the Gram matrix is too far off to say anything")
 
-// checkConfidence refuses a confidence other than that of the sketch.
+// checkConfidence rejects a confidence other than the sketch's.
 func checkConfidence(g *export.Gram, s workload.Estimate) error {
 	if want := s.Confidence(); g.Confidence != want {
 		return fmt.Errorf("errors of %d vectors for %d nodes have a confidence of %g, not %g",

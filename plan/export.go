@@ -9,8 +9,8 @@ import (
 
 // Export writes the solution to the folder dir: matrices C and C⁻¹, or one array of each if nodes have strategies of
 // their own; the nodes; the gossip matrix, unless it is very large (export.Gossip); and the manifest. Structured
-// strategies of more than 4096 steps are written as parameters alone. The errors are those of export.WriteDir, and a
-// strategy that cannot be inverted; nothing is left behind then.
+// strategies of more than 4096 steps are written as parameters alone. It fails as export.WriteDir does, and for a strategy that
+// cannot be inverted, and leaves nothing behind then.
 func (s *Solution) Export(dir string, o export.WriteOptions) error {
 	if err := s.Problem.CheckExport(s.Options, "", o); err != nil {
 		return err

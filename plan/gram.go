@@ -3,14 +3,12 @@ package plan
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
-	"strings"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/enum"
 	"mafalda/internal/fault"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -29,23 +27,16 @@ const (
 	GramSampled
 )
 
-var gramMethods = [...]string{GramAuto: "auto", GramExact: "exact", GramLanczos: "lanczos", GramSampled: "sampled"}
+var gramMethods = enum.Of[GramMethod]("Gram method", "auto", "exact", "lanczos", "sampled")
 
 // GramMethods returns the names that ParseGramMethod accepts.
-func GramMethods() []string { return slices.Clone(gramMethods[:]) }
+func GramMethods() []string { return gramMethods.All() }
 
 // String returns "auto", "exact", "lanczos" or "sampled".
-func (m GramMethod) String() string { return gramMethods[m] }
+func (m GramMethod) String() string { return gramMethods.Name(m) }
 
 // ParseGramMethod returns the method of this name. The error is a fault.Argument about Method.
-func ParseGramMethod(name string) (GramMethod, error) {
-	for m, n := range gramMethods {
-		if n == name {
-			return GramMethod(m), nil
-		}
-	}
-	return 0, fault.New("Method", strconv.Quote(name), "must be %s", strings.Join(gramMethods[1:], ", ")+" or auto")
-}
+func ParseGramMethod(name string) (GramMethod, error) { return gramMethods.ParseField("Method", name) }
 
 // Gram says how the Gram matrix of a network is computed. The zero value chooses by the network. Probes and Seed are of
 // GramLanczos and GramSampled, LanczosSteps of the former, or of GramAuto if it comes to that.
@@ -92,11 +83,11 @@ func (g Gram) choose(n *graph.Network, steps int, exactOnly string, long bool) (
 	case impossible && !reversible:
 		return nil,
 			fault.Because("Network", fmt.Errorf("more than %d steps: only gossip matrices in detailed balance, "+
-				"such as those of undirected graphs", factorize.LongSteps))
+				"such as those of undirected graphs", strategy.LongSteps))
 	case impossible && g.Method == GramExact:
 		return nil,
 			fault.New("Method", nil, "more than %d steps: [Method] exact is for at most %d nodes: use [Method] lanczos",
-				factorize.LongSteps, workload.MaxSpectralNodes)
+				strategy.LongSteps, workload.MaxSpectralNodes)
 	case g.Method == GramExact || g.Method == GramAuto && (exactOnly != "" || operations <= exactOperations):
 		return exact, nil
 	case exactOnly != "":

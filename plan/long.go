@@ -3,12 +3,13 @@ package plan
 import (
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/strategy"
 )
 
 // isLongExport reports whether nothing of size T×T belongs to the export.
 func isLongExport(e *export.Export) bool {
 	m := e.Manifest
-	if m.Steps <= factorize.LongSteps || e.C != nil || m.PerNode != nil {
+	if m.Steps <= strategy.LongSteps || e.C != nil || m.PerNode != nil {
 		return false
 	}
 	c, err := factorize.ClassOf(m.Strategy.Class)

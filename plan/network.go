@@ -97,8 +97,8 @@ func checkNetworkKind(m *export.Manifest) error {
 }
 
 // NetworkOf returns the network of an export: the one given or, if that is nil, the one made again from the manifest
-// alone, after comparing it with what the manifest says. What differs is a FailedError. Other errors are those of
-// NetworkOptions and of graph.LoadNetwork, and of the participation package, of a schema that cannot be.
+// alone, after comparing it with what the manifest says. It fails with a FailedError if they differ, as NetworkOptions
+// and graph.LoadNetwork do, and for an impossible schema.
 func NetworkOf(ctx context.Context, e *export.Export, given *graph.Network) (*graph.Network, error) {
 	v, err := newVerification(e, given)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -53,7 +54,7 @@ type Event struct {
 // split reports whether more than one strategy is asked for.
 func (o Options) split() bool { return o.PerNode || o.Groups > 0 }
 
-// dense reports whether the class is that of all strategies.
+// dense reports whether the class is Dense, which contains every strategy.
 func (o Options) dense() bool { return o.Class == factorize.Class(factorize.Dense{}) }
 
 // filled returns the options with the defaults for a problem, which has been checked.
@@ -171,17 +172,17 @@ func (o Options) checkLong(p Problem) error {
 		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
 	case !p.Workload.IsTimeInvariant():
 		return fault.New("Steps", nil, many+"every step must be like the others: the same rate, gossip, a network that "+
-			"stays, and no missed steps", factorize.LongSteps)
+			"stays, and no missed steps", strategy.LongSteps)
 	case !cyclic:
-		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", factorize.LongSteps)
+		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", strategy.LongSteps)
 	case p.Objective != Mean || o.split():
 		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes",
-			factorize.LongSteps)
+			strategy.LongSteps)
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
 		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
-			factorize.LongSteps)
+			strategy.LongSteps)
 	case o.Class.Parameters().ScaleColumns:
-		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", factorize.LongSteps)
+		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", strategy.LongSteps)
 	}
 	return nil
 }

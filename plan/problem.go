@@ -7,6 +7,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/study"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -107,5 +108,5 @@ func (p Problem) method(o Options) (*export.Gram, error) {
 
 // long reports whether there are more steps than matrices of T×T have room for, and the class does without.
 func (p Problem) long(o Options) bool {
-	return p.Schema.Steps() > factorize.LongSteps && o.Class.Traits().Has(factorize.ManySteps)
+	return p.Schema.Steps() > strategy.LongSteps && o.Class.Traits().Has(factorize.ManySteps)
 }

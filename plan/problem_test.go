@@ -14,7 +14,7 @@ import (
 	"mafalda/workload"
 )
 
-// sequenceOf is a workload of two networks that take turns: that of n, and one where everybody is alone.
+// sequenceOf returns a workload of two networks that take turns: n's, and one where every node is alone.
 func sequenceOf(t *testing.T, n *graph.Network, order ...int) workload.Spec {
 	t.Helper()
 	nodes := n.Graph.Nodes()

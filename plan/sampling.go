@@ -6,10 +6,11 @@ import (
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
-// DefaultClass returns the class to take if none is asked for: where batches are drawn in secret that of bands, as many
-// as are best.
+// DefaultClass returns the class to take if none is asked for: banded, with the best number of bands, where batches are
+// drawn in secret, and dense otherwise.
 func DefaultClass(sampling participation.Scheme, schema participation.Schema) factorize.Class {
 	if sampling == participation.InTurn {
 		return factorize.DefaultClass(schema)
@@ -55,8 +56,8 @@ func (o Options) checkBands(steps, b int) error {
 		return fault.New("Class", nil, "[Sampling] %v is for [Class] banded, not %s", o.Sampling, o.Class.Name())
 	case o.Sampling == participation.Poisson && (w < 0 || w > b):
 		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
-	case o.Sampling == participation.Bins && steps > factorize.LongSteps:
-		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", factorize.LongSteps, o.Sampling)
+	case o.Sampling == participation.Bins && steps > strategy.LongSteps:
+		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", strategy.LongSteps, o.Sampling)
 	}
 	return nil
 }
@@ -100,8 +101,8 @@ func poissonRounds(schema participation.Schema, bands int) accounting.SampledRou
 		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
 }
 
-// noiseFor returns the noise multiplier with which what a record goes through is (ε, δ)-DP. The errors are those of
-// accounting.CalibrateSampled.
+// noiseFor returns the noise multiplier with which a record's rounds are (ε, δ)-DP. It fails as
+// accounting.CalibrateSampled does.
 func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
 	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
 		Epsilon: epsilon, Delta: delta})

@@ -33,10 +33,10 @@ type BandCurve struct {
 // curveGap is the certified gap of the bands that curves are of.
 const curveGap = 1e-5
 
-// SamplingCurve computes the errors at several ε for up to five numbers of bands from 1 to b with Poisson sampling,
-// those of the best numbers, and that for batches in turn. Strategies do not depend on ε, noise multipliers do.
-// Progress, if it is not nil, sees how far it is, from 0 to 1. The errors are those of Problem.Check with
-// Options.Sampling Poisson, of Privacies.Check, of Epsilon if there is none, and those of the accountant.
+// SamplingCurve computes the errors at several ε for up to five numbers of bands from 1 to b with Poisson sampling, for
+// the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do.
+// Progress, if it is not nil, sees how far it is, from 0 to 1. It fails as Problem.Check does with Options.Sampling
+// Poisson, as Privacies.Check and the accountant do, and without any ε.
 func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies,
 	progress func(phase string, fraction float64)) (*SamplingCurves, error) {
 	if err := CheckSamplingCurve(p, levels); err != nil {

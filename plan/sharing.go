@@ -2,22 +2,20 @@ package plan
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/files"
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/secrets"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -38,7 +36,8 @@ type Sharing struct {
 	coalitions export.Coalitions
 }
 
-// On returns the sharing with the nodes of the network. The errors are a fault.Argument, and those of the two files.
+// On returns the sharing with the nodes of the network. It fails with a fault.Argument, and if one of the two files
+// cannot be read.
 func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
 	on := *s
 	if err := spacetime.CheckLargestPair(s.LargestPair); err != nil {
@@ -54,8 +53,8 @@ func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
 	return &on, nil
 }
 
-// SharingOf returns what an export says of itself: the pairs of its noise are all that may share, those of variance zero
-// included. The error is that of export.Coalitions.
+// SharingOf returns the sharing that an export describes: all pairs of its noise may share, pairs of variance zero
+// included. It fails as export.Coalitions does.
 func SharingOf(e *export.Export) (*Sharing, error) {
 	m := e.Manifest
 	if m.Space == nil || e.Shared == nil {
@@ -128,17 +127,16 @@ func (s *Sharing) loadCoalitions(g *graph.Graph) (err error) {
 	return err
 }
 
-// hashOf returns the SHA-256 of a file. A path that does not exist is a bad argument.
+// hashOf returns the SHA-256 of a file. A path that does not exist is a bad argument, and so is what is no regular file.
 func hashOf(field, path, wanted string) (string, error) {
-	content, err := os.ReadFile(path)
+	sum, err := files.SHA256(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fault.New(field, path, "must be %s", wanted)
 	}
 	if err != nil {
 		return "", fault.Because(field, err)
 	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:]), nil
+	return sum, nil
 }
 
 func labelsOf(labels []string, nodes []int) []string {
@@ -192,8 +190,8 @@ func (o Options) checkSharing(p Problem) error {
 		return fault.New("StartFrom", nil, shared)
 	case p.Gram.Method > GramExact:
 		return fault.New("Method", p.Gram.Method, shared+": only exact")
-	case p.Schema.Steps() > factorize.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", factorize.LongSteps)
+	case p.Schema.Steps() > strategy.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", strategy.LongSteps)
 	case !participation.IsPartition(p.Schema):
 		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
 	case p.Workload.HasFreeNoise(p.Schema.Steps()):

@@ -223,7 +223,7 @@ func TestSharingFromFiles(t *testing.T) {
 	}
 }
 
-// Under Poisson sampling the noise of one participation is shared, and the multiplier is that of the bands.
+// Under Poisson sampling the noise of one participation is shared, and the bands decide the multiplier.
 func TestSharedNoiseIsSampled(t *testing.T) {
 	p := sharedOn(t, networkOf(t, "cycle:5"), 3, 4, plan.Sharing{})
 	o := sampled(2, factorize.Banded{Bandwidth: 2})
@@ -285,7 +285,7 @@ func TestSharedNoiseGoesOn(t *testing.T) {
 	}
 }
 
-// Where nothing is wanted but an early end, that is what comes, and the checkpoint is that of the last step.
+// A loose tolerance ends the search early, and the checkpoint holds the last step.
 func TestSharedNoiseEndsSoon(t *testing.T) {
 	p := sharedOn(t, florentine(t), 2, 4, plan.Sharing{})
 	path := filepath.Join(t.TempDir(), "ckpt")

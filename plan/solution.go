@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -31,14 +31,14 @@ type Solution struct {
 	// Gap is (Quality.Loss - LowerBound)/LowerBound, rounded up; 0 where there is no bound, and under Bins, where Loss is
 	// not what the strategy is for.
 	Gap       float64
-	Baselines []benchmarks.Baseline
+	Baselines []baselines.Measured
 	PlainLoss float64         // of the strategy of the class that is best for the plain workload; 0: not measured
 	History   []export.Point  // of the search for Optimum, after every iteration
 	Privacy   *export.Privacy // the noise for the privacy asked for; nil for none
 
-	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and that of the dense
-	// optimum for batches in turn, which Cyclic is; 0 where there is none. DPDSGDRatio is that of DP-D-SGD with
-	// Poisson sampling, over ErrorAtPrivacy; 0 where it is not known, or not comparable.
+	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and the same error of
+	// Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson
+	// sampling over ErrorAtPrivacy; 0 where it is not known, or not comparable.
 	ErrorAtPrivacy, CyclicErrorAtPrivacy float64
 	DPDSGDRatio                          float64
 	Sampling                             *export.Sampling // how batches are to be drawn

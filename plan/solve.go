@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
@@ -20,12 +19,11 @@ import (
 	"mafalda/workload"
 )
 
-// Solve returns the best strategy, with all that a manifest says of it. The errors of a bad argument are those of
-// Check.
+// Solve returns the best strategy, with all that a manifest says of it. For a bad argument it fails as Check does.
 //
 // When ctx ends first, the best so far is returned with Status optim.Interrupted and a nil error, as it is with the
 // other endings of searches; what was not begun is left out then. Before there is a strategy, and of very many steps,
-// there is nothing to return, and the error is that of the context.
+// there is nothing to return but the context's error.
 func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	started := time.Now()
 	if err := p.Check(o); err != nil {
@@ -204,7 +202,7 @@ func (s *solver) byObjective(ctx context.Context) error {
 		return err
 	}
 	q, err := factorize.Evaluate(mean.Strategy, objective, s.schema())
-	s.Baselines = append(s.Baselines, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
+	s.Baselines = append(s.Baselines, baselines.Measured{Name: MeanOptimal, Quality: q})
 	return err
 }
 
@@ -262,9 +260,9 @@ func (s *solver) baselines(ctx context.Context) error {
 		return nil
 	}
 	s.show("baselines", 0)
-	measure := benchmarks.On(s.objective(), s.schema())
+	measure := baselines.On(s.objective(), s.schema())
 	if !s.hasDMF() {
-		measured, err := benchmarks.Plain(s.schema().Steps(), measure)
+		measured, err := baselines.Plain(s.schema().Steps(), measure)
 		s.Baselines = append(s.Baselines, measured...)
 		return err
 	}
@@ -276,7 +274,7 @@ func (s *solver) baselines(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("optimizing the baseline d-mf: %w", err)
 	}
-	measured, err := benchmarks.Baselines(dmf, measure)
+	measured, err := baselines.All(dmf, measure)
 	s.Baselines = append(s.Baselines, measured...)
 	return err
 }
@@ -296,7 +294,7 @@ func (s *solver) judge(context.Context) error {
 	return d.optimum(s.Optimum.Gap)
 }
 
-// isEnd reports whether an error is that of a context.
+// isEnd reports whether err says that a context has ended.
 func isEnd(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

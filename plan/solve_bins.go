@@ -89,7 +89,7 @@ func (s *binSearch) class(bands int) factorize.Bins {
 	return factorize.Bins{Number: s.schema().Separation(), Bandwidth: bands}
 }
 
-// run looks at all candidates. When ctx ends, those that there are so far are left, and the error is that of ctx.
+// run looks at all candidates. When ctx ends it keeps the candidates so far and returns the context's error.
 func (s *binSearch) run(ctx context.Context) error {
 	for _, w := range s.widths {
 		s.progress()

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 )
 
 // long computes a strategy of more steps than matrices of T×T have room for: its error follows from how the network
@@ -32,6 +32,6 @@ func (s *solver) long(ctx context.Context) error {
 	if s.Options.NoBaselines {
 		return nil
 	}
-	s.Baselines, err = benchmarks.Plain(s.schema().Steps(), benchmarks.On(objective, s.schema()))
+	s.Baselines, err = baselines.Plain(s.schema().Steps(), baselines.On(objective, s.schema()))
 	return err
 }

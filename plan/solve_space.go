@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
@@ -30,7 +30,7 @@ const (
 type Space struct {
 	*spacetime.Result
 	GapSpace, GapTime float64 // as of export.Space, rounded up
-	JointLowerBound   float64 // no noise over nodes and steps together has a smaller loss
+	JointLowerBound   float64 // no noise that is one covariance between nodes times one strategy over time has a smaller loss
 
 	shared *export.SharedNoise
 	decor  float64 // noise multiplier of DECOR under Poisson sampling
@@ -172,7 +172,7 @@ func unit(n int) *mat.SymDense {
 	return m
 }
 
-// spaceTolerance is the gap of noise over the nodes at which rounds end: thirty times that of the strategy.
+// spaceTolerance is the gap of noise over the nodes at which rounds end: thirty times the strategy's gap.
 func (o Options) spaceTolerance() float64 { return math.Max(30*o.Tolerance, 10*spacetime.MinGap) }
 
 // timeGap is the gap to ask of the strategy; 0, the default, of classes that have none.
@@ -278,7 +278,7 @@ func (s *solver) shareNoise() error {
 
 // spaceBaselines measures what it is compared with.
 func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error {
-	s.Baselines = []benchmarks.Baseline{{Name: LDPOptimal, Quality: s.Space.LDP.Quality}}
+	s.Baselines = []baselines.Measured{{Name: LDPOptimal, Quality: s.Space.LDP.Quality}}
 	if s.Options.NoBaselines {
 		return nil
 	}
@@ -299,13 +299,13 @@ func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error 
 }
 
 // spaceBaselines returns DECOR, and DECOR with a strategy.
-func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]benchmarks.Baseline, error) {
-	var all []benchmarks.Baseline
+func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]baselines.Measured, error) {
+	var all []baselines.Measured
 	for _, b := range []struct {
 		name string
 		c    strategy.Strategy
 	}{{DECOR, strategy.Identity(p.Schema.Steps())}, {DECORInTime, c}} {
-		sens, err := factorize.Sensitivity(b.c, p.Schema)
+		sens, err := strategy.Sensitivity(b.c, p.Schema)
 		if err != nil {
 			return nil, err
 		}
@@ -313,7 +313,7 @@ func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strateg
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, benchmarks.Baseline{Name: b.name, Quality: factorize.Quality{Sensitivity: sens,
+		all = append(all, baselines.Measured{Name: b.name, Quality: factorize.Quality{Sensitivity: sens,
 			SquaredError: r.Loss, Loss: sens.Squared * r.Loss}})
 	}
 	return all, nil

@@ -46,7 +46,7 @@ func TestSolveIsWhatItsRoomsSay(t *testing.T) {
 				len(s.Baselines) != 3 {
 				t.Errorf("%+v, %+v", s.Ending, m)
 			}
-			if sens := must(factorize.Sensitivity(s.Strategy(), schema)); sens.Squared != m.SensSquared {
+			if sens := must(strategy.Sensitivity(s.Strategy(), schema)); sens.Squared != m.SensSquared {
 				t.Errorf("sens² = %v, the manifest says %v", sens.Squared, m.SensSquared)
 			}
 			if ratio := m.Strategy.Ratio; class == factorize.Class(factorize.Dense{}) != (ratio == 0) || ratio != 0 &&
@@ -243,7 +243,7 @@ func TestSolveByEstimate(t *testing.T) {
 	}
 }
 
-// Phases come one after the other, their fractions are fractions, and iterations are those of the history.
+// Phases come one after the other, their fractions are fractions, and iterations agree with the history.
 func TestProgress(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(16, 4, 4))}
 	var phases []string

@@ -24,9 +24,9 @@ type MethodErrors struct {
 // ErrNoSteps is returned by StepErrors for workloads on networks that change: only the sum over the steps is known.
 var ErrNoSteps = errors.New("the errors of single steps are not known of networks that change")
 
-// StepErrors returns the errors of every step on the network, as of NetworkOf, times what the step counts: of the
-// strategies of an export, each at its nodes, and of the baselines D-MF and DP-D-SGD, unless batches are drawn in
-// secret. The errors are ErrNoSteps, and those of the computation.
+// StepErrors returns the errors of every step on the network, as of NetworkOf, times the step's weight: for the
+// strategies of an export, each at its nodes, and for the baselines D-MF and DP-D-SGD, unless batches are drawn in
+// secret. It fails with ErrNoSteps, and if the computation does.
 func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]MethodErrors, error) {
 	v, err := newVerification(e, n)
 	if err != nil {
@@ -64,7 +64,7 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	return all, nil
 }
 
-// ownErrors are those of the exported strategies, given the kernel of all nodes.
+// ownErrors returns the errors of the exported strategies, given the kernel of all nodes.
 func (v *verification) ownErrors(ctx context.Context, k *workload.Kernel) ([]float64, error) {
 	if v.export.Manifest.PerNode != nil {
 		return v.layerErrors(ctx)

@@ -11,8 +11,8 @@ import (
 	"mafalda/plan"
 )
 
-// The errors of every step are those of all nodes, each with its own strategy: their mean over the steps is the RMSE of
-// the manifest. They were of node 0's strategy at all nodes.
+// The errors of every step sum over all nodes, each with its own strategy: their mean over the steps is the RMSE of the
+// manifest. Once node 0's strategy was taken for all nodes.
 func TestStepErrorsOfSplits(t *testing.T) {
 	for name, split := range map[string]plan.Options{"groups": {Groups: 3}, "per node": {PerNode: true}, "one": {}} {
 		dir := filepath.Join(t.TempDir(), "out")

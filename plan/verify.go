@@ -21,9 +21,9 @@ import (
 // The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; the
 // files of one that came from files are named in Report.Missing (see NetworkOptions).
 //
-// A claim that does not hold is a failed check, not an error. Errors are that of ctx, of exports that cannot be judged
-// (a network that cannot be made, more memory than there is: limits.ErrMemory), and ErrNoNetwork if a network is given
-// for the prefix workload, which has none. There is no report then.
+// A claim that does not hold is a failed check, not an error. It fails, without a report, when ctx ends, for exports that
+// cannot be judged (a network that cannot be made, not enough memory: limits.ErrMemory), and with ErrNoNetwork if a
+// network is given for the prefix workload, which has none.
 func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
 	return VerifyWatched(ctx, e, network, func(Check) {})
 }

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
@@ -28,19 +27,19 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 		names = append(names, MeanOptimal)
 		objective = o.on(k)
 	}
-	measure := benchmarks.On(objective, v.schema)
-	var is []benchmarks.Baseline
+	measure := baselines.On(objective, v.schema)
+	var is []baselines.Measured
 	if _, ok := m.Baselines["d-mf"]; ok {
 		dmf, err := baselines.NewFor(ctx, baselines.DMF, v.spec, v.schema)
 		if err != nil {
 			return err
 		}
-		if is, err = benchmarks.Baselines(dmf, measure); err != nil {
+		if is, err = baselines.All(dmf, measure); err != nil {
 			return err
 		}
 	} else if len(m.Baselines) > 0 {
 		var err error
-		if is, err = benchmarks.Plain(m.Steps, measure); err != nil {
+		if is, err = baselines.Plain(m.Steps, measure); err != nil {
 			return err
 		}
 	}
@@ -53,14 +52,14 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 		if err != nil {
 			return err
 		}
-		is = append(is, benchmarks.Baseline{Name: MeanOptimal, Quality: q})
+		is = append(is, baselines.Measured{Name: MeanOptimal, Quality: q})
 	}
 	v.baselinesAre(names, is)
 	return nil
 }
 
 // baselinesAre compares what was measured with the manifest. Names are those that there can be.
-func (v *verification) baselinesAre(names []string, is []benchmarks.Baseline) {
+func (v *verification) baselinesAre(names []string, is []baselines.Measured) {
 	says := v.export.Manifest.Baselines
 	if len(says) == 0 {
 		v.skip("baselines")

@@ -23,7 +23,7 @@ func (v *verification) contract() {
 }
 
 // gossip checks that the matrices of the export are gossip matrices of as many nodes as the manifest says, and keeps
-// them to be compared with those of the network.
+// them for the comparison with the network's.
 func (v *verification) gossip() {
 	m := v.export.Manifest
 	if !m.HasGossip() {
@@ -46,7 +46,7 @@ func (v *verification) gossip() {
 	v.add("gossip", true, "the rows of W sum to one, those of %d nodes", m.Graph.Nodes)
 }
 
-// compareGossip compares the matrices of the export, if they are known, with those of the network.
+// compareGossip compares the matrices of the export, if they are known, with the network's.
 func (v *verification) compareGossip(n *graph.Network) {
 	if v.exported == nil {
 		return

@@ -15,8 +15,8 @@ import (
 	"mafalda/workload"
 )
 
-// The gossip matrix of an export is that of its network: another one is noticed, also with the hash that it has. Without
-// one the export is of an older version.
+// The gossip matrix of an export belongs to its network: another one is noticed, even if its hash is in the manifest.
+// An export without one was made by an older version.
 func TestVerifyGossip(t *testing.T) {
 	const n = 5
 	other := make([]float64, n*n)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
@@ -46,7 +46,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 		v.skip("baselines")
 		return nil
 	}
-	is, err := benchmarks.Plain(m.Steps, benchmarks.On(factorize.Long(responses), v.schema))
+	is, err := baselines.Plain(m.Steps, baselines.On(factorize.Long(responses), v.schema))
 	if err != nil {
 		return v.computing("baselines", err)
 	}

@@ -25,7 +25,7 @@ func TestVerifyManySteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := factorize.Normalize(inverse, schema)
+	c, err := strategy.Normalize(inverse, schema)
 	if err != nil {
 		t.Fatal(err)
 	}

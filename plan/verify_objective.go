@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/factorize"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -64,24 +63,32 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 }
 
 // worstBound computes the optimum for a weighted mean of the steps: the worst step of no strategy has a smaller error.
+//
+// The mean is of the very Gram matrix that proved the bound of the manifest, to the last bit; the sum of the weights
+// divides the result, rounded so that the loss is not below the true one. All else that rounds is the same for every
+// strategy that is measured, and the bound gives it away when it is proven (factorize's certificate).
 func worstBound(ctx context.Context, k *workload.Kernel, s participation.Schema,
 	weights []float64) (*factorize.Result, error) {
 	if len(weights) != k.Steps() {
 		return nil, fmt.Errorf("objective max needs the weights that prove its bound: there are %d for %d steps",
 			len(weights), k.Steps())
 	}
-	var sum float64
+	var sum rounding.Sum
 	for t, w := range weights {
 		if !(w >= 0) {
 			return nil, fmt.Errorf("objective_weights[%d] is %v: must not be negative", t, w)
 		}
-		sum += w
+		sum.Add(w)
 	}
-	if math.Abs(sum-1) > 4*float64(k.Steps())*0x1p-53 {
-		return nil, fmt.Errorf("objective_weights sum to %v, not to 1", sum)
+	if math.Abs(sum.Value()-1) > 4*float64(k.Steps())*0x1p-53 {
+		return nil, fmt.Errorf("objective_weights sum to %v, not to 1", sum.Value())
 	}
-	var h mat.SymDense
-	h.ScaleSym(1/sum*(1-1e-14), k.WeightedGram(weights))
-	return factorize.Dense{}.Optimize(ctx, factorize.Mean(&h), s,
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(k.WeightedGram(weights)), s,
 		factorize.Options{Gap: math.Max(1e-8, factorize.MinGap(k.Steps()))})
+	if err != nil {
+		return nil, err
+	}
+	best.Loss = rounding.DivUp(best.Loss, sum.Down())
+	best.LowerBound = math.Nextafter(best.LowerBound/sum.Up(), 0)
+	return best, nil
 }

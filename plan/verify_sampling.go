@@ -15,7 +15,7 @@ import (
 )
 
 // sampling checks how batches are to be drawn, as far as that does not take the network. Whether noise and ε follow
-// from it is checked with the privacy, but for bins, which takes the strategy. The error is that of ctx.
+// from it is checked with the privacy, but for bins, which takes the strategy. It fails only when ctx ends.
 func (v *verification) sampling(ctx context.Context, c strategy.Strategy) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	_, cyclic := v.asked.(participation.Cyclic)
@@ -151,7 +151,7 @@ func (v *verification) atPrivacy() []claim {
 	return claims
 }
 
-// optimalLoss is that of the dense optimum, by the manifest; NaN where it says nothing of it.
+// optimalLoss returns the loss of the dense optimum that the manifest states, or NaN if it states none.
 func (v *verification) optimalLoss() float64 {
 	m := v.export.Manifest
 	switch {

@@ -18,7 +18,7 @@ import (
 )
 
 // space checks what attackers learn of noise that is shared: from the standard deviations as they are exported, for all
-// attackers and victims, with all rounding. The error is that of ctx.
+// attackers and victims, with all rounding. It fails only when ctx ends.
 func (v *verification) space(ctx context.Context) error {
 	m, n := v.export.Manifest, v.export.Shared
 	if m.Space == nil {
@@ -68,7 +68,7 @@ func (v *verification) inOrder(a *secrets.Attackers) bool {
 	})
 }
 
-// is returns a test whether a threat is that of the manifest.
+// is returns a test whether a threat is the one in the manifest.
 func (v *verification) is(w export.Worst) func(secrets.Threat) bool {
 	nodes, victim := v.indices(w.Attacker), slices.Index(v.export.Shared.Labels, w.Victim)
 	return func(t secrets.Threat) bool {
@@ -89,7 +89,7 @@ func (v *verification) learned(w export.Worst) (float64, error) {
 	return all[slices.Index(v.export.Shared.Labels, w.Victim)], nil
 }
 
-// indices returns those of labels, which export.Load has found to be there.
+// indices returns the indices of labels, which export.Load has found to exist.
 func (v *verification) indices(labels []string) []int {
 	var all []int
 	for _, l := range labels {

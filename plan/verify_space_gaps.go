@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/benchmarks"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
@@ -142,8 +142,8 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	if m.Status == optim.Interrupted.String() && m.JointLowerBound < joint {
 		within = 1 // there was no time for a better one, which this one is below
 	}
-	s.compare("joint bound", fmt.Sprintf("no noise costs less than %s, %s of the loss; the manifest says %s", down(joint),
-		rounding.DownText(joint/m.Loss, 4), down(m.JointLowerBound)),
+	s.compare("joint bound", fmt.Sprintf("no %s costs less than %s, %s of the loss; the manifest says %s",
+		spacetime.Separable, down(joint), rounding.DownText(joint/m.Loss, 4), down(m.JointLowerBound)),
 		claim{"joint_lower_bound", m.JointLowerBound, joint, within})
 	s.skip("joint_lower_bound") // its last digits
 	return nil
@@ -152,14 +152,14 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 // baselines measures what the noise is compared with.
 func (s *spaceCheck) baselines(ctx context.Context) error {
 	says := s.export.Manifest.Baselines
-	var measured []benchmarks.Baseline
+	var measured []baselines.Measured
 	if len(says) > 1 {
 		var err error
 		if measured, err = spaceBaselines(ctx, s.p, s.c); err != nil {
 			return err
 		}
 	}
-	measured = append(measured, benchmarks.Baseline{Name: LDPOptimal, Quality: s.ldp.Quality})
+	measured = append(measured, baselines.Measured{Name: LDPOptimal, Quality: s.ldp.Quality})
 	s.baselinesAre([]string{LDPOptimal, DECOR, DECORInTime}, measured)
 	return nil
 }

@@ -33,11 +33,11 @@ func (v *verification) layers(ctx context.Context) error {
 			v.add("strategy", false, "layer %d: %v", i, err)
 			return nil
 		}
-		if err := inverseOf(layer.C, layer.Inverse); err != nil {
+		if err := strategy.CheckInverse(layer.C, layer.Inverse); err != nil {
 			v.add("inverse", false, "layer %d: %v", i, err)
 			return nil
 		}
-		sens, err := factorize.Sensitivity(c, v.schema)
+		sens, err := strategy.Sensitivity(c, v.schema)
 		if err != nil {
 			v.add("sensitivity", false, "layer %d: %v", i, err)
 			return nil

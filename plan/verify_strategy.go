@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -120,44 +119,15 @@ func (v *verification) poles(says, is export.Strategy) []claim {
 
 // inverse checks C·C⁻¹ = I and that C⁻¹ is lower triangular.
 func (v *verification) inverse() {
-	if err := inverseOf(v.export.C, v.export.Inverse); err != nil {
+	if err := strategy.CheckInverse(v.export.C, v.export.Inverse); err != nil {
 		v.add("inverse", false, "%v", err)
 		return
 	}
 	v.add("inverse", true, "C·C⁻¹ is I, within what rounding allows")
 }
 
-func inverseOf(c, inverse *mat.Dense) error {
-	steps, _ := c.Dims()
-	for t := range steps {
-		for s := t + 1; s < steps; s++ {
-			if x := inverse.At(t, s); x != 0 {
-				return fmt.Errorf("entry (%d,%d) of C⁻¹, above the diagonal, is %v and should be 0", t, s, x)
-			}
-		}
-	}
-	var excess mat.Dense
-	excess.Mul(c, inverse)
-	for t := range steps {
-		excess.Set(t, t, excess.At(t, t)-1)
-	}
-	worst := max(mat.Max(&excess), -mat.Min(&excess))
-	if allowed := 1e-13 * mat.Norm(c, math.Inf(1)) * mat.Norm(inverse, math.Inf(1)); !(worst <= allowed) {
-		return fmt.Errorf("C·C⁻¹ should be I, and is off by %.1e (rounding explains %.1e)", worst, allowed)
-	}
-	if norm := mat.Norm(&excess, 2); !(norm <= largestExcess) {
-		return fmt.Errorf("C·C⁻¹ should be I, and is off by %.1e in norm, so that the noise may protect less than C",
-			norm)
-	}
-	return nil
-}
-
-// largestExcess bounds the Frobenius norm of E = C·C⁻¹ - I, whatever rounding explains: who draws noise by the exported
-// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
-const largestExcess = 1e-9
-
 func (v *verification) sensitivity(c strategy.Strategy) bool {
-	sens, err := factorize.Sensitivity(c, v.schema)
+	sens, err := strategy.Sensitivity(c, v.schema)
 	if err != nil {
 		v.add("sensitivity", false, "%v", err)
 		return false

@@ -7,6 +7,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -63,7 +64,7 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 		return v.computing("plain strategy", err)
 	}
 	within := math.Sqrt(factorize.MinGap(m.Steps))
-	if m.Objective != "" || m.Steps > factorize.LongSteps {
+	if m.Objective != "" || m.Steps > strategy.LongSteps {
 		within = 0.1                  // of searches that stop much earlier,
 		v.skip("plain_strategy_loss") // of which further digits say nothing
 	}

@@ -10,6 +10,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -33,8 +34,8 @@ func (p Problem) checkWorkload() error {
 	return err
 }
 
-// Tolerance is the certified relative gap that a search stops at if none is asked for: that of the objective, or of the
-// last step where there are others whose noise costs nothing.
+// Tolerance is the default certified relative gap at which a search stops: the objective's default, or the last step's
+// where the noise of other steps costs nothing.
 func (p Problem) Tolerance() float64 {
 	if p.Objective == Mean && p.Workload.HasFreeNoise(p.Schema.Steps()) {
 		return Last.Tolerance()
@@ -99,7 +100,7 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 		return 0, err
 	}
 	var plain factorize.Objective
-	if long := m.Steps > factorize.LongSteps && class.Traits().Has(factorize.ManySteps); long {
+	if long := m.Steps > strategy.LongSteps && class.Traits().Has(factorize.ManySteps); long {
 		responses, _, err := on.responses(ctx)
 		if err != nil {
 			return 0, err
@@ -123,7 +124,7 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 	return q.Loss, err
 }
 
-// plainGram returns how the Gram matrix of the plain workload is computed: as that of the source, if that can be.
+// plainGram returns how the Gram matrix of the plain workload is computed: in the same way as the source's, if possible.
 func plainGram(on source, steps int, class factorize.Class) (*export.Gram, error) {
 	switch {
 	case on.network == nil:
@@ -131,7 +132,7 @@ func plainGram(on source, steps int, class factorize.Class) (*export.Gram, error
 	case on.gram != nil && on.gram.Method != GramSampled.String():
 		return on.gram, nil
 	}
-	return Gram{}.choose(on.network, steps, "", steps > factorize.LongSteps && class.Traits().Has(factorize.ManySteps))
+	return Gram{}.choose(on.network, steps, "", steps > strategy.LongSteps && class.Traits().Has(factorize.ManySteps))
 }
 
 // plainOptions asks for a small gap: the loss on another workload is known to about its root.

@@ -83,7 +83,7 @@ func (c *Comparison) Check() error {
 // Cells are the protocols, in the order in which they are shown.
 func (c *Comparison) Cells() []Cell { return []Cell{{Plain}, {Gossip}, {PPAC}, {DPPS}} }
 
-// Do runs a protocol. The errors are those of its room; that DPPS fails is a result.
+// Do runs a protocol. It fails as the protocol's package does; a failing DPPS is a result.
 func (c *Comparison) Do(ctx context.Context, cell Cell) (o Outcome, err error) {
 	switch cell.Protocol {
 	case Plain:

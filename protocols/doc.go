@@ -20,5 +20,6 @@
 // Gossip with Gaussian noise gives differential privacy to every value against everybody. These are not comparable as
 // numbers: docs/protocols.md.
 //
-// The errors ErrNetwork and ErrTooLarge are the same in all rooms: errors.Is with one room's finds those of the others.
+// The errors ErrNetwork and ErrTooLarge are the same values in all protocol packages: errors.Is with one package's error
+// finds every other package's.
 package protocols

@@ -12,7 +12,7 @@ import (
 // its own members, and where it knows too much for any bound. Where the others' noise falls apart into independent
 // parts each part is bounded by itself: one without protection does not take it from the rest.
 //
-// The errors are those of Check, and nodes of the coalition that are out of range.
+// It fails as Check does, and for a node of the coalition that is out of range.
 func (n *Noise) Learned(coalition []int) ([]float64, error) {
 	if err := n.Check(); err != nil {
 		return nil, err

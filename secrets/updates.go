@@ -24,7 +24,7 @@ import (
 //
 //	[M_A⁻¹]_vv ≤ Z_vv + ‖M_A⁻¹d_v‖ρ,  ‖M_A⁻¹d_v‖² ≤ T·[M_A⁻¹]_vv,  hence  [M_A⁻¹]_vv ≤ (√Z_vv + ρ√T)².
 //
-// With F and G of dense.Exclude the rows of M_AF and M_AG outside of N are next to nothing, and so are those of R in N:
+// With F and G of dense.Exclude the rows of M_AF and M_AG outside of N are next to nothing, and so are R's rows in N:
 // ρ is a sum of Frobenius norms of what is computed and of bounds of its rounding, each a few units of the last place of
 // a sum of absolute values (Higham, section 3.1). The cost of an attacker is (n+m)(|A|+|N|) + n(|A|+|N|)² multiplications.
 type updates struct {

@@ -23,7 +23,7 @@ type Worst struct {
 // (updates), n(|A|+|N|)² and (n+m)(|A|+|N|) for an attacker with |N| neighbours, where that is less. Both give away the
 // same to rounding.
 //
-// The errors are those of Check, another number of nodes, and that of the context.
+// It fails as Check does, for another number of nodes, and when the context ends.
 func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) {
 	return n.Within(ctx, attackers, math.Inf(1))
 }

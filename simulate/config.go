@@ -84,8 +84,8 @@ func (c Config) filled() (Config, error) {
 // trained returns the workload with the decay of the learning rate: models err by as much, times LearningRate.
 func (c Config) trained() workload.Spec { return c.Workload.At(c.LearningRate) }
 
-// checkWorkload finds a workload that is none of the run. The errors are those of Spec.Check and Spec.Networks, and a
-// fault.Argument of Workload for the centralized one.
+// checkWorkload rejects a workload that does not fit the run. It fails as Spec.Check and Spec.Networks do, and with a
+// fault.Argument about Workload for the centralized one.
 func (c Config) checkWorkload() error {
 	if c.Workload.Kind == workload.Prefix {
 		return fault.New("Workload", workload.Prefix, "has no network to train on")

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
-	"mafalda/factorize"
 	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
@@ -40,8 +39,8 @@ func Shared(c strategy.Strategy) func(node int) strategy.Strategy {
 	return func(int) strategy.Strategy { return c }
 }
 
-// NewCorrelation prepares the strategies of n nodes for noise under the schema. The errors are a strategy that is longer or
-// shorter than the schema's T, one that cannot be inverted, and those of its sensitivity. Nodes that are given the same
+// NewCorrelation prepares the strategies of n nodes for noise under the schema. It fails for a strategy that is longer or
+// shorter than the schema's T, for one that cannot be inverted, and if its sensitivity does. Nodes that are given the same
 // strategy (pointer) share the work.
 func NewCorrelation(nodes int, of func(node int) strategy.Strategy, schema participation.Schema) (*Correlation, error) {
 	c := &Correlation{schema: schema, of: make([]int, nodes)}
@@ -71,7 +70,7 @@ func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 	if s.Steps() != steps {
 		return layer{}, fmt.Errorf("%w: it is for T = %d steps, the run has %d", participation.ErrViolated, s.Steps(), steps)
 	}
-	sens, err := factorize.Sensitivity(s, schema)
+	sens, err := strategy.Sensitivity(s, schema)
 	if err != nil {
 		return layer{}, err
 	}

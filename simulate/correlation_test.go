@@ -93,7 +93,7 @@ func TestCorrelationShares(t *testing.T) {
 		t.Errorf("%d layers for two strategies under %v", len(c.layers), c.Schema())
 	}
 	for u := range 5 {
-		sens, err := factorize.Sensitivity([]strategy.Strategy{a, b}[u%2], schema)
+		sens, err := strategy.Sensitivity([]strategy.Strategy{a, b}[u%2], schema)
 		if got := c.Sensitivity(u); err != nil || got < math.Sqrt(sens.Squared) || got > math.Sqrt(sens.Squared)*(1+1e-15) {
 			t.Errorf("sensitivity of node %d is %v, must be √%v, %v", u, got, sens.Squared, err)
 		}

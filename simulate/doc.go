@@ -57,9 +57,9 @@
 //
 // # What is reproducible
 //
-// A seed decides split, shards, start, Z, networks that are drawn and steps that are missed, each from a stream of its own (ChaCha8), for every method alike: compare methods
-// paired by seed. The number of workers changes nothing, not even the last bit. The noise is that of a simulation: it
-// protects nobody's records (package noise does).
+// A seed decides split, shards, start, Z, drawn networks and missed steps, each from a stream of its own (ChaCha8), for
+// every method alike: compare methods paired by seed. The number of workers changes nothing, not even the last bit. The
+// noise is simulated: it protects nobody's records (package noise does).
 //
 // # Studies
 //

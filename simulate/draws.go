@@ -50,8 +50,8 @@ func (d *draws) take(l *participation.Ledger, node, step int) (batch Dataset, di
 
 func (d *draws) divisor(node int) float64 { return d.samplers[node].Expected() }
 
-// checkSampling refuses noise for other batches than those of the run: a level that does not describe them, and
-// strategies that the accountant says nothing about.
+// checkSampling rejects noise for other batches than the run's: a level that does not describe them, and strategies that
+// the accountant does not cover.
 func (n *Noise) checkSampling(c Config) error {
 	secret := false
 	switch c.Sampling.(type) {

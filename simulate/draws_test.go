@@ -115,7 +115,7 @@ func TestDrawnRunsAreReproducible(t *testing.T) {
 	}
 }
 
-// Noise must be that of what the accountant knows: level, adjacency and strategy.
+// Noise must be what the accountant knows: level, adjacency and strategy.
 func TestDrawnRunsRefuseNoise(t *testing.T) {
 	const steps = 12
 	r := rand.New(rand.NewPCG(1, 1))

@@ -141,7 +141,7 @@ func (w *linearWorker) Loss(theta []float32, batch Dataset) float64 {
 	return sum / float64(batch.Len())
 }
 
-// logisticWorker knows that outputs are those of classes.
+// logisticWorker treats outputs as scores of classes.
 type logisticWorker struct{ *linearWorker }
 
 var _ Classifier = logisticWorker{}

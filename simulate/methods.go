@@ -46,7 +46,7 @@ type method struct {
 	binned   map[float64]binned // by ε, as far as they were needed, for bins
 }
 
-// checkMethods finds names that are neither known nor those of folders.
+// checkMethods rejects names that are neither known methods nor folders.
 func (o StudyOptions) checkMethods() error {
 	for _, name := range o.Methods {
 		if slices.Contains(MethodNames(), name) {
@@ -133,7 +133,7 @@ func (s *Study) otherStudy(c Cell) error {
 	return fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
 }
 
-// correlation makes that of one of MethodNames.
+// correlation makes the correlation of one of MethodNames.
 func (s *Study) correlation(ctx context.Context, name string) (*Correlation, error) {
 	if isShared(name) {
 		return s.sharedMethod(ctx, name)
@@ -175,8 +175,8 @@ const (
 	enoughGap  = 1e-3 // of a search that ended before: far less than what seeds make of a loss
 )
 
-// gapFor returns the certified gap that a search stops at: where the noise of some steps costs nothing, that of the
-// last step's error; for plain training the default, 0.
+// gapFor returns the certified gap at which a search stops: where the noise of some steps costs nothing, the gap for the
+// last step's error; for plain training 0, the default.
 func gapFor(spec workload.Spec, steps int) float64 {
 	switch {
 	case spec.HasFreeNoise(steps):

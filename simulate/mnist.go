@@ -33,7 +33,7 @@ func MNISTFiles() [4]string {
 }
 
 // MNIST is logistic regression on images in MNIST's format (IDX, possibly gzipped and then named .gz) in the folder dir, pixels
-// from 0 to 1. The split into training and test is that of the files, whatever the seed. A missing file is an os.ErrNotExist
+// from 0 to 1. The files split training from test, whatever the seed. A missing file is an os.ErrNotExist
 // that says where to get it; the other errors wrap ErrData.
 func MNIST(dir string) (Task, error) {
 	var parts [2]Dataset

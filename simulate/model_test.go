@@ -46,7 +46,7 @@ func slowLinear(features, outputs int, logistic bool) slowModel {
 	}
 }
 
-// slowOutputs are those of a perceptron for one input.
+// slowOutputs returns a perceptron's outputs for one input.
 func slowOutputs(widths []int, theta, x []float64) []float64 {
 	h := x
 	for l := range len(widths) - 1 {

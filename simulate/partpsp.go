@@ -106,7 +106,7 @@ func (p *PartPSP) MethodOf(shared int) string {
 	return fmt.Sprintf("PartPSP-%d", shared)
 }
 
-// training returns that of a cell; b = 0 is without noise. The errors wrap ErrData.
+// training returns the training of a cell; b = 0 is without noise. Its errors wrap ErrData.
 func (p *PartPSP) training(n PartPSPNetwork, shared int, b float64, seed uint64) (partpsp.Training, error) {
 	task := PartPSPTask{Perceptron: p.Model}
 	task.Train, task.Test = p.Task.Split(seed)
@@ -211,8 +211,8 @@ func (p *PartPSP) cell(network string, shared int, b float64, runs []*partpsp.Re
 	return c
 }
 
-// Sensitivities returns so many rounds of training under noise of this b with the first seed, or those up to the one
-// whose sensitivity was underestimated. The errors are those of Train.
+// Sensitivities trains with the first seed under noise of this b and returns the given number of rounds, or the rounds
+// up to the first whose sensitivity was underestimated. It fails as Train does.
 func (p *PartPSP) Sensitivities(ctx context.Context, n PartPSPNetwork, shared int, b float64,
 	rounds int) ([]dpps.Report, error) {
 	t, err := p.training(n, shared, b, 0)

@@ -20,7 +20,7 @@ type PartPSPCurves struct {
 const PartPSPRounds = 40
 
 // Curves trains for the curves of every network and level, in this order: with the estimates of the plan, but sound
-// ones where it takes the real sensitivity. The errors are those of Train and dpps.Sequence.Calibrate.
+// ones where it takes the real sensitivity. It fails as Train and dpps.Sequence.Calibrate do.
 func (p *PartPSP) Curves(ctx context.Context, plan dpps.Plan, progress func(fraction float64)) ([]PartPSPCurves,
 	error) {
 	if plan.Source == dpps.Omniscient {

@@ -94,8 +94,8 @@ func (o *PartPSPOptions) Check() error {
 	return nil
 }
 
-// NewPartPSP checks options, makes or reads the data, and prepares the networks. The errors are those of Check, MNIST
-// and dpps.Sequence.Calibrate, names that nobody knows, and networks that are none (dpps.ErrNetwork).
+// NewPartPSP checks options, makes or reads the data, and prepares the networks. It fails as Check, MNIST and
+// dpps.Sequence.Calibrate do, for unknown names, and for unsuitable networks (dpps.ErrNetwork).
 func NewPartPSP(ctx context.Context, o PartPSPOptions) (*PartPSP, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

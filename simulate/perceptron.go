@@ -159,7 +159,7 @@ func (w *PerceptronWorker) ClippedSumTo(dst, theta []float32, batch Dataset, cli
 	return clipped
 }
 
-// backward fills the deltas of all layers from those of the last.
+// backward fills the deltas of all layers from the last layer's.
 func (w *PerceptronWorker) backward(theta []float32, rows int) {
 	for l := w.Layers() - 1; l > 0; l-- {
 		in, out := w.widths[l], w.widths[l+1]

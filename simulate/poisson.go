@@ -25,7 +25,7 @@ func (s *Study) single() (participation.Schema, error) {
 }
 
 // drawnFrom returns from how many groups the batches of a method are drawn at an ε, with which probability, and its
-// noise. Of a method with several strategies it takes that of the least squared error at the ε; costs fall with the
+// noise. Of a method with several strategies it takes the one with the least squared error at the ε; costs fall with the
 // number of bands, and then rise, so that the search ends behind two that are no better.
 func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (participation.Sampling, *Noise, error) {
 	var best sampled

@@ -80,8 +80,8 @@ func TestPoissonStudy(t *testing.T) {
 	}
 }
 
-// The bandwidth can be asked for; it is an input of the study, as the sampling is, and both are no input of a study
-// without: its folders are those of before.
+// The bandwidth can be asked for. Like the sampling it is an input of the study; a study without them has neither as
+// input, so that its older folders stay valid.
 func TestPoissonInputs(t *testing.T) {
 	c := Config{Task: linearTask(t, 200), Schema: cyclic(t, 12, 3, 4)}
 	n := network(t, graph.NetworkOptions{Source: "cycle:4"})

@@ -41,7 +41,7 @@ type Paired struct {
 	StdErr     *float64 `json:"standard_error,omitempty"`
 }
 
-// Improvement is how far the loss is below that of another method.
+// Improvement is how far the loss is below another method's loss.
 type Improvement struct {
 	Over    string  `json:"over"`
 	Percent float64 `json:"percent"` // of its mean loss
@@ -64,8 +64,8 @@ func paired(a, b []*Result) *Paired {
 	return &Paired{c.Difference, finite(c.StdErr)}
 }
 
-// Rows sums up runs, level by level, with the ε of δ: what there is without noise first. The errors are those of
-// accounting.Epsilon.
+// Rows sums up runs, level by level, with the ε of δ; runs without noise come first. It fails as accounting.Epsilon
+// does.
 func (g *Grid) Rows(delta float64) ([]Row, error) {
 	var rows []Row
 	none, there := g.none()

@@ -8,7 +8,7 @@ import (
 	"mafalda/participation"
 )
 
-// Result is a run. Losses, and the accuracy, are means over the nodes of those of their models on test data.
+// Result is a run. Losses and the accuracy are means over the nodes' models, on test data.
 type Result struct {
 	Steps    []int     // after how many steps there is a loss
 	Losses   []float64 // on the first TestRows rows
@@ -27,9 +27,9 @@ type Result struct {
 	Predicted  *float64 // what the Gram matrix says of that, in expectation; filled in by Study.Do
 }
 
-// Run trains once. A nil noise trains without. The errors are a configuration that makes no sense (ErrData, and those of
-// its workload), records that would take part in more than the schema of the run or of the noise allows (participation.ErrViolated), and the
-// context's. A run that diverges is no error: see Result.Diverged.
+// Run trains once. A nil noise trains without noise. It fails for an invalid configuration (ErrData, or its workload's
+// error), if records would take part more often than the schema of the run or of the noise allows
+// (participation.ErrViolated), and when the context ends. A run that diverges is no error: see Result.Diverged.
 func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, error) {
 	started := time.Now()
 	c, err := c.withDefaults()

@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/accounting"
-	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -137,7 +136,7 @@ func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, se
 		if noise == nil {
 			continue
 		}
-		sens, err := factorize.Sensitivity(strategies[u], noise.Correlation.Schema())
+		sens, err := strategy.Sensitivity(strategies[u], noise.Correlation.Schema())
 		if err != nil {
 			panic(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"mafalda/workload"
 )
 
-// MethodsFor returns those of MethodNames that are worth a comparison at equal trust: Ignorant where it is not Mafalda, and those that
-// a scheme has an accountant for.
+// MethodsFor returns the MethodNames that are worth a comparison at equal trust: Ignorant where it differs from Mafalda,
+// and every method for which the scheme has an accountant.
 //
 // In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
 // many records in expectation. Under Poisson a method has groups for its bands: one for independent noise, so that its

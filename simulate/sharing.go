@@ -30,8 +30,8 @@ type neighbour struct {
 	weight float64 // ±deviation: positive at the smaller index
 }
 
-// WithShared returns the correlation for nodes that share noise: where others draw rows of standard deviation one, own
-// rows and those of pairs have the given ones. To be as private, no attacker may learn more of it than of noise of
+// WithShared returns the correlation for nodes that share noise: instead of rows of standard deviation one, own rows and
+// pairs' rows have the given standard deviations. To be as private, no attacker may learn more of it than of noise of
 // variance one: secrets.Noise.Worst of at most one. The error is another number of nodes.
 func (c *Correlation) WithShared(noise *secrets.Noise) (*Correlation, error) {
 	if err := noise.Check(); err != nil {

@@ -21,8 +21,8 @@ import (
 	"mafalda/workload"
 )
 
-// The noise of a node that shares is C⁻¹ of its own rows and of those of its pairs, of opposite signs at both ends; what
-// nodes have in common cancels in the sum.
+// The noise of a node that shares is C⁻¹ applied to its own rows and its pairs' rows, with opposite signs at both ends;
+// shared rows cancel in the sum over nodes.
 func TestSharedNoiseIsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, steps, d := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "T"), rapid.IntRange(1, 4).Draw(t, "d")

@@ -112,9 +112,11 @@ func StrategyNeeds(steps int) float64 { return 60 * 8 * float64(steps) * float64
 
 // NewStudy returns the study of a configuration on a network, whose gossip matrix it takes. Fields of the configuration
 // that are 0 have their defaults, but for Every: losses are measured about 64 times before the last Window steps.
-// Exports are read. The errors are those of Check, those of exports (StepsError, participation.ErrViolated,
-// export.ErrOtherNetwork, and of reading them), that of limits for what memory does not hold, a configuration that makes no sense (ErrData), and
-// records that would take part more often than the schema allows (participation.ErrViolated).
+// Exports are read. It fails
+//   - as Check does, and for an invalid configuration (ErrData);
+//   - for exports that cannot be read or do not fit (StepsError, participation.ErrViolated, export.ErrOtherNetwork);
+//   - if memory does not hold the run (package limits);
+//   - if records would take part more often than the schema allows (participation.ErrViolated).
 func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -225,7 +227,7 @@ func (s *Study) Cells() []Cell {
 	return cells
 }
 
-// Do computes a cell. The errors are a cell of another study, those of making its strategy, and those of Run.
+// Do computes a cell. It fails for a cell of another study, if its strategy cannot be made, and as Run does.
 func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
 	config := s.config
 	var noise *Noise

@@ -39,7 +39,7 @@ func linearTask(t *testing.T, records int) Task {
 	return task
 }
 
-// rows returns those of a study by method and level.
+// rows returns the rows of a study by method and level.
 func rows(t *testing.T, n *graph.Network, c Config, o StudyOptions) map[Cell]Row {
 	t.Helper()
 	s, err := NewStudy(n, c, o)
@@ -95,7 +95,7 @@ func TestStudyOrder(t *testing.T) {
 	}
 }
 
-// Rounds of gossip are those of the strategy's workload: with enough of them the network is a complete graph.
+// The strategy's workload has the run's gossip rounds: with enough of them the network is a complete graph.
 func TestStudyRounds(t *testing.T) {
 	mean := func(source string, k int) float64 {
 		c := Config{Task: linearTask(t, 200), Schema: cyclic(t, 12, 3, 4), Workload: rounds(k)}
@@ -216,7 +216,7 @@ func TestLoadTask(t *testing.T) {
 	}
 }
 
-// perNode writes an export whose nodes have strategies of their own: that of node i has i+1 on its diagonal.
+// perNode writes an export whose nodes have strategies of their own: node i's has i+1 on its diagonal.
 func perNode(t *testing.T, n *graph.Network, s participation.Cyclic) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "nodes")

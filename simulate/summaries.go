@@ -13,7 +13,7 @@ import (
 	"mafalda/workload"
 )
 
-// Spec says whose the folder of the study is. Its summaries are those of Files.
+// Spec says which folders belong to the study. Files makes its summaries.
 func (s *Study) Spec() study.Spec {
 	c := s.config
 	spec := study.Of("simulate")
@@ -65,7 +65,7 @@ type listedRun struct {
 	Kept
 }
 
-// Files are the summaries of all runs in a folder, those of other methods, levels and seeds among them: runs.json and
+// Files makes the summaries of all runs in a folder, other methods, levels and seeds included: runs.json and
 // simulate.csv.
 func (s *Study) Files(entries []study.Entry[Cell, Kept]) ([]study.File, error) {
 	kept := keptGrid{Mark: simulated.Noise(), Version: version.String(), Settings: s.Spec().Inputs}
@@ -96,7 +96,7 @@ func (s *Study) Grid(entries []study.Entry[Cell, Kept]) *Grid {
 	return NewGrid(cells, runs)
 }
 
-// sorted returns the runs of a folder in the order of methods, those of this study first, levels and seeds.
+// sorted returns the runs of a folder in the order of methods (this study's first), levels and seeds.
 func (s *Study) sorted(entries []study.Entry[Cell, Kept]) []study.Entry[Cell, Kept] {
 	names := MethodNames()
 	place := func(c Cell) int {

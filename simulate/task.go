@@ -51,7 +51,7 @@ func (o TaskOptions) Check() error {
 func (o TaskOptions) Needs() float64 { return 3 * 4 * float64(taskFeatures+1) * float64(o.Records) }
 
 // LoadTask makes a synthetic task, of 20 features and, if it is logistic, 4 classes, or reads the data of another one.
-// The errors are those of Check, Housing and MNIST.
+// It fails as Check, Housing and MNIST do.
 func LoadTask(o TaskOptions) (Task, error) {
 	if err := o.Check(); err != nil {
 		return Task{}, err

@@ -20,8 +20,8 @@ func (e *TrainingError) Error() string {
 	return fmt.Sprintf("%s: its strategy is for other training, %v, than the run: %v", e.Dir, e.Made, e.Run)
 }
 
-// training is what a spec says of the recursion; whose errors count is left out, and centralized training is that of a
-// network for which it is the same.
+// training returns the part of a spec that the recursion needs: without the weights of errors, and with centralized
+// training replaced by a network that trains the same way.
 func training(s workload.Spec) workload.Spec {
 	return workload.Spec{Optimizer: s.Optimizer, Changes: s.Changes, Absence: s.Absence}
 }

@@ -242,8 +242,8 @@ func trainings(t *testing.T, w *graph.CSR) map[string]workload.Spec {
 	}
 }
 
-// The errors that the noise alone makes are those that the Gram matrix predicts, within three standard errors, for all
-// that can be trained; and not those of plain training.
+// The Gram matrix predicts the errors that the noise alone makes, within three standard errors, for every kind of
+// training; the Gram matrix of plain training does not.
 func TestNoiseIsAsPredicted(t *testing.T) {
 	n := network(t, graph.NetworkOptions{Source: "path:5"})
 	all := trainings(t, n.Gossip.Matrix())

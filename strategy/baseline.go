@@ -35,7 +35,7 @@ func (i Identity) NodeCost() NodeCost { return NodeCost{0, 1} }
 // Filter keeps nothing.
 func (i Identity) Filter() (Filter, error) { return moving{[]float64{1}}, nil }
 
-// Parameters returns those of a Toeplitz strategy of one coefficient.
+// Parameters returns the parameters of a Toeplitz strategy with one coefficient.
 func (i Identity) Parameters() Parameters { return i.Scaled(1).Parameters() }
 
 // Series returns 1.
@@ -90,7 +90,7 @@ func (a AntiPGD) NodeCost() NodeCost { return NodeCost{1, 2} }
 // Filter keeps one row of Z. It is for any number of steps.
 func (a AntiPGD) Filter() (Filter, error) { return moving{[]float64{1, -1}}, nil }
 
-// Parameters returns those of the banded inverse with 1 and -1.
+// Parameters returns the parameters of the banded inverse with coefficients 1 and -1.
 func (a AntiPGD) Parameters() Parameters {
 	return (&BandedInverse{int(a), []float64{1, -1}[:min(2, int(a))]}).Parameters()
 }

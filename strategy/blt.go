@@ -12,7 +12,7 @@ import (
 )
 
 // BLT is a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024): its coefficients
-// are those of a rational function with d poles,
+// are the power series of a rational function with d poles,
 //
 //	c(x) = scale · Π_i (1 - p_i x + q_i x²)/(1 - a_i x + b_i x²),
 //

@@ -76,7 +76,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// The coefficients of a BLT are those of the poles and their weights.
+// The coefficients of a BLT follow from its poles and their weights.
 func TestBLTBuffers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		blt := drawBLT(t, 9)

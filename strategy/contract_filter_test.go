@@ -13,7 +13,7 @@ import (
 
 // What the contract says of filters.
 
-// run returns the rows that a filter makes of those of z, and what it keeps in the end. What it was given for a step is
+// run returns the rows that a filter makes of the rows of z, and what it keeps in the end. What it was given for a step is
 // no longer what it was in the next.
 func run(t *rapid.T, c strategy.Strategy, z *mat.Dense) (rows *mat.Dense, kept [][]float64) {
 	f, err := c.Filter()

@@ -24,7 +24,7 @@
 //
 // What is kept, and the operations of a step, count for each parameter of the model (NodeCost). Identity is the
 // baseline DP-D-SGD, independent noise, and AntiPGD takes back the noise of the step before: neither is a class of
-// its own, their Parameters are those of a toeplitz and of a banded-inverse strategy.
+// its own, and their Parameters describe a toeplitz and a banded-inverse strategy.
 //
 // FromGram has the trap of this field in it: C is not the textbook Cholesky factor of X.
 //
@@ -42,6 +42,11 @@
 // how the noise of a step is combined. It is the same code: what is accounted for is what is drawn. (Of strategies that
 // keep many rows threat takes C⁻¹ itself.)
 //
+// # Sensitivity
+//
+// Sensitivity is what C costs in privacy under a participation schema, rounded up, from the entries of CᵀC; for Toeplitz
+// strategies of more than LongSteps steps a bound in O(T). Normalize scales C to sensitivity 1.
+//
 // # Parameters and the registry
 //
 // Parameters are what a manifest holds, and Build makes the strategy of them again. Strategies of a new class are a
@@ -55,5 +60,5 @@
 // Banded inverses: Kalinin, McKenna, Pradhan & Lampert 2025. Trees: Dwork et al. 2010, Honaker 2015. AntiPGD:
 // Koloskova et al. 2023. Loss and sensitivity: Bellet et al.
 //
-// The package knows nothing of privacy, schemas, graphs and files.
+// The package knows schemas only as participation.Schema, and nothing of privacy, graphs and files.
 package strategy

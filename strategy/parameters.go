@@ -53,8 +53,8 @@ func Classes() []string {
 	return names
 }
 
-// Build makes the strategy of parameters; nil for dense, which has none. The error cases are an unknown class, and
-// parameters that are those of no strategy of so many steps.
+// Build makes the strategy that the parameters describe; nil for dense, which has none. It fails for an unknown class,
+// and for parameters that describe no strategy of this many steps.
 func (p Parameters) Build(steps int) (Strategy, error) {
 	for _, class := range classes() {
 		if class.name != p.Class {

@@ -105,7 +105,7 @@ func (p *Toeplitz) scale(s int) float64 {
 // NodeCost returns w-1 rows of correlated noise.
 func (p *Toeplitz) NodeCost() NodeCost { return NodeCost{len(p.c) - 1, 2 * len(p.c)} }
 
-// Filter keeps w-1 rows of correlated noise, as that of a banded strategy.
+// Filter keeps w-1 rows of correlated noise, as the filter of a banded strategy does.
 func (p *Toeplitz) Filter() (Filter, error) {
 	a := autoregressive{}
 	for lag, v := range p.c {

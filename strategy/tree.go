@@ -10,7 +10,7 @@ import (
 // 2015). The mechanism adds noise to every node of a binary tree over the steps: its encoder is a matrix with a row a
 // tree node, one where the node covers the step. Only the Gram matrix of the encoder matters for sensitivity and error;
 // X[s,t] is the number of tree nodes that cover both steps, and the lower-triangular factor of X is the strategy. With
-// a T that is no power of two the tree is that of the next one, without the nodes that cover no step.
+// a T that is no power of two the tree has the next power of two as leaves, without the nodes that cover no step.
 func Tree(steps int) (*Dense, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("tree over %d steps", steps)

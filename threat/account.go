@@ -37,6 +37,8 @@ type Exposure struct {
 // A dense strategy under PNDP goes by a direct method of O((pT)²) memory, with p the messages seen in a round, up to
 // MaxDirect; ErrTooLarge beyond.
 //
+// Under PNDP it is for gradients that do not react to what hidden nodes learned: see Condition.
+//
 // With a Training, what is seen under PNDP is that of its messages. Under LDP and SecLDP, M is that of the noisy
 // gradients themselves, of which all messages are made: what they say where it is less is not looked at.
 //
@@ -50,6 +52,8 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 		return nil // nobody is left
 	}
 	switch {
+	case s.Attacker.Trust == LDP && s.Algorithm.SharesNoise():
+		return s.alone(visit)
 	case s.Algorithm.dense != nil && s.Algorithm.training != nil && s.Attacker.Trust == PNDP:
 		return s.directTrained(ctx, visit)
 	case s.Algorithm.dense != nil:
@@ -176,6 +180,20 @@ func (s Scenario) public(visit func(Exposure) error) error {
 			continue
 		}
 		if err := visit(Exposure{Victim: v, M: strategy.GramOf(s.Algorithm.dense(v))}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone is the view of all messages and of all noise but a node's own.
+func (s Scenario) alone(visit func(Exposure) error) error {
+	for v := range s.nodes() {
+		m, err := s.Algorithm.LocalMatrix(v, s.steps())
+		if err != nil {
+			return err
+		}
+		if err := visit(Exposure{Victim: v, M: m, Infinite: m == nil}); err != nil {
 			return err
 		}
 	}

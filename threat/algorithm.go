@@ -26,6 +26,9 @@ type Algorithm struct {
 	training *Training // nil: plain gradient descent, and a network that stays
 }
 
+// SharesNoise reports whether nodes share noise with each other: an eavesdropper then learns less than local DP allows.
+func (a Algorithm) SharesNoise() bool { return a.shared > 0 || a.space != nil }
+
 // Name returns the algorithm's name.
 func (a Algorithm) Name() string { return a.name }
 

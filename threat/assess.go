@@ -90,9 +90,9 @@ func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 			return Report{}, err
 		}
 	}
-	r := a.report()
+	r, err := a.report()
 	r.Unclear = unclear
-	return r, nil
+	return r, err
 }
 
 // assessment is what Assess has found so far.
@@ -184,28 +184,34 @@ func (a *assessment) fallBack() error {
 
 // pair converts a squared sensitivity.
 func (a *assessment) pair(victim int, squared float64) (Pair, error) {
-	p := Pair{Victim: a.options.Graph.Label(victim), Bound: a.options.Measure.String()}
+	p, err := a.options.guarantee(squared)
+	p.Victim, p.Bound = a.options.Graph.Label(victim), a.options.Measure.String()
+	return p, err
+}
+
+// guarantee returns the privacy that follows from a squared sensitivity, of nobody in particular.
+func (o AssessOptions) guarantee(squared float64) (p Pair, err error) {
 	if math.IsInf(squared, 1) {
 		p.Infinite = true
 		return p, nil
 	}
 	squared = math.Max(squared, 0)
-	mu, err := accounting.MuFromNoise(a.options.Sigma, rounding.SqrtUp(squared), 1)
+	mu, err := accounting.MuFromNoise(o.Sigma, rounding.SqrtUp(squared), 1)
 	if err != nil {
 		return p, err
 	}
 	rdp, epsilon := 0.0, 0.0
 	if mu > 0 {
-		if rdp, err = accounting.RDP(mu, a.options.Alpha); err != nil {
+		if rdp, err = accounting.RDP(mu, o.Alpha); err != nil {
 			return p, err
 		}
 	}
 	p.SensSquared, p.Mu, p.RDP = &squared, &mu, &rdp
-	if a.options.Delta == 0 {
+	if o.Delta == 0 {
 		return p, nil
 	}
 	if mu > 0 {
-		if epsilon, err = accounting.Epsilon(mu, a.options.Delta); err != nil {
+		if epsilon, err = accounting.Epsilon(mu, o.Delta); err != nil {
 			return p, err
 		}
 	}
@@ -214,12 +220,16 @@ func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 }
 
 // report returns what was found, in order.
-func (a *assessment) report() Report {
+func (a *assessment) report() (Report, error) {
 	s := a.scenario
 	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(),
-		Algorithm: s.Algorithm.Name()}
+		HoldsFor: s.Attacker.Trust.HoldsFor(), Algorithm: s.Algorithm.Name()}
 	if !math.IsInf(a.options.Local, 1) {
-		r.Local = a.options.Local
+		local, err := a.options.guarantee(a.options.Local)
+		if err != nil {
+			return r, err
+		}
+		r.Local, r.LocalMu, r.LocalEpsilon = a.options.Local, local.Mu, local.Epsilon
 	}
 	if t := s.Algorithm.training; t != nil {
 		r.Workload = &t.Spec
@@ -233,5 +243,5 @@ func (a *assessment) report() Report {
 	for _, f := range a.found {
 		r.Pairs = append(r.Pairs, f.pair)
 	}
-	return r
+	return r, nil
 }

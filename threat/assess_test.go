@@ -150,9 +150,9 @@ func TestFallBack(t *testing.T) {
 	if err := errors.Join(a.add(0, 0.5, nil), a.fallBack()); err != nil {
 		t.Fatal(err)
 	}
-	r := a.report()
-	if len(r.Pairs) != 3 {
-		t.Fatalf("%+v", r)
+	r, err := a.report()
+	if err != nil || len(r.Pairs) != 3 {
+		t.Fatalf("%+v, %v", r, err)
 	}
 	for i, victim := range []string{"0", "2", "3"} {
 		if p := r.Pairs[i]; p.Victim != victim || *p.SensSquared != 3 || p.Distance != nil || p.Cyffers != nil {

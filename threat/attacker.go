@@ -14,7 +14,8 @@ import (
 type Trust int
 
 const (
-	// LDP, local DP: all messages are public, and nothing else is known.
+	// LDP, local DP: all messages are public, and nobody is trusted, so that all noise but the victim's own is known, too:
+	// what nodes share with each other hides nothing.
 	LDP Trust = iota
 	// PNDP, pairwise network DP: the attacker is a node, or a coalition of nodes. It sees the messages they receive and
 	// send, and knows their gradients and their noise (Cyffers et al. 2022; Bellet et al., Section 4.2).
@@ -23,9 +24,12 @@ const (
 	// their noise, and the noise they share with neighbours (Allouah et al. 2024, with all messages public as the safe
 	// reading).
 	SecLDP
+	// Eavesdropper: all messages are public, and what nodes share with each other is a secret of theirs. This is no local
+	// DP: any of the nodes knows more. Without noise that nodes share it is the same as LDP.
+	Eavesdropper
 )
 
-var trustNames = [...]string{LDP: "ldp", PNDP: "pndp", SecLDP: "secldp"}
+var trustNames = [...]string{LDP: "ldp", PNDP: "pndp", SecLDP: "secldp", Eavesdropper: "eavesdropper"}
 
 // Trusts lists the names ParseTrust accepts.
 func Trusts() []string { return trustNames[:] }
@@ -45,13 +49,15 @@ func ParseTrust(name string) (Trust, error) {
 			return Trust(t), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown trust model %q: choose ldp, pndp or secldp", name)
+	return 0, fmt.Errorf("unknown trust model %q: choose ldp, pndp, secldp or eavesdropper", name)
 }
 
 // Attacker is who learns, and what. The zero value is the LDP attacker.
 type Attacker struct {
 	Trust Trust
-	Nodes []int // who colludes: at least one under PNDP, any number under SecLDP, none under LDP
+	// Nodes are who colludes: at least one under PNDP, any number under SecLDP (none is an Eavesdropper), none under LDP and
+	// for an Eavesdropper.
+	Nodes []int
 
 	// Any, under SecLDP without Nodes and for noise that nodes share in pairs, are coalitions: of every victim that one
 	// attacks which learns most of it.
@@ -76,6 +82,8 @@ func (a Attacker) Name(g *graph.Graph) string {
 		return fmt.Sprintf("every coalition of at most %d", a.Any.Largest())
 	case a.Any != nil:
 		return fmt.Sprintf("each of %d coalitions", len(a.Any.Coalitions()))
+	case a.Trust == Eavesdropper:
+		return "an eavesdropper"
 	case len(a.Nodes) == 0:
 		return "everybody"
 	}
@@ -99,8 +107,10 @@ func (a Attacker) Sees() string {
 		return "all messages, and know their own noise and what others share with them"
 	case a.Trust == SecLDP:
 		return "all messages, and know their own noise"
+	case a.Trust == Eavesdropper:
+		return "all messages, and know no noise"
 	}
-	return "all messages"
+	return "all messages, and know all noise but the victim's own"
 }
 
 // ErrAttacker is wrapped by errors about an attacker that does not exist.
@@ -118,8 +128,8 @@ func (a Attacker) check(nodes int) error {
 	switch {
 	case a.Trust == PNDP && len(a.Nodes) == 0:
 		return fmt.Errorf("%w: under PNDP it is a node", ErrAttacker)
-	case a.Trust == LDP && len(a.Nodes) > 0:
-		return fmt.Errorf("%w: under LDP it is nobody in particular", ErrAttacker)
+	case (a.Trust == LDP || a.Trust == Eavesdropper) && len(a.Nodes) > 0:
+		return fmt.Errorf("%w: under %v it is nobody in particular", ErrAttacker, a.Trust)
 	case a.Any != nil && (a.Trust != SecLDP || len(a.Nodes) > 0 || a.Any.Nodes() != nodes):
 		return fmt.Errorf("%w: coalitions of other nodes, or beside a node, or not under SecLDP", ErrAttacker)
 	case a.SecureSummation && a.Trust != PNDP:

@@ -26,6 +26,7 @@ type AuditOptions struct {
 	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0 means 1
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
+	Answer     *Answer     // how hidden nodes react to their models; nil: they do not
 	Colluding  []int       // nodes that really attack; nil: those of the scenario, as the claim has it; needed with Any
 
 	// Progress, if not nil, sees how many steps of all runs have been made, of how many, once the runs have begun.
@@ -42,10 +43,15 @@ type AuditResult struct {
 	Empirical float64 `json:"empirical_mu"` // μ of the attack: distance of its statistic's two means, in standard deviations
 	Low       float64 `json:"ci_low"`       // confidence interval of Empirical
 	High      float64 `json:"ci_high"`
-	Reachable float64 `json:"reachable_mu"`      // μ of this attack if the algebra is right: Claimed, or less if that is a bound
+	Reachable float64 `json:"reachable_mu"`      // μ of this attack if the algebra is right: Claimed, or less if that is a bound; 0 of answers that are clipped
 	Exposed   bool    `json:"exposed,omitempty"` // it sees a gradient without noise, and Reachable is no limit, but 0
 	Runs      int     `json:"runs"`
 	Passed    bool    `json:"passed"` // Low is not above Claimed
+
+	HoldsFor string   `json:"holds_for,omitempty"` // what Claimed is for: Trust.HoldsFor
+	Local    *float64 `json:"ldp_mu,omitempty"`    // μ of local DP, which is for all else; absent where that is infinite
+
+	LocalHolds *bool `json:"ldp_holds,omitempty"` // with an Answer: Low is not above Local
 }
 
 // ErrAudit is wrapped by errors about what cannot be audited.
@@ -55,7 +61,13 @@ var ErrAudit = errors.New("cannot be audited")
 // attacker what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is that of
 // Account and Best for the schema. The attack is on the simulated messages; only its direction is computed from the
 // view (Explicit, so n and T must be small), and a wrong direction can only make it weaker. A claim that is too small
-// shows as a lower confidence limit above it. The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
+// shows as a lower confidence limit above it.
+//
+// With an Answer nodes react to the models that they hold, as in training. The direction is then the best one for linear
+// answers, and the limits are those of a threshold, which hold whatever the distribution is. A claim under PNDP is not for
+// such networks (Condition), and Local is. Answers are for plain gradient descent, without a Training.
+//
+// The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
 // what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
 // ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (AuditResult, error) {
@@ -99,6 +111,8 @@ func (o AuditOptions) check() error {
 		return fault.New("Sigma", o.Sigma, "must be positive and finite")
 	case !(o.NoiseScale > 0) || math.IsInf(o.NoiseScale, 1):
 		return fault.New("NoiseScale", o.NoiseScale, "must be positive and finite")
+	case o.Answer != nil:
+		return o.Answer.check()
 	}
 	return nil
 }
@@ -112,7 +126,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if err != nil {
 		return AuditResult{}, err
 	}
-	exposure, claimed, err := s.claim(ctx, victim)
+	local, err := s.Algorithm.Local(s.Schema)
+	if err != nil {
+		return AuditResult{}, err
+	}
+	exposure, claimed, err := s.claim(ctx, victim, local)
 	if err != nil {
 		return AuditResult{}, err
 	}
@@ -122,17 +140,26 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	}
 	change := worstChange(exposure.M, s.Schema)
 	if opts.Colluding != nil {
-		if exposure, _, err = real.claim(ctx, victim); err != nil {
+		if exposure, _, err = real.claim(ctx, victim, local); err != nil {
 			return AuditResult{}, err
 		}
 	}
-	view, err := Explicit(real)
-	if err != nil {
-		return AuditResult{}, err
+	out := AuditResult{Claimed: rounding.DivUp(claimed, opts.Sigma), Runs: opts.Runs, Exposed: exposure.Infinite,
+		HoldsFor: s.Attacker.Trust.HoldsFor()}
+	if !math.IsInf(local, 1) {
+		mu := rounding.DivUp(rounding.SqrtUp(local), opts.Sigma)
+		out.Local = &mu
 	}
-	out := AuditResult{Claimed: rounding.DivUp(claimed, opts.Sigma), Runs: opts.Runs, Exposed: exposure.Infinite}
 	if !out.Exposed {
 		out.Reachable = math.Sqrt(mat.Inner(change, exposure.M, change)) / opts.Sigma
+	}
+	var test *mat.VecDense
+	if opts.Answer != nil {
+		r, err := real.answered(p, victim, change, opts)
+		if err != nil {
+			return AuditResult{}, err
+		}
+		change, test, out.Reachable, out.Exposed = r.change, r.test, r.reachable, r.exposed
 	}
 	if out.Reachable == 0 && !out.Exposed {
 		out.Passed = true // nothing of the victim reaches the attacker
@@ -141,9 +168,14 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if err := p.use(opts.Noising); err != nil {
 		return AuditResult{}, err
 	}
-	test, err := view.test(victim, change)
-	if err != nil {
-		return AuditResult{}, err
+	if test == nil {
+		view, err := Explicit(real)
+		if err != nil {
+			return AuditResult{}, err
+		}
+		if test, err = view.test(victim, change); err != nil {
+			return AuditResult{}, err
+		}
 	}
 	if opts.Progress != nil {
 		done := 0
@@ -159,7 +191,18 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if err != nil {
 		return AuditResult{}, err
 	}
-	out.Empirical, out.Low, out.High = separation(without, with, opts.Confidence)
+	if opts.Answer == nil {
+		out.Empirical, out.Low, out.High = separation(without, with, opts.Confidence)
+	} else {
+		out.Empirical, out.Low, out.High = tradeoff(without, with, opts.Confidence)
+		if !opts.Answer.linear() {
+			out.Reachable = 0
+		}
+		if out.Local != nil {
+			holds := out.Low <= *out.Local
+			out.LocalHolds = &holds
+		}
+	}
 	out.Passed = out.Low <= out.Claimed
 	return out, nil
 }

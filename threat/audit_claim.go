@@ -10,6 +10,7 @@ import (
 
 	"mafalda/internal/rounding"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // really returns the scenario with those who really attack; nil: with those of the claim.
@@ -20,10 +21,17 @@ func (s Scenario) really(colluding []int) Scenario {
 	return s
 }
 
-// use makes nodes use a C⁻¹, nil: that of the algorithm, as its export has it.
+// use makes nodes use a C⁻¹, nil: that of the algorithm, as its export has it, which must be the inverse of its C.
 func (p *protocol) use(noising mat.Matrix) error {
-	if noising == nil && p.algorithm.of != nil {
-		noising = p.algorithm.of.inverse
+	if of := p.algorithm.of; noising == nil && of != nil && of.inverse != nil {
+		noising = of.inverse
+		var lower mat.TriDense
+		of.strategies[0].StrategyTo(&lower)
+		if r, c := noising.Dims(); r == p.steps && c == r {
+			if err := strategy.CheckInverse(&lower, noising); err != nil {
+				return &misfit{fmt.Sprintf("%s: %v", of.dir, err)}
+			}
+		}
 	}
 	if noising == nil {
 		return nil
@@ -36,16 +44,11 @@ func (p *protocol) use(noising mat.Matrix) error {
 }
 
 // claim returns what Account says of the victim, and μ by Best: of the worst victim, where the attackers are any of several
-// coalitions. Where the rank of the view is unclear, the exposure is
-// that of local DP.
-func (s Scenario) claim(ctx context.Context, victim int) (Exposure, float64, error) {
-	local, err := s.Algorithm.Local(s.Schema)
-	if err != nil {
-		return Exposure{}, 0, err
-	}
+// coalitions. local is the squared sensitivity of local DP, which the exposure has where the rank of the view is unclear.
+func (s Scenario) claim(ctx context.Context, victim int, local float64) (Exposure, float64, error) {
 	var found *Exposure
 	most := 0.0 // with Any, the claim is the same for all
-	err = Account(ctx, s, func(e Exposure) error {
+	err := Account(ctx, s, func(e Exposure) error {
 		if e.Victim == victim {
 			found = &e
 		}

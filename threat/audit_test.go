@@ -57,6 +57,8 @@ func audited(t *testing.T) map[string]struct {
 		"mf-d-sgd dense, sums":         {MFDSGD(dense.Strategy), summed},
 		"muffliato, a node":            {muffliato, node},
 		"decor, a node":                {decor, node},
+		"decor, local DP":              {decor, Attacker{}},
+		"decor, an eavesdropper":       {decor, Attacker{Trust: Eavesdropper}},
 		"decor, secrets":               {decor, Attacker{Trust: SecLDP, Nodes: []int{3}}},
 		"zip-dl, a node":               {ZipDL(), Attacker{Trust: PNDP, Nodes: []int{3}}},
 	}

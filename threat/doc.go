@@ -15,6 +15,14 @@
 // which is (CᵀB⁺BC)_u of Theorem 7. Package participation bounds it for a schema. With independent noise of unit
 // variance M ≤ I: no attacker learns more than from all messages together (LDP).
 //
+// # What the numbers hold for
+//
+// Theorem 7 lets gradients depend on what the attacker saw. Under LDP and SecLDP that is everything, so the numbers hold
+// for training. Under PNDP (single messages or secure sums) nodes that the attacker does not see compute gradients at
+// models that it does not see either, and M is for inputs that do not react to what hidden nodes learned (averaging,
+// fixed streams); a network that trains has the local-DP number. Condition is that sentence, and Report has it beside
+// the number of local DP. docs/mathematics.md has the counterexample.
+//
 // # Two ways to M
 //
 // Explicit runs the algorithm on symbols, writes A and B out and takes the pseudo-inverse. It is the definition, and

@@ -24,11 +24,16 @@ type View struct {
 // Explicit writes the view out by running the protocol on symbols: every message is a row of coefficients.
 // Errors: ErrAttacker, ErrStrategy.
 func Explicit(s Scenario) (*View, error) {
-	steps := s.steps()
 	p, err := s.protocol()
 	if err != nil {
 		return nil, err
 	}
+	return p.written()
+}
+
+// written returns the view of a run, written out.
+func (p *protocol) written() (*View, error) {
+	steps := p.steps
 	if err := p.run(context.Background(), symbols{p}); err != nil {
 		return nil, err
 	}
@@ -42,7 +47,7 @@ func Explicit(s Scenario) (*View, error) {
 		v.A.SetRow(i, row[:gradients])
 		v.B.SetRow(i, row[gradients:])
 	}
-	for _, a := range s.Attacker.Nodes {
+	for _, a := range p.attacker.Nodes {
 		for t := range steps {
 			v.Known = append(v.Known, t*p.n+a)
 		}
@@ -130,10 +135,17 @@ func (v *View) Echelon() bool {
 
 // Exposure returns M of a victim by pseudo-inverses: A_uᵀ(BBᵀ)⁺A_u of the reduced view, infinite if A_u ≠ BB⁺A_u.
 func (v *View) Exposure(victim int) (Exposure, error) {
+	e, _, err := v.directions(victim)
+	return e, err
+}
+
+// directions returns the exposure of a victim and, unless it is infinite, the weights (BBᵀ)⁺A_u of the best statistic of
+// what the attacker knows, a column a step of the victim's gradients.
+func (v *View) directions(victim int) (Exposure, *mat.Dense, error) {
 	reduced := v.Reduce()
 	var svd mat.SVD
 	if !svd.Factorize(reduced.B, mat.SVDThin) {
-		return Exposure{}, fmt.Errorf("singular values of the attacker's view did not converge")
+		return Exposure{}, nil, fmt.Errorf("singular values of the attacker's view did not converge")
 	}
 	values := svd.Values(nil)
 	var u mat.Dense
@@ -145,7 +157,7 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 	}
 	var scaled mat.Dense
 	dense.Mul(&scaled, u.T(), a)
-	rest := mat.DenseCopyOf(a)
+	rest, turned := mat.DenseCopyOf(a), mat.NewDense(len(values), v.Steps, nil)
 	for i, s := range values {
 		row := scaled.RawRowView(i)
 		if s <= 1e-10*values[0] {
@@ -157,14 +169,15 @@ func (v *View) Exposure(victim int) (Exposure, error) {
 		rest.Sub(rest, &back)
 		for j := range row {
 			row[j] /= s
+			turned.Set(i, j, row[j]/s)
 		}
 	}
 	if slices.Contains(v.victimsKnown(), victim) || mat.Norm(rest, math.Inf(1)) > 1e-7 {
-		return Exposure{Victim: victim, Infinite: true}, nil
+		return Exposure{Victim: victim, Infinite: true}, nil, nil
 	}
 	m := mat.NewSymDense(v.Steps, nil)
 	dense.SymOuterK(m, 1, scaled.T())
-	return Exposure{Victim: victim, M: m}, nil
+	return Exposure{Victim: victim, M: m}, mul(&u, turned), nil
 }
 
 // victimsKnown lists the nodes whose gradients are known.

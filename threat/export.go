@@ -20,6 +20,7 @@ type origin struct {
 	inverse    mat.Matrix // C⁻¹ that all nodes share, nil if the export has parameters only
 	trained    bool       // it says what is trained: more than the plain workload
 	nodes      []byte     // nodes.csv, if nodes have their own strategies or share noise
+	network    *graph.Origin
 }
 
 // MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that
@@ -56,7 +57,7 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err != nil {
 		return Algorithm{}, err
 	}
-	a.of.dir, a.of.digest, a.of.inverse = e.Dir, digest, inverse
+	a.of.dir, a.of.digest, a.of.inverse, a.of.network = e.Dir, digest, inverse, m.Graph
 	if m.Space != nil {
 		if a, err = a.withShared(e); err != nil {
 			return Algorithm{}, err
@@ -70,6 +71,15 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	}
 	a.of.trained = true
 	return a.Under(Training{Spec: *m.WorkloadSpec})
+}
+
+// checkGossip refuses a network with other gossip than the one that the export was made for (ErrStrategy).
+func (o *origin) checkGossip(n *graph.Network) error {
+	if o == nil || o.network == nil || o.network.Gossip == n.Origin.Gossip && o.network.GossipSHA256 == n.Origin.GossipSHA256 {
+		return nil
+	}
+	return &misfit{fmt.Sprintf("%s was made for the gossip matrix %q, and this network has %q", o.dir,
+		o.network.GossipLine(), n.Origin.GossipLine())}
 }
 
 func perNode(e *export.Export) (Algorithm, error) {

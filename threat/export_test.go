@@ -14,7 +14,7 @@ import (
 )
 
 // TestMFDSGDOf: the strategy of an export is that of the study and of the audit, which attacks C_inv as it is in the
-// files.
+// files, if that is the inverse of C.
 func TestMFDSGDOf(t *testing.T) {
 	g, w := gossip(t, "cycle:4", graph.Uniform)
 	load := func(diagonal, inverse float64) *export.Export {
@@ -52,7 +52,12 @@ func TestMFDSGDOf(t *testing.T) {
 	if s.Algorithm, err = MFDSGDOf(weak, 4); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Audit(context.Background(), s, 1, AuditOptions{Random: rand.NewPCG(1, 2)}); err != nil || r.Passed {
+	if r, err := Audit(context.Background(), s, 1, AuditOptions{Random: rand.NewPCG(1, 2)}); !errors.Is(err, ErrStrategy) {
 		t.Errorf("an export with less noise than its C promises: %+v, %v", r, err)
+	}
+	s.Algorithm = a
+	r, err := Audit(context.Background(), s, 1, AuditOptions{Random: rand.NewPCG(1, 2), Noising: weak.Inverse})
+	if err != nil || r.Passed {
+		t.Errorf("nodes with less noise than C promises: %+v, %v", r, err)
 	}
 }

@@ -15,6 +15,8 @@ type GrowthRow struct {
 	Neighbours *float64 `json:"neighbours,omitempty"` // mean over victims one hop away
 	Others     *float64 `json:"others,omitempty"`     // mean over all others
 	Asymptote  *float64 `json:"asymptote,omitempty"`  // of secure summation with a symmetric W: AsymptoteSquared over T
+
+	Local *float64 `json:"ldp_sens_squared,omitempty"` // of local DP: what holds where Trust.HoldsFor does not
 }
 
 // symmetricWithin is up to where the entries of a gossip matrix may differ from those of its transpose.
@@ -53,6 +55,10 @@ func (s Scenario) growth(ctx context.Context, m Measure) (GrowthRow, error) {
 		return row, err
 	}
 	row.Neighbours, row.Others = neighbours.value(), others.value()
+	if !math.IsInf(local, 1) {
+		local /= float64(row.Steps)
+		row.Local = &local
+	}
 	attackers, n := len(s.Attacker.Nodes), s.nodes()
 	if s.Attacker.SecureSummation && s.Algorithm.training == nil && attackers < n &&
 		s.Gossip.Symmetric(symmetricWithin) {

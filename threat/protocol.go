@@ -33,6 +33,8 @@ type protocol struct {
 	rows    [][]float64
 	learned []int  // the step of every row
 	stepped func() // if not nil, is called after every step
+
+	react func(message, model []float64, v int) // if not nil, adds to what node v sends how it reacts to its model
 }
 
 // protocol returns the run of a scenario, without a source. Errors: ErrAttacker, ErrStrategy.
@@ -93,6 +95,9 @@ func (p *protocol) run(ctx context.Context, s source) error {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
+			if p.react != nil {
+				p.react(message.RawRowView(v), theta.RawRowView(v), v)
+			}
 			floats.Add(message.RawRowView(v), s.gradient(t, v))
 		}
 		if p.algorithm.zip {
@@ -128,7 +133,15 @@ func (p *protocol) ended() {
 	}
 }
 
+// knowThemselves notes what the attackers know: of themselves, and under LDP all noise that nodes share.
 func (p *protocol) knowThemselves() {
+	if p.attacker.Trust == LDP {
+		for t := range p.steps {
+			for e := range p.edges {
+				p.learn(p.source.edge(t, e), t)
+			}
+		}
+	}
 	for _, a := range p.attacker.Nodes {
 		p.knowItself(a)
 	}

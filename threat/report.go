@@ -30,8 +30,13 @@ type Report struct {
 	Attacker  string  `json:"attacker"` // its labels, with commas between them, or "everybody"
 	Trust     string  `json:"trust"`
 	Algorithm string  `json:"algorithm"`
+	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: Trust.HoldsFor; for all else Local is
 	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
-	Pairs     []Pair  `json:"pairs"`
+
+	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP
+	LocalEpsilon *float64 `json:"ldp_epsilon,omitempty"` // ε of local DP, for the δ that was asked for
+
+	Pairs []Pair `json:"pairs"`
 
 	// Workload is what is trained, if it is more than plain gradient descent on a network that stays. Drawn is the seed of
 	// its networks and absences if they are drawn: Pairs are of these alone, Local is of all.
@@ -108,7 +113,8 @@ func sumUp(distance int, pairs []*Pair) DistanceRow {
 	return r
 }
 
-// WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf.
+// WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf. Every line says
+// what it holds for.
 func WritePairs(w io.Writer, reports []Report) error {
 	text := func(v *float64) string {
 		if v == nil {
@@ -117,7 +123,7 @@ func WritePairs(w io.Writer, reports []Report) error {
 		return strconv.FormatFloat(*v, 'g', 17, 64)
 	}
 	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon",
-		"cyffers_sens_squared"}}
+		"cyffers_sens_squared", "ldp_mu", "holds_for"}}
 	for _, r := range reports {
 		for _, p := range r.Pairs {
 			distance, squared := "", text(p.SensSquared)
@@ -128,7 +134,7 @@ func WritePairs(w io.Writer, reports []Report) error {
 				squared = "inf"
 			}
 			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
-				text(p.Epsilon), text(p.Cyffers)})
+				text(p.Epsilon), text(p.Cyffers), text(r.LocalMu), r.HoldsFor})
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

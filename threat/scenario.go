@@ -53,10 +53,22 @@ func (s Scenario) hops() []int {
 
 // Nearest returns the node, not an attacker, whose messages take the fewest hops to one: the first of them, or of those
 // without a path. It is false if every node attacks.
-func (s Scenario) Nearest() (victim int, there bool) {
+func (s Scenario) Nearest() (victim int, there bool) { return s.nearest(1) }
+
+// NearestHidden returns the nearest node whose messages take two hops or more to an attacker, so that others' reactions
+// pass them on; else the Nearest.
+func (s Scenario) NearestHidden() (victim int, there bool) {
+	if victim, there = s.nearest(2); there && s.hops()[victim] > 0 {
+		return victim, there
+	}
+	return s.Nearest()
+}
+
+// nearest returns the nearest node of at least so many hops, or one without a path.
+func (s Scenario) nearest(least int) (victim int, there bool) {
 	hops, nearest := s.hops(), -1
 	for v, h := range hops {
-		if h == 0 {
+		if h >= 0 && h < least {
 			continue
 		}
 		if nearest < 0 || h > 0 && (hops[nearest] < 0 || h < hops[nearest]) {

@@ -171,6 +171,59 @@ func TestSharedAccountIsTheDefinition(t *testing.T) {
 	})
 }
 
+// Under local DP nobody is trusted, and what nodes share hides nothing: a node has its own noise alone, by the definition,
+// too. An eavesdropper learns less, and what is known of it is no local DP.
+func TestLocalDPTrustsNobody(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, steps := 4, rapid.IntRange(1, 3).Draw(t, "T")
+		_, w := gossip(t, "complete:4", graph.Uniform)
+		noise, c := drawShared(t, n), drawStrategy(t, steps)
+		a, own := sharedBy(t, c, noise, nil), func(v int) float64 { return noise.Own[v] }
+		if rapid.Bool().Draw(t, "decor") {
+			var err error
+			if a, err = DECOR(0.5, 2); err != nil {
+				t.Fatal(err)
+			}
+			c, own = strategy.Identity(steps), func(int) float64 { return 0.5 }
+		}
+		found, err := account(t, w, a, Attacker{}, steps)
+		if err != nil || len(found) != n {
+			t.Fatal(len(found), err)
+		}
+		view, err := Explicit(Scenario{w, a, Attacker{}, every(t, steps)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outside, err := account(t, w, a, Attacker{Trust: Eavesdropper}, steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		local, err := a.Local(every(t, steps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for v, e := range found {
+			want := strategy.GramOf(c)
+			want.ScaleSym(1/(own(v)*own(v)), want)
+			defined, err := view.Exposure(v)
+			if err != nil || !mat.EqualApprox(e.M, want, 1e-9*(1+mat.Max(want))) ||
+				!mat.EqualApprox(defined.M, want, 1e-6*(1+mat.Max(want))) {
+				t.Fatalf("of %d %v, by the definition %v, %v; want %v", v, mat.Formatted(e.M), mat.Formatted(defined.M), err,
+					mat.Formatted(want))
+			}
+			squared, err := Exact.Squared(e, every(t, steps), math.Inf(1))
+			if err != nil || outside[v].M.At(0, 0) > e.M.At(0, 0)*(1+1e-9) {
+				t.Fatalf("an eavesdropper learns %v of %d, everybody %v, %v", outside[v].M, v, e.M, err)
+			}
+			worst = math.Max(worst, squared)
+		}
+		if math.Abs(worst/local-1) > 1e-5 {
+			t.Fatalf("the worst has %v, local DP is %v", worst, local)
+		}
+	})
+}
+
 // A node that sees some messages alone learns what the protocol says, and no more than from all of them.
 func TestSharedAccountOfSomeMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

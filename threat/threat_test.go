@@ -56,8 +56,8 @@ func drawGossip(t *rapid.T) *graph.CSR {
 }
 
 func drawAttacker(t *rapid.T, n int) Attacker {
-	a := Attacker{Trust: rapid.SampledFrom([]Trust{LDP, PNDP, SecLDP}).Draw(t, "trust")}
-	if a.Trust == LDP {
+	a := Attacker{Trust: rapid.SampledFrom([]Trust{LDP, PNDP, SecLDP, Eavesdropper}).Draw(t, "trust")}
+	if a.Trust == LDP || a.Trust == Eavesdropper {
 		return a
 	}
 	count := rapid.IntRange(1, n).Draw(t, "attackers")

@@ -41,8 +41,12 @@ func (a Algorithm) Under(t Training) (Algorithm, error) {
 }
 
 // On returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. The
-// errors are those of Under, and networks that are not those of the training of an export (GraphSequence).
+// errors are those of Under, networks that are not those of the training of an export (GraphSequence), and another gossip
+// matrix than its own (ErrStrategy).
 func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
+	if err := a.of.checkGossip(n); err != nil {
+		return a, err
+	}
 	t := a.Training()
 	t.Seed = seed
 	if n.Sequence != nil {

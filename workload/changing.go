@@ -63,8 +63,8 @@ type algebra interface {
 	descendWith(y [][]float64, from, width int, path []crossing, visit func(l int, diagonals [][]float64))
 }
 
-// crossing is what matrices meet on the way from a step to the one before: y ← E[W]ᵀy so many times, W that of step t;
-// then, if there are two, y₁ ← y₁ - rate·y₀; then y₀ ← keep·y₀. The traces are what is asked for.
+// crossing carries matrices from step t back to step t-1: y ← E[W_t]ᵀy, once per gossip round; then, if there are two
+// matrices, y₁ ← y₁ - rate·y₀; then y₀ ← keep·y₀. The caller reads the traces.
 type crossing struct {
 	t, rounds  int
 	rate, keep float64
@@ -83,12 +83,12 @@ func newChanging(s Spec, w *graph.CSR, steps int) (*changing, error) {
 	return c, err
 }
 
-// kernel returns that of a G.
+// kernel returns the kernel whose Gram matrix is g.
 func (c *changing) kernel(g *mat.SymDense) *Kernel {
 	return &Kernel{steps: c.steps, filter: c.filter(c.steps), absence: c.Absence, sum: g}
 }
 
-// newAlgebra returns the matrices that stand for those of the network.
+// newAlgebra returns the algebra in which the recursion represents the network's matrices.
 func (s Spec) newAlgebra(w *graph.CSR) (algebra, error) {
 	n, _ := w.Dims()
 	if err := s.Changes.checkNodes(n); err != nil {

@@ -236,7 +236,7 @@ func chance(p float64, failed, of int) float64 {
 	return probability
 }
 
-// Random failures of a sequence are those of its networks in turn.
+// Random failures of a sequence act on its networks in turn.
 func TestFailuresOfSequences(t *testing.T) {
 	var matrices, outcomes [2]*graph.CSR
 	matrices[0] = complete(2)

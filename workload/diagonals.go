@@ -20,7 +20,7 @@ func packed(k []float64) *diagonals {
 	return d
 }
 
-// lag returns the m-th diagonal below the main one: its entry q is that of row q+m and column q.
+// lag returns the m-th diagonal below the main one: its entry q stands in row q+m and column q.
 func (d *diagonals) lag(m int) []float64 {
 	from := m*d.count - m*(m-1)/2
 	return d.data[from : from+d.count-m]

@@ -41,8 +41,8 @@
 //
 // Where the network stays, that is a congruence with what a node does with its own gradients (filter), and weights of
 // powers that decay and gossip choose (lagged, tracked). Networks that change, or are drawn independently from step to
-// step, have a backward recursion (changing), over matrices or, for random neighbours, over two numbers; their
-// expectations are those of package randomgossip. Where there is no exact form, runs on random signs estimate it
+// step, have a backward recursion (changing), over matrices or, for random neighbours, over two numbers; package
+// randomgossip computes the expectations. Where there is no exact form, runs on random signs estimate it
 // (Sampled). docs/workloads.md derives all of it.
 //
 // # Large networks, many steps

@@ -89,7 +89,7 @@ func (k *Kernel) Under(s Spec) *Kernel {
 	return kernelOf(s, k.steps, k.products)
 }
 
-// prefixKernel is that of W = 1.
+// prefixKernel returns the kernel of a single node, W = 1.
 func prefixKernel(l lags) []float64 {
 	x := l.stationary()
 	k := make([]float64, l.count*l.count)
@@ -114,7 +114,7 @@ func newChangingKernel(ctx context.Context, w *graph.CSR, steps int, opts Option
 	return c.kernel(sum), nil
 }
 
-// HasSteps reports whether StepErrors and WeightedGram know the steps one by one: not those of networks that change.
+// HasSteps reports whether StepErrors and WeightedGram know the steps one by one. For networks that change they do not.
 func (k *Kernel) HasSteps() bool { return k.sum == nil }
 
 // HasSteps reports whether kernels of the spec have the errors of single steps.

@@ -1,6 +1,6 @@
 package workload
 
-import "fmt"
+import "mafalda/internal/enum"
 
 // Kind says whose error the Gram matrix measures.
 type Kind int
@@ -14,25 +14,13 @@ const (
 	Prefix
 )
 
-var kindNames = [...]string{Model: "model", Message: "message", Prefix: "prefix"}
+var kinds = enum.Of[Kind]("workload", "model", "message", "prefix")
 
 // Kinds lists the names ParseKind accepts.
-func Kinds() []string { return kindNames[:] }
+func Kinds() []string { return kinds.All() }
 
 // String returns the name used in flags and manifests.
-func (k Kind) String() string {
-	if k < 0 || int(k) >= len(kindNames) {
-		return fmt.Sprintf("Kind(%d)", int(k))
-	}
-	return kindNames[k]
-}
+func (k Kind) String() string { return kinds.Name(k) }
 
 // ParseKind is the inverse of String.
-func ParseKind(name string) (Kind, error) {
-	for k, n := range kindNames {
-		if n == name {
-			return Kind(k), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown workload %q: choose model, message or prefix", name)
-}
+func ParseKind(name string) (Kind, error) { return kinds.Parse(name) }

@@ -130,8 +130,8 @@ func twice(s, later int) float64 {
 	return 2
 }
 
-// pairs calls visit for the steps from … to, up to later, that have the same r, which is so much lower than that of
-// later; ratios[s] is P_later/P_s.
+// pairs calls visit for every run from … to of steps, none after later, with the same r; lag is how much lower this r
+// is than the r of step later, and ratios[s] is P_later/P_s.
 func (g *lagged) pairs(later int, visit func(lag, from, to int, ratios []float64)) {
 	ratios := make([]float64, later+1)
 	ratios[later] = 1

@@ -17,7 +17,7 @@ type lags struct {
 // lags returns the powers that T = steps steps take.
 //
 // Where rates do not change and gossip follows every step, decay and gradient tracking are in the rows: with ρ = 1 - λ,
-// plain rows are ρ^τ x_τ, and those of tracking
+// plain rows are ρ^τ x_τ, and rows of gradient tracking
 //
 //	A_τ = ρ^τ x_τ + b_τ (x_τ - x_(τ-1)),     b_τ = 1 + ρ + … + ρ^(τ-1),
 //
@@ -57,7 +57,7 @@ func (l lags) same(other lags) bool {
 		slices.Equal(l.now, other.now) && slices.Equal(l.before, other.before)
 }
 
-// filter makes the rows of x_τ those of the kernel.
+// filter turns the rows x_τ into the rows of the kernel.
 func (l lags) filter(row func(tau int) []float64) {
 	if l.now == nil {
 		return

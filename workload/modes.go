@@ -19,7 +19,7 @@ type modes struct {
 	left         []float64
 }
 
-// respond makes the filters of eigenvalues of W those of the spec, which is time-invariant.
+// respond turns the filters of the eigenvalues of W into the filters of the spec, which must be time-invariant.
 func (m *modes) respond(s Spec) {
 	l := s.lags(1)
 	keep := 1 - s.WeightDecay
@@ -116,8 +116,8 @@ func (b bank) next(r float64) []float64 {
 	return x
 }
 
-// back is next the other way round: it returns the derivative by r, given f_j, times factor, by the x, and that of
-// later steps in the bank.
+// back is the adjoint of next: given f_j, factor times the derivative by the x, and the derivative of later steps in
+// the bank, it returns the derivative by r.
 func (b bank) back(f []float64, factor float64) (g float64) {
 	for j, v := range f {
 		b.x[j] = b.theta[j]*b.x[j] + factor*v

@@ -16,8 +16,8 @@ type Networks struct {
 	at    func(t, round int) *graph.CSR
 }
 
-// Networks returns those of a run over the row-stochastic w (n×n). The errors are a w that is not square, a sequence of
-// other sizes (GraphSequence) or without matrices (ErrDetached), and more random neighbours than there are other nodes.
+// Networks returns the networks of a run over the row-stochastic w (n×n). The errors are a w that is not square, a
+// sequence of other sizes (GraphSequence) or without matrices (ErrDetached), and more random neighbours than other nodes.
 func (s Spec) Networks(w *graph.CSR, seed uint64) (*Networks, error) {
 	if err := checkSquare(w); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"mafalda/graph"
 )
 
-// On returns the spec with the networks that take turns on n, if n has such. The errors are those of NewSequence.
+// On returns the spec with the networks that take turns on n, if n has any. It fails as NewSequence does.
 func (s Spec) On(n *graph.Network) (Spec, error) {
 	if n == nil || n.Sequence == nil {
 		return s, nil

@@ -28,10 +28,10 @@ type Response struct {
 	groups     []*modes
 }
 
-// PrefixResponse is that of plain centralized learning.
+// PrefixResponse returns the response of plain centralized learning.
 func PrefixResponse(steps int) *Response { return &Response{steps: steps, stationary: 1} }
 
-// CentralizedResponse is that of Spec.Centralized. Its error is a spec that is not time-invariant.
+// CentralizedResponse returns the response of Spec.Centralized. It fails if the spec is not time-invariant.
 func CentralizedResponse(s Spec, steps int) (*Response, error) {
 	s = s.Centralized()
 	if err := s.checkInvariant(); err != nil {

@@ -20,8 +20,8 @@ func HasExactResponse(w *graph.CSR, pi []float64) bool {
 	return n <= MaxSpectralNodes && (w.Symmetric(0) || balanced(w, pi) != nil)
 }
 
-// ExactResponse is that of a gossip matrix of at most 2048 nodes that is symmetric, or in detailed balance with pi
-// (nil if there is no such distribution), by its eigenvalues; ok is false for others. With D = n·diag(π) and S =
+// ExactResponse returns the response of a gossip matrix by its eigenvalues. The matrix must have at most 2048 nodes and
+// be symmetric, or in detailed balance with pi (nil if no such distribution exists); ok is false for others. With D = n·diag(π) and S =
 // D^½WD^(-½) = UΘUᵀ the noise of a step shows as F_l = D^(-½)U x_l UᵀD^½, x_l diagonal, so that
 //
 //	‖F_l‖²_F = x_lᵀGx_l,   G = (UᵀD⁻¹U) ∘ (UᵀDU)   (the identity for symmetric W).

@@ -13,7 +13,7 @@ const spectrum = 1 + 1e-12
 // rough returns the sketch that says what the number of Lanczos steps may cost: its difference from this one stands
 // for the error.
 //
-// Lanczos' method is Gauss quadrature, and rough is that of Gauss and Lobatto, with two eigenvalues of T moved to ±1,
+// Lanczos' method is Gauss quadrature, and rough is Gauss-Lobatto quadrature, with two eigenvalues of T moved to ±1,
 // the ends of the spectrum. For symmetric W and errors that are sums of even powers of W, with positive coefficients,
 // the truth is between the two; elsewhere that is an assumption, which held wherever the truth could be computed.
 // (The difference that the last quarter of the steps makes, which independent sketches have, was too small by up to a

@@ -54,8 +54,8 @@ type SampledOptions struct {
 }
 
 // NewSampled makes the estimate for T = steps over the row-stochastic w (n×n), of any changing network, of any number
-// of nodes. A probe takes O(nT) memory, and O(T² nnz + n T³/3). The errors are those of Spec.Check and Spec.Networks,
-// too few probes, and the context's.
+// of nodes. A probe takes O(nT) memory, and O(T² nnz + n T³/3) time. It fails as Spec.Check and Spec.Networks do, for
+// too few probes, and when the context ends.
 func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOptions) (*Sampled, error) {
 	s := opts.Spec
 	if err := s.Check(steps); err != nil {
@@ -109,7 +109,7 @@ func (s *Sampled) Factor() float64 { return errorFactor(len(s.probes)) }
 // Confidence returns the probability of Factor.
 func (s *Sampled) Confidence() float64 { return Confidence }
 
-// Kernel returns the estimate, whose steps are those of NewSampled: it panics if they are not.
+// Kernel returns the estimate. It panics if steps is not the number given to NewSampled.
 func (s *Sampled) Kernel(steps int) *Kernel {
 	if steps != s.steps {
 		panic(mat.ErrShape)
@@ -117,8 +117,8 @@ func (s *Sampled) Kernel(steps int) *Kernel {
 	return &Kernel{steps: steps, absence: s.absence, sum: s.mean}
 }
 
-// Deviations calls visit with how far H from every probe alone is from the estimate. The mean square of these, divided
-// by probes - 1, is that of a standard error. visit owns the matrices.
+// Deviations calls visit with the difference between H from each probe alone and the estimate. The mean square of these
+// differences, divided by probes - 1, is the squared standard error. visit owns the matrices.
 func (s *Sampled) Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error {
 	h := s.Kernel(steps).Gram()
 	for _, one := range s.probes {

@@ -140,8 +140,8 @@ func (s *Sketch) Kernel(steps int) *Kernel {
 
 // Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, unless these are the
 // unit vectors, how far H from this probe alone is from the estimate; and last how far H is that few Lanczos steps
-// may have made of it (rough). The mean square of the former, divided by probes - 1, is that of a standard error,
-// which Factor is to be multiplied with. visit owns the matrices.
+// may have made of it (rough). The mean square of the former, divided by probes - 1, is the squared standard error;
+// multiply the standard error with Factor. visit owns the matrices.
 func (s *Sketch) Deviations(steps int, visit func(e *mat.SymDense, probe bool) error) error {
 	h := s.Kernel(steps).Gram()
 	for i := range s.random() {

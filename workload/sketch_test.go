@@ -56,8 +56,8 @@ func everything(t *rapid.T, w *graph.CSR, pi []float64, spec Spec) *Sketch {
 	return s
 }
 
-// With all unit vectors in the place of random ones, and all steps, a sketch is the kernel: that of everything, and
-// any that is asked for as many vectors as there are nodes.
+// With all unit vectors in place of random ones, and all steps, a sketch is the kernel: a sketch of everything is, and
+// so is a sketch with as many vectors as nodes.
 func TestSketchOfEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)

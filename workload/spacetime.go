@@ -32,9 +32,11 @@ type SpaceTime struct {
 	spec  Spec
 }
 
-// NewSpaceTime returns the workload of T = steps over the n×n gossip matrix w. The errors are those of Gram, the Prefix
-// kind, which has no nodes, and fault.Arguments for what single nodes do when others do not, which leaves noise behind
-// that is meant to cancel: networks that change, and missed steps. Progress is not used.
+// NewSpaceTime returns the workload of T = steps over the n×n gossip matrix w. It fails as Gram does, and for
+//   - the Prefix kind, which has no nodes;
+//   - networks that change, and missed steps (fault.Argument): noise that should cancel between nodes would stay.
+//
+// Progress is not used.
 func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
 	s := opts.Spec
 	if err := s.Check(steps); err != nil {
@@ -80,7 +82,7 @@ func (s *SpaceTime) Nodes() int { n, _ := s.w.Dims(); return n }
 func (s *SpaceTime) Steps() int { return s.steps }
 
 // TimeGram returns H(M), T×T, for a positive definite M, n×n: with M = LLᵀ the sequences of Gram start with the columns
-// of L instead of unit vectors. Cost and memory are those of Gram for W that is not symmetric.
+// of L instead of unit vectors. It costs as much time and memory as Gram does for W that is not symmetric.
 func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDense, error) {
 	k, err := s.TimeKernel(ctx, m)
 	if err != nil {
@@ -110,7 +112,7 @@ func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense,
 	return k.Gram(), nil
 }
 
-// kernel returns that of H(LLᵀ) for the rows of Lᵀ.
+// kernel returns the kernel of H(LLᵀ); the rows of starts are the rows of Lᵀ.
 func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, error) {
 	count, _ := starts.Dims()
 	p := s.panel(count)
@@ -129,7 +131,7 @@ func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, err
 
 // SpaceGram returns K(Y), n×n, for a symmetric Y, T×T. With R_τ the response to a gradient of row τ of the kernel, and
 // c[τ,τ'] how often ⟨R_τ, R_τ'⟩ counts in ⟨Gram, Y⟩, it is Σ c[τ,τ'] R_τᵀR_τ', which is made column by column: by products
-// with c, and then by Horner's rule in Wᵀ. Cost and memory are twice those of TimeGram.
+// with c, and then by Horner's rule in Wᵀ. It costs twice the time and memory of TimeGram.
 func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
 	if y.SymmetricDim() != s.steps {
 		panic(mat.ErrShape)

@@ -132,8 +132,8 @@ func (s Spec) Centralized() Spec {
 // Plain returns the plain workload of the same kind.
 func (s Spec) Plain() Spec { return Spec{Kind: s.Kind} }
 
-// At returns the workload of the same training at the base learning rate: decay is times that, too. The models' errors
-// are those of the workload returned, times rate².
+// At returns the workload of the same training at the base learning rate, which multiplies decay, too. The models'
+// squared errors are the errors of the returned workload times rate².
 func (s Spec) At(rate float64) Spec {
 	s.WeightDecay *= rate
 	return s

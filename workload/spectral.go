@@ -49,7 +49,7 @@ func addFiltered(k, values []float64, l lags) {
 	dense.Mul(mat.NewDense(l.count, l.count, k), rows, rows.T())
 }
 
-// eigenvalues returns those of a symmetric w.
+// eigenvalues returns the eigenvalues of a symmetric w.
 func eigenvalues(w *graph.CSR) ([]float64, error) {
 	n, _ := w.Dims()
 	dense := mat.NewSymDense(n, nil)

@@ -41,7 +41,7 @@ func (s *State[F]) stopped() bool {
 }
 
 // NewState returns the state before the first of T = steps steps, of n = nodes models of d = size numbers, all 0, at a
-// base learning rate, which rates and decay are multiplied with. The errors are those of Spec.Check, at that rate.
+// base learning rate, which multiplies rates and decay. It fails as Spec.Check does at that rate.
 func NewState[F Float](s Spec, steps, nodes, size int, rate float64) (*State[F], error) {
 	if err := s.At(rate).Check(steps); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *State[F]) Models() []F { return s.models }
 // Trackers returns y of gradient tracking (n×d), as Models does the models; nil without it.
 func (s *State[F]) Trackers() []F { return s.tracker }
 
-// Model returns that of node u.
+// Model returns node u's model.
 func (s *State[F]) Model(u int) []F { return s.models[u*s.size : (u+1)*s.size] }
 
 // Descend takes the gradients of the step with their noise (n×d): Models returns the messages then. With gradient

@@ -89,8 +89,8 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 	return w.list, nil
 }
 
-// counts returns how much is left of the weights from every step on. Listed weights are for one number of steps; for
-// others, which searches look at, they are those of the last steps, and 0 before.
+// counts returns, for every step, the sum of the weights from it on. Listed weights are for one number of steps; for
+// other numbers, which searches look at, the list weighs the last steps, and steps before it have weight 0.
 func (w Weights) counts(steps int) []float64 {
 	counts := make([]float64, steps)
 	var sum float64

@@ -57,7 +57,7 @@ func gridOf(t *testing.T) (*cli.Grid, map[string]string) {
 	return g, made
 }
 
-// keyOf is that of the study that a worker makes.
+// keyOf returns the key of the study that a worker makes.
 func keyOf(t *testing.T, g *cli.Grid) study.Key {
 	t.Helper()
 	key := make(chan study.Key, 1)
@@ -223,5 +223,22 @@ func TestDeal(t *testing.T) {
 		if len(parts) != test.parts || strings.Join(all, "") != "0123456" {
 			t.Errorf("%d jobs: %v", test.jobs, parts)
 		}
+	}
+}
+
+// A worker makes studies of commands that compute in shards, with flags that say what is computed: it writes nothing.
+func TestWorkerRunsNothingForeign(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other")
+	for _, j := range []*job{
+		{Command: []string{"account"}, Flags: []cli.Flag{{Name: "graph", Value: "cycle:4"}, {Name: "output", Value: other}}},
+		{Command: []string{"account"}, Flags: []cli.Flag{{Name: "force", Value: "true"}}},
+		{Command: []string{"submit", "--yes"}}, {Command: []string{"workers"}}, {},
+	} {
+		if _, err := j.open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "the job: it holds") {
+			t.Errorf("%v: %v", j.Command, err)
+		}
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("a worker has written a folder")
 	}
 }

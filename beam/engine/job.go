@@ -15,6 +15,7 @@ import (
 	"strconv"
 
 	"mafalda/internal/cli"
+	"mafalda/internal/files"
 	"mafalda/internal/version"
 )
 
@@ -95,13 +96,14 @@ func readInput(path string, left *int64) (input, error) {
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s is no regular file, and workers have to get its bytes", name)
 		}
-		if *left -= info.Size(); *left < 0 {
+		content, err := files.Read(name, *left)
+		if errors.Is(err, files.ErrTooLarge) {
 			return fmt.Errorf("%s: all inputs have more than %d MiB", name, mostInput>>20)
 		}
-		content, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
+		*left -= int64(len(content))
 		rel, err := filepath.Rel(root, name)
 		in.Files = append(in.Files, file{filepath.ToSlash(rel), sum(content), content})
 		return err

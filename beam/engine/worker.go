@@ -62,7 +62,7 @@ func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(s
 // forget is the end of the pipeline. Prism keeps a processor busy waiting for stages that have no output.
 func forget(string) {}
 
-// workshops are those of this process, by the hashes of their jobs: bundles of one job that run at the same time
+// workshops holds this process's workshops, by the hashes of their jobs: bundles of one job that run at the same time
 // share one.
 var workshops = opened{all: map[string]*workshop{}}
 
@@ -120,7 +120,11 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	w := &workshop{notes: new(notebook)}
 	root := &cobra.Command{Use: "mafalda", SilenceUsage: true, SilenceErrors: true}
 	root.AddCommand(Commands()...)
-	root.SetArgs(cli.WordsAt(j.Command, j.Flags, places))
+	words := cli.WordsAt(j.Command, j.Flags, places)
+	if err := cli.CheckRecorded(root, words); err != nil {
+		return nil, fmt.Errorf("the job: %w", err)
+	}
+	root.SetArgs(words)
 	root.SetOut(io.Discard)
 	root.SetErr(w.notes)
 	err = root.ExecuteContext(cli.InputsAt(cli.On(bare{ctx}, w), places))
@@ -138,7 +142,7 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	return w, nil
 }
 
-// bare is a context without values: in the process with the command, those of a bundle are that command's.
+// bare is a context without values: in the process with the command, a bundle's context has the command's values.
 type bare struct{ context.Context }
 
 func (bare) Value(any) any { return nil }

@@ -200,7 +200,7 @@ func TestBadAccounts(t *testing.T) {
 		"no steps":             {on("--attacker", "Medici", "--T", "0"), "T = 0 must be at least 1"},
 		"attacker twice":       {on("--attacker", "Medici,Medici"), "named twice"},
 		"attacker under LDP":   {on("--attacker", "Medici", "--trust", "ldp"), "leave out --attacker"},
-		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp or secldp"},
+		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp, secldp or eavesdropper"},
 		"secure summation LDP": {on("--trust", "ldp", "--secure-summation"), "--trust pndp"},
 		"algorithm":            {on("--attacker", "Medici", "--algorithm", "sgd"), "unknown algorithm"},
 		"rounds":               {on("--attacker", "Medici", "--rounds", "2"), "muffliato"},

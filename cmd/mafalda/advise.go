@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -128,25 +129,24 @@ func (f *adviseFlags) checkFolder() error {
 
 // finish writes and prints the advice.
 func (f *adviseFlags) finish(w io.Writer, a *plan.Advice, r *cli.AdviceResult) error {
+	var drawing error
 	if f.out != "" {
-		picture, err := figures.Advice(a)
-		if err != nil {
-			return err
-		}
 		table := func(w io.Writer) error { return cli.WriteAdviceCSV(w, r) }
 		if err := files.WriteFile(filepath.Join(f.out, adviceName+".csv"), table, f.force); err != nil {
 			return cli.UsageIfExists(err)
 		}
-		err = cli.WriteResult(f.out, adviceName+".json", r, []figures.Named{{Name: adviceName, Figure: picture}}, f.force)
-		if err != nil {
+		if err := cli.WriteResult(f.out, adviceName+".json", r, f.force); err != nil {
 			return err
 		}
+		picture, err := figures.Advice(a)
+		drawing = cli.WritePictures(f.out, []figures.Named{{Name: adviceName, Figure: picture}}, err, f.force)
 	}
+	var err error
 	switch {
 	case f.json:
-		return cli.WriteJSON(w, r)
-	case f.quiet:
-		return nil
+		err = cli.WriteJSON(w, r)
+	case !f.quiet:
+		err = cli.WriteAdvice(w, a, r, f.out)
 	}
-	return cli.WriteAdvice(w, a, r, f.out)
+	return cmp.Or(err, drawing)
 }

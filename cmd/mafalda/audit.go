@@ -24,6 +24,7 @@ type auditFlags struct {
 	auditSeed        uint64
 	confidence       float64
 	noiseScale       float64
+	answer           string
 	json             bool
 }
 
@@ -38,6 +39,13 @@ the best linear test. The mu that the attack reaches, with its confidence interv
 noise (--trust secldp) the worst coalition that it allows attacks, or that of --coalitions or --attacker, and the claim is the
 export's.
 
+The claim of --trust pndp holds for
+` + threat.Condition + `.
+With --answer clip:K,B all nodes but the attackers react: they add clip(K·θ, B) of the model θ that they hold to what they send, in
+units of what a record can move a sum of gradients by, so that B is about how many records react. That is the gradient of a loss
+that falls as the model grows, the sign that hurts. What a threshold of the attack's statistic proves (Clopper and Pearson) stands
+against the claim, and against local DP, which is for nodes that react.
+
 With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
 likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
 The claim is the accountant's, or the export's of --export, or --epsilon. Fixed batches under a Poisson claim fail.
@@ -45,6 +53,7 @@ The claim is the accountant's, or the export's of --export, or --epsilon. Fixed 
 Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
 		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
   mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
+  mafalda audit --graph path:3 --T 2 -k 1 --attacker 2 --answer clip:10,1           # nodes that react: fails, local DP holds
   mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
@@ -64,16 +73,18 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
-	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node; where nodes share noise, the one of whom most is learned)")
+	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node; where nodes share noise, the one of whom most is learned;\n"+
+		"with --answer, the nearest one that the attacker does not see)")
 	cli.CompleteGraphLabels(cmd, "attacker", &f.network)
 	cli.CompleteGraphLabels(cmd, "victim", &f.network)
 	f.runs = 4000
-	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --sampling: 50000)")
+	fl.Var((*cli.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
 	f.auditSeed = 1
 	fl.Var((*cli.SeedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
+	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ: `clip:K,B` adds clip(K·θ, B) to what they send; B can be inf")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -123,6 +134,10 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return err
 	}
+	answer, err := f.chooseAnswer(cmd)
+	if err != nil {
+		return err
+	}
 	victims, err := f.namedVictim(n.Graph)
 	if err != nil {
 		return err
@@ -138,7 +153,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	}
 	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
 		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
-		Progress: bar.ShowAs("steps of all runs")})
+		Answer: answer, Progress: bar.ShowAs("steps of all runs")})
 	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
@@ -148,11 +163,29 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	}
 	err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
 	if err == nil && !r.Passed {
-		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s", r.Empirical,
-			cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6))
+		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s%s", r.Empirical,
+			cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6), localVerdict(r))
 	}
 	return err
 }
+
+// chooseAnswer returns how nodes react; nil without --answer. It then sets as many runs as that takes.
+func (f *auditFlags) chooseAnswer(cmd *cobra.Command) (*threat.Answer, error) {
+	if !cmd.Flags().Changed("answer") {
+		return nil, nil
+	}
+	if !cmd.Flags().Changed("runs") {
+		f.runs = answeredRuns
+	}
+	a, err := threat.ParseAnswer(f.answer)
+	if err != nil {
+		return nil, cli.Usagef("--answer: %w", err)
+	}
+	return &a, nil
+}
+
+// answeredRuns is how many runs it takes where half of them choose a threshold.
+const answeredRuns = 10000
 
 // namedVictim returns the victim that is named, if there is one.
 func (f *auditFlags) namedVictim(g *graph.Graph) ([]int, error) {
@@ -178,6 +211,9 @@ func (f *auditFlags) chooseVictim(s threat.Scenario, a cli.Attack, named []int) 
 	}
 	s.Attacker.Any, s.Attacker.Nodes = nil, a.Nodes()
 	v, there := s.Nearest()
+	if f.answer != "" {
+		v, there = s.NearestHidden()
+	}
 	if !there {
 		return 0, cli.Usagef("every node attacks: there is no victim")
 	}
@@ -192,15 +228,35 @@ type attacked struct {
 	level  cli.Level
 }
 
+// localVerdict says whether local DP holds, of an attack on nodes that react.
+func localVerdict(r threat.AuditResult) string {
+	switch {
+	case r.LocalHolds == nil:
+		return ""
+	case *r.LocalHolds:
+		return "; the local-DP number, " + localText(r) + ", holds"
+	}
+	return "; the local-DP number, " + localText(r) + ", does not hold either"
+}
+
+// localText says what local DP is.
+func localText(r threat.AuditResult) string {
+	if r.Local == nil {
+		return "infinite"
+	}
+	return "mu = " + cli.DecimalUp(*r.Local, 6)
+}
+
 func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
 	r := a.result
 	if f.json {
 		return cli.WriteJSON(w, struct {
 			Attacker []string `json:"attacker,omitempty"`
 			Victim   string   `json:"victim"`
+			Answer   string   `json:"answer,omitempty"`
 			threat.AuditResult
 			cli.Level
-		}{a.by.Labels(n.Graph), n.Graph.Label(a.victim), r, a.level})
+		}{a.by.Labels(n.Graph), n.Graph.Label(a.victim), f.answer, r, a.level})
 	}
 	fmt.Fprintf(w, "graph          %s\n", n.Line())
 	fmt.Fprintf(w, "participation  %v\n", s.Schema)
@@ -217,17 +273,27 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 		fmt.Fprintf(w, "against        the claim for %s\n", s.Attacker.Name(n.Graph))
 	}
 	fmt.Fprintln(w, a.level.Line())
-	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
-	reachable := "infinite: it sees a gradient without noise"
-	if !r.Exposed {
-		reachable = fmt.Sprintf("mu = %s by this attack, if the accounting is right", cli.DecimalUp(r.Reachable, 6))
+	if f.answer != "" {
+		fmt.Fprintf(w, "answers        %s of the model that they hold, by all nodes but the attackers\n", f.answer)
 	}
-	fmt.Fprintf(w, "reachable      %s\n", reachable)
-	fmt.Fprintf(w, "reached        mu = %.6g, between %s and %s with confidence %g (%d runs each)\n", r.Empirical,
-		cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6), f.confidence, r.Runs)
+	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
+	if r.HoldsFor != "" {
+		fmt.Fprintf(w, "holds for      %s (%s)\n", r.HoldsFor, localText(r))
+	}
+	switch {
+	case r.Exposed:
+		fmt.Fprintln(w, "reachable      infinite: it sees a gradient without noise")
+	case r.Reachable > 0 || f.answer == "":
+		fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
+	}
+	limits := fmt.Sprintf("between %s and %s", cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.High, 6))
+	if r.High == 0 {
+		limits = "at least " + cli.DecimalDown(r.Low, 6)
+	}
+	fmt.Fprintf(w, "reached        mu = %.6g, %s with confidence %g (%d runs each)\n", r.Empirical, limits, f.confidence, r.Runs)
 	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
 	if !r.Passed {
-		verdict = "FAILED: the attack learns more than is claimed"
+		verdict = "FAILED: the attack learns more than is claimed" + localVerdict(r)
 	}
 	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
 	return err

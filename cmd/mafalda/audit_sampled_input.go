@@ -95,12 +95,20 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 		return cli.Usage(err)
 	}
 	if e.Inverse != nil {
+		var lower mat.TriDense
+		a.Strategy.StrategyTo(&lower)
+		if err := strategy.CheckInverse(&lower, e.Inverse); err != nil {
+			return cli.Usage(fmt.Errorf("%s: %w", folder, err))
+		}
 		a.noising = e.Inverse
 	}
 	if !d.given("separation") {
 		d.separation = e.Manifest.Participation.B
 	}
 	s := e.Manifest.Sampling
+	if e.Manifest.Sampled() && s.Scheme != d.sampling {
+		return cli.Usagef("--sampling %s: %s is for --sampling %s", d.sampling, folder, s.Scheme)
+	}
 	if s == nil || s.Scheme != d.sampling || !e.Manifest.Sampled() {
 		return nil
 	}

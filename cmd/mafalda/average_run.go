@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,17 +45,16 @@ func (f *averageFlags) runOne(cmd *cobra.Command, bar *cli.Progress, note func(s
 	if err != nil {
 		return cli.AveragingError(err)
 	}
+	var drawing error
 	if f.out != "" {
-		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
-		bar.Clear()
-		if err != nil {
-			return cli.AveragingError(fmt.Errorf("drawing: %w", err))
-		}
-		if err := cli.WriteResult(f.out, averageName, a.data, pictures, f.force); err != nil {
+		if err := cli.WriteResult(f.out, averageName, a.data, f.force); err != nil {
 			return err
 		}
+		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
+		bar.Clear()
+		drawing = cli.AveragingError(cli.WritePictures(f.out, pictures, err, f.force))
 	}
-	return f.show(cmd.OutOrStdout(), a.data, a.print)
+	return cmp.Or(f.show(cmd.OutOrStdout(), a.data, a.print), drawing)
 }
 
 // show prints a result.
@@ -210,7 +210,7 @@ func (f *averageFlags) runGossip(ctx context.Context, bar *cli.Progress, note fu
 
 func (f *averageFlags) runDPPS(ctx context.Context, bar *cli.Progress, note func(string, ...any)) (r averaged, err error) {
 	if f.given("noise-std") {
-		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --b")
+		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --laplace-b")
 	}
 	p, err := f.ofDPPS(bar, note)
 	if err != nil {

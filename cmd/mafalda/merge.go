@@ -28,6 +28,9 @@ account, simulate and benchmark compute a part of their grid with --shard i/N, o
 into the same folder, a file a cell, and skip what is there. Nothing has to be locked. Run merge where the shards ran, so that
 the same paths lead to the same inputs: they are read again, and refused if they have changed.
 
+The command is the one that the shards have written down. It is one of those that have --shard, with flags that say what is
+computed: a folder can have files read that it names, but no program run, and nothing written outside of it.
+
 The exit code is 1, and the missing cells are named, while the grid is incomplete. Start the missing shards again (or all of
 them: what is there is not computed again).`,
 		Example: `  for i in 1 2 3; do mafalda account --graph florentine --T 10 --attacker all -o who --shard $i/3 & done; wait
@@ -50,6 +53,11 @@ func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	if !o.Complete() {
 		return incomplete(dir, o)
+	}
+	for _, words := range o.Commands {
+		if err := cli.CheckRecorded(newRootCmd(), words); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
 	}
 	for i, words := range o.Commands {
 		out := io.Discard
@@ -79,14 +87,14 @@ func incomplete(dir string, o *study.Overview) error {
 			err = fmt.Errorf("%w; %d more failed", err, len(o.Failed)-most)
 			break
 		}
-		err = fmt.Errorf("%w; failed: %s: %s", err, failed.Cell, failed.Error)
+		err = fmt.Errorf("%w; failed: %s: %s", err, cli.PlainLine(string(failed.Cell)), cli.PlainLine(failed.Error))
 	}
 	for i, cell := range o.Left {
 		if i == most {
 			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most,
 				cli.Shown(dir))
 		}
-		err = fmt.Errorf("%w; missing: %s", err, cell)
+		err = fmt.Errorf("%w; missing: %s", err, cli.PlainLine(string(cell)))
 	}
 	return err
 }
@@ -136,7 +144,7 @@ func statusJSON(o *study.Overview) map[string]any {
 }
 
 func writeStatus(w io.Writer, dir string, o *study.Overview) error {
-	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", o.Study, o.Cells, o.Done, len(o.Failed),
+	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", cli.PlainLine(o.Study), o.Cells, o.Done, len(o.Failed),
 		len(o.Left))
 	left, known := o.Remaining(time.Now())
 	switch {
@@ -150,7 +158,7 @@ func writeStatus(w io.Writer, dir string, o *study.Overview) error {
 			time.Since(o.Finished[len(o.Finished)-1]).Round(time.Second))
 	}
 	for _, f := range o.Failed {
-		fmt.Fprintf(w, "        %s: %s\n", f.Cell, f.Error)
+		fmt.Fprintf(w, "        %s: %s\n", cli.PlainLine(string(f.Cell)), cli.PlainLine(f.Error))
 	}
 	if o.Complete() {
 		fmt.Fprintf(w, "complete: mafalda merge %s\n", cli.Shown(dir))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mafalda/graph"
 	"mafalda/internal/study"
 )
 
@@ -130,6 +131,51 @@ func TestStatusOfFailedCells(t *testing.T) {
 	code, out, errs := mafalda("merge", dir)
 	if code != 1 || out != "" || !strings.HasSuffix(errs, "has 1 of 3 cells; failed: 2: no such number; missing: 3\n") {
 		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
+// What a folder from somebody else holds is shown, and steers no terminal: it neither moves the cursor nor makes lines.
+func TestFailuresCannotSteerTerminals(t *testing.T) {
+	t.Parallel()
+	dir, ctx := filepath.Join(t.TempDir(), "grid"), t.Context()
+	spec := study.Of("count\x1b]0;title\a\ncells   9")
+	store, err := study.Open[string, float64](dir, spec)
+	if err == nil {
+		err = errors.Join(store.Ask(ctx, []string{"count"}, []string{"\u009b2J", "\u202eb"}),
+			store.Fail("\u009b2J", errors.New("\x1b[2J\rdone    2")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"status", dir}, {"merge", dir}, {"status", dir, "--json"}} {
+		_, out, errs := mafalda(args...)
+		text := strings.ReplaceAll(out+errs, "\n", "")
+		if strings.ContainsFunc(text, graph.ControlsTerminal) || strings.Contains(out, "\ncells   9") || !strings.Contains(text, "[2J") {
+			t.Errorf("%v: %q %q", args, out, errs)
+		}
+	}
+}
+
+// An export from somebody else adds no line to what verify says of it.
+func TestVerifySaysItsOwnLines(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	if code, _, errs := mafalda("optimize", "--graph", "cycle:4", "--T", "4", "-k", "2", "-o", dir); code != 0 {
+		t.Fatal(errs)
+	}
+	path := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), `"source": "cycle:4"`, `"source": "g\nok      all is fine\u001b[2J", "sha256": "`+
+		strings.Repeat("ab", 32)+`"`, 1))
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, out, errs := mafalda("verify", dir)
+	if strings.Contains(out, "\nok      all is fine") || strings.Contains(out+errs, "\x1b") || !strings.Contains(out, "all is fine") {
+		t.Errorf("%s%s", out, errs)
 	}
 }
 

@@ -222,7 +222,7 @@ func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
 			return p
 		}
 	}
-	return cmd.OutOrStdout()
+	return cli.Raw(cmd.OutOrStdout())
 }
 
 // toFile writes the rows; an interruption leaves no file.

@@ -32,8 +32,10 @@ docs/noise.md; the Python package speaks it.
 Where it listens is said in one line on standard output: 'listening on PATH'. It ends with Ctrl-C or SIGTERM, and keeps
 its place in the state, as 'mafalda noise' does.
 
-A socket is for its owner alone. A loopback address is open to all users of the machine, so that clients have to say the
-token in a file, which is made if it is not there. Other addresses are refused.`,
+A socket is for its owner alone. A loopback address is open to all users of the machine, so that both sides have to
+prove that they know the token in a file, which is made if it is not there. Rows are not encrypted: whoever may read
+the packets of the machine, as root may, reads them. Other addresses are refused; for another machine, tunnel a socket
+by ssh.`,
 		Example: `  mafalda noise serve out --node Medici --dim 99 --state medici.state --new --socket medici.sock
   mafalda noise serve out --node Medici --dim 99 --state medici.state --socket medici.sock          # from then on
   mafalda noise serve out --node Medici --dim 99 --state medici.state --listen 127.0.0.1:7070 --token-file medici.token`,

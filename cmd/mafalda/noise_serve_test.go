@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -24,6 +26,7 @@ import (
 // served is a server in a process of its own.
 type served struct {
 	t      *testing.T
+	dir    string // the export
 	cmd    *exec.Cmd
 	at     string // where it listens
 	errors bytes.Buffer
@@ -31,7 +34,7 @@ type served struct {
 
 func startServer(t *testing.T, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, cmd: noiseProcess(append([]string{"noise", "serve"}, args...)...)}
+	s := &served{t: t, dir: args[0], cmd: noiseProcess(append([]string{"noise", "serve"}, args...)...)}
 	s.cmd.Stderr = &s.errors
 	out, err := s.cmd.StdoutPipe()
 	if err == nil {
@@ -50,10 +53,19 @@ func startServer(t *testing.T, args ...string) *served {
 	return s
 }
 
+// medici says what the rows of a server are.
+func (s *served) medici(dim int) serve.Identity {
+	manifest, err := os.ReadFile(filepath.Join(s.dir, "manifest.json"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return serve.Identity{Export: fmt.Sprintf("%x", sha256.Sum256(manifest)), Node: "Medici", Dim: dim}
+}
+
 // row asks for a row of 50 numbers.
 func (s *served) row(network, token string, step int) []float64 {
 	s.t.Helper()
-	c, err := serve.Dial(network, s.at, token)
+	c, err := serve.Dial(network, s.at, token, s.medici(50))
 	row := make([]float64, 50)
 	if err == nil {
 		err = c.Row(step, 0, row)
@@ -116,7 +128,7 @@ func TestNoiseServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	third.row("tcp", word, 2)
-	if _, err := serve.Dial("tcp", third.at, word+"x"); err == nil {
+	if _, err := serve.Dial("tcp", third.at, word+"x", third.medici(50)); err == nil {
 		t.Error("another token will do")
 	}
 	if err := third.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -142,7 +154,7 @@ func TestNoiseServeShared(t *testing.T) {
 	args := []string{s.dir, "--node", "Medici", "--dim", "20000", "--state", s.file("state"), "--socket", s.file("s")}
 	first := startServer(t, append(slices.Clone(args), s.joining("Medici", runs)...)...)
 	ask := func(at *served) []float64 {
-		c, err := serve.Dial("unix", at.at, "")
+		c, err := serve.Dial("unix", at.at, "", at.medici(20000))
 		row := make([]float64, 20000)
 		if err == nil {
 			err = c.Row(0, 0, row)

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/internal/cli"
 	"mafalda/internal/cli/solutions"
+	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -77,7 +78,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if p.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
 	} else if p.Network, err = f.network.Load(); err == nil {
-		err = onNetwork(&p, check)
+		err = onNetwork(cmd.Context(), &p, check)
 	}
 	if err != nil {
 		return err
@@ -133,12 +134,13 @@ func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*cli.Layers
 }
 
 // onNetwork completes a problem whose network has been loaded, and checks it again.
-func onNetwork(p *plan.Problem, check func() error) (err error) {
+func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err error) {
 	if p.Workload, err = p.Workload.On(p.Network); err != nil {
 		return err
 	}
-	if p.Sharing != nil {
-		if p.Sharing, err = p.Sharing.On(p.Network); err != nil {
+	if sharing, n := p.Sharing, p.Network; sharing != nil { // which reads files
+		p.Sharing, err = parallel.Abandonable(ctx, func(context.Context) (*plan.Sharing, error) { return sharing.On(n) })
+		if err != nil {
 			return err
 		}
 	}

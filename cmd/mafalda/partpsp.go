@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -123,21 +123,12 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	defer func() { cli.RemoveIfEmpty(f.out, err) }()
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	p.Progress = showing(bar, "runs")
-	var result *simulate.PartPSPResult
-	pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
+	result, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSPResult, error) {
 		cells, err := p.Train(ctx)
 		if err != nil {
 			return nil, err
 		}
-		result = o.Result(p, cells)
-		if f.out == "" {
-			return nil, nil
-		}
-		curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
-		if err != nil {
-			return nil, fmt.Errorf("drawing: %w", err)
-		}
-		return figures.PartPSP(curves)
+		return o.Result(p, cells), nil
 	})
 	bar.Clear()
 	switch {
@@ -146,12 +137,22 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	case err != nil:
 		return err
 	}
+	var drawing error
 	if f.out != "" {
-		if err := cli.WriteResult(f.out, partName, result, pictures, f.force); err != nil {
+		if err := cli.WriteResult(f.out, partName, result, f.force); err != nil {
 			return err
 		}
+		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
+			curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
+			if err != nil {
+				return nil, err
+			}
+			return figures.PartPSP(curves)
+		})
+		bar.Clear()
+		drawing = cli.WritePictures(f.out, pictures, err, f.force)
 	}
-	return f.show(cmd.OutOrStdout(), p, result)
+	return cmp.Or(f.show(cmd.OutOrStdout(), p, result), drawing)
 }
 
 // show prints a table.

@@ -12,11 +12,11 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/cli"
 	"mafalda/internal/figures"
 	"mafalda/plan"
+	"mafalda/strategy"
 )
 
 // plotFlags say what to draw, and where to.
@@ -71,8 +71,8 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if steps := e.Manifest.Steps; steps > factorize.LongSteps {
-		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, factorize.LongSteps)
+	if steps := e.Manifest.Steps; steps > strategy.LongSteps {
+		return cli.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, strategy.LongSteps)
 	}
 	index, label, err := cli.ExportedNode("node", f.node, e)
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
 		return cli.WriteJSON(w, d)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.NotDrawn)) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, d.NotDrawn[name])
+		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, cli.PlainLine(d.NotDrawn[name]))
 	}
 	for _, path := range d.Written {
 		fmt.Fprintf(w, "written  %s\n", path)

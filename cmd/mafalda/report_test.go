@@ -47,6 +47,10 @@ func TestReportCommandsReproduce(t *testing.T) {
 			"-o", at("poisson")},
 		{"account", "--graph", edges, "--T", "6", "-k", "2", "--attacker", "all", "--sigma", "2", "--delta", "1e-6", "-o",
 			at("account")},
+		{"account", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export",
+			at("dense"), "--trust", "secldp", "--attacker", "2", "-o", at("exported account")},
+		{"simulate", "--graph", "cycle:5", "--T", "6", "-k", "2", "--methods", "none,dp-d-sgd", "--epsilon", "1,5.59712",
+			"--seeds", "2", "--records", "200", "-o", at("simulation for ε")},
 		{"simulate", "--graph", "cycle:5", "--T", "6", "-k", "2", "--methods", "none,dp-d-sgd", "--mu", "0.5,1", "--seeds", "2",
 			"--records", "200", "-o", at("simulation")},
 		{"sampling", "--graph", "cycle:5", "--T", "12", "-k", "3", "--epsilon", "1,4", "-o", at("sampling")},
@@ -56,7 +60,8 @@ func TestReportCommandsReproduce(t *testing.T) {
 		}
 	}
 	compared := map[string]string{"banded": "C.npy", "dense": "C.npy", "min-sep": "C.npy", "prefix": "C.npy", "single": "C.csv",
-		"poisson": "C.npy", "account": "pairs.csv", "simulation": "study.json", "sampling": "sampling.csv"}
+		"poisson": "C.npy", "account": "pairs.csv",
+		"exported account": "pairs.csv", "simulation for ε": "study.json", "simulation": "study.json", "sampling": "sampling.csv"}
 	for name, file := range compared {
 		report := at(name + ".html")
 		if code, _, errs := mafalda("report", at(name), "-o", report); code != 0 || errs != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -112,26 +113,24 @@ func (f *samplingFlags) checkFolder() error {
 // finish writes and prints the errors at the ε that were asked for.
 func (f *samplingFlags) finish(w io.Writer, curves *plan.SamplingCurves) error {
 	asked := curves.Only(f.levels.Epsilons)
+	var drawing error
 	if f.out != "" {
-		picture, err := figures.Sampling(curves)
-		if err != nil {
-			return err
-		}
 		table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
 		if err := files.WriteFile(filepath.Join(f.out, samplingName+".csv"), table, f.force); err != nil {
 			return cli.UsageIfExists(err)
 		}
-		err = cli.WriteResult(f.out, samplingFile, cli.SamplingResultOf(asked),
-			[]figures.Named{{Name: samplingName, Figure: picture}}, f.force)
-		if err != nil {
+		if err := cli.WriteResult(f.out, samplingFile, cli.SamplingResultOf(asked), f.force); err != nil {
 			return err
 		}
+		picture, err := figures.Sampling(curves)
+		drawing = cli.WritePictures(f.out, []figures.Named{{Name: samplingName, Figure: picture}}, err, f.force)
 	}
+	var err error
 	switch {
 	case f.json:
-		return cli.WriteJSON(w, cli.SamplingResultOf(asked))
-	case f.quiet:
-		return nil
+		err = cli.WriteJSON(w, cli.SamplingResultOf(asked))
+	case !f.quiet:
+		err = cli.WriteSampling(w, asked, f.out)
 	}
-	return cli.WriteSampling(w, asked, f.out)
+	return cmp.Or(err, drawing)
 }

@@ -98,3 +98,18 @@ func TestBadSamplingCommand(t *testing.T) {
 		t.Error("a folder was left behind")
 	}
 }
+
+// One ε of at most 1 panicked, and left CSV and JSON without the picture.
+func TestSamplingOfOneEpsilon(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "s")
+	code, out, errs := mafalda("sampling", "--graph", "path:5", "--T", "12", "-k", "3", "--epsilon", "1", "-o", dir)
+	if code != 0 || errs != "" || !strings.Contains(out, "│ 1 │") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	for _, name := range []string{"sampling.csv", "sampling.json", "sampling.png", "sampling.svg", "sampling.pdf"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Error(name, err)
+		}
+	}
+}

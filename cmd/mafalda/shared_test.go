@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mafalda/threat"
 )
 
 // sharedOut is an export of optimize --trust secldp on florentine.
@@ -231,5 +233,49 @@ func rehash(t *testing.T, dir, name string) {
 	}
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// --trust ldp is local DP where nodes share noise, too: the number of the column, of an export and of DECOR. What it said
+// before is the eavesdropper's.
+func TestLocalDPTrustsNobody(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "complete:8", "--T", "16", "-k", "4", "--trust", "secldp", "--mu", "1", "-o", dir)
+	for name, algorithm := range map[string][]string{"an export": {"mf-d-sgd", "--export", dir}, "decor": {"decor"}} {
+		on := func(command, trust string, more ...string) []string {
+			args := append([]string{command, "--graph", "complete:8", "--T", "16", "-k", "4", "--trust", trust, "--json",
+				"--algorithm"}, algorithm...)
+			return append(args, more...)
+		}
+		muOf := func(trust string) (mu, local float64) {
+			t.Helper()
+			var r threat.Report
+			code, out, errs := mafalda(on("account", trust)...)
+			if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
+				t.Fatalf("%s: code %d, %v, %s", name, code, err, errs)
+			}
+			for _, p := range r.Pairs {
+				mu = math.Max(mu, *p.Mu)
+			}
+			return mu, *r.LocalMu
+		}
+		ldp, local := muOf("ldp")
+		outside, _ := muOf("eavesdropper")
+		if math.Abs(ldp/local-1) > 1e-4 || outside > 0.6*ldp {
+			t.Errorf("%s: ldp %v, local DP %v, an eavesdropper %v", name, ldp, local, outside)
+		}
+		for _, trust := range []string{"ldp", "eavesdropper"} {
+			var r threat.AuditResult
+			code, out, errs := mafalda(on("audit", trust, "--runs", "2000")...)
+			want := map[string]float64{"ldp": ldp, "eavesdropper": outside}[trust]
+			if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || math.Abs(r.Claimed/want-1) > 1e-4 ||
+				r.Low > want || r.High < 0.99*want {
+				t.Errorf("%s, audit of %s: code %d, %v, %s%s, want %v", name, trust, code, err, out, errs, want)
+			}
+		}
+	}
+	code, _, errs := mafalda("account", "--graph", "complete:8", "--T", "16", "--algorithm", "decor", "--trust", "secldp")
+	if code != 2 || !strings.Contains(errs, "who attacks?") {
+		t.Errorf("nobody attacks: code %d, %s", code, errs)
 	}
 }

@@ -105,7 +105,7 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 		f.say(cmd.ErrOrStderr(), job, plan)
 	}
 	if !f.quiet || !f.yes {
-		if err := engine.Write(cli.Verbatim(cmd.OutOrStdout()), job); err != nil {
+		if err := engine.Write(cli.Raw(cmd.OutOrStdout()), job); err != nil {
 			return err
 		}
 	}

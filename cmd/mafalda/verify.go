@@ -80,7 +80,7 @@ func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 			"not_checked": r.NotChecked, "notes": notes})
 	}
 	for _, c := range r.Checks {
-		detail := c.Detail
+		detail := cli.PlainLine(c.Detail)                  // no text of an export makes a line of its own
 		if c.Name != "hashes" && c.Name != "extra files" { // which name files
 			detail = cli.GroupedWords(detail)
 		}
@@ -95,7 +95,7 @@ func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
 		return nil
 	}
 	for _, n := range notes {
-		fmt.Fprintf(w, "note    %s\n", n)
+		fmt.Fprintf(w, "note    %s\n", cli.PlainLine(n))
 	}
 	fmt.Fprintf(w, "not checked: %s\n", strings.Join(r.NotChecked, ", "))
 	return nil

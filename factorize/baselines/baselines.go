@@ -47,8 +47,8 @@ func New(ctx context.Context, name string, schema participation.Schema) (strateg
 
 // NewFor makes the strategy of this name for the schema's T steps; only DMF takes time, and depends on the rest of the
 // schema and on how s trains: it knows the optimizer, and no network. DMF is optimized to DMFGap, a small one because its
-// error on another workload is not stationary in it. The errors are an unknown name, those of Spec.Check and of the
-// optimization, and the context's if it ends first.
+// error on another workload is not stationary in it. It fails for an unknown name, as Spec.Check does, if the
+// optimization fails, and when the context ends first.
 func NewFor(
 	ctx context.Context, name string, s workload.Spec, schema participation.Schema,
 ) (strategy.Strategy, error) {

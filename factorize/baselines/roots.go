@@ -13,8 +13,8 @@ import (
 var ErrNoRoot = errors.New("the optimizer has no Toeplitz square root: its steps differ")
 
 // SquareRoot returns the strategy of the first bands coefficients of the Toeplitz square root of the centralized
-// workload (Kalinin & Lampert 2024, for momentum and weight decay); that of prefix sums for plain training. Weights of
-// the steps are left aside. The errors are ErrNoRoot and a bandwidth outside 1..T.
+// workload (Kalinin & Lampert 2024, for momentum and weight decay); for plain training the root of prefix sums. Weights
+// of the steps are left aside. It fails with ErrNoRoot, and for a bandwidth outside 1..T.
 func SquareRoot(s workload.Spec, steps, bands int) (*strategy.Toeplitz, error) {
 	if err := strategy.CheckBandwidth(bands, steps); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func SquareRoot(s workload.Spec, steps, bands int) (*strategy.Toeplitz, error) {
 }
 
 // BandedInverseSquareRoot returns the strategy whose noising matrix has the first bands coefficients of the inverse of
-// that root (BISR). The errors are those of SquareRoot.
+// that root (BISR). It fails as SquareRoot does.
 func BandedInverseSquareRoot(s workload.Spec, steps, bands int) (*strategy.BandedInverse, error) {
 	if err := strategy.CheckBandwidth(bands, steps); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 // Constant returns the best noise with one variance for all nodes and one for all pairs, as of DECOR (Allouah et al.,
-// 2024), for max [M_A⁻¹]_vv ≤ 1. It has no bound. The errors are those of Space.
+// 2024), for max [M_A⁻¹]_vv ≤ 1. It has no bound. It fails as Space does.
 //
 // Of the ratio of the two variances the loss is quasiconvex: among noise that is good enough, which is a convex set,
 // the loss is linear. It is found by golden sections.

@@ -14,7 +14,8 @@
 //
 // Space solves that one, with a certificate. Optimize alternates between the two until neither gains: the pair (M, C) is
 // then stationary, and each half is certified to be the best for the other. That no other pair is better is not proven:
-// what is proven of all pairs is the joint lower bound.
+// what is proven of all pairs is the joint lower bound. Noise that is no such pair, since the noise of a node and that of a
+// pair differ in their correlation over time, can have a smaller loss (docs/secrets-optimum.md).
 //
 // # How Space works
 //
@@ -32,8 +33,8 @@
 // Where nodes have many pairs, all of n = 500 for one, the matrix of a Newton step would be too large, and most pairs are
 // not worth their cost. The search then works with some of the pairs (pricing.go): the dual point shows at every step
 // which of the others would gain, and is a certificate for all pairs once it shows none. Pairs come in as it shows them
-// and go when they are idle. Second derivatives are those of M⁻¹ for all attackers but those that know much (newton.go),
-// until that no longer gains.
+// and go when they are idle. Second derivatives take M⁻¹ for every attacker, except for attackers that know much
+// (newton.go), until that no longer gains.
 //
 // A dual point of a search that is under way pulls at a few variables by more than they cost. Less weight on the victims
 // at their ends makes it a better one, and certifies a step or two earlier (dual.go).

@@ -60,11 +60,11 @@ func (w *working) boundOf(d *design, pulled []float64, margin float64) float64 {
 	return 0
 }
 
-// pulls returns what the constraints pull at every variable of a design: Σ_k y_k a_ki. Pairs' are right up to rounding of
-// a margin times what is pulled at both nodes.
+// pulls returns how much the constraints pull at every variable of a design: Σ_k y_k a_ki. A pair's pull is right up to
+// rounding of a margin times the pulls at its two nodes.
 //
-// Where pairs are many it is the sum of squares for all attackers, from Σ_k y_k z_k z_kᵀ, less that of those who know the
-// pair.
+// Where pairs are many it is the sum of squares over all attackers, from Σ_k y_k z_k z_kᵀ, less the sum over the
+// attackers who know the pair.
 func (w *working) pulls(d *design) (pull []float64, margin float64) {
 	pull = make([]float64, d.size())
 	n := d.nodes

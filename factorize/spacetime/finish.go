@@ -59,7 +59,7 @@ func (s *spaceSearch) noise() *secrets.Noise {
 }
 
 // Normalize returns the noise scaled such that Worst proves max [M_A⁻¹]_vv to be at most 1, and less by rounding only.
-// The error is that of Worst, or ErrSpace where some attacker knows too much for any scale.
+// It fails as Worst does, and with ErrSpace where some attacker knows too much for any scale.
 func Normalize(ctx context.Context, noise *secrets.Noise, a *secrets.Attackers) (*secrets.Noise, secrets.Worst, error) {
 	const near = 40 // trials after which less than the best scale will do
 	factor := 1.0

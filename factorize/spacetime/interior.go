@@ -29,7 +29,7 @@ type interior struct {
 // negligible is the weight, relative to the mean of a node's, below which a constraint does not count.
 const negligible = 1e-5
 
-// start sets slacks and multipliers to those of a central point at x with parameter μ, as near as can be.
+// start sets slacks and multipliers as near as possible to a central point at x with parameter μ.
 func (s *interior) start(x []float64, mu float64) bool {
 	s.x = x
 	if s.position = newPosition(s.design, x); s.position == nil {

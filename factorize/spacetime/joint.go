@@ -13,8 +13,12 @@ import (
 	"mafalda/strategy"
 )
 
+// Separable is in words the noise that JointLowerBound is a bound for: M ⊗ (CᵀC)⁻¹.
+const Separable = "noise that is one covariance between nodes times one strategy over time"
+
 // JointLowerBound returns a number that the loss of no pair (M, C) can be below, with pair variances up to LargestPair
-// and any strategy whatsoever, for a result of Optimize for the problem.
+// and any strategy C, for a result of Optimize for the problem. It is a bound for noise of the covariance M ⊗ (CᵀC)⁻¹:
+// where the own noise and every pair have a correlation over time of their own, the loss can be below it.
 //
 // Let φ(H) be the least loss of a strategy for the Gram matrix H. It is concave and homogeneous of degree one, hence
 // superadditive, and H(M) = Σ_i x_i H(b_ib_iᵀ), so that
@@ -23,9 +27,9 @@ import (
 //
 // The right-hand side is linear in the variances: its minimum over those that protect every node is a problem as Space
 // solves it, with costs φ(H(b_ib_iᵀ)), or lower bounds of these, and that problem's certificate is the bound. The bounds
-// come from two dual points (factorize.Dual), those of the result and of M = I: O(T³) for every node and pair.
+// come from two dual points (factorize.Dual), the result's and the one for M = I: O(T³) for every node and pair.
 //
-// The other bound is that of all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
+// The other bound takes all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
 // over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(I))/(n-c). It is the better one only on graphs like
 // the complete one. When ctx ends first, it is the bound that is returned.
 func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error) {

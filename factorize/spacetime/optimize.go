@@ -20,7 +20,7 @@ import (
 //
 // When ctx ends first, the last pair is returned with Status optim.Interrupted, and the context's error where there is
 // none yet. What is lost then is what a State does not have: the steps of the half that was under way, where that is a
-// strategy. The errors are fault.Argument, those of the class, of the workload, and of Space.
+// strategy. It fails with fault.Argument, and as the class, the workload and Space do.
 func Optimize(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (a *alternation) spaceGap(round int) float64 {
 	return math.Max(a.opts.Gap/10, math.Pow(0.03, float64(round)))
 }
 
-// timeOptions returns those of a search over strategies in a round.
+// timeOptions returns the options for the search over strategies in a round.
 func (a *alternation) timeOptions(round int) factorize.Options {
 	o := factorize.Options{Gap: a.opts.TimeGap}
 	if round > 0 {

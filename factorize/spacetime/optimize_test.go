@@ -33,7 +33,7 @@ func checkResult(t *testing.T, p Problem, r *Result) {
 	if err != nil || worst.Value != r.Worst.Value || worst.Value > 1 {
 		t.Errorf("worst %v, said to be %v (%v)", worst, r.Worst, err)
 	}
-	sens, err := factorize.Sensitivity(r.Time.Strategy, p.Schema)
+	sens, err := strategy.Sensitivity(r.Time.Strategy, p.Schema)
 	if err != nil || sens.Squared > 1 {
 		t.Errorf("sens² is %v (%v)", sens.Squared, err)
 	}
@@ -111,7 +111,7 @@ func TestOptimizeEveryClass(t *testing.T) {
 	}
 }
 
-// A run that goes on from a state ends where the other did; noise and strategy of a state are those of the run.
+// A run that goes on from a state ends where the uninterrupted run did; a state holds the run's noise and strategy.
 func TestOptimizeGoesOn(t *testing.T) {
 	p := problem(t, "florentine", 8, 2)
 	var states []*State

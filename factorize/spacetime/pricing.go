@@ -37,8 +37,8 @@ func (s *spaceSearch) prices() bool {
 	return len(s.all.pairs) > cmp.Or(s.setting.direct, mostDirect)*s.all.nodes
 }
 
-// few returns pairs to begin with: those of an interior point, or else the cheapest ones of every node, a few at random,
-// and those of a point.
+// few returns the pairs to begin with: the pairs of an interior start, or else the cheapest pairs of every node, a few
+// random ones, and the pairs of start.
 func (d *design) few(start *Point) []int {
 	const cheapest, random = 4, 2
 	var all []int
@@ -76,7 +76,7 @@ func (s *spaceSearch) part() *design {
 	return s.all.part(s.kept)
 }
 
-// restrict returns the variances of kept pairs out of those of all.
+// restrict picks the variances of kept pairs from the variances of all pairs.
 func (s *spaceSearch) restrict(all []float64) []float64 {
 	if s.kept == nil {
 		return all
@@ -162,8 +162,8 @@ func (s *spaceSearch) wanted(pull []float64, busy int) []int {
 	return wanted[:max(0, min(len(wanted), count, keptAtMost(n)-busy))]
 }
 
-// keep goes on with other pairs: those that come in have what makes their products those of the gap. It returns false,
-// and changes nothing, where arithmetic does not allow that.
+// keep continues the search with other pairs. New pairs get slacks and multipliers whose products match the gap. It
+// returns false and changes nothing where rounding does not allow it.
 func (s *spaceSearch) keep(kept []int, gap float64) bool {
 	const share = 0.1
 	in, n := s.interior, s.all.nodes

@@ -111,11 +111,11 @@ var ErrSpace = errors.New("noise over the nodes")
 // pairs, and needs, of every attacker, M_A⁻¹, which is an update of M⁻¹ of a rank that is the number of its neighbours.
 // A step costs (n+m)³/3 multiplications for that matrix, up to (n+m)² for every attacker and n(n+m)² for the
 // constraints that count; some 15 steps are needed. Memory: (n+m)² numbers. Where there are more than 20 pairs a node the
-// matrix is that of the pairs that pay, 30 a node at most, or 2,500 in all: see Variables.
+// matrix holds only the pairs that pay, 30 a node at most, or 2,500 in all: see Variables.
 //
-// The noise that is returned is scaled so that secrets.Noise.Worst proves it, with all rounding, and LowerBound is that
-// of a dual point that is feasible beyond rounding. When ctx ends first, the best noise so far is returned with Status
-// optim.Interrupted. The errors are fault.Argument, ErrSpace, and those of Worst.
+// The noise that is returned is scaled so that secrets.Noise.Worst proves it, with all rounding, and LowerBound comes
+// from a dual point that is feasible beyond rounding. When ctx ends first, the best noise so far is returned with Status
+// optim.Interrupted. It fails with fault.Argument or ErrSpace, and as Worst does.
 func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*SpaceResult, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func newSearchOf(all *design, s Setting, o SpaceOptions) (*spaceSearch, error) {
 	return search, search.start()
 }
 
-// aim gives the search another K, to go on from where it is: as far from the end as gap, that of the noise so far, says.
+// aim gives the search another K, to go on from where it is. gap is the gap of the noise so far for the new K.
 func (s *spaceSearch) aim(k *mat.SymDense, gap float64) error {
 	const share = 0.1 // of the gap that is made by products of multipliers
 	s.gram, s.all = k, newDesign(k, s.setting)

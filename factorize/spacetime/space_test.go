@@ -147,7 +147,7 @@ func TestSpaceAgainstASlowSearch(t *testing.T) {
 	}
 }
 
-// The dual bound holds for whatever weights and vectors, not only for those of a search.
+// The dual bound holds for any weights and vectors, not only for the ones a search finds.
 func TestDualBoundIsABound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, x, active := newtonCase(rt)
@@ -247,7 +247,7 @@ func TestSpaceWithoutGain(t *testing.T) {
 	}
 }
 
-// A leaf's only neighbour knows everything that the leaf shares: its own noise is that of independent noise.
+// A leaf's only neighbour knows everything that the leaf shares: the leaf draws as much noise as without sharing.
 func TestLeavesKeepTheirNoise(t *testing.T) {
 	p := problem(t, "path:6", 8, 2)
 	k, err := p.Workload.SpaceGram(context.Background(), ones(8))

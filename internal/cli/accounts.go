@@ -22,6 +22,7 @@ type Accounts struct {
 	Scenario  threat.Scenario // without attackers
 	Options   threat.AssessOptions
 	Attackers []threat.Attacker // that were asked for; at least one
+	Exported  string            // the folder of the strategy that is accounted for, if it is from one
 	Replace   bool              // results of other inputs
 }
 
@@ -42,7 +43,8 @@ func (a *Accounts) Spec() study.Spec {
 // storedAccounts is the content of account.json.
 type storedAccounts struct {
 	Version   string          `json:"version"`
-	Settings  study.Inputs    `json:"settings"` // all that values depend on
+	Settings  study.Inputs    `json:"settings"`         // all that values depend on
+	Export    string          `json:"export,omitempty"` // the folder of the strategy, as it was named
 	Attackers []threat.Report `json:"attackers"`
 }
 
@@ -58,7 +60,7 @@ func (a *Accounts) Cells() []threat.Cell {
 // Files makes the summaries of all accounts in the folder, in the order of the graph's nodes.
 func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]study.File, error) {
 	a.Study.Sort(entries)
-	stored := storedAccounts{Version: version.String(), Settings: a.Spec().Inputs}
+	stored := storedAccounts{Version: version.String(), Settings: a.Spec().Inputs, Export: a.Exported}
 	for _, e := range entries {
 		stored.Attackers = append(stored.Attackers, e.Result)
 	}
@@ -66,12 +68,9 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 		Algorithm: a.Scenario.Algorithm.Name(), Graph: a.Network.Origin.Source, Schema: a.Scenario.Schema,
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
 	})
-	if err != nil {
-		return nil, err
-	}
 	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
-	return append(figures.Files("exposure", f), study.JSONFile("account.json", stored),
-		study.File{Name: "pairs.csv", Write: pairs}), nil
+	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs}}
+	return append(results, figures.Files("exposure", f, err)...), nil
 }
 
 // GrowthSpec says whose the folder of growth is: of one attacker, the first.
@@ -92,13 +91,18 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 		rows = append(rows, e.Result)
 	}
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
-	f, err := figures.Growth(rows)
-	return append(figures.Files("growth", f), study.JSONFile("growth.json", a.GrowthData(rows))), err
+	f, err := figures.Growth(rows, a.Attackers[0].Trust)
+	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows))}
+	return append(results, figures.Files("growth", f, err)...), nil
 }
 
 // GrowthData is the JSON of growth.
 func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
-	return map[string]any{"attacker": a.Attackers[0].Name(a.Network.Graph), "rows": rows}
+	data := map[string]any{"attacker": a.Attackers[0].Name(a.Network.Graph), "rows": rows}
+	if holds := a.Attackers[0].Trust.HoldsFor(); holds != "" {
+		data["holds_for"] = holds
+	}
+	return data
 }
 
 // AttackersLine says who attacks, and what they see.
@@ -108,6 +112,24 @@ func (a *Accounts) AttackersLine() string {
 		who = fmt.Sprintf("each of %d nodes", len(a.Attackers))
 	}
 	return who + ": see " + a.Attackers[0].Sees()
+}
+
+// HoldsForLine says what numbers of the attackers hold for, and what local DP is then, if reports have it; empty where they
+// hold for all.
+func (a *Accounts) HoldsForLine(reports ...threat.Report) string {
+	holds := a.Attackers[0].Trust.HoldsFor()
+	switch {
+	case holds == "":
+		return ""
+	case len(reports) == 0:
+	case reports[0].LocalMu == nil:
+		holds += " (infinite)"
+	case reports[0].LocalEpsilon == nil:
+		holds += fmt.Sprintf(" (mu = %s)", NumberUp(*reports[0].LocalMu))
+	default:
+		holds += fmt.Sprintf(" (mu = %s, epsilon = %s)", NumberUp(*reports[0].LocalMu), NumberUp(*reports[0].LocalEpsilon))
+	}
+	return "holds for      " + holds + "\n"
 }
 
 // Table renders the pairs by distance.
@@ -147,9 +169,9 @@ func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
 	var lines [][]string
 	for _, r := range rows {
 		lines = append(lines, []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others),
-			numberOrDash(r.Asymptote)})
+			numberOrDash(r.Asymptote), numberOrDash(r.Local)})
 	}
-	return Table(w, []string{"T", "neighbours", "others", "asymptote"}, lines)
+	return Table(w, []string{"T", "neighbours", "others", "asymptote", "local DP"}, lines)
 }
 
 // numberOrDash rounds up what is there.

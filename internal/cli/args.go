@@ -2,12 +2,13 @@ package cli
 
 import (
 	"encoding/csv"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"mafalda/internal/files"
 )
 
 // flagText says what is wrong with a number without naming the function that found out.
@@ -150,7 +151,7 @@ func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags)
 
 // exportedLabels returns those of the nodes of an export that begin like this; none of what is no export.
 func exportedLabels(dir, start string) []string {
-	f, err := os.Open(filepath.Join(dir, "nodes.csv"))
+	f, _, err := files.Open(filepath.Join(dir, "nodes.csv"))
 	if err != nil {
 		return nil
 	}

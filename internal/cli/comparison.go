@@ -110,8 +110,8 @@ func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell,
 				}
 			}
 		}
-		files, err := figures.ComparisonFiles(c, outcomes)
-		return append(files, study.JSONFile(protocols.ComparisonFile, CompareProtocols(c, outcomes))), err
+		result := study.JSONFile(protocols.ComparisonFile, CompareProtocols(c, outcomes))
+		return append([]study.File{result}, figures.ComparisonFiles(c, outcomes)...), nil
 	}
 }
 

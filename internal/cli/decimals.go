@@ -13,7 +13,8 @@ import (
 //
 //   - up: what an attacker learns (ε, δ, Renyi divergence, μ that noise gives, leakage), sensitivities, noise (standard
 //     deviation and multiplier), costs (loss, squared error, RMSE), gaps, errors of estimates, upper confidence limits;
-//   - down: lower bounds, lower confidence limits, and a μ computed for an (ε, δ), which is a target to calibrate for;
+//   - down: lower bounds, lower confidence limits, and the μ that "mafalda epsilon" computes for an (ε, δ), which is a
+//     target to calibrate for;
 //   - to the nearest: what guarantees nothing, such as ratios that compare, measured errors and accuracies, times,
 //     statistics of graphs;
 //   - as they are: numbers that a user gave.

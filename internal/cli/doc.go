@@ -8,7 +8,9 @@
 //	          bad arguments of library calls (package fault) are told by the flags that fill their fields
 //	numbers   what claims something is rounded to the safe side: NumberUp, DecimalUp, DecimalDown;
 //	          flags take whole numbers as 1e6, too: WholeNumber, WholeNumbers, SeedNumber
-//	text      on a terminal it is wrapped at its width, between words; elsewhere, and Verbatim, lines stay as they are
+//	text      on a terminal it is wrapped at its width, between words; elsewhere, and Verbatim, lines stay as they are;
+//	          everywhere, but Raw, characters that a terminal would obey are escaped: Plain; texts of files keep to their
+//	          line: PlainLine
 //	work      Progress draws a bar on a terminal, and says how long the rest takes as far as that has been counted;
 //	          UntilInterrupted gives a command a context that Ctrl-C ends
 //	results   WriteResult and the functions around studies write into folders, and say what is kept of what was stopped

@@ -76,7 +76,7 @@ func writeGuarantee(w io.Writer, r *dpps.Result) {
 	const large = 10
 	if r.Epsilon > large {
 		fmt.Fprintln(w, "               so large an epsilon hides next to nothing; under a small one noise drowns the "+
-			"average (--b)")
+			"average (--laplace-b)")
 	}
 	fmt.Fprintf(w, "               %s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, "+
 		"if rounds had noise of\n", Count(len(r.Rounds), "round"), DecimalUp(r.Basic, 6), DecimalUp(r.Advanced, 6), r.Delta)

@@ -47,9 +47,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	wrapHelp(root, stdout)
 	setArgs(root, args)
 	out := &CheckedWriter{W: stdout}
-	text, end := onTerminal(out)
+	text, end := forPeople(out)
 	root.SetOut(text)
-	stderr, endErrors := onTerminal(stderr)
+	stderr, endErrors := forPeople(stderr)
 	defer endErrors()
 	root.SetErr(stderr)
 	strict(root)

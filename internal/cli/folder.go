@@ -68,11 +68,16 @@ func RemoveIfEmpty(dir string, err error) {
 	}
 }
 
-// WriteResult writes a result, as JSON, and its pictures.
-func WriteResult(dir, name string, result any, pictures []figures.Named, force bool) error {
+// WriteResult writes a result as JSON. Its pictures are written after it: it is there whatever becomes of them.
+func WriteResult(dir, name string, result any, force bool) error {
 	err := files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return WriteJSON(w, result) }, force)
+	return UsageIfExists(err)
+}
+
+// WritePictures writes pictures of a result that has been written, or returns the error of making them.
+func WritePictures(dir string, pictures []figures.Named, err error, force bool) error {
 	if err != nil {
-		return UsageIfExists(err)
+		return fmt.Errorf("drawing (the result is written): %w", err)
 	}
 	for _, g := range pictures {
 		if err := WriteFigure(io.Discard, dir, g.Name, g.Figure, force); err != nil {

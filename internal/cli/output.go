@@ -39,8 +39,12 @@ func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) e
 	return err
 }
 
-// SaveFigure writes a figure in every format to the folder, and returns the paths of what it has written.
+// SaveFigure writes a figure in every format to the folder, and returns the paths of what it has written: none of a figure
+// that is nil, with nothing to show.
 func SaveFigure(dir, name string, f *figures.Figure, force bool) (written []string, err error) {
+	if f == nil {
+		return nil, nil
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder of the figures: %w", err)
 	}

@@ -53,6 +53,7 @@ func (p *Progress) Busy(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rest()
+	what = PlainLine(what)
 	ended := make(chan struct{})
 	p.waiting = ended
 	go func() {
@@ -127,6 +128,7 @@ func (p *Progress) Show(fraction float64, description string) {
 		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
 	}
+	description = PlainLine(description)
 	left := p.left(fraction)
 	if width > 0 {
 		description = cut(description, width-bar-beside-displaywidth.String(left))

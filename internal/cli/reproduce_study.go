@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"mafalda/export"
+	"mafalda/internal/figures"
 	"mafalda/internal/report"
 	"mafalda/internal/study"
 )
@@ -42,8 +44,11 @@ func (c *commandLine) account(s *report.Source) {
 		c.leave("the participation, %s, T = %s", of("participation"), of("T"))
 	}
 	c.flag("--algorithm", of("algorithm"), "dp-d-sgd")
-	if of("strategy") != "" {
-		c.leave("the export of the strategy, with the digest %s", of("strategy"))
+	if of("algorithm") == "mf-d-sgd" {
+		c.add("--export", cmp.Or(s.Account.Export, "FOLDER"))
+		if s.Account.Export == "" {
+			c.leave("which FOLDER the export of the strategy is in")
+		}
 	}
 	c.flag("--gossip-rounds", of("rounds"), "1")
 	if of("algorithm") == "decor" {
@@ -81,7 +86,7 @@ func (c *commandLine) attacker(name, trust string, coalitions bool) {
 		c.add("--coalitions", strconv.Itoa(most))
 	case coalitions:
 		c.leave("the coalitions (%s)", name)
-	case trust == "ldp" || trust == "secldp" && name == "everybody":
+	case trust == "ldp" || trust == "eavesdropper" || trust == "secldp" && name == "everybody":
 	default:
 		c.add("--attacker", name)
 	}
@@ -107,6 +112,7 @@ func (c *commandLine) simulation(s *report.Source) {
 	}
 	var methods, mus, epsilons []string
 	seeds := uint64(0)
+	delta, _ := strconv.ParseFloat(of("delta"), 64) // 0, of a damaged file, is the δ of no ε
 	keep := func(to *[]string, text string) {
 		if !slices.Contains(*to, text) {
 			*to = append(*to, text)
@@ -118,7 +124,12 @@ func (c *commandLine) simulation(s *report.Source) {
 			keep(&c.left, fmt.Sprintf("the export %s must have the digest that starts with its method's name", method))
 		}
 		if r.Mu > 0 {
-			keep(&mus, AsGiven(r.Mu))
+			letter, level := figures.LevelAsked(r.Mu, delta)
+			if letter == "epsilon" {
+				keep(&epsilons, AsGiven(level))
+			} else {
+				keep(&mus, AsGiven(level))
+			}
 		}
 		if r.Epsilon > 0 {
 			keep(&epsilons, AsGiven(r.Epsilon))

@@ -21,9 +21,9 @@ import (
 func Simulating(s *simulate.Study, bar *Progress,
 	note func(string)) func(context.Context, simulate.Cell) (simulate.Kept, error) {
 	return func(ctx context.Context, c simulate.Cell) (simulate.Kept, error) {
-		at := fmt.Sprintf("%s, mu %g, seed %d", c.Method, c.Mu, c.Seed)
+		at := fmt.Sprintf("%s, mu %s, seed %d", c.Method, DecimalUp(c.Mu, 6), c.Seed)
 		if c.Sampling != "" {
-			at = fmt.Sprintf("%s, epsilon %g, seed %d", c.Method, c.Epsilon, c.Seed)
+			at = fmt.Sprintf("%s, epsilon %s, seed %d", c.Method, DecimalUp(c.Epsilon, 6), c.Seed)
 		}
 		bar.At = at
 		r, err := s.Do(ctx, c)
@@ -80,7 +80,7 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	}
 	fmt.Fprintf(w, "loss           mean over the nodes and the last %d steps, %s; %s\n\n", simulate.Window, rowsOf,
 		g.Count())
-	if err := simulationTable(w, rows, len(o.Epsilons) > 0); err != nil {
+	if err := simulationTable(w, rows); err != nil {
 		return err
 	}
 	var seconds []float64
@@ -96,9 +96,8 @@ func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []si
 	return nil
 }
 
-// simulationTable writes a line a row; classifications have their accuracy beside the loss. byEpsilon is whether levels
-// were asked for as ε.
-func simulationTable(w io.Writer, rows []simulate.Row, byEpsilon bool) error {
+// simulationTable writes a line a row; classifications have their accuracy beside the loss.
+func simulationTable(w io.Writer, rows []simulate.Row) error {
 	classes := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Accuracy != nil })
 	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
 	drawn := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Sampling != "" })
@@ -116,7 +115,7 @@ func simulationTable(w io.Writer, rows []simulate.Row, byEpsilon bool) error {
 		}
 		switch {
 		case r.Mu != nil:
-			level = levelText(*r.Mu, byEpsilon)
+			level = DecimalUp(*r.Mu, 6)
 		case drawn && r.Epsilon != nil:
 			level = strconv.Itoa(r.Groups)
 		}
@@ -134,14 +133,6 @@ func percentText(v *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.1f %%", 100**v)
-}
-
-// levelText prints a μ that was asked for: what the noise gives, or what was calibrated for if an ε was.
-func levelText(mu float64, byEpsilon bool) string {
-	if byEpsilon {
-		return DecimalDown(mu, 6)
-	}
-	return DecimalUp(mu, 6)
 }
 
 func lossText(v *float64) string {

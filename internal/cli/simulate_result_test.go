@@ -1,14 +1,20 @@
 package cli
 
-import "testing"
+import (
+	"strings"
+	"testing"
 
-// The levels of simulate: μ is printed up where it was given, and down where it was computed for an ε.
-func TestPrintedLevelsAreOnTheSafeSide(t *testing.T) {
-	mu := 1.5315451175661
-	if s := levelText(mu, false); s != "1.53155" {
-		t.Errorf("given: %s", s)
+	"mafalda/simulate"
+)
+
+// The noise of simulate gives no less than the μ and the ε that the table shows, whichever of them was asked for.
+func TestSimulatedPrivacyIsPrintedUp(t *testing.T) {
+	mu, epsilon := 1.5315441175661, 5.59712
+	var out strings.Builder
+	if err := simulationTable(&out, []simulate.Row{{Method: "mafalda", Mu: &mu, Epsilon: &epsilon}}); err != nil {
+		t.Fatal(err)
 	}
-	if s := levelText(mu, true); s != "1.53154" {
-		t.Errorf("for an ε: %s", s)
+	if !strings.Contains(out.String(), "1.53155") || !strings.Contains(out.String(), "5.598") {
+		t.Error(out.String())
 	}
 }

@@ -33,8 +33,9 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
 	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
 	HiddenAlias(cmd, "strategy", "export")
-	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages\n"+
-		"pndp: what reaches it\nsecldp: all messages and the attacker's own secrets")
+	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages, and all noise but the victim's own\n"+
+		"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets\n"+
+		"eavesdropper: all messages, and no secrets")
 	f.rounds = 1
 	fl.Var((*WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
 	if err := fl.MarkHidden("rounds"); err != nil { // --gossip-rounds is that of all algorithms
@@ -92,6 +93,9 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	return a, Usage(err)
 }
 
+// Exported returns the folder of --export, empty if there is none.
+func (f *ThreatFlags) Exported() string { return f.strategy }
+
 func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
 	e, err := export.Load(f.strategy)
 	if err != nil {
@@ -117,13 +121,15 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 		return nil, err
 	}
 	switch {
-	case trust == threat.LDP && names != "":
-		return nil, Usagef("under --trust ldp everybody sees everything: leave out --attacker")
+	case (trust == threat.LDP || trust == threat.Eavesdropper) && names != "":
+		return nil, Usagef("under --trust %v everybody sees all messages: leave out --attacker", trust)
 	case names == "" && trust == threat.PNDP:
 		return nil, Usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
 	case names == "":
 		if trust == threat.SecLDP {
-			base.Any, err = f.coalitionsOf(a, g)
+			if base.Any, err = f.coalitionsOf(a, g); err == nil && base.Any == nil && a.SharesNoise() {
+				err = Usagef("who attacks? Where nodes share noise use --attacker LABEL or all, or --trust ldp or eavesdropper")
+			}
 		}
 		return []threat.Attacker{base}, err
 	case names == "all":

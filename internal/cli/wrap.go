@@ -26,8 +26,8 @@ func terminalWidth(w io.Writer) int {
 
 // FileOf returns the file that a writer of a command writes to, if it is one.
 func FileOf(w io.Writer) (*os.File, bool) {
-	f, ok := Verbatim(w).(*os.File)
-	if checked, is := Verbatim(w).(*CheckedWriter); is {
+	f, ok := Raw(w).(*os.File)
+	if checked, is := Raw(w).(*CheckedWriter); is {
 		f, ok = checked.W.(*os.File)
 	}
 	return f, ok
@@ -49,13 +49,14 @@ type textWriter struct {
 	begun []byte // of a line that has not ended
 }
 
-// onTerminal returns a writer that wraps text, if w writes to a terminal, else w; and what ends the last line.
-func onTerminal(w io.Writer) (io.Writer, func()) {
+// forPeople returns a writer of plain text that wraps it, if w writes to a terminal; and what ends the last line.
+func forPeople(w io.Writer) (io.Writer, func()) {
+	p := &plainWriter{to: w}
 	if terminalWidth(w) == 0 {
-		return w, func() {}
+		return p, p.end
 	}
-	t := &textWriter{to: w, width: func() int { return max(terminalWidth(w), leastWidth) }}
-	return t, t.end
+	t := &textWriter{to: p, width: func() int { return max(terminalWidth(w), leastWidth) }}
+	return t, func() { t.end(); p.end() }
 }
 
 func (t *textWriter) Write(b []byte) (int, error) {

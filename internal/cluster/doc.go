@@ -9,5 +9,5 @@
 // # Words
 //
 // The command of a job is words, with whatever they hold: blanks, quotes, dollars, lines. [Quote] is the one place where they
-// become text of a shell, and manifest that of YAML.
+// become shell text, and manifest the one place where they become YAML.
 package cluster

@@ -26,7 +26,7 @@ func put(t *testing.T, name, script string) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// noting is a program that appends its words to a file, one after the other, and those of a job.
+// noting returns a job whose program appends its words to a file, and a function that reads them.
 func noting(t *testing.T) (j *Job, notes func() []string) {
 	t.Helper()
 	dir := t.TempDir()

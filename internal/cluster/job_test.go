@@ -56,7 +56,7 @@ func TestRangesRead(t *testing.T) {
 	})
 }
 
-// Names are those of jobs of Slurm and of objects of Kubernetes.
+// Names are valid for Slurm jobs and Kubernetes objects.
 func TestNames(t *testing.T) {
 	for name, good := range map[string]bool{"mafalda-account": true, "a1": true, "": false, "A": false, "a b": false, "-a": false, "a\n": false,
 		"é": false, "a.b": false, string(make([]byte, 50)): false} {

@@ -40,7 +40,7 @@ func (k Kubernetes) Check(j *Job) error {
 	return j.checkName()
 }
 
-// part returns the part of every pod: that of its index, or, where some are left out, that of the list.
+// part returns the expression for a pod's shard: the pod's index, or, where shards are left out, the list's entry.
 func (k Kubernetes) part(j *Job) string {
 	if len(j.Shards) == j.Of {
 		return j.part("auto")

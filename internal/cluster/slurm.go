@@ -14,7 +14,7 @@ import (
 )
 
 // Slurm runs shards as the tasks of an array, and merges in a job that waits until all of them have ended, well or not: then it
-// says what is missing. Partition, account and the like are those of the variables SBATCH_… that sbatch reads.
+// says what is missing. Partition, account and the like come from the variables SBATCH_… that sbatch reads.
 type Slurm struct{}
 
 var _ Engine = Slurm{}
@@ -26,7 +26,7 @@ func (Slurm) Check(j *Job) error { return j.checkName() }
 // batch is the program that takes jobs.
 const batch = "sbatch"
 
-// array returns the words that hand in the shards. The number of a task is that of its shard, so that an array may have holes.
+// array returns the words that hand in the shards. A task has its shard's number, so that an array may have holes.
 func (Slurm) array(j *Job) []string {
 	words := []string{batch, "--parsable", "--job-name=" + j.Name, "--array=" + Ranges(j.Shards),
 		"--cpus-per-task=" + strconv.Itoa(j.Processors), "--output=" + logs(j, "%A_%a.out")}

@@ -12,7 +12,8 @@ import (
 )
 
 // Advice shows the error at the privacy over the numbers that a node keeps: a line for batches in turn and one for
-// batches in secret, which step down at every strategy of the front, and the dense optimum in turn.
+// batches in secret, which step down at every strategy of the front, and the dense optimum in turn. It is nil if there is
+// no strategy, and no optimum.
 func Advice(a *plan.Advice) (*Figure, error) {
 	inTurn := Curve{Name: "in turn", Method: "mafalda"}
 	secret := Curve{Name: "in secret (Poisson)", Method: "dp-d-sgd"}
@@ -42,14 +43,14 @@ func Advice(a *plan.Advice) (*Figure, error) {
 		source = n.Origin.Source
 	}
 	s, w := a.Problem.Schema, a.Options.Privacy
-	title := fmt.Sprintf("What memory buys: %s, T = %d, k = %d, b = %d, (ε, δ) = (%v, %v)", source, s.Steps(),
-		s.Participations(), s.Separation(), w.Epsilon, w.Delta)
+	title := fmt.Sprintf("What memory buys: %s, T = %d, k = %d, b = %d, (ε, δ) = (%s, %s)", source, s.Steps(),
+		s.Participations(), s.Separation(), printed(w.Epsilon), printed(w.Delta))
 	f, err := Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s)",
 		limits.Text(a.Budget.Bytes(1))), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
-	if err != nil {
+	if f == nil {
 		return nil, err
 	}
-	f.plots[0].X.Tick.Marker = plot.ConstantTicks(memoryTicks(most))
+	f.columns[0].plots[0].X.Tick.Marker = plot.ConstantTicks(memoryTicks(most))
 	return f, nil
 }
 

@@ -33,13 +33,13 @@ func ComparisonSpec(c *protocols.Comparison) study.Spec {
 	return s
 }
 
-// ComparisonFiles are those of the picture of the protocols that were compared.
-func ComparisonFiles(c *protocols.Comparison, outcomes []protocols.Outcome) ([]study.File, error) {
+// ComparisonFiles returns the picture of the compared protocols in every format.
+func ComparisonFiles(c *protocols.Comparison, outcomes []protocols.Outcome) []study.File {
 	f, err := Compared(c, outcomes)
-	return Files(comparisonFigure, f), err
+	return Files(comparisonFigure, f, err)
 }
 
-// Compared shows the distance from the average over the rounds of protocols. Outcomes are those of c.Cells.
+// Compared shows the distance from the average over the rounds of protocols. outcomes belong to c.Cells, in order.
 func Compared(c *protocols.Comparison, outcomes []protocols.Outcome) (*Figure, error) {
 	var curves []Curve
 	for i, cell := range c.Cells() {

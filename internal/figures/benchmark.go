@@ -41,10 +41,7 @@ func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, ben
 		rows := s.Rows(entries)
 		for _, kb := range benchmarks.Participations(rows) {
 			f, err := Excess(rows, kb)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, Files(excessName(kb), f)...)
+			files = append(files, Files(excessName(kb), f, err)...)
 		}
 		return files, nil
 	}

@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,10 +19,10 @@ type Series struct {
 }
 
 // Dots draws positive values on a logarithmic axis: a line of the picture for each row, from the top, and a marker for
-// each series.
+// each series. It is nil if there is no value.
 func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
-	if len(rows) == 0 || len(series) == 0 {
-		return nil, errors.New("nothing to draw")
+	if len(rows) == 0 {
+		return nil, nil
 	}
 	p := plot.New()
 	p.Title.Text = title
@@ -47,6 +46,9 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 				points = append(points, plotter.XY{X: v, Y: float64(at)})
 			}
 		}
+		if len(points) == 0 {
+			continue
+		}
 		scatter, err := plotter.NewScatter(points)
 		if err != nil {
 			return nil, err
@@ -58,13 +60,13 @@ func Dots(title, axis string, rows []string, series []Series) (*Figure, error) {
 		names = append(names, s.Name)
 	}
 	if low > high {
-		return nil, errors.New("nothing to draw")
+		return nil, nil
 	}
-	p.X.Min, p.X.Max = low/1.05, high*1.1
-	p.X.Tick.Marker = plot.ConstantTicks(logTicks(low/1.05, high*1.1))
+	p.X.Min, p.X.Max = math.Max(low/1.05, math.SmallestNonzeroFloat64), math.Min(high*1.1, math.MaxFloat64)
+	p.X.Tick.Marker = plot.ConstantTicks(logLabels(p.X.Min, p.X.Max))
 	p.Y.Min, p.Y.Max = -0.6, float64(len(rows))-0.4
 	height := vg.Points(float64(90 + 26*max(len(rows), len(series))))
-	f := &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: height}
+	f := &Figure{columns: []column{{[]*plot.Plot{p}, 1}}, width: 8 * vg.Inch, height: height}
 	return f.legendBeside(names), nil
 }
 

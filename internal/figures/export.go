@@ -9,12 +9,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/internal/rounding"
 	"mafalda/plan"
 	"mafalda/strategy"
 )
 
-// ExportNames returns the names of the pictures of an export: those of Export and, with its network, errors,
-// spectrum and, where nodes share noise, sharing, or else, under Poisson sampling, sampling.
+// ExportNames returns the names of an export's pictures: the pictures of Export and, with its network, errors, spectrum
+// and, where nodes share noise, sharing, or else, under Poisson sampling, sampling.
 func ExportNames(m *export.Manifest, network bool) []string {
 	names := []string{"matrices"}
 	if len(m.History) > 1 {
@@ -65,12 +66,15 @@ func Setting(m *export.Manifest) string {
 	case p == nil:
 		return text
 	case p.Epsilon != nil && p.Delta != nil:
-		return fmt.Sprintf("%s, (ε, δ) = (%.4g, %g)", text, *p.Epsilon, *p.Delta)
+		return fmt.Sprintf("%s, (ε, δ) = (%s, %s)", text, printed(*p.Epsilon), printed(*p.Delta))
 	case p.Mu > 0:
-		return fmt.Sprintf("%s, μ = %.4g", text, p.Mu)
+		return fmt.Sprintf("%s, μ = %s", text, printed(p.Mu))
 	}
 	return text
 }
+
+// printed is how pictures print ε, μ and δ.
+func printed(v float64) string { return rounding.UpText(v, 4) }
 
 // schemaText names a graph, a number of steps and who takes part.
 func schemaText(source string, steps, k, b int) string {
@@ -88,13 +92,14 @@ func Strategy(c strategy.Strategy, heading, whose string) (*Figure, error) {
 		Matrix{Name: "noising matrix, the inverse of C", Values: &noising}), nil
 }
 
-// Convergence shows how far loss and bound were from their ends, iteration by iteration, in the history of a manifest.
+// Convergence shows how far loss and bound were from their ends, iteration by iteration, in the history of a manifest. It
+// is nil if neither ever was.
 func Convergence(history []export.Point, setting string) (*Figure, error) {
 	loss, bound := Curve{Name: "loss above the final bound"}, Curve{Name: "bound below the final loss"}
-	end := history[len(history)-1]
 	before := 0.0
 	for i, h := range history {
-		if above := h.Loss/end.LowerBound - 1; above > 0 {
+		end := history[len(history)-1]
+		if above := h.Loss/end.LowerBound - 1; above > 0 && !math.IsInf(above, 1) { // of no bound
 			loss.X, loss.Y = append(loss.X, float64(i)), append(loss.Y, above)
 		}
 		if below := 1 - h.LowerBound/end.Loss; below > 0 && h.LowerBound > before {

@@ -2,7 +2,6 @@
 package figures
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
 	"io"
@@ -11,19 +10,26 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Figure is a picture of plots side by side.
+// Figure is a picture of plots, in columns.
 type Figure struct {
 	heading       string // above all plots
-	plots         []*plot.Plot
+	columns       []column
 	sides         map[*plot.Plot]string // to the left of a plot, for a logarithmic axis: see besideSide
-	widths        []float64             // relative
 	width, height vg.Length
+}
+
+// column is plots below each other, of the same height.
+type column struct {
+	plots []*plot.Plot
+	width float64 // relative
 }
 
 // Named is a figure and the name of its files, without an ending.
@@ -35,46 +41,68 @@ type Named struct {
 // Formats are the file endings that WriteAs knows.
 func Formats() []string { return []string{".png", ".svg", ".pdf"} }
 
-// WriteAs writes the figure in the format that the name ends in.
+// canvas is what figures are drawn on.
+type canvas interface {
+	vg.CanvasSizer
+	io.WriterTo
+}
+
+// WriteAs writes the figure in the format that the name ends in. What gonum/plot cannot draw is an error, too.
 func (f *Figure) WriteAs(w io.Writer, name string) error {
-	var canvas interface {
-		vg.CanvasSizer
-		io.WriterTo
-	}
+	var c canvas
 	switch ext := filepath.Ext(name); ext {
 	case ".png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144),
-			vgimg.UseBackgroundColor(color.White))}
+		c = pngCanvas{vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144),
+			vgimg.UseBackgroundColor(color.White))}}
 	case ".svg":
-		canvas = vgsvg.New(f.width, f.height)
+		c = &svgCanvas{Canvas: vgsvg.New(f.width, f.height)}
 	case ".pdf":
-		canvas = newPDF(f.width, f.height)
+		c = pdfCanvas{vgpdf.New(f.width, f.height)}
 	default:
 		return fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
 	}
-	var total float64
-	for _, v := range f.widths {
-		total += v
+	if err := f.drawOn(c); err != nil {
+		return fmt.Errorf("drawing %s: %w", filepath.Base(name), err)
 	}
-	all := f.underHeading(draw.New(canvas))
+	_, err := c.WriteTo(w)
+	return err
+}
+
+// drawOn draws the figure. gonum/plot panics where an axis or a glyph is none; results must not be lost by a picture.
+func (f *Figure) drawOn(c vg.CanvasSizer) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("gonum/plot: %v", r)
+		}
+	}()
+	var total float64
+	for _, of := range f.columns {
+		total += of.width
+	}
+	all := f.underHeading(draw.New(c))
 	left := all.Min.X
-	for i, p := range f.plots {
-		right := left + vg.Length(f.widths[i]/total)*(all.Max.X-all.Min.X)
-		part := draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: all.Min.Y},
-			Max: vg.Point{X: right, Y: all.Max.Y}}}
-		p.Draw(f.besideSide(p, draw.Crop(part, margin, -margin, margin, -margin)))
+	for _, of := range f.columns {
+		right := left + vg.Length(of.width/total)*(all.Max.X-all.Min.X)
+		height := (all.Max.Y - all.Min.Y) / vg.Length(len(of.plots))
+		for i, p := range of.plots {
+			top := all.Max.Y - vg.Length(i)*height
+			part := draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: top - height},
+				Max: vg.Point{X: right, Y: top}}}
+			f.drawPlot(p, draw.Crop(part, margin, -margin, margin, -margin))
+		}
 		left = right
 	}
-	if filepath.Ext(name) != ".svg" {
-		_, err := canvas.WriteTo(w)
-		return err
-	}
-	var svg bytes.Buffer
-	if _, err := canvas.WriteTo(&svg); err != nil {
-		return err
-	}
-	_, err := w.Write([]byte(fixSVG.Replace(strings.Replace(svg.String(), "<g ", svgGround+"<g ", 1))))
-	return err
+	return nil
+}
+
+// drawPlot draws a plot, with line breaks in what is too long for its place.
+func (f *Figure) drawPlot(p *plot.Plot, part draw.Canvas) {
+	size := part.Size()
+	fitting := *p
+	fitting.Title.Text = broken(p.Title.TextStyle, p.Title.Text, size.X)
+	fitting.X.Label.Text = broken(p.X.Label.TextStyle, p.X.Label.Text, size.X)
+	fitting.Y.Label.Text = broken(p.Y.Label.TextStyle, p.Y.Label.Text, size.Y)
+	fitting.Draw(f.besideSide(p, part))
 }
 
 // underHeading writes the heading, if there is one, and returns what is left below it.
@@ -82,11 +110,12 @@ func (f *Figure) underHeading(all draw.Canvas) draw.Canvas {
 	if f.heading == "" {
 		return all
 	}
-	style := f.plots[0].Title.TextStyle
-	style.YAlign = draw.YTop
+	style := f.columns[0].plots[0].Title.TextStyle
+	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
+	heading := broken(style, f.heading, all.Size().X-2*margin)
 	at := vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: all.Max.Y - margin}
-	all.FillText(style, at, f.heading)
-	return draw.Crop(all, 0, 0, 0, -margin-style.Height(f.heading))
+	all.FillText(style, at, heading)
+	return draw.Crop(all, 0, 0, 0, -margin-style.Height(heading))
 }
 
 // besideSide writes what stands to the left of a plot, and returns what is left beside it. It is the label of the axis, for
@@ -98,19 +127,40 @@ func (f *Figure) besideSide(p *plot.Plot, part draw.Canvas) draw.Canvas {
 	}
 	style := p.Y.Label.TextStyle
 	style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+	label = broken(style, label, part.Size().Y)
 	part.FillText(style, vg.Point{X: part.Min.X, Y: (part.Min.Y + part.Max.Y) / 2}, label)
 	return draw.Crop(part, style.Height(label)+margin/2, 0, 0, 0)
 }
 
-// svgGround makes the margins white, too, for readers with dark pages.
-const svgGround = `<rect width="100%" height="100%" fill="#FFFFFF" />` + "\n"
-
-// fixSVG repairs what vgsvg writes: fonts of the same widths are named, so that text ends where it was measured to end on
-// every reader's machine; bitmaps fill their rectangle, and have the type they are of.
-var fixSVG = strings.NewReplacer(
-	"font-family:Liberation Serif;", "font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;",
-	"<image ", `<image preserveAspectRatio="none" `,
-	"data:image/jpg;base64,iVBOR", "data:image/png;base64,iVBOR")
+// broken returns a text in lines that are at most so wide: between words, and within those that are wider.
+func broken(style text.Style, txt string, width vg.Length) string {
+	var lines []string
+	for _, line := range strings.Split(txt, "\n") {
+		if style.Width(line) <= width {
+			lines = append(lines, line)
+			continue
+		}
+		kept := ""
+		for _, word := range strings.Split(line, " ") {
+			if kept != "" && style.Width(kept+" "+word) <= width {
+				kept += " " + word
+				continue
+			}
+			if kept != "" {
+				lines = append(lines, kept)
+			}
+			kept = ""
+			for _, r := range word {
+				if kept != "" && style.Width(kept+string(r)) > width {
+					lines, kept = append(lines, kept), ""
+				}
+				kept += string(r)
+			}
+		}
+		lines = append(lines, kept)
+	}
+	return strings.Join(lines, "\n")
+}
 
 const margin = 8 // points around every plot
 

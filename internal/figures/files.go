@@ -1,13 +1,19 @@
 package figures
 
 import (
+	"fmt"
 	"io"
 
 	"mafalda/internal/study"
 )
 
-// Files returns a figure in every format; none of a figure that is nil.
-func Files(name string, f *Figure) []study.File {
+// Files returns a figure in every format, or nothing if the figure is nil. A figure that could not be made fails only when
+// its files are written. List files of results before files of figures: then the results are written in any case.
+func Files(name string, f *Figure, err error) []study.File {
+	if err != nil {
+		failed := func(io.Writer) error { return fmt.Errorf("drawing %s: %w", name, err) }
+		return []study.File{{Name: name + Formats()[0], Write: failed}}
+	}
 	if f == nil {
 		return nil
 	}

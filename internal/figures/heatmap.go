@@ -20,7 +20,7 @@ type Matrix struct {
 
 // Heatmaps draws matrices side by side in signed colours, row 0 on top, with a bar that explains them. The colours are
 // of the signed square root, so that small entries show; the darkest stand for the largest magnitude of each matrix,
-// which its title gives. The heading is above all.
+// which its title gives. The heading is above all. Matrices have entries.
 func Heatmaps(heading string, matrices ...Matrix) *Figure {
 	f := &Figure{heading: heading, height: 4.6 * vg.Inch, width: vg.Length(4.3*float64(len(matrices))+1.2) * vg.Inch}
 	for _, m := range matrices {
@@ -33,16 +33,14 @@ func Heatmaps(heading string, matrices ...Matrix) *Figure {
 		picture := image.NewRGBA(image.Rect(0, 0, cols, rows))
 		for i := range rows {
 			for j := range cols {
-				picture.Set(j, i, signedColour(m.Values.At(i, j)/largest))
+				picture.Set(j, i, signedColour(m.Values.At(i, j)/math.Max(largest, math.SmallestNonzeroFloat64)))
 			}
 		}
 		p.Add(plotter.NewImage(enlarge(picture), 0, 0, float64(cols), float64(rows)))
 		p.Y.Tick.Marker = fromTop(rows)
-		f.plots = append(f.plots, p)
-		f.widths = append(f.widths, 4.3)
+		f.columns = append(f.columns, column{[]*plot.Plot{p}, 4.3})
 	}
-	f.plots = append(f.plots, colourBar())
-	f.widths = append(f.widths, 1.2)
+	f.columns = append(f.columns, column{[]*plot.Plot{colourBar()}, 1.2})
 	return f
 }
 

@@ -18,7 +18,7 @@ const (
 	layoutScaled = 1000 // nodes up to which the start is by scaling, which takes n³ operations
 )
 
-// layoutOf places the nodes of a graph such that distances are those of the shortest paths, as far as the plane allows:
+// layoutOf places the nodes of a graph as far from each other as their shortest paths are long, as far as a plane allows:
 // by majorization of the stress Σ (|p_i - p_j|/d_ij - 1)² (Gansner, Koren, North, "Graph Drawing by Stress
 // Majorization", 2004), from classical scaling of the same distances. Nothing is random. Components are next to each
 // other. Coordinates are from 0 to 1.
@@ -32,8 +32,8 @@ func layoutOf(g *graph.Graph) []position {
 	return at
 }
 
-// Layout returns places for the nodes of a graph, from 0 to 1, such that distances are like those of the shortest paths.
-// The same graph has always the same.
+// Layout returns places for the nodes of a graph, from 0 to 1, with distances like the lengths of shortest paths. The same
+// graph always has the same layout.
 func Layout(g *graph.Graph) (x, y []float64) {
 	for _, p := range layoutOf(g) {
 		x, y = append(x, p.x), append(y, p.y)
@@ -41,7 +41,7 @@ func Layout(g *graph.Graph) (x, y []float64) {
 	return x, y
 }
 
-// distances returns the lengths of the shortest paths, and of none that of the longest and two more.
+// distances returns the lengths of the shortest paths; for nodes without a path, the longest length plus two.
 func distances(g *graph.Graph) *mat.SymDense {
 	n, longest := g.Nodes(), 1
 	hops := make([][]int, n)

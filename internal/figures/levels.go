@@ -1,10 +1,10 @@
 package figures
 
 import (
-	"fmt"
 	"strconv"
 
 	"mafalda/accounting"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/simulate"
 )
@@ -41,20 +41,26 @@ func (l levels) asked(level float64) (letter string, value float64) {
 	return "epsilon", short
 }
 
+// LevelAsked returns the letter, mu or epsilon, and the number that a level of a study was asked for with: a μ that is
+// the one of a short ε, for this δ, was asked for by that ε.
+func LevelAsked(mu, delta float64) (letter string, value float64) {
+	return levels{delta: delta}.asked(mu)
+}
+
 // text is what a picture calls a level.
 func (l levels) text(level float64) string {
 	letter, value := l.asked(level)
 	if letter == "mu" {
-		return fmt.Sprintf("μ = %.4g", value)
+		return "μ = " + printed(value)
 	}
-	return fmt.Sprintf("ε = %.4g", value)
+	return "ε = " + printed(value)
 }
 
-// names returns those of the files of levels, which differ: four digits, or as many as that takes.
+// names returns distinct names of files for levels, with four digits, rounded up, or as many as needed.
 func (l levels) names(of []float64) []string {
 	name := func(level float64, digits int) string {
 		letter, value := l.asked(level)
-		return "loss-" + letter + strconv.FormatFloat(value, 'g', digits, 64)
+		return "loss-" + letter + strconv.FormatFloat(rounding.Up(value, digits), 'g', -1, 64)
 	}
 	names := make([]string, len(of))
 	for i, level := range of {

@@ -1,10 +1,10 @@
 package figures
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -31,13 +31,15 @@ type Axes struct {
 	MaxY        float64 // 0: that of the highest curve or band; what is above is cut off
 }
 
-// Lines draws curves in one plot. A curve without points is left out, and leaves its colour unused.
+// Lines draws curves in one plot; nil if none has a point. A curve without points is left out, and leaves its colour
+// unused.
 func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
 	p.Title.Padding = vg.Points(8)
 	p.Add(plotter.NewGrid())
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
+	first, last := math.Inf(1), math.Inf(-1)
 	low, high := math.Inf(1), math.Inf(-1)
 	var names []string
 	colour := colours(curves)
@@ -51,6 +53,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			return nil, err
 		}
 		for _, v := range points {
+			first, last = math.Min(first, v.X), math.Max(last, v.X)
 			low, high = math.Min(low, v.Y), math.Max(high, axes.cut(v.Y))
 		}
 		if c.Low != nil {
@@ -59,8 +62,11 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 				return nil, err
 			}
 			p.Add(b)
-			for _, v := range b.outline {
-				low, high = math.Min(low, v.Y), math.Max(high, axes.cut(v.Y))
+			for i, y := range c.Y {
+				if !axes.LogY || c.Low[i] > y/10 { // others go on below the frame
+					low = math.Min(low, c.Low[i])
+				}
+				high = math.Max(high, axes.cut(c.High[i]))
 			}
 		}
 		thumbs, err := c.addTo(p, axes, points, colour[i])
@@ -71,14 +77,15 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			p.Legend.Add(c.Name, thumbs...)
 		}
 	}
-	if low > high {
-		return nil, errors.New("nothing to draw")
+	if first > last {
+		return nil, nil
 	}
 	if axes.MaxY > 0 && low >= axes.MaxY {
 		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
 	}
-	axes.scale(p, low, high)
-	f := &Figure{plots: []*plot.Plot{p}, widths: []float64{1}, width: 8 * vg.Inch, height: 5 * vg.Inch}
+	axes.scaleX(p, first, last)
+	axes.scaleY(p, low, high)
+	f := &Figure{columns: []column{{[]*plot.Plot{p}, 1}}, width: 8 * vg.Inch, height: 5 * vg.Inch}
 	if axes.LogY {
 		f.sides, p.Y.Label.Text = map[*plot.Plot]string{p: axes.Y}, ""
 	}
@@ -88,18 +95,19 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	return f, nil
 }
 
-// with puts the plot of another figure, which has the same curves, between the plot of f and the legend.
+// with puts the plot of another figure, which has the same curves, below the plot of f, beside the same legend: next to
+// each other they could not be read at the width of a page.
 func (f *Figure) with(other *Figure) *Figure {
-	of := vg.Length(f.widths[0] / (f.widths[0] + f.widths[1]) * float64(f.width)) // of the plot
 	sides := maps.Clone(f.sides)
 	maps.Copy(sides, other.sides)
-	return &Figure{heading: f.heading, plots: []*plot.Plot{f.plots[0], other.plots[0], f.plots[1]}, sides: sides,
-		widths: []float64{f.widths[0], f.widths[0], f.widths[1]}, width: f.width + of, height: f.height}
+	columns := slices.Clone(f.columns)
+	columns[0].plots = []*plot.Plot{f.columns[0].plots[0], other.columns[0].plots[0]}
+	return &Figure{heading: f.heading, columns: columns, sides: sides, width: f.width, height: 1.6 * f.height}
 }
 
 // legendBeside moves the legend of a figure of one plot out of it, to the right, where it hides no data.
 func (f *Figure) legendBeside(names []string) *Figure {
-	p, legend := f.plots[0], plot.New()
+	p, legend := f.columns[0].plots[0], plot.New()
 	legend.HideAxes()
 	legend.Legend, p.Legend = p.Legend, legend.Legend
 	legend.Legend.Top, legend.Legend.Left = true, true
@@ -109,29 +117,44 @@ func (f *Figure) legendBeside(names []string) *Figure {
 	for _, name := range names {
 		width = max(width, legend.Legend.TextStyle.Width(name))
 	}
-	width = 1.1*width + legend.Legend.ThumbnailWidth + vg.Points(40) // a tenth for readers without this font
-	return &Figure{plots: []*plot.Plot{p, legend}, sides: f.sides, widths: []float64{float64(f.width), float64(width)},
-		width: f.width + width, height: f.height}
+	width += legend.Legend.ThumbnailWidth + vg.Points(40)
+	return &Figure{columns: []column{{[]*plot.Plot{p}, float64(f.width)}, {[]*plot.Plot{legend}, float64(width)}},
+		sides: f.sides, width: f.width + width, height: f.height}
 }
 
-// scale sets the ranges and the ticks of both axes, for values from low to high.
-func (a Axes) scale(p *plot.Plot, low, high float64) {
+// scaleX sets range and ticks of the horizontal axis, for values from first to last. One value alone is in the middle.
+func (a Axes) scaleX(p *plot.Plot, first, last float64) {
+	switch {
+	case a.LogX:
+		if last/first < 1.0001 {
+			first, last = math.Max(first/2, math.SmallestNonzeroFloat64), math.Min(2*last, math.MaxFloat64)
+		}
+		p.X.Scale = plot.LogScale{}
+		p.X.Tick.Marker = plot.ConstantTicks(logLabels(first, last))
+	case first == last:
+		room := math.Max(1, math.Abs(first)/2)
+		first, last = first-room, last+room
+	}
+	p.X.Min, p.X.Max = first, last
+}
+
+// scaleY sets range and ticks of the vertical axis, for values from low to high.
+func (a Axes) scaleY(p *plot.Plot, low, high float64) {
 	const room = 0.05 // above the highest curve
 	if a.LogY {
 		margin := math.Pow(math.Max(high/low, 1.5), room)
-		low /= math.Min(margin, 1.2)
+		low = math.Max(low/math.Min(margin, 1.2), math.SmallestNonzeroFloat64)
 		high = math.Min(high*margin, math.MaxFloat64)
 		p.Y.Scale = plot.LogScale{}
-		p.Y.Tick.Marker = plot.ConstantTicks(decades(low, high))
+		p.Y.Tick.Marker = plot.ConstantTicks(logLabels(low, high))
 	} else {
-		low = math.Min(low, 0)
+		low, high = math.Min(low, 0), math.Max(high, 0)
+		if low == high {
+			high = 1
+		}
 		high += room * (high - low)
 	}
 	p.Y.Min, p.Y.Max = low, high
-	if a.LogX {
-		p.X.Scale = plot.LogScale{}
-		p.X.Tick.Marker = plot.ConstantTicks(logTicks(p.X.Min, p.X.Max))
-	}
 }
 
 // cut returns y, or the largest value that there is room for.
@@ -175,7 +198,7 @@ func (c Curve) addTo(p *plot.Plot, axes Axes, points plotter.XYs, index int) ([]
 		p.Add(line)
 		thumbs = append(thumbs, line)
 	}
-	if axes.Dots || axes.Marks {
+	if axes.Dots || axes.Marks || len(points) == 1 { // a line through one point cannot be seen
 		p.Add(scatter)
 		thumbs = append(thumbs, scatter)
 	}
@@ -193,22 +216,41 @@ func roundTicks(low, high float64) []plot.Tick {
 		}
 	}
 	var ticks []plot.Tick
-	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
-		v := i*step + 0 // no negative zero
-		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
+	first := math.Ceil(low / step)
+	for i := range 20 {
+		if v := (first+float64(i))*step + 0; v <= high*(1+1e-12) { // no negative zero
+			ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 12, 64)})
+		}
 	}
 	return ticks
 }
 
-// decades is logTicks for any range: beyond eight decades it labels some of them only.
-func decades(low, high float64) []plot.Tick {
-	if high/low < 2.5 {
+// logLabels returns the ticks of a logarithmic axis; at least two have labels.
+func logLabels(low, high float64) []plot.Tick {
+	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
+	var ticks []plot.Tick
+	switch {
+	case high/low < 2.5:
+	case last-first < 4 && low >= 1e-3 && high <= 1e6:
+		ticks = logTicks(low, high)
+	default:
+		ticks = decades(low, high)
+	}
+	labelled := 0
+	for _, t := range ticks {
+		if t.Label != "" {
+			labelled++
+		}
+	}
+	if labelled < 2 {
 		return roundTicks(low, high)
 	}
+	return ticks
+}
+
+// decades labels powers of ten: beyond eight decades some of them only.
+func decades(low, high float64) []plot.Tick {
 	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
-	if last-first < 4 && low >= 1e-3 && high <= 1e6 {
-		return logTicks(low, high)
-	}
 	step := math.Ceil((last - first) / 8)
 	var ticks []plot.Tick
 	for e := first; e <= last; e++ {

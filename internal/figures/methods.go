@@ -23,8 +23,8 @@ func methodColour(name string) (index int, known bool) {
 	return 0, false
 }
 
-// colours returns the places of the curves' colours in the palette: those of their methods, those of the curves that they
-// are to look like, and for the others in order what is left.
+// colours returns the places of the curves' colours in the palette: the method's colour, or the colour of the curve that
+// it is to look like, and for the others, in order, what is left.
 func colours(curves []Curve) []int {
 	taken := map[int]bool{}
 	at := make([]int, len(curves))
@@ -52,6 +52,6 @@ func colours(curves []Curve) []int {
 	return at
 }
 
-// MethodColour returns the place of a method's colour, for others who draw; it has none if it is not known. Colours are
-// those of Okabe & Ito: blue, vermilion, green, purple, orange, sky blue, black.
+// MethodColour returns the place of a method's colour in the palette of Okabe & Ito; known is false for an unknown
+// method. The palette: blue, vermilion, green, purple, orange, sky blue, black.
 func MethodColour(name string) (index int, known bool) { return methodColour(name) }

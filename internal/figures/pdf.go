@@ -3,27 +3,18 @@ package figures
 import (
 	"image"
 	"image/color"
+	"slices"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
 	plotfont "gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas is vgpdf's canvas, but text is drawn as the outlines of its letters: a reader needs no fonts, and sees the
-// Greek letters and superscripts that the encoding of vgpdf has not. Nothing in the file depends on when it was made.
-type pdfCanvas struct {
-	*vgpdf.Canvas
-	letters *sfnt.Buffer
-}
-
-func newPDF(width, height vg.Length) pdfCanvas {
-	return pdfCanvas{vgpdf.New(width, height), &sfnt.Buffer{}}
-}
+// pdfCanvas is vgpdf's canvas, but text is drawn as the outlines of its letters: the encoding of vgpdf has no Greek
+// letters. Nothing in the file depends on when it was made.
+type pdfCanvas struct{ *vgpdf.Canvas }
 
 // straight is a colour that says its components without multiplying them by its opacity: so vgpdf reads them.
 type straight color.NRGBA
@@ -53,70 +44,24 @@ func (c pdfCanvas) DrawImage(in vg.Rectangle, img image.Image) {
 	c.Canvas.DrawImage(in, turned)
 }
 
-// FillString draws text whose first letter begins at a point on the base line.
-func (c pdfCanvas) FillString(f plotfont.Face, at vg.Point, text string) {
-	const em = 1000 // to the outlines' precision
-	unit := f.Font.Size / (em * 64)
-	var before sfnt.GlyphIndex
-	for i, r := range text {
-		letter, err := f.Face.GlyphIndex(c.letters, r)
-		if err != nil {
-			return // no font is like this: those of the program are read in every test
-		}
-		if i > 0 {
-			if kern, err := f.Face.Kern(c.letters, before, letter, fixed.I(em), font.HintingNone); err == nil {
-				at.X += unit * vg.Length(kern)
-			}
-		}
-		outline, err := f.Face.LoadGlyph(c.letters, letter, fixed.I(em), nil)
-		if err != nil {
-			return
-		}
-		if path := outlined(outline, at, unit); len(path) > 0 {
-			c.Fill(path)
-		}
-		advance, err := f.Face.GlyphAdvance(c.letters, letter, fixed.I(em), font.HintingNone)
-		if err != nil {
-			return
-		}
-		at.X += unit * vg.Length(advance)
-		before = letter
-	}
-}
-
-// outlined returns the outline of a letter at a point. Curves of the second degree are written as those of the third.
-func outlined(outline sfnt.Segments, at vg.Point, unit vg.Length) vg.Path {
-	var path vg.Path
-	place := func(p fixed.Point26_6) vg.Point {
-		return vg.Point{X: at.X + unit*vg.Length(p.X), Y: at.Y - unit*vg.Length(p.Y)}
-	}
+// Fill fills a path. Quadratic curves are written as cubic ones: vgpdf would write other curves.
+func (c pdfCanvas) Fill(path vg.Path) {
 	between := func(from, to vg.Point) vg.Point { // two thirds of the way
 		return vg.Point{X: from.X + (to.X-from.X)*2/3, Y: from.Y + (to.Y-from.Y)*2/3}
 	}
+	cubic := slices.Clone(path)
 	var pen vg.Point
-	for _, s := range outline {
-		end := place(s.Args[0])
-		switch s.Op {
-		case sfnt.SegmentOpMoveTo:
-			path.Move(end)
-		case sfnt.SegmentOpLineTo:
-			path.Line(end)
-		case sfnt.SegmentOpQuadTo:
-			bend := end
-			end = place(s.Args[1])
-			path.CubeTo(between(pen, bend), between(end, bend), end)
-		case sfnt.SegmentOpCubeTo:
-			bend := end
-			end = place(s.Args[2])
-			path.CubeTo(bend, place(s.Args[1]), end)
+	for i, p := range path {
+		if p.Type == vg.CurveComp && len(p.Control) == 1 {
+			cubic[i].Control = []vg.Point{between(pen, p.Control[0]), between(p.Pos, p.Control[0])}
 		}
-		pen = end
+		pen = p.Pos
 	}
-	if len(path) > 0 {
-		path.Close()
-	}
-	return path
+	c.Canvas.Fill(cubic)
 }
+
+// FillString draws text whose first letter begins at a point on the base line.
+func (c pdfCanvas) FillString(f plotfont.Face, at vg.Point, line string) { fillLetters(c, f, at, line) }
 
 // Files of the same figure are the same: without this they would have the time in them, and images in random order.
 func init() {

@@ -36,9 +36,10 @@ func PPAC(a *ppac.Averaging, s *ppac.Sweep) ([]Named, error) {
 func PPACValues(a *ppac.Averaging) (*Figure, error) {
 	r, values, labels := &a.Result, a.Run.Values, a.Problem.Network.Graph.Labels()
 	rounds := 1
-	for rounds < len(values) && r.Errors[rounds-1] > 0.01*r.Errors[0] {
+	for rounds < min(len(values), len(r.Errors)) && r.Errors[rounds-1] > 0.01*r.Errors[0] {
 		rounds++
 	}
+	rounds = min(rounds, len(values))
 	title := fmt.Sprintf("PPAC on %s, noise %g: values of the nodes", r.Graph, r.NoiseStd)
 	if len(labels) > shownNodes {
 		title = fmt.Sprintf("PPAC on %s, noise %g: values of %d of %d nodes", r.Graph, r.NoiseStd, shownNodes,
@@ -93,7 +94,7 @@ func PPACRounds(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 // PPACLeakages is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is
 // nil if all leakages are infinite.
 func PPACLeakages(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
-	if s.Worst == nil {
+	if len(s.Worst) == 0 {
 		return nil, nil
 	}
 	r := &a.Result

@@ -31,8 +31,8 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 		curves = append(curves, curve)
 	}
 	best := Curve{Name: "best number of bands", Method: "none", X: epsilons, Y: ratios(c.Best), Dashed: true}
-	title := fmt.Sprintf("Poisson sampling at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %v", source,
-		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), c.Levels.Delta)
+	title := fmt.Sprintf("Poisson sampling at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
+		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), printed(c.Levels.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
 		MaxY: 2}, append(curves, best))
 }
@@ -45,8 +45,8 @@ func ratios(at []benchmarks.AtPrivacy) []float64 {
 	return all
 }
 
-// WriteSampling writes a line of CSV for every ε and number of bands, those of the picture and the best one, with all
-// digits.
+// WriteSampling writes a line of CSV for every ε and every number of bands in the picture, and for the best number, with
+// all digits.
 func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
 		"cyclic_error_at_privacy", "ratio", "best"}}

@@ -69,7 +69,8 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 		return nil, err
 	}
 	height := vg.Length(math.Max(0.55, math.Min(1, high-low+0.2))) * 8 * vg.Inch
-	return &Figure{plots: []*plot.Plot{s.Plot, key}, widths: []float64{8, 2.4}, width: 10.4 * vg.Inch, height: height}, nil
+	return &Figure{columns: []column{{[]*plot.Plot{s.Plot}, 8}, {[]*plot.Plot{key}, 2.4}}, width: 10.4 * vg.Inch,
+		height: height}, nil
 }
 
 // sizes say how large things are drawn.
@@ -98,7 +99,7 @@ func sizesOf(n *secrets.Noise) sizes {
 	return s
 }
 
-// radius returns that of a node.
+// radius returns the radius at which a node is drawn.
 func (s sizes) radius(deviation float64) vg.Length {
 	return max(s.nodes*vg.Length(math.Min(deviation, 1.5)), vg.Points(1.2))
 }
@@ -135,7 +136,7 @@ func (p sharingPlot) addLine(a, b position, width vg.Length, c color.Color) erro
 	return nil
 }
 
-// addEdges draws those of the network.
+// addEdges draws the edges of the network.
 func (p sharingPlot) addEdges(g *graph.Graph, at []position) (err error) {
 	g.Adjacency().DoNonZero(func(i, j int, _ float64) {
 		if i < j || i > j && g.Adjacency().At(j, i) == 0 {

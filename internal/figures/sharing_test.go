@@ -20,7 +20,7 @@ func named(t *testing.T, name string) *graph.Graph {
 }
 
 // Layouts are the same every time, inside the unit square, with no two nodes in one place, and as the definition of
-// stress has it: on a path, distances are those of the path; majorization never increases the stress.
+// stress has it: a path's layout has the path's distances; majorization never increases the stress.
 func TestLayout(t *testing.T) {
 	for _, name := range []string{"florentine", "complete:7", "star:9", "path:1", "path:2", "cycle:12", "grid:4x5"} {
 		g := named(t, name)
@@ -101,7 +101,7 @@ func TestSharingPicture(t *testing.T) {
 		{Pair: secrets.Pair{U: 0, V: 3}, Deviation: 31}}
 	some := draw()
 	for _, label := range g.Labels() {
-		if !strings.Contains(some, ">"+label+"</text>") {
+		if !strings.Contains(some, "; "+label+";") {
 			t.Errorf("no label %q", label)
 		}
 	}

@@ -38,13 +38,10 @@ func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simula
 		names := levelsOf(s).names(g.Levels)
 		for i, level := range g.Levels {
 			f, err := Losses(s, g, level)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, Files(names[i], f)...)
+			files = append(files, Files(names[i], f, err)...)
 		}
 		f, err := PrivacyUtility(s, g)
-		return append(files, Files(simulationFigure, f)...), err
+		return append(files, Files(simulationFigure, f, err)...), nil
 	}
 }
 
@@ -79,8 +76,8 @@ func spread(curves []Curve) string {
 	return ""
 }
 
-// linesWithLowest draws curves on a logarithmic axis, and beside them once more what is near the lowest, if not all of
-// them are: the losses of the worst methods are thousands of times those of the best.
+// linesWithLowest draws curves on a logarithmic axis, and below them once more the curves near the lowest, unless all
+// are: the worst methods lose thousands of times as much as the best.
 func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	const near = 4
 	lowest, highest := math.Inf(1), math.Inf(-1)
@@ -174,7 +171,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	}
 	title := fmt.Sprintf("%s: loss in the last %d steps, mean of %s%s", studyText(s), simulate.Window, g.Count(),
 		spread(curves))
-	axes := Axes{Title: title, X: fmt.Sprintf("ε of local DP, for δ = %g", delta), Y: "test loss", LogX: true, Marks: true}
+	axes := Axes{Title: title, X: "ε of local DP, for δ = " + printed(delta), Y: "test loss", LogX: true, Marks: true}
 	above := excessCurves(curves, rows)
 	if above == nil {
 		return linesWithLowest(axes, curves)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mafalda/participation"
 	"mafalda/threat"
@@ -42,25 +43,42 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		}
 		put(4, r.Distance, o.Local)
 	}
+	holds := ""
+	if len(reports) > 0 {
+		holds = reports[0].HoldsFor
+	}
 	return linesOf(Axes{
 		Title: fmt.Sprintf("Privacy lost by distance: %s on %s", o.Algorithm, schemaText(filepath.Base(o.Graph),
-			o.Schema.Steps(), o.Schema.Participations(), o.Schema.Separation())), X: "distance from the attacker",
-		Y: fmt.Sprintf("Rényi divergence of order %g", o.Alpha), LogY: true, Marks: true,
+			o.Schema.Steps(), o.Schema.Participations(), o.Schema.Separation())) + underTitle(holds),
+		X: "distance from the attacker", Y: fmt.Sprintf("Rényi divergence of order %g", o.Alpha), LogY: true, Marks: true,
 	}, curves)
 }
 
-// Growth draws what an attacker learns a step against the number of steps, as in Figure 1 of Koskela & Kulkarni. It is
-// nil if there is nothing to draw.
-func Growth(rows []threat.GrowthRow) (*Figure, error) {
-	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true}}
+// underTitle returns lines below a title that say what a picture holds for; none where holds is empty.
+func underTitle(holds string) string {
+	if holds == "" {
+		return ""
+	}
+	return "\nholds for " + strings.ReplaceAll(holds, "; ", ";\n")
+}
+
+// Growth draws what an attacker of a trust model learns a step against the number of steps, as in Figure 1 of Koskela &
+// Kulkarni. It is nil if there is nothing to draw.
+func Growth(rows []threat.GrowthRow, trust threat.Trust) (*Figure, error) {
+	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true},
+		{Name: "local DP", Dashed: true}}
 	for _, r := range rows {
-		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote} {
+		if r.Neighbours == nil && r.Others == nil {
+			continue
+		}
+		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote, r.Local} {
 			if v != nil && *v > 0 {
 				curves[i].X, curves[i].Y = append(curves[i].X, float64(r.Steps)), append(curves[i].Y, *v)
 			}
 		}
 	}
-	axes := Axes{Title: "Squared sensitivity a step", X: "steps T", Y: "sens²/T", LogY: true, Marks: true}
+	axes := Axes{Title: "Squared sensitivity a step" + underTitle(trust.HoldsFor()), X: "steps T", Y: "sens²/T",
+		LogY: true, Marks: true}
 	return linesOf(axes, curves)
 }
 

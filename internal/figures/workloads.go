@@ -38,10 +38,7 @@ func WorkloadsFiles(s *benchmarks.WorkloadStudy) func(
 			}
 			done = append(done, kb)
 			f, err := Workloads(rows, kb)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, Files(workloadsName(kb), f)...)
+			files = append(files, Files(workloadsName(kb), f, err)...)
 		}
 		return files, nil
 	}

@@ -22,9 +22,9 @@ func lockTemporary(path string) (*os.File, lockState) {
 	case err != nil:
 		return nil, unlockable
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = TryLock(f)
 	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK) || err == nil && !sameEntry(path, f):
+	case errors.Is(err, ErrLocked) || err == nil && !sameEntry(path, f):
 		f.Close()
 		return nil, lockTaken
 	case err != nil:

@@ -1,6 +1,8 @@
 package files
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +11,11 @@ import (
 	"syscall"
 )
 
-// Errors of names that are not those of regular files, and of files that are larger than they can be.
+// Why a file is refused.
 var (
 	ErrIrregular = errors.New("not a regular file")
 	ErrTooLarge  = errors.New("too large")
+	ErrLocked    = errors.New("in use by another process")
 )
 
 // Open opens a regular file for reading, and returns its size in bytes. Links are followed. It never waits: pipes,
@@ -66,6 +69,21 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: more than %d bytes", path, ErrTooLarge, limit)
 	}
 	return content, nil
+}
+
+// SHA256 returns the hash of a regular file in hexadecimal digits. Pipes and devices are refused as by Open: they cannot be
+// read twice, or end.
+func SHA256(path string) (string, error) {
+	f, _, err := Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Same reports whether two paths lead to one file or folder, or would if they were made.

@@ -18,8 +18,8 @@ type Temporary struct {
 	lock *os.File // nil where the system has none
 }
 
-// live are the temporaries of this process, with what removes them, and the folders that were searched for those of
-// dead ones: for files, and for folders.
+// live holds the temporaries of this process, with what removes them, and the folders that were searched for temporaries
+// of dead processes: for files, and for folders.
 var live = struct {
 	sync.Mutex
 	paths map[string]func(path string)

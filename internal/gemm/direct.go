@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The functions here are those of blas64, blas32 and lapack64 by the same names, whatever the program has gonum use.
+// The functions here do what blas64, blas32 and lapack64 do under the same names, whatever the program has gonum use.
 
 // sizeOf returns how many rows and columns op(A) has.
 func sizeOf(t blas.Transpose, rows, cols int) (int, int) {

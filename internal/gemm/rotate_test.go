@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Rotations in panels are those of the rows, one by one; those of the identity are orthogonal.
+// Rotating in panels gives the same as rotating the rows one by one; the rotated identity is orthogonal.
 func TestRotate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(0, 9), rapid.SampledFrom([]int{31, 32, 33, 65})).Draw(t, "n")

@@ -28,7 +28,7 @@ var rooms = [][]string{
 	{"workload"},
 	{"graph"},
 	{"internal/study"},
-	{"internal/cluster", "internal/dense", "internal/npy"},
+	{"internal/cluster", "internal/dense", "internal/enum", "internal/npy"},
 	{"internal/files", "internal/gemm", "internal/simulated", "internal/version"},
 	{"internal/fault", "internal/limits", "internal/parallel", "internal/rounding", "internal/rows", "internal/series",
 		"internal/strictjson", "internal/house"},

@@ -21,7 +21,7 @@ type source struct {
 	set    *token.FileSet
 }
 
-// sources returns all Go files of the module but those of modules inside it.
+// sources returns all Go files of the module, without the modules inside it.
 func sources(t *testing.T) []source {
 	t.Helper()
 	root := filepath.Join("..", "..")

@@ -9,7 +9,7 @@ import (
 )
 
 // groupLimit returns the least memory limit of a control group and the groups around it, 0 without one. memberships is
-// the text of /proc/self/cgroup, mounts that of /proc/self/mountinfo; versions 1 and 2 are looked at, since both can be
+// the text of /proc/self/cgroup, mounts the text of /proc/self/mountinfo; versions 1 and 2 are looked at, since both can be
 // there.
 func groupLimit(memberships, mounts string) int64 {
 	var l limit

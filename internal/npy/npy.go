@@ -26,7 +26,7 @@ const magic = "\x93NUMPY"
 // chunk is how many numbers are read or written at a time.
 const chunk = 1 << 12
 
-// Read reads one array of at most maxBytes bytes of numbers as stored (those of one byte take eight in Array), and
+// Read reads one array of at most maxBytes bytes of numbers as stored (numbers of one byte take eight in Array), and
 // demands that nothing follows. An error of r is returned as it is, one of limits is what memory does not hold;
 // everything else that is wrong wraps ErrFormat.
 func Read(r io.Reader, maxBytes int64) (Array, error) {

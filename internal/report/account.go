@@ -22,12 +22,20 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 		"follows. All numbers are rounded up."
 	s.askStudy(a.Settings)
 	first := a.Attackers[0]
+	holds := holdsFor(first)
 	s.Certified = append(s.Certified, fmt.Sprintf("Each pair: the attacker (%s) learns no more of the victim than μ-GDP "+
-		"with the μ given, for gradients of norm 1 and noise of standard deviation %s; bound: %s.", views(first.Trust),
-		Setting(a.Settings, "sigma"), Setting(a.Settings, "bound")))
+		"with the μ given, for gradients of norm 1 and noise of standard deviation %s. Sensitivity is %s.",
+		views(first.Trust), upText(Setting(a.Settings, "sigma")), bounds(Setting(a.Settings, "bound"))))
+	if holds != "" {
+		s.Certified = append(s.Certified, "This holds for "+holds+".")
+	}
 	if first.Local > 0 {
-		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages (local DP) learns at most sens² = %s.",
-			up(first.Local)))
+		mu := ""
+		if first.LocalMu != nil {
+			mu = ", μ = " + up(*first.LocalMu)
+		}
+		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages, and knows all noise but the victim's own (local DP), "+
+			"learns at most sens² = %s%s.", up(first.Local), mu))
 	}
 	s.NotCovered = []string{
 		"what other attackers see: coalitions that were not asked about, somebody who listens on more links",
@@ -42,7 +50,36 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 		s.warn("%d of %d nodes have attacked so far; the map has these", len(a.Attackers), nodes)
 	}
 	s.distances(a)
+	s.summarizeAccount(a)
 	return s.accountMap(ctx, a, graphFile)
+}
+
+// summarizeAccount says who learns what, and how much the most exposed node leaks.
+func (s *Section) summarizeAccount(a *Account) {
+	first := a.Attackers[0]
+	s.sum(whatItIs, "what %s learns: %s on %s, T = %s", views(first.Trust), first.Algorithm, Setting(a.Settings, "graph"),
+		Setting(a.Settings, "T"))
+	if holds := holdsFor(first); holds != "" {
+		s.sum("holds for", "%s", holds)
+		if first.LocalMu != nil {
+			s.sum("training", "local DP: μ = %s", up(*first.LocalMu))
+		}
+	}
+	infinite, pairs := 0, 0
+	var mu, epsilon float64
+	for _, r := range threat.ByDistance(a.Attackers) {
+		infinite, pairs = infinite+r.Infinite, pairs+r.Pairs
+		mu, epsilon = max(mu, r.Mu), max(epsilon, r.Epsilon)
+	}
+	if infinite > 0 {
+		s.sum("no privacy", "%d of %d pairs: a gradient is seen without noise", infinite, pairs)
+		return
+	}
+	text := "the most exposed of " + countOf(pairs, "pair") + ": μ = " + up(mu)
+	if epsilon > 0 {
+		text += ", ε = " + up(epsilon) + " for δ = " + upText(Setting(a.Settings, "delta"))
+	}
+	s.sum("privacy", "%s", text)
 }
 
 // check finds what no account has.
@@ -60,12 +97,23 @@ func (a *Account) check() error {
 	return nil
 }
 
+// holdsFor returns what the numbers of a report hold for, also of one whose program did not say it; empty: for all.
+func holdsFor(r threat.Report) string {
+	trust, err := threat.ParseTrust(r.Trust)
+	if err != nil {
+		return r.HoldsFor
+	}
+	return trust.HoldsFor()
+}
+
 func views(trust string) string {
 	switch trust {
 	case "pndp":
 		return "a node that sees what reaches it"
 	case "ldp":
-		return "everybody who sees all messages"
+		return "everybody who sees all messages, and knows all noise but the victim's own"
+	case "eavesdropper":
+		return "an outsider who sees all messages, and knows no node's secrets"
 	case "secldp":
 		return "everybody who sees all messages and knows a node's own secrets"
 	}
@@ -81,7 +129,9 @@ func (s *Section) askStudy(in study.Inputs) {
 		case json.Unmarshal([]byte(i.Value), &p) == nil && p.Schema != "":
 			s.ask(i.Name, "%s: at most k = %d times, b = %d steps apart", p.Schema, p.K, p.B)
 		default:
-			s.ask(i.Name, "%s", i.Value)
+			if called, text := words(in, i.Name, i.Value); called != "" {
+				s.ask(called, "%s", text)
+			}
 		}
 	}
 }
@@ -96,7 +146,11 @@ func isHash(text string) bool {
 
 // distances is the table by distance.
 func (s *Section) distances(a *Account) {
-	t := Table{Caption: "By distance from the attacker", Header: []string{"distance", "pairs", "infinite", "least sens²",
+	heldFor := ""
+	if holds := holdsFor(a.Attackers[0]); holds != "" {
+		heldFor = "; holds for " + holds
+	}
+	t := Table{Caption: "By distance from the attacker" + heldFor, Header: []string{"distance", "pairs", "infinite", "least sens²",
 		"mean sens²", "most sens²", "μ (most)"}, Words: 0}
 	withDelta := false
 	rows := threat.ByDistance(a.Attackers)
@@ -126,7 +180,7 @@ func (s *Section) distances(a *Account) {
 
 // accountMap makes the map of attackers and victims.
 func (s *Section) accountMap(ctx context.Context, a *Account, graphFile string) error {
-	m := &Map{ID: s.ID, Kind: "account", Delta: nonZero(Setting(a.Settings, "delta"))}
+	m := &Map{ID: s.ID, Kind: "account", Delta: nonZero(Setting(a.Settings, "delta")), HoldsFor: holdsFor(a.Attackers[0])}
 	at := map[string]int{}
 	for _, p := range a.Attackers[0].Pairs { // every report has all nodes
 		at[p.Victim] = 0
@@ -139,7 +193,7 @@ func (s *Section) accountMap(ctx context.Context, a *Account, graphFile string) 
 	m.sort(at)
 	if most := max(1, mostPairs/len(m.Labels)); len(a.Attackers) > most {
 		s.warn("the map has the first %d of %d attackers; pairs.csv has all", most, len(a.Attackers))
-		a = &Account{a.Version, a.Settings, a.Attackers[:most]}
+		a = &Account{a.Version, a.Settings, a.Export, a.Attackers[:most]}
 	}
 	for _, r := range a.Attackers {
 		m.Attackers = append(m.Attackers, attackerOf(r, at, m.Delta != ""))

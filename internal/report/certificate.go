@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mafalda/export"
+	"mafalda/factorize/spacetime"
 	"mafalda/participation"
 )
 
@@ -65,7 +66,7 @@ func (s *Section) certifyLoss(m *export.Manifest, say func(string, ...any)) {
 func (s *Section) certifySpace(m *export.Manifest, say func(string, ...any)) {
 	say("Its loss is %s; noise of every node's own costs %s.", up(m.Loss), up(m.LDPLoss))
 	if m.JointLowerBound > 0 {
-		say("No noise over nodes and steps together, with these secrets and coalitions, has a smaller loss than %s.",
+		say("No %s, with these secrets and coalitions, has a smaller loss than %s.", spacetime.Separable,
 			down(m.JointLowerBound))
 	}
 	say("For this strategy no sharing is better by more than %s, for this sharing no strategy by more than %s, "+

@@ -55,8 +55,11 @@ func newAxis(values []float64, log bool, from, to float64) axis {
 	case log:
 		a.low, a.high = a.low/1.12, a.high*1.12
 	default:
-		a.low = math.Min(a.low, 0)
-		a.high += 0.05 * math.Max(a.high-a.low, 1e-300)
+		a.low, a.high = math.Min(a.low, 0), math.Max(a.high, 0)
+		if a.low == a.high {
+			a.high = 1
+		}
+		a.high += 0.05 * (a.high - a.low)
 	}
 	return a
 }
@@ -69,7 +72,8 @@ func (a axis) at(v float64) float64 {
 	return a.from + share*(a.to-a.from)
 }
 
-// ticks are at 1, 2 and 5 times powers of ten, or at powers alone if there would be too many.
+// ticks are at 1, 2 and 5 times powers of ten, or at powers alone if there would be too many; at equal distances where that
+// is fewer than two.
 func (a axis) ticks() []float64 {
 	var all []float64
 	if a.log {
@@ -84,7 +88,10 @@ func (a axis) ticks() []float64 {
 				}
 			}
 		}
-		return all
+		if len(all) > 1 {
+			return all
+		}
+		all = nil
 	}
 	rough := (a.high - a.low) / 5
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
@@ -130,7 +137,7 @@ func (c chart) picture() (Picture, bool) {
 	return Picture{Caption: c.caption, SVG: template.HTML(b.String()), Legend: legend}, true
 }
 
-// colours are those of the methods, and for other series what is left.
+// colours returns the methods' colours, and for other series what is left.
 func (c chart) colours() []Mark {
 	taken := map[int]bool{}
 	var legend []Mark

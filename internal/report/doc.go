@@ -10,7 +10,7 @@
 //	Source ── section ──▶ Section  words, tables, charts, a map, matrices; no markup but pictures
 //	Sections ── Write ──▶ HTML     html/template escapes whatever came from a file
 //
-// Nothing is computed that a claim could rest on: numbers are those of the folders, rounded to the safe side (what an
+// Nothing is computed that a claim could rest on: numbers come from the folders, rounded to the safe side (what an
 // attacker learns, errors and noise up, lower bounds down). A folder can be from anybody. So labels are text, whatever
 // they hold; pictures are read, and only drawing elements of them are written again; damaged files are errors.
 //

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/internal/figures"
+	"mafalda/strategy"
 )
 
 // export is the section of an export.
@@ -22,9 +22,10 @@ func (s *Section) export(from *Source) error {
 	}
 	s.askExport(m)
 	s.certificate(m)
+	s.summarizeExport(m)
 	s.strategies(m)
-	if m.Steps > factorize.LongSteps {
-		s.warn("matrices of more than %d steps are not drawn; these are of %d", factorize.LongSteps, m.Steps)
+	if m.Steps > strategy.LongSteps {
+		s.warn("matrices of more than %d steps are not drawn; these are of %d", strategy.LongSteps, m.Steps)
 		return nil
 	}
 	c, err := e.NodeStrategy(0)
@@ -53,6 +54,34 @@ func (s *Section) export(from *Source) error {
 		}
 	}
 	return err
+}
+
+// summarizeExport says what was exported, and its privacy, loss and gap.
+func (s *Section) summarizeExport(m *export.Manifest) {
+	network := "no network"
+	if m.Graph != nil {
+		network = fmt.Sprintf("%s (%d nodes)", m.Graph.Source, m.Graph.Nodes)
+	}
+	p := m.Participation
+	s.sum(whatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a record takes part at most "+
+		"k = %d times, b = %d steps apart", classOf(m), network, m.Steps, p.K, p.B)
+	switch {
+	case m.Privacy == nil:
+		s.sum("privacy", "not chosen yet: noise of standard deviation clip/μ gives μ-GDP")
+	default:
+		s.sum("privacy", "%s", m.Guarantee())
+	}
+	s.sum("loss", "%s", up(m.Loss))
+	switch {
+	case m.Space != nil:
+		s.sum("gap", "%s for this strategy, %s for this sharing", up(m.Space.GapSpace), up(m.Space.GapTime))
+	case m.Binned():
+		s.sum("gap", "nothing is certified of the error under random bins")
+	case m.LowerBound == 0:
+		s.sum("gap", "nothing is certified: there is no lower bound for strategies this long")
+	default:
+		s.sum("gap", "%s: so much is left to gain, relatively, and no more", up(m.Gap))
+	}
 }
 
 // askExport lists what was asked for.

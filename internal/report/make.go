@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mafalda/internal/version"
@@ -77,6 +78,7 @@ func (s *Section) fill(ctx context.Context, from *Source, o Options) (err error)
 			version.String())
 	}
 	s.unfinished(from)
+	s.summarize()
 	if err := s.pictures(from.Dir); err != nil {
 		return err
 	}
@@ -90,6 +92,27 @@ func (s *Section) fill(ctx context.Context, from *Source, o Options) (err error)
 func (s *Section) warn(format string, args ...any) {
 	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
 }
+
+// sum adds to the summary.
+func (s *Section) sum(name, format string, args ...any) {
+	s.Summary = append(s.Summary, Field{name, fmt.Sprintf(format, args...)})
+}
+
+// summarize completes the summary: it begins with what the folder is, and ends with what its numbers do not cover.
+func (s *Section) summarize() {
+	if !slices.ContainsFunc(s.Summary, func(f Field) bool { return f.Name == whatItIs }) {
+		s.Summary = append([]Field{{whatItIs, s.Lead}}, s.Summary...)
+	}
+	for _, w := range s.Warnings {
+		s.sum("mind", "%s", w)
+	}
+	if len(s.NotCovered) > 0 {
+		s.sum("does not cover", "%s", strings.Join(s.NotCovered, "; "))
+	}
+}
+
+// whatItIs is what a summary begins with.
+const whatItIs = "what it is"
 
 func (s *Section) ask(name, format string, args ...any) {
 	s.Asked = append(s.Asked, Field{name, fmt.Sprintf(format, args...)})

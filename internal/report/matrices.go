@@ -26,8 +26,8 @@ type Matrices struct {
 	Note    string   `json:"-"`
 }
 
-// newMatrices packs a strategy. With more steps than mostRows an entry stands for a block: it is that of the largest
-// magnitude.
+// newMatrices packs a strategy. With more steps than mostRows an entry stands for a block: it is the block's entry of
+// largest magnitude.
 func newMatrices(id string, c strategy.Strategy, perNode bool) (*Matrices, error) {
 	var lower, noising mat.TriDense
 	c.StrategyTo(&lower)
@@ -82,8 +82,11 @@ func (m *Matrices) ofBlock(t *mat.TriDense, i, j int) float64 {
 	return most
 }
 
-// draw puts a figure that is drawn here among those of the section.
+// draw adds a figure to the section, unless it is nil.
 func (s *Section) draw(f figures.Named) error {
+	if f.Figure == nil {
+		return nil
+	}
 	svg, err := svgOf(f.Figure)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type Map struct {
 	Own       []float64    `json:"own,omitempty"`
 	Delta     string       `json:"delta,omitempty"` // of epsilon
 	Note      string       `json:"-"`
+	HoldsFor  string       `json:"-"` // what the numbers hold for; empty: for all
 }
 
 // Attacker is what one learns: numbers of all nodes in the order of the map, rounded up, -1 for infinite.

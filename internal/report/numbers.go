@@ -9,29 +9,20 @@ import (
 
 // up prints what costs or leaks, never less than it is: five digits, or all before the point.
 func up(v float64) string {
-	digits := 5
-	if a := math.Abs(v); a >= 1e5 && a < 1e9 {
-		digits = 9
+	switch {
+	case math.IsInf(v, 1):
+		return "infinite"
+	case math.Abs(v) >= 1e5 && math.Abs(v) < 1e9:
+		return strconv.FormatFloat(math.Ceil(v), 'f', 0, 64)
 	}
-	return short(rounding.Up(v, digits), digits)
+	return rounding.UpText(v, 5)
 }
 
 // upExactly prints a number beside a bound that it may nearly reach.
-func upExactly(v float64) string { return short(rounding.Up(v, 10), 10) }
+func upExactly(v float64) string { return rounding.UpText(v, 10) }
 
 // down prints a lower bound, never more than it is.
-func down(v float64) string { return short(rounding.Down(v, 10), 10) }
-
-// short writes a number of so many digits, without an exponent where that is short.
-func short(v float64, digits int) string {
-	if a := math.Abs(v); v-v != 0 || a != 0 && (a < 1e-4 || a >= 1e9) {
-		return plain(v)
-	}
-	if a := math.Abs(v); a >= 1e5 && digits == 9 { // whole numbers, from above
-		return strconv.FormatFloat(math.Ceil(v), 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
-}
+func down(v float64) string { return rounding.DownText(v, 10) }
 
 // plain prints what guarantees nothing, or what a user gave.
 func plain(v float64) string {

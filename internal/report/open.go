@@ -134,7 +134,7 @@ func (s *Source) table(name string) (header []string, rows []Row, err error) {
 	return lines[0], rows, nil
 }
 
-// hashes returns the SHA-256 of every file: that of an export's files as its manifest has it, which was compared.
+// hashes returns the SHA-256 of every file; for an export's files the one in its manifest, which was compared.
 func hashes(s *Source) ([]Field, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {

@@ -31,6 +31,7 @@ type Report struct {
 type Section struct {
 	ID, Kind, Title string
 	Lead            string    // a sentence: what this folder is
+	Summary         []Field   // the few numbers that matter, for the top of the page
 	Warnings        []string  // what a reader must know first
 	Asked           []Field   // what was asked
 	Certified       []string  // sentences

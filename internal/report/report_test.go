@@ -127,7 +127,7 @@ func svgWith(label string) string {
 	return b.String()
 }
 
-// The numbers of the map and of the table are never below those of the account; the edges are those one hop away.
+// The numbers of the map and of the table are never below the account's; an edge joins nodes one hop apart.
 func TestAccountIsRoundedUp(t *testing.T) {
 	source := &Source{Account: accountOf("10", "9", "b", "a", "c"), Dir: t.TempDir()}
 	s := &Section{ID: "s1"}
@@ -266,6 +266,69 @@ func TestInline(t *testing.T) {
 		"<svg>&undefined;</svg>"} {
 		if got, err := s.inline([]byte(broken)); err == nil {
 			t.Errorf("%s became %s", broken, got)
+		}
+	}
+}
+
+// "Test loss against ε" had no number on its axis of losses: every axis has two, whatever its values are.
+func TestAxesHaveTwoNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		low := math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log"))
+		high := low * math.Exp(rapid.SampledFrom([]float64{0, 1e-6, 0.1, 0.5, 1, 3, 30}).Draw(t, "log of the ratio"))
+		for _, log := range []bool{false, true} {
+			a := newAxis([]float64{low, high}, log, 0, 100)
+			labels := map[string]bool{}
+			for _, v := range a.ticks() {
+				if at := a.at(v); at < -1e-9 || at > 100+1e-9 {
+					t.Errorf("%v is outside of the axis from %v to %v", v, a.low, a.high)
+				}
+				labels[near(v)] = true
+			}
+			if len(labels) < 2 || len(labels) > 20 {
+				t.Fatalf("from %v to %v, log %v: %v", low, high, log, labels)
+			}
+		}
+	})
+	rows := []Row{{"method": "a", "epsilon": "2", "mean_last50": "0.757"},
+		{"method": "b", "epsilon": "2", "mean_last50": "0.759"}}
+	p, ok := lossChart(rows, "1e-06").picture()
+	if n := strings.Count(string(p.SVG), `class="tick" text-anchor="end"`); !ok || n < 2 {
+		t.Errorf("%d numbers on the axis of losses", n)
+	}
+	zeros := chart{series: []series{{points: []point{{}, {}}}}}
+	if p, ok := zeros.picture(); !ok || strings.Contains(string(p.SVG), "NaN") {
+		t.Error("points at 0")
+	}
+}
+
+// A page begins with what its folders are, what is promised, and what that does not cover; inputs are words.
+func TestPageBeginsWithASummary(t *testing.T) {
+	a := accountOf("a", "b", "c", "d")
+	a.Settings = append(a.Settings, study.Inputs{{Name: "algorithm", Value: "dp-d-sgd"}, {Name: "trust", Value: "pndp"},
+		{Name: "bound", Value: "best"}, {Name: "alpha", Value: "2"}, {Name: "own noise", Value: "1"},
+		{Name: "T", Value: "6"}}...)
+	runs := `{"version":"devel","settings":[{"name":"delta","value":"1e-06"}],"runs":[{"method":"a","mu":0.23670438066342273,` +
+		`"seed":0}]}`
+	simulation := folder(t, "simulation", map[string]string{"runs.json": runs,
+		"simulate.csv": "method,mu,epsilon,mean_last50\na,0.23670438066342273,1,0.7\nnone,,,0.5\n"})
+	got := page(t, folder(t, "account", map[string]string{"account.json": text(t, a)}), simulation)
+	summary, rest, _ := strings.Cut(got, "</section>")
+	for _, want := range []string{"In short", "what a node that sees what reaches it learns: dp-d-sgd on x.edges, T = 6",
+		"the most exposed of 12 pairs: μ = 1.1112, ε = 3.0001 for δ = 1e-06", "coalitions that were not asked about",
+		"loss at ε = 1</dt><dd>a 0.7<", "loss without noise</dt><dd>none 0.5<", "simulated, not private"} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary does not say %q", want)
+		}
+	}
+	for _, want := range []string{"<dt>Rényi divergence</dt><dd>of order 2<",
+		"<dt>sensitivity</dt><dd>the smallest proven bound<", "<dt>steps</dt><dd>T = 6<", `<td class="n">0.23671</td>`} {
+		if !strings.Contains(rest, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for _, never := range []string{"<dt>alpha<", "<dt>bound<", "<dt>own noise<", "0.2367043806", "secure summation"} {
+		if strings.Contains(got, never) {
+			t.Errorf("the page says %q", never)
 		}
 	}
 }

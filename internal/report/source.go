@@ -35,6 +35,7 @@ type Study struct {
 type Account struct {
 	Version   string          `json:"version"`
 	Settings  study.Inputs    `json:"settings"`
+	Export    string          `json:"export"` // the folder of the strategy, as it was named; empty if the file does not say
 	Attackers []threat.Report `json:"attackers"`
 }
 
@@ -126,7 +127,7 @@ func (s *Source) Kind() string {
 	return "pictures"
 }
 
-// Version is that of the program that wrote the folder; empty if it does not say.
+// Version returns the version of the program that wrote the folder, or an empty string if the folder does not say.
 func (s *Source) Version() string {
 	switch {
 	case s.Export != nil:
@@ -143,7 +144,7 @@ func (s *Source) Version() string {
 	return Setting(s.inputs(), "program")
 }
 
-// inputs are those of the study, if there is one.
+// inputs returns the inputs of the study, or nil without a study.
 func (s *Source) inputs() study.Inputs {
 	switch {
 	case s.Account != nil:

@@ -25,13 +25,43 @@ func (s *Section) simulation(from *Source) error {
 	t := Table{Caption: "Test losses, mean of the last 50 steps", Header: []string{"method", "μ", "ε", "seeds",
 		"diverged", "loss", "std", "final, all test records", "above none"}, Words: 1}
 	for _, r := range m.Rows {
-		t.Rows = append(t.Rows, []string{r["method"], dash(r["mu"]), dash(upText(r["epsilon"])), r["seeds"],
+		t.Rows = append(t.Rows, []string{r["method"], dash(upText(r["mu"])), dash(upText(r["epsilon"])), r["seeds"],
 			r["diverged"], dash(nearText(r["mean_last50"])), dash(nearText(r["std_last50"])),
 			dash(nearText(r["final_full_test"])), dash(nearText(r["above_none"]))})
 	}
 	s.Tables = append(s.Tables, t)
+	s.summarizeLosses(m.Rows)
 	s.chart(lossChart(m.Rows, Setting(m.Settings, "delta")))
 	return nil
+}
+
+// summarizeLosses says the losses at the strictest and at the weakest level.
+func (s *Section) summarizeLosses(rows []Row) {
+	byLevel, levels := map[float64][]string{}, []float64{}
+	for _, r := range rows {
+		if r["mean_last50"] == "" {
+			continue
+		}
+		level, err := strconv.ParseFloat(r["epsilon"], 64)
+		if err != nil {
+			level = math.Inf(1) // without noise
+		}
+		if !slices.Contains(levels, level) {
+			levels = append(levels, level)
+		}
+		byLevel[level] = append(byLevel[level], r["method"]+" "+nearText(r["mean_last50"]))
+	}
+	slices.Sort(levels)
+	for i, level := range levels {
+		name := "loss at ε = " + up(level)
+		switch {
+		case math.IsInf(level, 1):
+			name = "loss without noise"
+		case i > 0 && i+1 < len(levels) && !math.IsInf(levels[i+1], 1):
+			continue // in between
+		}
+		s.sum(name, "%s", strings.Join(byLevel[level], ", "))
+	}
 }
 
 func (s *Section) chart(c chart) {

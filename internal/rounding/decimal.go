@@ -20,7 +20,9 @@ func Up(v float64, digits int) float64 { return toDigits(v, digits, v > 0) }
 // print where more would claim too much. All else is as of Up.
 func Down(v float64, digits int) float64 { return toDigits(v, digits, v < 0) }
 
-// UpText is the text of Up: up to so many significant digits, at most 15, and no number below v.
+// UpText returns the text of Up: up to so many significant digits, at most 15, and no number below v. This is how ε, μ
+// and δ are printed everywhere, in tables, pages and pictures: whoever reads less than what an attacker may learn is told
+// a falsehood.
 func UpText(v float64, digits int) string { return strconv.FormatFloat(Up(v, digits), 'g', digits, 64) }
 
 // DownText is the text of Down: up to so many significant digits, at most 15, and no number above v.

@@ -71,6 +71,23 @@ func TestDecimalTexts(t *testing.T) {
 	}
 }
 
+// Printed privacy is never below the truth, and within a unit of the last digit that was asked for.
+func TestPrintedPrivacyIsNeverBelow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v, digits := math.Abs(anyNumber(t, "v")), rapid.IntRange(1, 15).Draw(t, "digits")
+		text := UpText(v, digits)
+		printed, err := strconv.ParseFloat(text, 64)
+		_, last := significant(v, digits)
+		unit, _ := strconv.ParseFloat(fmt.Sprintf("1e%d", last), 64)
+		if text == "+Inf" && v > 8e307 {
+			return // there is no number with so few digits above it
+		}
+		if err != nil || printed < v || printed-v > unit*(1+1e-15)+v*0x1p-52 {
+			t.Fatalf("%v with %d digits is printed as %s (%v)", v, digits, text, err)
+		}
+	})
+}
+
 // anyNumber draws every finite float64: as bits, and as decimals of few digits, where rounding has nothing to do.
 func anyNumber(t *rapid.T, name string) float64 {
 	v := math.Float64frombits(rapid.Uint64().Draw(t, name))

@@ -17,8 +17,8 @@
 // # Drawing
 //
 // A Sampler makes a block of numbers at a time, in three steps: the outputs of ChaCha8, 16 ChaCha blocks side by side;
-// the quantiles of all of them as if they were central, as 85 of 100 are; and then those of the others, which were
-// gathered. Far ones, one in 36 thousand million, are left to the portable form.
+// the quantiles of all of them as if they were central, as 85 of 100 are; and then the quantiles of the others, which
+// were gathered. Far ones, one in 36 thousand million, are left to the portable form.
 //
 // Four vectors go through a polynomial together, since each has to wait for its own last product, and are divided one by
 // one while the next four go through theirs. Quantiles cost 5 cycles a number, ChaCha8 two.

@@ -33,7 +33,7 @@ func density(x *big.Float) *big.Float {
 	return sum.Quo(number(1), sum.Mul(sum, p.Sqrt(p)))
 }
 
-// probability returns that of a normal number above x ≥ 0: ½ - φ(x)(x + x³/3 + x⁵/(3·5) + ...), all terms positive.
+// probability returns the probability of a normal number above x ≥ 0: ½ - φ(x)(x + x³/3 + x⁵/(3·5) + ...), all terms positive.
 func probability(x *big.Float) *big.Float {
 	square := number(0).Mul(x, x)
 	sum, term := number(0).Set(x), number(0).Set(x)

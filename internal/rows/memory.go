@@ -1,6 +1,6 @@
 package rows
 
-// worth is how many numbers are worth large pages: eight of those of most processors.
+// worth is the count of numbers from which large pages pay: eight large pages on most processors.
 const worth = 1 << 21
 
 // Make returns n numbers that are zero. Many of them lie in large pages, if the system has these: rows are gone through

@@ -52,7 +52,7 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 	return rows, said
 }
 
-// bits are those of a number; a NaN is a NaN.
+// bits returns the bits of a number; all NaNs are one NaN.
 func bits(v float64) uint64 {
 	if v != v {
 		return math.Float64bits(math.NaN())

@@ -86,8 +86,8 @@ func (s *Sampler) next(k *kernels, n int) []float64 {
 	return row
 }
 
-// numbers writes those of the first n of s.bits to s.row, or of some more. It makes most of them, the central ones,
-// where they belong; the others are gathered first and brought there after.
+// numbers turns the first n of s.bits, or some more, into normal numbers in s.row. It makes the central ones, which are
+// most, in place; the others are gathered first and put into place afterwards.
 func (s *Sampler) numbers(k *kernels, n int) {
 	tails := k.central(s, (n+lanes-1)/lanes*lanes)
 	for i := tails; i%lanes != 0; i++ {

@@ -13,7 +13,7 @@ type Mark struct {
 // Noise is the mark where noise comes from a seed.
 func Noise() Mark { return Mark{true, Note} }
 
-// Revealing is that of results that also hold secrets of nodes.
+// Revealing returns the mark of results that also hold secrets of nodes.
 func Revealing() Mark {
 	return Mark{true, Note + ": noise comes from a seed, and here is what nodes keep to themselves"}
 }

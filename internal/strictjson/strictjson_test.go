@@ -27,7 +27,7 @@ type outer struct {
 	Files map[string]string `json:"files"`
 }
 
-// made is a type whose JSON is that of another.
+// made is a type whose JSON has another type's shape.
 type made struct{ name, numbers string }
 
 type madeOf struct {

@@ -20,7 +20,7 @@
 //
 // # What is promised
 //
-// A folder is taken if it is missing, empty, or that of a study. The first result makes it: a run that finds
+// A folder is taken if it is missing, empty, or belongs to a study. The first result makes it: a run that finds
 // nothing leaves nothing behind. A cell is written into a temporary file, flushed, and renamed: it is there as a
 // whole, or not at all, whoever is killed or pulls the plug. A cell that was cut, changed, renamed or put there by
 // somebody else is an error, never a result. Nothing is replaced but study.json, cells, and summaries that

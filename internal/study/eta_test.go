@@ -45,7 +45,7 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// The times are those of the files of cells.
+// The times come from the files of cells.
 func TestFinished(t *testing.T) {
 	dir, before := filepath.Join(t.TempDir(), "grid"), time.Now().Add(-time.Minute)
 	if err := shard(t, dir, Shard{1, 2}, compute); err != nil {

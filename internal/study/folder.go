@@ -57,6 +57,11 @@ func (f *folder) look() (state, error) {
 		}
 		return state{}, err
 	}
+	for _, e := range entries { // what is written or removed here would be so elsewhere
+		if e.Type()&os.ModeSymlink != 0 {
+			return state{}, fmt.Errorf("%s is %w: %s is a link, put what it leads to in its place", f.dir, ErrForeign, e.Name())
+		}
+	}
 	r, err := f.read()
 	if err != nil {
 		return state{}, err
@@ -144,7 +149,7 @@ func (f *folder) write(r *record) error {
 	})
 }
 
-// claim makes the folder that of this study, unless it is already.
+// claim makes the folder this study's own, unless it is already.
 func (f *folder) claim(ctx context.Context) error {
 	r, err := f.read()
 	if err != nil {
@@ -230,7 +235,7 @@ func (f *folder) locked(ctx context.Context, do func() error) error {
 	return errors.Join(do(), unlock())
 }
 
-// foreign returns an error if one of the names is that of a file that the study has not written.
+// foreign returns an error if one of the names belongs to a file that the study has not written.
 func (f *folder) foreign(names []string, s state) error {
 	var own []string
 	for _, r := range []*record{s.mine, s.other} {

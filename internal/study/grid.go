@@ -35,7 +35,7 @@ type failure struct {
 }
 
 // Ask writes down what all shards together are to compute, and the command that asks for it, so that Overview can tell
-// what is missing, and who merges can ask for the same. It makes the folder, without which it panics, that of the study.
+// what is missing, and who merges can ask for the same. It claims the folder for the study, and panics without a folder.
 func (s *Store[C, R]) Ask(ctx context.Context, command []string, cells []C) error {
 	g := grid{Study: s.key.String(), Command: command}
 	for _, c := range cells {
@@ -117,8 +117,8 @@ type Failure struct {
 // Complete reports whether every cell has a result.
 func (o *Overview) Complete() bool { return o.Done == o.Cells }
 
-// Look returns how far the folder is. The errors are [ErrForeign] where nothing is computed in shards, [ErrDamaged], and
-// those of reading.
+// Look returns how far the folder is. It fails with [ErrForeign] where nothing is computed in shards, with [ErrDamaged],
+// and if reading does.
 func Look(dir string) (*Overview, error) {
 	f := &folder{dir: dir}
 	r, err := f.read()

@@ -41,7 +41,7 @@ func (in Inputs) Key(study string) Key {
 	return d.key()
 }
 
-// differences names the inputs that are not those of before, with both values, shortened.
+// differences names the inputs that differ from before, with both values, shortened.
 func (in Inputs) differences(before Inputs) []string {
 	var all []string
 	old := map[string]string{}

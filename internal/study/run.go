@@ -122,8 +122,8 @@ func (r *run[C, R]) fail(c C, because error, cancel context.CancelCauseFunc) boo
 	return true
 }
 
-// compute computes a cell, and says whether an error is that of the cell; else it is one of the folder, such as a full
-// disk, and of all cells.
+// compute computes a cell. ofCell says that an error concerns this cell alone; other errors, such as a full disk,
+// concern the folder and so all cells.
 func (r *run[C, R]) compute(ctx context.Context, c C) (ofCell bool, err error) {
 	_, there, err := r.store.Get(c) // by now
 	if there || err != nil {

@@ -15,7 +15,7 @@ type Shard struct {
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// Deal returns which cells are those of the shard, by their costs: see the function Deal.
+// Deal returns the cells of this shard, dealt by their costs: see the function Deal.
 func (s Shard) Deal(costs []float64) []int {
 	var mine []int
 	for cell, shard := range Deal(costs, max(s.Of, 1)) {

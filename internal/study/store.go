@@ -36,8 +36,8 @@ type File struct {
 }
 
 // Open returns the store of the folder dir, with what is there; of none, in memory alone, if dir is empty. It
-// makes nothing: the first result does. The errors are an [InputsError], [ErrForeign], [ErrDamaged], and those of
-// a place that cannot be written.
+// makes nothing: the first result does. It fails with an [InputsError], [ErrForeign] or [ErrDamaged], and if the place
+// cannot be written.
 func Open[C, R any](dir string, spec Spec) (*Store[C, R], error) {
 	s := &Store[C, R]{key: spec.Inputs.Key(spec.Study), entries: map[string]Entry[C, R]{}}
 	if dir == "" {
@@ -58,7 +58,7 @@ func Open[C, R any](dir string, spec Spec) (*Store[C, R], error) {
 	return s, err
 }
 
-// Key is that of the study and its inputs.
+// Key returns the hash of the study and its inputs.
 func (s *Store[C, R]) Key() Key { return s.key }
 
 // load reads the cells in the folder that are not known yet, and checks all of them.
@@ -153,8 +153,8 @@ func (s *Store[C, R]) Put(ctx context.Context, c C, r R) error {
 	return nil
 }
 
-// Summarize hands all cells of the folder, those of other processes among them, to make, always in the same order,
-// and writes the files that it returns. Nothing is called where there is no folder, or no cell.
+// Summarize hands all cells of the folder, other processes' cells included, to make, always in the same order, and
+// writes the files that it returns. Nothing is called where there is no folder, or no cell.
 func (s *Store[C, R]) Summarize(ctx context.Context, make func(all []Entry[C, R]) ([]File, error)) error {
 	if s.folder == nil || !s.folder.claimed {
 		return nil
@@ -188,7 +188,7 @@ func (s *Store[C, R]) all() []Entry[C, R] {
 	return all
 }
 
-// summarize writes summaries, after study.json says that they may be replaced, and removes those of before that are
+// summarize writes summaries, after study.json says that they may be replaced, and removes earlier summaries that are
 // not made any more.
 func (f *folder) summarize(found state, summaries []File) error {
 	var names []string

@@ -231,8 +231,8 @@ func TestFormer(t *testing.T) {
 	}
 }
 
-// Temporary files of processes that were killed go with the next that write, and are never taken for cells: they stayed
-// for an hour, and those of summaries for ever.
+// Temporary files of killed processes are removed by the next process that writes, and are never taken for cells. Once
+// they stayed for an hour, and temporary summaries for ever.
 func TestTemporariesOfKilledProcesses(t *testing.T) {
 	var name string
 	probe := t.TempDir()
@@ -275,5 +275,23 @@ func TestUnwritable(t *testing.T) {
 	if _, err := Open[place, value](filepath.Join(file, "a", "b"), specOf("x")); err == nil ||
 		errors.Is(err, ErrForeign) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Nothing is written through a link in the folder, whatever study.json says that the study has written.
+func TestLinksAreRefused(t *testing.T) {
+	for _, name := range []string{"table.csv", "cells", "failed", ".lock", "export"} {
+		dir, elsewhere := filled(t, specOf("x")), filepath.Join(t.TempDir(), "precious")
+		write(t, elsewhere, "precious")
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, name)), os.Symlink(elsewhere, filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open[place, value](dir, specOf("x"))
+		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), name+" is a link") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if read(t, elsewhere) != "precious" {
+			t.Errorf("%s: it was written through", name)
+		}
 	}
 }

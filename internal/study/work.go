@@ -24,7 +24,7 @@ type Work struct {
 	Fail func(cell json.RawMessage, because error) error
 }
 
-// Work returns what is missing of cells, which do computes. The errors are those of reading what is there.
+// Work returns the missing ones of cells, which do computes. It fails if the existing cells cannot be read.
 func (s *Store[C, R]) Work(cells []C, do func(context.Context, C) (R, error)) (*Work, error) {
 	sorted := run[C, R]{store: s}
 	if err := sorted.sort(cells); err != nil {

@@ -201,7 +201,7 @@ func (a Announcement) tagFor(node string) []byte {
 	return tag
 }
 
-// WriteFile writes the announcement. The errors are those of files.WriteFile.
+// WriteFile writes the announcement. It fails as files.WriteFile does.
 func (a Announcement) WriteFile(path string, force bool) error {
 	return files.WriteFile(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)

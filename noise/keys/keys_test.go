@@ -16,6 +16,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"mafalda/graph"
+	"mafalda/internal/files"
 )
 
 var terms = Terms{Export: strings.Repeat("ab", 32), Dim: 7, NoiseStd: 1.5}
@@ -79,7 +82,7 @@ func announced(t *testing.T, all []Private, d Directory, terms Terms) map[string
 	return runs
 }
 
-var strange = []string{"ann", "Ann", `b,"ob`, "#c", "line\nbreak", "ü"}
+var strange = []string{"ann", "Ann", `b,"ob`, "#c", `two ""quotes", é`, "ü"}
 
 func without(label string) (others []string) {
 	for _, l := range strange {
@@ -264,6 +267,18 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Labels are printed: one with characters that a terminal would obey is no label of a key, as it is none of a graph.
+func TestLabelsCannotSteerTerminals(t *testing.T) {
+	for _, label := range []string{"a\x1b[2J", "line\nbreak", "\u009b2J", "\u202edas"} {
+		if _, err := New(label); !errors.Is(err, ErrKey) {
+			t.Errorf("%q: %v", label, err)
+		}
+		if _, err := ReadDirectory(file(t, Public{Node: label}.Line())); !errors.Is(err, ErrKey) {
+			t.Errorf("%q in a directory: %v", label, err)
+		}
+	}
+}
+
 // TestDirectory: a file of public keys is read as it was written, and anything doubtful in it refused.
 func TestDirectory(t *testing.T) {
 	all, d := saved(t, strange...)
@@ -294,7 +309,7 @@ func TestDirectory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "label")
 		p := Public{Node: text, Key: [size]byte(rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "key"))}
-		if strings.Contains(text, "\r") {
+		if graph.CheckLabel(text) != nil {
 			return // refused
 		}
 		path := filepath.Join(os.TempDir(), fmt.Sprint("keys-", os.Getpid()))
@@ -431,4 +446,58 @@ func TestCheckMeets(t *testing.T) {
 	if !m.Check || len(m.Pairs) != 1 || m.Pairs[0].Neighbour != "b" || *m.Pairs[0].Secret() != *n.Pairs[0].Secret() {
 		t.Errorf("%+v", m)
 	}
+}
+
+// The same key meets the same notes by whatever link it is named: what has begun under one name does not begin again under
+// another.
+func TestLinksShareOneLedger(t *testing.T) {
+	all, d := saved(t, "a", "b")
+	runs := announced(t, all, d, terms)
+	m, err := all[0].Meet([]string{"b"}, d, runs, terms)
+	if err == nil {
+		err = m.Begin()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for _, link := range []struct{ name, to string }{{"absolute", all[0].path}, {"twice", filepath.Join(folder, "absolute")},
+		{"above", filepath.Dir(all[0].path)}} {
+		if err := os.Symlink(link.to, filepath.Join(folder, link.name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	for _, name := range []string{"absolute", "twice", filepath.Join("above", filepath.Base(all[0].path))} {
+		p, err := Load(name)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := p.Meet([]string{"b"}, d, runs, terms); !errors.Is(err, ErrUsed) {
+			t.Errorf("%s: once more: %v", name, err)
+		}
+	}
+	if err := os.Mkdir(ledgerOf("absolute"), 0o700); err != nil { // as links once had
+		t.Fatal(err)
+	}
+	if _, err := Load("absolute"); !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), "both have notes") {
+		t.Errorf("a link with notes of its own: %v", err)
+	}
+	if err := os.Link(all[0].path, "another"); err != nil {
+		return // no hard links here
+	}
+	for _, name := range []string{"another", all[0].path} {
+		if _, err := Load(name); files.Names(stat(t, name)) == 2 && !errors.Is(err, ErrKey) {
+			t.Errorf("%s: one key of two names: %v", name, err)
+		}
+	}
+}
+
+func stat(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
 }

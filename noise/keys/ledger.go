@@ -16,8 +16,8 @@ import (
 var ErrUsed = errors.New("used before")
 
 // ledgerOf returns the folder that notes what a key has begun. It has an empty file for every announcement that was
-// used, the own ones and those of neighbours, named by its hash: the system makes a file for one of those only who ask
-// for it at once, whatever crashes come.
+// used, its own and its neighbours', named by its hash: of several processes that ask for one file at once the system
+// gives it to one, whatever crashes come.
 func ledgerOf(path string) string { return path + ".runs" }
 
 // entry is the name of an announcement in a ledger.

@@ -25,9 +25,9 @@ type Meeting struct {
 	bodies [][]byte // the own one first
 }
 
-// Meet compares what a node and its neighbours have announced, and derives their keys. The neighbours must all be
-// there; in a run to check they are those that the own announcement is for. The terms are those of the node; whether
-// it is a run to check, its announcement says. The errors are ErrKey, ErrRun and ErrUsed.
+// Meet compares what a node and its neighbours have announced under the node's terms, and derives their keys. All
+// neighbours must be there; in a checked run they are the neighbours named in the node's own announcement, which also
+// says whether the run is checked. It fails with ErrKey, ErrRun or ErrUsed.
 func (p Private) Meet(neighbours []string, d Directory, runs map[string]Announcement, t Terms) (*Meeting, error) {
 	if err := p.listed(d); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (p Private) authentic(from, to Public, a Announcement) error {
 	return nil
 }
 
-// pair derives run and key from both announcements, that of the smaller label first.
+// pair derives run and key from both announcements, the smaller label's first.
 func (p Private) pair(other Public, own, theirs Announcement) (Pair, error) {
 	first, second := own, theirs
 	firstKey, secondKey := p.Public().Key, other.Key

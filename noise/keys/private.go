@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
-	"strings"
 	"unicode/utf8"
 
+	"mafalda/graph"
 	"mafalda/internal/files"
 	"mafalda/internal/strictjson"
 )
@@ -23,7 +24,7 @@ var ErrKey = errors.New("key cannot be used")
 
 // Private is the private key of a node. Copies share it; what prints one shows none of it.
 type Private struct {
-	node, path string // path: where it is saved; empty if it is not
+	node, path string // path: where it is saved, absolute and without links; empty if it is not
 	secret     func() *ecdh.PrivateKey
 }
 
@@ -40,8 +41,11 @@ func New(node string) (Private, error) {
 }
 
 func checkLabel(node string) error {
-	if node == "" || !utf8.ValidString(node) || strings.ContainsRune(node, '\r') {
-		return fmt.Errorf("%w: the label %q is empty, not UTF-8, or has a carriage return", ErrKey, node)
+	if node == "" || !utf8.ValidString(node) {
+		return fmt.Errorf("%w: the label %q is empty, or not UTF-8", ErrKey, node)
+	}
+	if err := graph.CheckLabel(node); err != nil {
+		return fmt.Errorf("%w: %w", ErrKey, err)
 	}
 	return nil
 }
@@ -100,11 +104,38 @@ func (p *Private) Save(path string) (err error) {
 	if err := f.Publish(); err != nil {
 		return errors.Join(err, f.Discard(), os.Remove(ledgerOf(path)))
 	}
-	p.path = path
-	return nil
+	p.path, err = realPath(path)
+	return err
 }
 
-// Load reads what Save has written. A file that others than its owner can read is refused, where systems tell.
+// realPath returns the one name of the file of a key, absolute and without links, so that the same key always meets the same
+// notes. It fails for a file of several names (hard links), and for a link with notes of its own, of which some were begun.
+func realPath(path string) (string, error) {
+	real, err := filepath.Abs(path)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
+	}
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	if n := files.Names(info); n > 1 {
+		return "", fmt.Errorf("%w: it has %d names (hard links), which would be %d ledgers of what it has begun: remove all "+
+			"but one", ErrKey, n, n)
+	}
+	if _, err := os.Lstat(ledgerOf(path)); err == nil && !files.Same(ledgerOf(path), ledgerOf(real)) {
+		return "", fmt.Errorf("%w: it is a link to %s, and both have notes of what was begun: move what is in %s into %s, and "+
+			"remove it", ErrKey, real, ledgerOf(path), ledgerOf(real))
+	}
+	return real, nil
+}
+
+// Load reads what Save has written; a link is followed, to the notes of what it leads to. It fails with ErrKey if others than
+// its owner can read the file, where systems tell, and for a file whose notes are not known: one of several names (hard
+// links), and a link with notes of its own.
 func Load(path string) (Private, error) {
 	p, err := load(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +152,11 @@ func load(path string) (p Private, err error) {
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return p, fmt.Errorf("%w: others than its owner can use the file (mode %o, not 600)", ErrKey, mode)
 	}
-	text, err := files.Read(path, largestFile)
+	real, err := realPath(path)
+	if err != nil {
+		return p, err
+	}
+	text, err := files.Read(real, largestFile)
 	if err != nil {
 		return p, err
 	}
@@ -144,7 +179,7 @@ func load(path string) (p Private, err error) {
 	if err != nil || !bytes.Equal(public, key.PublicKey().Bytes()) {
 		return p, fmt.Errorf("%w: it is damaged: the public key does not belong to the private one", ErrKey)
 	}
-	return Private{content.Node, path, func() *ecdh.PrivateKey { return key }}, nil
+	return Private{content.Node, real, func() *ecdh.PrivateKey { return key }}, nil
 }
 
 // point returns the secret that two keys have in common.

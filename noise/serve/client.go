@@ -4,36 +4,59 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
+	"unicode"
 )
 
-// Client is a connection to a server: what a trainer in Go draws its noise by. It is for one goroutine. Errors of the
-// server are an *Error; after any other one the connection is of no use.
+// Client is a connection to a server: what a trainer in Go draws its noise by. Goroutines that use it take turns.
+// Errors of the server are an *Error; after any other one the connection is of no use.
 type Client struct {
+	one   sync.Mutex // held for every request, until its reply is read
 	conn  net.Conn
-	in    *bufio.Reader
+	from  *opener
+	to    *sealer
 	hello Info
 }
 
-// Dial connects to a server at a network and address of package net, as "unix" and a path, or "tcp" and 127.0.0.1:PORT
-// with the token.
-func Dial(network, address, token string) (*Client, error) {
+// Errors of Dial.
+var (
+	// ErrProof is about a server that does not prove the token, or, at a Unix socket, is another user's.
+	ErrProof = errors.New("whoever listens there does not prove to be the server")
+	// ErrIdentity is about a server of other rows.
+	ErrIdentity = errors.New("the server has other rows")
+)
+
+// Dial connects to the server of some rows at a network and address of package net, as "unix" and a path, or "tcp"
+// and 127.0.0.1:PORT with the token. Both sides prove the token; it is not sent. The errors are ErrProof,
+// ErrIdentity, ErrLoopback, an *Error (which, here, anybody may have sent who listens at a TCP address), and the
+// connection's.
+func Dial(network, address, token string, of Identity) (*Client, error) {
+	for attempt := time.Duration(1); ; attempt++ {
+		c, err := dial(network, address, token, of)
+		if !errors.Is(err, errHungUp) || attempt == 5 {
+			return c, err
+		}
+		time.Sleep(attempt * grace) // the server may be full of others that have not proven the token
+	}
+}
+
+func dial(network, address, token string, of Identity) (*Client, error) {
 	conn, err := net.Dial(network, address)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{conn: conn, in: bufio.NewReaderSize(conn, 1<<16)}
-	greeting := fmt.Sprintf("mafalda %d", Version)
-	if token != "" {
-		greeting += " " + token
-	}
-	if c.hello, err = c.info(greeting, "hello"); err == nil && c.hello.Protocol != Version {
-		err = fmt.Errorf("the server speaks version %d", c.hello.Protocol)
+	c := &Client{conn: conn}
+	if err = checkPeer(conn); err == nil {
+		err = c.greet(token, of)
 	}
 	if err != nil {
 		conn.Close()
@@ -42,103 +65,206 @@ func Dial(network, address, token string) (*Client, error) {
 	return c, nil
 }
 
+// errHungUp is about a server that hangs up before it has proven anything.
+var errHungUp = errors.New("the server has hung up")
+
+// greet proves the token and has the server prove it.
+func (c *Client) greet(token string, of Identity) error {
+	if tcp, ok := c.conn.RemoteAddr().(*net.TCPAddr); ok {
+		switch {
+		case !tcp.IP.IsLoopback():
+			return fmt.Errorf("%v: %w: rows are not encrypted", tcp, ErrLoopback)
+		case token == "":
+			return fmt.Errorf("%v: %w: every user of the machine can listen there", tcp, ErrToken)
+		}
+	}
+	_ = c.conn.SetDeadline(time.Now().Add(patience))
+	in := bufio.NewReaderSize(c.conn, 1<<16)
+	ask := func(line string) (string, error) {
+		_, err := io.WriteString(c.conn, line)
+		var said string
+		if err == nil {
+			said, err = readLine(in)
+		}
+		if err != nil && !errors.As(err, new(*Error)) && !errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", errHungUp, err)
+		}
+		return said, err
+	}
+	first, err := opening{of.Export, of.Node, of.Dim, addressOf(c.conn.RemoteAddr()), newNonce(), token != ""}.line()
+	if err != nil {
+		return err
+	}
+	second, err := ask(first)
+	if err != nil {
+		return err
+	}
+	if nonce, ok := strings.CutPrefix(second, greeting); !ok || !isDigest(nonce) {
+		return fmt.Errorf("no noise server: it said %.80q", second)
+	}
+	keys := newSession(token, first, second+"\n")
+	said, err := ask(keys.proof(clientProof))
+	if err != nil {
+		return err
+	}
+	if !keys.proves(said, serverProof) {
+		return fmt.Errorf("%v: %w", c.conn.RemoteAddr(), ErrProof)
+	}
+	_ = c.conn.SetDeadline(time.Time{})
+	c.from, c.to = newOpener(in, keys.key(serverFrames)), newSealer(c.conn, keys.key(clientFrames))
+	if c.hello, err = c.info("hello"); err != nil {
+		return err
+	}
+	if found := (Identity{c.hello.Export, c.hello.Node, c.hello.Dim}); found != of {
+		return fmt.Errorf("%w: %+v, not %+v", ErrIdentity, found, of)
+	}
+	return nil
+}
+
+// readLine returns a line of the server, which has proven nothing yet, without its line feed.
+func readLine(in *bufio.Reader) (string, error) {
+	text, err := in.ReadSlice('\n')
+	if err != nil {
+		return "", err
+	}
+	line := string(text[:len(text)-1])
+	return line, refusal(line)
+}
+
+// refusal returns what an answer refuses with, if it does. Terminals can print it, whoever has sent it.
+func refusal(answer string) error {
+	said, refused := strings.CutPrefix(answer, "error ")
+	if !refused {
+		return nil
+	}
+	code, text, _ := strings.Cut(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, said), " ")
+	return &Error{code, text}
+}
+
 // Hello returns what the server said first.
 func (c *Client) Hello() Info { return c.hello }
 
 // State returns what may be asked for now.
-func (c *Client) State() (Info, error) { return c.info("state", "state") }
+func (c *Client) State() (Info, error) {
+	c.one.Lock()
+	defer c.one.Unlock()
+	if err := c.send("state"); err != nil {
+		return Info{}, err
+	}
+	return c.info("state")
+}
 
 // Row reads numbers offset, offset+1, … of the row of step t into dst, as many as it has.
 func (c *Client) Row(t, offset int, dst []float64) error {
-	if err := c.row(t, Float64, offset, len(dst), 8); err != nil {
-		return err
-	}
-	return c.numbers(8*len(dst), func(i int, b []byte) {
+	return c.row(t, Float64, offset, len(dst), 8, func(i int, b []byte) {
 		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-	}, 8)
+	})
 }
 
 // RowFloat32 is Row in single precision.
 func (c *Client) RowFloat32(t, offset int, dst []float32) error {
-	if err := c.row(t, Float32, offset, len(dst), 4); err != nil {
-		return err
-	}
-	return c.numbers(4*len(dst), func(i int, b []byte) {
+	return c.row(t, Float32, offset, len(dst), 4, func(i int, b []byte) {
 		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b))
-	}, 4)
+	})
 }
 
 // Unsent declares that the message of step t never left, nor ever will: its row is in the next one.
 func (c *Client) Unsent(t int) error {
+	c.one.Lock()
+	defer c.one.Unlock()
 	return c.command(fmt.Sprintf("unsent %d", t), fmt.Sprintf("unsent %d", t))
 }
 
 // Sending declares the SHA-256 of the message of step t, in hexadecimal digits, before it is sent.
 func (c *Client) Sending(t int, digest string) error {
+	c.one.Lock()
+	defer c.one.Unlock()
 	return c.command(fmt.Sprintf("sending %d %s", t, digest), fmt.Sprintf("sending %d", t))
 }
 
 // Close ends the connection.
 func (c *Client) Close() error {
-	_, err := io.WriteString(c.conn, "close\n")
+	c.one.Lock()
+	defer c.one.Unlock()
+	err := c.send("close")
 	if closed := c.conn.Close(); err == nil {
 		err = closed
 	}
 	return err
 }
 
-// ask sends a line and returns the one that comes back.
-func (c *Client) ask(line string) (string, error) {
-	if _, err := io.WriteString(c.conn, line+"\n"); err != nil {
-		return "", err
-	}
-	reply, err := c.in.ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("the server has hung up: %w", err)
-	}
-	reply = strings.TrimSuffix(reply, "\n")
-	if said, refused := strings.CutPrefix(reply, "error "); refused {
-		code, text, _ := strings.Cut(said, " ")
-		return "", &Error{code, text}
-	}
-	return reply, nil
+// send sends a request.
+func (c *Client) send(request string) error {
+	c.to.text(request)
+	return c.to.flush()
 }
 
-func (c *Client) command(line, want string) error {
-	reply, err := c.ask(line)
-	if err == nil && reply != want {
-		err = fmt.Errorf("the server answered %.80q, not %q", reply, want)
+// hear returns an answer. What follows a wrong frame is not read: the connection is closed.
+func (c *Client) hear() (string, error) {
+	answer, err := c.frame(MaxFrame)
+	if err != nil {
+		return "", err
+	}
+	return string(answer), refusal(string(answer))
+}
+
+func (c *Client) frame(most int) ([]byte, error) {
+	frame, err := c.from.next(most)
+	switch {
+	case errors.Is(err, ErrFrame):
+		c.conn.Close()
+	case err != nil:
+		err = fmt.Errorf("the server has hung up: %w", err)
+	}
+	return frame, err
+}
+
+func (c *Client) command(request, want string) error {
+	err := c.send(request)
+	if err != nil {
+		return err
+	}
+	answer, err := c.hear()
+	if err == nil && answer != want {
+		err = fmt.Errorf("the server answered %.80q, not %q", answer, want)
 	}
 	return err
 }
 
-func (c *Client) info(line, word string) (i Info, err error) {
-	reply, err := c.ask(line)
+func (c *Client) info(word string) (i Info, err error) {
+	answer, err := c.hear()
 	if err != nil {
 		return i, err
 	}
-	text, ok := strings.CutPrefix(reply, word+" ")
+	text, ok := strings.CutPrefix(answer, word+" ")
 	if !ok {
-		return i, fmt.Errorf("the server answered %.80q, not %q", reply, word)
+		return i, fmt.Errorf("the server answered %.80q, not %q", answer, word)
 	}
 	return i, json.Unmarshal([]byte(text), &i)
 }
 
-// row asks for numbers, which follow if there is no error.
-func (c *Client) row(t int, format string, offset, length, size int) error {
+// row asks for numbers of so many bytes each, and hands them out one by one when they are known to be the server's.
+func (c *Client) row(t int, format string, offset, length, size int, put func(i int, b []byte)) error {
+	c.one.Lock()
+	defer c.one.Unlock()
 	at := fmt.Sprintf("row %d %s %d %d", t, format, offset, length)
-	return c.command(at, at+" "+strconv.Itoa(size*length))
-}
-
-// numbers reads bytes, and hands out each number's.
-func (c *Client) numbers(bytes int, put func(i int, b []byte), size int) error {
-	piece := make([]byte, min(bytes, 1<<16))
-	for i := 0; bytes > 0; {
-		b := piece[:min(bytes, len(piece))]
-		if _, err := io.ReadFull(c.in, b); err != nil {
-			return fmt.Errorf("the server has hung up: %w", err)
+	if err := c.command(at, at+" "+strconv.Itoa(size*length)); err != nil {
+		return err
+	}
+	for i := 0; i < length; {
+		b, err := c.frame(min(MaxFrame, size*(length-i)))
+		if err != nil {
+			return err
 		}
-		bytes -= len(b)
+		if len(b)%size != 0 {
+			c.conn.Close()
+			return fmt.Errorf("%w (a part of a number)", ErrFrame)
+		}
 		for ; len(b) > 0; b = b[size:] {
 			put(i, b)
 			i++

@@ -2,10 +2,10 @@ package serve
 
 import "mafalda/noise"
 
-// Version is that of the protocol.
-const Version = 1
+// Version is the version of the protocol.
+const Version = 2
 
-// MaxLine is how many bytes a line may have, with its line feed.
+// MaxLine is how many bytes a line, with its line feed, or a request may have.
 const MaxLine = 4096
 
 // Info is what the replies to hello and state say: of the noise, and which steps may be named (noise.Standing).
@@ -43,8 +43,8 @@ func infoOf(i *noise.Issuer) Info {
 
 // The codes of errors. After CodeProtocol, CodeToken and CodeIO the connection is closed.
 const (
-	CodeProtocol  = "protocol"  // a line that is none of the protocol, or a version that is not spoken
-	CodeToken     = "token"     // another token
+	CodeProtocol  = "protocol"  // a line or frame that is none of the protocol, a version that is not spoken, no room
+	CodeToken     = "token"     // the token is not proven, or for another address
 	CodeOrder     = "order"     // noise.ErrOrder
 	CodeSent      = "sent"      // noise.ErrSent
 	CodeRange     = "range"     // numbers outside of the row, or that single precision cannot hold

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		if a[0] == "server" {
 			serverProcess(a[1], a[2])
 		} else {
-			nodeProcess(a[2], a[3])
+			nodeProcess(a[1], a[2], a[3])
 		}
 		return
 	}
@@ -66,11 +66,11 @@ type node struct {
 	acknowledged    int // the last step whose message the network has, as far as this process knows
 }
 
-func nodeProcess(folder, network string) {
+func nodeProcess(dir, folder, network string) {
 	n := &node{outbox: filepath.Join(folder, "outbox"), network: network, acknowledged: -1}
 	for {
 		var err error
-		if n.c, err = Dial("unix", filepath.Join(folder, "s"), ""); err == nil {
+		if n.c, err = Dial("unix", filepath.Join(folder, "s"), "", identityOf(dir, killDim)); err == nil {
 			for more := true; more && err == nil; {
 				more, err = n.step()
 			}

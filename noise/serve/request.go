@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +25,7 @@ func malformed(format string, args ...any) error {
 	return &Error{CodeProtocol, fmt.Sprintf(format, args...)}
 }
 
-// answer writes the reply to a request. The errors are an Error, or that of the connection.
+// answer makes the reply to a request. The errors are an Error, or the connection's.
 func (c *connection) answer(line string) error {
 	if !utf8.ValidString(line) {
 		return malformed("a line that is not UTF-8")
@@ -37,7 +39,7 @@ func (c *connection) answer(line string) error {
 		if err == nil {
 			err = c.refusal(c.issuer.Unsent(step))
 		}
-		return c.done(err, "unsent %d\n", step)
+		return c.done(err, "unsent %d", step)
 	case word == "sending" && count == 3:
 		step, err := number(fields[1])
 		if err == nil && !isDigest(fields[2]) {
@@ -46,20 +48,20 @@ func (c *connection) answer(line string) error {
 		if err == nil {
 			err = c.refusal(c.issuer.Sending(step, fields[2]))
 		}
-		return c.done(err, "sending %d\n", step)
+		return c.done(err, "sending %d", step)
 	case line == "state":
 		return c.say("state")
 	}
 	return malformed("%.80q is no request", line)
 }
 
-// done writes a reply unless there is an error.
+// done makes a reply unless there is an error.
 func (c *connection) done(err error, format string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, format, args...)
-	return err
+	c.to.text(fmt.Sprintf(format, args...))
+	return nil
 }
 
 func isDigest(text string) bool {
@@ -136,36 +138,29 @@ func (c *connection) row(fields []string) error {
 		}
 	}
 	c.deadline(size * length)
-	if err := c.done(nil, "row %d %s %d %d %d\n", step, format, offset, length, size*length); err != nil {
-		return err
-	}
-	return c.write(numbers, format)
-}
-
-// write sends numbers piece by piece.
-func (c *connection) write(numbers []float64, format string) error {
+	c.to.text(fmt.Sprintf("row %d %s %d %d %d", step, format, offset, length, size*length))
 	for len(numbers) > 0 {
-		if c.out.Available() < 8 {
-			if err := c.out.Flush(); err != nil {
-				return err
-			}
-		}
-		room, n := c.out.AvailableBuffer(), 0
-		if format == Float64 {
-			n = min(len(numbers), c.out.Available()/8)
-			for _, v := range numbers[:n] {
-				room = binary.LittleEndian.AppendUint64(room, math.Float64bits(v))
-			}
-		} else {
-			n = min(len(numbers), c.out.Available()/4)
-			for _, v := range numbers[:n] {
-				room = binary.LittleEndian.AppendUint32(room, math.Float32bits(float32(v)))
-			}
-		}
-		if _, err := c.out.Write(room); err != nil {
+		n := min(len(numbers), piece/size)
+		c.to.begin()
+		c.to.buf = appendNumbers(slices.Grow(c.to.buf, size*n+sha256.Size), numbers[:n], format)
+		c.to.end()
+		if err := c.to.flush(); err != nil {
 			return err
 		}
 		numbers = numbers[n:]
 	}
 	return nil
+}
+
+func appendNumbers(to []byte, numbers []float64, format string) []byte {
+	if format == Float64 {
+		for _, v := range numbers {
+			to = binary.LittleEndian.AppendUint64(to, math.Float64bits(v))
+		}
+		return to
+	}
+	for _, v := range numbers {
+		to = binary.LittleEndian.AppendUint32(to, math.Float32bits(float32(v)))
+	}
+	return to
 }

@@ -1,8 +1,8 @@
 package serve
 
 import (
-	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -54,10 +54,11 @@ func exported(t testing.TB, steps int) string {
 	return dir
 }
 
-// running is a server with the rows that it is to serve.
+// running is a server with the rows that it is to serve: at a loopback address if there is a token.
 type running struct {
 	t             *testing.T
-	dir, at, path string // export, state, socket
+	dir, at, path string // export, state, and where it listens
+	network       string
 	rows          [][]float64
 	stop          func() error // ends the server and returns its error
 	options       Options
@@ -69,7 +70,10 @@ func start(t *testing.T, o Options) *running {
 	t.Helper()
 	folder := t.TempDir()
 	r := &running{t: t, dir: exported(t, steps), at: filepath.Join(folder, "state"), path: filepath.Join(folder, "s"),
-		options: o}
+		network: "unix", options: o}
+	if o.Token != "" {
+		r.network, r.path = "tcp", "127.0.0.1:0"
+	}
 	s, err := noise.Open(r.dir, "ann", dim, noise.Options{Seed: &seed})
 	if err != nil {
 		t.Fatal(err)
@@ -91,10 +95,16 @@ func (r *running) serve(fresh bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	l, err := ListenUnix(r.path)
+	var l net.Listener
+	if r.network == "unix" {
+		l, err = ListenUnix(r.path)
+	} else {
+		l, err = ListenLoopback(r.path)
+	}
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.path = Address(l)
 	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, l, i, r.options) }()
@@ -112,12 +122,23 @@ func (r *running) serve(fresh bool) {
 
 func (r *running) dial() *Client {
 	r.t.Helper()
-	c, err := Dial("unix", r.path, r.options.Token)
+	c, err := Dial(r.network, r.path, r.options.Token, r.identity())
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { c.conn.Close() })
 	return c
+}
+
+func (r *running) identity() Identity { return identityOf(r.dir, dim) }
+
+// identityOf says what ann's rows are.
+func identityOf(dir string, dim int) Identity {
+	manifest, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		panic(err)
+	}
+	return Identity{fmt.Sprintf("%x", sha256.Sum256(manifest)), "ann", dim}
 }
 
 // is fails unless the row of a step is the sum of these rows, in both formats, whole and in ranges.
@@ -155,7 +176,7 @@ func refused(t *testing.T, err error, code string) {
 func TestServe(t *testing.T) {
 	r := start(t, Options{})
 	c := r.dial()
-	if h := c.Hello(); h.Protocol != 1 || h.Node != "ann" || h.Steps != steps || h.Dim != dim || h.NoiseStd != 2 ||
+	if h := c.Hello(); h.Protocol != Version || h.Node != "ann" || h.Steps != steps || h.Dim != dim || h.NoiseStd != 2 ||
 		h.Private || h.Next != 0 || h.Issued != nil || h.Sending != nil || len(h.Unsent) != 0 || len(h.Export) != 64 {
 		t.Errorf("%+v", h)
 	}
@@ -208,7 +229,7 @@ func TestServe(t *testing.T) {
 // raw sends lines and returns what comes back until the server hangs up, or asked to.
 func (r *running) raw(lines ...string) string {
 	r.t.Helper()
-	conn, err := net.Dial("unix", r.path)
+	conn, err := net.Dial(r.network, r.path)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -222,46 +243,64 @@ func (r *running) raw(lines ...string) string {
 	return string(text)
 }
 
-// Lines that are none are refused with a word, and move nothing.
+// Lines and requests that are none are refused with a word, and move nothing.
 func TestServeMalformed(t *testing.T) {
 	r := start(t, Options{})
-	hello := "mafalda 1"
-	for _, tc := range []struct {
-		lines []string
-		want  string
-	}{
-		{[]string{""}, "error protocol"}, {[]string{"GET / HTTP/1.1"}, "error protocol"},
-		{[]string{"mafalda"}, "error protocol"},
-		{[]string{"mafalda 2"}, "error protocol version 1"}, {[]string{"mafalda 1 token"}, "error protocol no token"},
-		{[]string{"mafalda 1\r"}, "error protocol"},
-		{[]string{strings.Repeat("x", 5000)}, "error protocol a line of more"},
-		{[]string{hello, ""}, "error protocol"}, {[]string{hello, "row"}, "error protocol"},
-		{[]string{hello, "row 0"}, "error protocol"}, {[]string{hello, "row 0 float16"}, "error protocol"},
-		{[]string{hello, "row  0 float64"}, "error protocol"}, {[]string{hello, "row 0 float64 "}, "error protocol"},
-		{[]string{hello, "row 00 float64"}, "error protocol"}, {[]string{hello, "row +0 float64"}, "error protocol"},
-		{[]string{hello, "row -1 float64"}, "error protocol"},
-		{[]string{hello, "row 99999999999999999999 float64"}, "error protocol"},
-		{[]string{hello, "row 0 float64 0"}, "error protocol"}, {[]string{hello, "ROW 0 float64"}, "error protocol"},
-		{[]string{hello, "row 0 float64 \xff 3"}, "error protocol"},
-		{[]string{hello, "row 0 float64 0 0"}, "error range"},
-		{[]string{hello, "row 0 float64 5000 1"}, "error range"},
-		{[]string{hello, "row 0 float64 1 5000"}, "error range"},
-		{[]string{hello, "row 0 float64 0 9223372036854775807"}, "error range"},
-		{[]string{hello, "row 0 float64 9223372036854775807 9223372036854775807"}, "error range"},
-		{[]string{hello, "unsent"}, "error protocol"}, {[]string{hello, "unsent x"}, "error protocol"},
-		{[]string{hello, "unsent 3"}, "error order"}, {[]string{hello, "sending 0"}, "error protocol"},
-		{[]string{hello, "sending 0 abc"}, "error protocol"},
-		{[]string{hello, "sending 0 " + strings.Repeat("a", 64)}, "error order"},
-		{[]string{hello, "sending 0 " + strings.Repeat("g", 64)}, "error protocol"},
-		{[]string{hello, "state now"}, "error protocol"},
-		{[]string{hello, strings.Repeat("row ", 2000)}, "error protocol"},
+	first := func(change func(o *opening)) string {
+		o := opening{Export: r.identity().Export, Node: "ann", Dim: dim, Nonce: newNonce()}
+		change(&o)
+		line, err := o.line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSuffix(line, "\n")
+	}
+	good := first(func(*opening) {})
+	for _, tc := range [][2]string{
+		{"", "error protocol"}, {"GET / HTTP/1.1", "error protocol"}, {"mafalda", "error protocol"},
+		{"mafalda 1", `error protocol version 2 is spoken here, not "1"`},
+		{"mafalda 1 0123456789abcdef", `error protocol version 2 is spoken here, not "1"`},
+		{"mafalda 3 {}", `error protocol version 2 is spoken here, not "3"`},
+		{"mafalda 2", "error protocol"}, {"mafalda 2 {}", "error protocol the first line has no nonce"},
+		{good + "{}", "error protocol"}, {"mafalda 2  {}", "error protocol"},
+		{strings.Repeat("x", 5000), "error protocol a line of more"},
+		{good[:len(good)-1] + `,"dim":1}`, "error protocol"},
+		{first(func(o *opening) { o.Nonce = "abc" }), "error protocol the first line has no nonce"},
+		{first(func(o *opening) { o.Token = true }), "error token no token is expected"},
+		{first(func(o *opening) { o.Address = "127.0.0.1:70" }), "error token the client has connected to"},
+		{good + "\nproof " + strings.Repeat("0", 64), "error token that is not the token"},
+		{good + "\nrow 0 float64", "error token that is not the token"},
 	} {
-		said := r.raw(tc.lines...)
-		if len(tc.lines) > 1 {
+		said := r.raw(tc[0])
+		if strings.Contains(tc[0], "\n") { // after the nonce
 			_, said, _ = strings.Cut(said, "\n")
 		}
-		if !strings.HasPrefix(said, tc.want) || strings.Count(said, "\n") != 1 {
-			t.Errorf("%.60q: %.200q, where %q is expected", tc.lines, said, tc.want)
+		if !strings.HasPrefix(said, tc[1]) || strings.Count(said, "\n") != 1 {
+			t.Errorf("%.60q: %.200q, where %q is expected", tc[0], said, tc[1])
+		}
+	}
+	for _, tc := range [][2]string{
+		{"row", "protocol"}, {"row 0", "protocol"}, {"row 0 float16", "protocol"}, {"row  0 float64", "protocol"},
+		{"row 0 float64 ", "protocol"}, {"row 00 float64", "protocol"}, {"row +0 float64", "protocol"},
+		{"row -1 float64", "protocol"}, {"row 99999999999999999999 float64", "protocol"},
+		{"row 0 float64 0", "protocol"},
+		{"ROW 0 float64", "protocol"}, {"row 0 float64 \xff 3", "protocol"}, {"row 0 float64 0 0", "range"},
+		{"row 0 float64 5000 1", "range"}, {"row 0 float64 1 5000", "range"},
+		{"row 0 float64 0 9223372036854775807", "range"},
+		{"row 0 float64 9223372036854775807 9223372036854775807", "range"}, {"unsent", "protocol"},
+		{"unsent x", "protocol"}, {"unsent 3", "order"}, {"sending 0", "protocol"}, {"sending 0 abc", "protocol"},
+		{"sending 0 " + strings.Repeat("a", 64), "order"}, {"sending 0 " + strings.Repeat("g", 64), "protocol"},
+		{"state now", "protocol"}, {"state\n", "protocol"}, {strings.Repeat("row ", 1000), "protocol"},
+		{strings.Repeat("x", MaxLine+1), "protocol"}, {"", "protocol"},
+	} {
+		c := r.dial()
+		if err := c.send(tc[0]); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.hear()
+		refused(t, err, tc[1])
+		if _, err := c.State(); (tc[1] == CodeProtocol) != (err != nil) {
+			t.Errorf("%.60q: afterwards %v", tc[0], err)
 		}
 	}
 	if s, err := r.dial().State(); err != nil || s.Next != 0 {
@@ -273,7 +312,7 @@ func TestServeMalformed(t *testing.T) {
 // one vanishes in the middle of it.
 func TestServeClientsThatStop(t *testing.T) {
 	r := start(t, Options{Patience: 200 * time.Millisecond})
-	for _, line := range []string{"", "mafalda 1", "mafalda 1\n" + strings.Repeat("row 0 float64\n", 44)} {
+	for _, line := range []string{"", "mafalda 2", "mafalda 2 {}\n"} {
 		conn, err := net.Dial("unix", r.path)
 		if err != nil {
 			t.Fatal(err)
@@ -283,19 +322,22 @@ func TestServeClientsThatStop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	conn, err := net.Dial("unix", r.path)
-	if err != nil {
+	vanishes, deaf := r.dial(), r.dial()
+	if err := vanishes.send("row 0 float64"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = io.WriteString(conn, "mafalda 1\nrow 0 float64\n"); err == nil {
-		_, err = bufio.NewReader(io.LimitReader(conn, 1000)).ReadString('\n')
-	}
-	if err = errors.Join(err, conn.Close()); err != nil {
+	if _, err := vanishes.hear(); err != nil {
 		t.Fatal(err)
+	}
+	vanishes.conn.Close()
+	for range 44 {
+		if err := deaf.send("row 0 float64"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	got := make([]float64, dim)
 	for start := time.Now(); ; { // this one may be slow, too, and be hung up on
-		c, err := Dial("unix", r.path, "")
+		c, err := Dial("unix", r.path, "", r.identity())
 		if err == nil {
 			err = errors.Join(c.Row(0, 0, got), c.Close())
 		}
@@ -410,20 +452,6 @@ func TestListenLoopback(t *testing.T) {
 	}
 }
 
-// Without the token there is no row.
-func TestServeToken(t *testing.T) {
-	r := start(t, Options{Token: "0123456789abcdef"})
-	for _, greeting := range []string{"mafalda 1", "mafalda 1 ", "mafalda 1 0123456789abcdeg",
-		"mafalda 1 0123456789abcdef x",
-		"mafalda 1 0123456789abcde"} {
-		said := r.raw(greeting, "row 0 float64")
-		if !strings.HasPrefix(said, "error token") || strings.Count(said, "\n") != 1 {
-			t.Errorf("%q: %.100q", greeting, said)
-		}
-	}
-	r.is(r.dial(), 0, 0)
-}
-
 // Single precision that cannot hold the numbers is refused before there is a row.
 func TestServeSingle(t *testing.T) {
 	at := noise.State{Path: filepath.Join(t.TempDir(), "state"), New: true}
@@ -439,14 +467,11 @@ func TestServeSingle(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, l, i, Options{}) }()
-	in := bufio.NewReader(here)
-	for _, tc := range [][2]string{{"mafalda 1", "hello"}, {"row 0 float32", "error range"},
-		{"state", `state {"protocol":1`}} {
-		fmt.Fprintln(here, tc[0])
-		if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, tc[1]) {
-			t.Errorf("%s: %q, %v", tc[0], line, err)
-		}
+	c := &Client{conn: here}
+	if err := c.greet("", Identity{i.Stream().Export(), "ann", 3}); err != nil {
+		t.Fatal(err)
 	}
+	refused(t, c.RowFloat32(0, 0, make([]float32, 3)), CodeRange)
 	if at := i.Standing(); at.Next != 0 {
 		t.Errorf("a row is out: %+v", at)
 	}

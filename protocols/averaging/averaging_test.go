@@ -97,7 +97,7 @@ func TestNats(t *testing.T) {
 	}
 }
 
-// Values are those of the seed.
+// Values depend on the seed alone.
 func TestDrawValues(t *testing.T) {
 	a, b, c := DrawValues(3, 2, 1), DrawValues(3, 1, 1), DrawValues(3, 2, 2)
 	for i := range a {

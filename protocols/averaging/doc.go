@@ -3,5 +3,5 @@
 //
 // A Problem says which network averages what, for how long, and who looks on. Packages ppac and gossip solve it, each
 // with noise of its own kind; dpps has graphs that change, and a problem of its own. Noise and values come from
-// seeds: results are those of simulations, and say so.
+// seeds: results come from simulations, and say so.
 package averaging

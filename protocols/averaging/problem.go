@@ -24,7 +24,7 @@ type Problem struct {
 	Seed      uint64    // of what nodes draw
 }
 
-// Largest is that of values and standard deviations: sums and squares of more would not be numbers.
+// Largest limits values and standard deviations: sums and squares of larger ones would not be numbers.
 const Largest = 1e150
 
 const (

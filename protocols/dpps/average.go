@@ -22,8 +22,8 @@ func Scalars(u []float64) [][]float64 {
 	return values
 }
 
-// Average runs so many rounds without perturbations and says how far the first coordinate of the nodes is from the
-// mean of what it was before. The errors are those of Round, and the context's.
+// Average runs the given number of rounds without perturbations and says how far the nodes' first coordinates are from
+// their mean before. It fails as Round does, and when the context ends.
 func (p *PushSum) Average(ctx context.Context, rounds int) (*Averaging, error) {
 	now := p.firsts()
 	a := &Averaging{Mean: consensus.Mean(now)}

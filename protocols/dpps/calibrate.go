@@ -10,7 +10,7 @@ import (
 // Constants are C′ and λ of the sensitivity estimate (Equation 22).
 type Constants struct{ C, Lambda float64 }
 
-// PaperConstants returns those of the experiments of Zhou et al. (Figure 2, the perceptron with one shared layer).
+// PaperConstants returns the constants in the experiments of Zhou et al. (Figure 2, the perceptron with one shared layer).
 // They are not sound for any network: a sound C′ is 1 or more.
 func PaperConstants() Constants { return Constants{0.78, 0.55} }
 
@@ -92,7 +92,7 @@ func (p *products) lambda() float64 {
 
 // SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags
 // have been looked at (until τ is below 1e-4, or up to the horizon), and one that is enough for all lags; +Inf if
-// none is known to be. The errors are those of Calibrate, and a λ that makes no sense (*fault.Argument).
+// none is known to be. It fails as Calibrate does, and for a λ out of range (*fault.Argument).
 func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o CalibrateOptions) (necessary, enough float64,
 	err error) {
 	if err := (Constants{1, lambda}).check(); err != nil {

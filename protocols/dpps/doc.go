@@ -3,15 +3,15 @@
 //
 //	s_i ← Σ_j w_ij (s_j + ε_j + γ n_j),    n ~ Lap(S/b),    S ≥ max ‖s_i + ε_i - s_j - ε_j‖₁
 //
-// S is estimated by a recursion with two constants C′ and λ. With those of the paper it can be too small;
-// Sequence.Calibrate finds some that are sound, and Sequence.SoundConstant tells for which it is. A round whose
+// S is estimated by a recursion with two constants C′ and λ. With the paper's constants it can be too small;
+// Sequence.Calibrate finds sound ones, and Sequence.SoundConstant tells for which it is. A round whose
 // estimate is below the truth is an error, never a result.
 //
 // # What is promised
 //
 // In a round, given S, it is hidden whose message an answer is, with ε = b/γ. The estimate covers one round; rounds
-// do not compose, and S itself is broadcast (docs/protocols.md). Noise is that of a simulation: it comes from a
-// generator with a seed.
+// do not compose, and S itself is broadcast (docs/protocols.md). Noise is simulated: it comes from a generator
+// with a seed.
 //
 // # Notation
 //

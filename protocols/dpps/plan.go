@@ -2,11 +2,9 @@ package dpps
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 
+	"mafalda/internal/enum"
 	"mafalda/internal/fault"
 )
 
@@ -24,25 +22,22 @@ const (
 	Given
 )
 
-// Sources are the names of those that need nothing else.
-func Sources() []string { return []string{"sound", "paper", "real"} }
+// sources names the sources that need nothing else; Given is the recursion of Sound with other constants.
+var sources = enum.Of[Source]("estimate", "sound", "paper", "real")
 
-// String returns the name; Given, which is the recursion of Sound with other constants, has that of Sound.
+// Sources lists the names ParseSource accepts.
+func Sources() []string { return sources.All() }
+
+// String returns the name; Given, which is the recursion of Sound with other constants, is named Sound, too.
 func (s Source) String() string {
 	if s == Given {
 		s = Sound
 	}
-	return Sources()[s]
+	return sources.Name(s)
 }
 
-// ParseSource returns the source of a name.
-func ParseSource(name string) (Source, error) {
-	s := slices.Index(Sources(), name)
-	if s < 0 {
-		return 0, fmt.Errorf("unknown estimate %q: choose %s", name, strings.Join(Sources(), ", "))
-	}
-	return Source(s), nil
-}
+// ParseSource returns the source with this name.
+func ParseSource(name string) (Source, error) { return sources.Parse(name) }
 
 // Plan says what noise DPPS adds, before anything is known of the network.
 type Plan struct {
@@ -74,7 +69,7 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// Calibrate returns what estimates of the sensitivity take on a sequence. The errors are those of Sequence.Calibrate.
+// Calibrate returns the constants that sensitivity estimates need on a sequence. It fails as Sequence.Calibrate does.
 func (p *Plan) Calibrate(ctx context.Context, s *Sequence, progress func(fraction float64)) (Calibration, error) {
 	switch p.Source {
 	case Given:
@@ -87,7 +82,7 @@ func (p *Plan) Calibrate(ctx context.Context, s *Sequence, progress func(fractio
 	return s.Calibrate(ctx, CalibrateOptions{Horizon: p.Sync, Progress: progress})
 }
 
-// Options returns those of a run with this calibration.
+// Options returns the options of a run with this calibration.
 func (p *Plan) Options(c Calibration) Options {
 	o := Options{Calibration: c, B: p.B, NoiseRate: p.NoiseRate, Sync: p.Sync}
 	if p.Source == Omniscient {

@@ -81,9 +81,9 @@ func (p *Problem) check() error {
 	return err
 }
 
-// Average solves a problem with DPPS. The errors are what makes no sense (*fault.Argument; ErrNetwork;
-// accounting.ComposeAdvanced), those of Sequence.Calibrate and PushSum.Average (ErrSensitivity and ErrDiverged among
-// them), and the context's.
+// Average solves a problem with DPPS. It fails for arguments out of range (*fault.Argument; ErrNetwork;
+// accounting.ComposeAdvanced), as Sequence.Calibrate and PushSum.Average do (ErrSensitivity and ErrDiverged among their
+// errors), and when the context ends.
 func Average(ctx context.Context, p Problem) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err

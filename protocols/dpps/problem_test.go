@@ -37,7 +37,7 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-// Given constants: sound ones pass, those of the paper are refused when they fail, and a warning comes first.
+// Given constants: sound ones pass; the paper's are refused when they fail, and a warning comes first.
 func TestAverageWithGivenConstants(t *testing.T) {
 	warned := 0
 	p := problemOn(t, "exp:8")

@@ -130,7 +130,7 @@ func timesSparse(ctx context.Context, phi *mat.Dense, s *Sequence, t int) *mat.D
 	return product
 }
 
-// largestErgodicity returns that of some matrices. The only error is the context's.
+// largestErgodicity returns the largest ergodicity coefficient of the matrices. It fails only when the context ends.
 func largestErgodicity(ctx context.Context, list []*mat.Dense) (float64, error) {
 	var tau float64
 	for _, phi := range list {

@@ -63,8 +63,8 @@ func (o *AverageOptions) fill(p *averaging.Problem) error {
 }
 
 // Average solves a problem with gossip under Gaussian noise, and says what everybody and every coalition of observers
-// learns. The errors are those of averaging.Problem.Check, New and Protocol.Exposures, options that make no sense
-// (*fault.Argument; accounting.Epsilon), and the context's.
+// learns. It fails as averaging.Problem.Check, New and Protocol.Exposures do, for options out of range
+// (*fault.Argument; accounting.Epsilon), and when the context ends.
 func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

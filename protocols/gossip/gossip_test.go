@@ -65,7 +65,7 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 	})
 }
 
-// The leakage of gossip is the covariance formula, with all messages (exposure 1) that of one noisy value.
+// The leakage of gossip is the covariance formula; with all messages (exposure 1) it is one noisy value's leakage.
 func TestLeakage(t *testing.T) {
 	protocoltest.CheckAbove(t, "one value of variance 4 in noise of variance 1", Leakage(Exposure{1, 0}, 2, 1),
 		exactLeakage(big.NewRat(1, 1), 2, 1), 4e-15)

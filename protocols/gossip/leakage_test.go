@@ -14,7 +14,7 @@ import (
 	"mafalda/protocols/internal/rational"
 )
 
-// exactLeakage is that of an exposure with nothing lost.
+// exactLeakage returns the leakage of an exposure without rounding.
 func exactLeakage(seen *big.Rat, valueStd, noiseStd float64) *big.Float {
 	return protocoltest.Leakage(seen, new(big.Rat).Sub(big.NewRat(1, 1), seen), valueStd, noiseStd)
 }

@@ -31,9 +31,9 @@ type Averaging struct {
 	observed []observed
 }
 
-// Average solves a problem with PPAC, and says what every coalition of observers learns. The errors are those of
-// averaging.Problem.Check, New, Protocol.View and View.Leakages, noise that makes no sense (*fault.Argument), and the
-// context's.
+// Average solves a problem with PPAC, and says what every coalition of observers learns. It fails as
+// averaging.Problem.Check, New, Protocol.View and View.Leakages do, for noise out of range (*fault.Argument), and when
+// the context ends.
 func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Averaging, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

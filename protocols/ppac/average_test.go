@@ -96,8 +96,8 @@ func TestAverageOfObservers(t *testing.T) {
 	}
 }
 
-// Rounds t counts the messages of the rounds 0 to t: on a-b-c, c computes b's value from those of the rounds 0 and 1,
-// not of round 0 alone.
+// Rounds t counts the messages of the rounds 0 to t: on a-b-c, c computes b's value from the messages of rounds 0 and 1,
+// not from round 0 alone.
 func TestAverageRoundsCountMessages(t *testing.T) {
 	for rounds, want := range []bool{false, true} {
 		p := problemOn(t, "path:3", graph.Laplacian)

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendixExample is the 6-node example of Fereydounian et al., Appendix A, with its values, chosen neighbours and
-// v(0), where node 4 looks at node 1; the seed is that of sweeps. The text does not list the edges: these fit what it
+// v(0), where node 4 looks at node 1; seed is the seed of sweeps. The text does not list the edges: these fit what it
 // says (every chosen neighbour is one, and a cycle visits all nodes).
 func AppendixExample(ctx context.Context, seed uint64) (*Averaging, error) {
 	var edges []graph.Edge

@@ -23,7 +23,7 @@ func NewRun(u, start []float64) *Run {
 // Error returns ‖v(t) - Mean·1‖₂.
 func (r *Run) Error(t int) float64 { return consensus.Distance(r.Values[t], r.Mean) }
 
-// Errors returns those of all rounds.
+// Errors returns the errors of all rounds.
 func (r *Run) Errors() []float64 { return consensus.Errors(r.Values, r.Mean) }
 
 // Prepare runs the preparation phase: it draws noise from r and returns Γ and v(0). u has n values (else

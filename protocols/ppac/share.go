@@ -270,7 +270,7 @@ func (s *shares) left(passes int) []float64 {
 	return left
 }
 
-// norm returns that of a column.
+// norm returns the Euclidean norm of a column of m.
 func norm(m blas64.General, column int) float64 {
 	return blas64.Nrm2(blas64.Vector{N: m.Rows, Inc: m.Stride, Data: m.Data[column:]})
 }

@@ -49,7 +49,7 @@ func byArnoldi(p *Protocol, s *span.Span) []float64 {
 	return basis
 }
 
-// On graphs that are too large for rational numbers: a basis of Arnoldi's and that of all coordinates give the same
+// On graphs that are too large for rational numbers: Arnoldi's basis and the basis of all coordinates give the same
 // leakage, and nobody learns less than the average says.
 func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
 	for _, spec := range []string{"barabasi:200,3", "watts:150,4,0.2"} {

@@ -137,7 +137,7 @@ func (a *Averaging) sweepLeakages(ctx context.Context, s *Sweep, progress func(f
 	return nil
 }
 
-// leakagesUnder returns those of all pairs that were asked for with another noise, on all processors.
+// leakagesUnder returns the leakages of all requested pairs with another noise, on all processors.
 func (a *Averaging) leakagesUnder(ctx context.Context, noise float64, done func(float64)) ([]Leakage, error) {
 	each := make([][]Leakage, len(a.observed))
 	err := forEach(ctx, len(each), done, func(ctx context.Context, i int) (err error) {

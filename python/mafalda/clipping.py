@@ -7,7 +7,7 @@ normalization in training) act as on a batch of one, and are refused where they 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import torch
 
@@ -27,32 +27,89 @@ def clipped_sum(
     model: "torch.nn.Module",
     parameters: Sequence["torch.Tensor"],
     loss: Loss,
-    inputs: "torch.Tensor",
-    targets: "torch.Tensor",
+    inputs: Any,
+    targets: Any,
     clip: float,
     chunk: int = 64,
-) -> list["torch.Tensor"]:
-    """Σ of the records' gradients of loss(model(input), target), each clipped to norm clip; one tensor for each parameter (zeros).
+) -> tuple[list["torch.Tensor"], "torch.Tensor"]:
+    """Σ of the records' gradients of loss(model(input), target), each clipped to norm clip, one tensor for each parameter (see
+    zeros); and the losses of the records, which are as secret as they are.
 
-    loss gets outputs and targets of a batch of one. Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not
-    move more than others. chunk is how many records' gradients are in memory at once. A model that changes itself when it sees a record, as
-    batch normalization with running statistics, is an ExportError: what it keeps has no noise.
+    inputs is a tensor, a tuple or list of arguments, or a mapping of named arguments of the model; targets is whatever
+    loss takes. Each tensor in them has the records as its first dimension. loss gets outputs and targets of a batch of one.
+    Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not move more than others. chunk is
+    how many records' gradients are in memory at once. A model that changes itself when it sees a record, as batch
+    normalization with running statistics, is an ExportError: what it keeps has no noise.
     """
     for name, layer in model.named_modules():
         if isinstance(layer, torch.nn.modules.batchnorm._NormBase) and layer.training and layer.track_running_stats:
             raise _keeps(name or "itself")
-    totals = zeros(parameters)
+    totals, losses = zeros(parameters), []
     take = _together if vectorized() else _one_by_one
     kept = [*model.named_parameters(), *model.named_buffers()]
     versions = [x._version for _, x in kept]
-    for at in range(0, len(inputs), chunk):
-        gradients = take(model, parameters, loss, inputs[at : at + chunk], targets[at : at + chunk])
-        for total, part in zip(totals, clip_and_sum(gradients, clip)):
-            total.add_(part)
+    batch = (inputs, targets)
+    tensors = tensors_of(batch)
+    for at in range(0, count_records(tensors), chunk):
+        gradients, part = take(model, parameters, loss, batch, [x[at : at + chunk] for x in tensors])
+        losses.append(part.detach())
+        for total, summed in zip(totals, clip_and_sum(gradients, clip)):
+            total.add_(summed)
     for (name, x), version in zip(kept, versions):
         if x._version != version:
             raise _keeps(name)
-    return totals
+    return totals, torch.cat(losses) if losses else torch.zeros(0)
+
+
+def tensors_of(batch: Any, named: bool = True) -> list["torch.Tensor"]:
+    """The tensors in nested tuples, lists and mappings, in order.
+
+    All else would be the same for every record, and could tell one of the others: a TypeError, unless it is None, or a
+    number, string or truth value that has a name (an option of the model).
+    """
+    if isinstance(batch, torch.Tensor):
+        return [batch]
+    if isinstance(batch, Mapping):
+        return [x for value in batch.values() for x in tensors_of(value)]
+    if isinstance(batch, (tuple, list)):
+        return [x for value in batch for x in tensors_of(value, named=False)]
+    if batch is None or named and isinstance(batch, (bool, int, float, str)):
+        return []
+    raise TypeError(
+        f"a batch has a {type(batch).__name__}: inputs and targets are tensors with a record in each row, in tuples, lists or "
+        "mappings"
+    )
+
+
+def count_records(tensors: Sequence["torch.Tensor"]) -> int:
+    """The first dimension of the tensors of a batch, which is the same in all of them."""
+    sizes = {len(x) if x.dim() else -1 for x in tensors}
+    if len(sizes) != 1 or -1 in sizes:
+        raise ValueError(
+            "every tensor of a batch has a record in each row, and as many rows as the others, not "
+            + (", ".join(str(tuple(x.shape)) for x in tensors) or "none at all")
+        )
+    return sizes.pop()
+
+
+def _filled(batch: Any, tensors: list["torch.Tensor"]) -> Any:
+    """A batch with other tensors in the places of its own: the first ones, which are taken out of the list."""
+    if isinstance(batch, torch.Tensor):
+        return tensors.pop(0)
+    if isinstance(batch, Mapping):
+        return {name: _filled(value, tensors) for name, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(_filled(value, tensors) for value in batch))
+    if isinstance(batch, (tuple, list)):
+        return type(batch)(_filled(value, tensors) for value in batch)
+    return batch
+
+
+def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a model is called with."""
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    return (tuple(inputs), {}) if isinstance(inputs, (tuple, list)) else ((inputs,), {})
 
 
 def _keeps(name: str) -> ExportError:
@@ -91,26 +148,33 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float) -> list["torch.Te
     return sums
 
 
-def _together(model: Any, parameters: Sequence[Any], loss: Loss, inputs: Any, targets: Any) -> list[Any]:
+def _together(
+    model: Any, parameters: Sequence[Any], loss: Loss, batch: Any, tensors: list[Any]
+) -> tuple[list[Any], Any]:
     names = {id(p): name for name, p in model.named_parameters()}
     mine = {names[id(p)]: p.detach() for p in parameters}
     rest = {name: p.detach() for name, p in model.named_parameters() if name not in mine}
     rest.update({name: b.detach() for name, b in model.named_buffers()})
 
-    def one(values: Any, x: Any, y: Any) -> Any:
-        output = torch.func.functional_call(model, {**rest, **values}, (x.unsqueeze(0),))
-        return loss(output, y.unsqueeze(0)).reshape(())
+    def one(values: Any, record: list[Any]) -> Any:
+        inputs, targets = _filled(batch, [x.unsqueeze(0) for x in record])
+        output = torch.func.functional_call(model, {**rest, **values}, *_arguments(inputs))
+        return loss(output, targets).reshape(())
 
-    gradients = torch.func.vmap(torch.func.grad(one), in_dims=(None, 0, 0), randomness="different")(
-        mine, inputs, targets
-    )
-    return [gradients[names[id(p)]] for p in parameters]
+    take = torch.func.vmap(torch.func.grad_and_value(one), in_dims=(None, 0), randomness="different")
+    gradients, losses = take(mine, tensors)
+    return [gradients[names[id(p)]] for p in parameters], losses
 
 
-def _one_by_one(model: Any, parameters: Sequence[Any], loss: Loss, inputs: Any, targets: Any) -> list[Any]:
-    rows = []
-    for i in range(len(inputs)):
-        value = loss(model(inputs[i : i + 1]), targets[i : i + 1]).reshape(())
+def _one_by_one(
+    model: Any, parameters: Sequence[Any], loss: Loss, batch: Any, tensors: list[Any]
+) -> tuple[list[Any], Any]:
+    rows, losses = [], []
+    for i in range(len(tensors[0])):
+        inputs, targets = _filled(batch, [x[i : i + 1] for x in tensors])
+        arguments, named = _arguments(inputs)
+        value = loss(model(*arguments, **named), targets).reshape(())
         found = torch.autograd.grad(value, parameters, allow_unused=True)
         rows.append([torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found)])
-    return [torch.stack(column) for column in zip(*rows)]
+        losses.append(value.detach())
+    return [torch.stack(column) for column in zip(*rows)], torch.stack(losses)

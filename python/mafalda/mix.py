@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 import numpy as np
 
 from .errors import ExportError
+from .watch import known_change
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -71,11 +72,15 @@ def _as_flat(theirs: Any, mine: np.ndarray, label: str) -> np.ndarray:
 
 
 def flat(model: Any) -> np.ndarray:
-    """The parameters of a torch module, one after the other, as a flat array on the CPU: what neighbours exchange."""
+    """The parameters of a torch module, one after the other, as a flat array on the CPU: what neighbours exchange.
+
+    Those of half precision (bfloat16, float16) come as float32, in which averages are taken.
+    """
     import torch
 
     with torch.no_grad():
-        return torch.cat([p.detach().reshape(-1) for p in model.parameters()]).cpu().numpy()
+        values = torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+        return values.to(torch.promote_types(values.dtype, torch.float32)).cpu().numpy()
 
 
 def set_flat(model: Any, values: np.ndarray) -> None:
@@ -87,7 +92,7 @@ def set_flat(model: Any, values: np.ndarray) -> None:
         raise ExportError(
             f"{source.numel()} numbers, for another number of parameters: has the model changed its size?"
         )
-    with torch.no_grad():
+    with torch.no_grad(), known_change(model.parameters()):
         for p in model.parameters():
             p.copy_(source[at : at + p.numel()].view_as(p))
             at += p.numel()

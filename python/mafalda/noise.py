@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import threading
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
 from .errors import ExportError, StepError
+from .process import Owner
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -37,13 +40,23 @@ class Noise(ABC):
     """Rows of C⁻¹Z times noise_std, for the sum of clipped gradients; row t is for step t and for no other.
 
     Attributes: plan, node, dim (d, numbers of a row), steps (T), std (of Z), private (False for simulated noise).
-    Usable in a with statement, which closes it.
+    Usable in a with statement, which closes it. Threads take turns: each row() and each step of an iteration is another row.
+    Other processes, as after a fork, are refused with a ProcessError.
     """
 
     private: bool
 
     def __init__(self, plan: "Plan", node: str, dim: int, std: float) -> None:
+        self._owner = Owner(f"the noise of {node!r}")
+        self._lock = threading.RLock()
         self.plan, self.node, self.dim, self.steps, self.std = plan, node, dim, plan.steps, std
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """A thread's turn, in the process that opened the noise."""
+        self._owner.check()
+        with self._lock:
+            yield
 
     @property
     @abstractmethod
@@ -55,16 +68,24 @@ class Noise(ABC):
         """The step whose row comes next; T if none is left."""
         return self.place.next
 
+    def next_step(self) -> int:
+        """The step whose row comes next; a StepError if all are done."""
+        step = self.next
+        if step >= self.steps:
+            raise StepError(f"all {self.steps} steps are done: the training is finished, and more would need another export")
+        return step
+
     def row(self, step: int | None = None, dtype: Any = np.float64) -> np.ndarray:
         """Row of a step, d numbers of dtype (float64 or float32); None is the step whose row comes next.
 
         The step that came last may be asked for again, and gives the same bytes. All others raise a StepError.
         """
-        step = self.next if step is None else step
-        row = np.empty(self.dim, dtype=dtype)
-        for offset, part in self.blocks(step, dtype=dtype):
-            row[offset : offset + part.size] = part
-        return row
+        with self._turn():
+            at = self.next_step() if step is None else step
+            row = np.empty(self.dim, dtype=dtype)
+            for offset, part in self.blocks(at, dtype=dtype):
+                row[offset : offset + part.size] = part
+            return row
 
     @abstractmethod
     def blocks(
@@ -88,21 +109,25 @@ class Noise(ABC):
 
     def skip_to(self, step: int) -> list[int]:
         """Skip all steps before this one; returns them. What a node does that was away."""
-        missed = list(range(self.next, step))
-        for t in missed:
-            self.skip(t)
-        return missed
+        with self._turn():
+            if not step <= self.steps:
+                raise StepError(f"step {step} is beyond the last: the export has {self.steps} steps, from 0 on")
+            missed = list(range(self.next, step))
+            for t in missed:
+                self.skip(t)
+            return missed
 
     def recover(self) -> int | None:
         """After a crash, for nodes that declare every message (sending) before it leaves: a row whose message was not declared is carried.
 
         Returns the step that was skipped by this, None if there was nothing to recover.
         """
-        place = self.resume()
-        if place.issued is None or place.sending is not None:
-            return None
-        self.skip(place.issued)
-        return place.issued
+        with self._turn():
+            place = self.resume()
+            if place.issued is None or place.sending is not None:
+                return None
+            self.skip(place.issued)
+            return place.issued
 
     def resume(self) -> Place:
         """Where a node that comes back is: see place, and docs/nodes.md for what to do then."""
@@ -113,9 +138,16 @@ class Noise(ABC):
 
     def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
         """Steps and their rows, from the next on."""
-        while self.next < self.steps:
-            step = self.next
-            yield step, self.row(step)
+        while True:
+            with self._turn():
+                step = self.next
+                if step >= self.steps:
+                    return
+                row = self.row(step)
+            yield step, row
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self._owner.__reduce__()  # a ProcessError: there are no copies
 
     def __enter__(self) -> "Noise":
         return self

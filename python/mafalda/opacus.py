@@ -3,45 +3,64 @@
     sampler = plan.sampler(len(data), node="Medici", state="batches.state")
     loader = DataLoader(data, batch_sampler=sampler)
     model = GradSampleModule(model)
-    optimizer = MafaldaOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), plan=plan, node="Medici", state="noise.state", loader=loader)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer = MafaldaOptimizer(sgd, module=model, plan=plan, node="Medici", state="noise.state", loader=loader)
     for x, y in loader:
         optimizer.zero_grad()
         cross_entropy(model(x), y).backward()
         optimizer.step()
 
-PrivacyEngine.make_private is not used: it puts a loader of Poisson batches and independent noise in the place of these.
+Opacus's BatchMemoryManager may cut the batches of this loader into smaller ones. PrivacyEngine.make_private is not used:
+it puts a loader of its own and independent noise in the place of these.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
 from .clipping import clip_and_sum
-from .errors import ExportError, StepError
+from .errors import MafaldaError, ParticipationError
+from .guard import RefusesScaling, StepGuard, check_model, trained_parameters, warn_of_optimizer
 from .noise import Noise
-from .torch import add_row, check_batch, check_loader, checked_clip, checked_size, follow, prefetched
+from .torch import (
+    add_row,
+    check_batch,
+    check_checkpoint,
+    check_loader,
+    check_places,
+    checked_clip,
+    checked_size,
+    checkpoint,
+    follow,
+    prefetched,
+    refuse_closure,
+    skip_to,
+)
+from .watch import Watch
 
 if TYPE_CHECKING:
     from .plan import Plan
     from .sampler import Sampler
 
 
-class MafaldaOptimizer(DPOptimizer):
+class MafaldaOptimizer(RefusesScaling, DPOptimizer):
     """A DPOptimizer whose noise in step t is row t of an export, and which divides by the public size of a batch.
 
-    loader is the DataLoader, whose batches must be those of plan.sampler; Opacus's Poisson loaders are refused, unless the export
-    is for Poisson batches of one group and the loader draws with its probability at most. For other ways of feeding
-    batches give the sampler itself. state, seed: as Plan.noise has them.
+    module is the model: the optimizer must train all of it. loader is the DataLoader, whose batches must be those of
+    plan.sampler; for other ways of feeding batches give the sampler itself. Opacus's own Poisson loaders are refused: they
+    draw with torch's generator, whose draws are no secret, and nothing says which of their batches belongs to which
+    step. plan.sampler draws Poisson batches with a secret key. state, seed: as Plan.noise has them.
     """
 
     def __init__(
         self,
         optimizer: "torch.optim.Optimizer",
         *,
+        module: "torch.nn.Module",
         plan: "Plan",
         node: str,
         state: Any = None,
@@ -54,22 +73,22 @@ class MafaldaOptimizer(DPOptimizer):
         **options: Any,
     ) -> None:
         if loader is None and sampler is None:
-            raise ValueError("where do the batches come from? Give loader, or the sampler")
-        clip = checked_clip(plan, max_grad_norm)
-        if loader is not None and not opacus_poisson(plan, loader):
+            raise ParticipationError(
+                "where do the batches come from? Give loader=DataLoader(data, batch_sampler=plan.sampler(len(data), …)), or "
+                "that sampler"
+            )
+        parameters = trained_parameters(optimizer)
+        clip = checked_clip(plan, max_grad_norm, options.get("noise_std"))
+        if loader is not None:
             check_loader(plan, loader, sampler)
             sampler = loader.batch_sampler
-        if sampler is None:
-            if expected_batch_size is None:
-                raise ValueError(
-                    "expected_batch_size is the public size of a batch: the probability times the number of records"
-                )
-            size = float(expected_batch_size)
-        else:
-            size = checked_size(plan, sampler, expected_batch_size, node)
-        dim = sum(p.numel() for group in optimizer.param_groups for p in group["params"] if p.requires_grad)
-        self.plan, self.sampler, self._count, self._ahead = plan, sampler, 0, prefetched(loader)
-        self.noise: Noise = plan.noise(node, dim, state, seed, **options)
+        size = checked_size(plan, sampler, expected_batch_size, node)
+        check_model(module, parameters)
+        warn_of_optimizer(plan, optimizer)
+        self.plan, self.sampler, self.module = plan, sampler, module
+        self._taken: tuple[int, int] | None = None  # the step that summed gradients are for, and of how many records
+        self._ahead, self._watch = prefetched(loader), Watch()
+        self.noise: Noise = plan.noise(node, sum(p.numel() for p in parameters), state, seed, **options)
         super().__init__(
             optimizer,
             noise_multiplier=self.noise.std / clip,
@@ -77,45 +96,78 @@ class MafaldaOptimizer(DPOptimizer):
             expected_batch_size=size,
             loss_reduction=loss_reduction,
         )
-        if sampler is not None:
-            follow(sampler, self.noise)
+        follow(sampler, self.noise)
+        super().zero_grad(set_to_none=True)  # what was there is no gradient of a batch
+        self._guard = StepGuard.of(optimizer)
 
     @property
     def step_number(self) -> int:
         """t: the next step uses row t, and batch t of the sampler."""
         return self.noise.next
 
+    def step(self, closure: Callable[[], Any] | None = None) -> None:
+        """Clips, adds row t, divides by the public size, and has the wrapped optimizer step; of a part of a batch, clips only.
+
+        After an error or an interruption nothing of this gradient is left: go on with the batch of step_number.
+        """
+        try:
+            refuse_closure(closure)
+            self.noise.next_step()
+            check_model(self.module, self.params)
+            self._watch.check(self.module.named_parameters())
+            if self.pre_step():
+                try:
+                    with self._guard:
+                        self.original_optimizer.step()
+                finally:
+                    self._watch.mark()
+        except BaseException:
+            self._forget()
+            raise
+
     def clip_and_accumulate(self) -> None:
         """Opacus's, but for gradients that are not finite, which count as zero, and sums that do not round beyond the clip."""
         samples = self.grad_samples
+        if len({len(g) for g in samples}) != 1:
+            raise MafaldaError(
+                "some parameters have gradients of more records than others: a backward pass was not finished, or some "
+                "layers saw other batches. Call zero_grad, and take the gradients of the batch again"
+            )
         for p in self.params:
             _check_processed_flag(p.grad_sample)
+        t, count = self._taken or (self.step_number, 0)
         for p, total in zip(self.params, clip_and_sum(samples, self.max_grad_norm)):
             p.summed_grad = total if p.summed_grad is None else p.summed_grad + total
             _mark_as_processed(p.grad_sample)
-        self._count += len(samples[0])
+        self._taken = t, count + len(samples[0])
 
     def zero_grad(self, set_to_none: bool = False) -> None:
         """Forgets the gradients since the last step, unless they are of a part of a batch."""
         if not self._is_last_step_skipped:
-            self._count = 0
+            self._taken = None
         super().zero_grad(set_to_none)
+
+    def _forget(self) -> None:
+        """Forgets all gradients, those of parts too; if their row came, as before Ctrl-C, that step is over."""
+        self._is_last_step_skipped = False
+        self.zero_grad(set_to_none=True)
+        self.sampler.follow(self.noise.next)
 
     def add_noise(self) -> None:
         """Row t, once, to the sums of clipped gradients."""
-        t = self.step_number
-        if t >= self.noise.steps:
-            raise StepError(f"all {self.noise.steps} steps are done: more would need another export")
-        if self.sampler is not None:
-            check_batch(self.sampler, t, self._count, self._ahead)
-        sums = [p.summed_grad.contiguous() for p in self.params]
+        t = self.noise.next_step()
+        (of, count), self._taken = self._taken, None
+        sums = [p.summed_grad.contiguous().view_as(p) for p in self.params]
+        for p in self.params:
+            p.summed_grad = None  # it must not come under another row
+        if of != t:
+            raise ParticipationError(f"the gradients were of step {of}, and step {t} is next: they are forgotten")
+        check_batch(self.sampler, t, count, self._ahead)
+        check_places(self.params, sums)
         add_row(self.noise, t, sums)
         for p, total in zip(self.params, sums):
-            p.grad = total.view_as(p).to(p.dtype)
-            p.summed_grad = None
-        self._count = 0
-        if self.sampler is not None:
-            self.sampler.finish(t)
+            p.grad = total.to(p.dtype)
+        self.sampler.finish(t)
 
     def scale_grad(self) -> None:
         """Divides by the public size, whatever the number of records and of passes was (loss_reduction mean), or not at all (sum)."""
@@ -123,27 +175,25 @@ class MafaldaOptimizer(DPOptimizer):
             for p in self.params:
                 p.grad /= self.expected_batch_size
 
+    def skip_to(self, step: int) -> list[int]:
+        """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
+        self._forget()
+        return skip_to(self.noise, self.sampler, step)
+
+    def accept_changes(self) -> None:
+        """See mafalda.torch.PrivateOptimizer.accept_changes."""
+        self._watch.clear()
+
     def state_dict(self) -> dict[str, Any]:
-        """The optimizer's, with the step, the export and the node under "mafalda"."""
-        place = {"step": self.step_number, "export": self.plan.hash, "node": self.noise.node}
-        return {**self.original_optimizer.state_dict(), "mafalda": place}
+        """The optimizer's, with the step, the export and the node under "mafalda". No secret: that is in the noise's state."""
+        return {**self.original_optimizer.state_dict(), "mafalda": checkpoint(self.noise, "sampler")}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on with the row that is next; a checkpoint that is ahead of the noise is a StepError."""
-        place = state_dict["mafalda"]
-        if place["export"] != self.plan.hash or place["node"] != self.noise.node:
-            raise ExportError(f"the checkpoint is of node {place['node']!r} and export {place['export']}")
-        if place["step"] > self.step_number:
-            raise StepError(
-                f"the checkpoint is at step {place['step']}, the noise at step {self.step_number}: the noise state is not the one of this run"
-            )
+        """Goes on with the row that is next: a checkpoint ahead of the noise is a StepError, one behind is warned of."""
+        check_checkpoint(state_dict.get("mafalda"), self.noise)
         self.original_optimizer.load_state_dict({k: v for k, v in state_dict.items() if k != "mafalda"})
+        self.accept_changes()
 
-
-def opacus_poisson(plan: "Plan", loader: Any) -> bool:
-    """Whether a loader draws the Poisson batches that an export is for."""
-    rate = getattr(getattr(loader, "batch_sampler", None), "sample_rate", None)
-    if rate is None or plan.scheme != "poisson":
-        return False
-    sampling = plan.manifest["sampling"]
-    return sampling["groups"] == 1 and rate <= sampling["probability"]
+    def close(self) -> None:
+        """Ends the noise server."""
+        self.noise.close()

@@ -196,7 +196,11 @@ class Plan:
         sampler: "Sampler | None" = None,
         **options: Any,
     ) -> Any:
-        """A torch optimizer whose steps are private: see mafalda.torch.PrivateOptimizer."""
+        """A torch optimizer whose steps are private: see mafalda.torch.PrivateOptimizer.
+
+        The batches are those of sampler, or of loader; batches that the package did not draw are declared with
+        participation="mine", and size.
+        """
         from .torch import PrivateOptimizer
 
         self._node(node)

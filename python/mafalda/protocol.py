@@ -1,80 +1,263 @@
-"""The lines and bytes of `mafalda noise serve`, version 1 (docs/noise.md), at the end of a node."""
+"""The lines and frames of `mafalda noise serve`, version 2 (docs/noise.md), at the end of a node.
+
+Both sides prove that they know the token, which is not sent, and every frame after that has a code of the session's key, its
+direction and its place. Without a token the codes tell damaged frames, and frames of two programs on one connection, from
+good ones.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import ipaddress
 import json
+import secrets
 import socket
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from .errors import ServerError, StepError
 
-VERSION = 1
-LINE = 1 << 20  # bytes of a reply's line at most
+VERSION = 2
+GREETING = f"mafalda {VERSION} "
+LINE = 4096  # bytes of a line or a request, at most
+FRAME = 1 << 20  # bytes that a frame may carry
+CLIENT_PROOF, SERVER_PROOF, CLIENT_FRAMES, SERVER_FRAMES = "client proof", "server proof", "client frames", "server frames"
+HANDSHAKE = 30.0  # seconds that a server may take for a line, before it has proven anything
+
+
+def session(token: str, client: str, server: str) -> bytes:
+    """The secret of a session: of the token, and of the first line of each side with its line feed."""
+    return hmac.digest(token.encode(), (client + server).encode(), "sha256")
+
+
+def derived(secret: bytes, purpose: str) -> bytes:
+    """What a session has for a purpose: a proof, or a direction's key."""
+    return hmac.digest(secret, purpose.encode(), "sha256")
+
+
+def proof(secret: bytes, purpose: str) -> str:
+    """The line, with its line feed, that proves the token."""
+    return f"proof {derived(secret, purpose).hex()}\n"
+
+
+class Frames:
+    """What follows the proofs, in both directions.
+
+    A frame is the length of what it carries, 4 bytes, little-endian; what it carries; and the HMAC-SHA256 of its number in
+    its direction (8 bytes, from 0), its length and what it carries.
+    """
+
+    def __init__(self, sock: socket.socket, file: IO[bytes], sends: bytes, receives: bytes) -> None:
+        self._sock, self._file = sock, file
+        self._sends, self._receives = hmac.new(sends, digestmod="sha256"), hmac.new(receives, digestmod="sha256")
+        self._sent = self._received = 0
+
+    def send(self, content: bytes) -> None:
+        """One frame."""
+        head = len(content).to_bytes(4, "little")
+        code = self._code(self._sends, self._sent, head, content)
+        self._sent += 1
+        self._sock.sendall(head + content + code)
+
+    def receive(self) -> bytes:
+        """What the next frame carries.
+
+        A frame that the other side has not made for this place is a ServerError, an end a ConnectionError.
+        """
+        head, length = self._head(FRAME)
+        content = bytearray(length)
+        self._body(head, memoryview(content))
+        return bytes(content)
+
+    def receive_into(self, view: memoryview) -> int:
+        """The same, at the start of view; returns how many bytes. A frame with more than fit is a ServerError."""
+        head, length = self._head(min(FRAME, len(view)))
+        self._body(head, view[:length])
+        return length
+
+    def _head(self, most: int) -> tuple[bytes, int]:
+        head = self._exactly(4)
+        length = int.from_bytes(head, "little")
+        if not 0 < length <= most:
+            raise _changed()
+        return head, length
+
+    def _body(self, head: bytes, view: memoryview) -> None:
+        part = view
+        while len(part):
+            count = self._file.readinto(part)  # type: ignore[attr-defined]
+            if not count:
+                raise ConnectionError("the noise server went away")
+            part = part[count:]
+        code = self._exactly(32)
+        if not hmac.compare_digest(code, self._code(self._receives, self._received, head, view)):
+            raise _changed()
+        self._received += 1
+
+    def _exactly(self, count: int) -> bytes:
+        found = self._file.read(count)
+        if len(found) < count:
+            raise ConnectionError("the noise server went away")
+        return found
+
+    @staticmethod
+    def _code(of: hmac.HMAC, number: int, head: bytes, content: bytes | memoryview) -> bytes:
+        code = of.copy()
+        code.update(number.to_bytes(8, "little") + head)
+        code.update(content)
+        return code.digest()
+
+
+def _changed() -> ServerError:
+    return ServerError(
+        "what came is not the next frame of the noise server: something has changed, repeated or left out bytes. None of it was "
+        "used; ask again",
+        "frame",
+    )
 
 
 class Client:
-    """One connection. A broken one raises a ConnectionError; an error of the server a StepError or a ServerError."""
+    """One connection, for the rows of one export, node and dimension.
 
-    def __init__(self, sock: socket.socket, token: str | None = None) -> None:
+    A broken one raises a ConnectionError; an error of the server a StepError or a ServerError; a server that does not prove
+    the token a ServerError with the code `token`. Between a request and the end of its answer, idle is False: after an
+    exception the connection is then of no use.
+    """
+
+    def __init__(self, sock: socket.socket, export: str, node: str, dim: int, token: str | None = None) -> None:
         self._sock = sock
         self._file = sock.makefile("rb")
-        word, rest = self._ask(f"mafalda {VERSION}" + (f" {token}" if token else "")).split(" ", 1)
-        if word != "hello":
-            raise ServerError(f"no noise server: it said {word!r}", "protocol")
-        self.hello: dict[str, Any] = json.loads(rest)
-        if self.hello.get("protocol") != VERSION:
-            raise ServerError(f"the server speaks version {self.hello.get('protocol')} of the protocol", "protocol")
+        self.idle = False
+        timeout = sock.gettimeout()
+        sock.settimeout(HANDSHAKE if timeout is None else min(timeout, HANDSHAKE))
+        try:
+            self._frames = self._greet(export, node, dim, token or "")
+            sock.settimeout(timeout)
+            word, _, rest = self._answer().partition(" ")
+            self.hello: dict[str, Any] = json.loads(rest) if word == "hello" else {}
+            if self.hello.get("protocol") != VERSION:
+                raise ServerError(f"no noise server: it said {word[:80]!r}", "protocol")
+        except BaseException:
+            self._end()
+            raise
+
+    def _greet(self, export: str, node: str, dim: int, token: str) -> Frames:
+        """The proofs of both sides."""
+        opening = {
+            "export": export,
+            "node": node,
+            "dim": int(dim),
+            "address": self._address(token),
+            "nonce": secrets.token_hex(32),
+            "token": bool(token),
+        }
+        first = GREETING + json.dumps(opening) + "\n"
+        second = self._line(first)
+        if not second.startswith(GREETING) or len(second) != len(GREETING) + 65:
+            raise ServerError(f"no noise server: it said {second[:80]!r}", "protocol")
+        secret = session(token, first, second)
+        if not hmac.compare_digest(self._line(proof(secret, CLIENT_PROOF)).encode(), proof(secret, SERVER_PROOF).encode()):
+            raise ServerError(
+                "whoever listens there does not prove the token: it may be another program in the place of the noise server. "
+                "It has not learned the token, and nothing it said was used",
+                "token",
+            )
+        return Frames(self._sock, self._file, derived(secret, CLIENT_FRAMES), derived(secret, SERVER_FRAMES))
+
+    def _address(self, token: str) -> str:
+        """Where this has connected to: a relay has another address than the server."""
+        if self._sock.family not in (socket.AF_INET, socket.AF_INET6):
+            return ""
+        host, port = self._sock.getpeername()[:2]
+        if not ipaddress.ip_address(host).is_loopback:
+            raise ServerError(
+                f"{host} is not a loopback address: rows are not encrypted, and whoever reads them can subtract them. For "
+                "another machine tunnel a Unix socket by ssh",
+                "address",
+            )
+        if not token:
+            raise ServerError(
+                f"every user of the machine can listen at {host}:{port}: give the token of `mafalda noise serve --token-file`",
+                "token",
+            )
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     def row_to(self, into: np.ndarray, step: int, offset: int) -> None:
         """Numbers offset, … of a step's row, as many as into (contiguous, float64 or float32, little-endian) has."""
         name = {"<f8": "float64", "<f4": "float32"}[into.dtype.newbyteorder("<").str]
-        answer = self._ask(f"row {step} {name} {offset} {into.size}")
-        if answer != f"row {step} {name} {offset} {into.size} {into.nbytes}":
-            raise ServerError(f"the server answered {answer[:80]!r} to a request for row {step}", "protocol")
+        request = f"row {step} {name} {offset} {into.size}"
+        self._ask(request, f"{request} {into.nbytes}", more=True)
         view = memoryview(into.data).cast("B")
         while len(view):
-            count = self._file.readinto(view)
-            if not count:
-                raise ConnectionError("the noise server went away in the middle of a row")
-            view = view[count:]
+            view = view[self._frames.receive_into(view) :]
+        self.idle = True
 
     def unsent(self, step: int) -> None:
         """See Noise.skip."""
-        self._command(f"unsent {step}", f"unsent {step}")
+        self._ask(f"unsent {step}", f"unsent {step}")
 
     def sending(self, step: int, digest: str) -> None:
         """See Noise.sending."""
-        self._command(f"sending {step} {digest}", f"sending {step}")
+        self._ask(f"sending {step} {digest}", f"sending {step}")
 
     def state(self) -> dict[str, Any]:
         """The place, as in hello."""
-        return json.loads(self._ask("state").split(" ", 1)[1])
+        return json.loads(self._ask("state").partition(" ")[2])
 
     def close(self) -> None:
+        """Ends the connection."""
         try:
-            self._sock.sendall(b"close\n")
+            self._frames.send(b"close")
         except OSError:
             pass
+        self._end()
+
+    def _end(self) -> None:
+        """Lets go of the connection without a word."""
         self._file.close()
         self._sock.close()
 
-    def _command(self, line: str, wanted: str) -> None:
-        answer = self._ask(line)
-        if answer != wanted:
+    def _ask(self, request: str, wanted: str | None = None, more: bool = False) -> str:
+        """The answer to a request; more: frames follow it, unless it refuses."""
+        if not self.idle:
+            raise ServerError("the noise was asked for while an answer was awaited, as in a signal handler: ask later", "busy")
+        self.idle = False
+        self._frames.send(request.encode())
+        answer = self._answer(more)
+        if wanted is not None and answer != wanted:
+            self.idle = False
             raise ServerError(f"the server answered {answer[:80]!r}, not {wanted!r}", "protocol")
+        return answer
 
-    def _ask(self, line: str) -> str:
-        self._sock.sendall(line.encode() + b"\n")
+    def _answer(self, more: bool = False) -> str:
+        answer = self._frames.receive().decode("utf-8", "replace")
+        refused = _refusal(answer)
+        self.idle = not more or refused is not None
+        if refused is None:
+            return answer
+        if refused.code in ("order", "sent", "exhausted"):
+            raise StepError(str(refused))
+        raise refused
+
+    def _line(self, line: str) -> str:
+        """What a server says to a line, before it has proven anything."""
+        self._sock.sendall(line.encode())
         answer = self._file.readline(LINE)
         if not answer.endswith(b"\n"):
-            raise ConnectionError("the noise server went away")
-        text = answer[:-1].decode("utf-8", "replace")
-        word, _, rest = text.partition(" ")
-        if word == "error":
-            code, _, says = rest.partition(" ")
-            if code in ("order", "sent", "exhausted"):
-                raise StepError(says)
-            raise ServerError(says, code)
+            raise ConnectionError("the noise server hung up")
+        text = answer.decode("utf-8", "replace")
+        refused = _refusal(text[:-1])
+        if refused is not None:
+            raise ServerError(f"the noise server refuses: {refused}", refused.code)
         return text
+
+
+def _refusal(answer: str) -> ServerError | None:
+    """What an answer refuses with, for terminals to print, whoever has sent it."""
+    word, _, rest = answer.partition(" ")
+    if word != "error":
+        return None
+    code, _, says = "".join(c if c.isprintable() else "?" for c in rest).partition(" ")
+    return ServerError(says, code)

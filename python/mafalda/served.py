@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterator, TypeVar
 
@@ -13,7 +14,7 @@ from . import begun
 from .errors import ExportError, ServerError, StepError
 from .noise import BLOCK, Noise, Place, check_part, digest
 from .protocol import Client
-from .server import Server
+from .server import Server, listener
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -30,7 +31,7 @@ class RemoteNoise(Noise):
         super().__init__(plan, node, dim, std)
         self._connect = connect
         self._client: Client | None = None
-        self._place = _place(self._reach().hello)
+        self._place = _place(self._try(lambda c: c.hello))
 
     @property
     def place(self) -> Place:
@@ -38,8 +39,9 @@ class RemoteNoise(Noise):
 
     def resume(self) -> Place:
         """Asks the server; see Noise.resume."""
-        self._place = _place(self._try(lambda c: c.state()))
-        return self._place
+        with self._turn():
+            self._place = _place(self._try(lambda c: c.state()))
+            return self._place
 
     def blocks(
         self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
@@ -52,24 +54,29 @@ class RemoteNoise(Noise):
         end = offset + check_part(step, self.dim, offset, length)
         for at in range(offset, end, size):
             part = np.empty(min(size, end - at), dtype=dtype)
-            self._try(lambda c: c.row_to(part, step, at))
-            if step == self._place.next:
-                self._place = Place(step + 1, step, None, ())
+            with self._turn():
+                self._try(lambda c: c.row_to(part, step, at))
+                if step == self._place.next:
+                    self._place = Place(step + 1, step, None, ())
             yield at, part
 
     def skip(self, step: int | None = None) -> None:
-        step = self.next if step is None else step
-        self._try(lambda c: c.unsent(step))
-        self.resume()
+        with self._turn():
+            missed = self.next if step is None else step
+            self._try(lambda c: c.unsent(missed))
+            self.resume()
 
     def sending(self, step: int, message: Any) -> str:
         said = digest(message)
-        self._try(lambda c: c.sending(step, said))
-        self._place = Place(self._place.next, self._place.issued, said, self._place.unsent)
-        return said
+        with self._turn():
+            self._try(lambda c: c.sending(step, said))
+            self._place = Place(self._place.next, self._place.issued, said, self._place.unsent)
+            return said
 
     def close(self) -> None:
-        self._drop()
+        if self._owner.here:  # in a fork, the connection is the parent's
+            with self._lock:
+                self._drop()
 
     def _drop(self) -> None:
         """Ends the connection; the next request makes another one."""
@@ -89,13 +96,13 @@ class RemoteNoise(Noise):
             raise ServerError(f"the noise server went away: {e}. The row is safe: ask again", "gone") from e
 
     def _once(self, ask: Callable[[Client], T]) -> T:
-        """Asks; a reply that was not read to its end, as after Ctrl-C, must not be taken for that of the next request."""
+        """Asks; an answer that was not read to its end, as after Ctrl-C, must not be taken for the next request's."""
+        client = self._reach()
         try:
-            return ask(self._reach())
-        except StepError:
-            raise
-        except BaseException:
-            self._drop()
+            return ask(client)
+        except BaseException as e:
+            if not (isinstance(e, StepError) and client.idle):
+                self._drop()
             raise
 
     def _reach(self) -> Client:
@@ -181,19 +188,20 @@ class ServedNoise(RemoteNoise):
 
     def _begin(self) -> None:
         """Says, before there is a row, that the run has begun: see begun."""
-        if not self._noted:
-            begun.note(self.plan, self.node, self._state)
-            self._noted = True
+        with self._turn():
+            if not self._noted:
+                begun.note(self.plan, self.node, self._state)
+                self._noted = True
 
     def _dial(self) -> Client:
-        client = Client(self._server.connect(self._new))
+        client = Client(self._server.connect(self._new), self.plan.hash, self.node, self.dim)
         self._new = False
         return client
 
     def close(self) -> None:
         """Ends the connection and the server; the state stays, and Plan.noise goes on with it."""
         super().close()
-        self._end()
+        self._end()  # in a fork it does nothing
 
     def _try(self, ask: Callable[[Client], T]) -> T:
         if not self._end.alive:
@@ -211,18 +219,41 @@ def noise_at(
 ) -> RemoteNoise:
     """The noise of a server that is running: address is the path of a Unix socket, or (host, port) with its token.
 
-    For the ranks of a sharded model, which all take blocks of one row, and for systems without Unix sockets.
+    For the ranks of a sharded model, which all take blocks of one row, and for systems without Unix sockets. Over TCP both
+    sides prove the token, and host must be this machine: rows are not encrypted. A ServerError with the code `token` says
+    that whoever listens there does not know it.
     """
 
     def dial() -> Client:
-        unix = isinstance(address, str)
+        for attempt in range(1, 6):
+            try:
+                return Client(connect(), plan.hash, node, dim, token)
+            except TimeoutError as e:
+                raise ServerError(f"no noise server at {address}: it says nothing") from e
+            except ConnectionError as e:  # a server that is full of others, who have not proven the token, may hang up
+                if attempt == 5:
+                    raise ServerError(f"no noise server at {address}: {e}") from e
+            time.sleep(0.05 * attempt)
+        raise AssertionError
+
+    def connect() -> socket.socket:
         try:
-            sock = socket.socket(socket.AF_UNIX if unix else socket.AF_INET, socket.SOCK_STREAM)
+            if not isinstance(address, str):
+                return socket.create_connection(address, timeout)
+            sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             sock.settimeout(timeout)
             sock.connect(address)
         except OSError as e:
             raise ServerError(f"no noise server at {address}: {e}") from e
-        return Client(sock, token)
+        user = listener(sock, address)[1]
+        if user not in (os.geteuid(), 0):
+            sock.close()
+            raise ServerError(
+                f"at {address} a process of user {user} listens, and this is user {os.geteuid()}: it is not this user's noise "
+                "server. Keep sockets in a folder that nobody else may write to",
+                "token",
+            )
+        return sock
 
     plan._node(node)
     return RemoteNoise(plan, node, dim, plan.noise_std or 0.0, dial)

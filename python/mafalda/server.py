@@ -10,9 +10,23 @@ import struct
 import subprocess
 import tempfile
 import time
+import weakref
 from typing import IO
 
 from .errors import ServerError
+from .process import Owner
+
+_locks: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """In a fork: the lock is the parent's, and must not outlive it."""
+    for lock in list(_locks):
+        lock.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def binary(given: str | None = None) -> str:
@@ -43,6 +57,7 @@ class Server:
         self.socket = os.path.join(_folder(), name + ".socket")
         self._command = [binary(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]
         self._process: subprocess.Popen[bytes] | None = None
+        self._owner = Owner("the noise server")
         self._lock = _lock(os.path.join(_folder(), name + ".lock"), state)
 
     def connect(self, new: bool) -> socket.socket:
@@ -56,7 +71,9 @@ class Server:
         return sock
 
     def stop(self) -> None:
-        """Ends the server; the state stays."""
+        """Ends the server; the state stays. A fork does not: the server is its parent's."""
+        if not self._owner.here:
+            return
         if self._process is not None:
             self._process.terminate()
             self._process.wait()
@@ -64,7 +81,7 @@ class Server:
         else:
             sock = self._reach()
             if sock is not None:  # one that was taken over
-                _terminate(sock)
+                _terminate(sock, self.socket)
         self._lock.close()
 
     def _reach(self) -> socket.socket | None:
@@ -112,17 +129,25 @@ def _lock(path: str, state: str) -> IO[bytes]:
     except OSError:
         lock.close()
         raise ServerError(f"another process uses the state {state}: one node, one state, one process", "use") from None
+    _locks.add(lock)
     return lock
 
 
-def _terminate(sock: socket.socket) -> None:
-    """Ends the server at the other end, where the system says which process that is."""
+def listener(sock: socket.socket, path: str) -> tuple[int, int]:
+    """The process at the other end of a Unix socket, 0 if the system does not say, and its user."""
     option = getattr(socket, "SO_PEERCRED", None)
-    if option is not None:
-        process = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, option, 12))[0]
-        if process > 0:  # 0: of another container, and for kill the whole group of this one
-            os.kill(process, 15)
-            _wait(sock, process)
+    if option is None:
+        return 0, os.lstat(path).st_uid
+    process, user, _ = struct.unpack("iII", sock.getsockopt(socket.SOL_SOCKET, option, 12))
+    return process, user
+
+
+def _terminate(sock: socket.socket, path: str) -> None:
+    """Ends the server at the other end, where the system says which process that is."""
+    process, _ = listener(sock, path)
+    if process > 0:  # 0: of another container, and for kill the whole group of this one
+        os.kill(process, 15)
+        _wait(sock, process)
     sock.close()
 
 

@@ -48,14 +48,19 @@ class SimulatedNoise(Noise):
         self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
     ) -> Iterator[tuple[int, np.ndarray]]:
         length = check_part(step, self.dim, offset, length)
-        if step != self.place.issued:
-            self._issue(step)
-        end, row = offset + length, self._row
+        with self._turn():
+            if step != self.place.issued:
+                self._issue(step)
+            end, row = offset + length, self._row
         for at in range(offset, end, size):
+            self._owner.check()
             yield at, row[at : min(at + size, end)].astype(dtype)
 
     def skip(self, step: int | None = None) -> None:
-        step = self._next if step is None else step
+        with self._turn():
+            self._skip(self._next if step is None else step)
+
+    def _skip(self, step: int) -> None:
         if self._unsent and self._row is None and step == self._unsent[-1]:
             return
         if step == self._next:
@@ -68,12 +73,13 @@ class SimulatedNoise(Noise):
 
     def sending(self, step: int, message: Any) -> str:
         said = digest(message)
-        if step != self.place.issued:
-            raise StepError(f"nothing can be sent in step {step}: row {self._next} is next")
-        if self._sending not in (None, said):
-            raise StepError(f"another message was declared for step {step}: a row protects one gradient")
-        self._sending = said
-        return said
+        with self._turn():
+            if step != self.place.issued:
+                raise StepError(f"nothing can be sent in step {step}: row {self._next} is next")
+            if self._sending not in (None, said):
+                raise StepError(f"another message was declared for step {step}: a row protects one gradient")
+            self._sending = said
+            return said
 
     def _issue(self, step: int) -> None:
         """Draw a row, with what it carries."""

@@ -7,38 +7,58 @@ optimizer.
         private.backward(model, cross_entropy, x, y)
         private.step()
 
-Momentum, Adam and learning rates come after the noise and are free; schedulers take the optimizer that was given.
+Momentum, Adam and learning rates come after the noise and are free; schedulers take the optimizer that was given. From
+then on that one refuses steps of its own: loss.backward() and sgd.step() would train on raw gradients.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import torch
 
 from .clipping import Loss, clipped_sum, zeros
 from .errors import ExportError, MafaldaError, ParticipationError, StepError
+from .guard import (
+    RefusesScaling,
+    StepGuard,
+    check_model,
+    refuse_raw_gradients,
+    trained_parameters,
+    warn_of_optimizer,
+)
 from .noise import BLOCK, Noise
+from .watch import Watch
 
 if TYPE_CHECKING:
     from .plan import Plan
     from .sampler import Sampler
 
 
-class PrivateOptimizer:
+class Taken(NamedTuple):
+    """The sum of clipped gradients since the last step, which belongs to one step only."""
+
+    step: int
+    count: int
+    sums: list["torch.Tensor"]
+
+
+class PrivateOptimizer(RefusesScaling):
     """Made by Plan.make_private.
 
     Arguments:
-        optimizer   of torch: it gets the private gradients, and nothing else
-        clip        norm of every record's gradient; the export's by default, and not above it
-        state, seed as Plan.noise has them: exactly one
-        sampler     plan.sampler's; without it or loader, size (the public size of a batch) is needed, and batches are
-                    the caller's
-        loader      the DataLoader, to be checked: its batches are those of plan.sampler. One with workers must be given
-        chunk       records whose gradients are in memory at once
+        optimizer      of torch: it gets the private gradients, and nothing else
+        clip           norm of every record's gradient; the export's by default, and not above it
+        state, seed    as Plan.noise has them: exactly one
+        sampler        plan.sampler's, which draws the batches
+        loader         the DataLoader, to be checked: its batches are those of plan.sampler. One with workers must be given
+        participation  "mine" says that the caller draws the batches and answers for who takes part when (plan.ledger
+                       checks it): without sampler and loader, with size, the public size of a batch. Checkpoints say so
+        chunk          records whose gradients are in memory at once
 
-    Attributes: noise, sampler, size, step_number (the step whose gradients are taken now).
+    Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
+    taken now), optimizer.
     """
 
     def __init__(
@@ -53,93 +73,105 @@ class PrivateOptimizer:
         sampler: "Sampler | None" = None,
         size: float | None = None,
         loader: Any = None,
+        participation: str | None = None,
         chunk: int = 64,
         **options: Any,
     ) -> None:
         self.optimizer, self.plan = optimizer, plan
-        self.parameters = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
-        self.clip = checked_clip(plan, clip)
+        self.parameters = trained_parameters(optimizer)
+        self.clip = checked_clip(plan, clip, options.get("noise_std"))
+        self.participation = checked_participation(plan, participation, sampler, loader, size)
         if loader is not None:
             check_loader(plan, loader, sampler)
             sampler = loader.batch_sampler
         self.sampler = sampler
         self.size = checked_size(plan, sampler, size, node)
-        self._chunk, self._count = chunk, 0
+        self._chunk, self._taken, self._watch = chunk, None, Watch()
         self._ahead = prefetched(loader)
+        warn_of_optimizer(plan, optimizer)
         self.noise: Noise = plan.noise(node, sum(p.numel() for p in self.parameters), state, seed, **options)
-        self._sums: list[torch.Tensor] | None = None
-        optimizer.zero_grad(set_to_none=True)  # what was there has no noise
         if sampler is not None:
             follow(sampler, self.noise)
+        optimizer.zero_grad(set_to_none=True)  # what was there has no noise
+        self._guard = StepGuard.of(optimizer)
 
     @property
     def step_number(self) -> int:
         """t: the next step uses row t, and batch t of the sampler."""
         return self.noise.next
 
-    def backward(self, model: "torch.nn.Module", loss: Loss, inputs: "torch.Tensor", targets: "torch.Tensor") -> None:
+    def backward(self, model: "torch.nn.Module", loss: Loss, inputs: Any, targets: Any = None) -> "torch.Tensor":
         """Adds the clipped gradients of some records; several times a step if need be, not at all for an empty batch.
 
-        loss(outputs, targets) gets a batch of one record at a time: torch.nn.functional.cross_entropy, for example.
+        inputs is a tensor, a tuple or list of the model's arguments, or a mapping of its named ones; in all tensors the
+        first dimension are the records. loss(outputs, targets) gets a batch of one record at a time:
+        torch.nn.functional.cross_entropy, for example. Returns the mean loss of these records (nan if there are none),
+        which is *not* private: for the eyes of those who may see the records, not for logs that leave the node.
+
+        After an error or an interruption the gradients of the step's earlier parts are forgotten, too.
         """
-        mine = {id(p) for p in self.parameters}
-        theirs = {id(p) for p in model.parameters() if p.requires_grad}
-        if mine != theirs:
-            raise ExportError(
-                "the model's parameters are not those of the optimizer: gradients of some would go out without noise"
-            )
-        self._count += len(inputs)
-        sums = clipped_sum(model, self.parameters, loss, inputs, targets, self.clip, self._chunk)
-        if self._sums is None:
-            self._sums = sums
-        else:
-            for total, part in zip(self._sums, sums):
+        before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
+        t = self.noise.next_step()
+        check_model(model, self.parameters)
+        self._watch.check(model.named_parameters())
+        refuse_raw_gradients(self.parameters)
+        sums, losses = clipped_sum(model, self.parameters, loss, inputs, targets, self.clip, self._chunk)
+        count = len(losses)
+        if before is not None and before.step == t:
+            count += before.count
+            for total, part in zip(sums, before.sums):
                 total.add_(part)
+        self._taken = Taken(t, count, sums)
+        return losses.float().mean()
 
     def step(self, closure: Callable[[], Any] | None = None) -> int:
         """Adds row t to the sum, divides by the public size, and has the optimizer step; returns t.
 
         The row belongs to this gradient from then on. After a crash the next step is t+1, whatever became of this one.
+        After an error or an interruption nothing of this gradient is left: go on with the batch of step_number.
         """
-        if closure is not None:
-            raise ValueError(
-                "closures evaluate gradients again, in one step: that is more than one gradient under one row"
-            )
-        t = self.step_number
-        if t >= self.noise.steps:
-            raise StepError(f"all {self.noise.steps} steps are done: more would need another export")
+        taken, self._taken = self._taken, None  # it must not come under another row
+        refuse_closure(closure)
+        t = self.noise.next_step()
+        if taken is not None and taken.step != t:
+            raise ParticipationError(f"the gradients were of step {taken.step}, and step {t} is next: they are forgotten")
         if self.sampler is not None:
-            check_batch(self.sampler, t, self._count, self._ahead)
-        if self._sums is None and any(p.grad is not None for p in self.parameters):
-            raise MafaldaError(
-                "the gradients are those of loss.backward(), which does not clip: "
-                "call private.backward(model, loss, inputs, targets)"
-            )
-        sums = self._sums if self._sums is not None else zeros(self.parameters)
-        add_row(self.noise, t, sums)
-        self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
-        for p, total in zip(self.parameters, sums):
-            p.grad = total.div_(self.size).to(p.dtype)
-        self._sums, self._count = None, 0
-        if self.sampler is not None:
-            self.sampler.finish(t)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+            check_batch(self.sampler, t, None if taken is None else taken.count, self._ahead)
+        refuse_raw_gradients(self.parameters)
+        self._watch.check()
+        sums = zeros(self.parameters) if taken is None else taken.sums
+        check_places(self.parameters, sums)
+        try:  # the row may be spent from here on
+            add_row(self.noise, t, sums)
+            self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
+            for p, total in zip(self.parameters, sums):
+                p.grad = total.div_(self.size).to(p.dtype)
+            if self.sampler is not None:
+                self.sampler.finish(t)
+            with self._guard:
+                self.optimizer.step()
+        finally:
+            self._watch.mark()
+            self.zero_grad()
         return t
 
     def skip_to(self, step: int) -> list[int]:
         """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
-        missed = self.noise.skip_to(step)
-        if self.sampler is not None:
-            self.sampler.follow(self.noise.next)
-        return missed
+        return skip_to(self.noise, self.sampler, step)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets the gradients since the last step; if their row came, as before Ctrl-C, that step is over."""
-        self._sums, self._count = None, 0
+        self._taken = None
+        self.optimizer.zero_grad(set_to_none=set_to_none)
         if self.sampler is not None:
             self.sampler.follow(self.noise.next)
-        self.optimizer.zero_grad(set_to_none=set_to_none)
+
+    def accept_changes(self) -> None:
+        """Says that what changed the parameters outside of private steps holds nothing of the records but what noise covers.
+
+        plan.mix and mafalda.set_flat need no such word, and neither does what comes before the first backward.
+        """
+        self._watch.clear()
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
@@ -147,38 +179,75 @@ class PrivateOptimizer:
         return self.optimizer.param_groups
 
     def state_dict(self) -> dict[str, Any]:
-        """The optimizer's, with the step, the export and the node. No secret: that is in the noise's state."""
-        return {
-            "optimizer": self.optimizer.state_dict(),
-            "step": self.step_number,
-            "export": self.plan.hash,
-            "node": self.noise.node,
-        }
+        """The optimizer's, with the step, the export, the node and who draws the batches. No secret: that is in the noise's state."""
+        return {"optimizer": self.optimizer.state_dict(), **checkpoint(self.noise, self.participation)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on from a checkpoint, with the row that is next: no row comes twice, whatever the checkpoint says.
 
         One that is ahead of the noise is a StepError: the noise state is older than the checkpoint, or new. If it is
-        behind, the steps in between stay spent, with a warning.
+        behind, the steps in between stay spent, with a warning. A run that had batches of its own keeps saying so.
         """
-        if state["export"] != self.plan.hash or state["node"] != self.noise.node:
-            raise ExportError(f"the checkpoint is of node {state['node']!r} and export {state['export']}")
-        if state["step"] > self.step_number:
-            raise StepError(
-                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the noise state is "
-                "not the one of this run, and its rows would be used twice"
-            )
-        if state["step"] < self.step_number:
-            warnings.warn(
-                f"the checkpoint is at step {state['step']}, the noise at step {self.step_number}: the steps in "
-                "between are spent",
-                stacklevel=2,
-            )
+        check_checkpoint(state, self.noise)
+        if state.get("participation", self.participation) != self.participation:
+            self.participation = "mine"
+            warnings.warn("a part of this run has batches that no sampler of the package drew", stacklevel=2)
         self.optimizer.load_state_dict(state["optimizer"])
+        self.accept_changes()
 
     def close(self) -> None:
         """Ends the noise server."""
         self.noise.close()
+
+
+def skip_to(noise: Noise, sampler: "Sampler | None", step: int) -> list[int]:
+    """Misses the steps before this one, with their batches; returns them."""
+    missed = noise.skip_to(step)
+    if sampler is not None:
+        sampler.follow(noise.next)
+    return missed
+
+
+def refuse_closure(closure: Callable[[], Any] | None) -> None:
+    """A ValueError for a closure, which would evaluate a second gradient in the same step."""
+    if closure is not None:
+        raise ValueError("closures evaluate gradients again, in one step: that is more than one gradient under one row")
+
+
+def checkpoint(noise: Noise, participation: str) -> dict[str, Any]:
+    """What a checkpoint says of the noise, beside the optimizer: no secret."""
+    return {"step": noise.next, "export": noise.plan.hash, "node": noise.node, "participation": participation}
+
+
+def check_checkpoint(state: Any, noise: Noise) -> None:
+    """Refuses a checkpoint of something else, or one that is ahead of the noise; warns of one that is behind."""
+    if not isinstance(state, dict) or not {"step", "export", "node"} <= state.keys():
+        raise MafaldaError(
+            "this is no checkpoint of a private optimizer: it does not say which steps are done. Save the private "
+            "optimizer's state_dict(), not the wrapped one's"
+        )
+    if state["export"] != noise.plan.hash or state["node"] != noise.node:
+        raise ExportError(f"the checkpoint is of node {state['node']!r} and export {state['export']}")
+    if state["step"] > noise.next:
+        raise StepError(
+            f"the checkpoint is at step {state['step']}, the noise at step {noise.next}: the noise state is "
+            "not the one of this run, and its rows would be used twice"
+        )
+    if state["step"] < noise.next:
+        warnings.warn(
+            f"the checkpoint is at step {state['step']}, the noise at step {noise.next}: the steps in between are spent",
+            stacklevel=3,
+        )
+
+
+def check_places(parameters: list["torch.nn.Parameter"], sums: list["torch.Tensor"]) -> None:
+    """An ExportError if sums cannot be the gradients of parameters: they changed their shape or device since backward."""
+    for p, total in zip(parameters, sums):
+        if p.shape != total.shape or p.device != total.device:
+            raise ExportError(
+                f"a parameter is {tuple(p.shape)} on {p.device}, its gradient {tuple(total.shape)} on {total.device}: has the "
+                "model changed its size or moved? Then take the gradients again"
+            )
 
 
 def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int = BLOCK) -> None:
@@ -207,25 +276,63 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
                 i += 1
 
 
-def checked_clip(plan: "Plan", clip: float | None) -> float:
+def checked_clip(plan: "Plan", clip: float | None, noise_std: float | None) -> float:
     """The norm to clip to: the export's noise is for its own, or for less."""
+    if plan.noise_std is None and noise_std is None:
+        raise ExportError(
+            "the export has no noise level: it was made without --epsilon or --mu. Make it with one of them, or give "
+            "noise_std and clip"
+        )
+    if clip is None and plan.clip is None:
+        raise ValueError("the export has no noise level, and so no clip: give clip, the norm of every record's gradient")
     clip = plan.clip if clip is None else clip
-    if clip is None or not 0 < clip < float("inf"):
+    if not 0 < clip < float("inf"):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
     if plan.clip is not None and clip > plan.clip:
         raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {plan.clip}")
+    if plan.clip is not None and clip < plan.clip:
+        warnings.warn(
+            f"clip={clip:g}, where the noise of the export is for {plan.clip:g} and stays as large: private, with "
+            f"{plan.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
+            stacklevel=4,
+        )
     return float(clip)
+
+
+def checked_participation(plan: "Plan", given: str | None, sampler: Any, loader: Any, size: float | None) -> str:
+    """Who draws the batches: "sampler" (of the package), or "mine", which is warned of."""
+    if given not in (None, "sampler", "mine"):
+        raise ValueError(f'participation={given!r}: "mine" for batches that you draw, "sampler" (the default) for plan.sampler\'s')
+    drawn = sampler is not None or loader is not None
+    if given != "mine":
+        if not drawn:
+            raise ParticipationError(
+                "where do the batches come from? The export is private for batches of its own: give "
+                "sampler=plan.sampler(len(data), …), or loader=DataLoader(data, batch_sampler=plan.sampler(…)). If you "
+                'draw them, and answer for who takes part when, say participation="mine"'
+            )
+        return "sampler"
+    if drawn:
+        raise ValueError('participation="mine" is for batches that no sampler of the package draws: leave sampler and loader out')
+    if plan.scheme != "cyclic":
+        raise ParticipationError(
+            "the batches of this export are drawn in secret: make the optimizer with sampler=plan.sampler(…)"
+        )
+    if size is None:
+        raise ValueError('participation="mine" needs size, the public size of a batch, which sums are divided by')
+    warnings.warn(
+        "the batches are yours (participation=\"mine\"): nothing checks that they are those the export is private for. "
+        f"{plan.contract.splitlines()[0]} A loader that shuffles breaks this",
+        stacklevel=4,
+    )
+    return "mine"
 
 
 def checked_size(plan: "Plan", sampler: "Sampler | None", size: float | None, node: str) -> float:
     """The public number that sums are divided by."""
+    if size is not None and not 0 < size < float("inf"):
+        raise ValueError(f"size is the public size of a batch, above 0, not {size!r}")
     if sampler is None:
-        if plan.scheme != "cyclic":
-            raise ParticipationError(
-                "the batches of this export are drawn in secret: make the optimizer with sampler=plan.sampler(…)"
-            )
-        if size is None or not size > 0:
-            raise ValueError("give the sampler (plan.sampler), or size, the public size of a batch")
         return float(size)
     if sampler.plan is not plan and sampler.plan.hash != plan.hash or sampler.node not in (node, ""):
         raise ExportError(f"the sampler is of node {sampler.node!r} and another export or node than this one")
@@ -247,18 +354,23 @@ def prefetched(loader: Any) -> int:
     return workers * (getattr(loader, "prefetch_factor", None) or 2)
 
 
-def check_batch(sampler: "Sampler", t: int, count: int, ahead: int) -> None:
-    """The gradients of count records must be of the sampler's batch of step t, as far as that can be seen."""
-    if not count:
-        return
+def check_batch(sampler: "Sampler", t: int, count: int | None, ahead: int) -> None:
+    """The gradients of count records (None: no backward came) must be of the sampler's batch t, as far as that can be seen."""
     handed = sampler.handed
     wanted = len(sampler.batch(t))
     sampler.handed = handed
+    if count is None and t <= handed and wanted:
+        raise ParticipationError(
+            f"batch {t} was handed out, and no gradient of it came since: call backward before step (or miss the step: "
+            f"skip_to({t + 1}))"
+        )
+    if not count:
+        return
     if not t <= handed <= t + ahead:
         raise ParticipationError(
-            f"the gradients of step {t} are not of the sampler's batch {t} (it handed out that of step {handed} last): "
-            "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to. Has the "
-            "loader workers? Then give it, loader=…"
+            f"the gradients of step {t} are not of the sampler's batch {t} (it handed out batch {handed} last): "
+            "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to. Were the "
+            "gradients of several batches added up? A step has one batch. Has the loader workers? Then give it, loader=…"
         )
     if count != wanted:
         raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {wanted}")
@@ -271,7 +383,8 @@ def check_loader(plan: "Plan", loader: Any, sampler: "Sampler | None") -> None:
     batches = getattr(loader, "batch_sampler", None)
     if isinstance(batches, Sampler) and batches.plan.hash == plan.hash and (sampler is None or batches is sampler):
         return
-    kind = type(getattr(loader, "sampler", None)).__name__
+    plain = type(batches) in (type(None), torch.utils.data.BatchSampler)
+    kind = type(getattr(loader, "sampler", None) if plain else batches).__name__
     raise ParticipationError(
         f"the loader draws its own batches ({kind}): the export is private for other ones. Use "
         "DataLoader(dataset, batch_sampler=plan.sampler(len(dataset), …))"

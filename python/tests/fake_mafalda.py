@@ -12,7 +12,7 @@ import threading
 import numpy as np
 
 import mafalda
-from mafalda import durable
+from mafalda import durable, protocol
 
 
 class Fake:
@@ -37,7 +37,7 @@ class Fake:
         p = self.noise.place
         return json.dumps(
             {
-                "protocol": 1,
+                "protocol": protocol.VERSION,
                 "export": self.plan.hash,
                 "node": self.noise.node,
                 "steps": self.noise.steps,
@@ -84,23 +84,38 @@ class Fake:
         return f"{words[0]} {t}", b""
 
 
+def greet(connection, file, token=""):
+    """The server's side of the proofs: frames, and whose rows the client wants; None for a client without the token."""
+    first = file.readline().decode()
+    second = protocol.GREETING + secrets.token_hex(32) + "\n"
+    connection.sendall(second.encode())
+    secret = protocol.session(token, first, second)
+    if file.readline().decode() != protocol.proof(secret, protocol.CLIENT_PROOF):
+        connection.sendall(b"error token that is not the token\n")
+        return None
+    connection.sendall(protocol.proof(secret, protocol.SERVER_PROOF).encode())
+    keys = [protocol.derived(secret, p) for p in (protocol.SERVER_FRAMES, protocol.CLIENT_FRAMES)]
+    wanted = json.loads(first.removeprefix(protocol.GREETING))
+    return protocol.Frames(connection, file, *keys), (wanted["export"], wanted["node"], wanted["dim"])
+
+
 def serve(fake, connection, lock):
-    f = connection.makefile("rwb")
-    for line in f:
-        words = line.decode().split()
-        if words[0] == "close":
-            break
-        with lock:
-            try:
-                text, data = (f"hello {fake.place()}", b"") if words[0] == "mafalda" else fake.answer(words)
-            except mafalda.StepError as e:
-                text, data = f"error order {e}", b""
-        try:
-            f.write(text.encode() + b"\n" + data)
-            f.flush()
-        except OSError:
-            return
-    connection.close()
+    try:
+        with connection, connection.makefile("rb") as file:
+            frames, wanted = greet(connection, file)
+            frames.send(f"hello {fake.place()}".encode())
+            if wanted != (fake.plan.hash, fake.noise.node, fake.noise.dim):
+                return
+            while (request := frames.receive()) != b"close":
+                with lock:
+                    try:
+                        text, data = fake.answer(request.decode().split())
+                    except mafalda.StepError as e:
+                        text, data = f"error order {e}", b""
+                for part in [text.encode(), *(data[at : at + 1000] for at in range(0, len(data), 1000))]:
+                    frames.send(part)
+    except OSError:
+        pass
 
 
 def main():
@@ -125,4 +140,5 @@ def main():
         threading.Thread(target=serve, args=(fake, listener.accept()[0], lock), daemon=True).start()
 
 
-main()
+if __name__ == "__main__":
+    main()

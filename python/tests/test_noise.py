@@ -309,7 +309,7 @@ def test_a_reply_that_was_not_read(out, tmp_path, program):
         row = noise.row(0)
 
         def interrupted(client):
-            client._sock.sendall(b"row 0 float64 0 1000\n")
+            client._frames.send(b"row 0 float64 0 1000")
             raise KeyboardInterrupt
 
         for ask in (lambda: noise.sending(0, b"one"), lambda: noise.row(0), noise.resume):
@@ -339,5 +339,5 @@ def test_a_server_of_another_container_is_left_alone(monkeypatch):
     far, told = Far(), []
     monkeypatch.setattr(socket, "SO_PEERCRED", 17, raising=False)
     monkeypatch.setattr(os, "kill", lambda *a: told.append(a))
-    server._terminate(far)
+    server._terminate(far, "path")
     assert far.closed and not told

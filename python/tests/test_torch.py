@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import program_of, write
+from conftest import interrupt, program_of, write
 
 import mafalda
 
@@ -18,6 +18,13 @@ def made(seed=0, records=12):
     torch.manual_seed(seed)
     model = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
     return model, torch.randn(records, 5), torch.randint(3, (records,))
+
+
+def own_batches(plan, model, lr=0.1, **options):
+    """A private optimizer whose batches are the caller's."""
+    sgd = torch.optim.SGD(model.parameters(), lr=lr)
+    with pytest.warns(UserWarning, match="the batches are yours"):
+        return plan.make_private(sgd, node="a", seed=1, size=3, participation="mine", **options)
 
 
 def one_by_one(model, x, y, clip):
@@ -36,10 +43,11 @@ def test_clipped_sum(monkeypatch, clip, chunk, way):
     if way == "one by one":
         monkeypatch.setattr(clipping, "vectorized", lambda: False)
     model, x, y = made()
-    sums = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, clip, chunk)
+    sums, losses = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, clip, chunk)
+    assert torch.allclose(losses, cross_entropy(model(x), y, reduction="none"), atol=1e-6)
     got = torch.cat([s.reshape(-1) for s in sums]).double()
     assert torch.allclose(got, one_by_one(model, x, y, clip), atol=1e-5 * len(x) * min(clip, 10) + 1e-6)
-    single = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x[:1], y[:1], clip, chunk)
+    single, _ = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x[:1], y[:1], clip, chunk)
     assert torch.cat([s.reshape(-1) for s in single]).double().norm() <= clip
 
 
@@ -91,11 +99,9 @@ def test_what_is_refused(tmp_path, out):
     with pytest.raises(mafalda.ParticipationError, match="RandomSampler"):
         plan.make_private(sgd, node="a", seed=1, size=3, loader=shuffling)
     with pytest.raises(mafalda.ExportError, match="norm 1.0"):
-        plan.make_private(sgd, node="a", clip=2, seed=1, size=3)
+        plan.make_private(sgd, node="a", clip=2, seed=1, sampler=plan.sampler(12, node="a"))
     with pytest.raises(ValueError, match="exactly one"):
-        plan.make_private(sgd, node="a", size=3)
-    with pytest.raises(ValueError, match="public size"):
-        plan.make_private(sgd, node="a", seed=1)
+        plan.make_private(sgd, node="a", sampler=plan.sampler(12, node="a"))
     with pytest.raises(mafalda.ExportError, match="node 'b'"):
         plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="b"))
     secret = mafalda.load(
@@ -107,7 +113,7 @@ def test_what_is_refused(tmp_path, out):
         )
     )
     with pytest.raises(mafalda.ParticipationError, match="in secret"):
-        secret.make_private(sgd, node="a", seed=1, size=3)
+        secret.make_private(sgd, node="a", seed=1, size=3, participation="mine")
     private = plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"))
     with pytest.raises(mafalda.ParticipationError, match="not of the sampler's batch"):
         private.backward(model, cross_entropy, x[:3], y[:3])
@@ -188,7 +194,7 @@ def test_no_precision_exceeds_the_clip(monkeypatch):
             model = torch.nn.Linear(5, 3).to(dtype)
             for i in range(len(x)):
                 with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.float32):
-                    sums = clipping.clipped_sum(
+                    sums, _ = clipping.clipped_sum(
                         model, list(model.parameters()), cross_entropy, x[i : i + 1].to(dtype), y[i : i + 1], 0.1
                     )
                 assert all(s.dtype == torch.float32 for s in sums)
@@ -210,7 +216,7 @@ class Scaled(torch.nn.Module):
 def test_parameters_of_any_shape(out):
     torch.manual_seed(0)
     model, x, y = Scaled(), torch.randn(3, 2, 2, 2), torch.randint(3, (3,))
-    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    private = own_batches(mafalda.load(out), model, lr=1.0)
     before, total = mafalda.flat(model), one_by_one(model, x, y, 1.0).numpy()
     private.backward(model, cross_entropy, x, y)
     private.step()
@@ -239,7 +245,7 @@ def test_gradients_that_are_not_clipped(out):
     cross_entropy(model(x), y).backward()
     for p in model[2].parameters():
         p.requires_grad_(False)
-    private = mafalda.load(out).make_private(torch.optim.SGD(model.parameters(), lr=1.0), node="a", seed=1, size=3)
+    private = own_batches(mafalda.load(out), model, lr=1.0)
     kept = mafalda.flat(model)[-15:]
     private.step()
     assert (mafalda.flat(model)[-15:] == kept).all()
@@ -335,10 +341,394 @@ def test_going_on_after_an_interruption(monkeypatch, out):
         private.backward(model, cross_entropy, *(a[sampler.batch(0)] for a in (x, y)))
         private.step()
     assert (mafalda.flat(model) == before).all()
-    with pytest.raises(mafalda.ParticipationError):
-        private.step()
-    private.zero_grad()
     for step, batch in sampler.items():
         private.backward(model, cross_entropy, x[batch], y[batch])
         assert private.step() == step >= 1
     assert step == 11
+
+
+def trained(out, **options):
+    """A model, its data, the sampler, torch's optimizer, and the private one."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a")
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    return model, x, y, sampler, sgd, plan.make_private(sgd, node="a", seed=1, sampler=sampler, **options)
+
+
+@pytest.fixture(params=["hook", "replaced"])
+def any_torch(request, monkeypatch):
+    """With torch's hooks, and without, as before torch 2."""
+    if request.param == "replaced" and hasattr(torch.optim.Optimizer, "register_step_pre_hook"):
+        monkeypatch.delattr(torch.optim.Optimizer, "register_step_pre_hook")
+    return request.param
+
+
+@pytest.mark.parametrize("scheduler", ["none", "before", "after"])
+def test_the_wrapped_optimizer_makes_no_step_of_its_own(any_torch, scheduler, out):
+    """loss.backward() and sgd.step() would train on raw gradients; schedulers work, whenever they were made."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sgd, sampler = torch.optim.SGD(model.parameters(), lr=0.1), plan.sampler(12, node="a")
+    schedule = torch.optim.lr_scheduler.ExponentialLR(sgd, 0.5) if scheduler == "before" else None
+    private = plan.make_private(sgd, node="a", seed=1, sampler=sampler)
+    plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"))  # as when a cell of a notebook runs twice
+    if scheduler == "after":
+        schedule = torch.optim.lr_scheduler.ExponentialLR(sgd, 0.5)
+    for step, batch in sampler.items():
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        private.step()
+        if schedule is not None:
+            schedule.step()
+            assert sgd.param_groups[0]["lr"] == 0.1 * 0.5 ** (step + 1)
+        before = mafalda.flat(model)
+        cross_entropy(model(x), y).backward()
+        for options in ({}, {"closure": lambda: cross_entropy(model(x), y)}):
+            with pytest.raises(mafalda.MafaldaError, match="without clipping and noise"):
+                sgd.step(**options)
+        assert (mafalda.flat(model) == before).all()
+        private.zero_grad()
+    assert step == 11
+
+
+def test_a_scaler_of_gradients_is_refused(monkeypatch, out):
+    """GradScaler asked for private steps, and for those of the wrapped optimizer."""
+    model, x, y, sampler, sgd, private = trained(out)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # older ones are for CUDA alone
+    new = hasattr(torch, "amp") and hasattr(torch.amp, "GradScaler")
+    scaler = torch.amp.GradScaler("cpu") if new else torch.cuda.amp.GradScaler()
+    scaler._lazy_init_scale_growth_tracker(torch.device("cpu"))
+    sampler.batch(0)
+    private.backward(model, cross_entropy, x[::4], y[::4])
+    with pytest.raises(mafalda.MafaldaError, match="GradScaler skips steps"):
+        scaler.step(private)
+    assert private.step() == 0
+    if new:
+        scaler.scale(cross_entropy(model(x), y)).backward()
+        before = mafalda.flat(model)
+        with pytest.raises(mafalda.MafaldaError, match="without clipping and noise"):
+            scaler.step(sgd)
+        assert (mafalda.flat(model) == before).all()
+    off = type(scaler)(enabled=False)
+    private.zero_grad()
+    sampler.batch(1)
+    private.backward(model, cross_entropy, x[1::4], y[1::4])
+    assert off.step(private) == 1
+
+
+def test_a_part_that_another_optimizer_trains(out):
+    """A head with a plain optimizer: not among the private parameters, or changed between steps. Averages may change all."""
+    model, x, y, sampler, sgd, private = trained(out)
+    plan, head = private.plan, model[2]
+    with pytest.raises(mafalda.ExportError, match=r"without noise \('2.weight'"):
+        body = torch.optim.SGD(model[0].parameters(), lr=0.1)
+        half = plan.make_private(body, node="a", seed=1, sampler=plan.sampler(12, node="a"))
+        half.backward(model, cross_entropy, x[::4], y[::4])
+    mafalda.set_flat(model, mafalda.flat(model))  # a start
+    for step, batch in sampler.items():
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        private.step()
+        plan.mix(model, {"b": np.ones(39, dtype=np.float32)}, node="a")
+        if step == 2:
+            break
+    other = torch.optim.SGD(head.parameters(), lr=0.1)
+
+    def train_head():
+        gradients = torch.autograd.grad(cross_entropy(model(x), y), list(head.parameters()))
+        for p, g in zip(head.parameters(), gradients):
+            p.grad = g
+        other.step()
+        other.zero_grad(set_to_none=True)
+
+    train_head()
+    plan.mix(model, {}, node="a")  # an average does not make it good
+    sampler.batch(3)
+    with pytest.raises(mafalda.MafaldaError, match="'2.weight' was changed"):
+        private.backward(model, cross_entropy, x[3::4], y[3::4])
+    private.accept_changes()
+    private.backward(model, cross_entropy, x[3::4], y[3::4])
+    train_head()
+    with pytest.raises(mafalda.MafaldaError, match="'2.weight' was changed"):
+        private.step()
+    private.accept_changes()
+    with pytest.raises(mafalda.ParticipationError, match="no gradient of it came since"):
+        private.step()
+    private.backward(model, cross_entropy, x[3::4], y[3::4])
+    assert private.step() == 3
+    for p in head.parameters():
+        p.requires_grad_(False)
+    with pytest.raises(mafalda.ExportError, match="it has others"):
+        private.backward(model, cross_entropy, x[::4], y[::4])
+
+
+def test_batches_of_ones_own_are_declared(tmp_path, out):
+    """make_private(size=…) is no consent to a loader that shuffles."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    for options in ({}, {"size": 3}, {"size": 3, "participation": "sampler"}):
+        with pytest.raises(mafalda.ParticipationError, match=r"where do the batches come from.*sampler=plan.sampler"):
+            plan.make_private(sgd, node="a", seed=1, **options)
+    with pytest.raises(ValueError, match="leave sampler and loader out"):
+        plan.make_private(sgd, node="a", seed=1, sampler=plan.sampler(12, node="a"), participation="mine")
+    with pytest.raises(ValueError, match="public size"):
+        plan.make_private(sgd, node="a", seed=1, participation="mine")
+    with pytest.raises(ValueError, match="'yours'"):
+        plan.make_private(sgd, node="a", seed=1, size=3, participation="yours")
+    private = own_batches(plan, model)
+    private.backward(model, cross_entropy, x[:3], y[:3])
+    assert private.step() == 0
+    checkpoint = private.state_dict()
+    assert checkpoint["participation"] == "mine"
+    _, _, _, _, _, drawn = trained(out)
+    assert drawn.state_dict()["participation"] == "sampler"
+    drawn.skip_to(1)
+    with pytest.warns(UserWarning, match="no sampler of the package drew"):
+        drawn.load_state_dict(checkpoint)
+    assert drawn.state_dict()["participation"] == "mine"  # from now on
+
+
+@pytest.mark.parametrize("phase", ["backward", "step"])
+def test_an_interruption_anywhere(monkeypatch, out, phase):
+    """Whichever line of the package Ctrl-C comes before, each step is its own batch's gradient with its own row alone."""
+    monkeypatch.setattr("mafalda.torch.add_row.__defaults__", (16,))  # a row in three parts
+    monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    rows = [row for _, row in mafalda.load(out).noise("a", 39, seed=1)]
+
+    def go_on():
+        """A step as a loop over step_number makes it; what is refused is forgotten, and made again."""
+        nonlocal refused
+        t = private.step_number
+        batch, before = sampler.batch(t), mafalda.flat(model)
+        change = -0.1 * (one_by_one(model, x[batch], y[batch], 1.0).numpy() + rows[t]) / 3
+        try:
+            private.backward(model, cross_entropy, x[batch], y[batch])
+            private.step()
+        except mafalda.MafaldaError:
+            refused += 1
+            private.zero_grad()
+            private.accept_changes()
+            private.backward(model, cross_entropy, x[batch], y[batch])
+            private.step()
+        assert np.allclose(mafalda.flat(model) - before, change, atol=1e-5)
+
+    at, refused, reached = 0, 0, False
+    while not reached:
+        model, x, y, sampler, _, private = trained(out)
+        batch, before = sampler.batch(0), mafalda.flat(model)
+        change = -0.1 * (one_by_one(model, x[batch], y[batch], 1.0).numpy() + rows[0]) / 3
+        private.backward(model, cross_entropy, x[batch[:1]], y[batch[:1]])
+        if phase == "step":
+            private.backward(model, cross_entropy, x[batch[1:]], y[batch[1:]])
+        try:
+            if phase == "step":
+                interrupt(private.step, at)
+            else:
+                interrupt(lambda: private.backward(model, cross_entropy, x[batch[1:]], y[batch[1:]]), at)
+            reached = True  # the end, without an interruption
+        except KeyboardInterrupt:
+            now = mafalda.flat(model) - before
+            assert not now.any() or np.allclose(now, change, atol=1e-5)
+            go_on()
+        at += 1
+    assert at > 100 and refused < at / 4  # refused: interrupted in the cleaning up
+
+
+class Scored(torch.nn.Module):
+    """Two inputs of other shapes, and an option."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.line = torch.nn.Embedding(7, 3), torch.nn.Linear(5, 3)
+
+    def forward(self, x, words, mask=None, scale=1.0):
+        found = self.words(words)
+        return {"scores": self.line(x) + scale * (found if mask is None else found * mask[..., None]).sum(dim=1)}
+
+
+@pytest.mark.parametrize("way", ["vectorized", "one by one"])
+def test_models_with_several_inputs(monkeypatch, way):
+    """Tuples are arguments, mappings named ones; the gradients are those of the records one by one."""
+    if way == "one by one":
+        monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    torch.manual_seed(0)
+    model, clip = Scored(), 0.5
+    x, words, mask = torch.randn(9, 5), torch.randint(7, (9, 4)), torch.randint(2, (9, 4)).float()
+    y = torch.randint(3, (9,))
+
+    def loss(output, targets):
+        return cross_entropy(output["scores"], targets if torch.is_tensor(targets) else targets["y"])
+
+    for inputs, targets, call in (
+        ((x, words), y, lambda i: model(x[i : i + 1], words[i : i + 1])),
+        ([x, words, None, 1.0][:3], {"y": y}, lambda i: model(x[i : i + 1], words[i : i + 1])),
+        (
+            {"words": words, "x": x, "mask": mask, "scale": 2.0},
+            y,
+            lambda i: model(x[i : i + 1], words[i : i + 1], mask[i : i + 1], 2.0),
+        ),
+    ):
+        total, each = 0, []
+        for i in range(9):
+            value = cross_entropy(call(i)["scores"], y[i : i + 1])
+            each.append(value.item())
+            flat = torch.cat([g.reshape(-1) for g in torch.autograd.grad(value, list(model.parameters()))]).double()
+            total = total + flat * min(1.0, clip / flat.norm().item())
+        sums, losses = clipping.clipped_sum(model, list(model.parameters()), loss, inputs, targets, clip, chunk=4)
+        assert torch.allclose(torch.cat([s.reshape(-1) for s in sums]).double(), total, atol=1e-5)
+        assert np.allclose(losses, each, atol=1e-6)
+
+
+def test_what_is_the_same_for_all_records_is_no_batch():
+    """A list of labels, or an array, would tell every record's gradient about the others."""
+    model, x, y = made()
+    p = list(model.parameters())
+    for inputs, targets, error, says in (
+        (x, y.tolist(), TypeError, "a batch has a int"),
+        (x, y.numpy(), TypeError, "a batch has a ndarray"),
+        ({"input": x, "names": ["a"] * 12}, y, TypeError, "a batch has a str"),
+        (x, y[:5], ValueError, r"as many rows as the others, not \(12, 5\), \(5,\)"),
+        (x, torch.tensor(1), ValueError, "as many rows"),
+        (None, None, ValueError, "none at all"),
+    ):
+        with pytest.raises(error, match=says):
+            clipping.clipped_sum(model, p, cross_entropy, inputs, targets, 1.0)
+
+
+def test_backward_returns_the_mean_loss(out):
+    model, x, y, sampler, _, private = trained(out)
+    sampler.batch(0)
+    got = private.backward(model, cross_entropy, x[::4], y[::4])
+    assert not got.requires_grad and torch.allclose(got, cross_entropy(model(x[::4]), y[::4]))
+    assert torch.isnan(private.backward(model, cross_entropy, x[:0], y[:0]))
+    assert private.step() == 0
+
+
+class Wide(torch.nn.Linear):
+    """Parameters of half precision, products of single precision: older torch has no others for float16."""
+
+    def forward(self, x):
+        return torch.nn.functional.linear(x.float(), self.weight.float(), self.bias.float())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision(out, dtype):
+    """A whole training with averages: models go between nodes as float32, and sums are in single precision."""
+    _, x, y = made()
+    model = torch.nn.Sequential(Wide(5, 4), torch.nn.Tanh(), Wide(4, 3))
+    model, plan = model.to(dtype), mafalda.load(out)
+    sampler = plan.sampler(12, node="a")
+    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler)
+
+    for step, batch in sampler.items():
+        before = mafalda.flat(model)
+        assert before.dtype == np.float32
+        private.backward(model, cross_entropy, x[batch].to(dtype), y[batch])
+        private.step()
+        after = mafalda.flat(model)
+        assert not np.array_equal(before, after)
+        plan.mix(model, {"b": after, "d": after.tobytes()}, node="a")
+        assert np.array_equal(mafalda.flat(model), after)
+    assert step == 11
+
+
+def test_what_would_fail_after_the_row_fails_before(out):
+    """Optimizers that need more than gradients, numbers that are not real, parameters that were moved meanwhile."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    complex_layer = torch.nn.Linear(2, 2, dtype=torch.complex64)
+    for optimizer, says in (
+        (torch.optim.LBFGS(model.parameters()), "several times a step"),
+        (torch.optim.SparseAdam(list(model.parameters())), "sparse"),
+        (torch.optim.SGD(complex_layer.parameters(), lr=0.1), "real numbers"),
+        (torch.optim.SGD(torch.nn.Linear(2, 2, device="meta").parameters(), lr=0.1), "have memory"),
+    ):
+        with pytest.raises(mafalda.ExportError, match=says):
+            plan.make_private(optimizer, node="a", seed=1, sampler=plan.sampler(12, node="a"))
+        assert "_mafalda_guard" not in vars(optimizer)
+    model, x, y, sampler, _, private = trained(out)
+    sampler.batch(0)
+    private.backward(model, cross_entropy, x[::4], y[::4])
+    first = model[0].weight
+    first.data = first.data.t().contiguous()
+    with pytest.raises(mafalda.MafaldaError, match="changed"):
+        private.step()
+    assert private.step_number == 0
+
+
+def test_what_the_export_does_not_know_is_said(tmp_path, out, recwarn):
+    """Momentum, weight decay, Adam and a smaller clip are private, and not what C was optimized for."""
+    plan = mafalda.load(out)
+    heavy = mafalda.load(write(tmp_path / "heavy", workload_spec={"kind": "model", "momentum": 0.9, "nesterov": True}))
+
+    def opened(plan, kind, **options):
+        recwarn.clear()
+        model, _, _ = made()
+        clip = options.pop("clip", None)
+        optimizer = kind(model.parameters(), lr=0.1, **options)
+        plan.make_private(optimizer, node="a", seed=1, sampler=plan.sampler(12, node="a"), clip=clip)
+        return [str(w.message) for w in recwarn]
+
+    sgd = torch.optim.SGD
+    assert opened(plan, sgd) == [] == opened(heavy, sgd, momentum=0.9, nesterov=True)
+    for plan_, kind, options, says in (
+        (plan, sgd, {"momentum": 0.9}, ["has momentum 0.9, the export was optimized for 0"]),
+        (plan, sgd, {"weight_decay": 0.01}, ["has weight_decay 0.01, the export was optimized for 0"]),
+        (heavy, sgd, {}, ["has momentum 0, the export was optimized for 0.9", "has nesterov 0"]),
+        (plan, torch.optim.Adam, {}, ["Adam is not gradient descent"]),
+        (plan, sgd, {"clip": 0.25}, ["clip=0.25, where the noise of the export is for 1 and stays as large: private, with 4"]),
+    ):
+        said = opened(plan_, kind, **options)
+        assert len(said) == len(says) and all(part in whole for part, whole in zip(says, said))
+
+
+def test_a_finished_training_says_so(tmp_path, out, program):
+    plan = mafalda.load(out)
+    model, x, y = made()
+    sampler = plan.sampler(12, node="a", state=tmp_path / "batches")
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    private = plan.make_private(sgd, node="a", state=tmp_path / "noise", binary=program, sampler=sampler)
+    assert private.skip_to(12) == list(range(12))
+    for attempt in (
+        lambda: private.backward(model, cross_entropy, x[:3], y[:3]),
+        private.step,
+        private.noise.row,
+    ):
+        with pytest.raises(mafalda.StepError, match="^all 12 steps are done: the training is finished") as error:
+            attempt()
+        assert len(error.traceback) <= 4
+    with pytest.raises(mafalda.StepError, match="step 13 is beyond the last"):
+        private.skip_to(13)
+    private.close()
+
+
+def test_an_export_without_a_privacy_level(tmp_path):
+    plan = mafalda.load(write(tmp_path / "out", privacy=None))
+    model, _, _ = made()
+    sgd, sampler = torch.optim.SGD(model.parameters(), lr=0.1), plan.sampler(12, node="a")
+    with pytest.raises(mafalda.ExportError, match="no noise level: it was made without --epsilon or --mu"):
+        plan.make_private(sgd, node="a", seed=1, sampler=sampler)
+    with pytest.raises(ValueError, match="give clip"):
+        plan.make_private(sgd, node="a", seed=1, sampler=sampler, noise_std=2.0)
+    assert plan.make_private(sgd, node="a", seed=1, sampler=sampler, noise_std=2.0, clip=1.0).noise.std == 2
+
+
+def test_another_optimizers_checkpoint(out):
+    """That of the inner optimizer, of Opacus's one, and none at all."""
+    _, _, _, _, sgd, private = trained(out)
+    for state in (sgd.state_dict(), {**sgd.state_dict(), "mafalda": private.state_dict()}, None, []):
+        with pytest.raises(mafalda.MafaldaError, match="Save the private optimizer's state_dict"):
+            private.load_state_dict(state)
+
+
+def test_replicas_are_refused(out):
+    model, x, y, sampler, _, private = trained(out)
+
+    class DistributedDataParallel(torch.nn.Module):  # torch's needs a group of processes
+        def __init__(self, module):
+            super().__init__()
+            self.module = module
+
+    sampler.batch(0)
+    with pytest.raises(mafalda.MafaldaError, match="every replica"):
+        private.backward(DistributedDataParallel(model), cross_entropy, x[::4], y[::4])

@@ -94,7 +94,7 @@ func (e *moments) row(degree int) row {
 	}
 }
 
-// ownCovariance is that of the row of node i with itself: it is w when the node is up, with the probability up, and
+// ownCovariance is the covariance of node i's row with itself: it is w when the node is up, with the probability up, and
 // otherwise e_i; the mean of both is self for i and other for its neighbours.
 type ownCovariance struct {
 	i           int

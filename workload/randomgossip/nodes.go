@@ -24,7 +24,7 @@ type nodes struct {
 	tables      []table
 }
 
-// relation is a node j > i whose row has something in common with that of i, and the covariance of the two.
+// relation names a node j > i whose row depends on what row i depends on, and the covariance of both rows.
 type relation struct{ node, table int }
 
 // table is the covariance of w_i[a] and w_j[b] by what a is for i and b for j, and what it is more for a = b, where

@@ -42,6 +42,10 @@ what the export of --export was calibrated with. A record takes part in every st
 in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local DP; abs, spectral and exact are
 single ones; lower is no bound, but what is certainly lost.
 
+What a node learns (--trust pndp, with --secure-summation or without) holds for
+` + threat.Condition + `
+(the column local DP). What everybody learns (ldp, secldp) holds however nodes react.
+
 With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
 drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
 
@@ -169,7 +173,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	accounts := &cli.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Replace: f.force}
+		Exported: f.threat.Exported(), Replace: f.force}
 	return &ledger{accounts, f, progress, level}, nil
 }
 
@@ -211,7 +215,8 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
 	fmt.Fprintln(w, l.level.Line())
-	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation 1\n\n", l.Options.Measure)
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation 1\n%s\n", l.Options.Measure,
+		l.HoldsForLine(reports...))
 	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}
@@ -219,7 +224,7 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 		"exposure.pdf")
 }
 
-// writeJSON writes the report of the one attacker, or those of all, with the noise level.
+// writeJSON writes the report of the one attacker, or the reports of all, with the noise level.
 func (l *ledger) writeJSON(w io.Writer, reports []threat.Report) error {
 	if len(reports) == 1 {
 		return cli.WriteJSON(w, struct {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mafalda/export"
+	"mafalda/factorize/spacetime"
 	"mafalda/internal/cli"
 	"mafalda/optim"
 	"mafalda/plan"
@@ -86,8 +87,8 @@ func (r *Summary) spaceBounds() {
 		cli.DecimalUp(m.Space.GapSpace, 2))
 	r.line("over time      gap %s: no strategy has a smaller loss with this noise between nodes, but for that",
 		cli.DecimalUp(m.Space.GapTime, 2))
-	r.line("together       %s: no noise whatsoever over nodes and steps has a smaller loss (%.4f of this one)",
-		cli.DecimalDown(m.JointLowerBound, 10), m.JointLowerBound/m.Loss)
+	r.line("together       %s: no %s has a smaller loss (%.4f of this one)", cli.DecimalDown(m.JointLowerBound, 10),
+		spacetime.Separable, m.JointLowerBound/m.Loss)
 	w := m.Space.Worst
 	attacker := "the eavesdropper"
 	if len(w.Attacker) > 0 {

@@ -13,6 +13,7 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/strategy"
 )
 
 // Summary is what optimize prints of a solution for people.
@@ -154,7 +155,7 @@ func (r *Summary) name() string {
 func (r *Summary) bound() {
 	m, nobody := r.Manifest, "no strategy has"
 	if m.LowerBound == 0 {
-		r.line("lower bound    none for more than %d steps", factorize.LongSteps)
+		r.line("lower bound    none for more than %d steps", strategy.LongSteps)
 		return
 	}
 	if m.PerNode != nil {

@@ -79,7 +79,7 @@ func (w *Weights) Floats(bits uint) [][]*big.Float {
 	return rows
 }
 
-// Row returns those of a row.
+// Row returns the weights of a row.
 func (w *Weights) Row(i int, bits uint) []*big.Float {
 	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
 	row := make([]*big.Float, 0, w.Matrix.RowNNZ(i))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Arithmetic in double-doubles is that of 200 bits, up to 2⁻¹⁰⁰.
+// Arithmetic in double-doubles agrees with 200 bits up to 2⁻¹⁰⁰.
 func TestNumber(t *testing.T) {
 	const bits = 200
 	draw := func(t *rapid.T, name string) (Number, *big.Float) {

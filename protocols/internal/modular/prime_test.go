@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Arithmetic is that of whole numbers modulo the prime.
+// Arithmetic agrees with whole numbers modulo the prime.
 func TestArithmetic(t *testing.T) {
 	prime := new(big.Int).SetUint64(Prime)
 	below := rapid.Uint64Range(0, Prime-1)

@@ -4,7 +4,7 @@
 // earlier rows go over into each other when multiplied by W. So each neighbour has a chain of rows, which ends for
 // good when nothing is new.
 //
-// Whether something is new is decided exactly, modulo a prime. The basis is that of all coordinates if everything is
+// Whether something is new is decided exactly, modulo a prime. The basis consists of all coordinates if everything is
 // seen; otherwise it comes from block Arnoldi (arnoldi.go), in as much precision as it takes for the chains to end
 // where they should: double, double-double, or any.
 package span

@@ -6,7 +6,7 @@ import (
 	"mafalda/protocols/internal/doubledouble"
 )
 
-// doubledoubles is the arithmetic of Arnoldi's in 106 bits, some thirty times faster than that of any precision.
+// doubledoubles is Arnoldi's arithmetic in 106 bits, some thirty times faster than arithmetic of arbitrary precision.
 type doubledoubles struct {
 	w       *graph.CSR
 	exact   *consensus.Weights

@@ -24,7 +24,7 @@ const (
 // Hidden never above it, and both are exact if they are 0 and 1: out of reach, or determined by the messages.
 type Exposure struct{ Seen, Hidden float64 }
 
-// Exposures returns those of the hidden nodes.
+// Exposures returns the exposures of the hidden nodes.
 func (s *Span) Exposures() []Exposure {
 	width, rank := len(s.Hidden), s.Rank()
 	all := make([]Exposure, width)

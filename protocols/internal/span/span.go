@@ -41,8 +41,8 @@ type Observation struct {
 	Work     Work             // the zero value stands for an hour
 }
 
-// Work says how many operations finding a span may take, some rank²·hidden, where the rank is at most that of all
-// hidden nodes, and of all messages.
+// Work says how many operations finding a span may take, some rank²·hidden, where the rank is at most the number of
+// hidden nodes, and of messages.
 type Work struct {
 	Most  float64 // more is only begun if the rank might turn out to be small,
 	Probe float64 // and given up after so many (some ten seconds)
@@ -177,7 +177,7 @@ func (s *Span) Touches(at int) bool {
 	return slices.ContainsFunc(s.pivots.Rows[:len(s.Messages)], func(row []uint64) bool { return row[at] != 0 })
 }
 
-// seeAll makes the basis that of all hidden nodes.
+// seeAll takes all hidden nodes as the basis.
 func (s *Span) seeAll() {
 	n := len(s.Hidden)
 	s.Basis = make([]float64, n*n)

@@ -1,4 +1,4 @@
-package benchmarks
+package baselines
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"mafalda/factorize"
-	"mafalda/factorize/baselines"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -19,17 +18,17 @@ func TestBaselinesOnPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := workload.PrefixGram(steps)
-	dmf, err := baselines.New(context.Background(), baselines.DMF, s)
+	dmf, err := New(context.Background(), DMF, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Baselines(dmf, On(factorize.Mean(h), s))
+	rows, err := All(dmf, On(factorize.Mean(h), s))
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("%v, %v", rows, err)
 	}
 	// AntiPGD: Σ_{s,t} 40 - max(s,t) over {0,10,20,30}, and one unit of noise in each step.
 	const antiSens = 40 + 30 + 20 + 10 + 2*(30+20+10+20+10+10)
-	for i, want := range []Baseline{
+	for i, want := range []Measured{
 		{"dp-d-sgd", factorize.Quality{Loss: 4 * steps * (steps + 1) / 2}},
 		{"antipgd", factorize.Quality{Loss: antiSens * steps}},
 	} {

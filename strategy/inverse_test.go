@@ -1,4 +1,4 @@
-package plan
+package strategy
 
 import (
 	"testing"
@@ -7,12 +7,12 @@ import (
 )
 
 // An ill-conditioned C explained any C⁻¹ as rounding, one without noise in the first step too.
-func TestVerifyInverseOfIllConditioned(t *testing.T) {
+func TestInverseOfIllConditioned(t *testing.T) {
 	c := mat.NewDense(2, 2, []float64{1, 0, 0, 1e-14})
-	if err := inverseOf(c, mat.NewDense(2, 2, []float64{1, 0, 0, 1e14})); err != nil {
+	if err := CheckInverse(c, mat.NewDense(2, 2, []float64{1, 0, 0, 1e14})); err != nil {
 		t.Error(err)
 	}
-	if err := inverseOf(c, mat.NewDense(2, 2, []float64{0, 0, 0, 1e14})); err == nil {
+	if err := CheckInverse(c, mat.NewDense(2, 2, []float64{0, 0, 0, 1e14})); err == nil {
 		t.Error("a C⁻¹ that adds no noise in the first step passes")
 	}
 }

@@ -1,0 +1,165 @@
+"""What may step an optimizer whose gradients are private, and what may change the parameters between two steps.
+
+A raw gradient reaches a model by a step of the wrapped optimizer itself (StepGuard), or by somebody else's change of a
+parameter (watch.Watch). Both are refused. What the optimizer does with noisy gradients is its own business; warn_of_optimizer
+says where the export is not the best one for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .errors import ExportError, MafaldaError
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+KNOWN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # dtypes of parameters that can be trained
+
+
+class StepGuard:
+    """Refuses the steps of an optimizer that are not made inside `with guard:`. An optimizer has one guard, for its life."""
+
+    def __init__(self, optimizer: "torch.optim.Optimizer") -> None:
+        self._open = False
+        try:
+            optimizer.register_step_pre_hook(self._hook)
+        except AttributeError:  # torch 1, and optimizers that leave out Optimizer.__init__
+            self._replace_step(optimizer)
+
+    @staticmethod
+    def of(optimizer: "torch.optim.Optimizer") -> "StepGuard":
+        """The guard of an optimizer, which is made if it has none."""
+        if "_mafalda_guard" not in vars(optimizer):
+            optimizer._mafalda_guard = StepGuard(optimizer)
+        return optimizer._mafalda_guard
+
+    def __enter__(self) -> None:
+        self._open = True
+
+    def __exit__(self, *_: object) -> None:
+        self._open = False
+
+    def _hook(self, *_: Any) -> None:
+        if not self._open:
+            raise MafaldaError(
+                "this step of the wrapped optimizer would use gradients without clipping and noise. The private one "
+                "steps it: call private.backward(model, loss, inputs, targets) and private.step() (with Opacus: "
+                "loss.backward() and the step of the MafaldaOptimizer) in place of loss.backward() and optimizer.step()"
+            )
+
+    def _replace_step(self, optimizer: "torch.optim.Optimizer") -> None:
+        step = optimizer.step
+
+        @functools.wraps(step)
+        def guarded(_: Any, *arguments: Any, **options: Any) -> Any:
+            self._hook()
+            return step(*arguments, **options)
+
+        optimizer.step = types.MethodType(guarded, optimizer)  # a method: schedulers wrap it again
+
+
+def trained_parameters(optimizer: "torch.optim.Optimizer") -> list["torch.nn.Parameter"]:
+    """The parameters that an optimizer trains.
+
+    An ExportError if a private step would fail with them after its row was spent: of numbers that noise cannot be added
+    to, or an optimizer whose steps need more than gradients.
+    """
+    parameters = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
+    for p in parameters:
+        if p.dtype not in KNOWN or p.layout != torch.strided or p.device.type == "meta":
+            raise ExportError(
+                f"a parameter of {p.dtype}, {p.layout} on {p.device}: noise is for real numbers (float64, float32, bfloat16, "
+                "float16) in dense tensors that have memory"
+            )
+    closure = inspect.signature(optimizer.step).parameters.get("closure")
+    if closure is not None and closure.default is inspect.Parameter.empty:
+        raise ExportError(
+            f"{type(optimizer).__name__} evaluates gradients several times a step, and a row protects one gradient"
+        )
+    if isinstance(optimizer, torch.optim.SparseAdam):
+        raise ExportError("SparseAdam takes sparse gradients, and the noise is dense: take Adam")
+    return parameters
+
+
+def check_model(model: "torch.nn.Module", parameters: list["torch.nn.Parameter"]) -> None:
+    """An ExportError unless a private optimizer trains exactly the parameters of the model that require a gradient.
+
+    Replicas (DistributedDataParallel, fully sharded models) are a MafaldaError.
+    """
+    for layer in model.modules():
+        if _replicated(layer):
+            raise MafaldaError(
+                f"the model is a {type(layer).__name__}: every replica would take gradients of its own batch and add a "
+                "row of its own, and what they average is no step of the export. A node is one process: train the "
+                "model that is wrapped (a model on several devices: mafalda.noise_at)"
+            )
+    mine = {id(p) for p in parameters}
+    theirs = {id(p): name for name, p in model.named_parameters() if p.requires_grad}
+    if mine != theirs.keys():
+        left_out = [name for i, name in theirs.items() if i not in mine]
+        raise ExportError(
+            "the model's parameters are not those of the private optimizer: gradients of some would go out without noise"
+            + (f" ({left_out[0]!r} is not among them" if left_out else " (it has others, too")
+            + "). Give the optimizer model.parameters(); what is not trained has requires_grad_(False)"
+        )
+
+
+def _replicated(layer: "torch.nn.Module") -> bool:
+    kinds = ("DistributedDataParallel", "DifferentiallyPrivateDistributedDataParallel", "FullyShardedDataParallel")
+    return any(kind.__name__ in kinds for kind in type(layer).__mro__)
+
+
+def refuse_raw_gradients(parameters: list["torch.nn.Parameter"]) -> None:
+    """A MafaldaError if a parameter has a gradient, which the private optimizer did not make."""
+    if any(p.grad is not None for p in parameters):
+        raise MafaldaError(
+            "the gradients are those of loss.backward(), which does not clip: call private.backward(model, loss, inputs, "
+            "targets) instead (private.zero_grad() forgets them)"
+        )
+
+
+def warn_of_optimizer(plan: "Plan", optimizer: "torch.optim.Optimizer") -> None:
+    """Warns where the optimizer does something to noisy gradients that the export was not optimized for.
+
+    Privacy is the same; another export would have less error.
+    """
+    if "workload" not in plan.manifest:
+        return
+    said = plan.manifest.get("workload_spec", {})
+    if not isinstance(optimizer, torch.optim.SGD):
+        _warn(
+            f"{type(optimizer).__name__} is not gradient descent, which the export was optimized for: no workload "
+            "describes it. Privacy is the same, and C is no longer the best one"
+        )
+        return
+    for name, flag in (("momentum", "--momentum"), ("nesterov", "--nesterov"), ("weight_decay", "--weight-decay")):
+        wanted = said.get(name) or 0
+        for value in {float(group.get(name) or 0) for group in optimizer.param_groups}:
+            if value != wanted:
+                _warn(
+                    f"the optimizer has {name} {value:g}, the export was optimized for {float(wanted):g}. Privacy is the "
+                    f"same; mafalda optimize {flag} finds the C that is best with it"
+                )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=5)
+
+
+class RefusesScaling:
+    """Of optimizers that torch's GradScaler must not step: it leaves out a step where raw gradients overflow, which tells of them."""
+
+    @property
+    def _step_supports_amp_scaling(self) -> bool:  # what GradScaler.step asks first
+        raise MafaldaError(
+            "GradScaler skips steps by what the gradients are before the noise, and a step that is missed is a message: "
+            "call private.step() itself, without a scaler. bfloat16 needs none, and neither does float16 here: gradients "
+            "are clipped and summed in single precision"
+        )

@@ -1,0 +1,153 @@
+package strategy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+)
+
+// ErrUnsupported is wrapped by errors about a combination of strategy, schema and objective for which no formula or
+// search is known.
+var ErrUnsupported = errors.New("not supported")
+
+// Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies
+// of more than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic
+// participation only.
+func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensitivity, error) {
+	if c.Steps() > LongSteps {
+		if series, ok := SeriesOf(c); ok {
+			return longSensitivity(series, schema)
+		}
+	}
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	return schema.Sensitivity(gramUp{mat.DenseCopyOf(lower.T())})
+}
+
+// gramUp is CᵀC, entry by entry on demand and rounded away from zero. It holds Cᵀ, so that columns of C are contiguous.
+type gramUp struct{ transposed *mat.Dense }
+
+var _ mat.Symmetric = gramUp{}
+
+func (g gramUp) Dims() (r, c int)  { return g.transposed.Dims() }
+func (g gramUp) SymmetricDim() int { n, _ := g.transposed.Dims(); return n }
+func (g gramUp) T() mat.Matrix     { return g }
+
+func (g gramUp) At(s, t int) float64 {
+	cs, ct := g.transposed.RawRowView(s), g.transposed.RawRowView(t)
+	var dot rounding.Sum
+	for i := max(s, t); i < len(cs); i++ { // above the diagonal C is zero
+		dot.AddProduct(cs[i], ct[i])
+	}
+	if dot.Value() < 0 {
+		return dot.Down()
+	}
+	return dot.Up()
+}
+
+// Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
+// only.
+func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
+	for {
+		sens, err := Sensitivity(c, schema)
+		if err != nil {
+			return nil, err
+		}
+		if sens.Squared <= 0 {
+			return nil, fmt.Errorf("sensitivity is %v: nothing to normalize", sens.Squared)
+		}
+		if sens.Squared <= 1 && sens.Squared > 1-1e-12 {
+			return c, nil
+		}
+		scale := 1 / math.Sqrt(sens.Squared)
+		if math.Abs(sens.Squared-1) < 1e-12 { // only rounding is left: step over it
+			scale = 1 - 0x1p-52
+		}
+		c = c.Scaled(scale)
+	}
+}
+
+// LongSteps is the number of steps beyond which nothing of size T×T is made for Toeplitz strategies.
+const LongSteps = 4096
+
+// ToeplitzMajorant returns Σ_t (Σ_{i<k} |c_{t-ib}|)², which bounds sens² of a Toeplitz strategy under cyclic participation, T
+// = kb or not: rows of columns of a pattern add up to no more in magnitude, and the pattern that starts in the first
+// step has the longest columns. It is sens² itself if no coefficient is negative. With pull, the derivative by c is
+// added to it. All terms are positive, so that its relative rounding error is at most (T+k+2)·2⁻⁵³.
+func ToeplitzMajorant(c []float64, schema participation.Cyclic, pull []float64) float64 {
+	magnitudes := make([]float64, schema.Steps())
+	for t, v := range c {
+		magnitudes[t] = math.Abs(v)
+	}
+	sums := windows(magnitudes, schema)
+	var total float64
+	for _, v := range sums {
+		total += v * v
+	}
+	if pull == nil {
+		return total
+	}
+	slices.Reverse(sums)
+	later := windows(sums, schema) // Σ_{i<k} sums_{t+ib}, backwards
+	for t, v := range c {
+		if g := 2 * later[len(later)-1-t]; v < 0 {
+			pull[t] -= g
+		} else {
+			pull[t] += g
+		}
+	}
+	return total
+}
+
+// windows returns Σ_{i<k} x_{t-ib} for every t.
+func windows(x []float64, schema participation.Cyclic) []float64 {
+	k, b := schema.Participations(), schema.Separation()
+	sums := slices.Clone(x)
+	if len(x) <= k*b { // the window never ends
+		for t := b; t < len(x); t++ {
+			sums[t] += sums[t-b]
+		}
+		return sums
+	}
+	for t := range sums {
+		for i := 1; i < k && i*b <= t; i++ {
+			sums[t] += x[t-i*b]
+		}
+	}
+	return sums
+}
+
+// longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c, in O(T): ToeplitzMajorant, rounded
+// up. It is exact if no coefficient is negative. It fails for a schema that is not cyclic.
+func longSensitivity(c []float64, schema participation.Schema) (participation.Sensitivity, error) {
+	cyclic, ok := schema.(participation.Cyclic)
+	if !ok {
+		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps,
+			schema.Name(), ErrUnsupported)
+	}
+	squared := ToeplitzMajorant(c, cyclic, nil)
+	if !(squared > 0) || math.IsInf(squared, 1) {
+		return participation.Sensitivity{}, fmt.Errorf(
+			"sensitivity² of the strategy is %v: its coefficients are out of range", squared)
+	}
+	exact := true
+	var pattern []int
+	for _, v := range c {
+		exact = exact && v >= 0
+	}
+	for i := range cyclic.Participations() {
+		pattern = append(pattern, i*cyclic.Separation())
+	}
+	up := 1 + 8*float64(cyclic.Steps())*0x1p-53
+	s := participation.Sensitivity{Squared: squared * up, Exact: exact, Pattern: pattern}
+	if exact {
+		s.Attained = squared
+	}
+	return s, nil
+}

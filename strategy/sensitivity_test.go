@@ -1,0 +1,58 @@
+package strategy
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mafalda/participation"
+)
+
+// The majorant bounds the squared sensitivity, and equals it without negative coefficients; its derivative agrees with
+// differences.
+func TestMajorant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.IntRange(1, 40).Draw(t, "T")
+		b := rapid.IntRange(1, steps).Draw(t, "b")
+		s, err := participation.NewCyclic(steps, rapid.IntRange(1, (steps-1)/b+1).Draw(t, "k"), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6))
+		c := make([]float64, rapid.IntRange(1, s.Steps()).Draw(t, "coefficients"))
+		signs := rapid.Bool().Draw(t, "negative")
+		for i := range c {
+			if c[i] = 0.1 + rng.Float64(); signs && i > 0 && rng.IntN(2) == 0 {
+				c[i] = -c[i]
+			}
+		}
+		toeplitz, err := NewToeplitz(s.Steps(), c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Sensitivity(toeplitz, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := longSensitivity(c, s)
+		if err != nil || got.Squared < want.Attained || got.Exact == signs && slices.Min(c) < 0 {
+			t.Fatalf("%+v for %+v, %v", got, want, err)
+		}
+		if slices.Min(c) >= 0 && (!got.Exact || math.Abs(got.Squared-want.Squared) > 1e-12*want.Squared) {
+			t.Fatalf("%+v, must be %+v", got, want)
+		}
+		pull := make([]float64, len(c))
+		ToeplitzMajorant(c, s, pull)
+		at := rng.IntN(len(c))
+		const h = 1e-5
+		c[at] += h
+		up := ToeplitzMajorant(c, s, nil)
+		c[at] -= 2 * h
+		if slope := (up - ToeplitzMajorant(c, s, nil)) / (2 * h); math.Abs(slope-pull[at]) > 1e-6*(1+math.Abs(slope)) {
+			t.Fatalf("derivative %d is %v, must be %v", at, pull[at], slope)
+		}
+	})
+}

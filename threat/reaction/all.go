@@ -1,0 +1,130 @@
+package reaction
+
+import (
+	"context"
+	"math"
+
+	"mafalda/internal/fault"
+	"mafalda/participation"
+)
+
+// Bounds are squared sensitivities of all hidden nodes as victims, by their place in W and H.
+type Bounds struct {
+	SensSquared []float64 // for every training of the class, never above LocalDP
+	LocalDP     []float64 // for every training
+	Why         string    // why SensSquared is LocalDP for all, empty if it need not be
+}
+
+// All returns how much the attacker of a system learns of every hidden node if honest nodes answer as the reaction says:
+// one set of multipliers serves all victims. For one participation it is near what Bound says; for more it adds up single
+// participations and is some times too large, good for finding the victims that Bound should look at. The error is a
+// fault.Argument, or the cause of ctx.
+func All(ctx context.Context, s *System, schema participation.Schema, reaction Reaction, o Options) (*Bounds, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if schema == nil || schema.Steps() != len(s.Steps) {
+		return nil, fault.New("Schema", nil, "is not for %d steps", len(s.Steps))
+	}
+	local := localOf(s)
+	out := &Bounds{SensSquared: make([]float64, s.Nodes), LocalDP: make([]float64, s.Nodes)}
+	for v := range s.Nodes {
+		out.LocalDP[v] = local.squared(Victim{Node: v, Schema: schema})
+		out.SensSquared[v] = out.LocalDP[v]
+	}
+	if reaction == nil {
+		out.Why = "nothing is known of how gradients react"
+		return out, nil
+	}
+	all, err := stagesOf(s, reaction)
+	if err != nil {
+		return nil, err
+	}
+	if all.unclear {
+		out.Why = "the rank of what is seen cannot be told in floating point"
+		return out, nil
+	}
+	single, why, err := all.singles(ctx, s.rule(0).size() > 1)
+	if err != nil {
+		return nil, err
+	}
+	if single == nil {
+		out.Why = why
+		return out, nil
+	}
+	for v := range s.Nodes {
+		victim := Victim{Node: v, Schema: schema}
+		patterns, listed := victim.patterns()
+		if !listed {
+			out.SensSquared[v] = math.Min(out.LocalDP[v], together(single, v, schema))
+			continue
+		}
+		worst := 0.0
+		for _, p := range patterns {
+			worst = math.Max(worst, math.Min(local.pattern(v, p), triangle(single, v, p)))
+		}
+		out.SensSquared[v] = worst
+	}
+	return out, nil
+}
+
+// singles returns what one participation in a step costs at most, for all steps and nodes; nil, and why, if nothing is
+// proven. Multipliers are made of the runs of all victims at once, e with a column for each, in the scale in which all
+// cost as much: of a node the length of its row counts.
+func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64, why string, err error) {
+	first, err := all.linearly(ctx, all.linear, 0, true)
+	if err != nil {
+		return nil, "", err
+	}
+	if first == nil {
+		return nil, "numbers are too large for a float64", nil
+	}
+	runs := make([][]float64, len(all.gates))
+	weights := make([]float64, all.m*all.m)
+	for v, cost := range first.single[0] {
+		if cost > 0 {
+			weights[v*all.m+v] = 1 / math.Sqrt(cost)
+		}
+	}
+	sigma := all.linear[0].inject.times(weights, all.m)
+	for t := 1; t < len(all.gates); t++ {
+		if err := context.Cause(ctx); err != nil {
+			return nil, "", err
+		}
+		runs[t] = first.back[t-1].next(sigma, all.m)
+		first.back[t-1] = nil
+		sigma = all.linear[t].move.times(runs[t], all.m)
+	}
+	for _, extra := range extras(memory) {
+		tr := all.newTrace(0)
+		var p []float64
+		doubt := ""
+		for t := len(all.gates) - 1; t >= 0 && doubt == ""; t-- {
+			if err := context.Cause(ctx); err != nil {
+				return nil, "", err
+			}
+			f := look(all.gates[t], all.m, p, true)
+			if f == nil || !tr.record(t, f, all.answers[t], all.n, false) {
+				doubt = "numbers are too large for a float64"
+			} else if t > 0 {
+				var priced price
+				priced, doubt = oppose(all.answers[t], all.classes[t], f.q, runs[t], all.m, -1, extra)
+				p = priced.p
+			}
+		}
+		if doubt == "" {
+			single = lesser(single, tr.single)
+		} else {
+			why = doubt
+		}
+	}
+	return single, why, nil
+}
+
+// extras are what multipliers have on top, in κQ_vv: where nodes keep more than a model the best is not known before.
+func extras(memory bool) []float64 {
+	if !memory {
+		return []float64{0}
+	}
+	return []float64{0.3, 0, 0.03, 0.1, 1}
+}

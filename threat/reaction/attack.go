@@ -1,0 +1,95 @@
+package reaction
+
+import (
+	"context"
+	"math"
+)
+
+// attack fills in what is learned without a reaction, and what the worst linear answers found reach. Answers are improved
+// as a policy is: along the best run against them every node turns to that end of its class, D = ρ + κ·sign, which costs
+// more there. What they reach is exact whatever the answers.
+func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error {
+	if b.options.improvements() == 0 {
+		return nil
+	}
+	still, err := b.linearly(ctx, b.still, 0, true)
+	if err != nil {
+		return err
+	}
+	if still != nil {
+		out.WithoutReaction = gaussianOf(b.stages, still, b.still, b.node, pattern).value
+	}
+	for _, answers := range [][][]float64{b.nearest(), b.boldest(pattern, false), b.boldest(pattern, true)} {
+		reached := -1.0
+		for range b.options.improvements() {
+			linear := b.answering(answers)
+			tr, err := b.linearly(ctx, linear, 0, true)
+			if err != nil {
+				return err
+			}
+			if tr == nil {
+				break
+			}
+			g := gaussianOf(b.stages, tr, linear, b.node, pattern)
+			if g.value <= reached*(1+1e-12) {
+				break
+			}
+			if reached = g.value; out.Answers == nil || reached > out.WorstAnswer {
+				out.WorstAnswer, out.Answers = reached, answers
+			}
+			answers = g.improved(b.classes)
+		}
+	}
+	return nil
+}
+
+// nearest returns the linear answers that are as near to no reaction as the class allows.
+func (b *bounder) nearest() [][]float64 {
+	answers := make([][]float64, len(b.gates))
+	for t := range answers {
+		answers[t] = make([]float64, b.m)
+		for v, c := range b.classes[t] {
+			answers[t][v] = c.Nearest()
+		}
+	}
+	return answers
+}
+
+// boldest returns linear answers that do what the worst answers do in a run of the class against the feedback of the
+// linear pass. Feedback leaves differences where they cost nothing, and then nothing says which way to answer; with
+// aside, power steps start from the answers that cost most beside the node whose difference weighs most.
+func (b *bounder) boldest(pattern []int, aside bool) [][]float64 {
+	answers := b.nearest()
+	run := b.forward(b.first, b.answers, pattern, true)
+	for t, chi := range run {
+		if chi == nil {
+			continue
+		}
+		a, pull := b.answers[t], b.first.pull[t]
+		start := a.move.times(chi, 1)
+		if aside {
+			heaviest := 0
+			weight := func(v int) float64 { return b.first.single[t][v] * chi[v] * chi[v] }
+			for v := range b.m {
+				if weight(v) > weight(heaviest) {
+					heaviest = v
+				}
+			}
+			delta := a.inject.transposeTimes(pull[heaviest*b.n:(heaviest+1)*b.n], 1)
+			for v := range delta {
+				delta[v] = math.Copysign(a.kappa[v]*chi[v], delta[v])
+			}
+			start = a.inject.times(delta, 1)
+		}
+		sigma := b.steepest(b.first, t, a, chi, false, start)
+		for v, c := range b.classes[t] {
+			switch price := dot(pull[v*b.n:(v+1)*b.n], sigma) * chi[v]; {
+			case price > 0:
+				answers[t][v] = c.Rho + c.Kappa
+			case price < 0:
+				answers[t][v] = c.Rho - c.Kappa
+			}
+		}
+	}
+	return answers
+}

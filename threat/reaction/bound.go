@@ -1,0 +1,356 @@
+package reaction
+
+import (
+	"context"
+	"math"
+
+	"mafalda/internal/fault"
+	"mafalda/participation"
+)
+
+// Victim is whose record is protected, and in which steps it may take part: as a schema says, or in one of some patterns.
+type Victim struct {
+	Node     int // by its place in W and H
+	Schema   participation.Schema
+	Patterns [][]int // in the place of Schema: lists of increasing steps
+}
+
+// Options tunes Bound and All. The zero value asks for the defaults named here.
+type Options struct {
+	// Rounds is how many times multipliers are made from a worst run, each of which costs a pass backward and a pass
+	// forward; 0 means 3. A bound of fewer is as true, and may be larger.
+	Rounds int
+
+	// Improvements is how many times attacking answers are improved, from each of three starts, at the price of a pass
+	// backward; 0 means 6. Negative means that no attack is tried: WorstAnswer and WithoutReaction are 0.
+	Improvements int
+}
+
+func (o Options) rounds() int {
+	if o.Rounds == 0 {
+		return 3
+	}
+	return o.Rounds
+}
+
+func (o Options) improvements() int {
+	if o.Improvements == 0 {
+		return 6
+	}
+	return max(0, o.Improvements)
+}
+
+// Result says how much an attacker can learn of a victim, as squared sensitivities: the view is μ-GDP with μ² =
+// SensSquared over the variance of the noise.
+type Result struct {
+	// SensSquared holds for every training of the class. It is LocalDP where the class says no more, or where rounding
+	// leaves a doubt: Why says so.
+	SensSquared float64
+
+	// LocalDP holds for every training: what all messages together say of the record.
+	LocalDP float64
+
+	// WithoutReaction is what is learned if gradients depend on nothing but what the attacker sees. It is no guarantee.
+	WithoutReaction float64
+
+	// WorstAnswer is what some linear answers of the class let the attacker learn, exactly up to rounding: no true bound
+	// of the class is below it.
+	WorstAnswer float64
+
+	// Answers are these linear answers: in step t node v moves from x to Answers[t][v]·x.
+	Answers [][]float64
+
+	// Pattern is the participation of SensSquared; nil where patterns were not looked at one by one.
+	Pattern []int
+
+	// Why says why SensSquared is LocalDP, empty if it is not, or if local DP is as good.
+	Why string
+}
+
+// Bound returns how much the attacker of a system learns of a victim if honest nodes answer as the reaction says. A nil
+// reaction stands for nodes of which nothing is known, so for local DP. Every pattern of a schema that lists them is
+// looked at. The error is a fault.Argument, or the cause of ctx.
+//
+// Memory is 16·T·m·n bytes and as much again, n the numbers in the state of all nodes.
+func Bound(ctx context.Context, s *System, v Victim, reaction Reaction, o Options) (*Result, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if v.Node < 0 || v.Node >= s.Nodes {
+		return nil, fault.New("Victim", v.Node, "is not one of %d hidden nodes", s.Nodes)
+	}
+	if err := v.check(len(s.Steps)); err != nil {
+		return nil, err
+	}
+	local := localOf(s)
+	out := &Result{LocalDP: local.squared(v)}
+	out.SensSquared = out.LocalDP
+	if reaction == nil {
+		out.Why = "nothing is known of how gradients react"
+		return out, nil
+	}
+	all, err := stagesOf(s, reaction)
+	if err != nil {
+		return nil, err
+	}
+	if all.unclear {
+		out.Why = "the rank of what is seen cannot be told in floating point"
+		return out, nil
+	}
+	b := &bounder{stages: all, node: v.Node, options: o, memory: s.rule(0).size() > 1}
+	if b.first, err = all.linearly(ctx, all.linear, 0, true); err != nil {
+		return nil, err
+	}
+	if b.first == nil {
+		out.Why = "numbers are too large for a float64"
+		return out, nil
+	}
+	value, pattern, why, err := b.worst(ctx, v, local)
+	if err != nil {
+		return nil, err
+	}
+	if value < out.SensSquared {
+		out.SensSquared, out.Pattern = value, pattern
+	} else {
+		out.Why, out.Pattern = why, pattern
+	}
+	if pattern == nil {
+		pattern = leading(v.Schema)
+	}
+	if err := b.attack(ctx, out, pattern); err != nil {
+		return nil, err
+	}
+	if out.WorstAnswer > out.SensSquared {
+		if out.WorstAnswer > out.SensSquared*(1+1e-9) {
+			out.SensSquared, out.Why = out.LocalDP, "an attack reaches more than rounding lets the bound say"
+		}
+		out.WorstAnswer = math.Min(out.WorstAnswer, out.SensSquared)
+	}
+	return out, nil
+}
+
+// raise returns a squared sensitivity raised by more than all rounding that led to it, and +Inf for what rounding has made
+// negative.
+func raise(squared float64) float64 {
+	if !(squared >= 0) {
+		return math.Inf(1)
+	}
+	s := math.Sqrt(squared)*(1+5.1e-8) + 1e-12
+	return s * s
+}
+
+// bounder bounds what is learned of one victim.
+type bounder struct {
+	*stages
+	node    int
+	options Options
+	memory  bool   // nodes keep more than a model
+	first   *trace // the linear pass
+}
+
+// trace is a backward pass: what is needed to go forward.
+type trace struct {
+	from   int         // first step
+	back   []*feedback // of each step; their Q is gone
+	pull   [][]float64 // injectᵀQ, m×n, of each step
+	single [][]float64 // of each step, for each node: Q of its record's input, what one participation in this step costs
+	alpha  []float64   // of each step
+}
+
+// linearly goes backward with linear answers, to step from. It returns nil without an error if numbers are too large.
+func (all *stages) linearly(ctx context.Context, answers []*answer, from int, keep bool) (*trace, error) {
+	tr := all.newTrace(from)
+	var p []float64
+	for t := len(all.gates) - 1; t >= from; t-- {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		f := look(all.gates[t], all.m, p, false)
+		if f == nil || !tr.record(t, f, answers[t], all.n, keep) {
+			return nil, nil
+		}
+		if t > from {
+			p = follow(answers[t], f.q)
+		}
+		f.q = nil
+	}
+	return tr, nil
+}
+
+func (all *stages) newTrace(from int) *trace {
+	steps := len(all.gates)
+	return &trace{from: from, back: make([]*feedback, steps), pull: make([][]float64, steps),
+		single: make([][]float64, steps), alpha: make([]float64, steps)}
+}
+
+// record keeps what a step has found. It returns false for numbers that are not finite.
+func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
+	pull := a.inject.transposeTimes(f.q, n)
+	tr.single[t] = make([]float64, len(a.kappa))
+	for v := range tr.single[t] {
+		tr.single[t][v] = a.diagonal(pull[v*n:(v+1)*n], v)
+		if !finite(tr.single[t][v]) {
+			return false
+		}
+	}
+	if keep {
+		tr.back[t], tr.pull[t] = f, pull
+	}
+	return true
+}
+
+// refine returns the least proven bound for one pattern, and traces of single participations; why says what kept rounds
+// from proving something.
+func (b *bounder) refine(ctx context.Context, pattern []int) (best float64, single [][]float64, why string, err error) {
+	best = math.Inf(1)
+	for _, sigma := range extras(b.memory) {
+		run := b.forward(b.first, b.linear, pattern, false)
+		for round := range b.options.rounds() {
+			tr, value, doubt, err := b.backward(ctx, run, pattern, sigma)
+			if err != nil {
+				return 0, nil, "", err
+			}
+			if tr == nil {
+				why = doubt
+				break
+			}
+			if value < best {
+				best = value
+			}
+			single = lesser(single, tr.single)
+			if round+1 < b.options.rounds() {
+				run = b.forward(tr, b.answers, pattern, true)
+			}
+		}
+	}
+	return raise(best), single, why, nil
+}
+
+// backward is the recursion of the theorem for a pattern, with multipliers that are made of a run: the trace, and the
+// bound Q[u,u] in the pattern's first step and the later α.
+func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, sigma float64) (tr *trace, value float64,
+	why string, err error) {
+	tr = b.newTrace(pattern[0])
+	part := make([]bool, len(b.gates))
+	for _, t := range pattern {
+		part[t] = true
+	}
+	var p []float64
+	for t := len(b.gates) - 1; t >= tr.from; t-- {
+		if err := context.Cause(ctx); err != nil {
+			return nil, 0, "", err
+		}
+		f := look(b.gates[t], b.m, p, true)
+		if f == nil || !tr.record(t, f, b.answers[t], b.n, true) {
+			return nil, 0, "numbers are too large for a float64", nil
+		}
+		if t > tr.from {
+			victim := -1
+			if part[t] {
+				victim = b.node
+			}
+			priced, why := oppose(b.answers[t], b.classes[t], f.q, run[t], 1, victim, sigma)
+			if why != "" {
+				return nil, 0, why, nil
+			}
+			value += priced.alpha
+			p, tr.alpha[t] = priced.p, priced.alpha
+		}
+		f.q = nil
+	}
+	return tr, value + tr.single[tr.from][b.node], "", nil
+}
+
+// powerSteps is how many times the worst answer of a step is improved.
+const powerSteps = 8
+
+// forward runs the difference of two runs from the victim's input in the pattern's first step on, with the feedback of a
+// trace: χ of each step. Nodes answer by the centre of their class, or, worst, as the steepest power steps find.
+func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, worst bool) [][]float64 {
+	run := make([][]float64, len(b.gates))
+	part := make([]bool, len(b.gates))
+	for _, t := range pattern {
+		part[t] = true
+	}
+	var chi []float64
+	for t := pattern[0]; t < len(b.gates); t++ {
+		a := answers[t]
+		run[t] = chi
+		var sigma []float64
+		switch {
+		case chi == nil:
+			sigma = a.inject.times(unitVector(b.m, b.node), 1)
+		case worst:
+			sigma = b.steepest(tr, t, a, chi, part[t], a.move.times(chi, 1))
+		default:
+			sigma = a.move.times(chi, 1)
+			if part[t] {
+				sign := math.Copysign(1, dot(tr.pull[t][b.node*b.n:(b.node+1)*b.n], sigma))
+				add(sigma, 1, a.inject.times(scaled(unitVector(b.m, b.node), sign), 1))
+			}
+		}
+		if t+1 < len(b.gates) {
+			chi = tr.back[t].next(sigma, 1)
+		}
+	}
+	return run
+}
+
+// steepest returns σ after an answer of the class that costs much in step t, found by power steps from a first σ: the end
+// of every node's answer, and of the record's input where it takes part.
+func (b *bounder) steepest(tr *trace, t int, a *answer, chi []float64, part bool, sigma []float64) []float64 {
+	centre := a.move.times(chi, 1)
+	for range powerSteps {
+		delta := make([]float64, b.m)
+		for v := range b.m {
+			if a.kappa[v] == 0 && !(part && v == b.node) {
+				continue
+			}
+			g := dot(tr.pull[t][v*b.n:(v+1)*b.n], sigma)
+			switch {
+			case g > 0:
+				delta[v] = a.kappa[v] * math.Abs(chi[v])
+			case g < 0:
+				delta[v] = -a.kappa[v] * math.Abs(chi[v])
+			default: // nothing says which way, as for ρ = 0 at first
+				delta[v] = a.kappa[v] * chi[v]
+			}
+			if part && v == b.node {
+				delta[v] += math.Copysign(1, g)
+			}
+		}
+		sigma = a.inject.times(delta, 1)
+		add(sigma, 1, centre)
+	}
+	return sigma
+}
+
+func unitVector(m, v int) []float64 {
+	e := make([]float64, m)
+	e[v] = 1
+	return e
+}
+
+func scaled(x []float64, by float64) []float64 {
+	for i := range x {
+		x[i] *= by
+	}
+	return x
+}
+
+// lesser returns the lesser of two tables of bounds, either of which may lack rows.
+func lesser(a, b [][]float64) [][]float64 {
+	if a == nil {
+		return b
+	}
+	for t, row := range b {
+		if a[t] == nil {
+			a[t] = row
+			continue
+		}
+		for v := range row {
+			a[t][v] = math.Min(a[t][v], row[v])
+		}
+	}
+	return a
+}

@@ -1,0 +1,303 @@
+package reaction
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/participation"
+)
+
+func mustBound(t testing.TB, s *System, v Victim, c Class, o Options) *Result {
+	t.Helper()
+	r, err := Bound(context.Background(), s, v, Everywhere(c), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// On a path of three nodes and in two steps the truth is L²/(9 + L²) for L-Lipschitz steps: 676/685 with 26.
+func TestPathOfThreeIsExact(t *testing.T) {
+	s := pathTo(t, 3, 2, View{})
+	for _, l := range []float64{0.3, 1, 1.05, 2, 26, 1e3} {
+		r := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, Class{0, l}, Options{})
+		truth := l * l / (9 + l*l)
+		if r.SensSquared < truth || r.SensSquared > truth*(1+3e-7) {
+			t.Errorf("L = %v: bound %v, truth %v (%s)", l, r.SensSquared, truth, r.Why)
+		}
+		if math.Abs(r.WorstAnswer/truth-1) > 1e-12 {
+			t.Errorf("L = %v: the attack reaches %v of %v", l, r.WorstAnswer, truth)
+		}
+		if r.LocalDP != 1 || math.Abs(r.WithoutReaction-0.1) > 1e-15 {
+			t.Errorf("L = %v: local DP %v, without reaction %v", l, r.LocalDP, r.WithoutReaction)
+		}
+	}
+}
+
+// A middle node that answers smoothly, x + κx, reaches the bound of its class.
+func TestSmoothPathOfThreeIsExact(t *testing.T) {
+	s := pathTo(t, 3, 2, View{})
+	r := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, Class{1, 0.05}, Options{})
+	truth := 1.05 * 1.05 / (9 + 1.05*1.05)
+	if r.SensSquared < truth || r.SensSquared > truth*(1+3e-7) {
+		t.Errorf("bound %v, truth %v", r.SensSquared, truth)
+	}
+}
+
+// Even if nobody reacts, a record whose gradient depends on its node's hidden model leaks in both of two steps all there
+// is, 2, not the 1.9 of fixed gradients.
+func TestRecordMayDependOnItsHiddenModel(t *testing.T) {
+	s := pathTo(t, 3, 2, View{})
+	r := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0, 1}}}, NoReaction(), Options{})
+	if r.SensSquared != 2 || math.Abs(r.WorstAnswer-1.9) > 1e-12 {
+		t.Errorf("bound %v, attack %v; want 2, 1.9", r.SensSquared, r.WorstAnswer)
+	}
+}
+
+// In one step nobody can react: the bound is what is seen at once.
+func TestOneStepHasNoReaction(t *testing.T) {
+	s := pathTo(t, 3, 1, View{})
+	for v, want := range []float64{0, 1} {
+		if r := mustBound(t, s, Victim{Node: v, Patterns: [][]int{{0}}}, Class{0, 26}, Options{}); r.SensSquared != want {
+			t.Errorf("node %d: %v, want %v", v, r.SensSquared, want)
+		}
+	}
+	sums := pathTo(t, 3, 1, View{Sums: true})
+	if r := mustBound(t, sums, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 26}, Options{}); r.SensSquared != 1 {
+		t.Errorf("a sum of one message: %v, want 1", r.SensSquared)
+	}
+}
+
+// With growing κ the bound goes to local DP, and never above it.
+func TestLargeAnswersGiveLocalDP(t *testing.T) {
+	s := pathTo(t, 5, 8, View{})
+	before := 0.0
+	for _, l := range []float64{1, 2, 10, 100, 1e4, 1e6, 1e9} {
+		r := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, Class{0, l}, Options{})
+		if r.SensSquared < before*(1-1e-6) || r.SensSquared > r.LocalDP || r.LocalDP != 1 {
+			t.Errorf("L = %v: %v after %v, local DP %v", l, r.SensSquared, before, r.LocalDP)
+		}
+		before = r.SensSquared
+	}
+	if before < 0.999 {
+		t.Errorf("L = 1e9 ends at %v", before)
+	}
+}
+
+// Nothing is known of nodes without a class: local DP, counted in the steps from which an attacker can be reached.
+func TestWithoutClassIsLocalDP(t *testing.T) {
+	s := pathTo(t, 4, 4, View{})
+	for v, want := range []float64{2, 3, 4} { // hops 3, 2, 1
+		r, err := Bound(context.Background(), s, Victim{Node: v, Patterns: [][]int{{0, 1, 2, 3}}}, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.SensSquared != want || r.LocalDP != want || r.Why == "" {
+			t.Errorf("node %d: %v of %v, want %v (%q)", v, r.SensSquared, r.LocalDP, want, r.Why)
+		}
+	}
+}
+
+// A star's leaves are only ever seen as their sum in the centre, so two leaves share local DP.
+func TestLocalDPKnowsWhatNobodyEverSees(t *testing.T) {
+	w := mat.NewDense(4, 4, []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0})
+	s := systemOf(t, w, []int{3}, 3, View{})
+	r := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 1e9}, Options{})
+	if math.Abs(r.LocalDP-0.5) > 1e-8 {
+		t.Errorf("local DP %v, want 1/2", r.LocalDP)
+	}
+}
+
+// Without reaction and for one participation from the first step on, the bound is the number of linear views.
+func TestNoReactionIsToday(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		s, _ := randomCase(t, r)
+		node := r.IntN(s.Nodes)
+		got := mustBound(t, s, Victim{Node: node, Patterns: [][]int{{0}}}, NoReaction(), Options{})
+		ones := make([][]float64, len(s.Steps))
+		for i := range ones {
+			ones[i] = make([]float64, s.Nodes)
+			for v := range ones[i] {
+				ones[i][v] = 1
+			}
+		}
+		truth := explicitM(t, s, ones, node, []int{0}).At(0, 0)
+		if math.Abs(got.WithoutReaction-truth) > 1e-9*truth+1e-11 {
+			rt.Fatalf("without reaction %v, definition %v", got.WithoutReaction, truth)
+		}
+		if got.SensSquared < truth*(1-1e-10)-1e-11 || got.SensSquared > truth*(1+3e-7)+1e-11 {
+			rt.Fatalf("bound %v, definition %v (%s)", got.SensSquared, truth, got.Why)
+		}
+	})
+}
+
+// Whatever linear answers of the class nodes give, in the networks, views and rules of random cases: what they leak by
+// the definition is below the bound, and the answers of the attack leak what it says.
+func TestNoLinearAnswerLeaksMore(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
+		s, pattern := randomCase(t, r)
+		if r.IntN(3) == 0 {
+			s = correlated(t, r, s)
+		}
+		node := r.IntN(s.Nodes)
+		classes := make([]Class, s.Nodes)
+		one := randomClass(r)
+		for v := range classes {
+			classes[v] = one
+			if r.IntN(5) == 0 {
+				classes[v] = randomClass(r)
+			}
+		}
+		got, err := Bound(context.Background(), s, Victim{Node: node, Patterns: [][]int{pattern}},
+			func(_, v int) Class { return classes[v] }, Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got.Answers != nil {
+			exact := largest(explicitM(t, s, got.Answers, node, pattern))
+			if exact > got.SensSquared*(1+1e-9)+1e-11 || math.Abs(exact-got.WorstAnswer) > 1e-7*exact+1e-10 {
+				rt.Fatalf("the attack says %v, its definition %v, bound %v", got.WorstAnswer, exact, got.SensSquared)
+			}
+		}
+		answers := make([][]float64, len(s.Steps))
+		for i := range answers {
+			answers[i] = make([]float64, s.Nodes)
+			for v, c := range classes {
+				answers[i][v] = c.Rho + c.Kappa*(2*r.Float64()-1)
+			}
+		}
+		best := largest(explicitM(t, s, answers, node, pattern))
+		for range 60 { // local search: the ends of the class, one answer at a time
+			i, v := r.IntN(len(answers)), r.IntN(s.Nodes)
+			old := answers[i][v]
+			answers[i][v] = classes[v].Rho + classes[v].Kappa*float64(2*r.IntN(2)-1)
+			if value := largest(explicitM(t, s, answers, node, pattern)); value > best {
+				best = value
+			} else {
+				answers[i][v] = old
+			}
+		}
+		if best > got.SensSquared*(1+1e-9)+1e-11 {
+			rt.Fatalf("linear answers reach %v, above the bound %v (pattern %v, local %v)", best, got.SensSquared, pattern,
+				got.LocalDP)
+		}
+	})
+}
+
+// largest returns the largest aᵀMa for signs a.
+func largest(m *mat.SymDense) float64 {
+	k, best := m.SymmetricDim(), 0.0
+	for code := range 1 << k {
+		a := mat.NewVecDense(k, nil)
+		for i := range k {
+			a.SetVec(i, float64(1-2*(code>>i&1)))
+		}
+		best = math.Max(best, mat.Inner(a, m, a))
+	}
+	return best
+}
+
+// All's bounds are bounds: not below those of the attacks, and equal to Bound's where there is nothing to react with.
+func TestAllIsAboveEveryAttack(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 3))
+		s, _ := randomCase(t, r)
+		class := randomClass(r)
+		steps := len(s.Steps)
+		k := 1 + r.IntN(steps)
+		b := 1 + r.IntN(max(1, steps/k))
+		var schema participation.Schema
+		schema, err := participation.NewCyclic(steps, k, b)
+		if r.IntN(2) == 0 {
+			schema, err = participation.NewMinSep(steps, k, b)
+		}
+		if err != nil {
+			return // steps that fit no schema
+		}
+		all, err := All(context.Background(), s, schema, Everywhere(class), Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for v := range s.Nodes {
+			one := mustBound(t, s, Victim{Node: v, Schema: schema}, class, Options{})
+			if one.WorstAnswer > all.SensSquared[v]*(1+1e-9) || all.SensSquared[v] > all.LocalDP[v] {
+				rt.Fatalf("node %d: %v is below the attack %v, or above %v", v, all.SensSquared[v], one.WorstAnswer,
+					all.LocalDP[v])
+			}
+			if all.LocalDP[v] != one.LocalDP {
+				rt.Fatalf("node %d: local DP %v and %v", v, all.LocalDP[v], one.LocalDP)
+			}
+		}
+	})
+}
+
+// The worst pattern need not begin in the first step: every pattern is looked at.
+func TestEveryPatternIsLookedAt(t *testing.T) {
+	w := uniform(5, [2]int{0, 2}, [2]int{0, 3}, [2]int{1, 2}, [2]int{2, 3}, [2]int{2, 4})
+	s := systemOf(t, w, []int{0}, 3, View{Sums: true})
+	victim := func(patterns ...[]int) Victim { return Victim{Node: 2, Patterns: patterns} } // node 3 of the network
+	near := mustBound(t, s, victim([]int{0, 1}), NoReaction(), Options{})
+	far := mustBound(t, s, victim([]int{0, 2}), NoReaction(), Options{})
+	both := mustBound(t, s, victim([]int{0, 1}, []int{0, 2}, []int{1, 2}), NoReaction(), Options{})
+	if math.Abs(near.SensSquared-1.00476) > 1e-5 {
+		t.Errorf("steps 0 and 1: %v, want 1.00476", near.SensSquared)
+	}
+	if math.Abs(far.WorstAnswer-1.07096) > 1e-5 || far.SensSquared < far.WorstAnswer {
+		t.Errorf("steps 0 and 2: attack %v of %v, want 1.07096", far.WorstAnswer, far.SensSquared)
+	}
+	if both.SensSquared < far.SensSquared {
+		t.Errorf("all patterns: %v, below %v", both.SensSquared, far.SensSquared)
+	}
+}
+
+// Hidden nodes that hear nobody else, and sums: the feedback hides the run from what costs, so that D − BᵀQB is singular
+// along it. With multipliers a billionth above it the bound was below what opposite answers reach.
+func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
+	hidden := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
+	seen := mat.NewDense(1, 2, []float64{0.058951586336369384, 0.40273730395419893})
+	s := &System{Nodes: 2, Steps: []Step{{Mix: hidden, Seen: seen}, {Mix: hidden, Seen: seen}}}
+	class := Class{0.8357183404072065, 0.06428165959279346}
+	value := explicitM(t, s, [][]float64{{1, 1}, {class.Rho + class.Kappa, class.Rho - class.Kappa}}, 0, []int{0}).At(0, 0)
+	got := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, class, Options{})
+	if got.SensSquared < value || got.WorstAnswer < value*(1-1e-9) {
+		t.Errorf("bound %v, reached %v, by the attack %v", got.SensSquared, value, got.WorstAnswer)
+	}
+	all, err := stagesOf(s, Everywhere(class))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bounder{stages: all}
+	if b.first, err = all.linearly(context.Background(), all.linear, 0, true); err != nil {
+		t.Fatal(err)
+	}
+	run := b.forward(b.first, b.linear, []int{0}, false)
+	for range 3 {
+		tr, raw, why, err := b.backward(context.Background(), run, []int{0}, 0)
+		if err != nil || why != "" || raw < value {
+			t.Fatalf("before it is raised the bound is %v, reached %v (%s, %v)", raw, value, why, err)
+		}
+		run = b.forward(tr, b.answers, []int{0}, true)
+	}
+}
+
+// What nodes remember beside their models shows when networks change: differences that nobody would ever see in a star
+// are no reason to count less than local DP then.
+func TestLocalDPOfMomentumIsWhole(t *testing.T) {
+	star := mat.NewDense(3, 3, []float64{0.5, 0.25, 0.25, 1, 0, 0, 1, 0, 0})
+	seen := mat.NewDense(1, 3, []float64{1, 0, 0})
+	all := mat.NewDense(2, 3, []float64{0, 1, 0, 0, 0, 1})
+	rule := Momentum(0.9, 1, 1)
+	s := &System{Nodes: 3, Steps: []Step{{Mix: star, Seen: seen, Rule: rule}, {Mix: star, Seen: seen, Rule: rule},
+		{Mix: star, Seen: all, Rule: rule}}}
+	got := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 1e6}, Options{})
+	if got.LocalDP != 1 || got.WorstAnswer > 1 {
+		t.Errorf("local DP %v, attack %v", got.LocalDP, got.WorstAnswer)
+	}
+}

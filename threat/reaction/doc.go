@@ -1,0 +1,104 @@
+// Package reaction bounds what an attacker learns of a node whose neighbours train: gradients of honest nodes that nobody
+// sees answer to models that hold the victim's data.
+//
+// Bound is the function to call: a System (who hears whom, and what the attacker sees), a Victim, a Reaction (how
+// strongly a node's step may answer to its model) give a squared sensitivity that no training of that class exceeds.
+// All bounds every node at once, more loosely. Without a class, or in any doubt, the answer is local DP, and Result.Why
+// says why.
+//
+// # What is wrong without it
+//
+// The matrix M of package threat is exact if no gradient depends on anything but what the attacker saw. Training breaks
+// that twice. Hidden nodes compute gradients at hidden models: on a path of three nodes, two steps, M says 0.1 for the
+// far end, and a middle node that answers 26θ leaks 676/685. And the record's own gradient may depend on its node's
+// hidden model, so that with more than one participation no sound bound equals M in general.
+//
+// # Setting
+//
+// A record moves a gradient sum by at most 1, noise is N(0, 1) per coordinate, models are divided by the learning rate.
+// The m nodes that are not attackers are hidden: models x_t are m rows, the vectors
+//
+//	msg_t = φ_t(x_t) + noise,     y_t = H_t msg_t is seen,     x_{t+1} = W_t msg_t + what the attacker knows.
+//
+// Messages and noise of attackers, public randomness and networks are known, so attackers may be malicious. A node's
+// step φ_v sees its own model, what is known, and private randomness that does not depend on the record; never a single
+// hidden message.
+//
+// Class (ρ_v, κ_v): |φ_v(x) − φ_v(x') − ρ_v(x − x')| ≤ κ_v |x − x'| for all models and every known history. The steps of
+// the victim u with and without the record differ by at most 1 at any model in the steps of a pattern π, and not at all
+// in others; one of the two is in the class, so the record itself needs no smoothness.
+//
+// # Theorem
+//
+// For any matrices Θ_t with H_t Θ_t = 0 and any multipliers τ_t (m numbers) and α_t > 0 let P_T = 0 and backwards, with
+// X_t = W_tᵀ P_{t+1} W_t and R = diag(ρ),
+//
+//	Q_t = (I − Θ_t)ᵀ(I − Θ_t) + Θ_tᵀ X_t Θ_t
+//	B_t = diag(κ), and the column e_u if t ∈ π;   D_t = diag(τ_t), and α_t;   D_t ≻ B_tᵀ Q_t B_t is required
+//	P_t = diag(τ_t) + R [Q + Q B (D − BᵀQB)⁻¹ BᵀQ] R.
+//
+// Then, t0 the first step of π, the view is μ-GDP with μ² = Q_{t0}[u,u] + Σ α_t over the later steps of π, for models of
+// any dimension and every nonlinear, time-varying, adversarial answer of the class.
+//
+// Proof. One run has noise z, the other z + c. With e the difference of the models and s that of the steps before noise,
+// known before z_t is drawn, choose r = Θs and c = s − r. The messages differ by r, Hr = 0, so both runs show the same,
+// and e_{t+1} = W r. Now s = Re + Kδ + a e_u with |δ_v| ≤ |e_v| and |a| ≤ 1. Let V_t(e) = tr eᵀP_t e + the later α. What
+// is paid from step t on, Σ|c|², is at most tr sᵀQ_t s + later α; completing the square in (δ, a) bounds it by
+// tr eᵀP_t e + α + Σ τ_v (|δ_v|² − |e_v|²) + α(|a|² − 1) ≤ V_t(e). So Σ|c_t|² ≤ μ² surely. Predictable shifts of Gaussian
+// noise with Σ|c_t|² ≤ μ² surely are μ-GDP (Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2022): one more coordinate,
+// shifted by (μ² − Σ|c|²)^½, makes the sum exactly μ², and then Σ⟨c_t, Z_t⟩ is a Gaussian of variance μ². ∎
+//
+// The bound is sure, no run is stopped or truncated, and it is attained by linear answers ρ ± κ wherever the multipliers
+// are stationary with |δ_v| = |e_v|: for one participation it rarely is a millionth above an attack.
+//
+// # Algorithm
+//
+// All multipliers prove something; good ones come from the worst run. A linear pass backwards, in which every node
+// answers as near to "not at all" as its class allows, gives Θ and Q. Forward from s = e_u the differences e_t follow.
+// Backwards again with
+//
+//	D_j = (1 + 10⁻⁹) (|(BᵀQRe)_j| + Σ_l |BᵀQB|_jl n_l) / n_j,     n_v = |e_v|, 1 for the record's own input,
+//
+// D − BᵀQB is diagonally dominant in the scale n, and the bound is proven. Two more rounds go forward with the new Θ and
+// the worst answer (eight power steps), and backward. The least number is taken, and never more than local DP.
+//
+// # More than one number a node
+//
+// A Rule says what a node makes of the numbers it keeps, its gradient and fresh noise: momentum, decay, rates, and the
+// filter of a strategy C (Correlated). The state is then (e, memory), the noise shift c that of the white noise, and the
+// theorem the same, with the constraint on messages only. In the memory's directions P may grow without bound, so
+// multipliers get σκ_v Q_vv on top for several σ, and the least bound is taken. A dense C has the state of all its noise,
+// for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate).
+//
+// # Numerics
+//
+// A bound that comes out too small is the worst thing that can happen, so every step of the argument is one that rounding
+// cannot turn:
+//
+//   - Q is computed in the form above, a bound for any Θ. Θ = N F Nᵀ with a basis N of the null space of H fulfils HΘ = 0
+//     whatever F is, so an inexact inverse costs and never gains; digits of far victims stay.
+//   - D − BᵀQB ≻ 0 is proven by a Cholesky factorization of less than it, with the factorization's rounding (Higham,
+//     Theorem 10.3); P is computed with that smaller matrix. Where it fails D is raised, Q never lowered.
+//   - Columns of B with Q_vv = 0 drop out; their nodes stay in the state.
+//   - Where multipliers or P are so large that digits are lost, the result is local DP.
+//   - Results are raised by 10⁻⁷, and by 10⁻¹² of sensitivity for what is smaller than rounding.
+//   - A result below what a linear attack reaches exactly is thrown away for local DP.
+//
+// # What is not covered
+//
+// Steps that answer to anything hidden but the node's own model (gradient tracking, private memory that is no linear
+// state, such as Adam's), noise that neighbours share, secret networks (Zip-DL), steps that are missed. Callers have
+// local DP for these. For strategies with C ≠ I and κ from about 0.5 on the bound is loose, as it is for min-sep
+// participation and in All for more than one participation.
+//
+// # Notation
+//
+//	m, T     hidden nodes, steps
+//	W, H     how messages become models, and what is seen of them; hidden nodes only
+//	ρ, κ     centre and radius of a node's answer
+//	e, s, r  differences of two runs: models (and memory), steps before noise, messages
+//	c        shift of the white noise that hides the difference
+//	Q, P     what a difference s before noise, or e before the step, costs at most
+//	τ, α     multipliers of the constraints |δ_v| ≤ |e_v| and |a| ≤ 1
+//	Θ, N, F  Θ = N F Nᵀ: the feedback r = Θ s; N: orthonormal basis of the null space of H
+package reaction

@@ -1,0 +1,52 @@
+package reaction
+
+import "mafalda/strategy"
+
+// Correlated returns a system whose nodes add rows of C⁻¹Z to their gradients, white noise Z that the strategy C
+// correlates: every node keeps the memory of the strategy's filter in place of fresh noise alone. The error is the
+// filter's: C has no inverse.
+//
+// A bound costs (m·(size + memory))³ a step. What is too large is for Dominate.
+func (s *System) Correlated(c strategy.Strategy) (*System, error) {
+	filter, err := c.Filter()
+	if err != nil {
+		return nil, err
+	}
+	out := &System{Nodes: s.Nodes, Steps: make([]Step, len(s.Steps))}
+	for t, step := range s.Steps {
+		out.Steps[t] = step
+		out.Steps[t].Rule = withFilter(s.rule(t), filter, t)
+	}
+	return out, nil
+}
+
+// withFilter returns a rule whose noise is made by step t of a filter: what a filter does in a step shows when it runs
+// with unit vectors for what it keeps and for its noise.
+func withFilter(rule Rule, filter strategy.Filter, t int) Rule {
+	memory := filter.Memory()
+	size, width := rule.size(), rule.size()+memory+2
+	kept := make([][]float64, memory)
+	for i := range kept {
+		kept[i] = unitVector(memory+1, i)
+	}
+	made := make([]float64, memory+1) // the noise, of (kept, white)
+	filter.StepTo(made, unitVector(memory+1, memory), kept, t)
+	out := make(Rule, 0, size+memory)
+	for p := range size {
+		coefficients, gradient, noise := rule.row(p)
+		row := make([]float64, width)
+		copy(row, coefficients)
+		for i, x := range made[:memory] {
+			row[size+i] = noise * x
+		}
+		row[width-2], row[width-1] = gradient, noise*made[memory]
+		out = append(out, row)
+	}
+	for _, k := range kept {
+		row := make([]float64, width)
+		copy(row[size:], k[:memory])
+		row[width-1] = k[memory]
+		out = append(out, row)
+	}
+	return out
+}

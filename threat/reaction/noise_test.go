@@ -1,0 +1,179 @@
+package reaction
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/strategy"
+)
+
+// The path of three with AntiPGD's noise, whose message in the second step takes back the first step's noise: bands,
+// banded inverses and the dense matrix are the same strategy and must give the same numbers.
+func TestMemoriesOfOneStrategyAgree(t *testing.T) {
+	s := pathTo(t, 4, 4, View{})
+	ones := mat.NewDense(4, 4, []float64{1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1})
+	dense, err := strategy.NewDense(ones)
+	if err != nil {
+		t.Fatal(err)
+	}
+	banded, err := strategy.NewBanded(ones, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []*Result
+	for _, c := range []strategy.Strategy{strategy.AntiPGD(4), dense, banded} {
+		r, err := BoundStrategy(context.Background(), s, c, Victim{Node: 1, Patterns: [][]int{{0, 2}, {1, 3}}},
+			Everywhere(Class{0.95, 0.05}), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, r)
+	}
+	for _, r := range results[1:] {
+		if math.Abs(r.WithoutReaction-results[0].WithoutReaction) > 1e-9 ||
+			math.Abs(r.WorstAnswer-results[0].WorstAnswer) > 1e-9 || math.Abs(r.LocalDP-results[0].LocalDP) > 1e-9 ||
+			math.Abs(r.SensSquared-results[0].SensSquared) > 1e-6 {
+			t.Errorf("%+v and %+v", r, results[0])
+		}
+	}
+}
+
+// A strategy stands for another one with a factor that is proven: no shift of noise is cheaper than it says.
+func TestDominationHolds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 7))
+		steps := 2 + r.IntN(5)
+		c, by := randomStrategy(t, r, steps), randomStrategy(t, r, steps)
+		factor, err := Dominate(c, by)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if same, err := Dominate(c, c); err != nil || same < 1 || same > 1+1e-6 {
+			rt.Fatalf("a strategy dominates itself %v times (%v)", same, err)
+		}
+		full, other := mat.DenseCopyOf(lower(c)), mat.DenseCopyOf(lower(by))
+		for range 50 {
+			x := mat.NewVecDense(steps, nil)
+			for i := range steps {
+				x.SetVec(i, r.NormFloat64())
+			}
+			var a, b mat.VecDense
+			a.MulVec(full, x)
+			b.MulVec(other, x)
+			if mat.Dot(&a, &a) > factor*mat.Dot(&b, &b) {
+				rt.Fatalf("%v > %v times %v", mat.Dot(&a, &a), factor, mat.Dot(&b, &b))
+			}
+		}
+	})
+}
+
+// Where the state of a strategy is too large its first bands stand for it, and the bound is above what the strategy's own
+// state says can be reached.
+func TestStandInsAreAboveTheStrategy(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	steps := 6
+	s := pathTo(t, 4, steps, View{})
+	c, err := strategy.SquareRoot(steps, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	victim, reaction := Victim{Node: 1, Patterns: [][]int{{0, 3}}}, Everywhere(randomClass(r))
+	own, err := BoundStrategy(context.Background(), s, c, victim, reaction, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bands := 1; bands <= steps; bands++ {
+		by, err := strategy.SquareRoot(steps, bands)
+		if err != nil {
+			t.Fatal(err)
+		}
+		factor, err := Dominate(c, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, err := s.Correlated(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Bound(context.Background(), with, victim, reaction, Options{Improvements: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.SensSquared*factor < own.WorstAnswer {
+			t.Errorf("%d bands: %v·%v is below the attack %v", bands, got.SensSquared, factor, own.WorstAnswer)
+		}
+	}
+}
+
+// correlated returns a system with noise of any class of strategies.
+func correlated(t *testing.T, r *rand.Rand, s *System) *System {
+	t.Helper()
+	out, err := s.Correlated(randomStrategy(t, r, len(s.Steps)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func randomStrategy(t *testing.T, r *rand.Rand, steps int) strategy.Strategy {
+	t.Helper()
+	var c strategy.Strategy
+	var err error
+	switch bands := 1 + r.IntN(steps); r.IntN(6) {
+	case 0:
+		c, err = strategy.SquareRoot(steps, bands)
+	case 1:
+		c, err = strategy.BandedInverseSquareRoot(steps, bands)
+	case 2:
+		c = strategy.AntiPGD(steps)
+	case 3:
+		c, err = strategy.NewBLT(steps, 1, []strategy.Section{{A: 0.6, P: 0.1}})
+	default:
+		lower := mat.NewDense(steps, steps, nil)
+		for i := range steps {
+			for j := range i {
+				if i-j < bands {
+					lower.Set(i, j, r.Float64()-0.3)
+				}
+			}
+			lower.Set(i, i, 0.5+r.Float64())
+		}
+		if r.IntN(2) == 0 {
+			c, err = strategy.NewBanded(lower, bands)
+		} else {
+			c, err = strategy.NewDense(lower)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A dense strategy with too large a state is bounded by stand-ins, below its local DP.
+func TestLargeStrategiesHaveStandIns(t *testing.T) {
+	steps := 64
+	s := pathTo(t, 10, steps, View{})
+	root, err := strategy.SquareRoot(steps, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := strategy.NewDense(lower(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := BoundStrategy(context.Background(), s, c, Victim{Node: 3, Patterns: [][]int{{0}}}, Everywhere(Class{0.95, 0.05}),
+		Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := strategy.GramOf(c).At(0, 0)
+	if got.Why != "" || !(got.SensSquared < local/2) || math.Abs(got.LocalDP-local) > 1e-9 {
+		t.Errorf("%v of local DP %v, %v (%s)", got.SensSquared, got.LocalDP, local, got.Why)
+	}
+}

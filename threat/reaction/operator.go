@@ -1,0 +1,124 @@
+package reaction
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/internal/gemm"
+)
+
+// operator is a fixed matrix of a step. Networks and rules have few entries a row, so products with it go entry by entry
+// unless it is full.
+type operator struct {
+	rows, cols int
+	start      []int // of each row, in at and value
+	at         []int
+	value      []float64
+	full       blas64.General // the matrix itself if it has many entries, else without Data
+}
+
+// denseShare is the share of entries from which on a product of dense matrices is faster.
+const denseShare = 0.05
+
+func newOperator(rows, cols int, data []float64) *operator {
+	o := &operator{rows: rows, cols: cols, start: make([]int, 1, rows+1)}
+	for i := range rows {
+		for j, v := range data[i*cols : (i+1)*cols] {
+			if v != 0 {
+				o.at, o.value = append(o.at, j), append(o.value, v)
+			}
+		}
+		o.start = append(o.start, len(o.at))
+	}
+	if float64(len(o.at)) > denseShare*float64(rows*cols) && rows*cols > 256 {
+		o.full = general(rows, cols, data)
+	}
+	return o
+}
+
+// general returns data as a matrix.
+func general(rows, cols int, data []float64) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: data}
+}
+
+// empty reports whether the matrix is zero.
+func (o *operator) empty() bool { return len(o.at) == 0 }
+
+// each calls f for the entries of row i.
+func (o *operator) each(i int, f func(j int, v float64)) {
+	for k := o.start[i]; k < o.start[i+1]; k++ {
+		f(o.at[k], o.value[k])
+	}
+}
+
+// times returns O·x for a matrix x of cols rows and width columns.
+func (o *operator) times(x []float64, width int) []float64 {
+	dst := make([]float64, o.rows*width)
+	if o.full.Data != nil && width > 1 {
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, o.full, general(o.cols, width, x), 0, general(o.rows, width, dst))
+		return dst
+	}
+	for i := range o.rows {
+		row := dst[i*width : (i+1)*width]
+		for k := o.start[i]; k < o.start[i+1]; k++ {
+			add(row, o.value[k], x[o.at[k]*width:][:width])
+		}
+	}
+	return dst
+}
+
+// transposeTimes returns Oᵀ·x for a matrix x of rows rows and width columns.
+func (o *operator) transposeTimes(x []float64, width int) []float64 {
+	dst := make([]float64, o.cols*width)
+	if o.full.Data != nil && width > 1 {
+		gemm.Gemm(blas.Trans, blas.NoTrans, 1, o.full, general(o.rows, width, x), 0, general(o.cols, width, dst))
+		return dst
+	}
+	for i := range o.rows {
+		row := x[i*width : (i+1)*width]
+		for k := o.start[i]; k < o.start[i+1]; k++ {
+			add(dst[o.at[k]*width:][:width], o.value[k], row)
+		}
+	}
+	return dst
+}
+
+// congruence returns OᵀPO, both halves of it, for a symmetric P.
+func (o *operator) congruence(p []float64) []float64 {
+	var half []float64 // PO, rows×cols
+	if o.full.Data != nil {
+		half = make([]float64, o.rows*o.cols)
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(o.rows, o.rows, p), o.full, 0, general(o.rows, o.cols, half))
+	} else {
+		half = transposed(o.transposeTimes(p, o.rows), o.cols, o.rows)
+	}
+	whole := o.transposeTimes(half, o.cols)
+	symmetrize(whole, o.cols)
+	return whole
+}
+
+// add adds a·x to y.
+func add(y []float64, a float64, x []float64) { floats.AddScaled(y, a, x) }
+
+func dot(x, y []float64) float64 { return floats.Dot(x, y) }
+
+func transposed(x []float64, rows, cols int) []float64 {
+	out := make([]float64, len(x))
+	for i := range rows {
+		for j := range cols {
+			out[j*rows+i] = x[i*cols+j]
+		}
+	}
+	return out
+}
+
+// symmetrize replaces a by (a + aᵀ)/2.
+func symmetrize(a []float64, n int) {
+	for i := range n {
+		for j := range i {
+			mean := (a[i*n+j] + a[j*n+i]) / 2
+			a[i*n+j], a[j*n+i] = mean, mean
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package reaction
+
+import (
+	"context"
+	"math"
+
+	"mafalda/internal/fault"
+	"mafalda/participation"
+)
+
+// worst returns the largest over all patterns of the least proven bound for each. Patterns that cannot be listed, as of
+// min-sep participation, are bounded together by single participations, and pattern is nil.
+func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value float64, pattern []int, why string,
+	err error) {
+	patterns, listed := v.patterns()
+	if !listed {
+		_, single, why, err := b.refine(ctx, []int{0})
+		if err != nil {
+			return 0, nil, "", err
+		}
+		return together(single, b.node, v.Schema), nil, why, nil
+	}
+	bounds, refined, single := make([]float64, len(patterns)), make([]bool, len(patterns)), [][]float64(nil)
+	for i, p := range patterns {
+		bounds[i] = local.pattern(b.node, p)
+	}
+	for {
+		// the pattern with the largest bound: if nothing better can be said of it, it is the worst
+		top := 0
+		for i := range patterns {
+			if single != nil && !refined[i] {
+				bounds[i] = math.Min(bounds[i], triangle(single, b.node, patterns[i]))
+			}
+			if bounds[i] > bounds[top] || bounds[i] == bounds[top] && !refined[i] && patterns[i][0] < patterns[top][0] {
+				top = i
+			}
+		}
+		if refined[top] || bounds[top] == 0 {
+			return bounds[top], patterns[top], why, nil
+		}
+		best, table, doubt, err := b.refine(ctx, patterns[top])
+		if err != nil {
+			return 0, nil, "", err
+		}
+		if doubt != "" {
+			why = doubt
+		}
+		single = lesser(single, table)
+		bounds[top], refined[top] = math.Min(bounds[top], best), true
+	}
+}
+
+// check returns an error unless the victim's patterns are of so many steps.
+func (v Victim) check(steps int) error {
+	if v.Patterns == nil {
+		if v.Schema == nil || v.Schema.Steps() != steps {
+			return fault.New("Schema", nil, "is not for %d steps", steps)
+		}
+		return nil
+	}
+	if len(v.Patterns) == 0 {
+		return fault.New("Patterns", nil, "are none")
+	}
+	for _, p := range v.Patterns {
+		if len(p) == 0 || p[0] < 0 || p[len(p)-1] >= steps {
+			return fault.New("Patterns", p, "is no pattern of %d steps", steps)
+		}
+		for i, t := range p[1:] {
+			if t <= p[i] {
+				return fault.New("Patterns", p, "does not increase")
+			}
+		}
+	}
+	return nil
+}
+
+// patterns returns the patterns of a victim if they can be listed.
+func (v Victim) patterns() ([][]int, bool) {
+	if v.Patterns != nil {
+		return v.Patterns, true
+	}
+	if s, ok := v.Schema.(interface{ Patterns() [][]int }); ok {
+		return s.Patterns(), true
+	}
+	if v.Schema.Participations() == 1 {
+		all := make([][]int, v.Schema.Steps())
+		for t := range all {
+			all[t] = []int{t}
+		}
+		return all, true
+	}
+	return nil, false
+}
+
+// triangle returns (Σ √Q_t[u,u])², what the participations of a pattern cost at most, one after the other: first without
+// the record in all steps, then with it in the first one, in the first two and so on. Steps after the one that changes
+// are always without it, in the class.
+func triangle(single [][]float64, node int, pattern []int) float64 {
+	sum := 0.0
+	for _, t := range pattern {
+		if single[t] == nil {
+			return math.Inf(1)
+		}
+		sum += math.Sqrt(raise(single[t][node]))
+	}
+	return sum * sum * (1 + 1e-12)
+}
+
+// together returns the largest triangle over all patterns of at most k steps at least b apart, which all patterns of a
+// schema are.
+func together(single [][]float64, node int, schema participation.Schema) float64 {
+	steps, k, b := schema.Steps(), schema.Participations(), schema.Separation()
+	if single == nil {
+		return math.Inf(1)
+	}
+	best := make([]float64, steps+b+1) // of patterns from a step on, with at most as many participations as rounds so far
+	for range k {
+		next := make([]float64, len(best))
+		for t := steps - 1; t >= 0; t-- {
+			if single[t] == nil {
+				return math.Inf(1)
+			}
+			next[t] = math.Max(next[t+1], math.Sqrt(raise(single[t][node]))+best[t+b])
+		}
+		best = next
+	}
+	return best[0] * best[0] * (1 + 1e-12)
+}
+
+// leading returns a pattern to attack where a schema lists none: steps b apart from the first one on.
+func leading(schema participation.Schema) []int {
+	var pattern []int
+	for t := 0; t < schema.Steps() && len(pattern) < schema.Participations(); t += schema.Separation() {
+		pattern = append(pattern, t)
+	}
+	return pattern
+}

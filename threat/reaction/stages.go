@@ -1,0 +1,79 @@
+package reaction
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// stages are the gates and answers of all steps; steps that are alike share theirs.
+type stages struct {
+	m, n    int
+	gates   []*gate
+	answers []*answer // of the class
+	linear  []*answer // of the linear answers nearest to none
+	still   []*answer // of nodes that do not react
+	rules   []Rule
+	classes [][]Class // [step][node]
+	unclear bool      // the rank of what is seen cannot be told
+}
+
+// stagesOf returns an error for what is no class.
+func stagesOf(s *System, reaction Reaction) (*stages, error) {
+	all := &stages{m: s.Nodes, n: s.Nodes * s.rule(0).size()}
+	type gateKey struct {
+		mix, seen *mat.Dense
+		rule      *[]float64
+	}
+	gates := map[gateKey]*gate{}
+	for t, step := range s.Steps {
+		rule := s.rule(t)
+		all.rules = append(all.rules, rule)
+		key := gateKey{step.Mix, step.Seen, &rule[0]}
+		g := gates[key]
+		if g == nil {
+			var ok bool
+			if g, ok = gateOf(s.Nodes, step, rule); !ok {
+				all.unclear = true
+				return all, nil
+			}
+			gates[key] = g
+		}
+		all.gates = append(all.gates, g)
+
+		classes := make([]Class, s.Nodes)
+		for v := range classes {
+			classes[v] = reaction(t, v)
+			if err := classes[v].check(); err != nil {
+				return nil, err
+			}
+		}
+		all.classes = append(all.classes, classes)
+		if t > 0 && &rule[0] == &all.rules[t-1][0] && slices.Equal(classes, all.classes[t-1]) {
+			all.answers = append(all.answers, all.answers[t-1])
+			all.linear = append(all.linear, all.linear[t-1])
+			all.still = append(all.still, all.still[t-1])
+			continue
+		}
+		centre, kappa := make([]float64, s.Nodes), make([]float64, s.Nodes)
+		nearest, ones := make([]float64, s.Nodes), make([]float64, s.Nodes)
+		for v, c := range classes {
+			centre[v], kappa[v], nearest[v], ones[v] = c.Rho, c.Kappa, c.Nearest(), 1
+		}
+		none := make([]float64, s.Nodes)
+		all.answers = append(all.answers, answerOf(s.Nodes, rule, centre, kappa))
+		all.linear = append(all.linear, answerOf(s.Nodes, rule, nearest, none))
+		all.still = append(all.still, answerOf(s.Nodes, rule, ones, none))
+	}
+	return all, nil
+}
+
+// answering returns the answers of nodes that answer linearly, node v by answers[t][v]·x in step t.
+func (all *stages) answering(answers [][]float64) []*answer {
+	none := make([]float64, all.m)
+	out := make([]*answer, len(answers))
+	for t, a := range answers {
+		out[t] = answerOf(all.m, all.rules[t], a, none)
+	}
+	return out
+}
