@@ -19,6 +19,7 @@ type SampledTarget struct {
 type SampledPrivacy struct {
 	NoiseMultiplier       float64 // rounded up to multiplierDigits
 	Epsilon, EpsilonLower float64 // bounds of the ε that this multiplier has; Epsilon is not above the one asked for
+	By                    Source  // of Epsilon
 }
 
 // multiplierDigits is how many significant decimal digits a calibrated noise multiplier has.
@@ -67,8 +68,8 @@ func (t SampledTarget) privacy(multiplier float64) (SampledPrivacy, error) {
 	if err != nil {
 		return SampledPrivacy{}, err
 	}
-	upper, lower, err := d.Epsilon(t.Delta)
-	return SampledPrivacy{NoiseMultiplier: multiplier, Epsilon: upper, EpsilonLower: lower}, err
+	b, err := d.EpsilonBounds(t.Delta)
+	return SampledPrivacy{NoiseMultiplier: multiplier, Epsilon: b.Upper, EpsilonLower: b.Lower, By: b.By}, err
 }
 
 // outOfReach is the error of an ε that no noise is enough for.

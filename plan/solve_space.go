@@ -321,7 +321,10 @@ func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strateg
 
 // ending says how the alternation ended.
 func (s *Space) ending(ctx context.Context) Ending {
-	e := Ending{Status: s.Status, Gap: math.Max(s.GapSpace, s.Time.Gap)}
+	e := Ending{Status: s.Status, Gap: s.GapSpace}
+	if !math.IsInf(s.Time.Gap, 1) { // a class without a certificate has none
+		e.Gap = math.Max(e.Gap, s.Time.Gap)
+	}
 	for _, r := range s.Rounds {
 		e.Iterations += r.SpaceSteps + r.TimeSteps
 	}

@@ -42,8 +42,8 @@ type link struct {
 	variance float64
 }
 
-// newUpdates returns what bounds noise that has been checked; nil where M has no inverse to speak of.
-func newUpdates(noise *Noise) *updates {
+// linksOf returns updates without a P: timesTo and squares need none.
+func linksOf(noise *Noise) *updates {
 	n := len(noise.Own)
 	u := &updates{own: make([]float64, n), links: make([][]link, n)}
 	for i, d := range noise.Own {
@@ -59,6 +59,12 @@ func newUpdates(noise *Noise) *updates {
 		most = max(most, len(l))
 	}
 	u.gamma = 2 * float64(most+8) * 0x1p-53
+	return u
+}
+
+// newUpdates returns what bounds noise that has been checked; nil where M has no inverse to speak of.
+func newUpdates(noise *Noise) *updates {
+	u, n := linksOf(noise), len(noise.Own)
 	m := noise.Covariance().RawSymmetric()
 	factor, ok := gemm.Potrf(m)
 	if ok {
@@ -136,7 +142,7 @@ func (u *updates) learned(coalition []int) (others []int, bounds []float64, ok b
 	if !ok {
 		return nil, nil, false
 	}
-	up := inflation(len(z.others), z.trace, z.total)
+	up := math.Min(inflation(len(z.others), z.trace, z.total), givenAway)
 	bounds = make([]float64, len(z.others))
 	for i, v := range z.diagonal {
 		// What factors give away is given away here, too: bounds are the same whatever the way to them.
