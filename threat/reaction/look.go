@@ -17,14 +17,23 @@ type feedback struct {
 	q    []float64 // Q, n×n: a difference σ before noise costs σᵀQσ from here on
 }
 
+// care is how exact a Q must be.
+type care int
+
+const (
+	rough  care = iota // Q of an exact F: enough to make multipliers of
+	exact              // for attacks
+	proven             // raised by what rounding may have taken from it
+)
+
 // look returns the best feedback before what costs P from the next step on, nil for nothing: the function of the theorem
 // from P_{t+1} to Θ_t and Q_t. Q is a bound whatever F is, so that an inexact inverse makes it larger, never too small:
 //
 //	F = Z·[weight, −Y_ρμ],     Z = (weight + Y_ρρ)⁻¹,     Y = ontoᵀ P onto,
 //	Q = paid + intoᵀ{weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1]}into.
 //
-// With safe, Q is raised by what rounding may have taken from it. It returns nil if numbers are too large to go on.
-func look(g *gate, m int, p []float64, safe bool) *feedback {
+// It returns nil if numbers are too large to go on.
+func look(g *gate, m int, p []float64, how care) *feedback {
 	h, k, n := g.h, g.k, g.into.cols
 	out := &feedback{gate: g, f: borrowZeros(h * k)}
 	var cost []float64 // of (ζ, μ), k×k
@@ -38,7 +47,7 @@ func look(g *gate, m int, p []float64, safe bool) *feedback {
 		if h > 0 && !steer(out.f, y, h, k, g.weight) {
 			return nil
 		}
-		cost = joseph(out.f, y, h, k, g.weight)
+		cost = joseph(out.f, y, h, k, g.weight, how)
 		release(y)
 	}
 	var q []float64
@@ -51,7 +60,7 @@ func look(g *gate, m int, p []float64, safe bool) *feedback {
 		add(q[i*n:i*n+m], 1, g.paid[i*m:(i+1)*m])
 	}
 	out.q = q
-	if safe {
+	if how == proven {
 		out.makeUp(m, p, cost)
 	}
 	release(cost)
@@ -132,14 +141,24 @@ func steer(f, y []float64, h, k int, weight float64) bool {
 	return true
 }
 
-// joseph returns weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1].
-func joseph(f, y []float64, h, k int, weight float64) []float64 {
+// joseph returns weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1], which for an exact F is Y [F; 0, 1].
+func joseph(f, y []float64, h, k int, weight float64, how care) []float64 {
 	if h == 0 {
 		cost := borrow(k * k)
 		copy(cost, y)
 		return cost
 	}
-	rest, product, cost := borrow(h*k), borrowZeros(k*k), borrowZeros(k*k)
+	product := borrowZeros(k * k)
+	for i := range k {
+		copy(product[i*k+h:(i+1)*k], y[i*k+h:(i+1)*k])
+	}
+	left := blas64.General{Rows: k, Cols: h, Stride: k, Data: y}
+	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, left, general(h, k, f), 1, general(k, k, product))
+	if how == rough {
+		symmetrize(product, k)
+		return product
+	}
+	rest, cost := borrow(h*k), borrowZeros(k*k)
 	defer release(rest, product)
 	for i, v := range f {
 		rest[i] = -v
@@ -147,12 +166,6 @@ func joseph(f, y []float64, h, k int, weight float64) []float64 {
 	for i := range h {
 		rest[i*k+i]++
 	}
-	// Y·[F; 0, 1], k×k
-	for i := range k {
-		copy(product[i*k+h:(i+1)*k], y[i*k+h:(i+1)*k])
-	}
-	left := blas64.General{Rows: k, Cols: h, Stride: k, Data: y}
-	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, left, general(h, k, f), 1, general(k, k, product))
 	for i := h; i < k; i++ {
 		copy(cost[i*k:(i+1)*k], product[i*k:(i+1)*k])
 	}
