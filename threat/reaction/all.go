@@ -118,6 +118,7 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 			}
 		}
 		if doubt == "" {
+			all.shift(tr)
 			single = lesser(single, tr.single)
 		} else {
 			why = doubt

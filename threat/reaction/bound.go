@@ -185,6 +185,18 @@ func (all *stages) newTrace(from int) *trace {
 		single: make([][]float64, steps), alpha: make([]float64, steps)}
 }
 
+// shift lowers the cost of each single participation to that of the same one in an earlier step, if all steps are alike.
+func (all *stages) shift(tr *trace) {
+	if !all.constant() {
+		return
+	}
+	for t := tr.from + 1; t < len(tr.single); t++ {
+		for v := range tr.single[t] {
+			tr.single[t][v] = math.Min(tr.single[t][v], tr.single[t-1][v])
+		}
+	}
+}
+
 // record keeps what a step has found. It returns false for numbers that are not finite.
 func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 	pull := a.inject.transposeTimes(f.q, n)
@@ -264,6 +276,7 @@ func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, 
 		release(f.q)
 		f.q = nil
 	}
+	b.shift(tr)
 	return tr, value + tr.single[tr.from][b.node], "", nil
 }
 

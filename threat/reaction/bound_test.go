@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -285,6 +286,27 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 		}
 		run = b.forward(tr, b.answers, []int{0}, true)
 	}
+}
+
+// Where all steps are alike a participation that begins later is no worse: for all first steps together the bound is the
+// one for the first step, and attacks from later steps are below it.
+func TestLaterIsNoWorse(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 9))
+		s := systemOf(t, randomNetwork(r, 4), []int{0}, 6, View{Sums: r.IntN(2) == 0})
+		class, node := randomClass(r), r.IntN(s.Nodes)
+		patterns := [][]int{{0, 3}, {1, 4}, {2, 5}}
+		all := mustBound(t, s, Victim{Node: node, Patterns: patterns}, class, Options{})
+		if !slices.Equal(all.Pattern, patterns[0]) {
+			rt.Fatalf("the worst pattern is %v", all.Pattern)
+		}
+		for _, p := range patterns {
+			one := mustBound(t, s, Victim{Node: node, Patterns: [][]int{p}}, class, Options{})
+			if one.WorstAnswer > all.SensSquared*(1+1e-9) || one.LocalDP > all.LocalDP {
+				rt.Fatalf("pattern %v reaches %v, above %v", p, one.WorstAnswer, all.SensSquared)
+			}
+		}
+	})
 }
 
 // What nodes remember beside their models shows when networks change: differences that nobody would ever see in a star

@@ -62,6 +62,11 @@
 // D − BᵀQB is diagonally dominant in the scale n, and the bound is proven. Two more rounds go forward with the new Θ and
 // the worst answer (eight power steps), and backward. The least number is taken, and never more than local DP.
 //
+// Every pattern of a schema is looked at. Where all steps are alike a pattern that begins later is no worse than the same
+// one that begins in step 0, which has more time left; else only bounds count: a pattern is refined until the worst
+// number that is left is refined. Patterns that nobody can list (min-sep) are bounded by (Σ √Q_t[u,u])², one
+// participation after the other.
+//
 // # More than one number a node
 //
 // A Rule says what a node makes of the numbers it keeps, its gradient and fresh noise: momentum, decay, rates, and the
@@ -78,10 +83,13 @@
 //   - Q is computed in the form above, a bound for any Θ. Θ = N F Nᵀ with a basis N of the null space of H fulfils HΘ = 0
 //     whatever F is, so an inexact inverse costs and never gains; digits of far victims stay.
 //   - D − BᵀQB ≻ 0 is proven by a Cholesky factorization of less than it, with the factorization's rounding (Higham,
-//     Theorem 10.3); P is computed with that smaller matrix. Where it fails D is raised, Q never lowered.
+//     Theorem 10.3); P is computed with that smaller matrix. Where it fails D is raised, Q never lowered. Where the
+//     diagonal hardly dominates, because the run costs nothing, multipliers are a millionth larger.
 //   - Columns of B with Q_vv = 0 drop out; their nodes stay in the state.
 //   - Where multipliers or P are so large that digits are lost, the result is local DP.
-//   - Results are raised by 10⁻⁷, and by 10⁻¹² of sensitivity for what is smaller than rounding.
+//   - What rounding may have taken from Q and P is bounded step by step, by the same products of absolute values, and
+//     added as a diagonal (rounding.go).
+//   - Results are raised by 10⁻⁷ on top, and by 10⁻¹² of sensitivity for what is smaller than rounding.
 //   - A result below what a linear attack reaches exactly is thrown away for local DP.
 //
 // # What is not covered

@@ -3,6 +3,7 @@ package reaction
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -19,6 +20,9 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 			return 0, nil, "", err
 		}
 		return together(single, b.node, v.Schema), nil, why, nil
+	}
+	if b.constant() {
+		patterns = undominated(patterns)
 	}
 	bounds, refined, single := make([]float64, len(patterns)), make([]bool, len(patterns)), [][]float64(nil)
 	for i, p := range patterns {
@@ -90,6 +94,20 @@ func (v Victim) patterns() ([][]int, bool) {
 		return all, true
 	}
 	return nil, false
+}
+
+// undominated returns the patterns that are no part of another one that begins earlier, when both begin in step 0: where
+// all steps are alike those others are as bad, with less time left.
+func undominated(patterns [][]int) [][]int {
+	var out [][]int
+	for i, p := range patterns {
+		if !slices.ContainsFunc(patterns, func(q []int) bool {
+			return q[0] < p[0] && !slices.ContainsFunc(p, func(t int) bool { return !slices.Contains(q, t-p[0]+q[0]) })
+		}) {
+			out = append(out, patterns[i])
+		}
+	}
+	return out
 }
 
 // triangle returns (Σ √Q_t[u,u])², what the participations of a pattern cost at most, one after the other: first without
