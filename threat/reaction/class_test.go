@@ -61,14 +61,15 @@ func TestAtRateMakesTheStepOfTheClass(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 10))
 		c, rate, keep := randomClass(r), 0.1+r.Float64(), 1-0.2*r.Float64()
 		g := c.AtRate(rate, keep)
-		if rho, kappa := keep+rate*(g.Rho-1), rate*g.Kappa; math.Abs(rho-c.Rho) > 1e-12 || math.Abs(kappa-c.Kappa) > 1e-12 {
+		rho, kappa := keep+rate*(g.Rho-1), rate*g.Kappa
+		if math.Abs(rho-c.Rho) > 1e-12 || math.Abs(kappa-c.Kappa) > 1e-12 {
 			rt.Fatalf("steps are in (%v, %v), not %v", rho, kappa, c)
 		}
 	})
 }
 
-// Jacobians of clipped convex gradients, S·H with 0 ⪯ S ⪯ 1 and 0 ⪯ H ⪯ β, are in the ball of the class, which they touch,
-// and a step of rate 1 expands by up to the L of the example: 1.151 for one direction.
+// Jacobians of clipped convex gradients, S·H with 0 ⪯ S ⪯ 1 and 0 ⪯ H ⪯ β, are in the ball of the class, which they
+// touch, and a step of rate 1 expands by up to the L of the example: 1.151 for one direction.
 func TestClippedConvexHoldsJacobians(t *testing.T) {
 	c, err := ClippedConvex(1)
 	if err != nil {
@@ -128,7 +129,8 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 	}
 	for name, v := range map[string]Victim{
 		"no node": {Node: 2, Patterns: [][]int{{0}}}, "no schema": {}, "no patterns": {Patterns: [][]int{}},
-		"a step too many": {Patterns: [][]int{{2}}}, "backwards": {Patterns: [][]int{{1, 0}}}, "empty": {Patterns: [][]int{{}}},
+		"a step too many": {Patterns: [][]int{{2}}}, "backwards": {Patterns: [][]int{{1, 0}}},
+		"empty": {Patterns: [][]int{{}}},
 	} {
 		var argument *fault.Argument
 		if _, err := Bound(t.Context(), good, v, Everywhere(NoReaction()), Options{}); !errors.As(err, &argument) {

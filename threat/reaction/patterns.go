@@ -96,8 +96,8 @@ func (v Victim) patterns() ([][]int, bool) {
 	return nil, false
 }
 
-// undominated returns the patterns that are no part of another one that begins earlier, when both begin in step 0: where
-// all steps are alike those others are as bad, with less time left.
+// undominated returns the patterns that are no part of another one that begins earlier, when both begin in step 0:
+// where all steps are alike those others are as bad, with less time left.
 func undominated(patterns [][]int) [][]int {
 	var out [][]int
 	for i, p := range patterns {
@@ -110,9 +110,9 @@ func undominated(patterns [][]int) [][]int {
 	return out
 }
 
-// triangle returns (Σ √Q_t[u,u])², what the participations of a pattern cost at most, one after the other: first without
-// the record in all steps, then with it in the first one, in the first two and so on. Steps after the one that changes
-// are always without it, in the class.
+// triangle returns (Σ √Q_t[u,u])², what the participations of a pattern cost at most, one after the other: first
+// without the record in all steps, then with it in the first one, in the first two and so on. Steps after the one that
+// changes are always without it, in the class.
 func triangle(single [][]float64, node int, pattern []int) float64 {
 	sum := 0.0
 	for _, t := range pattern {
@@ -131,7 +131,7 @@ func together(single [][]float64, node int, schema participation.Schema) float64
 	if single == nil {
 		return math.Inf(1)
 	}
-	best := make([]float64, steps+b+1) // of patterns from a step on, with at most as many participations as rounds so far
+	best := make([]float64, steps+b+1) // of patterns from a step on, of at most as many participations as rounds below
 	for range k {
 		next := make([]float64, len(best))
 		for t := steps - 1; t >= 0; t-- {
