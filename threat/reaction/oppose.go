@@ -12,7 +12,7 @@ import (
 // follow returns P = moveᵀ Q move: what a difference χ costs if nodes answer linearly.
 func follow(a *answer, q []float64) []float64 {
 	if a.move.empty() {
-		return make([]float64, len(q))
+		return borrowZeros(len(q))
 	}
 	return a.move.congruence(q)
 }
@@ -31,14 +31,16 @@ type price struct {
 	alpha float64
 }
 
-// oppose returns the price before the worst answer in the class, proven for any difference e (χ, n rows of width columns)
-// that multipliers are made of: a good one makes it small. victim is the node whose record has a part in this step, -1
-// for none. sigma is what is added to every multiplier, in κQ_vv. why is empty unless the price cannot be given.
+// oppose returns the price before the worst answer in the class, proven for any difference e (χ, n rows of width
+// columns) that multipliers are made of: a good one makes it small. victim is the node whose record has a part in this
+// step, -1 for none. sigma is what is added to every multiplier, in κQ_vv. why is empty unless the price cannot be
+// given.
 func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma float64) (out price, why string) {
 	m, n := len(a.kappa), a.move.rows
 
 	// columns of B with something to pay for, the record's input last
 	unitQ := a.inject.transposeTimes(q, n) // m×n: (Q·inject)ᵀ
+	defer release(unitQ)
 	var columns []int
 	local := make([]float64, m) // Q_vv
 	for v := range m {
@@ -55,14 +57,16 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 	if input {
 		count++
 	}
-	bq := make([]float64, count*n) // (QB)ᵀ
+	bq := borrowZeros(count * n) // (QB)ᵀ
+	defer release(bq)
 	for j, v := range columns {
 		add(bq[j*n:(j+1)*n], a.kappa[v], unitQ[v*n:(v+1)*n])
 	}
 	if input {
 		copy(bq[(count-1)*n:], unitQ[victim*n:(victim+1)*n])
 	}
-	bqb := make([]float64, count*count)
+	bqb := borrow(count * count)
+	defer release(bqb)
 	for j := range count {
 		across := a.inject.transposeTimes(bq[j*n:(j+1)*n], 1)
 		for l, v := range columns {
@@ -71,6 +75,7 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 		if input {
 			bqb[j*count+count-1] = across[victim]
 		}
+		release(across)
 	}
 	symmetrize(bqb, count)
 
@@ -83,7 +88,8 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 			lengths = append(lengths, 1)
 		}
 		moved := a.move.times(e, width)
-		pulled := make([]float64, count*width)
+		pulled := borrow(count * width)
+		defer release(moved, pulled)
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(count, n, bq), general(n, width, moved), 0,
 			general(count, width, pulled))
 		d, least, dominance := make([]float64, count), proofMargin(count), 1.0
@@ -106,6 +112,7 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 			}
 		}
 		factor, ok := prove(d, bqb, least)
+		defer release(factor.Data)
 		if !ok {
 			return price{}, "no multipliers were proven"
 		}
@@ -122,7 +129,8 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 		if !a.move.empty() {
 			gemm.Trsm(blas.Left, blas.NoTrans, 1, factor, general(count, n, bq))
 			steep = bq
-			raised := make([]float64, len(q))
+			raised := borrowZeros(len(q))
+			defer release(raised)
 			above := 1 + a.lost(q, local, dominance)
 			add(raised, above, q)
 			gemm.Syrk(blas.Trans, above, general(count, n, steep), 1,
@@ -144,14 +152,14 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 	return out, ""
 }
 
-// lost returns how much may be lost, relatively, in solving for V. With the scale D the factor L of D − BᵀQB has rows of
-// length at most 1, and its inverse is at most 1/√dominance long. A triangular solve makes V = L⁻¹(BᵀQ + β) with
-// |β| ≤ γ|L||V|, and BᵀQ itself has lost some units of |B|ᵀ|Q|. For any ε
+// lost returns how much may be lost, relatively, in solving for V. With the scale D the factor L of D − BᵀQB has rows
+// of length at most 1, and its inverse is at most 1/√dominance long. A triangular solve makes V = L⁻¹(BᵀQ + β) with |β|
+// ≤ γ|L||V|, and BᵀQ itself has lost some units of |B|ᵀ|Q|. For any ε
 //
 //	bᵀM⁻¹b ⪯ (1 + ε)(b + β)ᵀM⁻¹(b + β) + (1 + 1/ε)βᵀM⁻¹β,
 //
-// and the last term is at most (count·γ)²/(ε·dominance) times the first one, by diagonal dominance. Where gradients enter
-// several numbers, with opposite signs, |B|ᵀ|Q| may be much larger than BᵀQ.
+// and the last term is at most (count·γ)²/(ε·dominance) times the first one, by diagonal dominance. Where gradients
+// enter several numbers, with opposite signs, |B|ᵀ|Q| may be much larger than BᵀQ.
 func (a *answer) lost(q, local []float64, dominance float64) float64 {
 	m, n := len(a.kappa), a.move.rows
 	largest := 1.0
@@ -208,9 +216,10 @@ func (a *answer) lengths(e, local []float64, columns []int, width int) []float64
 	return out
 }
 
-// proofMargin returns what a proof by factorization of order n needs, beside the diagonal: a Cholesky factor that exists
-// in floating point is exact for a matrix that differs by at most γ_{n+1}·√(a_ii a_jj) in each entry (Higham, Theorem
-// 10.3), in norm by n times as much in the scale of the diagonal, and the entries themselves are made with some roundings.
+// proofMargin returns what a proof by factorization of order n needs, beside the diagonal: a Cholesky factor that
+// exists in floating point is exact for a matrix that differs by at most γ_{n+1}·√(a_ii a_jj) in each entry (Higham,
+// Theorem 10.3), in norm by n times as much in the scale of the diagonal, and the entries themselves are made with some
+// roundings.
 func proofMargin(n int) float64 {
 	return 8 * float64(n+2) * float64(n+2) * unit
 }
@@ -220,7 +229,7 @@ func proofMargin(n int) float64 {
 func prove(d, bqb []float64, margin float64) (factor blas64.Triangular, ok bool) {
 	count := len(d)
 	for raise := slack; raise < 2; raise *= 10 {
-		a := make([]float64, len(bqb))
+		a := borrow(len(bqb))
 		for i, v := range bqb {
 			a[i] = -v
 		}
@@ -231,9 +240,10 @@ func prove(d, bqb []float64, margin float64) (factor blas64.Triangular, ok bool)
 		if ok {
 			return factor, true
 		}
+		release(a)
 		for j := range d {
 			d[j] *= 1 + raise
 		}
 	}
-	return factor, false
+	return blas64.Triangular{}, false
 }
