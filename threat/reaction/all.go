@@ -92,6 +92,7 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 			return nil, "", err
 		}
 		runs[t] = first.back[t-1].next(sigma, all.m)
+		release(first.back[t-1].f, first.pull[t-1], sigma)
 		first.back[t-1] = nil
 		sigma = all.linear[t].move.times(runs[t], all.m)
 	}
@@ -108,8 +109,12 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 				doubt = "numbers are too large for a float64"
 			} else if t > 0 {
 				var priced price
+				release(p)
 				priced, doubt = oppose(all.answers[t], all.classes[t], f.q, runs[t], all.m, -1, extra)
 				p = priced.p
+			}
+			if f != nil {
+				release(f.q, f.f)
 			}
 		}
 		if doubt == "" {

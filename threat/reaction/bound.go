@@ -169,10 +169,15 @@ func (all *stages) linearly(ctx context.Context, answers []*answer, from int, ke
 		if f == nil || !tr.record(t, f, answers[t], all.n, keep) {
 			return nil, nil
 		}
-		if t > from {
+		release(p)
+		if p = nil; t > from {
 			p = follow(answers[t], f.q)
 		}
+		release(f.q)
 		f.q = nil
+		if !keep {
+			release(f.f)
+		}
 	}
 	return tr, nil
 }
@@ -195,6 +200,8 @@ func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 	}
 	if keep {
 		tr.back[t], tr.pull[t] = f, pull
+	} else {
+		release(pull)
 	}
 	return true
 }
@@ -254,8 +261,10 @@ func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, 
 				return nil, 0, why, nil
 			}
 			value += priced.alpha
+			release(p)
 			p, tr.alpha[t] = priced.p, priced.alpha
 		}
+		release(f.q)
 		f.q = nil
 	}
 	return tr, value + tr.single[tr.from][b.node], "", nil
