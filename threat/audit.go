@@ -64,6 +64,7 @@ type Reacting struct {
 	From    string  `json:"from"`                    // the answer
 	Bound   float64 `json:"bound_mu"`                // μ that holds for every training of the class
 	Without float64 `json:"without_reaction_mu"`     // μ if gradients do not react, which holds for no training
+	Judged  bool    `json:"bound_judged"`            // Bound is the claim
 	Holds   bool    `json:"bound_holds"`             // Low is not above Bound, nor is Reachable
 	Broken  bool    `json:"without_reaction_broken"` // Low or, of linear answers, Reachable is above Without
 }
@@ -255,7 +256,7 @@ func (s Scenario) judgeReaction(ctx context.Context, victim int, o AuditOptions,
 		}
 		return nil, nil
 	}
-	out.Reacting = &Reacting{Holds: true, Rho: c.Rho, Kappa: c.Kappa, From: o.Answer.String(), Without: out.Claimed,
+	out.Reacting = &Reacting{Judged: o.Answer.claims(), Holds: true, Rho: c.Rho, Kappa: c.Kappa, From: o.Answer.String(), Without: out.Claimed,
 		Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
 	if o.Answer.claims() {
 		out.Claimed, out.HoldsFor = out.Reacting.Bound, ""
