@@ -124,7 +124,7 @@ func (d *LossDistribution) drawsEpsilon(delta float64) float64 {
 // Mechanism", 2019, Theorem 5 and Section 3.3).
 func (d *LossDistribution) renyiEpsilon(delta float64) float64 {
 	best := math.Inf(1)
-	for alpha := 2; alpha <= 4096; alpha = max(alpha+1, alpha*9/8) {
+	for alpha := 2; alpha <= mostOrder; alpha += max(1, alpha/8-15) {
 		var log rounding.Sum
 		for _, e := range d.events {
 			log.AddProduct(float64(e.Rounds), e.logMoment(alpha))
@@ -140,7 +140,16 @@ func (d *LossDistribution) renyiEpsilon(delta float64) float64 {
 	return best
 }
 
-// logMoment returns log E_Q (P/Q)^α of a round, rounded up.
+// Rényi divergences are looked at up to an order, each from a number of terms at most.
+const (
+	mostOrder = 1 << 30
+	mostTerms = 1 << 13
+)
+
+// logMoment returns log E_Q (P/Q)^α of a round, rounded up; +Inf where that takes too many terms.
+//
+// A term is at most r = q/(1-q)·(α-k)/(k-1)·e^{α/s²} times the one before, k, since (e^y - 1)/(e^x - 1) ≤ y/x·e^{y-x} for
+// y ≥ x > 0, and r falls with k: once it is at most 1/2 all further terms together are at most 2r times the last one.
 func (e SampledGaussian) logMoment(alpha int) float64 {
 	q, a := e.Probability, float64(alpha)
 	if q == 1 {
@@ -148,8 +157,12 @@ func (e SampledGaussian) logMoment(alpha int) float64 {
 	}
 	all, _ := math.Lgamma(a + 1)
 	sum, shift := 0.0, math.Inf(-1)
-	logs := make([]float64, 0, alpha)
+	var logs []float64
+	grown := q / (1 - q) * math.Exp(a/(e.NoiseMultiplier*e.NoiseMultiplier))
 	for k := 2.0; k <= a; k++ {
+		if k > mostTerms {
+			return math.Inf(1)
+		}
 		chosen, _ := math.Lgamma(k + 1)
 		others, _ := math.Lgamma(a - k + 1)
 		excess := k * (k - 1) / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
@@ -161,6 +174,12 @@ func (e SampledGaussian) logMoment(alpha int) float64 {
 		l := all - chosen - others + drawn + not + logExcess
 		l += 64 * 0x1p-53 * (all + chosen + others - drawn - not + math.Abs(logExcess) + 1) // each is off by a few ulp
 		logs, shift = append(logs, l), math.Max(shift, l)
+		if r := grown * (a - k) / (k - 1); r > 0 && r <= 0.5 {
+			if rest := l + math.Log(2*r); rest < shift-40 {
+				logs = append(logs, rest)
+				break
+			}
+		}
 	}
 	for _, l := range logs {
 		sum += math.Exp(l - shift)

@@ -43,6 +43,22 @@ func TestLogMomentIsTheIntegral(t *testing.T) {
 	}
 }
 
+// With as much noise as there may be 10⁸ rounds of q = 1e-3 are nearly μ = 1e-5, whatever δ: which takes high orders.
+func TestRenyiOfHighOrders(t *testing.T) {
+	d := composeSampled(t, sampledRounds(1e-3, MaxNoiseMultiplier, 1e8))
+	gaussian, err := Epsilon(1e-5, 1e-300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.renyiEpsilon(1e-300); got < gaussian*(1-1e-6) || got > 1.1*gaussian {
+		t.Errorf("ε = %v, that of a Gaussian mechanism is %v", got, gaussian)
+	}
+	p, err := CalibrateSampled(SampledTarget{Probability: 1e-3, Rounds: 1e8, Epsilon: 0.01, Delta: 1e-300})
+	if err != nil || p.Epsilon > 0.01 || p.NoiseMultiplier > 5e4 { // this was out of reach
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // What formulas prove of a single round holds by its definition, in arithmetic with more digits, and the formula for one
 // round is that definition.
 func TestFormulasOfOneRoundHold(t *testing.T) {
