@@ -41,8 +41,8 @@ type SimulateFlags struct {
 // Bind binds the flags to a command.
 func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.task.Name, "task", "linear", "what is learned: linear, logistic, housing or mnist")
-	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file) or mnist (a folder)")
+	fl.StringVar(&f.task.Name, "task", "linear", "what is learned: linear, logistic, perceptron, housing or mnist")
+	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file), or mnist and perceptron (a folder)")
 	fl.Var((*WholeNumber)(&f.task.Records), "records", "records of a synthetic task (default 4000)")
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
