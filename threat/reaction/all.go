@@ -72,7 +72,7 @@ func All(ctx context.Context, s *System, schema participation.Schema, reaction R
 // proven. Multipliers are made of the runs of all victims at once, e with a column for each, in the scale in which all
 // cost as much: of a node the length of its row counts.
 func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64, why string, err error) {
-	first, err := all.linearly(ctx, all.linear, 0, true)
+	first, err := all.linearly(ctx, all.linear, rough)
 	if err != nil {
 		return nil, "", err
 	}
@@ -92,6 +92,7 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 			return nil, "", err
 		}
 		runs[t] = first.back[t-1].next(sigma, all.m)
+		release(first.back[t-1].f, first.pull[t-1], sigma)
 		first.back[t-1] = nil
 		sigma = all.linear[t].move.times(runs[t], all.m)
 	}
@@ -103,13 +104,17 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 			if err := context.Cause(ctx); err != nil {
 				return nil, "", err
 			}
-			f := look(all.gates[t], all.m, p, true)
+			f := look(all.gates[t], all.m, p, proven)
 			if f == nil || !tr.record(t, f, all.answers[t], all.n, false) {
 				doubt = "numbers are too large for a float64"
 			} else if t > 0 {
 				var priced price
+				release(p)
 				priced, doubt = oppose(all.answers[t], all.classes[t], f.q, runs[t], all.m, -1, extra)
 				p = priced.p
+			}
+			if f != nil {
+				release(f.q, f.f)
 			}
 		}
 		if doubt == "" {

@@ -12,7 +12,7 @@ func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error 
 	if b.options.improvements() == 0 {
 		return nil
 	}
-	still, err := b.linearly(ctx, b.still, 0, true)
+	still, err := b.linearly(ctx, b.still, exact)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error 
 		reached := -1.0
 		for range b.options.improvements() {
 			linear := b.answering(answers)
-			tr, err := b.linearly(ctx, linear, 0, true)
+			tr, err := b.linearly(ctx, linear, exact)
 			if err != nil {
 				return err
 			}

@@ -98,7 +98,7 @@ func Bound(ctx context.Context, s *System, v Victim, reaction Reaction, o Option
 		return out, nil
 	}
 	b := &bounder{stages: all, node: v.Node, options: o, memory: s.rule(0).size() > 1}
-	if b.first, err = all.linearly(ctx, all.linear, 0, true); err != nil {
+	if b.first, err = all.linearly(ctx, all.linear, rough); err != nil {
 		return nil, err
 	}
 	if b.first == nil {
@@ -157,21 +157,23 @@ type trace struct {
 	alpha  []float64   // of each step
 }
 
-// linearly goes backward with linear answers, to step from. It returns nil without an error if numbers are too large.
-func (all *stages) linearly(ctx context.Context, answers []*answer, from int, keep bool) (*trace, error) {
-	tr := all.newTrace(from)
+// linearly goes backward with linear answers. It returns nil without an error if numbers are too large.
+func (all *stages) linearly(ctx context.Context, answers []*answer, how care) (*trace, error) {
+	tr := all.newTrace(0)
 	var p []float64
-	for t := len(all.gates) - 1; t >= from; t-- {
+	for t := len(all.gates) - 1; t >= 0; t-- {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		f := look(all.gates[t], all.m, p, false)
-		if f == nil || !tr.record(t, f, answers[t], all.n, keep) {
+		f := look(all.gates[t], all.m, p, how)
+		if f == nil || !tr.record(t, f, answers[t], all.n, true) {
 			return nil, nil
 		}
-		if t > from {
+		release(p)
+		if p = nil; t > 0 {
 			p = follow(answers[t], f.q)
 		}
+		release(f.q)
 		f.q = nil
 	}
 	return tr, nil
@@ -195,6 +197,8 @@ func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 	}
 	if keep {
 		tr.back[t], tr.pull[t] = f, pull
+	} else {
+		release(pull)
 	}
 	return true
 }
@@ -240,7 +244,7 @@ func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, 
 		if err := context.Cause(ctx); err != nil {
 			return nil, 0, "", err
 		}
-		f := look(b.gates[t], b.m, p, true)
+		f := look(b.gates[t], b.m, p, proven)
 		if f == nil || !tr.record(t, f, b.answers[t], b.n, true) {
 			return nil, 0, "numbers are too large for a float64", nil
 		}
@@ -254,8 +258,10 @@ func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, 
 				return nil, 0, why, nil
 			}
 			value += priced.alpha
+			release(p)
 			p, tr.alpha[t] = priced.p, priced.alpha
 		}
+		release(f.q)
 		f.q = nil
 	}
 	return tr, value + tr.single[tr.from][b.node], "", nil

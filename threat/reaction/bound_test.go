@@ -274,7 +274,7 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &bounder{stages: all}
-	if b.first, err = all.linearly(context.Background(), all.linear, 0, true); err != nil {
+	if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil {
 		t.Fatal(err)
 	}
 	run := b.forward(b.first, b.linear, []int{0}, false)

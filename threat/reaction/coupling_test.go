@@ -25,7 +25,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 			rt.Fatal(err)
 		}
 		b := &bounder{stages: all, node: node, memory: s.rule(0).size() > 1}
-		if b.first, err = all.linearly(context.Background(), all.linear, 0, true); err != nil || b.first == nil {
+		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
 		for _, sigma := range extras(b.memory) {

@@ -24,42 +24,33 @@ type localDP struct {
 func localOf(s *System) localDP {
 	steps := len(s.Steps)
 	out := localDP{share: make([][]float64, steps), gram: gramOf(s)}
-	type key struct{ mix, seen *mat.Dense }
-	known := map[key][]float64{}
-	later := make([]bool, s.Nodes)
-	all := func(x []bool) bool {
-		for _, v := range x {
-			if !v {
-				return false
-			}
-		}
-		return true
+	type key struct {
+		mix, seen *mat.Dense
+		later     string
 	}
+	known := map[key][]float64{}
+	later := make([]byte, s.Nodes) // 1 for nodes that matter in the next step
 	for t := steps - 1; t >= 0; t-- {
 		step := s.Steps[t]
-		whole := all(later)
-		if share := known[key{step.Mix, step.Seen}]; whole && share != nil {
-			out.share[t] = share
-		} else {
-			out.share[t] = shares(step, later, s.Nodes, s.rule(t).size() == 1)
-			if whole {
-				known[key{step.Mix, step.Seen}] = out.share[t]
+		k := key{step.Mix, step.Seen, string(later)}
+		if known[k] == nil {
+			known[k] = shares(step, later, s.Nodes, s.rule(t).size() == 1)
+		}
+		out.share[t] = known[k]
+		for v, x := range known[k] {
+			if later[v] = 0; x > 0 {
+				later[v] = 1
 			}
 		}
-		now := make([]bool, s.Nodes)
-		for v, x := range out.share[t] {
-			now[v] = x > 0
-		}
-		later = now
 	}
 	return out
 }
 
 // shares returns [G⁺G]_uu of a step, or, not exact, 1 in the place of what is not 0.
-func shares(step Step, later []bool, m int, exact bool) []float64 {
+func shares(step Step, later []byte, m int, exact bool) []float64 {
 	var g [][]float64
 	for v, matters := range later {
-		if matters && step.Mix != nil {
+		if matters == 1 && step.Mix != nil {
 			g = append(g, step.Mix.RawRowView(v))
 		}
 	}

@@ -2,11 +2,11 @@ package reaction
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 )
 
@@ -17,40 +17,53 @@ type feedback struct {
 	q    []float64 // Q, n×n: a difference σ before noise costs σᵀQσ from here on
 }
 
+// care is how exact a Q must be.
+type care int
+
+const (
+	rough  care = iota // Q of an exact F: enough to make multipliers of
+	exact              // for attacks
+	proven             // raised by what rounding may have taken from it
+)
+
 // look returns the best feedback before what costs P from the next step on, nil for nothing: the function of the theorem
 // from P_{t+1} to Θ_t and Q_t. Q is a bound whatever F is, so that an inexact inverse makes it larger, never too small:
 //
 //	F = Z·[weight, −Y_ρμ],     Z = (weight + Y_ρρ)⁻¹,     Y = ontoᵀ P onto,
 //	Q = paid + intoᵀ{weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1]}into.
 //
-// With safe, Q is raised by what rounding may have taken from it. It returns nil if numbers are too large to go on.
-func look(g *gate, m int, p []float64, safe bool) *feedback {
+// It returns nil if numbers are too large to go on.
+func look(g *gate, m int, p []float64, how care) *feedback {
 	h, k, n := g.h, g.k, g.into.cols
-	out := &feedback{gate: g, f: make([]float64, h*k)}
+	out := &feedback{gate: g, f: borrowZeros(h * k)}
 	var cost []float64 // of (ζ, μ), k×k
 	if p == nil {
 		for i := range h {
 			out.f[i*k+i] = 1
 		}
-		cost = make([]float64, k*k)
+		cost = borrowZeros(k * k)
 	} else if k > 0 {
 		y := g.onto.congruence(p)
 		if h > 0 && !steer(out.f, y, h, k, g.weight) {
 			return nil
 		}
-		cost = joseph(out.f, y, h, k, g.weight)
+		cost = joseph(out.f, y, h, k, g.weight, how)
+		release(y)
 	}
-	q := make([]float64, n*n)
+	var q []float64
 	if k > 0 && p != nil {
 		q = g.into.congruence(cost)
+	} else {
+		q = borrowZeros(n * n)
 	}
 	for i := range m {
 		add(q[i*n:i*n+m], 1, g.paid[i*m:(i+1)*m])
 	}
 	out.q = q
-	if safe {
+	if how == proven {
 		out.makeUp(m, p, cost)
 	}
+	release(cost)
 	return out
 }
 
@@ -67,7 +80,8 @@ func (f *feedback) makeUp(m int, p, cost []float64) {
 	coordinates := g.into.absTimes(weights)
 	lost := absTimes(cost, k, k, coordinates)
 	if h > 0 {
-		rest := make([]float64, h*k)
+		rest := borrowZeros(h * k)
+		defer release(rest)
 		add(rest, -1, f.f)
 		for i := range h {
 			rest[i*k+i]++
@@ -100,7 +114,8 @@ func (f *feedback) makeUp(m int, p, cost []float64) {
 
 // steer writes F.
 func steer(f, y []float64, h, k int, weight float64) bool {
-	z := make([]float64, h*h)
+	z := borrow(h * h)
+	defer release(z)
 	for i := range h {
 		copy(z[i*h:(i+1)*h], y[i*k:i*k+h])
 		z[i*h+i] += weight
@@ -126,32 +141,42 @@ func steer(f, y []float64, h, k int, weight float64) bool {
 	return true
 }
 
-// joseph returns weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1].
-func joseph(f, y []float64, h, k int, weight float64) []float64 {
+// joseph returns weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1], which for an exact F is Y [F; 0, 1].
+func joseph(f, y []float64, h, k int, weight float64, how care) []float64 {
 	if h == 0 {
-		return slices.Clone(y)
+		cost := borrow(k * k)
+		copy(cost, y)
+		return cost
 	}
-	rest := make([]float64, h*k)
+	product := borrowZeros(k * k)
+	for i := range k {
+		copy(product[i*k+h:(i+1)*k], y[i*k+h:(i+1)*k])
+	}
+	left := blas64.General{Rows: k, Cols: h, Stride: k, Data: y}
+	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, left, general(h, k, f), 1, general(k, k, product))
+	if how == rough {
+		symmetrize(product, k)
+		return product
+	}
+	rest, cost := borrow(h*k), borrowZeros(k*k)
+	defer release(rest, product)
 	for i, v := range f {
 		rest[i] = -v
 	}
 	for i := range h {
 		rest[i*k+i]++
 	}
-	// Y·[F; 0, 1], k×k
-	product := make([]float64, k*k)
-	for i := range k {
-		copy(product[i*k+h:(i+1)*k], y[i*k+h:(i+1)*k])
-	}
-	left := blas64.General{Rows: k, Cols: h, Stride: k, Data: y}
-	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, left, general(h, k, f), 1, general(k, k, product))
-	cost := make([]float64, k*k)
 	for i := h; i < k; i++ {
 		copy(cost[i*k:(i+1)*k], product[i*k:(i+1)*k])
 	}
 	lower := blas64.Symmetric{N: k, Stride: k, Data: cost, Uplo: blas.Lower}
-	gemm.Gemm(blas.Trans, blas.NoTrans, 1, general(h, k, f), general(h, k, product), 1, general(k, k, cost))
-	symmetrize(cost, k)
+	if h == k { // F is symmetric: F·(YF) is the product with the rows of (YF)ᵀ, of which half will do
+		dense.Transpose(product, k)
+		dense.MulSymTo(cost, f, product, k)
+	} else {
+		gemm.Gemm(blas.Trans, blas.NoTrans, 1, general(h, k, f), general(h, k, product), 1, general(k, k, cost))
+		symmetrize(cost, k)
+	}
 	gemm.Syrk(blas.Trans, weight, general(h, k, rest), 1, lower)
 	mirror(cost, k)
 	return cost
@@ -168,7 +193,9 @@ func mirror(a []float64, n int) {
 
 // next returns the difference χ' after a step that starts with σ, each of width columns.
 func (f *feedback) next(sigma []float64, width int) []float64 {
-	return f.gate.onto.times(f.free(sigma, width), width)
+	free := f.free(sigma, width)
+	defer release(free)
+	return f.gate.onto.times(free, width)
 }
 
 // free returns the coordinates (ρ, μ) behind noise of a step that starts with σ.
@@ -176,10 +203,11 @@ func (f *feedback) free(sigma []float64, width int) []float64 {
 	g := f.gate
 	free := g.into.times(sigma, width) // (ζ, μ)
 	if g.h > 0 {
-		steered := make([]float64, g.h*width)
+		steered := borrow(g.h * width)
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(g.h, g.k, f.f), general(g.k, width, free), 0,
 			general(g.h, width, steered))
 		copy(free, steered)
+		release(steered)
 	}
 	return free
 }

@@ -54,7 +54,7 @@ func (o *operator) each(i int, f func(j int, v float64)) {
 
 // times returns O·x for a matrix x of cols rows and width columns.
 func (o *operator) times(x []float64, width int) []float64 {
-	dst := make([]float64, o.rows*width)
+	dst := borrowZeros(o.rows * width)
 	if o.full.Data != nil && width > 1 {
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, o.full, general(o.cols, width, x), 0, general(o.rows, width, dst))
 		return dst
@@ -70,7 +70,7 @@ func (o *operator) times(x []float64, width int) []float64 {
 
 // transposeTimes returns Oᵀ·x for a matrix x of rows rows and width columns.
 func (o *operator) transposeTimes(x []float64, width int) []float64 {
-	dst := make([]float64, o.cols*width)
+	dst := borrowZeros(o.cols * width)
 	if o.full.Data != nil && width > 1 {
 		gemm.Gemm(blas.Trans, blas.NoTrans, 1, o.full, general(o.rows, width, x), 0, general(o.cols, width, dst))
 		return dst
@@ -86,14 +86,16 @@ func (o *operator) transposeTimes(x []float64, width int) []float64 {
 
 // congruence returns OᵀPO, both halves of it, for a symmetric P.
 func (o *operator) congruence(p []float64) []float64 {
-	var half []float64 // PO, rows×cols
+	half := borrow(o.rows * o.cols) // PO, rows×cols
 	if o.full.Data != nil {
-		half = make([]float64, o.rows*o.cols)
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(o.rows, o.rows, p), o.full, 0, general(o.rows, o.cols, half))
 	} else {
-		half = transposed(o.transposeTimes(p, o.rows), o.cols, o.rows)
+		across := o.transposeTimes(p, o.rows)
+		transposeTo(half, across, o.cols, o.rows)
+		release(across)
 	}
 	whole := o.transposeTimes(half, o.cols)
+	release(half)
 	symmetrize(whole, o.cols)
 	return whole
 }
@@ -103,14 +105,13 @@ func add(y []float64, a float64, x []float64) { floats.AddScaled(y, a, x) }
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-func transposed(x []float64, rows, cols int) []float64 {
-	out := make([]float64, len(x))
+// transposeTo writes the transpose of x, rows×cols, to dst.
+func transposeTo(dst, x []float64, rows, cols int) {
 	for i := range rows {
-		for j := range cols {
-			out[j*rows+i] = x[i*cols+j]
+		for j, v := range x[i*cols : (i+1)*cols] {
+			dst[j*rows+i] = v
 		}
 	}
-	return out
 }
 
 // symmetrize replaces a by (a + aᵀ)/2.

@@ -12,7 +12,7 @@ import (
 // follow returns P = moveᵀ Q move: what a difference χ costs if nodes answer linearly.
 func follow(a *answer, q []float64) []float64 {
 	if a.move.empty() {
-		return make([]float64, len(q))
+		return borrowZeros(len(q))
 	}
 	return a.move.congruence(q)
 }
@@ -39,6 +39,7 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 
 	// columns of B with something to pay for, the record's input last
 	unitQ := a.inject.transposeTimes(q, n) // m×n: (Q·inject)ᵀ
+	defer release(unitQ)
 	var columns []int
 	local := make([]float64, m) // Q_vv
 	for v := range m {
@@ -55,14 +56,16 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 	if input {
 		count++
 	}
-	bq := make([]float64, count*n) // (QB)ᵀ
+	bq := borrowZeros(count * n) // (QB)ᵀ
+	defer release(bq)
 	for j, v := range columns {
 		add(bq[j*n:(j+1)*n], a.kappa[v], unitQ[v*n:(v+1)*n])
 	}
 	if input {
 		copy(bq[(count-1)*n:], unitQ[victim*n:(victim+1)*n])
 	}
-	bqb := make([]float64, count*count)
+	bqb := borrow(count * count)
+	defer release(bqb)
 	for j := range count {
 		across := a.inject.transposeTimes(bq[j*n:(j+1)*n], 1)
 		for l, v := range columns {
@@ -71,6 +74,7 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 		if input {
 			bqb[j*count+count-1] = across[victim]
 		}
+		release(across)
 	}
 	symmetrize(bqb, count)
 
@@ -83,7 +87,8 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 			lengths = append(lengths, 1)
 		}
 		moved := a.move.times(e, width)
-		pulled := make([]float64, count*width)
+		pulled := borrow(count * width)
+		defer release(moved, pulled)
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(count, n, bq), general(n, width, moved), 0,
 			general(count, width, pulled))
 		d, least, dominance := make([]float64, count), proofMargin(count), 1.0
@@ -106,6 +111,7 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 			}
 		}
 		factor, ok := prove(d, bqb, least)
+		defer release(factor.Data)
 		if !ok {
 			return price{}, "no multipliers were proven"
 		}
@@ -122,7 +128,8 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 		if !a.move.empty() {
 			gemm.Trsm(blas.Left, blas.NoTrans, 1, factor, general(count, n, bq))
 			steep = bq
-			raised := make([]float64, len(q))
+			raised := borrowZeros(len(q))
+			defer release(raised)
 			above := 1 + a.lost(q, local, dominance)
 			add(raised, above, q)
 			gemm.Syrk(blas.Trans, above, general(count, n, steep), 1,
@@ -220,7 +227,7 @@ func proofMargin(n int) float64 {
 func prove(d, bqb []float64, margin float64) (factor blas64.Triangular, ok bool) {
 	count := len(d)
 	for raise := slack; raise < 2; raise *= 10 {
-		a := make([]float64, len(bqb))
+		a := borrow(len(bqb))
 		for i, v := range bqb {
 			a[i] = -v
 		}
@@ -231,9 +238,10 @@ func prove(d, bqb []float64, margin float64) (factor blas64.Triangular, ok bool)
 		if ok {
 			return factor, true
 		}
+		release(a)
 		for j := range d {
 			d[j] *= 1 + raise
 		}
 	}
-	return factor, false
+	return blas64.Triangular{}, false
 }
