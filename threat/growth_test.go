@@ -18,12 +18,13 @@ func TestGrowthIsAssess(t *testing.T) {
 		steps := rapid.IntRange(1, 6).Draw(t, "T")
 		s := Scenario{Gossip: w, Algorithm: DPDSGD(), Attacker: Attacker{Trust: PNDP, Nodes: []int{0}}}
 		s.Attacker.SecureSummation = rapid.Bool().Draw(t, "secure")
-		row, err := Growth(context.Background(), s, steps, Absolute)
+		o := AssessOptions{Graph: g, Measure: Absolute, Sigma: 1, Alpha: 2, Reaction: Reaction{Kind: FixedInputs}}
+		row, err := Growth(context.Background(), s, steps, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Schema = every(t, steps)
-		r, err := Assess(context.Background(), s, AssessOptions{Graph: g, Measure: Absolute, Sigma: 1, Alpha: 2})
+		r, err := Assess(context.Background(), s, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,10 +53,10 @@ func near(a, b *float64) bool {
 func TestGrowthErrors(t *testing.T) {
 	_, w := gossip(t, "cycle:4", graph.Uniform)
 	s := Scenario{Gossip: w, Algorithm: MFDSGD(mustBanded(t, 5)), Attacker: Attacker{Trust: PNDP, Nodes: []int{0}}}
-	if _, err := Growth(context.Background(), s, 4, Best); !errors.Is(err, ErrStrategy) {
+	if _, err := Growth(context.Background(), s, 4, AssessOptions{}); !errors.Is(err, ErrStrategy) {
 		t.Errorf("a strategy of other length: %v", err)
 	}
-	if _, err := Growth(context.Background(), s, 0, Best); err == nil {
+	if _, err := Growth(context.Background(), s, 0, AssessOptions{}); err == nil {
 		t.Error("no steps")
 	}
 }

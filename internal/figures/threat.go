@@ -18,6 +18,7 @@ type ExposureOptions struct {
 	Schema       participation.Schema
 	Local        float64 // squared sensitivity of local DP
 	Sigma, Alpha float64 // as of threat.AssessOptions
+	Reaction     threat.Reaction
 }
 
 // Exposure draws what attackers learn by distance, as in Figure 2 of Bellet et al.: the Rényi divergence. It is nil if
@@ -26,6 +27,7 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 	scale := o.Alpha / 2 / (o.Sigma * o.Sigma)
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
 		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
+	fixed := o.Reaction.Kind == threat.FixedInputs // their accounting is of nothing else
 	put := func(i, distance int, v float64) {
 		if v *= scale; v > 0 && !math.IsInf(v, 0) {
 			curves[i].X, curves[i].Y = append(curves[i].X, float64(distance)), append(curves[i].Y, v)
@@ -38,7 +40,7 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		put(0, r.Distance, r.Mean)
 		put(1, r.Distance, r.Most)
 		put(2, r.Distance, r.Least)
-		if r.Cyffers != nil {
+		if r.Cyffers != nil && fixed {
 			put(3, r.Distance, *r.Cyffers)
 		}
 		put(4, r.Distance, o.Local)
@@ -59,12 +61,13 @@ func underTitle(holds string) string {
 	if holds == "" {
 		return ""
 	}
-	return "\nholds for " + strings.ReplaceAll(holds, "; ", ";\n")
+	holds = strings.NewReplacer("; ", ";\n", " satisfies ", " satisfies\n").Replace(holds)
+	return "\nholds for " + holds
 }
 
-// Growth draws what an attacker of a trust model learns a step against the number of steps, as in Figure 1 of Koskela &
-// Kulkarni. It is nil if there is nothing to draw.
-func Growth(rows []threat.GrowthRow, trust threat.Trust) (*Figure, error) {
+// Growth draws what an attacker learns a step against the number of steps, as in Figure 1 of Koskela & Kulkarni, and says
+// what that holds for if it does not hold for all. It is nil if there is nothing to draw.
+func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true},
 		{Name: "local DP", Dashed: true}}
 	for _, r := range rows {
@@ -77,7 +80,7 @@ func Growth(rows []threat.GrowthRow, trust threat.Trust) (*Figure, error) {
 			}
 		}
 	}
-	axes := Axes{Title: "Squared sensitivity a step" + underTitle(trust.HoldsFor()), X: "steps T", Y: "sens²/T",
+	axes := Axes{Title: "Squared sensitivity a step" + underTitle(holdsFor), X: "steps T", Y: "sens²/T",
 		LogY: true, Marks: true}
 	return linesOf(axes, curves)
 }

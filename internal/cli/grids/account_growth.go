@@ -60,8 +60,8 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
-	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n%s\n", l.Options.Measure,
-		l.Scenario.Algorithm.Name(), l.HoldsForLine())
+	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n%s\n", l.BoundText(),
+		l.Scenario.Algorithm.Name(), l.HoldsForLines())
 	if err := l.GrowthTable(w, rows); err != nil || l.flags.out == "" {
 		return err
 	}
