@@ -137,7 +137,7 @@ type finding struct {
 // comparable reports whether the accounting of Cyffers et al. is of this scenario.
 func (a *assessment) comparable() bool {
 	s := a.scenario
-	return s.Attacker.Trust == PNDP && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
+	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
 		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
 
@@ -208,6 +208,9 @@ func (a *assessment) fallBack() error {
 func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 	p, err := a.options.guarantee(squared)
 	p.Victim, p.Bound = a.options.Graph.Label(victim), a.options.Measure.String()
+	if a.scenario.Attacker.Trust == PNDP && a.options.Reaction.Kind != FixedInputs {
+		p.Bound = LocalDP // until react has found more
+	}
 	return p, err
 }
 

@@ -30,7 +30,6 @@ func (a *assessment) react(ctx context.Context) error {
 				return err
 			}
 			f.pair.WithoutReaction = linear.SensSquared
-			f.pair.Bound = LocalDP
 			if bounds[f.victim] < h.local[f.victim] {
 				f.pair.Bound = AllPairs
 			}

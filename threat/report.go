@@ -22,7 +22,7 @@ type Pair struct {
 	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence of the order that was asked for
 	Epsilon     *float64 `json:"epsilon,omitempty"`              // of the δ that was asked for
 	By          []string `json:"by,omitempty"`                   // of several coalitions, the one that learns most
-	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared; as WithoutReaction, of no training
+	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared; of FixedInputs
 
 	// Under PNDP: squared sensitivities of local DP, which holds for every training; of gradients that do not react to
 	// models, which holds for no training, where SensSquared is not that; and of the worst answers of the class that were

@@ -67,7 +67,6 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 	f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{
 		Algorithm: a.Scenario.Algorithm.Name(), Graph: a.Network.Origin.Source, Schema: a.Scenario.Schema,
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
-		Reaction: a.Options.Reaction,
 	})
 	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
 	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs}}

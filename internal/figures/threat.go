@@ -18,7 +18,6 @@ type ExposureOptions struct {
 	Schema       participation.Schema
 	Local        float64 // squared sensitivity of local DP
 	Sigma, Alpha float64 // as of threat.AssessOptions
-	Reaction     threat.Reaction
 }
 
 // Exposure draws what attackers learn by distance, as in Figure 2 of Bellet et al.: the Rényi divergence. It is nil if
@@ -27,7 +26,6 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 	scale := o.Alpha / 2 / (o.Sigma * o.Sigma)
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
 		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
-	fixed := o.Reaction.Kind == threat.FixedInputs // their accounting is of nothing else
 	put := func(i, distance int, v float64) {
 		if v *= scale; v > 0 && !math.IsInf(v, 0) {
 			curves[i].X, curves[i].Y = append(curves[i].X, float64(distance)), append(curves[i].Y, v)
@@ -40,7 +38,7 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		put(0, r.Distance, r.Mean)
 		put(1, r.Distance, r.Most)
 		put(2, r.Distance, r.Least)
-		if r.Cyffers != nil && fixed {
+		if r.Cyffers != nil {
 			put(3, r.Distance, *r.Cyffers)
 		}
 		put(4, r.Distance, o.Local)

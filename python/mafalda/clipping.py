@@ -41,7 +41,8 @@ def clipped_sum(
     loss takes. Each tensor in them has the records as its first dimension. loss gets outputs and targets of a batch of one,
     and may use the model's parameters (a proximal term, a tied weight).
     Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not move more than others. chunk is
-    how many records' gradients are in memory at once. A model that changes itself when it sees a record, as batch
+    how many records' gradients are in memory at once; with 1, records go through autograd one after the other, as they do
+    before torch 2, which takes models that torch.func does not (GRU, hooks of backward passes, checkpointing). A model that changes itself when it sees a record, as batch
     normalization with running statistics, is an ExportError: what it keeps has no noise.
     """
     for name, layer in model.named_modules():
@@ -50,7 +51,7 @@ def clipped_sum(
     if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
         raise ValueError(f"chunk is how many records' gradients are in memory at once, at least 1, not {chunk!r}")
     totals, losses = zeros(parameters), []
-    take = _together if vectorized() else _one_by_one
+    take = _together if vectorized() and chunk > 1 else _one_by_one
     kept = [*model.named_parameters(), *model.named_buffers(), *_attributes(model)]
     versions = [x._version for _, x in kept]
     batch = (inputs, targets)
@@ -178,7 +179,7 @@ class _Losses(torch.nn.Module):
 @contextmanager
 def _forgetting(model: Any) -> Iterator[None]:
     """What the model's layers put into attributes and buffers inside is forgotten at the end."""
-    places = [place for layer in model.modules() for place in (layer.__dict__, layer._buffers)]
+    places = [x for layer in model.modules() for x in (layer.__dict__, layer._buffers) if isinstance(x, dict)]
     before = [dict(place) for place in places]
     try:
         yield
@@ -202,8 +203,14 @@ def _together(
         return torch.func.functional_call(_Losses(model, loss), replaced, _filled(batch, [x.unsqueeze(0) for x in record]))
 
     take = torch.func.vmap(torch.func.grad_and_value(one), in_dims=(None, 0), randomness="different")
-    with _forgetting(model):
-        gradients, losses = take(mine, tensors)
+    try:
+        with _forgetting(model):
+            gradients, losses = take(mine, tensors)
+    except RuntimeError as e:
+        if type(e) is not RuntimeError:
+            raise  # out of memory
+        hint = "If torch.func does not know a part of this model: chunk=1 takes one record after the other, without it"
+        raise RuntimeError(f"{e}\n{hint}") from e
     return [gradients[names[id(p)]] for p in parameters], losses
 
 

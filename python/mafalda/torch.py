@@ -55,7 +55,7 @@ class PrivateOptimizer(RefusesScaling):
         loader         the DataLoader, to be checked: its batches are those of plan.sampler. One with workers must be given
         participation  "mine" says that the caller draws the batches and answers for who takes part when (plan.ledger
                        checks it): without sampler and loader, with size, the public size of a batch. Checkpoints say so
-        chunk          records whose gradients are in memory at once
+        chunk          records whose gradients are in memory at once; 1 for models that torch.func does not know
 
     Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
     taken now), optimizer.

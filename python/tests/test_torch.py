@@ -597,6 +597,36 @@ def test_losses_may_use_parameters(monkeypatch, way):
         assert torch.allclose(total, g, atol=1e-4)
 
 
+class Recurrent(torch.nn.Module):
+    """A model that torch.func cannot take the gradients of several records of."""
+
+    def __init__(self):
+        super().__init__()
+        self.cells, self.line = torch.nn.GRU(1, 4, batch_first=True), torch.nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.line(self.cells(x[..., None])[0][:, -1])
+
+
+def test_models_that_torch_func_does_not_know(out):
+    """One record after the other is a way out, and the error says so."""
+    _, x, y = made()
+    plan, model = mafalda.load(out), Recurrent()
+    if clipping.vectorized():
+        with pytest.raises(RuntimeError, match="chunk=1"):
+            clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, 1.0)
+    sampler = plan.sampler(12, node="a")
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    private = plan.make_private(sgd, node="a", seed=1, sampler=sampler, chunk=1)
+    batch = sampler.batch(0)
+    want = one_by_one(model, x[batch], y[batch], 1.0)
+    private.backward(model, cross_entropy, x[batch], y[batch])
+    assert torch.allclose(torch.cat([s.reshape(-1) for s in private._taken.sums]).double(), want, atol=1e-5)
+    assert private.step() == 0
+    with pytest.raises(mafalda.ExportError, match="private already"):
+        plan.make_private(private, node="a", seed=1, sampler=sampler)
+
+
 def test_chunks_have_records():
     """chunk=-1 took no gradient at all, and said nothing."""
     model, x, y = made()
