@@ -5,9 +5,12 @@ import (
 	"math"
 )
 
-// attack fills in what is learned without a reaction, and what the worst linear answers found reach. Answers are improved
-// as a policy is: along the best run against them every node turns to that end of its class, D = ρ + κ·sign, which costs
-// more there. What they reach is exact whatever the answers.
+// found is how near to the bound an attack must come to be the worst one.
+const found = 3e-7
+
+// attack fills in what is learned without a reaction, and what the worst linear answers found reach. Answers are
+// improved as a policy is: along the best run against them every node turns to that end of its class, D = ρ + κ·sign,
+// which costs more there. What they reach is exact whatever the answers.
 func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error {
 	if b.options.improvements() == 0 {
 		return nil
@@ -31,13 +34,17 @@ func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error 
 				break
 			}
 			g := gaussianOf(b.stages, tr, linear, b.node, pattern)
-			if g.value <= reached*(1+1e-12) {
+			if out.Answers == nil || g.value > out.WorstAnswer {
+				out.WorstAnswer, out.Answers = g.value, answers
+			}
+			if g.value <= reached*(1+1e-9) || out.WorstAnswer >= out.SensSquared*(1-found) {
 				break
 			}
-			if reached = g.value; out.Answers == nil || reached > out.WorstAnswer {
-				out.WorstAnswer, out.Answers = reached, answers
-			}
-			answers = g.improved(b.classes)
+			reached, answers = g.value, g.improved(b.classes)
+			tr.release()
+		}
+		if out.WorstAnswer >= out.SensSquared*(1-found) {
+			return nil
 		}
 	}
 	return nil

@@ -62,8 +62,8 @@ func BenchmarkAll(b *testing.B) {
 func BenchmarkBound(b *testing.B) {
 	s := large(b, 380, false)
 	for b.Loop() {
-		if _, err := Bound(context.Background(), s, Victim{Node: 70, Patterns: [][]int{{0}}}, Everywhere(Class{0.95, 0.05}),
-			Options{}); err != nil {
+		if _, err := Bound(context.Background(), s, Victim{Node: 70, Patterns: [][]int{{0}}},
+			Everywhere(Class{0.95, 0.05}), Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

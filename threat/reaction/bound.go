@@ -8,7 +8,8 @@ import (
 	"mafalda/participation"
 )
 
-// Victim is whose record is protected, and in which steps it may take part: as a schema says, or in one of some patterns.
+// Victim is whose record is protected, and in which steps it may take part: as a schema says, or in one of some
+// patterns.
 type Victim struct {
 	Node     int // by its place in W and H
 	Schema   participation.Schema
@@ -53,8 +54,8 @@ type Result struct {
 	// WithoutReaction is what is learned if gradients depend on nothing but what the attacker sees. It is no guarantee.
 	WithoutReaction float64
 
-	// WorstAnswer is what some linear answers of the class let the attacker learn, exactly up to rounding: no true bound
-	// of the class is below it.
+	// WorstAnswer is what some linear answers of the class let the attacker learn, exactly up to rounding: no true
+	// bound of the class is below it.
 	WorstAnswer float64
 
 	// Answers are these linear answers: in step t node v moves from x to Answers[t][v]·x.
@@ -129,8 +130,8 @@ func Bound(ctx context.Context, s *System, v Victim, reaction Reaction, o Option
 	return out, nil
 }
 
-// raise returns a squared sensitivity raised by more than all rounding that led to it, and +Inf for what rounding has made
-// negative.
+// raise returns a squared sensitivity raised by more than all rounding that led to it, and +Inf for what rounding has
+// made negative.
 func raise(squared float64) float64 {
 	if !(squared >= 0) {
 		return math.Inf(1)
@@ -153,7 +154,7 @@ type trace struct {
 	from   int         // first step
 	back   []*feedback // of each step; their Q is gone
 	pull   [][]float64 // injectᵀQ, m×n, of each step
-	single [][]float64 // of each step, for each node: Q of its record's input, what one participation in this step costs
+	single [][]float64 // of each step, for each node: Q of its record's input, the cost of one participation then
 	alpha  []float64   // of each step
 }
 
@@ -179,10 +180,32 @@ func (all *stages) linearly(ctx context.Context, answers []*answer, how care) (*
 	return tr, nil
 }
 
+// release gives the matrices of a trace back.
+func (tr *trace) release() {
+	for t, f := range tr.back {
+		if f != nil {
+			release(f.f, tr.pull[t])
+		}
+	}
+}
+
 func (all *stages) newTrace(from int) *trace {
 	steps := len(all.gates)
 	return &trace{from: from, back: make([]*feedback, steps), pull: make([][]float64, steps),
 		single: make([][]float64, steps), alpha: make([]float64, steps)}
+}
+
+// shift lowers the cost of each single participation to that of the same one in an earlier step, if all steps are
+// alike.
+func (all *stages) shift(tr *trace) {
+	if !all.constant() {
+		return
+	}
+	for t := tr.from + 1; t < len(tr.single); t++ {
+		for v := range tr.single[t] {
+			tr.single[t][v] = math.Min(tr.single[t][v], tr.single[t-1][v])
+		}
+	}
 }
 
 // record keeps what a step has found. It returns false for numbers that are not finite.
@@ -232,8 +255,8 @@ func (b *bounder) refine(ctx context.Context, pattern []int) (best float64, sing
 
 // backward is the recursion of the theorem for a pattern, with multipliers that are made of a run: the trace, and the
 // bound Q[u,u] in the pattern's first step and the later α.
-func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, sigma float64) (tr *trace, value float64,
-	why string, err error) {
+func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, sigma float64) (tr *trace,
+	value float64, why string, err error) {
 	tr = b.newTrace(pattern[0])
 	part := make([]bool, len(b.gates))
 	for _, t := range pattern {
@@ -264,14 +287,15 @@ func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, 
 		release(f.q)
 		f.q = nil
 	}
+	b.shift(tr)
 	return tr, value + tr.single[tr.from][b.node], "", nil
 }
 
 // powerSteps is how many times the worst answer of a step is improved.
 const powerSteps = 8
 
-// forward runs the difference of two runs from the victim's input in the pattern's first step on, with the feedback of a
-// trace: χ of each step. Nodes answer by the centre of their class, or, worst, as the steepest power steps find.
+// forward runs the difference of two runs from the victim's input in the pattern's first step on, with the feedback of
+// a trace: χ of each step. Nodes answer by the centre of their class, or, worst, as the steepest power steps find.
 func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, worst bool) [][]float64 {
 	run := make([][]float64, len(b.gates))
 	part := make([]bool, len(b.gates))
@@ -302,8 +326,8 @@ func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, worst boo
 	return run
 }
 
-// steepest returns σ after an answer of the class that costs much in step t, found by power steps from a first σ: the end
-// of every node's answer, and of the record's input where it takes part.
+// steepest returns σ after an answer of the class that costs much in step t, found by power steps from a first σ: the
+// end of every node's answer, and of the record's input where it takes part.
 func (b *bounder) steepest(tr *trace, t int, a *answer, chi []float64, part bool, sigma []float64) []float64 {
 	centre := a.move.times(chi, 1)
 	for range powerSteps {

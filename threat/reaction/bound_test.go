@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -49,8 +50,8 @@ func TestSmoothPathOfThreeIsExact(t *testing.T) {
 	}
 }
 
-// Even if nobody reacts, a record whose gradient depends on its node's hidden model leaks in both of two steps all there
-// is, 2, not the 1.9 of fixed gradients.
+// Even if nobody reacts, a record whose gradient depends on its node's hidden model leaks in both of two steps all
+// there is, 2, not the 1.9 of fixed gradients.
 func TestRecordMayDependOnItsHiddenModel(t *testing.T) {
 	s := pathTo(t, 3, 2, View{})
 	r := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0, 1}}}, NoReaction(), Options{})
@@ -63,7 +64,8 @@ func TestRecordMayDependOnItsHiddenModel(t *testing.T) {
 func TestOneStepHasNoReaction(t *testing.T) {
 	s := pathTo(t, 3, 1, View{})
 	for v, want := range []float64{0, 1} {
-		if r := mustBound(t, s, Victim{Node: v, Patterns: [][]int{{0}}}, Class{0, 26}, Options{}); r.SensSquared != want {
+		r := mustBound(t, s, Victim{Node: v, Patterns: [][]int{{0}}}, Class{0, 26}, Options{})
+		if r.SensSquared != want {
 			t.Errorf("node %d: %v, want %v", v, r.SensSquared, want)
 		}
 	}
@@ -185,8 +187,8 @@ func TestNoLinearAnswerLeaksMore(t *testing.T) {
 			}
 		}
 		if best > got.SensSquared*(1+1e-9)+1e-11 {
-			rt.Fatalf("linear answers reach %v, above the bound %v (pattern %v, local %v)", best, got.SensSquared, pattern,
-				got.LocalDP)
+			rt.Fatalf("linear answers reach %v, above the bound %v (pattern %v, local %v)", best, got.SensSquared,
+				pattern, got.LocalDP)
 		}
 	})
 }
@@ -257,14 +259,15 @@ func TestEveryPatternIsLookedAt(t *testing.T) {
 	}
 }
 
-// Hidden nodes that hear nobody else, and sums: the feedback hides the run from what costs, so that D − BᵀQB is singular
-// along it. With multipliers a billionth above it the bound was below what opposite answers reach.
+// Hidden nodes that hear nobody else, and sums: the feedback hides the run from what costs, so that D − BᵀQB is
+// singular along it. With multipliers a billionth above it the bound was below what opposite answers reach.
 func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	hidden := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
 	seen := mat.NewDense(1, 2, []float64{0.058951586336369384, 0.40273730395419893})
 	s := &System{Nodes: 2, Steps: []Step{{Mix: hidden, Seen: seen}, {Mix: hidden, Seen: seen}}}
 	class := Class{0.8357183404072065, 0.06428165959279346}
-	value := explicitM(t, s, [][]float64{{1, 1}, {class.Rho + class.Kappa, class.Rho - class.Kappa}}, 0, []int{0}).At(0, 0)
+	answers := [][]float64{{1, 1}, {class.Rho + class.Kappa, class.Rho - class.Kappa}}
+	value := explicitM(t, s, answers, 0, []int{0}).At(0, 0)
 	got := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, class, Options{})
 	if got.SensSquared < value || got.WorstAnswer < value*(1-1e-9) {
 		t.Errorf("bound %v, reached %v, by the attack %v", got.SensSquared, value, got.WorstAnswer)
@@ -285,6 +288,27 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 		}
 		run = b.forward(tr, b.answers, []int{0}, true)
 	}
+}
+
+// Where all steps are alike a participation that begins later is no worse: for all first steps together the bound is
+// the one for the first step, and attacks from later steps are below it.
+func TestLaterIsNoWorse(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 9))
+		s := systemOf(t, randomNetwork(r, 4), []int{0}, 6, View{Sums: r.IntN(2) == 0})
+		class, node := randomClass(r), r.IntN(s.Nodes)
+		patterns := [][]int{{0, 3}, {1, 4}, {2, 5}}
+		all := mustBound(t, s, Victim{Node: node, Patterns: patterns}, class, Options{})
+		if !slices.Equal(all.Pattern, patterns[0]) {
+			rt.Fatalf("the worst pattern is %v", all.Pattern)
+		}
+		for _, p := range patterns {
+			one := mustBound(t, s, Victim{Node: node, Patterns: [][]int{p}}, class, Options{})
+			if one.WorstAnswer > all.SensSquared*(1+1e-9) || one.LocalDP > all.LocalDP {
+				rt.Fatalf("pattern %v reaches %v, above %v", p, one.WorstAnswer, all.SensSquared)
+			}
+		}
+	})
 }
 
 // What nodes remember beside their models shows when networks change: differences that nobody would ever see in a star

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The coupling of the proof, simulated: two runs whose hidden nodes answer nonlinearly and differently in every step, and
-// a record that jumps. The second run's noise is shifted as the theorem says. Then both show the same, and what the
+// The coupling of the proof, simulated: two runs whose hidden nodes answer nonlinearly and differently in every step,
+// and a record that jumps. The second run's noise is shifted as the theorem says. Then both show the same, and what the
 // shifts cost is below the bound, in every run.
 func TestCoupledRunsShowTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -51,7 +51,8 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 }
 
 // couple returns what the shifts of two runs cost, Σ|c|², and how much their views differ.
-func couple(s *System, tr *trace, class Class, node int, pattern []int, d int, r *rand.Rand) (paid, difference float64) {
+func couple(s *System, tr *trace, class Class, node int, pattern []int, d int,
+	r *rand.Rand) (paid, difference float64) {
 	m, size := s.Nodes, s.rule(0).size()
 	n := m * size
 	in := map[int]bool{}

@@ -1,5 +1,5 @@
-// Package reaction bounds what an attacker learns of a node whose neighbours train: gradients of honest nodes that nobody
-// sees answer to models that hold the victim's data.
+// Package reaction bounds what an attacker learns of a node whose neighbours train: gradients of honest nodes that
+// nobody sees answer to models that hold the victim's data.
 //
 // Bound is the function to call: a System (who hears whom, and what the attacker sees), a Victim, a Reaction (how
 // strongly a node's step may answer to its model) give a squared sensitivity that no training of that class exceeds.
@@ -24,9 +24,9 @@
 // step φ_v sees its own model, what is known, and private randomness that does not depend on the record; never a single
 // hidden message.
 //
-// Class (ρ_v, κ_v): |φ_v(x) − φ_v(x') − ρ_v(x − x')| ≤ κ_v |x − x'| for all models and every known history. The steps of
-// the victim u with and without the record differ by at most 1 at any model in the steps of a pattern π, and not at all
-// in others; one of the two is in the class, so the record itself needs no smoothness.
+// Class (ρ_v, κ_v): |φ_v(x) − φ_v(x') − ρ_v(x − x')| ≤ κ_v |x − x'| for all models and every known history. The steps
+// of the victim u with and without the record differ by at most 1 at any model in the steps of a pattern π, and not at
+// all in others; one of the two is in the class, so the record itself needs no smoothness.
 //
 // # Theorem
 //
@@ -37,19 +37,19 @@
 //	B_t = diag(κ), and the column e_u if t ∈ π;   D_t = diag(τ_t), and α_t;   D_t ≻ B_tᵀ Q_t B_t is required
 //	P_t = diag(τ_t) + R [Q + Q B (D − BᵀQB)⁻¹ BᵀQ] R.
 //
-// Then, t0 the first step of π, the view is μ-GDP with μ² = Q_{t0}[u,u] + Σ α_t over the later steps of π, for models of
-// any dimension and every nonlinear, time-varying, adversarial answer of the class.
+// Then, t0 the first step of π, the view is μ-GDP with μ² = Q_{t0}[u,u] + Σ α_t over the later steps of π, for models
+// of any dimension and every nonlinear, time-varying, adversarial answer of the class.
 //
-// Proof. One run has noise z, the other z + c. With e the difference of the models and s that of the steps before noise,
-// known before z_t is drawn, choose r = Θs and c = s − r. The messages differ by r, Hr = 0, so both runs show the same,
-// and e_{t+1} = W r. Now s = Re + Kδ + a e_u with |δ_v| ≤ |e_v| and |a| ≤ 1. Let V_t(e) = tr eᵀP_t e + the later α. What
-// is paid from step t on, Σ|c|², is at most tr sᵀQ_t s + later α; completing the square in (δ, a) bounds it by
-// tr eᵀP_t e + α + Σ τ_v (|δ_v|² − |e_v|²) + α(|a|² − 1) ≤ V_t(e). So Σ|c_t|² ≤ μ² surely. Predictable shifts of Gaussian
-// noise with Σ|c_t|² ≤ μ² surely are μ-GDP (Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2022): one more coordinate,
-// shifted by (μ² − Σ|c|²)^½, makes the sum exactly μ², and then Σ⟨c_t, Z_t⟩ is a Gaussian of variance μ². ∎
+// Proof. One run has noise z, the other z + c. With e the difference of the models and s that of the steps before
+// noise, known before z_t is drawn, choose r = Θs and c = s − r. The messages differ by r, Hr = 0, so both runs show
+// the same, and e_{t+1} = W r. Now s = Re + Kδ + a e_u with |δ_v| ≤ |e_v| and |a| ≤ 1. Let V_t(e) = tr eᵀP_t e + the
+// later α. What is paid from step t on, Σ|c|², is at most tr sᵀQ_t s + later α; completing the square in (δ, a) bounds
+// it by tr eᵀP_t e + α + Σ τ_v (|δ_v|² − |e_v|²) + α(|a|² − 1) ≤ V_t(e). So Σ|c_t|² ≤ μ² surely. Predictable shifts of
+// Gaussian noise with Σ|c_t|² ≤ μ² surely are μ-GDP (Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2022): one more
+// coordinate, shifted by (μ² − Σ|c|²)^½, makes the sum exactly μ², and then Σ⟨c_t, Z_t⟩ is a Gaussian of variance μ². ∎
 //
-// The bound is sure, no run is stopped or truncated, and it is attained by linear answers ρ ± κ wherever the multipliers
-// are stationary with |δ_v| = |e_v|: for one participation it rarely is a millionth above an attack.
+// The bound is sure, no run is stopped or truncated, and it is attained by linear answers ρ ± κ wherever the
+// multipliers are stationary with |δ_v| = |e_v|: for one participation it rarely is a millionth above an attack.
 //
 // # Algorithm
 //
@@ -59,29 +59,37 @@
 //
 //	D_j = (1 + 10⁻⁹) (|(BᵀQRe)_j| + Σ_l |BᵀQB|_jl n_l) / n_j,     n_v = |e_v|, 1 for the record's own input,
 //
-// D − BᵀQB is diagonally dominant in the scale n, and the bound is proven. Two more rounds go forward with the new Θ and
-// the worst answer (eight power steps), and backward. The least number is taken, and never more than local DP.
+// D − BᵀQB is diagonally dominant in the scale n, and the bound is proven. Two more rounds go forward with the new Θ
+// and the worst answer (eight power steps), and backward. The least number is taken, and never more than local DP.
+//
+// Every pattern of a schema is looked at. Where all steps are alike a pattern that begins later is no worse than the
+// same one that begins in step 0, which has more time left; else only bounds count: a pattern is refined until the
+// worst number that is left is refined. Patterns that nobody can list (min-sep) are bounded by (Σ √Q_t[u,u])², one
+// participation after the other.
 //
 // # More than one number a node
 //
 // A Rule says what a node makes of the numbers it keeps, its gradient and fresh noise: momentum, decay, rates, and the
-// filter of a strategy C (Correlated). The state is then (e, memory), the noise shift c that of the white noise, and the
-// theorem the same, with the constraint on messages only. In the memory's directions P may grow without bound, so
-// multipliers get σκ_v Q_vv on top for several σ, and the least bound is taken. A dense C has the state of all its noise,
-// for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate).
+// filter of a strategy C (Correlated). The state is then (e, memory), the noise shift c that of the white noise, and
+// the theorem the same, with the constraint on messages only. In the memory's directions P may grow without bound, so
+// multipliers get σκ_v Q_vv on top for several σ, and the least bound is taken. A dense C has the state of all its
+// noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate).
 //
 // # Numerics
 //
-// A bound that comes out too small is the worst thing that can happen, so every step of the argument is one that rounding
-// cannot turn:
+// A bound that comes out too small is the worst thing that can happen, so every step of the argument is one that
+// rounding cannot turn:
 //
-//   - Q is computed in the form above, a bound for any Θ. Θ = N F Nᵀ with a basis N of the null space of H fulfils HΘ = 0
-//     whatever F is, so an inexact inverse costs and never gains; digits of far victims stay.
+//   - Q is computed in the form above, a bound for any Θ. Θ = N F Nᵀ with a basis N of the null space of H fulfils
+//     HΘ = 0 whatever F is, so an inexact inverse costs and never gains; digits of far victims stay.
 //   - D − BᵀQB ≻ 0 is proven by a Cholesky factorization of less than it, with the factorization's rounding (Higham,
-//     Theorem 10.3); P is computed with that smaller matrix. Where it fails D is raised, Q never lowered.
+//     Theorem 10.3); P is computed with that smaller matrix. Where it fails D is raised, Q never lowered. Where the
+//     diagonal hardly dominates, because the run costs nothing, multipliers are a millionth larger.
 //   - Columns of B with Q_vv = 0 drop out; their nodes stay in the state.
 //   - Where multipliers or P are so large that digits are lost, the result is local DP.
-//   - Results are raised by 10⁻⁷, and by 10⁻¹² of sensitivity for what is smaller than rounding.
+//   - What rounding may have taken from Q and P is bounded step by step, by the same products of absolute values, and
+//     added as a diagonal (rounding.go).
+//   - Results are raised by 10⁻⁷ on top, and by 10⁻¹² of sensitivity for what is smaller than rounding.
 //   - A result below what a linear attack reaches exactly is thrown away for local DP.
 //
 // # What is not covered

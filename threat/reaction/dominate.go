@@ -109,10 +109,10 @@ func gram(c *mat.Dense) []float64 {
 	return out
 }
 
-// BoundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins that
-// Strategies returns the one with the least bound. Numbers other than SensSquared are those of C itself where C stands
-// for itself; otherwise only LocalDP is, and there is no attack. The error is a fault.Argument where rules of the system
-// have a memory of noise themselves.
+// BoundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins
+// that Strategies returns the one with the least bound. Numbers other than SensSquared are those of C itself where C
+// stands for itself; otherwise only LocalDP is, and there is no attack. The error is a fault.Argument where rules of
+// the system have a memory of noise themselves.
 func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, v Victim, reaction Reaction,
 	o Options) (*Result, error) {
 	if c.Steps() != len(s.Steps) {

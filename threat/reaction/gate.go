@@ -72,7 +72,8 @@ func gateOf(m int, step Step, rule Rule) (g *gate, ok bool) {
 	return g, true
 }
 
-// answer is what nodes make of their state in one step: σ = move·χ + inject·(answers beyond the centre, and the record).
+// answer is what nodes make of their state in one step: σ = move·χ + inject·(answers beyond the centre, and the
+// record).
 type answer struct {
 	move   *operator // n×n, with the centres ρ
 	inject *operator // n×m: where gradients enter

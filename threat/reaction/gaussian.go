@@ -11,8 +11,8 @@ import (
 )
 
 // gaussian is what is learned of a record's inputs in the steps of a pattern if all nodes answer linearly. The view is
-// Gaussian then, and its M exact: aᵀMa is the least Σ|c_t|² that hides inputs a, known from the start, so that shifts may
-// begin before the first of them.
+// Gaussian then, and its M exact: aᵀMa is the least Σ|c_t|² that hides inputs a, known from the start, so that shifts
+// may begin before the first of them.
 //
 // With V_t(χ) = χᵀPχ + 2pᵀχ + …, p goes backward from each input: λ = Q·input there, p = moveᵀλ, and through a gate
 //

@@ -103,8 +103,8 @@ func shares(step Step, later []byte, m int, exact bool) []float64 {
 	return out
 }
 
-// gramOf returns CᵀC of the white noise that hides a node's gradients if nothing of them may show in any message: with C,
-// c_t = Σ_s C[t,s] a_s cancels gradients a. It is nil if that is c = a.
+// gramOf returns CᵀC of the white noise that hides a node's gradients if nothing of them may show in any message: with
+// C, c_t = Σ_s C[t,s] a_s cancels gradients a. It is nil if that is c = a.
 func gramOf(s *System) *mat.SymDense {
 	steps, size := len(s.Steps), s.rule(0).size()
 	c := mat.NewDense(steps, steps, nil)

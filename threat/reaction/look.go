@@ -26,8 +26,9 @@ const (
 	proven             // raised by what rounding may have taken from it
 )
 
-// look returns the best feedback before what costs P from the next step on, nil for nothing: the function of the theorem
-// from P_{t+1} to Θ_t and Q_t. Q is a bound whatever F is, so that an inexact inverse makes it larger, never too small:
+// look returns the best feedback before what costs P from the next step on, nil for nothing: the function of the
+// theorem from P_{t+1} to Θ_t and Q_t. Q is a bound whatever F is, so that an inexact inverse makes it larger, never
+// too small:
 //
 //	F = Z·[weight, −Y_ρμ],     Z = (weight + Y_ρρ)⁻¹,     Y = ontoᵀ P onto,
 //	Q = paid + intoᵀ{weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1]}into.
@@ -70,9 +71,9 @@ func look(g *gate, m int, p []float64, how care) *feedback {
 // inexact is how far bases of seen and unseen messages may be from orthogonal, and products of W with them from exact.
 const inexact = 1e-14
 
-// makeUp adds to Q what rounding may have taken from it. Where the basis is not made of unit vectors, what is seen would
-// differ by up to inexact·|ρ|, and the next state by as much of what messages are: a second shift of that size hides it.
-// With |c + c'|² ≤ (1 + η)|c|² + (1 + 1/η)|c'|², η = 1e-9, it costs 1e-19·(weight + the largest of P)·|ρ|².
+// makeUp adds to Q what rounding may have taken from it. Where the basis is not made of unit vectors, what is seen
+// would differ by up to inexact·|ρ|, and the next state by as much of what messages are: a second shift of that size
+// hides it. With |c + c'|² ≤ (1 + η)|c|² + (1 + 1/η)|c'|², η = 1e-9, it costs 1e-19·(weight + the largest of P)·|ρ|².
 func (f *feedback) makeUp(m int, p, cost []float64) {
 	g, n := f.gate, f.gate.into.cols
 	h, k := g.h, g.k

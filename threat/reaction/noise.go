@@ -1,6 +1,10 @@
 package reaction
 
-import "mafalda/strategy"
+import (
+	"slices"
+
+	"mafalda/strategy"
+)
 
 // Correlated returns a system whose nodes add rows of C⁻¹Z to their gradients, white noise Z that the strategy C
 // correlates: every node keeps the memory of the strategy's filter in place of fresh noise alone. The error is the
@@ -15,7 +19,11 @@ func (s *System) Correlated(c strategy.Strategy) (*System, error) {
 	out := &System{Nodes: s.Nodes, Steps: make([]Step, len(s.Steps))}
 	for t, step := range s.Steps {
 		out.Steps[t] = step
-		out.Steps[t].Rule = withFilter(s.rule(t), filter, t)
+		rule := withFilter(s.rule(t), filter, t)
+		if t > 0 && slices.EqualFunc(rule, out.Steps[t-1].Rule, slices.Equal[[]float64]) {
+			rule = out.Steps[t-1].Rule
+		}
+		out.Steps[t].Rule = rule
 	}
 	return out, nil
 }

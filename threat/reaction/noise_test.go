@@ -72,8 +72,8 @@ func TestDominationHolds(t *testing.T) {
 	})
 }
 
-// Where the state of a strategy is too large its first bands stand for it, and the bound is above what the strategy's own
-// state says can be reached.
+// Where the state of a strategy is too large its first bands stand for it, and the bound is above what the strategy's
+// own state says can be reached.
 func TestStandInsAreAboveTheStrategy(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	steps := 6
@@ -167,8 +167,8 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := BoundStrategy(context.Background(), s, c, Victim{Node: 3, Patterns: [][]int{{0}}}, Everywhere(Class{0.95, 0.05}),
-		Options{})
+	got, err := BoundStrategy(context.Background(), s, c, Victim{Node: 3, Patterns: [][]int{{0}}},
+		Everywhere(Class{0.95, 0.05}), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

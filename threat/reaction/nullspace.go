@@ -30,8 +30,8 @@ func (b basis) exact() bool {
 	return true
 }
 
-// basisOf returns the basis that belongs to what is seen, by Householder reflections of the rows of H, the longest first.
-// Unit rows are reflected exactly. ok is false if the rank cannot be told.
+// basisOf returns the basis that belongs to what is seen, by Householder reflections of the rows of H, the longest
+// first. Unit rows are reflected exactly. ok is false if the rank cannot be told.
 func basisOf(h *mat.Dense, m int) (b basis, ok bool) {
 	var rows [][]float64
 	if h != nil {

@@ -8,8 +8,8 @@ import (
 	"mafalda/internal/gemm"
 )
 
-// operator is a fixed matrix of a step. Networks and rules have few entries a row, so products with it go entry by entry
-// unless it is full.
+// operator is a fixed matrix of a step. Networks and rules have few entries a row, so products with it go entry by
+// entry unless it is full.
 type operator struct {
 	rows, cols int
 	start      []int // of each row, in at and value

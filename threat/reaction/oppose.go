@@ -31,9 +31,10 @@ type price struct {
 	alpha float64
 }
 
-// oppose returns the price before the worst answer in the class, proven for any difference e (χ, n rows of width columns)
-// that multipliers are made of: a good one makes it small. victim is the node whose record has a part in this step, -1
-// for none. sigma is what is added to every multiplier, in κQ_vv. why is empty unless the price cannot be given.
+// oppose returns the price before the worst answer in the class, proven for any difference e (χ, n rows of width
+// columns) that multipliers are made of: a good one makes it small. victim is the node whose record has a part in this
+// step, -1 for none. sigma is what is added to every multiplier, in κQ_vv. why is empty unless the price cannot be
+// given.
 func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma float64) (out price, why string) {
 	m, n := len(a.kappa), a.move.rows
 
@@ -151,14 +152,14 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 	return out, ""
 }
 
-// lost returns how much may be lost, relatively, in solving for V. With the scale D the factor L of D − BᵀQB has rows of
-// length at most 1, and its inverse is at most 1/√dominance long. A triangular solve makes V = L⁻¹(BᵀQ + β) with
-// |β| ≤ γ|L||V|, and BᵀQ itself has lost some units of |B|ᵀ|Q|. For any ε
+// lost returns how much may be lost, relatively, in solving for V. With the scale D the factor L of D − BᵀQB has rows
+// of length at most 1, and its inverse is at most 1/√dominance long. A triangular solve makes V = L⁻¹(BᵀQ + β) with |β|
+// ≤ γ|L||V|, and BᵀQ itself has lost some units of |B|ᵀ|Q|. For any ε
 //
 //	bᵀM⁻¹b ⪯ (1 + ε)(b + β)ᵀM⁻¹(b + β) + (1 + 1/ε)βᵀM⁻¹β,
 //
-// and the last term is at most (count·γ)²/(ε·dominance) times the first one, by diagonal dominance. Where gradients enter
-// several numbers, with opposite signs, |B|ᵀ|Q| may be much larger than BᵀQ.
+// and the last term is at most (count·γ)²/(ε·dominance) times the first one, by diagonal dominance. Where gradients
+// enter several numbers, with opposite signs, |B|ᵀ|Q| may be much larger than BᵀQ.
 func (a *answer) lost(q, local []float64, dominance float64) float64 {
 	m, n := len(a.kappa), a.move.rows
 	largest := 1.0
@@ -215,9 +216,10 @@ func (a *answer) lengths(e, local []float64, columns []int, width int) []float64
 	return out
 }
 
-// proofMargin returns what a proof by factorization of order n needs, beside the diagonal: a Cholesky factor that exists
-// in floating point is exact for a matrix that differs by at most γ_{n+1}·√(a_ii a_jj) in each entry (Higham, Theorem
-// 10.3), in norm by n times as much in the scale of the diagonal, and the entries themselves are made with some roundings.
+// proofMargin returns what a proof by factorization of order n needs, beside the diagonal: a Cholesky factor that
+// exists in floating point is exact for a matrix that differs by at most γ_{n+1}·√(a_ii a_jj) in each entry (Higham,
+// Theorem 10.3), in norm by n times as much in the scale of the diagonal, and the entries themselves are made with some
+// roundings.
 func proofMargin(n int) float64 {
 	return 8 * float64(n+2) * float64(n+2) * unit
 }

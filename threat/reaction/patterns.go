@@ -3,6 +3,7 @@ package reaction
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -19,6 +20,9 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 			return 0, nil, "", err
 		}
 		return together(single, b.node, v.Schema), nil, why, nil
+	}
+	if b.constant() {
+		patterns = undominated(patterns)
 	}
 	bounds, refined, single := make([]float64, len(patterns)), make([]bool, len(patterns)), [][]float64(nil)
 	for i, p := range patterns {
@@ -92,9 +96,23 @@ func (v Victim) patterns() ([][]int, bool) {
 	return nil, false
 }
 
-// triangle returns (Σ √Q_t[u,u])², what the participations of a pattern cost at most, one after the other: first without
-// the record in all steps, then with it in the first one, in the first two and so on. Steps after the one that changes
-// are always without it, in the class.
+// undominated returns the patterns that are no part of another one that begins earlier, when both begin in step 0:
+// where all steps are alike those others are as bad, with less time left.
+func undominated(patterns [][]int) [][]int {
+	var out [][]int
+	for i, p := range patterns {
+		if !slices.ContainsFunc(patterns, func(q []int) bool {
+			return q[0] < p[0] && !slices.ContainsFunc(p, func(t int) bool { return !slices.Contains(q, t-p[0]+q[0]) })
+		}) {
+			out = append(out, patterns[i])
+		}
+	}
+	return out
+}
+
+// triangle returns (Σ √Q_t[u,u])², what the participations of a pattern cost at most, one after the other: first
+// without the record in all steps, then with it in the first one, in the first two and so on. Steps after the one that
+// changes are always without it, in the class.
 func triangle(single [][]float64, node int, pattern []int) float64 {
 	sum := 0.0
 	for _, t := range pattern {
@@ -113,7 +131,7 @@ func together(single [][]float64, node int, schema participation.Schema) float64
 	if single == nil {
 		return math.Inf(1)
 	}
-	best := make([]float64, steps+b+1) // of patterns from a step on, with at most as many participations as rounds so far
+	best := make([]float64, steps+b+1) // of patterns from a step on, of at most as many participations as rounds below
 	for range k {
 		next := make([]float64, len(best))
 		for t := steps - 1; t >= 0; t-- {

@@ -2,8 +2,8 @@ package reaction
 
 import "math"
 
-// What is computed of Q and P differs from the exact value by at most γ times the same products of absolute values, entry
-// by entry. Such an error E, |E| ≤ γ|A|ᵀ|P||A| and the like, is made up for by a diagonal: for any weights w > 0
+// What is computed of Q and P differs from the exact value by at most γ times the same products of absolute values,
+// entry by entry. Such an error E, |E| ≤ γ|A|ᵀ|P||A| and the like, is made up for by a diagonal: for any weights w > 0
 //
 //	±E ⪯ diag((|E| w)_i / w_i),
 //
@@ -16,8 +16,8 @@ const unit = 0x1p-53
 // gamma returns a bound for what sums of n products, a few of them in a row, lose relative to sums of absolute values.
 func gamma(n int) float64 { return 4 * float64(n+8) * unit }
 
-// smallest is the share of the largest cost below which weights do not grow: sensitivities beyond its root are below what
-// raise adds.
+// smallest is the share of the largest cost below which weights do not grow: sensitivities beyond its root are below
+// what raise adds.
 const smallest = 1e-26
 
 // weightsOf returns 1/√a_ii for the diagonal of a cost.

@@ -18,6 +18,17 @@ type stages struct {
 	unclear bool      // the rank of what is seen cannot be told
 }
 
+// constant reports whether all steps are the same. What begins later is then no worse than what begins now: it is the
+// same with less time left.
+func (all *stages) constant() bool {
+	for t := range all.gates {
+		if all.gates[t] != all.gates[0] || all.answers[t] != all.answers[0] {
+			return false
+		}
+	}
+	return true
+}
+
 // stagesOf returns an error for what is no class.
 func stagesOf(s *System, reaction Reaction) (*stages, error) {
 	all := &stages{m: s.Nodes, n: s.Nodes * s.rule(0).size()}

@@ -6,8 +6,8 @@ import (
 	"mafalda/internal/fault"
 )
 
-// System is what an attacker sees of a run: T steps of m hidden nodes, those that do not attack. Coalitions, secure sums,
-// several rounds of gossip, and networks that change are different matrices (Look makes them).
+// System is what an attacker sees of a run: T steps of m hidden nodes, those that do not attack. Coalitions, secure
+// sums, several rounds of gossip, and networks that change are different matrices (Look makes them).
 type System struct {
 	Nodes int    // m
 	Steps []Step // T
@@ -24,9 +24,9 @@ type Step struct {
 	Rule Rule       // what a node makes of its numbers, its gradient and its noise; nil is Descent with rate 1
 }
 
-// Rule says what every node makes, before it sends anything, of the numbers it keeps (its model first), of its gradient g
-// and of fresh white noise z: a row of coefficients (kept numbers, g, z) for each kept number. All signs are such that
-// gradients are added. The first number is sent and mixed with others', the rest stay.
+// Rule says what every node makes, before it sends anything, of the numbers it keeps (its model first), of its gradient
+// g and of fresh white noise z: a row of coefficients (kept numbers, g, z) for each kept number. All signs are such
+// that gradients are added. The first number is sent and mixed with others', the rest stay.
 //
 // A class (ρ, κ) is one of the gradient: |Δg − (ρ−1)Δx| ≤ κ|Δx|. With the rule (1, 1, 1) of Descent it is the class of
 // the step x + g.
@@ -93,7 +93,8 @@ func (s *System) check() error {
 			seen[m] = true
 			rows, cols := m.Dims()
 			if cols != s.Nodes || m == step.Mix && rows != s.Nodes {
-				return fault.New("System", nil, "has a %d×%d matrix for %d hidden nodes in step %d", rows, cols, s.Nodes, t)
+				return fault.New("System", nil, "has a %d×%d matrix for %d hidden nodes in step %d", rows, cols,
+					s.Nodes, t)
 			}
 			for i := range rows {
 				for _, v := range m.RawRowView(i) {

@@ -1,0 +1,77 @@
+package reaction_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/participation"
+	"mafalda/threat/reaction"
+)
+
+// What the last node of a path of three learns of the first one in two steps: nothing is learned at once, so all of it
+// went through the middle node's training.
+func ExampleBound() {
+	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
+	step, hidden, err := reaction.Look(w, []int{2}, reaction.View{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	system := &reaction.System{Nodes: len(hidden), Steps: []reaction.Step{step, step}}
+	schema, err := participation.NewCyclic(2, 1, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	victim := reaction.Victim{Node: 0, Schema: schema}
+	convex, err := reaction.Convex(0.1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	smooth, err := reaction.Smooth(0.05)
+	if err != nil {
+		log.Fatal(err)
+	}
+	steep, err := reaction.Lipschitz(26)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, class := range []reaction.Class{convex, smooth, steep} {
+		r, err := reaction.Bound(context.Background(), system, victim, reaction.Everywhere(class), reaction.Options{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("without reaction %.3f, attack %.4f, bound %.4f, local DP %.0f\n", r.WithoutReaction, r.WorstAnswer,
+			r.SensSquared, r.LocalDP)
+	}
+	// Output:
+	// without reaction 0.100, attack 0.1000, bound 0.1000, local DP 1
+	// without reaction 0.100, attack 0.1091, bound 0.1091, local DP 1
+	// without reaction 0.100, attack 0.9869, bound 0.9869, local DP 1
+}
+
+// All finds the nodes that Bound should look at.
+func ExampleAll() {
+	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
+	step, hidden, err := reaction.Look(w, []int{2}, reaction.View{Sums: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	system := &reaction.System{Nodes: len(hidden), Steps: []reaction.Step{step, step, step}}
+	schema, err := participation.NewCyclic(3, 1, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := reaction.All(context.Background(), system, schema, reaction.Everywhere(reaction.NoReaction()),
+		reaction.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, v := range hidden {
+		fmt.Printf("node %d: %.3f of %.0f\n", v, all.SensSquared[i], all.LocalDP[i])
+	}
+	// Output:
+	// node 0: 0.120 of 1
+	// node 1: 1.000 of 1
+}
