@@ -176,7 +176,7 @@ func (h *hidden) localize(ctx context.Context) error {
 			return err
 		}
 		for i, v := range h.nodes {
-			h.local[v] = math.Min(h.local[v], b.LocalDP[i]*(1+1e-12))
+			h.local[v] = math.Min(h.local[v], b.LocalDP[i])
 		}
 		return nil
 	}

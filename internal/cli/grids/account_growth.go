@@ -36,6 +36,9 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	if len(l.Attackers) > 1 {
 		return cli.Usagef("--growth is for one attacker at a time")
 	}
+	if l.Options.Worst {
+		return cli.Usagef("--worst-answer is for pairs: leave out --growth")
+	}
 	var cells []threat.GrowthCell
 	for _, steps := range lengths {
 		cells = append(cells, threat.GrowthCell{Cell: l.Cells()[0], Steps: steps})
