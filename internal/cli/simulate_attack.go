@@ -124,8 +124,8 @@ func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJS
 		return err
 	}
 	if !r.Passed {
-		return fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the bound, %s", r.Reached, DecimalDown(r.Low, 6),
-			DecimalUp(r.Bound, 6))
+		return fmt.Errorf("the attack reaches mu = %s, at least %s: more than the bound, %s", DecimalUp(r.Reached, 6),
+			DecimalDown(r.Low, 6), DecimalUp(r.Bound, 6))
 	}
 	return nil
 }
@@ -179,12 +179,12 @@ func (f *SimulateAttackFlags) print(w io.Writer, n *graph.Network, c simulate.Co
 		broken = "; this attack exceeds it"
 	}
 	fmt.Fprintf(w, "no guarantee   mu = %s, if gradients do not react%s\n", DecimalUp(r.Without, 6), broken)
-	fmt.Fprintf(w, "statistic      mu = %.6g of this record, if nodes answer as in training without noise\n", r.Linear)
+	fmt.Fprintf(w, "statistic      mu = %s of this record, if nodes answer as in training without noise\n", DecimalUp(r.Linear, 6))
 	limits := "at least " + DecimalDown(r.Low, 6)
 	if r.High != 0 {
 		limits = fmt.Sprintf("between %s and %s", DecimalDown(r.Low, 6), DecimalUp(r.High, 6))
 	}
-	fmt.Fprintf(w, "reached        mu = %.6g, %s with confidence %g (%d runs each)\n", r.Reached, limits, f.confidence, r.Runs)
+	fmt.Fprintf(w, "reached        mu = %s, %s with confidence %g (%d runs each)\n", DecimalUp(r.Reached, 6), limits, f.confidence, r.Runs)
 	verdict := "passed: the attack learns no more than the bound (which proves nothing)"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than the bound"
