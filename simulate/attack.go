@@ -47,9 +47,9 @@ type Attacked struct {
 	Kappa *float64          `json:"kappa,omitempty"`
 
 	Local   float64 `json:"ldp_mu"`
-	Bound   float64 `json:"bound_mu"`                      // for every training of the class; local DP without one
-	Without float64 `json:"without_reaction_mu"`           // if gradients do not react: no guarantee
-	Linear  float64 `json:"statistic_without_reaction_mu"` // what the statistic reaches of this record if gradients do not react
+	Bound   float64 `json:"bound_mu"`            // for every training of the class; local DP without one
+	Without float64 `json:"without_reaction_mu"` // if gradients do not react: no guarantee
+	Linear  float64 `json:"linear_answers_mu"`   // of this record, if nodes give the linear answers that the statistic is for
 
 	Reached float64 `json:"empirical_mu"`
 	Low     float64 `json:"ci_low"` // of Reached; what holds has at least this μ, with the confidence
@@ -64,9 +64,10 @@ const noClass = "none"
 
 // Attack trains many times with one record of the victim and without it, DP-D-SGD with fresh noise every time, and applies a
 // linear statistic to what the attacker sees: the messages that reach it, along the direction of the record's first clipped
-// gradient, weighed as is best if nobody reacts. Its threshold shows a μ (threat.TradeoffOf). The record is the one of the
-// victim's first batch whose gradient is longest at the start, so that it takes part in every b-th step, from the first. Data are cut so that
-// all batches have the same size.
+// gradient. They are weighed as is best for the linear answers that hidden nodes give in that direction, at models of a run
+// without noise: whoever attacks one record may know all others. A threshold shows a μ (threat.TradeoffOf). The record is
+// the one of the victim's first batch whose gradient is longest at the start, so that it takes part in every b-th step, from
+// the first. Data are cut so that all batches have the same size.
 //
 // The errors are those of Run and of package threat, and a fault.Argument that names a field of the options, or Sampling or
 // Workload for what is not attacked: batches drawn in secret, and training that is not plain.
@@ -162,6 +163,10 @@ func newAttack(ctx context.Context, c Config, o AttackOptions) (*attack, error) 
 	if o, err = o.filled(nodes); err != nil {
 		return nil, err
 	}
+	if steps := c.Schema.Steps(); steps > threat.MaxAudit/nodes { // before claims that take long
+		return nil, fmt.Errorf("%w: %d nodes in %d steps are more than %d messages; take fewer steps", threat.ErrAudit, nodes, steps,
+			threat.MaxAudit)
+	}
 	scenario := threat.Scenario{Gossip: c.Gossip, Algorithm: threat.DPDSGD(), Schema: c.Schema,
 		Attacker: threat.Attacker{Trust: threat.PNDP, Nodes: []int{o.Attacker}}}
 	if o.Victim == nil {
@@ -209,11 +214,54 @@ func newAttack(ctx context.Context, c Config, o AttackOptions) (*attack, error) 
 	for t := 0; t < len(change); t += c.Batches {
 		change[t] = a.result.Moves
 	}
-	if a.statistic, err = scenario.Statistic(ctx, *o.Victim, change, sigma); err != nil {
+	a.unit = c.LearningRate * c.Clip / float64(batch)
+	answers, err := a.answers(sigma)
+	if err != nil {
 		return nil, err
 	}
-	a.unit, a.result.Linear = c.LearningRate*c.Clip/float64(batch), a.statistic.Mu
+	if a.statistic, err = scenario.Statistic(ctx, *o.Victim, change, answers, sigma); err != nil {
+		return nil, err
+	}
+	a.result.Linear = a.statistic.Mu
 	return a, nil
+}
+
+// answers returns by what every node's step multiplies a difference of models in the record's direction, as large as the
+// noise of one step, in every step of a run without noise.
+func (a *attack) answers(sigma float64) ([][]float64, error) {
+	t, err := newTrainer(a.config, nil, a.options.Seed)
+	if err != nil {
+		return nil, err
+	}
+	apart := sigma * a.unit
+	ledger := participation.NewLedger(t.records, a.config.Schema)
+	theta, gradient := make([]float32, t.size), make([]float32, t.size)
+	out := make([][]float64, a.config.Schema.Steps())
+	for step := range out {
+		out[step] = make([]float64, t.nodes)
+		for v := range out[step] {
+			batch, divisor, err := t.batches.take(ledger, v, step)
+			if err != nil {
+				return nil, err
+			}
+			difference := 0.0
+			for _, sign := range []float64{1, -1} {
+				copy(theta, t.state.Model(v))
+				blas32.Axpy(float32(sign*apart), vector(a.direction), vector(theta))
+				t.workers[0].ClippedSumTo(gradient, theta, batch, a.config.Clip)
+				difference += sign * float64(blas32.Dot(vector(a.direction), vector(gradient)))
+			}
+			out[step][v] = 1 - a.config.LearningRate/divisor*difference/(2*apart)
+			if v == a.options.Attacker || out[step][v]-out[step][v] != 0 {
+				out[step][v] = 1
+			}
+		}
+		if err := t.descend(step); err != nil {
+			return nil, err
+		}
+		t.state.Gossip(t.networks)
+	}
+	return out, nil
 }
 
 // evenRecords cuts the training data so that all batches have the same size, and reads them once for all runs.

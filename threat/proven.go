@@ -51,7 +51,7 @@ func (s Scenario) Proven(ctx context.Context, victim int, class *reaction.Class,
 	return out, err
 }
 
-// Statistic is the best linear statistic of the messages that an attacker under PNDP sees, if nobody reacts.
+// Statistic is the best linear statistic of the messages that an attacker under PNDP sees.
 type Statistic struct {
 	Nodes   []int       // whose messages are seen: the attackers, and the nodes that they hear
 	Weights [][]float64 // of these messages, in every step
@@ -59,10 +59,12 @@ type Statistic struct {
 }
 
 // Statistic returns the best linear test for a change of the victim's gradients, a number a step in units of what a record
-// can move a sum by, if the noise has the standard deviation sigma. The view is written out, so that n and T must be small.
+// can move a sum by, if the noise has the standard deviation sigma and node v moves from θ to answers[t][v]·θ in step t
+// before it adds gradient and noise; with nil answers nobody reacts. The view is written out, so that n and T must be small.
 // The errors are ErrAudit, for attackers that see sums or everything and for noise or training that is not plain, those of
 // Explicit, and the cause of ctx.
-func (s Scenario) Statistic(ctx context.Context, victim int, change []float64, sigma float64) (*Statistic, error) {
+func (s Scenario) Statistic(ctx context.Context, victim int, change []float64, answers [][]float64,
+	sigma float64) (*Statistic, error) {
 	a := s.Algorithm
 	if s.Attacker.Trust != PNDP || s.Attacker.SecureSummation || a.rounds != 1 || a.training != nil || a.zip || a.SharesNoise() {
 		return nil, fmt.Errorf("%w: single messages of plain training are needed", ErrAudit)
@@ -73,6 +75,9 @@ func (s Scenario) Statistic(ctx context.Context, victim int, change []float64, s
 	p, err := s.auditable(ctx, AuditOptions{Runs: minRuns})
 	if err != nil {
 		return nil, err
+	}
+	if answers != nil {
+		p.reactTo(factors(func(t, v int) float64 { return answers[t][v] }), sigma)
 	}
 	view, err := p.written()
 	if err != nil {

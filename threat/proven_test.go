@@ -13,6 +13,16 @@ import (
 	"mafalda/threat/reaction"
 )
 
+// The statistic for linear answers reaches what the counterexample of docs/mathematics.md does.
+func TestStatisticOfAnswers(t *testing.T) {
+	s, victim := middle(t)
+	answers := [][]float64{{1, 1, 1}, {1, 26, 1}}
+	r, err := s.Statistic(context.Background(), victim, []float64{1, 0}, answers, 1)
+	if err != nil || math.Abs(r.Mu-math.Sqrt(676./685)) > 1e-6 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // The attacker's own gradients and noise add nothing to the messages that it sees: the statistic of messages alone reaches
 // what Account says of a change.
 func TestStatisticOfMessagesReachesTheView(t *testing.T) {
@@ -27,7 +37,7 @@ func TestStatisticOfMessagesReachesTheView(t *testing.T) {
 			change := []float64{1, 0, 0, 1, 0, 0}
 			c := mat.NewVecDense(6, change)
 			want := math.Sqrt(mat.Inner(c, found[victim].M, c)) / 2
-			r, err := s.Statistic(context.Background(), victim, change, 2)
+			r, err := s.Statistic(context.Background(), victim, change, nil, 2)
 			if err != nil || math.Abs(r.Mu-want) > 1e-4*want || len(r.Weights) != 6 || len(r.Weights[0]) != len(r.Nodes) {
 				t.Errorf("%s, victim %d: %+v, %v; want %v", name, victim, r, err, want)
 			}
@@ -52,11 +62,11 @@ func TestProven(t *testing.T) {
 	if _, err := s.Proven(context.Background(), victim, nil, 0); !errors.As(err, &wrong) {
 		t.Errorf("no noise: %v", err)
 	}
-	if _, err := s.Statistic(context.Background(), victim, []float64{1}, 1); !errors.As(err, &wrong) {
+	if _, err := s.Statistic(context.Background(), victim, []float64{1}, nil, 1); !errors.As(err, &wrong) {
 		t.Errorf("a change of one step: %v", err)
 	}
 	s.Attacker.SecureSummation = true
-	if _, err := s.Statistic(context.Background(), victim, []float64{1, 0}, 1); !errors.Is(err, ErrAudit) {
+	if _, err := s.Statistic(context.Background(), victim, []float64{1, 0}, nil, 1); !errors.Is(err, ErrAudit) {
 		t.Errorf("sums: %v", err)
 	}
 	if _, err := TradeoffOf([]float64{1}, []float64{2}, 0.9); !errors.Is(err, ErrRuns) {
