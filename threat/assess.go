@@ -249,7 +249,7 @@ func (a *assessment) report() (Report, error) {
 	s := a.scenario
 	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(),
 		HoldsFor: a.options.Reaction.HoldsFor(s.Attacker.Trust), Algorithm: s.Algorithm.Name(),
-		Reaction: a.options.Reaction.Report(), Why: a.why}
+		Reaction: a.options.Reaction.Report(), Why: a.why, Delta: a.options.Delta}
 	if !math.IsInf(a.options.Local, 1) {
 		local, err := a.options.guarantee(a.options.Local)
 		if err != nil {

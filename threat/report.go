@@ -50,7 +50,8 @@ type Report struct {
 	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
 
 	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP
-	LocalEpsilon *float64 `json:"ldp_epsilon,omitempty"` // ε of local DP, for the δ that was asked for
+	LocalEpsilon *float64 `json:"ldp_epsilon,omitempty"` // ε of local DP for Delta
+	Delta        float64  `json:"delta,omitempty"`       // the δ of every ε; 0 if no ε was asked for
 
 	Reaction *ReactionReport `json:"reaction,omitempty"` // the class that Pairs are for, if it is one
 	Why      string          `json:"why,omitempty"`      // why it is not used for any pair

@@ -29,7 +29,7 @@ var reactions = map[string]struct {
 var numbersOfNodes = map[string]string{
 	"sens_squared": "holds_for", "mu": "holds_for", "rdp": "holds_for", "epsilon": "holds_for", "neighbours": "holds_for",
 	"others": "holds_for", "asymptote": "fixed inputs", "cyffers_sens_squared": "fixed inputs", "worst_answer": "a class",
-	"ldp_sens_squared": "", "ldp_mu": "", "ldp_epsilon": "", "without_reaction": "", "neighbours_without_reaction": "",
+	"ldp_sens_squared": "", "ldp_mu": "", "ldp_epsilon": "", "delta": "", "without_reaction": "", "neighbours_without_reaction": "",
 	"others_without_reaction": "", "distance": "", "sigma": "", "steps": "", "rho": "", "kappa": "",
 	// of audit
 	"claimed_mu": "holds_for", "reachable_mu": "", "empirical_mu": "", "ci_low": "", "ci_high": "", "runs": "",

@@ -146,7 +146,8 @@ func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
 	case reports[0].LocalEpsilon == nil:
 		holds += fmt.Sprintf(" (mu = %s)", NumberUp(*reports[0].LocalMu))
 	default:
-		holds += fmt.Sprintf(" (mu = %s, epsilon = %s)", NumberUp(*reports[0].LocalMu), NumberUp(*reports[0].LocalEpsilon))
+		holds += fmt.Sprintf(" (mu = %s, epsilon = %s for delta = %s)", NumberUp(*reports[0].LocalMu),
+			NumberUp(*reports[0].LocalEpsilon), AsGiven(a.Options.Delta))
 	}
 	text := "holds for      " + holds + "\n"
 	of := a.Options.Reaction
