@@ -26,12 +26,11 @@ func (t Task) Class(records Dataset, batch int, rate, clip float64) (found smoot
 	if l.logistic {
 		training.Model, training.Classes = smoothness.Softmax, l.outputs
 	}
+	largest := 0.0 // of one record: the mean of a smaller batch can be as large
 	for i := range records.Len() {
-		training.Norms = append(training.Norms, norm(records.Slice(i, i+1).Inputs))
+		largest = max(largest, norm(records.Slice(i, i+1).Inputs))
 	}
-	if len(training.Norms) == 1 { // one record is no bound on others
-		training.Norms = append(training.Norms, 0)
-	}
+	training.Norms = []float64{largest}
 	found, err = training.Class()
 	return found, err == nil, err
 }

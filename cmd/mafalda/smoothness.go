@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ type smoothnessFlags struct {
 	model     string
 	norm      float64
 	data      string
+	records   int // in data
 	target    string
 	mean      bool
 	clip      float64
@@ -125,8 +127,9 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 		if t.Norms, err = smoothness.ReadNorms(f.data, column); err != nil {
 			return cli.Usage(err)
 		}
-		if len(t.Norms) == 1 { // one record is no bound on others
-			t.Norms = append(t.Norms, 0)
+		f.records = len(t.Norms)
+		if f.mean { // a smaller batch, divided by its own size, can have the largest alone
+			t.Norms = []float64{slices.Max(t.Norms)}
 		}
 	}
 	found, err := t.Class()
@@ -245,7 +248,7 @@ func (f *smoothnessFlags) print(w io.Writer, t smoothness.Training, found smooth
 	fmt.Fprintf(w, "model          %s\n", t.Model)
 	switch {
 	case f.data != "":
-		fmt.Fprintf(w, "norms          the largest of %s in %s: private information\n", cli.Count(len(t.Norms), "record"), f.data)
+		fmt.Fprintf(w, "norms          the largest of %s in %s: private information\n", cli.Count(f.records, "record"), f.data)
 	case len(t.Norms) == 1:
 		fmt.Fprintf(w, "norms          at most %g\n", t.Norms[0])
 	}

@@ -25,6 +25,7 @@ func TestSmoothnessCommand(t *testing.T) {
 		"--model logistic --norm 1 --rate 0.1 --batch 2 --ridge 1 --unclipped":           {"--strongly-convex 0.3,0.2\n", "at most 0.8-Lipschitz"},
 		"--model smooth --beta 4 --rate 0.01 --batch 32 --mean":                          {"--smooth 0.04\n", "at most 1.04-Lipschitz"},
 		"--model linear --target -1 --rate 0.01 --batch 2 --no-intercept --data " + data: {"--convex 0.58\n", "3 records", "private information", "warning"},
+		"--model linear --target 3 --rate 0.01 --batch 2 --mean --data " + data:          {"--convex 0.52\n"}, // the mean of a batch of one
 		"--model convex --beta 3 --rate 0.1 --classes 0":                                 nil,
 		"--model linear --rate 0.01":                                                     nil,
 		"--model linear --norm 1":                                                        nil,

@@ -241,5 +241,5 @@ func simulateError(err error) error {
 	return Usage(flagError(err, map[string]string{"Name": "task", "Records": "records", "Seeds": "seeds",
 		"Delta": "delta", "Mus": "mu", "Epsilons": "epsilon", "Methods": "methods", "Adjacency": "adjacency",
 		"Sampling": "sampling", "Bandwidth": "bandwidth", "Attacker": "attack", "Victim": "victim", "Mu": "mu",
-		"Runs": "runs", "Confidence": "confidence", "Workload": "attack"}))
+		"Runs": "runs", "Confidence": "confidence"}))
 }

@@ -54,7 +54,8 @@ type Training struct {
 	Model Model // needed
 
 	// Norms bound the Euclidean norms of the inputs of a regression, without the 1 of the intercept: one number for all
-	// records, or one a record, of which those count that a batch has room for. Needed for regressions, and for no other model.
+	// records, or one a record, of which those count that a batch has room for. If smaller batches are divided by their own
+	// size give one number: the mean of few records can be larger. Needed for regressions, and for no other model.
 	Norms []float64
 
 	// NoIntercept is for regressions without the parameter b.
@@ -72,7 +73,7 @@ type Training struct {
 	Rate     float64 // η, the largest; needed
 	Batch    int     // the most records that a batch can have; 0: 1
 	Smallest int     // the fewest; only for Ridge; 0: Batch
-	Divisor  float64 // D: what the sum of gradients is divided by; 0: 1, the sum
+	Divisor  float64 // D: the least that a sum of Batch gradients is divided by; 0: 1, the sum
 
 	Clip      float64 // the norm that gradients are clipped to; 0: it is not known, and gradients may be clipped anywhere
 	Unclipped bool    // it is known that no gradient is ever clipped
