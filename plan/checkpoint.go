@@ -31,6 +31,9 @@ type checkpointHeader struct {
 	SHA256     string  `json:"sha256"`          // of the numbers
 }
 
+// longestHeader is how many bytes of a file are looked at to find out that it is no checkpoint.
+const longestHeader = 1 << 16
+
 // checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when
 // the next one is due, and says at the end what there is.
 type checkpoints struct {
@@ -142,8 +145,8 @@ func (c *checkpoints) read() (numbers []float64, header checkpointHeader, err er
 		return nil, header, err
 	}
 	defer file.Close()
-	r := bufio.NewReader(file)
-	line, err := r.ReadBytes('\n')
+	r := bufio.NewReaderSize(file, longestHeader)
+	line, err := r.ReadSlice('\n')
 	if err != nil || json.Unmarshal(line, &header) != nil || header.SHA256 == "" {
 		return nil, header, fmt.Errorf("%s is not a checkpoint", c.path)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -77,5 +78,21 @@ func TestCheckpoint(t *testing.T) {
 		if _, _, err := tc.of.read(); err == nil || !strings.Contains(err.Error(), tc.say) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A large file of something else is refused by its beginning: once all of it went into memory, deaf to signals.
+func TestCheckpointIsNotReadToFindALine(t *testing.T) {
+	const size = 64 << 20
+	path := filepath.Join(t.TempDir(), "ckpt")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size)); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := (&checkpoints{path: path, shape: []int{1}}).read()
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "is not a checkpoint") || after.TotalAlloc-before.TotalAlloc > size/2 {
+		t.Errorf("%v, with %d bytes", err, after.TotalAlloc-before.TotalAlloc)
 	}
 }
