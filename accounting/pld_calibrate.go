@@ -47,9 +47,13 @@ func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
 		if err != nil || found.Epsilon <= target.Epsilon {
 			return found, err
 		}
+		if found.Epsilon < target.Epsilon*(1+1e-3) { // by other grids, not by an added record
+			break
+		}
 	}
 	// Epsilon takes other grids than the search: who asks it for the ε of the multiplier must not get a larger one.
 	for step := 1e-5; found.Epsilon > target.Epsilon; step *= 2 {
+		step = math.Max(step, math.Min(found.Epsilon/target.Epsilon-1, 0.01)) // ε falls about as fast as noise grows, or faster
 		s := rounding.Up(found.NoiseMultiplier*(1+step), multiplierDigits)
 		if s > MaxNoiseMultiplier {
 			return SampledPrivacy{}, target.outOfReach()

@@ -25,6 +25,12 @@ type AssessOptions struct {
 	Delta   float64      // report the ε of this δ, too; 0: none
 	Local   float64      // what Algorithm.Local says of the scenario, if the caller has it already; 0: it is computed
 
+	// Reaction says how gradients answer to models, under PNDP. Where it is a class, Refine asks for the best bound of the
+	// pairs that lose most at each distance, until the one that loses most has it; Worst, with it, for an attack on these.
+	Reaction Reaction
+	Refine   bool
+	Worst    bool
+
 	// Progress, if not nil, sees how many victims are done, of how many, once there is a first one; from several goroutines,
 	// one at a time.
 	Progress func(done, total int)
@@ -46,14 +52,26 @@ func (o AssessOptions) check(s Scenario) error {
 		return fault.New("Delta", o.Delta, "must be between 0 and 1")
 	case !(o.Local >= 0):
 		return fault.New("Local", o.Local, "must be what Algorithm.Local returns")
+	case o.Reaction.Kind != AnyReaction && s.Attacker.Trust != PNDP:
+		return fault.New("Reaction", o.Reaction.String(), "is for attackers under PNDP: otherwise all messages are public")
+	case o.Measure != Best && s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs:
+		return fault.New("Measure", o.Measure, "is of gradients that do not react to models")
+	case o.Worst && !o.Refine:
+		return fault.New("Worst", nil, "is found with refined bounds only")
+	case (o.Refine || o.Worst) && !o.Reaction.classed():
+		return fault.New("Refine", nil, "is for a class of reactions")
 	}
-	return nil
+	return o.Reaction.check()
 }
 
 // Assess says what one attacker learns of every node, under the schema: the squared sensitivity of its view of each
 // victim, and the privacy that follows, with the accounting of Cyffers et al. beside it where that applies. All numbers
 // are rounded up, so that none promises more privacy than there is (but for Certain, which promises none). Attackers
 // know their own gradients: their pairs are infinite. Where the rank of the view is unclear, everybody has local DP.
+//
+// Under PNDP, where hidden nodes may react, what is learned is what Options.Reaction lets be proven: of inputs that do not
+// react, the squared sensitivity of the view; of a class, a bound of package reaction; of any training, local DP. The
+// first one stands beside the others as Pair.WithoutReaction.
 //
 // Errors: a fault.Argument that names the field of the options; those of Account but for ErrUnclear; and the cause of
 // the context, soon after it has ended.
@@ -82,6 +100,9 @@ func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 	if unclear {
 		err = a.fallBack()
 	}
+	if err == nil && s.Attacker.Trust == PNDP {
+		err = a.react(ctx)
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -101,6 +122,7 @@ type assessment struct {
 	options  AssessOptions
 	hops     []int
 	cyffers  []float64 // of every node; nil where their accounting does not apply
+	why      string    // why a class of reactions is not used
 
 	mu    sync.Mutex
 	found []finding
@@ -115,7 +137,7 @@ type finding struct {
 // comparable reports whether the accounting of Cyffers et al. is of this scenario.
 func (a *assessment) comparable() bool {
 	s := a.scenario
-	return s.Attacker.Trust == PNDP && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
+	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
 		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
 
@@ -186,6 +208,9 @@ func (a *assessment) fallBack() error {
 func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 	p, err := a.options.guarantee(squared)
 	p.Victim, p.Bound = a.options.Graph.Label(victim), a.options.Measure.String()
+	if a.scenario.Attacker.Trust == PNDP && a.options.Reaction.Kind != FixedInputs {
+		p.Bound = LocalDP // until react has found more
+	}
 	return p, err
 }
 
@@ -223,7 +248,8 @@ func (o AssessOptions) guarantee(squared float64) (p Pair, err error) {
 func (a *assessment) report() (Report, error) {
 	s := a.scenario
 	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(),
-		HoldsFor: s.Attacker.Trust.HoldsFor(), Algorithm: s.Algorithm.Name()}
+		HoldsFor: a.options.Reaction.HoldsFor(s.Attacker.Trust), Algorithm: s.Algorithm.Name(),
+		Reaction: a.options.Reaction.Report(), Why: a.why}
 	if !math.IsInf(a.options.Local, 1) {
 		local, err := a.options.guarantee(a.options.Local)
 		if err != nil {

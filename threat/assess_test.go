@@ -33,7 +33,7 @@ func assess(t *testing.T, name string, attacker Attacker, steps int, o AssessOpt
 // anybody else is seen.
 func TestAssessOneStep(t *testing.T) {
 	const sigma, alpha, delta = 2, 3, 1e-5
-	o := AssessOptions{Sigma: sigma, Alpha: alpha, Delta: delta}
+	o := AssessOptions{Sigma: sigma, Alpha: alpha, Delta: delta, Reaction: Reaction{Kind: FixedInputs}}
 	r := assess(t, "path:4", Attacker{Trust: PNDP, Nodes: []int{0}}, 1, o)
 	if len(r.Pairs) != 4 || r.Attacker != "0" || r.Trust != "pndp" || r.Algorithm != "dp-d-sgd" || r.Local != 1 ||
 		r.Unclear {
@@ -94,6 +94,9 @@ func TestAssessIsAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := AssessOptions{Graph: g, Sigma: rapid.Float64Range(0.1, 10).Draw(t, "sigma"), Alpha: 2, Measure: Absolute}
+		if s.Attacker.Trust == PNDP {
+			o.Reaction.Kind = FixedInputs
+		}
 		r, err := Assess(context.Background(), s, o)
 		if err != nil || r.Unclear != unclear || len(r.Pairs) != n {
 			t.Fatalf("%+v, %v", r, err)
@@ -146,7 +149,8 @@ func TestAssessIsAccount(t *testing.T) {
 func TestFallBack(t *testing.T) {
 	g, w := gossip(t, "cycle:4", graph.Uniform)
 	s := Scenario{w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{1}}, every(t, 3)}
-	a := &assessment{scenario: s, hops: graph.Hops(w, []int{1}), options: AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Local: 3}}
+	a := &assessment{scenario: s, hops: graph.Hops(w, []int{1}), options: AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Local: 3,
+		Reaction: Reaction{Kind: FixedInputs}}}
 	if err := errors.Join(a.add(0, 0.5, nil), a.fallBack()); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +196,7 @@ func TestAssessErrors(t *testing.T) {
 	if _, err := Assess(ctx, s, good); !errors.Is(err, stop) {
 		t.Errorf("stopped: %v", err)
 	}
-	if _, err := Growth(ctx, s, 4, Best); !errors.Is(err, context.Canceled) && !errors.Is(err, stop) {
+	if _, err := Growth(ctx, s, 4, good); !errors.Is(err, context.Canceled) && !errors.Is(err, stop) {
 		t.Errorf("stopped growth: %v", err)
 	}
 }

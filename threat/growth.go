@@ -3,6 +3,7 @@ package threat
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/internal/parallel"
 	"mafalda/participation"
@@ -14,27 +15,34 @@ type GrowthRow struct {
 	Steps      int      `json:"steps"`                // T
 	Neighbours *float64 `json:"neighbours,omitempty"` // mean over victims one hop away
 	Others     *float64 `json:"others,omitempty"`     // mean over all others
-	Asymptote  *float64 `json:"asymptote,omitempty"`  // of secure summation with a symmetric W: AsymptoteSquared over T
 
-	Local *float64 `json:"ldp_sens_squared,omitempty"` // of local DP: what holds where Trust.HoldsFor does not
+	Local *float64 `json:"ldp_sens_squared,omitempty"` // of local DP: what holds where Reaction.HoldsFor does not
+
+	// Means if gradients do not react to models, which those of a training do, where Neighbours and Others are not that.
+	NeighboursWithoutReaction *float64 `json:"neighbours_without_reaction,omitempty"`
+	OthersWithoutReaction     *float64 `json:"others_without_reaction,omitempty"`
+
+	// Asymptote is what equal gradients in all steps lose under secure summation with a symmetric W in the long run:
+	// AsymptoteSquared over T. It is no bound: gradients of changing signs can lose more.
+	Asymptote *float64 `json:"asymptote,omitempty"`
 }
 
 // symmetricWithin is up to where the entries of a gossip matrix may differ from those of its transpose.
 const symmetricWithin = 1e-12
 
 // Growth computes what an attacker learns in so many steps, with a record in each of them (Koskela & Kulkarni, Figure
-// 1); the schema of s is not looked at. Errors: those of Account, ErrUnclear among them, and the cause of the context,
-// soon after it has ended.
-func Growth(ctx context.Context, s Scenario, steps int, m Measure) (GrowthRow, error) {
+// 1); the schema of s is not looked at. Of the options Measure, Reaction and Refine count; Refine is of every victim.
+// Errors: those of Account, ErrUnclear among them, and the cause of the context, soon after it has ended.
+func Growth(ctx context.Context, s Scenario, steps int, o AssessOptions) (GrowthRow, error) {
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	if err != nil {
 		return GrowthRow{}, err
 	}
 	s.Schema = schema
-	return parallel.Abandonable(ctx, func(ctx context.Context) (GrowthRow, error) { return s.growth(ctx, m) })
+	return parallel.Abandonable(ctx, func(ctx context.Context) (GrowthRow, error) { return s.growth(ctx, o) })
 }
 
-func (s Scenario) growth(ctx context.Context, m Measure) (GrowthRow, error) {
+func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error) {
 	row := GrowthRow{Steps: s.steps()}
 	local, err := s.Algorithm.Local(s.Schema)
 	if err != nil {
@@ -43,7 +51,7 @@ func (s Scenario) growth(ctx context.Context, m Measure) (GrowthRow, error) {
 	hops := s.hops()
 	var neighbours, others mean
 	err = Account(ctx, s, func(e Exposure) error {
-		squared, err := m.Squared(e, s.Schema, local)
+		squared, err := o.Measure.Squared(e, s.Schema, local)
 		if hops[e.Victim] == 1 {
 			neighbours.add(squared / float64(row.Steps))
 		} else {
@@ -55,17 +63,57 @@ func (s Scenario) growth(ctx context.Context, m Measure) (GrowthRow, error) {
 		return row, err
 	}
 	row.Neighbours, row.Others = neighbours.value(), others.value()
+	if s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs {
+		row.NeighboursWithoutReaction, row.OthersWithoutReaction = row.Neighbours, row.Others
+		if row.Neighbours, row.Others, err = s.growthOf(ctx, o, local); err != nil {
+			return row, err
+		}
+	}
 	if !math.IsInf(local, 1) {
 		local /= float64(row.Steps)
 		row.Local = &local
 	}
 	attackers, n := len(s.Attacker.Nodes), s.nodes()
-	if s.Attacker.SecureSummation && s.Algorithm.training == nil && attackers < n &&
+	if s.Attacker.SecureSummation && o.Reaction.Kind == FixedInputs && s.Algorithm.training == nil && attackers < n &&
 		s.Gossip.Symmetric(symmetricWithin) {
 		limit := AsymptoteSquared(attackers, n, row.Steps, s.Attacker.ForgetOwnNoise) / float64(row.Steps)
 		row.Asymptote = &limit
 	}
 	return row, nil
+}
+
+// growthOf returns the means of what is proven of nodes that may react.
+func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) (near, far *float64, err error) {
+	h, err := s.hidden(ctx, local)
+	if err != nil {
+		return nil, nil, err
+	}
+	squared := h.local
+	if o.Reaction.classed() {
+		if squared, _, err = h.all(ctx, o.Reaction); err != nil {
+			return nil, nil, err
+		}
+	}
+	hops := s.hops()
+	var neighbours, others mean
+	for v, x := range squared {
+		if slices.Contains(s.Attacker.Nodes, v) {
+			continue
+		}
+		if o.Refine && h.system != nil && x > 0 {
+			r, err := h.refine(ctx, o.Reaction, v, false)
+			if err != nil {
+				return nil, nil, err
+			}
+			x = math.Min(x, r.SensSquared)
+		}
+		if x /= float64(s.steps()); hops[v] == 1 {
+			neighbours.add(x)
+		} else {
+			others.add(x)
+		}
+	}
+	return neighbours.value(), others.value(), nil
 }
 
 // mean is that of the numbers that were added.

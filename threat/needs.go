@@ -3,6 +3,8 @@ package threat
 import (
 	"math"
 	"runtime"
+
+	reactions "mafalda/threat/reaction"
 )
 
 // Needs returns about how many bytes Account takes, with Local before it and the bounds of as many
@@ -50,4 +52,58 @@ func (s *Study) GrowthSeconds(c GrowthCell) float64 {
 }
 
 // Memory is about how many bytes Assess takes for so many attackers at a time.
-func (s *Study) Memory(attackers int) float64 { return float64(attackers) * s.scenario.Needs() }
+func (s *Study) Memory(attackers int) float64 {
+	return float64(attackers) * (s.scenario.Needs() + s.options.needs(s.scenario))
+}
+
+// needs returns about how many bytes bounds for nodes that react take besides.
+func (o AssessOptions) needs(s Scenario) float64 {
+	if !o.Reaction.classed() {
+		return 0
+	}
+	state := s.stateOfStands()
+	return 8 * (6*float64(s.steps())*float64(s.nodes())*state + 20*state*state)
+}
+
+// stateOfStands returns about how many numbers there are in the state of all nodes at most, where package reaction looks at
+// strategies with as much memory as it has room for.
+func (s Scenario) stateOfStands() float64 {
+	nodes, own := float64(s.nodes()), 1.0
+	if s.Algorithm.Training().Spec.Momentum > 0 {
+		own = 2
+	}
+	switch memory := s.Algorithm.memory(s.steps()); {
+	case memory == 0:
+		return nodes * own
+	case nodes*float64(1+memory) <= reactions.MaxExact || memory == 1:
+		return nodes * (own + float64(memory))
+	}
+	return nodes*(own+1) + reactions.MaxExact
+}
+
+// memory returns how many rows of noise a node keeps.
+func (a Algorithm) memory(steps int) int {
+	switch c := a.correlating(steps); {
+	case c == nil:
+		return 0
+	case a.filter != nil:
+		return a.filter.Memory()
+	}
+	return steps
+}
+
+// RefiningCost returns about how many operations it takes to refine what one attacker learns: a pass backward and one
+// forward for each of three rounds, for every victim and some patterns at worst, and for nodes that keep more than a model
+// five times that.
+func (s Scenario) RefiningCost() float64 {
+	state := s.stateOfStands()
+	nodes, passes := float64(s.nodes()), 4.0
+	if state > nodes {
+		passes *= 5
+	}
+	patterns := 1
+	if all, listed := patternsOf(s.Schema); listed {
+		patterns = min(4, len(all)) // of most patterns single participations show that they are not the worst
+	}
+	return 6 * state * state * state * float64(s.steps()) * passes * nodes * float64(patterns)
+}

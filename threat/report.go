@@ -16,25 +16,44 @@ type Pair struct {
 	Victim      string   `json:"victim"`                         // its label
 	Distance    *int     `json:"distance,omitempty"`             // hops of its messages to the attacker; absent without a path
 	SensSquared *float64 `json:"sens_squared,omitempty"`         // for gradients of norm 1 and unit noise
-	Bound       string   `json:"bound"`                          // the Measure of SensSquared
+	Bound       string   `json:"bound"`                          // what SensSquared is: a Measure, LocalDP, AllPairs or Refined
 	Infinite    bool     `json:"infinite,omitempty"`             // a gradient is seen without noise
 	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP
 	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence of the order that was asked for
 	Epsilon     *float64 `json:"epsilon,omitempty"`              // of the δ that was asked for
 	By          []string `json:"by,omitempty"`                   // of several coalitions, the one that learns most
-	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared
+	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared; of FixedInputs
+
+	// Under PNDP: squared sensitivities of local DP, which holds for every training; of gradients that do not react to
+	// models, which holds for no training, where SensSquared is not that; and of the worst answers of the class that were
+	// found, which no true bound is below.
+	Local           *float64 `json:"ldp_sens_squared,omitempty"`
+	WithoutReaction *float64 `json:"without_reaction,omitempty"`
+	Worst           *float64 `json:"worst_answer,omitempty"`
+	Why             string   `json:"why,omitempty"` // why SensSquared is local DP though there is a class
 }
+
+// What Pair.Bound says of pairs under PNDP whose gradients may react: local DP, a bound of all victims at once, which can
+// be several times too large where a record takes part more than once, and the best one.
+const (
+	LocalDP  = "local-dp"
+	AllPairs = "all-pairs"
+	Refined  = "refined"
+)
 
 // Report is what one attacker learns of every node: pairs by distance, then in the order of the graph.
 type Report struct {
 	Attacker  string  `json:"attacker"` // its labels, with commas between them, or "everybody"
 	Trust     string  `json:"trust"`
 	Algorithm string  `json:"algorithm"`
-	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: Trust.HoldsFor; for all else Local is
+	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: Reaction.HoldsFor; for all else Local is
 	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
 
 	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP
 	LocalEpsilon *float64 `json:"ldp_epsilon,omitempty"` // ε of local DP, for the δ that was asked for
+
+	Reaction *ReactionReport `json:"reaction,omitempty"` // the class that Pairs are for, if it is one
+	Why      string          `json:"why,omitempty"`      // why it is not used for any pair
 
 	Pairs []Pair `json:"pairs"`
 
@@ -65,6 +84,10 @@ type DistanceRow struct {
 	Least, Mean, Most float64  // squared sensitivities, of the finite ones; Least is +Inf if there are none
 	Mu, Epsilon       float64  // the largest of the finite ones; Epsilon is 0 if nobody asked for it
 	Cyffers           *float64 // mean of Cyffers et al., nil without it
+
+	// The largest of the pairs' numbers of these names, nil where no pair has one: see Pair.
+	Local, WithoutReaction, Worst *float64
+	Screened                      int // pairs whose bound is AllPairs
 }
 
 // ByDistance sums up the pairs of reports, without those of attackers with themselves, from near to far.
@@ -94,6 +117,10 @@ func sumUp(distance int, pairs []*Pair) DistanceRow {
 			cyffers += *p.Cyffers
 			compared++
 		}
+		r.Local, r.WithoutReaction, r.Worst = most(r.Local, p.Local), most(r.WithoutReaction, p.WithoutReaction), most(r.Worst, p.Worst)
+		if p.Bound == AllPairs {
+			r.Screened++
+		}
 		if p.SensSquared == nil {
 			r.Infinite++
 			continue
@@ -113,6 +140,14 @@ func sumUp(distance int, pairs []*Pair) DistanceRow {
 	return r
 }
 
+// most returns the larger of two numbers that may be absent.
+func most(a, b *float64) *float64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
 // WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf. Every line says
 // what it holds for.
 func WritePairs(w io.Writer, reports []Report) error {
@@ -123,7 +158,7 @@ func WritePairs(w io.Writer, reports []Report) error {
 		return strconv.FormatFloat(*v, 'g', 17, 64)
 	}
 	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon",
-		"cyffers_sens_squared", "ldp_mu", "holds_for"}}
+		"cyffers_sens_squared", "ldp_mu", "bound", "ldp_sens_squared", "without_reaction", "worst_answer", "holds_for"}}
 	for _, r := range reports {
 		for _, p := range r.Pairs {
 			distance, squared := "", text(p.SensSquared)
@@ -134,7 +169,8 @@ func WritePairs(w io.Writer, reports []Report) error {
 				squared = "inf"
 			}
 			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
-				text(p.Epsilon), text(p.Cyffers), text(r.LocalMu), r.HoldsFor})
+				text(p.Epsilon), text(p.Cyffers), text(r.LocalMu), p.Bound, text(p.Local), text(p.WithoutReaction),
+				text(p.Worst), r.HoldsFor})
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

@@ -38,11 +38,12 @@ func TestByDistance(t *testing.T) {
 func TestWritePairs(t *testing.T) {
 	distance, squared, mu := 2, 0.1, 1./3
 	var out strings.Builder
-	err := WritePairs(&out, []Report{{Attacker: "a,b", LocalMu: &squared, HoldsFor: "fixed streams", Pairs: []Pair{{Victim: "a", Infinite: true},
-		{Victim: "c", Distance: &distance, SensSquared: &squared, Mu: &mu}}}})
-	const want = `attacker,victim,distance,sens_squared,mu,rdp,epsilon,cyffers_sens_squared,ldp_mu,holds_for
-"a,b",a,,inf,,,,,0.10000000000000001,fixed streams
-"a,b",c,2,0.10000000000000001,0.33333333333333331,,,,0.10000000000000001,fixed streams
+	err := WritePairs(&out, []Report{{Attacker: "a,b", LocalMu: &squared, HoldsFor: "fixed streams", Pairs: []Pair{{Victim: "a", Bound: "best", Infinite: true},
+		{Victim: "c", Distance: &distance, SensSquared: &squared, Mu: &mu,
+			Bound: Refined, WithoutReaction: &squared}}}})
+	const want = `attacker,victim,distance,sens_squared,mu,rdp,epsilon,cyffers_sens_squared,ldp_mu,bound,ldp_sens_squared,without_reaction,worst_answer,holds_for
+"a,b",a,,inf,,,,,0.10000000000000001,best,,,,fixed streams
+"a,b",c,2,0.10000000000000001,0.33333333333333331,,,,0.10000000000000001,refined,,0.10000000000000001,,fixed streams
 `
 	if err != nil || out.String() != want {
 		t.Errorf("%s%v", &out, err)

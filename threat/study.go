@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func NewStudy(ctx context.Context, s Scenario, o AssessOptions) (*Study, error) 
 		return nil, err
 	}
 	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", s.nodes(), s.steps())
-	if err := limits.Fits(what, s.Needs()); err != nil {
+	if err := limits.Fits(what, s.Needs()+o.needs(s)); err != nil {
 		return nil, err
 	}
 	local, err := parallel.Abandonable(ctx, func(context.Context) (float64, error) {
@@ -108,7 +109,7 @@ func (s *Study) Growth(ctx context.Context, c GrowthCell) (GrowthRow, error) {
 	if err != nil {
 		return GrowthRow{}, err
 	}
-	row, err := Growth(ctx, one, c.Steps, s.options.Measure)
+	row, err := Growth(ctx, one, c.Steps, s.options)
 	if err != nil && !errors.Is(err, ErrStrategy) {
 		err = fmt.Errorf("accounting for T = %d: %w", c.Steps, err)
 	}
@@ -137,6 +138,11 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("secure summation", attacker.SecureSummation)
 	in.Add("forget own noise", attacker.ForgetOwnNoise)
 	in.Add("bound", s.options.Measure)
+	if attacker.Trust == PNDP {
+		in.Add("gradients", cmp.Or(s.options.Reaction.String(), "any"))
+		in.Add("refined", s.options.Refine)
+		in.Add("worst answers", s.options.Worst)
+	}
 	if t := a.training; t != nil {
 		in.Add("workload", t.Spec)
 		if t.Drawn() {
@@ -157,7 +163,7 @@ func (s *Study) AddPairsTo(in *study.Inputs) {
 // quarter of the memory.
 func (s *Study) Workers() int {
 	have, _ := limits.Memory()
-	return max(1, int(min(float64(have)/4/s.scenario.Needs(), float64(runtime.GOMAXPROCS(0)))))
+	return max(1, int(min(float64(have)/4/s.Memory(1), float64(runtime.GOMAXPROCS(0)))))
 }
 
 // Sort puts results in the order of the graph's nodes.

@@ -25,7 +25,7 @@ func mustStudy(t *testing.T, s Scenario, o AssessOptions) *Study {
 func TestStudyIsAssess(t *testing.T) {
 	g, w := gossip(t, "florentine", graph.Uniform)
 	s := Scenario{w, DPDSGD(), Attacker{Trust: PNDP}, every(t, 5)}
-	o := AssessOptions{Graph: g, Sigma: 2, Alpha: 2, Delta: 1e-6}
+	o := AssessOptions{Graph: g, Sigma: 2, Alpha: 2, Delta: 1e-6, Reaction: Reaction{Kind: FixedInputs}}
 	all := mustStudy(t, s, o)
 	c := all.Cell([]int{8, 2})
 	if !reflect.DeepEqual(c, all.Cell([]int{2, 8})) ||
@@ -96,7 +96,15 @@ func TestStudyInputs(t *testing.T) {
 	note("everybody", DPDSGD(), Attacker{}, same)
 	note("sums", DPDSGD(), Attacker{Trust: PNDP, SecureSummation: true}, same)
 	note("own noise", DPDSGD(), Attacker{Trust: PNDP, ForgetOwnNoise: true}, same)
-	note("measure", DPDSGD(), node, func(o *AssessOptions) { o.Measure = Certain })
+	note("measure", DPDSGD(), node, func(o *AssessOptions) { o.Reaction.Kind, o.Measure = FixedInputs, Certain })
+	for _, r := range []Reaction{{Kind: FixedInputs}, {Kind: Convex, X: 0.1}, {Kind: Convex, X: 0.2}, {Kind: Smooth, X: 0.1},
+		{Kind: StronglyConvex, X: 0.1, Y: 0.1}, {Kind: StronglyConvex, X: 0.1}, {Kind: Lipschitz, X: 0.1}} {
+		note(r.String(), DPDSGD(), node, func(o *AssessOptions) { o.Reaction = r })
+	}
+	note("refined", DPDSGD(), node, func(o *AssessOptions) { o.Reaction, o.Refine = Reaction{Kind: Smooth, X: 0.1}, true })
+	note("attacked", DPDSGD(), node, func(o *AssessOptions) {
+		o.Reaction, o.Refine, o.Worst = Reaction{Kind: Smooth, X: 0.1}, true, true
+	})
 	note("sigma", DPDSGD(), node, func(o *AssessOptions) { o.Sigma = 3 })
 	note("alpha", DPDSGD(), node, func(o *AssessOptions) { o.Alpha = 3 })
 	note("delta", DPDSGD(), node, func(o *AssessOptions) { o.Delta = 0.1 })

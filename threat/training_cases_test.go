@@ -223,7 +223,7 @@ func TestFaintNoise(t *testing.T) {
 		if err := Account(context.Background(), s, func(Exposure) error { return nil }); !errors.Is(err, ErrUnclear) {
 			t.Errorf("%s: %v", a.Name(), err)
 		}
-		r, err := Assess(context.Background(), s, AssessOptions{Graph: g, Sigma: 1, Alpha: 2})
+		r, err := Assess(context.Background(), s, AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Reaction: Reaction{Kind: FixedInputs}})
 		if err != nil || !r.Unclear || *r.Pairs[3].SensSquared != r.Local {
 			t.Errorf("%s: %+v, %v", a.Name(), r, err)
 		}

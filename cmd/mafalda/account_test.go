@@ -21,6 +21,12 @@ func accountJSON(t *testing.T, args ...string) threat.Report {
 	return a
 }
 
+// fixedJSON is accountJSON for inputs that do not react.
+func fixedJSON(t *testing.T, args ...string) threat.Report {
+	t.Helper()
+	return accountJSON(t, append([]string{"--fixed-inputs"}, args...)...)
+}
+
 func pairOf(t *testing.T, a threat.Report, victim string) threat.Pair {
 	t.Helper()
 	for _, p := range a.Pairs {
@@ -33,7 +39,7 @@ func pairOf(t *testing.T, a threat.Report, victim string) threat.Pair {
 }
 
 func TestAccount(t *testing.T) {
-	a := accountJSON(t, "--T", "10", "--attacker", "Medici", "--sigma", "2", "--delta", "1e-5")
+	a := fixedJSON(t, "--T", "10", "--attacker", "Medici", "--sigma", "2", "--delta", "1e-5")
 	if len(a.Pairs) != 15 || a.Attacker != "Medici" || a.Local != 10 {
 		t.Fatalf("%+v", a)
 	}
@@ -51,12 +57,12 @@ func TestAccount(t *testing.T) {
 	}
 	far := pairOf(t, a, "Peruzzi")
 	for _, bound := range []string{"abs", "spectral", "exact", "lower"} {
-		p := pairOf(t, accountJSON(t, "--T", "10", "--attacker", "Medici", "--bound", bound), "Peruzzi")
+		p := pairOf(t, fixedJSON(t, "--T", "10", "--attacker", "Medici", "--bound", bound), "Peruzzi")
 		if r := *p.SensSquared / *far.SensSquared; r < 0.99 || r > 1.4 || p.Bound != bound {
 			t.Errorf("%s: %v, best %v", bound, *p.SensSquared, *far.SensSquared)
 		}
 	}
-	both := accountJSON(t, "--T", "10", "--attacker", "Medici, Pazzi")
+	both := fixedJSON(t, "--T", "10", "--attacker", "Medici, Pazzi")
 	if len(both.Pairs) != 15 || *pairOf(t, both, "Peruzzi").SensSquared < *far.SensSquared || !pairOf(t, both, "Pazzi").Infinite {
 		t.Errorf("a coalition: %+v", both)
 	}
@@ -64,12 +70,12 @@ func TestAccount(t *testing.T) {
 	if math.Abs(*pairOf(t, public, "Medici").SensSquared-5) > 1e-12 || public.Attacker != "everybody" {
 		t.Errorf("local DP: %+v", public)
 	}
-	summed := accountJSON(t, "--T", "10", "--attacker", "Medici", "--gossip", "metropolis", "--secure-summation", "--forget-own-noise")
+	summed := fixedJSON(t, "--T", "10", "--attacker", "Medici", "--gossip", "metropolis", "--secure-summation", "--forget-own-noise")
 	if s := *pairOf(t, summed, "Ridolfi").SensSquared; s > 1 {
 		t.Errorf("secure summation: %v", s)
 	}
 	for _, args := range [][]string{{"--algorithm", "antipgd"}, {"--algorithm", "muffliato", "--rounds", "2"}, {"--algorithm", "decor", "--shared-noise", "2"}, {"--algorithm", "zip-dl"}} {
-		if a := accountJSON(t, append([]string{"--T", "4", "--attacker", "Pazzi"}, args...)...); len(a.Pairs) != 15 || a.Algorithm != args[1] {
+		if a := fixedJSON(t, append([]string{"--T", "4", "--attacker", "Pazzi"}, args...)...); len(a.Pairs) != 15 || a.Algorithm != args[1] {
 			t.Errorf("%v: %+v", args, a)
 		}
 	}
@@ -85,7 +91,7 @@ func TestAccountOfAnExport(t *testing.T) {
 		if s := *pairOf(t, public, "Medici").SensSquared; math.Abs(s-1) > 1e-4 {
 			t.Errorf("%v: against everybody sens² is %v", class, s)
 		}
-		node := accountJSON(t, append([]string{"--attacker", "Pazzi"}, run...)...)
+		node := fixedJSON(t, append([]string{"--attacker", "Pazzi"}, run...)...)
 		if s := *pairOf(t, node, "Medici").SensSquared; !(s > 0) || s >= 1 {
 			t.Errorf("%v: against a node sens² is %v", class, s)
 		}
@@ -152,7 +158,8 @@ func linesOf(t *testing.T, path string) int {
 // The growth of a node's view under secure summation approaches T/n.
 func TestAccountGrowth(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "growth")
-	args := []string{"account", "--graph", "cycle:5", "--gossip", "metropolis", "--attacker", "0", "--secure-summation", "--forget-own-noise", "--growth", "60, 20"}
+	args := []string{"account", "--graph", "cycle:5", "--gossip", "metropolis", "--attacker", "0", "--secure-summation",
+		"--forget-own-noise", "--fixed-inputs", "--growth", "60, 20"}
 	code, out, errs := mafalda(append(args, "--json")...)
 	var r struct {
 		Rows []threat.GrowthRow `json:"rows"`

@@ -9,13 +9,13 @@ import (
 
 // Flags say what is trained; what is drawn is named with its seed, and local DP stays what it is.
 func TestAccountOfTraining(t *testing.T) {
-	plain := accountJSON(t, "--T", "12", "--attacker", "Medici")
+	plain := fixedJSON(t, "--T", "12", "--attacker", "Medici")
 	if plain.Workload != nil || plain.Drawn != nil {
 		t.Errorf("plain: %+v", plain)
 	}
 	for _, args := range []string{"--momentum 0.9 --learning-rates cosine", "--gossip-rounds 2", "--local-steps 3",
 		"--gradient-tracking", "--node-failures 0.2 --seed 7", "--random-neighbours 2", "--missed-steps 0.1 --carry"} {
-		a := accountJSON(t, append([]string{"--T", "12", "--attacker", "Medici"}, strings.Fields(args)...)...)
+		a := fixedJSON(t, append([]string{"--T", "12", "--attacker", "Medici"}, strings.Fields(args)...)...)
 		drawn := strings.Contains(args, "fail") || strings.Contains(args, "random") || strings.Contains(args, "missed")
 		if a.Workload == nil || (a.Drawn != nil) != drawn || a.Local != 12 {
 			t.Errorf("%s: %+v", args, a)
@@ -32,8 +32,8 @@ func TestAccountOfTraining(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "drawn          by --seed 0") || !strings.Contains(out, "links fail") {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
-	one := accountJSON(t, "--T", "6", "--attacker", "Pazzi", "--algorithm", "muffliato", "--rounds", "2")
-	other := accountJSON(t, "--T", "6", "--attacker", "Pazzi", "--algorithm", "muffliato", "--gossip-rounds", "2")
+	one := fixedJSON(t, "--T", "6", "--attacker", "Pazzi", "--algorithm", "muffliato", "--rounds", "2")
+	other := fixedJSON(t, "--T", "6", "--attacker", "Pazzi", "--algorithm", "muffliato", "--gossip-rounds", "2")
 	if *pairOf(t, one, "Medici").SensSquared != *pairOf(t, other, "Medici").SensSquared {
 		t.Errorf("--rounds and --gossip-rounds of muffliato: %+v, %+v", one, other)
 	}

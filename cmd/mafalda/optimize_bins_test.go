@@ -177,7 +177,7 @@ func TestBadBins(t *testing.T) {
 		"groups":      {append(given, "--groups", "2"), "--per-node and --groups are not for --sampling bins"},
 		"bands":       {append(given, "--bandwidth", "13"), "--bandwidth 13: must be from 1 to T = 12"},
 		"dense":       {append(given, "--strategy", "dense"), "--sampling bins is for --strategy banded"},
-		"delta of 1":  {append(given, "--delta", "1"), "delta = 1"},
+		"delta of 1":  {append(given, "--delta", "1"), "--delta 1: must be from 1e-100 to 0.5"},
 		"objective":   {append(given, "--objective", "max"), "--objective max is not for --sampling bins"},
 		"samples":     {append(given, "--samples", "10"), "--samples 10: must be at least 1024"},
 		"failure":     {append(given, "--failure", "0.6"), "--failure 0.6: must be above 0 and at most 0.5"},

@@ -91,7 +91,7 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 		rows = append(rows, e.Result)
 	}
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
-	f, err := figures.Growth(rows, a.Attackers[0].Trust)
+	f, err := figures.Growth(rows, a.HoldsFor())
 	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows))}
 	return append(results, figures.Files("growth", f, err)...), nil
 }
@@ -99,11 +99,17 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 // GrowthData is the JSON of growth.
 func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
 	data := map[string]any{"attacker": a.Attackers[0].Name(a.Network.Graph), "rows": rows}
-	if holds := a.Attackers[0].Trust.HoldsFor(); holds != "" {
+	if holds := a.HoldsFor(); holds != "" {
 		data["holds_for"] = holds
+	}
+	if of := a.Options.Reaction.Report(); of != nil {
+		data["reaction"] = of
 	}
 	return data
 }
+
+// HoldsFor says what numbers of the attackers hold for; empty where they hold for all.
+func (a *Accounts) HoldsFor() string { return a.Options.Reaction.HoldsFor(a.Attackers[0].Trust) }
 
 // AttackersLine says who attacks, and what they see.
 func (a *Accounts) AttackersLine() string {
@@ -114,10 +120,23 @@ func (a *Accounts) AttackersLine() string {
 	return who + ": see " + a.Attackers[0].Sees()
 }
 
-// HoldsForLine says what numbers of the attackers hold for, and what local DP is then, if reports have it; empty where they
+// BoundText says what kind of bound numbers are.
+func (a *Accounts) BoundText() string {
+	switch kind := a.Options.Reaction.Kind; {
+	case a.Attackers[0].Trust != threat.PNDP || kind == threat.FixedInputs:
+		return a.Options.Measure.String()
+	case kind == threat.AnyReaction:
+		return "local DP"
+	case a.Options.Refine:
+		return "the class's (refined where most is lost)"
+	}
+	return "the class's (of all victims at once)"
+}
+
+// HoldsForLines says what numbers of the attackers hold for, and what local DP is then, if reports have it; empty where they
 // hold for all.
-func (a *Accounts) HoldsForLine(reports ...threat.Report) string {
-	holds := a.Attackers[0].Trust.HoldsFor()
+func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
+	holds := a.HoldsFor()
 	switch {
 	case holds == "":
 		return ""
@@ -129,7 +148,34 @@ func (a *Accounts) HoldsForLine(reports ...threat.Report) string {
 	default:
 		holds += fmt.Sprintf(" (mu = %s, epsilon = %s)", NumberUp(*reports[0].LocalMu), NumberUp(*reports[0].LocalEpsilon))
 	}
-	return "holds for      " + holds + "\n"
+	text := "holds for      " + holds + "\n"
+	of := a.Options.Reaction
+	c := of.Report()
+	if c == nil {
+		if of.Kind == threat.AnyReaction {
+			text += "               less is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs\n"
+		}
+		return text
+	}
+	text += fmt.Sprintf("class          ρ = %.6g, κ = %.6g\n", c.Rho, c.Kappa)
+	var reasons []string
+	screened := 0
+	for _, r := range reports {
+		if r.Why != "" && !slices.Contains(reasons, r.Why) {
+			reasons = append(reasons, r.Why)
+			text += "local DP       " + r.Why + "\n"
+		}
+		for _, p := range r.Pairs {
+			if p.Bound == threat.AllPairs {
+				screened++
+			}
+		}
+	}
+	if screened > 0 && !a.Options.Refine && a.Scenario.Schema.Participations() > 1 {
+		text += "screening      numbers of all victims at once: where a record takes part more than once some are several times too large; " +
+			"--refine has better ones\n"
+	}
+	return text
 }
 
 // Table renders the pairs by distance.
@@ -144,8 +190,18 @@ func (a *Accounts) Table(w io.Writer, reports []threat.Report) error {
 	if a.Options.Delta > 0 {
 		header = append(header, "epsilon (most)")
 	}
+	all := threat.ByDistance(reports)
+	apart := a.Attackers[0].Trust == threat.PNDP && a.Options.Reaction.Kind != threat.FixedInputs
+	if apart {
+		if a.Options.Worst {
+			header = append(header, "worst answer (most)")
+		}
+		header = append(header, "if gradients do not react (most)")
+	} else {
+		header = append(header, "Cyffers et al. (mean)")
+	}
 	var rows [][]string
-	for _, r := range threat.ByDistance(reports) {
+	for _, r := range all {
 		distance, finite := strconv.Itoa(r.Distance), r.Infinite == 0
 		switch {
 		case r.Distance == threat.NoPath && len(a.Attackers[0].Nodes) > 0:
@@ -158,20 +214,48 @@ func (a *Accounts) Table(w io.Writer, reports []threat.Report) error {
 		if a.Options.Delta > 0 {
 			row = append(row, number(r.Epsilon, finite))
 		}
+		switch {
+		case !apart:
+			row = append(row, numberOrDash(r.Cyffers))
+		case a.Options.Worst:
+			row = append(row, downOrDash(r.Worst), numberOrDash(r.WithoutReaction))
+		default:
+			row = append(row, numberOrDash(r.WithoutReaction))
+		}
 		local := a.Study.Local()
-		rows = append(rows, append(row, numberOrDash(r.Cyffers), number(local, !math.IsInf(local, 1))))
+		rows = append(rows, append(row, number(local, !math.IsInf(local, 1))))
 	}
-	return Table(w, append(header, "Cyffers et al. (mean)", "local DP"), rows)
+	return Table(w, append(header, "local DP"), rows)
 }
 
 // GrowthTable renders growth.
 func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
+	header, apart := []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}, false
+	for _, r := range rows {
+		apart = apart || r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil
+	}
+	if apart {
+		header = []string{"T", "neighbours", "others", "neighbours, if gradients do not react", "others, if gradients do not react", "local DP"}
+	}
 	var lines [][]string
 	for _, r := range rows {
-		lines = append(lines, []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others),
-			numberOrDash(r.Asymptote), numberOrDash(r.Local)})
+		line := []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others)}
+		if apart {
+			line = append(line, numberOrDash(r.NeighboursWithoutReaction), numberOrDash(r.OthersWithoutReaction))
+		} else {
+			line = append(line, numberOrDash(r.Asymptote))
+		}
+		lines = append(lines, append(line, numberOrDash(r.Local)))
 	}
-	return Table(w, []string{"T", "neighbours", "others", "asymptote", "local DP"}, lines)
+	return Table(w, header, lines)
+}
+
+// downOrDash rounds down what is there.
+func downOrDash(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return DecimalDown(*v, 6)
 }
 
 // numberOrDash rounds up what is there.

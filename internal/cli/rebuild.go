@@ -12,15 +12,16 @@ import (
 // list (--checkpoint, --resume) do not go together with --shard.
 var recordedFlags = []string{
 	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "buffers", "carry", "clip",
-	"coalitions", "data", "delta", "dim", "directed", "epsilon", "export", "failure", "float32", "forget-own-noise", "format", "gossip",
+	"clipped-convex", "convex",
+	"coalitions", "data", "delta", "dim", "directed", "epsilon", "export", "failure", "fixed-inputs", "float32", "forget-own-noise", "format", "gossip",
 	"gossip-matrix", "gossip-rounds", "gradient-tracking", "gram", "graph", "graph-sequence", "groups", "growth",
-	"keep-partial", "lanczos-steps", "largest-pair", "learning-rate", "learning-rates", "link-failures", "local-steps",
+	"keep-partial", "lanczos-steps", "largest-pair", "learning-rate", "learning-rates", "link-failures", "lipschitz", "local-steps",
 	"memory", "methods", "missed-steps", "momentum", "mu", "nesterov", "no-baselines", "no-dense", "node-failures",
 	"objective", "only", "own-noise", "participations", "per-node", "probes", "quiet", "random-neighbours", "records",
-	"rounds",
+	"refine", "rounds",
 	"samples", "sampling", "scale-columns", "schema", "secrets", "secure-summation", "seed", "seeds", "separation",
-	"shared-noise", "sigma", "start", "strategy", "strict", "T", "task", "test-rows", "tolerance", "trust", "weight-decay",
-	"workload", "workloads",
+	"shared-noise", "sigma", "smooth", "start", "strategy", "strict", "strongly-convex", "T", "task", "test-rows", "tolerance", "trust", "weight-decay",
+	"workload", "workloads", "worst-answer",
 }
 
 // CheckRecorded returns an error unless a command line that was read from somewhere is one that the program writes down

@@ -13,6 +13,7 @@ import (
 	"mafalda/internal/figures"
 	"mafalda/internal/report"
 	"mafalda/internal/study"
+	"mafalda/threat"
 )
 
 // network adds the inputs of a study that name its network.
@@ -58,6 +59,14 @@ func (c *commandLine) account(s *report.Source) {
 	c.on("--secure-summation", of("secure summation") == "true")
 	c.on("--forget-own-noise", of("forget own noise") == "true")
 	c.flag("--bound", of("bound"), "best")
+	switch name, numbers, classed := strings.Cut(of("gradients"), " "); {
+	case classed:
+		c.add("--"+name, numbers)
+		c.add("--refine=" + of("refined"))
+		c.on("--worst-answer", of("worst answers") == "true")
+	case name == string(threat.FixedInputs):
+		c.add("--" + name)
+	}
 	level := "1"
 	if of("strategy") != "" {
 		level = "" // that of the export is the default, if it has one

@@ -146,7 +146,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	f, err = Exposure(reports, ExposureOptions{Algorithm: "dp-d-sgd", Graph: "g", Schema: schema, Local: value(0), Sigma: 1,
 		Alpha: 2})
 	add("exposure", f, err)
-	f, err = Growth(growth, threat.PNDP)
+	f, err = Growth(growth, threat.Condition)
 	add("growth", f, err)
 
 	// averaging

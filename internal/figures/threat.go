@@ -59,13 +59,14 @@ func underTitle(holds string) string {
 	if holds == "" {
 		return ""
 	}
-	return "\nholds for " + strings.ReplaceAll(holds, "; ", ";\n")
+	holds = strings.NewReplacer("; ", ";\n", " satisfies ", " satisfies\n").Replace(holds)
+	return "\nholds for " + holds
 }
 
-// Growth draws what an attacker of a trust model learns a step against the number of steps, as in Figure 1 of Koskela &
-// Kulkarni. It is nil if there is nothing to draw.
-func Growth(rows []threat.GrowthRow, trust threat.Trust) (*Figure, error) {
-	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true},
+// Growth draws what an attacker learns a step against the number of steps, as in Figure 1 of Koskela & Kulkarni, and says
+// what that holds for if it does not hold for all. It is nil if there is nothing to draw.
+func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
+	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote of equal gradients (no bound)", Dashed: true},
 		{Name: "local DP", Dashed: true}}
 	for _, r := range rows {
 		if r.Neighbours == nil && r.Others == nil {
@@ -77,7 +78,7 @@ func Growth(rows []threat.GrowthRow, trust threat.Trust) (*Figure, error) {
 			}
 		}
 	}
-	axes := Axes{Title: "Squared sensitivity a step" + underTitle(trust.HoldsFor()), X: "steps T", Y: "sens²/T",
+	axes := Axes{Title: "Squared sensitivity a step" + underTitle(holdsFor), X: "steps T", Y: "sens²/T",
 		LogY: true, Marks: true}
 	return linesOf(axes, curves)
 }

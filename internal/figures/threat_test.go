@@ -45,10 +45,10 @@ func TestThreat(t *testing.T) {
 		}
 	}
 	rows := []threat.GrowthRow{{Steps: 4, Neighbours: &half}, {Steps: 8, Neighbours: &half, Asymptote: &half}}
-	if f, err := Growth(rows, threat.PNDP); f == nil || err != nil {
+	if f, err := Growth(rows, threat.Condition); f == nil || err != nil {
 		t.Errorf("growth: %v", err)
 	}
-	if f, err := Growth([]threat.GrowthRow{{Steps: 4}}, threat.PNDP); f != nil || err != nil {
+	if f, err := Growth([]threat.GrowthRow{{Steps: 4}}, threat.Condition); f != nil || err != nil {
 		t.Errorf("no growth: %v, %v", f, err)
 	}
 }

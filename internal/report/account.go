@@ -25,9 +25,15 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 	holds := holdsFor(first)
 	s.Certified = append(s.Certified, fmt.Sprintf("Each pair: the attacker (%s) learns no more of the victim than μ-GDP "+
 		"with the μ given, for gradients of norm 1 and noise of standard deviation %s. Sensitivity is %s.",
-		views(first.Trust), upText(Setting(a.Settings, "sigma")), bounds(Setting(a.Settings, "bound"))))
+		views(first.Trust), upText(Setting(a.Settings, "sigma")), boundOf(a)))
 	if holds != "" {
 		s.Certified = append(s.Certified, "This holds for "+holds+".")
+	}
+	if first.Why != "" {
+		s.warn("the class of gradients is not used, and local DP reported: %s", first.Why)
+	}
+	if reacting(first) {
+		s.NotCovered = append(s.NotCovered, "the column “if gradients do not react”: it is no guarantee for a training")
 	}
 	if first.Local > 0 {
 		mu := ""
@@ -37,11 +43,10 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages, and knows all noise but the victim's own (local DP), "+
 			"learns at most sens² = %s%s.", textUp(first.Local), mu))
 	}
-	s.NotCovered = []string{
+	s.NotCovered = append(s.NotCovered,
 		"what other attackers see: coalitions that were not asked about, somebody who listens on more links",
 		"records that take part more often, or sooner again, than participation says",
-		"what a node that does not follow the protocol could learn",
-	}
+		"what a node that does not follow the protocol could learn")
 	if Setting(a.Settings, "bound") == "lower" {
 		s.warn("these are lower bounds: what is certainly lost, no guarantee")
 	}
@@ -61,7 +66,7 @@ func (s *Section) summarizeAccount(a *Account) {
 		Setting(a.Settings, "T"))
 	if holds := holdsFor(first); holds != "" {
 		s.sum("holds for", "%s", holds)
-		if first.LocalMu != nil {
+		if first.LocalMu != nil && holds != threat.Everything {
 			s.sum("training", "local DP: μ = %s", textUp(*first.LocalMu))
 		}
 	}
@@ -100,10 +105,21 @@ func (a *Account) check() error {
 // holdsFor returns what the numbers of a report hold for, also of one whose program did not say it; empty: for all.
 func holdsFor(r threat.Report) string {
 	trust, err := threat.ParseTrust(r.Trust)
-	if err != nil {
+	if err != nil || r.HoldsFor != "" {
 		return r.HoldsFor
 	}
 	return trust.HoldsFor()
+}
+
+// reacting reports whether the numbers of a report are of nodes whose gradients may react, beside those of gradients that
+// do not.
+func reacting(r threat.Report) bool {
+	for _, p := range r.Pairs {
+		if p.WithoutReaction != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func views(trust string) string {
@@ -160,6 +176,10 @@ func (s *Section) distances(a *Account) {
 	if withDelta {
 		t.Header = append(t.Header, "ε (most)")
 	}
+	apart := reacting(a.Attackers[0])
+	if apart {
+		t.Header = append(t.Header, "if gradients do not react (most)", "local DP")
+	}
 	for _, r := range rows {
 		distance := strconv.Itoa(r.Distance)
 		if r.Distance == threat.NoPath {
@@ -173,9 +193,30 @@ func (s *Section) distances(a *Account) {
 		if withDelta {
 			line = append(line, epsilon)
 		}
+		if apart {
+			line = append(line, upOrDash(r.WithoutReaction), upOrDash(r.Local))
+		}
 		t.Rows = append(t.Rows, line)
 	}
 	s.Tables = append(s.Tables, t)
+}
+
+func upOrDash(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return textUp(*v)
+}
+
+// boundOf says what the squared sensitivities are.
+func boundOf(a *Account) string {
+	switch first := a.Attackers[0]; {
+	case first.Reaction != nil:
+		return "a bound for every training of the class"
+	case first.HoldsFor == threat.Everything:
+		return "local DP, of what can reach the attacker"
+	}
+	return bounds(Setting(a.Settings, "bound"))
 }
 
 // accountMap makes the map of attackers and victims.

@@ -1,6 +1,11 @@
 package report
 
-import "mafalda/internal/study"
+import (
+	"fmt"
+
+	"mafalda/internal/study"
+	"mafalda/threat"
+)
 
 // words says an input of a study for people: what it is called, and its value; no name if it says nothing. Inputs that
 // are not known here are as they are in the file.
@@ -34,7 +39,16 @@ func words(in study.Inputs, name, value string) (called, text string) {
 	case "forget own noise":
 		return "the attacker's own noise", "counts as protection"
 	case "bound":
+		if of := Setting(in, "gradients"); of != "" && of != string(threat.FixedInputs) {
+			return "", "" // it is of gradients that do not react
+		}
 		return "sensitivity", bounds(value)
+	case "gradients":
+		return name, gradients(value)
+	case "refined":
+		return unless("false", "bounds", "the best ones of the pairs that lose most at each distance")
+	case "worst answers":
+		return unless("false", name, "of the class, as far as they are found")
 	case "sigma":
 		return "noise", "standard deviation " + upText(value) + ", over what a record can move a sum of gradients by"
 	case "delta":
@@ -59,6 +73,21 @@ func words(in study.Inputs, name, value string) (called, text string) {
 		return "chance that the accountant's samples err", upText(value)
 	}
 	return name, value
+}
+
+// gradients says how gradients react to models.
+func gradients(value string) string {
+	r, err := threat.ParseReaction(value)
+	of := r.Report()
+	switch {
+	case value == "any":
+		return "any: they may react to models in every way"
+	case r.Kind == threat.FixedInputs:
+		return "none: inputs do not react to models"
+	case err != nil || of == nil:
+		return value
+	}
+	return fmt.Sprintf("%s: ρ = %.6g, κ = %.6g", of.From, of.Rho, of.Kappa)
 }
 
 // bounds says how a sensitivity was bounded, by the name of the measure.

@@ -295,3 +295,35 @@ func TestLinksAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A folder from somebody else has no file outside of it written, by links with the names of grids, failures and cells.
+func TestNothingIsWrittenThroughLinksOfCells(t *testing.T) {
+	for _, in := range []string{gridsName, failedName, cellsName} {
+		t.Run(in, func(t *testing.T) {
+			dir, elsewhere := filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "elsewhere")
+			store, cell := open(t, dir, specOf("x")), place{"a", 1}
+			put := func() error {
+				return errors.Join(store.Ask(t.Context(), []string{"account"}, []place{cell}),
+					store.Fail(cell, errors.New("why")), store.Put(t.Context(), cell, value{}))
+			}
+			if err := errors.Join(put(), store.Fail(cell, errors.New("why"))); err != nil {
+				t.Fatal(err)
+			}
+			links, err := filepath.Glob(filepath.Join(dir, in, "*.json"))
+			if err != nil || len(links) != 1 {
+				t.Fatal(links, err)
+			}
+			err = errors.Join(os.WriteFile(elsewhere, []byte("precious"), 0o666), os.Remove(links[0]),
+				os.Symlink(elsewhere, links[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := put(); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "it is a link") {
+				t.Error(err)
+			}
+			if content, err := os.ReadFile(elsewhere); err != nil || string(content) != "precious" {
+				t.Errorf("%q, %v", content, err)
+			}
+		})
+	}
+}

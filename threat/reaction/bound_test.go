@@ -325,3 +325,15 @@ func TestLocalDPOfMomentumIsWhole(t *testing.T) {
 		t.Errorf("local DP %v, attack %v", got.LocalDP, got.WorstAnswer)
 	}
 }
+
+// A gradient whose message nobody uses, not even the node itself, stays in the node's momentum, and shows later.
+func TestMomentumRemembersWhatIsNotSent(t *testing.T) {
+	nothing, all := mat.NewDense(1, 1, nil), mat.NewDense(1, 1, []float64{1})
+	rule := Momentum(0.9, 1, 1)
+	s := &System{Nodes: 1, Steps: []Step{{Mix: nothing, Rule: rule}, {Mix: nothing, Seen: all, Rule: rule}}}
+	r, err := Bound(context.Background(), s, Victim{Patterns: [][]int{{0}}}, Everywhere(NoReaction()), Options{})
+	want := 0.81 / 1.81 // seen: 0.9·(gradient + noise) + noise
+	if err != nil || r.LocalDP < want || r.SensSquared < want*(1-1e-9) {
+		t.Errorf("local DP %v, bound %v, below %v; %v", r.LocalDP, r.SensSquared, want, err)
+	}
+}

@@ -68,7 +68,15 @@ func shares(step Step, later []byte, m int, exact bool) []float64 {
 			}
 		}
 	}
-	if !exact || len(g) == 0 {
+	if !exact {
+		for v, matters := range later {
+			if matters == 1 {
+				out[v] = 1 // what a node keeps beside its model shows later, whoever uses its message
+			}
+		}
+		return out
+	}
+	if len(g) == 0 {
 		return out
 	}
 	tall := max(len(g), m)

@@ -19,6 +19,7 @@ type accountFlags struct {
 	network            cli.NetworkFlags
 	schema             cli.SchemaFlags
 	threat             cli.ThreatFlags
+	reaction           cli.ReactionFlags
 	attacker, bound    string
 	sigma, delta       float64
 	alpha              float64
@@ -42,9 +43,17 @@ what the export of --export was calibrated with. A record takes part in every st
 in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local DP; abs, spectral and exact are
 single ones; lower is no bound, but what is certainly lost.
 
-What a node learns (--trust pndp, with --secure-summation or without) holds for
-` + threat.Condition + `
-(the column local DP). What everybody learns (ldp, secldp) holds however nodes react.
+What a node learns (--trust pndp, with --secure-summation or without) depends on how gradients of other nodes react to models
+that the attacker does not see. Without a flag about that the guarantee is local DP. With --convex, --smooth, --clipped-convex,
+--strongly-convex or --lipschitz it is a bound for every training of that class (x = ηβ is the learning rate, of which
+--learning-rates are multiples, times a Lipschitz constant of the sum of clipped gradients; docs/threat-models.md says which).
+With --fixed-inputs it is for
+` + threat.Condition + `;
+that number is shown beside others as "if gradients do not react", and is no guarantee for a training.
+What everybody learns (ldp, secldp) holds however nodes react.
+
+Bounds of a class are of all victims at once. Where it takes seconds, or with --refine, the pairs that lose most at each distance
+get their best bound, which is several times smaller where a record takes part more than once.
 
 With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
 drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
@@ -52,11 +61,14 @@ drawn are those of --seed: what is reported is guaranteed for exactly these, and
 With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm,
 export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes
 at once, and an interrupted command goes on where it stopped.`,
-		Example: `  mafalda account --graph florentine --T 10 --attacker Medici
+		Example: `  mafalda account --graph florentine --T 10 --attacker Medici                               # any training
+  mafalda account --graph florentine --T 10 --attacker Medici --convex 0.1                  # convex losses, small steps
+  mafalda account --graph florentine --T 10 --attacker Medici --fixed-inputs                # averaging
   mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
-  mafalda account --graph erdos:100,0.2 --T 10 --attacker all -o figure2
-  mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --forget-own-noise
-  mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise --growth 10,30,100,300
+  mafalda account --graph erdos:100,0.2 --T 10 --attacker all --fixed-inputs -o figure2
+  mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --smooth 0.05 --worst-answer
+  mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise \
+    --fixed-inputs --growth 10,30,100,300
   mafalda account --graph florentine --T 100 --attacker Medici --momentum 0.9 --learning-rates cosine --local-steps 4
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --export out --attacker Medici`,
 		Args: cli.NoArgs,
@@ -66,6 +78,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.Bind(cmd, &f.network)
+	f.reaction.Bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
@@ -163,6 +176,9 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	if err := f.reaction.Choose(cmd, s, &o); err != nil {
+		return nil, err
+	}
 	s.Attacker.Nodes, o.Graph = nil, n.Graph
 	progress := cli.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)
 	if len(attackers) == 1 && lengths == nil {
@@ -215,8 +231,8 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
 	fmt.Fprintln(w, l.level.Line())
-	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation 1\n%s\n", l.Options.Measure,
-		l.HoldsForLine(reports...))
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation 1\n%s\n", l.BoundText(),
+		l.HoldsForLines(reports...))
 	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
 		return err
 	}

@@ -36,6 +36,9 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	if len(l.Attackers) > 1 {
 		return cli.Usagef("--growth is for one attacker at a time")
 	}
+	if l.Options.Worst {
+		return cli.Usagef("--worst-answer is for pairs: leave out --growth")
+	}
 	var cells []threat.GrowthCell
 	for _, steps := range lengths {
 		cells = append(cells, threat.GrowthCell{Cell: l.Cells()[0], Steps: steps})
@@ -60,8 +63,8 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
-	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n%s\n", l.Options.Measure,
-		l.Scenario.Algorithm.Name(), l.HoldsForLine())
+	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n%s\n", l.BoundText(),
+		l.Scenario.Algorithm.Name(), l.HoldsForLines())
 	if err := l.GrowthTable(w, rows); err != nil || l.flags.out == "" {
 		return err
 	}

@@ -1,0 +1,306 @@
+package threat
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/participation"
+	"mafalda/strategy"
+	reactions "mafalda/threat/reaction"
+)
+
+// hidden is what is proven of the nodes that an attacker under PNDP does not see through: the system of package reaction,
+// whose noise a strategy correlates, and local DP of each node.
+type hidden struct {
+	scenario Scenario
+	system   *reactions.System
+	nodes    []int             // of the system, by their place in it
+	strategy strategy.Strategy // nil: independent noise
+	why      string            // why only local DP is proven: there is no system then
+	local    []float64         // squared sensitivity of local DP, of every node of the network
+}
+
+// hidden returns it for an attacker under PNDP, with local DP of the algorithm.
+func (s Scenario) hidden(ctx context.Context, local float64) (*hidden, error) {
+	h := &hidden{scenario: s, why: s.Algorithm.unbounded()}
+	h.local = make([]float64, s.nodes())
+	for v, hops := range s.hops() {
+		if hops >= 0 {
+			h.local[v] = local
+		}
+	}
+	for _, v := range s.Attacker.Nodes {
+		h.local[v] = math.Inf(1)
+	}
+	if h.why != "" || len(s.Attacker.Nodes) == s.nodes() {
+		return h, nil
+	}
+	h.strategy = s.Algorithm.correlating(s.steps())
+	if err := h.look(); err != nil || h.why != "" {
+		return h, err
+	}
+	return h, h.localize(ctx)
+}
+
+// unbounded says why package reaction says nothing of the algorithm; empty if it may.
+func (a Algorithm) unbounded() string {
+	t := a.Training().Spec
+	switch {
+	case a.zip:
+		return "messages that each have noise of their own are not covered (Zip-DL)"
+	case a.SharesNoise():
+		return "noise that nodes share is not covered"
+	case len(a.each) > 0:
+		return "nodes with strategies of their own are not covered"
+	case t.GradientTracking:
+		return "gradient tracking is not covered"
+	case t.MissedSteps > 0:
+		return "steps that nodes miss are not covered"
+	}
+	return ""
+}
+
+// correlating returns the strategy of the noise of all nodes; nil for independent noise.
+func (a Algorithm) correlating(steps int) strategy.Strategy {
+	switch {
+	case a.filter == nil && a.dense == nil:
+		return nil
+	case a.of != nil:
+		return a.of.strategies[0]
+	}
+	return strategy.AntiPGD(steps)
+}
+
+// look makes the system: of each step the networks of its rounds of gossip, and what nodes do before.
+func (h *hidden) look() error {
+	s := h.scenario
+	c, err := s.course()
+	if err != nil {
+		return err
+	}
+	plan := c.layout(nil)
+	matrices, rules := map[string]reactions.Step{}, map[[2]float64]reactions.Rule{}
+	h.system = &reactions.System{Steps: make([]reactions.Step, s.steps())}
+	seen := map[*graph.CSR]string{}
+	for t := range h.system.Steps {
+		exchanges := c.exchanges(t)
+		if s.Algorithm.rounds > 1 {
+			exchanges = slices.Repeat(exchanges, s.Algorithm.rounds)
+		}
+		key := ""
+		for _, w := range exchanges {
+			if seen[w] == "" {
+				seen[w] = string(rune(len(seen) + 1))
+			}
+			key += seen[w]
+		}
+		step, known := matrices[key]
+		if !known {
+			if step, err = h.exchange(exchanges); err != nil {
+				return err
+			}
+			matrices[key] = step
+		}
+		if s.Algorithm.training != nil {
+			if c.rates[t] == 0 {
+				h.why, h.system = "steps with a learning rate of 0 are not covered", nil
+				return nil
+			}
+			of := [2]float64{c.rates[t], c.keep[t]}
+			if rules[of] == nil {
+				rules[of] = plan.step(t, false)
+			}
+			step.Rule = rules[of]
+		}
+		h.system.Steps[t] = step
+	}
+	h.system.Nodes = len(h.nodes)
+	return nil
+}
+
+// exchange returns the matrices of a step with these rounds of gossip, each on its network.
+func (h *hidden) exchange(networks []*graph.CSR) (reactions.Step, error) {
+	view := reactions.View{Sums: h.scenario.Attacker.SecureSummation}
+	var all reactions.Step
+	for _, w := range networks {
+		one, nodes, err := reactions.Look(w, h.scenario.Attacker.Nodes, view)
+		if err != nil {
+			return all, err
+		}
+		h.nodes = nodes
+		switch {
+		case all.Mix == nil:
+			all = one
+			continue
+		case one.Seen != nil:
+			one.Seen = mul(one.Seen, all.Mix)
+		}
+		switch {
+		case all.Seen == nil:
+			all.Seen = one.Seen
+		case one.Seen != nil:
+			var both mat.Dense
+			both.Stack(all.Seen, one.Seen)
+			all.Seen = &both
+		}
+		all.Mix = mul(one.Mix, all.Mix)
+	}
+	if all.Mix != nil {
+		return all, nil
+	}
+	if h.nodes == nil {
+		for v := range h.scenario.nodes() {
+			if !slices.Contains(h.scenario.Attacker.Nodes, v) {
+				h.nodes = append(h.nodes, v)
+			}
+		}
+	}
+	all.Mix = zeros(len(h.nodes), len(h.nodes)) // nothing is sent: models stay
+	for i := range h.nodes {
+		all.Mix.Set(i, i, 1)
+	}
+	return all, nil
+}
+
+// localize lowers local DP of nodes by what never reaches an attacker: the noise of the last steps, as many as a message
+// takes, and of independent noise the part that W and what is seen forget.
+func (h *hidden) localize(ctx context.Context) error {
+	schema := h.scenario.Schema
+	if h.strategy == nil {
+		b, err := reactions.All(ctx, h.system, schema, nil, reactions.Options{})
+		if err != nil {
+			return err
+		}
+		for i, v := range h.nodes {
+			h.local[v] = math.Min(h.local[v], b.LocalDP[i])
+		}
+		return nil
+	}
+	gram, err := h.scenario.Algorithm.LocalMatrix(h.nodes[0], schema.Steps())
+	if err != nil {
+		return err
+	}
+	reach := reaches(h.system)
+	known := map[string]float64{}
+	for i, v := range h.nodes {
+		key := make([]byte, len(reach))
+		for t := range reach {
+			if reach[t][i] {
+				key[t] = 1
+			}
+		}
+		if _, there := known[string(key)]; !there {
+			known[string(key)] = within(gram, key, schema)
+		}
+		h.local[v] = math.Min(h.local[v], known[string(key)])
+	}
+	return nil
+}
+
+// within returns the squared sensitivity of gradients of the steps that are marked alone.
+func within(gram *mat.SymDense, marked []byte, schema participation.Schema) float64 {
+	steps := schema.Steps()
+	if !slices.Contains(marked, 0) {
+		return math.Inf(1) // of all: what the caller has
+	}
+	x := mat.NewSymDense(steps, nil)
+	for s := range steps {
+		for t := range s + 1 {
+			if marked[s] == 1 && marked[t] == 1 {
+				x.SetSym(s, t, math.Abs(gram.At(s, t))*(1+1e-12))
+			}
+		}
+	}
+	sens, err := schema.Sensitivity(x)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return sens.Squared
+}
+
+// reaches reports for every step and node whether a message of the node can still reach an attacker.
+func reaches(s *reactions.System) [][]bool {
+	steps := len(s.Steps)
+	all := make([][]bool, steps)
+	later := make([]bool, s.Nodes)
+	for t := steps - 1; t >= 0; t-- {
+		step := s.Steps[t]
+		now := make([]bool, s.Nodes)
+		mark := func(row []float64) {
+			for v, x := range row {
+				now[v] = now[v] || x != 0
+			}
+		}
+		for u := range s.Nodes {
+			if later[u] && step.Mix != nil {
+				mark(step.Mix.RawRowView(u))
+			}
+			now[u] = now[u] || later[u] // by what the node keeps for itself
+		}
+		if step.Seen != nil {
+			rows, _ := step.Seen.Dims()
+			for i := range rows {
+				mark(step.Seen.RawRowView(i))
+			}
+		}
+		all[t], later = now, now
+	}
+	return all
+}
+
+// all returns what is proven of all nodes at once, of every node of the network, for the reaction: never above local DP,
+// which why explains where it is no less for any node.
+func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why string, err error) {
+	squared = slices.Clone(h.local)
+	if h.system == nil {
+		return squared, h.why, nil
+	}
+	answers, err := r.in(h.system)
+	if err != nil {
+		return nil, "", err
+	}
+	stands := []reactions.Stand{{Factor: 1}}
+	if h.strategy != nil {
+		if stands, err = reactions.Strategies(h.strategy, len(h.nodes)); err != nil {
+			return nil, "", err
+		}
+	}
+	for _, stand := range stands {
+		system := h.system
+		if stand.Strategy != nil {
+			if system, err = system.Correlated(stand.Strategy); err != nil {
+				return nil, "", err
+			}
+		}
+		b, err := reactions.All(ctx, system, h.scenario.Schema, answers, reactions.Options{})
+		if err != nil {
+			return nil, "", err
+		}
+		why = b.Why
+		for i, v := range h.nodes {
+			squared[v] = math.Min(squared[v], b.SensSquared[i]*stand.Factor*(1+1e-15))
+		}
+	}
+	return squared, why, nil
+}
+
+// refine returns the bound for one node of the network, and the attack on it if that is asked for.
+func (h *hidden) refine(ctx context.Context, r Reaction, node int, attack bool) (*reactions.Result, error) {
+	answers, err := r.in(h.system)
+	if err != nil {
+		return nil, err
+	}
+	o := reactions.Options{}
+	if !attack {
+		o.Improvements = -1
+	}
+	victim := reactions.Victim{Node: slices.Index(h.nodes, node), Schema: h.scenario.Schema}
+	if h.strategy == nil {
+		return reactions.Bound(ctx, h.system, victim, answers, o)
+	}
+	return reactions.BoundStrategy(ctx, h.system, h.strategy, victim, answers, o)
+}
