@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// recordedFlags are all flags that a command may have in a line that the folder of its grid, or an engine, holds. They say
-// what is computed: some name files and folders to read, none a program, or anything to write. Those that are on neither
-// list (--checkpoint, --resume, --attack and its own) do not go together with --shard.
+// recordedFlags are all flags that a command may have in a line that the folder of its grid, or an engine, holds. They
+// say what is computed: some name files and folders to read, none a program, or anything to write. Those that are on
+// neither list (--checkpoint, --resume, --attack and its own) do not go together with --shard.
 var recordedFlags = []string{
 	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "buffers", "carry", "clip",
 	"clipped-convex", "convex",
