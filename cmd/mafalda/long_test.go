@@ -9,10 +9,7 @@ import (
 // More steps than matrices have room for: exported, verified and drawn from like any other strategy.
 func TestLongRun(t *testing.T) {
 	t.Parallel()
-	dir, steps := filepath.Join(t.TempDir(), "out"), "6000"
-	if testing.Short() {
-		steps = "4200" // more than 4096 are long
-	}
+	dir, steps := filepath.Join(t.TempDir(), "out"), "4200" // more than 4096 are long
 	args := []string{"--graph", "cycle:5", "--gossip", "metropolis", "--T", steps, "-k", "3", "--mu", "1"}
 	m := optimizeJSON(t, append(args, "--strategy", "blt", "--buffers", "2", "-o", dir)...)
 	if m.LowerBound != 0 || m.Gap != 0 || m.Gram.Method != "exact" || m.SensSquared > 1 || m.Baselines["dp-d-sgd"].SensSquared < 3 || m.Loss >= m.Baselines["dp-d-sgd"].Loss {

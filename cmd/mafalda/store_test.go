@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 		go cli.EndOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))
 	}
+	debug.SetGCPercent(400) // a quarter of the time went into collecting little that was there
 	os.Exit(m.Run())
 }
 

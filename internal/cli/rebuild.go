@@ -7,20 +7,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// recordedFlags are all flags that a command may have in a line that the folder of its grid, or an engine, holds. They say
-// what is computed: some name files and folders to read, none a program, or anything to write. Those that are on neither
-// list (--checkpoint, --resume, --attack) do not go together with --shard.
+// recordedFlags are all flags that a command may have in a line that the folder of its grid, or an engine, holds. They
+// say what is computed: some name files and folders to read, none a program, or anything to write. Those that are on
+// neither list (--checkpoint, --resume, --attack and its own) do not go together with --shard.
 var recordedFlags = []string{
 	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "buffers", "carry", "clip",
 	"clipped-convex", "convex",
-	"coalitions", "data", "delta", "dim", "directed", "epsilon", "export", "failure", "fixed-inputs", "float32", "forget-own-noise", "format", "gossip",
+	"coalitions", "data", "delta", "dim", "directed", "epsilon", "export", "failure", "fixed-inputs", "float32",
+	"forget-own-noise", "format", "gossip",
 	"gossip-matrix", "gossip-rounds", "gradient-tracking", "gram", "graph", "graph-sequence", "groups", "growth",
-	"keep-partial", "lanczos-steps", "largest-pair", "learning-rate", "learning-rates", "link-failures", "lipschitz", "local-steps",
+	"keep-partial", "lanczos-steps", "largest-pair", "learning-rate", "learning-rates",
+	"link-failures", "lipschitz", "local-steps",
 	"memory", "methods", "missed-steps", "momentum", "mu", "nesterov", "no-baselines", "no-dense", "node-failures",
 	"objective", "only", "own-noise", "participations", "per-node", "probes", "quiet", "random-neighbours", "records",
 	"refine", "rounds",
 	"samples", "sampling", "scale-columns", "schema", "secrets", "secure-summation", "seed", "seeds", "separation",
-	"shared-noise", "sigma", "smooth", "start", "strategy", "strict", "strongly-convex", "T", "task", "test-rows", "tolerance", "trust", "weight-decay",
+	"shared-noise", "sigma", "smooth", "start", "strategy", "strict",
+	"strongly-convex", "T", "task", "test-rows", "tolerance", "trust", "weight-decay",
 	"workload", "workloads", "worst-answer",
 }
 
