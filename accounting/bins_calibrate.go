@@ -25,13 +25,29 @@ type BinsPrivacy struct {
 	Rounds    int       // confirmations that it took; 0 if none was needed
 }
 
+// LeastBinsDelta is the least δ that Bins has an ε or noise for: samples resolve no smaller one. For one above MostBinsDelta
+// next to any noise is enough, and none is calibrated.
+const (
+	LeastBinsDelta = 1e-100
+	MostBinsDelta  = 0.5
+)
+
+// CheckBinsDelta refuses a δ that no noise of Bins is calibrated for, with a fault.Argument of Delta.
+func CheckBinsDelta(delta float64) error {
+	if !(delta >= LeastBinsDelta && delta <= MostBinsDelta) {
+		return fault.New("Delta", delta, "must be from %v to %v for random bins", LeastBinsDelta, MostBinsDelta)
+	}
+	return nil
+}
+
 // Epsilon returns an ε for which the mechanism is (ε, δ)-DP with probability 1 - Failure: a little above the smallest
 // (see NoiseMultiplier, and for errors, too).
 func (b *Bins) Epsilon(
 	ctx context.Context, delta, noiseMultiplier float64, o MonteCarlo,
 ) (BinsPrivacy, error) {
 	o, err := o.withDefaults()
-	if err := cmp.Or(err, probability(delta), positive("noise multiplier", noiseMultiplier)); err != nil {
+	if err := cmp.Or(err, probability(delta), CheckBinsDelta(math.Min(delta, MostBinsDelta)),
+		positive("noise multiplier", noiseMultiplier)); err != nil {
 		return BinsPrivacy{}, err
 	}
 	largest, err := Epsilon(b.gaussianMu(noiseMultiplier), delta)
@@ -52,11 +68,11 @@ func (b *Bins) Epsilon(
 // confirmation that fails is followed by one of a larger proposal, with half the failure probability: Failure/2,
 // Failure/4, ... add up to Failure. The noise without any secret is where this ends.
 //
-// It fails with ErrParameter for numbers out of range, with a fault.Argument about Samples or Failure, and when ctx
-// ends.
+// It fails with ErrParameter for numbers out of range, with a fault.Argument about Samples or Failure, as CheckBinsDelta
+// does, and when ctx ends.
 func (b *Bins) NoiseMultiplier(ctx context.Context, epsilon, delta float64, o MonteCarlo) (BinsPrivacy, error) {
 	o, err := o.withDefaults()
-	if err := cmp.Or(err, nonNegative("epsilon", epsilon), probability(delta)); err != nil {
+	if err := cmp.Or(err, nonNegative("epsilon", epsilon), probability(delta), CheckBinsDelta(delta)); err != nil {
 		return BinsPrivacy{}, err
 	}
 	mu, err := MuFromDP(epsilon, delta)

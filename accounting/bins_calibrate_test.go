@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"mafalda/internal/fault"
 )
 
 // The confidence is what it is said to be: of bounds that may fail with a probability of 0.3, hardly more than that
@@ -133,5 +135,27 @@ func TestBinsStopWithTheirContext(t *testing.T) {
 	if _, err := binsOf(t, 3, alike(3, 0)...).NoiseMultiplier(ctx, 1, 1e-6, MonteCarlo{}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A δ that samples cannot resolve is refused at once: with 1e-300 the search for the noise did not end.
+func TestBinsRefuseWhatSamplesDoNotResolve(t *testing.T) {
+	b := binsOf(t, 2, 1.25, 0.5, 0.5, 1)
+	o := MonteCarlo{Samples: 1024}
+	for _, delta := range []float64{1e-300, 0.9e-100, 0.51, 1 - 1e-9} {
+		var argument *fault.Argument
+		if _, err := b.NoiseMultiplier(t.Context(), 1, delta, o); !errors.As(err, &argument) || argument.Field != "Delta" {
+			t.Errorf("noise for δ = %v: %v", delta, err)
+		}
+		argument = nil
+		if _, err := b.Epsilon(t.Context(), delta, 1, o); delta < 0.5 && (!errors.As(err, &argument) ||
+			argument.Field != "Delta") || delta > 0.5 && err != nil {
+			t.Errorf("ε for δ = %v: %v", delta, err)
+		}
+	}
+	for _, delta := range []float64{LeastBinsDelta, MostBinsDelta} {
+		if p, err := b.NoiseMultiplier(t.Context(), 1, delta, o); err != nil || !(p.Confirmed.Upper <= delta) {
+			t.Errorf("noise for δ = %v: %+v, %v", delta, p, err)
+		}
 	}
 }

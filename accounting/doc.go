@@ -32,7 +32,8 @@
 // both leave the masses under P and Q what they are, and the error is of second order in the grid's step. Counted
 // into the bounds, too: the tails that are cut off; what lies beyond the window and comes around the transform's
 // circle (by Chernoff's bound); the rounding of the transform, which is of tilted losses, so that it is small against
-// the small δ; and every other rounding. CalibrateSampled is the inverse.
+// the small δ; and every other rounding. CalibrateSampled is the inverse. Where no grid holds the losses, formulas give a
+// looser ε, and EpsilonBounds says which.
 //
 // The pair needs that the draw stays secret, batch sizes included, and that a sum is divided by the expected batch
 // size. It does not describe batches that are shuffled, or cut by position, or a record that is replaced by another.

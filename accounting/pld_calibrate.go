@@ -19,6 +19,7 @@ type SampledTarget struct {
 type SampledPrivacy struct {
 	NoiseMultiplier       float64 // rounded up to multiplierDigits
 	Epsilon, EpsilonLower float64 // bounds of the ε that this multiplier has; Epsilon is not above the one asked for
+	By                    Source  // of Epsilon
 }
 
 // multiplierDigits is how many significant decimal digits a calibrated noise multiplier has.
@@ -46,9 +47,13 @@ func CalibrateSampled(target SampledTarget) (SampledPrivacy, error) {
 		if err != nil || found.Epsilon <= target.Epsilon {
 			return found, err
 		}
+		if found.Epsilon < target.Epsilon*(1+1e-3) { // by other grids, not by an added record
+			break
+		}
 	}
 	// Epsilon takes other grids than the search: who asks it for the ε of the multiplier must not get a larger one.
 	for step := 1e-5; found.Epsilon > target.Epsilon; step *= 2 {
+		step = math.Max(step, math.Min(found.Epsilon/target.Epsilon-1, 0.01)) // ε falls about as fast as noise grows, or faster
 		s := rounding.Up(found.NoiseMultiplier*(1+step), multiplierDigits)
 		if s > MaxNoiseMultiplier {
 			return SampledPrivacy{}, target.outOfReach()
@@ -67,8 +72,8 @@ func (t SampledTarget) privacy(multiplier float64) (SampledPrivacy, error) {
 	if err != nil {
 		return SampledPrivacy{}, err
 	}
-	upper, lower, err := d.Epsilon(t.Delta)
-	return SampledPrivacy{NoiseMultiplier: multiplier, Epsilon: upper, EpsilonLower: lower}, err
+	b, err := d.EpsilonBounds(t.Delta)
+	return SampledPrivacy{NoiseMultiplier: multiplier, Epsilon: b.Upper, EpsilonLower: b.Lower, By: b.By}, err
 }
 
 // outOfReach is the error of an ε that no noise is enough for.

@@ -23,11 +23,12 @@ type SampledBands struct {
 	noise  SampledNoise
 	gap    float64
 	found  map[int]*factorize.Result
+	known  map[int]float64 // squared errors that need no search
 }
 
 // NewSampledBands returns the banded strategies for the T×T Gram matrix h, certified within a relative gap; a gap of 0
-// asks for the default of factorize.MeanError. It looks noise multipliers up in noise and adds new ones to it; noise may
-// be nil.
+// asks for the default of factorize.MeanError. It looks noise multipliers up in noise and adds new ones to it; noise
+// may be nil.
 func NewSampledBands(h *mat.SymDense, schema participation.Cyclic, gap float64, noise SampledNoise) (*SampledBands,
 	error) {
 	steps := schema.Steps()
@@ -39,8 +40,11 @@ func NewSampledBands(h *mat.SymDense, schema participation.Cyclic, gap float64, 
 		noise = SampledNoise{}
 	}
 	return &SampledBands{gram: h, schema: schema, single: single, noise: noise, gap: gap,
-		found: map[int]*factorize.Result{}}, nil
+		found: map[int]*factorize.Result{}, known: map[int]float64{}}, nil
 }
+
+// Know takes the squared error of the best strategy of so many bands from somebody who has searched for it.
+func (s *SampledBands) Know(bands int, squaredError float64) { s.known[bands] = squaredError }
 
 // At returns what the best strategy of so many bands costs at (ε, δ); Ratio is left to the caller. The errors are those
 // of the search and of SampledNoise.Multiplier, and context.Canceled.
@@ -49,11 +53,15 @@ func (s *SampledBands) At(ctx context.Context, bands int, epsilon, delta float64
 	if err != nil {
 		return AtPrivacy{}, fmt.Errorf("noise for %d bands: %w", bands, err)
 	}
-	r, err := s.strategy(ctx, bands)
-	if err != nil {
-		return AtPrivacy{}, fmt.Errorf("%d bands: %w", bands, err)
+	squaredError, known := s.known[bands]
+	if !known {
+		r, err := s.strategy(ctx, bands)
+		if err != nil {
+			return AtPrivacy{}, fmt.Errorf("%d bands: %w", bands, err)
+		}
+		squaredError = r.SquaredError
 	}
-	return AtPrivacy{Epsilon: epsilon, Delta: delta, Error: multiplier * multiplier * r.SquaredError, Bands: bands,
+	return AtPrivacy{Epsilon: epsilon, Delta: delta, Error: multiplier * multiplier * squaredError, Bands: bands,
 		NoiseMultiplier: multiplier}, nil
 }
 
@@ -71,7 +79,7 @@ func (s *SampledBands) strategy(ctx context.Context, bands int) (*factorize.Resu
 	}
 	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, factorize.Mean(s.gram), s.single,
 		factorize.Options{Gap: s.gap, Start: start})
-	if _, err := found(r, err); err != nil {
+	if _, err := completeSearch(r, err); err != nil {
 		return nil, err
 	}
 	s.found[bands] = r

@@ -23,8 +23,8 @@ type Case struct {
 	Gram   func(ctx context.Context) (*mat.SymDense, error) // T×T, computed when needed
 }
 
-// Row is one strategy measured on one case. Where batches are drawn in secret there is no sensitivity, and no loss: what
-// it costs depends on the level of privacy.
+// Row is one strategy measured on one case. Where batches are drawn in secret there is no sensitivity, and no loss:
+// what it costs depends on the level of privacy.
 type Row struct {
 	Graph        string      `json:"graph"`
 	K            int         `json:"k"`
@@ -69,7 +69,7 @@ func makers() []maker {
 	}
 	best := func(class func(s participation.Cyclic) factorize.Class) fitted {
 		return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return found(class(s).Optimize(ctx, factorize.Mean(h), s, factorize.Options{}))
+			return completeSearch(class(s).Optimize(ctx, factorize.Mean(h), s, factorize.Options{}))
 		}
 	}
 	return []maker{
@@ -113,8 +113,8 @@ func makers() []maker {
 	}
 }
 
-// found returns the strategy of a search that its context did not end.
-func found(r *factorize.Result, err error) (strategy.Strategy, error) {
+// completeSearch returns the strategy of a search that its context did not end.
+func completeSearch(r *factorize.Result, err error) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -44,8 +44,9 @@ type WorkloadRow struct {
 	Gap        float64 `json:"gap"`         // between them, relative, rounded up
 
 	// Of the dense optimum for the plain workload on this network, and of that for this optimizer without a network
-	// (D-MF): losses, and how far they are above Loss, relative. Below 0 by no more than the gap. There is no centralized
-	// one where noise of some steps costs nothing without a network: no strategy attains that optimum. It is 0 then.
+	// (D-MF): losses, and how far they are above Loss, relative. Below 0 by no more than the gap. There is no
+	// centralized one where noise of some steps costs nothing without a network: no strategy attains that optimum. It
+	// is 0 then.
 	PlainLoss         float64 `json:"plain_strategy_loss"`
 	PlainExcess       float64 `json:"plain_strategy_excess"`
 	CentralizedLoss   float64 `json:"centralized_loss,omitempty"`
@@ -89,23 +90,23 @@ func (m *workloadMeasurer) measure(ctx context.Context, cell WorkloadCell, c wor
 	if c.Spec.IsPlain() {
 		m.plain[keyOf(cell.Digest, c)] = best.Strategy
 	}
-	plain, err := kept(m.plain, keyOf(cell.Digest, c), func() (strategy.Strategy, error) {
+	plain, err := cached(m.plain, keyOf(cell.Digest, c), func() (strategy.Strategy, error) {
 		return strategyFor(ctx, c.network, c.Spec.Plain(), c.schema)
 	})
 	if err != nil {
 		return r, fmt.Errorf("the strategy of plain training: %w", err)
 	}
-	if r.PlainLoss, r.PlainExcess, err = above(best, plain, o, c.schema); err != nil {
+	if r.PlainLoss, r.PlainExcess, err = excessLoss(best, plain, o, c.schema); err != nil {
 		return r, err
 	}
 	if !c.Spec.HasFreeNoise(c.schema.Steps()) {
-		centralized, err := kept(m.centralized, keyOf(c.Spec.Centralized().String(), c), func() (strategy.Strategy, error) {
+		centralized, err := cached(m.centralized, keyOf(c.Spec.Centralized().String(), c), func() (strategy.Strategy, error) {
 			return baselines.NewFor(ctx, baselines.DMF, c.Spec, c.schema)
 		})
 		if err != nil {
 			return r, fmt.Errorf("the centralized strategy: %w", err)
 		}
-		if r.CentralizedLoss, r.CentralizedExcess, err = above(best, centralized, o, c.schema); err != nil {
+		if r.CentralizedLoss, r.CentralizedExcess, err = excessLoss(best, centralized, o, c.schema); err != nil {
 			return r, err
 		}
 	}
@@ -118,8 +119,8 @@ func keyOf(known string, c workloadCase) string {
 	return fmt.Sprint(known, " ", c.schema.Participations(), " ", c.schema.Separation())
 }
 
-// kept returns what is kept by a key, and makes it if there is nothing.
-func kept(all map[string]strategy.Strategy, key string, make func() (strategy.Strategy, error)) (strategy.Strategy,
+// cached returns what is kept by a key, and makes it if there is nothing.
+func cached(all map[string]strategy.Strategy, key string, make func() (strategy.Strategy, error)) (strategy.Strategy,
 	error) {
 	if s := all[key]; s != nil {
 		return s, nil
@@ -152,7 +153,7 @@ func optimumFor(ctx context.Context, n *graph.Network, s workload.Spec, schema p
 	}
 	o := factorize.Mean(h)
 	best, err := factorize.Dense{}.Optimize(ctx, o, schema, factorize.Options{Gap: gapFor(s, steps)})
-	_, err = found(best, err)
+	_, err = completeSearch(best, err)
 	return o, best, err
 }
 
@@ -167,8 +168,8 @@ func gapFor(s workload.Spec, steps int) float64 {
 	return factorize.MeanError.DefaultGap()
 }
 
-// above returns the loss of c, and how far it is above the optimum's, relative.
-func above(best *factorize.Result, c strategy.Strategy, o factorize.Objective, schema participation.Cyclic) (loss,
+// excessLoss returns the loss of c, and how far it is above the optimum's, relative.
+func excessLoss(best *factorize.Result, c strategy.Strategy, o factorize.Objective, schema participation.Cyclic) (loss,
 	excess float64, err error) {
 	q, err := factorize.Evaluate(c, o, schema)
 	return q.Loss, (q.Loss - best.Loss) / best.Loss, err

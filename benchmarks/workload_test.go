@@ -186,7 +186,7 @@ func TestExcessOfPrototype(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, got, err := above(best, plain, o, schema); err != nil || math.Round(100*got) < tc.least ||
+		if _, got, err := excessLoss(best, plain, o, schema); err != nil || math.Round(100*got) < tc.least ||
 			math.Round(100*got) > tc.most {
 			t.Errorf("%s: %.2f %%, %v", name, 100*got, err)
 		}

@@ -37,8 +37,8 @@ func (c *dualCurvature) row(m []float32, s int) []float32 {
 	return m[s*c.search.steps : (s+1)*c.search.steps]
 }
 
-// of returns what -∇²D makes of a direction.
-func (c *dualCurvature) of(direction []float64) []float64 {
+// hessianTimes returns what -∇²D makes of a direction.
+func (c *dualCurvature) hessianTimes(direction []float64) []float64 {
 	var largest float64
 	for _, v := range direction {
 		largest = math.Max(largest, math.Abs(v))

@@ -45,7 +45,7 @@ func TestDualCurvature(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, tc := range []struct{ steps, k, b int }{{1, 1, 1}, {5, 5, 1}, {11, 3, 4}, {48, 4, 12}} {
 		n := dualOfSteps(t, momentumGram(t, tc.steps), tc.k, tc.b)
-		p, ok := n.at(definiteUnknowns(rng, n))
+		p, ok := n.evaluate(definiteUnknowns(rng, n))
 		if !ok {
 			t.Fatal("Λ is not positive definite")
 		}
@@ -55,7 +55,7 @@ func TestDualCurvature(t *testing.T) {
 			for i := range direction {
 				direction[i] = scale * rng.NormFloat64()
 			}
-			got, want := c.of(direction), curvatureOf(n, &p, direction)
+			got, want := c.hessianTimes(direction), curvatureOf(n, &p, direction)
 			floats.Sub(got, want)
 			if floats.Norm(got, 2) > 1e-5*floats.Norm(want, 2) {
 				t.Errorf("T = %d, scale %v: off by %v of %v", tc.steps, scale, floats.Norm(got, 2), floats.Norm(want, 2))

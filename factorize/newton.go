@@ -26,8 +26,8 @@ import (
 //	-∇²D: A ↦ the blocks of S W Sᵀ,   W[i,j] = (SᵀAS)[i,j]/(d_i + d_j),
 //
 // two products of T×T matrices an application (dualCurvature); the Newton step is found by conjugate gradients in the
-// metric of dualMetric. Every iteration takes the singular values and vectors of RF, so that this is for the problems for
-// which descent in the primal is slow.
+// metric of dualMetric. Every iteration takes the singular values and vectors of RF, so that this is for the problems
+// for which descent in the primal is slow.
 //
 // The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
 type dualSearch struct {
@@ -82,7 +82,7 @@ func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
 // optimal, if D is larger there; ok is false if the numbers are out of range.
 func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 	dual := newStationary(mat.NewSymDense(n.steps, n.h), n.separation).dual
-	p, ok = n.at(n.unknownsOf(func(s, t int) float64 { return dual[max(s-t, t-s)] }))
+	p, ok = n.evaluate(n.unknownsOf(func(s, t int) float64 { return dual[max(s-t, t-s)] }))
 	if given == nil {
 		return p, ok
 	}
@@ -95,7 +95,7 @@ func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 		}
 		floats.Scale(mean, theta[at:at+1+len(pattern)*(len(pattern)-1)/2])
 	})
-	if near, positive := n.at(theta); positive && (!ok || near.value > p.value) {
+	if near, positive := n.evaluate(theta); positive && (!ok || near.value > p.value) {
 		return near, true
 	}
 	return p, ok
@@ -158,9 +158,9 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 	return blocks, total, ok
 }
 
-// at computes all that is known at the multiple of a Λ for which D is largest, which is tr((FᵀHF)^½)²/Σ_i y_i; not ok
-// where Λ is not positive definite, or its eigenvalues are not found.
-func (n *dualSearch) at(theta []float64) (p dualPoint, ok bool) {
+// evaluate computes all that is known at the multiple of a Λ for which D is largest, which is tr((FᵀHF)^½)²/Σ_i y_i;
+// not ok where Λ is not positive definite, or its eigenvalues are not found.
+func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	blocks, total, ok := n.factors(theta)
 	if !ok {
 		return p, false
@@ -248,7 +248,7 @@ func (n *dualSearch) direction(p *dualPoint) []float64 {
 		enough *= newtonRough * newtonRough
 	}
 	for range newtonSolves {
-		av := curvature.of(v)
+		av := curvature.hessianTimes(v)
 		bend := floats.Dot(v, av)
 		if !(bend > 0) {
 			break
@@ -271,11 +271,11 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 	step := n.direction(&n.point)
 	slope := floats.Dot(step, n.point.gradient)
 	for length := 1.0; length > newtonShortest; length /= 2 {
-		theta, ok := n.along(step, length)
+		theta, ok := n.stepTo(step, length)
 		if !ok {
 			continue
 		}
-		next, ok := n.at(theta)
+		next, ok := n.evaluate(theta)
 		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
 			n.point = next
 			return slope / 2, true
@@ -284,11 +284,11 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 	return slope / 2, false
 }
 
-// along returns the unknowns of the Λ that a step leads to: Λ + A to first order in the step, but always positive
+// stepTo returns the unknowns of the Λ that a step leads to: Λ + A to first order in the step, but always positive
 // definite. With A = FEFᵀ, block by block, it is F g(E) Fᵀ, scaled to a constant diagonal, with g(e) = (1 - e/2)⁻²,
 // which beyond e = 1 and e = -2 goes on as the tangents of g and of 1/g. For T = 1, where D is 2√(hΛ) - Λ, that is
 // Newton's step for √Λ, in which D is quadratic.
-func (n *dualSearch) along(step []float64, length float64) (theta []float64, ok bool) {
+func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok bool) {
 	ok = true
 	theta = make([]float64, n.size)
 	block := 0

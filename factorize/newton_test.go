@@ -61,7 +61,7 @@ func TestDualDerivatives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := dualOfSteps(t, momentumGram(t, 11), 3, 4) // the last pattern has two steps
 	theta := definiteUnknowns(rng, n)
-	p, ok := n.at(theta)
+	p, ok := n.evaluate(theta)
 	if !ok {
 		t.Fatal("Λ is not positive definite")
 	}
@@ -90,7 +90,7 @@ func TestDualDerivatives(t *testing.T) {
 	shifted := func(by float64) dualPoint { // with the gradient there, not at the best multiple
 		other := make([]float64, n.size)
 		floats.AddScaledTo(other, theta, by, direction)
-		q, ok := n.at(other)
+		q, ok := n.evaluate(other)
 		if !ok {
 			t.Fatal("Λ is not positive definite")
 		}
@@ -118,7 +118,7 @@ func TestAlongIsRetraction(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	n := dualOfSteps(t, momentumGram(t, 11), 3, 4)
 	var ok bool
-	if n.point, ok = n.at(definiteUnknowns(rng, n)); !ok {
+	if n.point, ok = n.evaluate(definiteUnknowns(rng, n)); !ok {
 		t.Fatal("Λ is not positive definite")
 	}
 	direction := make([]float64, n.size)
@@ -126,7 +126,7 @@ func TestAlongIsRetraction(t *testing.T) {
 		direction[i] = n.point.theta[0] * rng.NormFloat64()
 	}
 	for _, length := range []float64{1e-6, 1, 1e6} {
-		theta, ok := n.along(direction, length)
+		theta, ok := n.stepTo(direction, length)
 		if _, _, definite := n.factors(theta); !ok || !definite {
 			t.Fatalf("length %v: not positive definite", length)
 		}

@@ -163,7 +163,7 @@ func (s *search) descend(ctx context.Context, x []float64, limit int) optim.Resu
 	return optim.Minimize(ctx, s.objective, x, optim.Options{
 		MaxIterations: limit,
 		Precondition:  s.metric.solveTo,
-		Done:          s.done,
+		Done:          s.checkDone,
 	})
 }
 
@@ -191,8 +191,8 @@ const (
 	checkEvery   = 12 // iterations between certificates at the latest
 )
 
-// done is optim.Options.Done: it keeps the metric fresh and certifies when a certificate may be close enough.
-func (s *search) done(it optim.Iteration) bool {
+// checkDone is optim.Options.Done: it keeps the metric fresh and certifies when a certificate may be close enough.
+func (s *search) checkDone(it optim.Iteration) bool {
 	if it.Count%refreshEvery == 0 {
 		s.metric.refresh(s.objective.inverse.RawSymmetric().Data, s.objective.lambda)
 	}

@@ -13,9 +13,9 @@ import (
 	"mafalda/strategy"
 )
 
-// Perturbation is what an error of the Gram matrix costs: what becomes of a strategy that is optimal for Ĥ where the truth is H = Ĥ + E.
-// Relative to the loss under Ĥ, its loss changes by First, exactly, and, to the gap's accuracy, it exceeds the optimum
-// for H by at most
+// Perturbation is what an error of the Gram matrix costs: what becomes of a strategy that is optimal for Ĥ where the
+// truth is H = Ĥ + E. Relative to the loss under Ĥ, its loss changes by First, exactly, and, to the gap's accuracy, it
+// exceeds the optimum for H by at most
 //
 //	(1 + First)/(1 + (First - Second)/2)² - 1 ≈ Second + First²/4,
 //
@@ -59,12 +59,12 @@ func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
 	p.noising = mat.DenseCopyOf(&noising)
-	p.original = p.along(h)
+	p.original = p.innerProduct(h)
 	return p, nil
 }
 
-// along returns ⟨E, X⁻¹⟩.
-func (p *Perturber) along(e *mat.SymDense) float64 {
+// innerProduct returns ⟨E, X⁻¹⟩.
+func (p *Perturber) innerProduct(e *mat.SymDense) float64 {
 	var sum float64
 	for i := range p.steps {
 		row := p.gram[i*p.steps : (i+1)*p.steps]
@@ -82,5 +82,5 @@ func (p *Perturber) By(e *mat.SymDense) Perturbation {
 	dense.Mul(&product, e, p.noising)
 	gemm.Trsm(blas.Left, blas.Trans, 1, p.root.RawTriangular(), product.RawMatrix())
 	entries := product.RawMatrix().Data
-	return Perturbation{p.along(e) / p.original, floats.Dot(entries, entries) / p.original}
+	return Perturbation{p.innerProduct(e) / p.original, floats.Dot(entries, entries) / p.original}
 }

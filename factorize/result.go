@@ -30,9 +30,9 @@ type Iteration struct {
 	// rounds of WorstStep and LastStep.
 	Count int
 	Loss  float64 // of the current iterate, or of the best in this round; 0 if it is not known yet
-	// LowerBound is the best so far, 0 before the first check, and where there is no certificate. Where patterns overlap
-	// it bounds only the search, which excludes every X with entries between participations; Result.LowerBound is the
-	// bound for the schema.
+	// LowerBound is the best so far, 0 before the first check, and where there is no certificate. Where patterns
+	// overlap it bounds only the search, which excludes every X with entries between participations; Result.LowerBound
+	// is the bound for the schema.
 	LowerBound float64
 	Gap        float64 // (Loss - LowerBound)/LowerBound; +Inf while there is no bound
 
@@ -92,8 +92,8 @@ type rounds struct {
 // begin starts a round of so many descents.
 func (r *rounds) begin(descents int) { r.best, r.done, r.total = math.Inf(1), 0, descents }
 
-// ended counts one of them, which made so many iterations down to a loss; 0: it is not known.
-func (r *rounds) ended(iterations int, loss float64) {
+// countDescent counts one of them, which made so many iterations down to a loss; 0: it is not known.
+func (r *rounds) countDescent(iterations int, loss float64) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.done++

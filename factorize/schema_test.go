@@ -169,8 +169,8 @@ func TestSeriesUnderMinSep(t *testing.T) {
 	}
 }
 
-// TestWideSeriesUnderMinSep: strategies that are wider than the separation are not worse than narrower ones. 12 steps, k = 4,
-// b = 3: six coefficients cost 179.1 where three cost 165.6, because only steps exactly b apart were looked at.
+// TestWideSeriesUnderMinSep: strategies that are wider than the separation are not worse than narrower ones. 12 steps,
+// k = 4, b = 3: six coefficients cost 179.1 where three cost 165.6, because only steps exactly b apart were looked at.
 func TestWideSeriesUnderMinSep(t *testing.T) {
 	ctx := context.Background()
 	h := prefixGram(12)
@@ -219,7 +219,7 @@ func TestChainObjectiveGradient(t *testing.T) {
 		h := randomGram(t, steps)
 		o := &chainObjective{seriesObjective: newSeriesObjective(h, s, freeSeries(bands), false), schema: s, beta: 2}
 		if rapid.Bool().Draw(t, "response") {
-			o.by(seriesResponse(h))
+			o.withResponse(seriesResponse(h))
 		}
 		rng := random(t)
 		x, v, g := make([]float64, bands-1), make([]float64, bands-1), make([]float64, bands-1)

@@ -77,7 +77,8 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 	return r, nil
 }
 
-// search minimizes the loss over the family from all starts, and returns the scales of columns, too, if they are wanted.
+// search minimizes the loss over the family from all starts, and returns the scales of columns, too, if they are
+// wanted.
 func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, []float64, error) {
 	scaled, unit, err := scaleToUnit(o.gram)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, [
 		}
 		if of := objective; !s.scaled {
 			response := seriesResponse(scaled)
-			objective = func() *seriesObjective { return of().by(response) }
+			objective = func() *seriesObjective { return of().withResponse(response) }
 		}
 		best = s.descend(ctx, s.startingPoints(scaled), s.options.limit(2000), objective)[0]
 	}
@@ -163,7 +164,7 @@ func (s *seriesSearch) round(points []*seriesPoint, descend func(p *seriesPoint)
 	s.rounds.begin(len(points))
 	parallel.For(len(points), func(i int) {
 		made, loss := descend(points[i])
-		s.rounds.ended(made, loss*s.unit)
+		s.rounds.countDescent(made, loss*s.unit)
 	})
 }
 

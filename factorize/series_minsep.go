@@ -43,7 +43,7 @@ func (s *seriesSearch) underMinSep(ctx context.Context, h *mat.SymDense, f neste
 	limit := s.options.limit(minSepIterations)
 	response := seriesResponse(h)
 	objective := func() *seriesObjective {
-		return newSeriesObjective(h, schema, f.fresh(), false).by(response)
+		return newSeriesObjective(h, schema, f.fresh(), false).withResponse(response)
 	}
 	seeds := s.descend(ctx, f.starts(schema.Separation()), limit, objective)
 	seeds = seeds[:min(len(seeds), minSepSeeds)]

@@ -62,8 +62,8 @@ func newSeriesObjective(h *mat.SymDense, schema participation.Schema, f family, 
 	return o
 }
 
-// by returns the objective with the response of h, from seriesResponse; it is not for scaled columns.
-func (o *seriesObjective) by(response *mat.SymDense) *seriesObjective {
+// withResponse returns the objective with the response of h, from seriesResponse; it is not for scaled columns.
+func (o *seriesObjective) withResponse(response *mat.SymDense) *seriesObjective {
 	o.response, o.gr = response, make([]float64, o.steps)
 	return o
 }

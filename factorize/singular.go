@@ -15,13 +15,19 @@ import (
 // errSingular is wrapped where a Gram matrix has no Cholesky factor in floating point.
 var errSingular = errors.New("it is not positive definite in floating point")
 
-// withShare returns h with such a share of its mean diagonal on the diagonal, too.
+// withShare returns h with such a share of its mean diagonal on the diagonal, too: its square at steps that do not count,
+// whose rows are zero. They are by themselves in the sum, and cannot make it ill-conditioned however little they have;
+// what the optimum for the sum spends on them is the root of it.
 func withShare(h *mat.SymDense, share float64) *mat.SymDense {
 	var sum mat.SymDense
 	sum.ScaleSym(1, h)
 	steps := h.SymmetricDim()
-	more := share * mat.Trace(h) / float64(steps)
+	mean := mat.Trace(h) / float64(steps)
 	for t := range steps {
+		more := share * mean
+		if h.At(t, t) == 0 {
+			more *= share
+		}
 		sum.SetSym(t, t, sum.At(t, t)+more)
 	}
 	return &sum

@@ -49,10 +49,10 @@ type Split struct {
 // nothing moves any more; that is a local optimum, but LowerBound is one for every assignment. A node whose H_i is not
 // positive definite (nobody listens to it) keeps the shared strategy.
 //
-// Every strategy is searched to the gap in opts, for its nodes; Options.Start and Options.LowerBound are not for several
-// strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When ctx ends
-// first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel, each
-// with some 35 matrices of T×T.
+// Every strategy is searched to the gap in opts, for its nodes; Options.Start and Options.LowerBound are not for
+// several strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When
+// ctx ends first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel,
+// each with some 35 matrices of T×T.
 func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts Options) (*Split, error) {
 	if err := errors.Join(n.check(schema), opts.check()); err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ type part struct {
 	result   *Result   // nil: the shared strategy was kept
 }
 
-// made returns the number of iterations; p may be nil.
-func (p *part) made() int {
+// iterations returns the number of iterations; p may be nil.
+func (p *part) iterations() int {
 	if p == nil || p.result == nil {
 		return 0
 	}
@@ -166,7 +166,7 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 		wg.Go(func() {
 			for i := range next {
 				parts[i], errs[i] = s.optimize(ctx, groups[i], s.start(from, i), gap)
-				s.rounds.ended(parts[i].made(), 0)
+				s.rounds.countDescent(parts[i].iterations(), 0)
 			}
 		})
 	}

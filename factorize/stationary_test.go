@@ -84,7 +84,7 @@ func TestStationaryIsNearTheOptimum(t *testing.T) {
 func TestDualMetricOfOnePattern(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	n := dualOfSteps(t, momentumGram(t, 9), 9, 1)
-	p, ok := n.at(definiteUnknowns(rng, n))
+	p, ok := n.evaluate(definiteUnknowns(rng, n))
 	if !ok {
 		t.Fatal("Λ is not positive definite")
 	}
@@ -104,7 +104,7 @@ func TestDualMetricOfOnePattern(t *testing.T) {
 func TestDualMetricIsMetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	n := dualOfSteps(t, momentumGram(t, 11), 3, 4)
-	p, ok := n.at(definiteUnknowns(rng, n))
+	p, ok := n.evaluate(definiteUnknowns(rng, n))
 	if !ok {
 		t.Fatal("Λ is not positive definite")
 	}

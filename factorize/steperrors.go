@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -62,8 +63,8 @@ func newStepSearch(opts Options, k Kind) *stepSearch {
 	return s
 }
 
-// ended reports whether this round, whose optimum is r, was the last.
-func (s *stepSearch) ended(round int, r *Result) bool {
+// isLastRound reports whether this round, whose optimum is r, was the last.
+func (s *stepSearch) isLastRound(round int, r *Result) bool {
 	best := s.best
 	best.Iterations += r.Iterations
 	best.Gap = gapOf(best.Loss, best.LowerBound)
@@ -110,7 +111,7 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		if worst := floats.Max(errors); sens.Squared*worst < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, Quality{sens, worst, sens.Squared * worst}
 		}
-		if search.ended(round, r) {
+		if search.isLastRound(round, r) {
 			break
 		}
 		mean := floats.Dot(q, errors)
@@ -135,14 +136,20 @@ func worstStepBound(bound float64, weights []float64) float64 {
 // lastMixes are the shares of the other steps in what optimizeLast minimizes, from the first attempt to the last.
 func lastMixes() []float64 { return []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6} }
 
-// lastGram returns the Gram matrix of the last step with such a share of the mean of all.
+// lastGram returns the Gram matrix of the last step with such a share of the mean of all. Steps that count in no step,
+// since their rate is zero, have the same share of the mean diagonal: without it nothing with a share is definite.
 func lastGram(e StepErrors, mix float64) *mat.SymDense {
 	weights := make([]float64, e.Steps())
 	for t := range weights {
 		weights[t] = mix / float64(len(weights))
 	}
 	weights[len(weights)-1] += 1 - mix
-	return e.WeightedGram(weights)
+	h := e.WeightedGram(weights)
+	var chol dense.Cholesky
+	if mix > 0 && !chol.Factorize(h) {
+		return withShare(h, mix)
+	}
+	return h
 }
 
 // optimizeLast minimizes sens(C)²·e_(T-1). The Gram matrix of one step is numerically singular, so a small share of
@@ -178,7 +185,7 @@ func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema
 			return nil, err
 		}
 		best.LowerBound = math.Max(best.LowerBound, bound)
-		if search.ended(round, r) {
+		if search.isLastRound(round, r) {
 			break
 		}
 		inner.Start = strategy.GramOf(r.Strategy)

@@ -54,7 +54,7 @@ func TestToeplitzObjective(t *testing.T) {
 		scaled := rapid.Bool().Draw(t, "scaled")
 		o := newSeriesObjective(h, s, freeSeries(bands), scaled)
 		if !scaled && rapid.Bool().Draw(t, "response") {
-			o.by(seriesResponse(h))
+			o.withResponse(seriesResponse(h))
 		}
 		rng := random(t)
 		x := make([]float64, o.dimension())
@@ -88,8 +88,8 @@ func TestToeplitzObjective(t *testing.T) {
 	})
 }
 
-// The result is not worse than the closed forms it may start from, not better than the dense certified optimum allows, and
-// column scales only help.
+// The result is not worse than the closed forms it may start from, not better than the dense certified optimum allows,
+// and column scales only help.
 func TestToeplitzOptimize(t *testing.T) {
 	for _, k := range []int{1, 3} {
 		s := schema(t, k, 24/k)

@@ -170,7 +170,8 @@ func TestWriteEdgesOfOddLabels(t *testing.T) {
 
 // Labels are printed: characters that a terminal obeys, or that turn the direction of writing, are refused.
 func TestLabelsThatATerminalObeys(t *testing.T) {
-	for _, label := range []string{"\x1b[31mred", "a\x07", "\x7f", "a\u009b31m", "\u202eevil", "a\u2066b", "\ufeff2"} {
+	for _, label := range []string{"\x1b[31mred", "a\x07", "\x7f", "a\u009b31m", "\u202eevil", "a\u2066b", "a\u200f", "\u200ea",
+		"\u061ca", "a\u200b", "\u2060a", "\ufeff2"} {
 		_, _, err := Load(write(t, "g", []byte("1 2\n3 "+label+"\n")), LoadOptions{})
 		if err == nil || !strings.Contains(err.Error(), "g:2: label") || CheckLabel(err.Error()) != nil {
 			t.Errorf("%q: error %v", label, err)

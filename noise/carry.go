@@ -8,10 +8,10 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// Skip makes the noise of the next step, for a step whose message is certainly never sent, and adds it to the row of the
-// step after it, which then holds both: the errors that rows are made to cancel are otherwise left standing. Several
-// steps in a row are skipped one by one. The sum starts with the oldest row. After the last step there is no row to add
-// to, and what was skipped is gone. It fails as Next does.
+// Skip makes the noise of the next step, for a step whose message is certainly never sent, and adds it to the row of
+// the step after it, which then holds both: the errors that rows are made to cancel are otherwise left standing.
+// Several steps in a row are skipped one by one. The sum starts with the oldest row. After the last step there is no
+// row to add to, and what was skipped is gone. It fails as Next does.
 //
 // That is post-processing of the same noise with a gradient of zero in the step that is missed: the guarantee stays, if
 // not a byte of the message has left, and if missing the step has nothing to do with the data. Otherwise it does not: a
@@ -58,8 +58,8 @@ func (s *Stream) addCarry(dst []float64) bool {
 	return !spoiled.Load()
 }
 
-// replay makes the rows before a place again, and what they leave: the sum that the next row carries, or, where the last
-// row may be asked for again, that row.
+// replay makes the rows before a place again, and what they leave: the sum that the next row carries, or, where the
+// last row may be asked for again, that row.
 func (s *Stream) replay(p place) error {
 	together := p.Unsent
 	first := p.Issued - together
@@ -108,7 +108,7 @@ func (d *Durable) Skip() error {
 	if d.err != nil {
 		return d.err
 	}
-	if err := d.drawn(d.Stream.Skip()); err != nil {
+	if err := d.endIfFailed(d.Stream.Skip()); err != nil {
 		return err
 	}
 	p := d.state.place.advanced(1)
@@ -116,8 +116,8 @@ func (d *Durable) Skip() error {
 	return d.note(p)
 }
 
-// drawn ends the stream if drawing failed: what was in its row before is gone.
-func (d *Durable) drawn(err error) error {
+// endIfFailed ends the stream if drawing failed: what was in its row before is gone.
+func (d *Durable) endIfFailed(err error) error {
 	if err != nil && err != io.EOF {
 		d.err = err
 	}
@@ -139,6 +139,6 @@ func (d *Durable) note(p place) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	d.err = d.put(p)
+	d.err = d.writePlace(p)
 	return d.err
 }

@@ -109,8 +109,8 @@ func (e *LostError) Error() string {
 // Unwrap returns what has gone wrong.
 func (e *LostError) Unwrap() error { return e.err }
 
-// lost says which rows an error has cost, from first on.
-func (d *Drawing) lost(first int, err error) error {
+// lostError says which rows an error has cost, from first on.
+func (d *Drawing) lostError(first int, err error) error {
 	if !errors.Is(err, ErrLost) {
 		return err
 	}
@@ -140,7 +140,7 @@ type About struct {
 	Check      bool     `json:"check,omitempty"`
 }
 
-func (d *Drawing) about(path string, sum hash.Hash) About {
+func (d *Drawing) describe(path string, sum hash.Hash) About {
 	s := d.source.stream()
 	a := About{File: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: s.node, FirstRow: d.first,
 		Rows: d.count, Carried: d.carried, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private(),
@@ -208,7 +208,7 @@ func (d *Drawing) ToFile(ctx context.Context, path string, replace bool) error {
 		}
 		return nil
 	}
-	return d.lost(d.first, d.source.Batch(d.count, prepare, func() error {
+	return d.lostError(d.first, d.source.Batch(d.count, prepare, func() error {
 		if err := out.about.Publish(); err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (d *Drawing) fill(ctx context.Context, path string, out rowFiles, next func
 	}
 	about := json.NewEncoder(out.about)
 	about.SetIndent("", "  ")
-	if err := errors.Join(w.Flush(), about.Encode(d.about(path, sum))); err != nil {
+	if err := errors.Join(w.Flush(), about.Encode(d.describe(path, sum))); err != nil {
 		return err
 	}
 	return errors.Join(out.rows.Finish(), out.about.Finish())

@@ -134,15 +134,15 @@ func (d *Durable) take(at State) error {
 	}
 	d.began, d.cut = p.Issued, p.Open
 	p.Start = rand.Text()
-	return d.put(p)
+	return d.writePlace(p)
 }
 
-// put writes the state, and then its counter: a crash in between leaves the state ahead, which loses rows and repeats
-// none.
-func (d *Durable) put(p place) error {
-	err := d.state.put(p)
+// writePlace writes the state, and then its counter: a crash in between leaves the state ahead, which loses rows and
+// repeats none.
+func (d *Durable) writePlace(p place) error {
+	err := d.state.writePlace(p)
 	if err == nil && d.counter != nil {
-		err = d.counter.put(place{Issued: p.Issued, Start: p.Start, Sending: p.Sending})
+		err = d.counter.writePlace(place{Issued: p.Issued, Start: p.Start, Sending: p.Sending})
 	}
 	return err
 }
@@ -238,7 +238,7 @@ func (d *Durable) Close() error {
 	if p := d.state.place; err == nil && p.Open && p.Issued > d.began {
 		if err = d.state.check(); err == nil {
 			p.Open = false
-			err = d.put(p)
+			err = d.writePlace(p)
 		}
 	} else {
 		err = nil // it was returned before

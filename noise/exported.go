@@ -2,6 +2,7 @@ package noise
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
@@ -10,6 +11,8 @@ import (
 	"math"
 	"path/filepath"
 	"strconv"
+
+	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
 	"mafalda/internal/files"
@@ -76,6 +79,13 @@ func strategyOf(e *export.Export, node string) (strategy.Strategy, error) {
 	}
 	if err := m.CheckPrivacy(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	if m.Binned() { // the guarantee is one of samples: whether they say what the manifest says takes C
+		var lower mat.TriDense
+		c.StrategyTo(&lower)
+		if err := m.ConfirmBins(context.Background(), &lower); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrExport, err)
+		}
 	}
 	return c, nil
 }

@@ -74,7 +74,7 @@ func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(dst, part []
 	for i := c * parts; len(dst) > 0; i++ {
 		n := min(rows.Block, len(dst))
 		r.sampler.Soon(m.pieces[i][min(fetched, len(m.pieces[i])):])
-		m.filter.StepTo(r.part[:n], r.next(n), m.kept[i], t)
+		m.filter.StepTo(r.part[:n], r.nextPart(n), m.kept[i], t)
 		done(dst[:n], r.part[:n])
 		dst = dst[n:]
 		if m.fetches {
@@ -87,7 +87,7 @@ func (m *mixer) chunkTo(dst []float64, r *room, t, c int, done func(dst, part []
 func (m *mixer) recombineTo(dst []float64, r *room, t, c int) {
 	draw := func(t int) []float64 {
 		m.draw(r, t, c, len(dst))
-		return r.all(len(dst))
+		return r.wholeChunk(len(dst))
 	}
 	if m.regenerate {
 		m.recombine.RecombineTo(dst, draw(t), t, draw)
@@ -99,7 +99,7 @@ func (m *mixer) recombineTo(dst []float64, r *room, t, c int) {
 // keepChunk keeps chunk c of row t of Z, n numbers, as recombineTo does, and makes no row of it.
 func (m *mixer) keepChunk(r *room, t, c, n int) {
 	m.draw(r, t, c, n)
-	m.kept[c][t] = append(m.kept[c][t][:0], r.all(n)...)
+	m.kept[c][t] = append(m.kept[c][t][:0], r.wholeChunk(n)...)
 }
 
 // floats returns how many numbers are kept for each coordinate.

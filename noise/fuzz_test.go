@@ -17,7 +17,7 @@ func FuzzRecord(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := errors.Join(r.put(place{Issued: 4, Start: "a", Open: true}), r.file.Close()); err != nil {
+	if err := errors.Join(r.writePlace(place{Issued: 4, Start: "a", Open: true}), r.file.Close()); err != nil {
 		f.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

@@ -11,8 +11,8 @@ import (
 // that has crashed, or to the parts of one that share a model. Its state (see Durable) has what that takes: after a
 // crash the row is the same, bit for bit, also if it holds rows of steps before. It is for one goroutine.
 //
-// A row protects one gradient. Who asks for it again sends the same message again, or has certainly not sent one; a node
-// that cannot know declares what it is about to send (Sending), and is then held to it.
+// A row protects one gradient. Who asks for it again sends the same message again, or has certainly not sent one; a
+// node that cannot know declares what it is about to send (Sending), and is then held to it.
 type Issuer struct {
 	durable *Durable // its row is the one that may be asked for again, if there is one
 }
@@ -23,9 +23,9 @@ var (
 	ErrSent  = errors.New("its message may have been sent")
 )
 
-// Standing says which steps may be named. Next is the step whose row comes next. Issued is the one before it, if its row
-// may be asked for again, otherwise -1, and Sending the SHA-256 of the message that it was declared for, or empty. The
-// next row will have the rows of Unsent in it.
+// Standing says which steps may be named. Next is the step whose row comes next. Issued is the one before it, if its
+// row may be asked for again, otherwise -1, and Sending the SHA-256 of the message that it was declared for, or empty.
+// The next row will have the rows of Unsent in it.
 type Standing struct {
 	Next, Issued int
 	Sending      string
@@ -76,7 +76,7 @@ func (i *Issuer) Row(t int) ([]float64, error) {
 		return nil, i.order(t)
 	}
 	carried := d.carried
-	if err := d.drawn(d.advance(d.room())); err != nil {
+	if err := d.endIfFailed(d.advance(d.room())); err != nil {
 		return nil, err
 	}
 	p = p.advanced(1)
@@ -115,9 +115,9 @@ func (i *Issuer) Unsent(t int) error {
 	return nil
 }
 
-// Sending declares the message that the row of step t, which must be the one that may be asked for again, is about to be
-// sent in: by its SHA-256, 64 hexadecimal digits. It is on disk when Sending returns. Another message for the same step
-// is ErrSent: the row would protect two gradients. It also fails as Row does, and for a malformed digest.
+// Sending declares the message that the row of step t, which must be the one that may be asked for again, is about to
+// be sent in: by its SHA-256, 64 hexadecimal digits. It is on disk when Sending returns. Another message for the same
+// step is ErrSent: the row would protect two gradients. It also fails as Row does, and for a malformed digest.
 func (i *Issuer) Sending(t int, digest string) error {
 	d := i.durable
 	p := d.state.place

@@ -104,5 +104,5 @@ func (d *Durable) begin() error {
 	}
 	p := d.state.place
 	p.Joining = false
-	return d.put(p)
+	return d.writePlace(p)
 }

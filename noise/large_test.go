@@ -11,10 +11,10 @@ import (
 	"mafalda/strategy"
 )
 
-// BenchmarkLargeRow measures rows of BLT with 4 buffers, in double and in single precision, beside three things that bound
-// them: their numbers alone; everything else, that is the way of four buffers and the row between memory and processor;
-// and copying as many numbers. They take turns; with -cpu 1 on one processor. Machines that others use, too, have good and
-// bad moments: the least processor time of each is what counts.
+// BenchmarkLargeRow measures rows of BLT with 4 buffers, in double and in single precision, beside three things that
+// bound them: their numbers alone; everything else, that is the way of four buffers and the row between memory and
+// processor; and copying as many numbers. They take turns; with -cpu 1 on one processor. Machines that others use, too,
+// have good and bad moments: the least processor time of each is what counts.
 func BenchmarkLargeRow(b *testing.B) {
 	c, err := strategy.NewBLT(1<<20, 1.25, []strategy.Section{{P: 0.9, Q: 0.3, A: 1.7, B: 0.8}, {P: 0.2, Q: 0.1, A: 0.5, B: 0.2}})
 	if err != nil {
@@ -69,7 +69,7 @@ func drawOnly(s *Stream) {
 		defer s.rooms.Put(r)
 		left := min(chunk, s.dim-c*chunk)
 		for s.draw(r, 0, c, left); left > 0; left -= rows.Block {
-			r.next(min(left, rows.Block))
+			r.nextPart(min(left, rows.Block))
 		}
 	})
 }

@@ -62,13 +62,13 @@ func (d *Drawing) ToStream(out io.Writer, withSteps bool) error {
 			if withSteps {
 				_, err = w.Write(binary.LittleEndian.AppendUint64(nil, uint64(step)))
 			}
-			return counted.taken(errors.Join(err, row.write(w), w.Flush()))
+			return counted.waitTaken(errors.Join(err, row.write(w), w.Flush()))
 		})
 		if errors.Is(err, errUntouched) {
 			return &UnreadError{step}
 		}
 		if err != nil {
-			return d.lost(step, err)
+			return d.lostError(step, err)
 		}
 	}
 	return nil
@@ -86,9 +86,9 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// taken waits until a row was taken by the reader, if it is known when. The error is errUntouched if none of its bytes
-// was.
-func (c *counter) taken(err error) error {
+// waitTaken waits until a row was taken by the reader, if it is known when. The error is errUntouched if none of its
+// bytes was.
+func (c *counter) waitTaken(err error) error {
 	pipe, ok := c.w.(Pipe)
 	if !ok {
 		return err

@@ -56,8 +56,8 @@ const (
 	recordSize = 1 << 20 // no head is as large
 )
 
-// newRecord makes the file at path, which must not exist, and locks it. It has another name until it is whole, so that a
-// crash leaves a record or none, on systems where open files can be renamed.
+// newRecord makes the file at path, which must not exist, and locks it. It has another name until it is whole, so that
+// a crash leaves a record or none, on systems where open files can be renamed.
 func newRecord(path string, head any, at place) (*record, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
@@ -141,7 +141,7 @@ func openRecord(path string) (*record, error) {
 		err = r.read(size)
 	}
 	if err == nil {
-		err = r.named()
+		err = r.checkName()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
@@ -183,8 +183,8 @@ func (r *record) read(size int64) error {
 	return nil
 }
 
-// named checks that path still leads to the open file: it was not deleted, moved or replaced.
-func (r *record) named() error {
+// checkName checks that path still leads to the open file: it was not deleted, moved or replaced.
+func (r *record) checkName() error {
 	there, err := os.Stat(r.path)
 	if err != nil {
 		return fmt.Errorf("%w: it is gone: %w", ErrState, err)
@@ -201,7 +201,7 @@ func (r *record) named() error {
 
 // check tells whether the file is still the one that was opened, and holds what this process wrote last.
 func (r *record) check() error {
-	if err := r.named(); err != nil {
+	if err := r.checkName(); err != nil {
 		return fmt.Errorf("%s: %w", r.path, err)
 	}
 	now := make([]byte, len(r.content)+1)
@@ -214,8 +214,8 @@ func (r *record) check() error {
 	return nil
 }
 
-// put writes a place, both copies one after the other.
-func (r *record) put(p place) error {
+// writePlace writes a place, both copies one after the other.
+func (r *record) writePlace(p place) error {
 	block := r.placeBlock(p)
 	for at := len(r.content) - 2*blockSize; at < len(r.content); at += blockSize {
 		copy(r.content[at:], block)

@@ -18,7 +18,7 @@ func TestTornWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := slices.Clone(r.content)
-	if err := r.put(place{Issued: 6, Open: true}); err != nil {
+	if err := r.writePlace(place{Issued: 6, Open: true}); err != nil {
 		t.Fatal(err)
 	}
 	after := slices.Clone(r.content)

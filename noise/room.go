@@ -27,8 +27,8 @@ func newRooms() *sync.Pool { return &sync.Pool{New: func() any { return new(room
 // drawer has a room hold chunk c of row t of Z, n numbers.
 type drawer func(r *room, t, c, n int)
 
-// next returns the next part of the chunk, n numbers. They are good until the next call.
-func (r *room) next(n int) []float64 {
+// nextPart returns the next part of the chunk, n numbers. They are good until the next call.
+func (r *room) nextPart(n int) []float64 {
 	if r.sum == nil {
 		return r.sampler.Next(n)
 	}
@@ -37,8 +37,8 @@ func (r *room) next(n int) []float64 {
 	return part
 }
 
-// all returns a chunk of n numbers that was not begun. They are good until the next chunk.
-func (r *room) all(n int) []float64 {
+// wholeChunk returns a chunk of n numbers that was not begun. They are good until the next chunk.
+func (r *room) wholeChunk(n int) []float64 {
 	if r.sum == nil {
 		r.sampler.RestTo(r.z[:n])
 	}

@@ -27,19 +27,19 @@ func newHistory(memory, n int) *history {
 	return h
 }
 
-func (h *history) empty() bool  { return h.count == 0 }
-func (h *history) clear()       { h.count = 0 }
-func (h *history) at(i int) int { return (h.first + i) % len(h.s) }
+func (h *history) empty() bool    { return h.count == 0 }
+func (h *history) clear()         { h.count = 0 }
+func (h *history) slot(i int) int { return (h.first + i) % len(h.s) }
 
-// next returns the free place for the next pair.
-func (h *history) next() (s, y []float64) {
-	i := h.at(h.count)
+// nextSlot returns the free place for the next pair.
+func (h *history) nextSlot() (s, y []float64) {
+	i := h.slot(h.count)
 	return h.s[i], h.y[i]
 }
 
 // push keeps the pair written to next, unless its curvature is not safely positive.
 func (h *history) push() {
-	i := h.at(h.count)
+	i := h.slot(h.count)
 	curvature := dot(h.s[i], h.y[i])
 	if !(curvature > minCurvature*math.Sqrt(dot(h.s[i], h.s[i])*dot(h.y[i], h.y[i]))) {
 		return
@@ -48,7 +48,7 @@ func (h *history) push() {
 	if h.count < len(h.s)-1 {
 		h.count++
 	} else {
-		h.first = h.at(1)
+		h.first = h.slot(1)
 	}
 }
 
@@ -58,12 +58,12 @@ func (h *history) solveTo(dst, g []float64, precondition func(dst, g []float64))
 	q := dst
 	var scratch []float64
 	if precondition != nil { // the free pair's space serves as scratch
-		scratch, _ = h.next()
+		scratch, _ = h.nextSlot()
 		q = scratch
 	}
 	copy(q, g)
 	for k := h.count - 1; k >= 0; k-- {
-		i := h.at(k)
+		i := h.slot(k)
 		h.alpha[i] = h.rho[i] * dot(h.s[i], q)
 		addScaled(q, -h.alpha[i], h.y[i])
 	}
@@ -71,11 +71,11 @@ func (h *history) solveTo(dst, g []float64, precondition func(dst, g []float64))
 	case precondition != nil:
 		precondition(dst, scratch)
 	case h.count > 0:
-		last := h.at(h.count - 1)
+		last := h.slot(h.count - 1)
 		floats.Scale(1/(h.rho[last]*dot(h.y[last], h.y[last])), dst)
 	}
 	for k := range h.count {
-		i := h.at(k)
+		i := h.slot(k)
 		beta := h.rho[i] * dot(h.y[i], dst)
 		addScaled(dst, h.alpha[i]-beta, h.s[i])
 	}

@@ -193,7 +193,7 @@ func (r *run) search() bool {
 // accept makes the trial point the iterate.
 func (r *run) accept() {
 	r.f.GradientTo(r.trialGradient)
-	s, y := r.pairs.next()
+	s, y := r.pairs.nextSlot()
 	subTo(s, r.trial, r.x)
 	subTo(y, r.trialGradient, r.gradient)
 	r.step, r.change = s, y

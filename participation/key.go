@@ -81,11 +81,12 @@ const (
 // drawn is how many records' numbers come from one generator.
 const drawn = 4096
 
-// each calls f with a number of 64 independent uniform bits for every record below records. The number depends on key,
-// purpose, round (a step, or an attempt) and record alone: records 4096·c, 4096·c + 1, ... take theirs from ChaCha8
-// (C2SP chacha8rand, as in math/rand/v2) with the seed SHA-256("mafalda sampling 1", key, purpose, round, c), the last
-// three as eight bytes each, least significant first. No other use of SHA-256 in this module has such an input.
-func (k Key) each(of purpose, round, records int, f func(record int, number uint64)) {
+// eachNumber calls f with a number of 64 independent uniform bits for every record below records. The number depends on
+// key, purpose, round (a step, or an attempt) and record alone: records 4096·c, 4096·c + 1, ... take theirs from
+// ChaCha8 (C2SP chacha8rand, as in math/rand/v2) with the seed SHA-256("mafalda sampling 1", key, purpose, round, c),
+// the last three as eight bytes each, least significant first. No other use of SHA-256 in this module has such an
+// input.
+func (k Key) eachNumber(of purpose, round, records int, f func(record int, number uint64)) {
 	for first := 0; first < records; first += drawn {
 		source := k.generator(of, round, first/drawn)
 		for record := first; record < min(first+drawn, records); record++ {

@@ -19,8 +19,8 @@ func newCoin(q float64) coin {
 	return coin{threshold: uint64(math.Ldexp(q, 64))} // exact, then rounded down: q < 1 is at most 1 - 2⁻⁵³
 }
 
-// up reports whether the coin comes up for a number of 64 uniform bits.
-func (c coin) up(number uint64) bool { return c.always || number < c.threshold }
+// comesUp reports whether the coin comes up for a number of 64 uniform bits.
+func (c coin) comesUp(number uint64) bool { return c.always || number < c.threshold }
 
 // uniform returns one of 0, ..., m-1, all equally likely, for a number of 64 uniform bits; not ok for those above the
 // last whole multiple of m, of which there are fewer than m.
@@ -34,7 +34,7 @@ func uniform(number, m uint64) (v uint64, ok bool) {
 func (k Key) assign(of purpose, records, m int) []int {
 	assigned := make([]int, records)
 	var again []int
-	k.each(of, 0, records, func(record int, number uint64) {
+	k.eachNumber(of, 0, records, func(record int, number uint64) {
 		v, ok := uniform(number, uint64(m))
 		if assigned[record] = int(v); !ok {
 			again = append(again, record)

@@ -31,7 +31,7 @@ func TestCoinRoundsDown(t *testing.T) {
 		if q >= math.Ldexp(1, -12) && below.Sign() != 0 {
 			t.Fatalf("q = %v: threshold %d is not exact", q, c.threshold)
 		}
-		if c.threshold > 0 && (!c.up(c.threshold-1) || c.up(c.threshold) || c.up(math.MaxUint64)) {
+		if c.threshold > 0 && (!c.comesUp(c.threshold-1) || c.comesUp(c.threshold) || c.comesUp(math.MaxUint64)) {
 			t.Fatalf("q = %v: the coin is not its threshold", q)
 		}
 	}
@@ -41,7 +41,7 @@ func TestCoinRoundsDown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		check(t, rapid.Float64Range(0, 1-0x1p-53).Draw(t, "q")*math.Pow(2, -rapid.Float64Range(0, 60).Draw(t, "e")))
 	})
-	if c := newCoin(1); !c.up(math.MaxUint64) || !c.up(0) {
+	if c := newCoin(1); !c.comesUp(math.MaxUint64) || !c.comesUp(0) {
 		t.Error("q = 1 leaves records out")
 	}
 }

@@ -42,8 +42,8 @@ func (m MinSepSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	s := &minSepSampler{m, schema, o.Records, make([][]int, o.Steps)}
 	rest, times, c := make([]int, o.Records), make([]int, o.Records), newCoin(m.Probability)
 	for step := range s.batches { // rest is the first step that a record may take part in again
-		o.Key.each(forMinSep, step, o.Records, func(record int, number uint64) {
-			if times[record] < schema.participations && step >= rest[record] && c.up(number) {
+		o.Key.eachNumber(forMinSep, step, o.Records, func(record int, number uint64) {
+			if times[record] < schema.participations && step >= rest[record] && c.comesUp(number) {
 				s.batches[step] = append(s.batches[step], record)
 				times[record]++
 				rest[record] = step + schema.separation

@@ -63,8 +63,8 @@ func (s *poissonSampler) Expected() float64 {
 func (s *poissonSampler) Batch(step int) []int {
 	checkStep(s, step)
 	var batch []int
-	s.key.each(forPoisson, step, len(s.groups), func(record int, number uint64) {
-		if s.groups[record] == step%s.sampling.Groups && s.coin.up(number) {
+	s.key.eachNumber(forPoisson, step, len(s.groups), func(record int, number uint64) {
+		if s.groups[record] == step%s.sampling.Groups && s.coin.comesUp(number) {
 			batch = append(batch, record)
 		}
 	})

@@ -53,8 +53,8 @@ type softChain struct {
 	forward, backward [][]float64
 }
 
-// next returns the row whose patterns have one step more than the patterns of row j, or -1 if there is none.
-func (c *softChain) next(j int) int {
+// nextRow returns the row whose patterns have one step more than the patterns of row j, or -1 if there is none.
+func (c *softChain) nextRow(j int) int {
 	switch {
 	case c.participations*c.separation >= c.steps:
 		return 0
@@ -67,7 +67,7 @@ func (c *softChain) next(j int) int {
 func newSoftChain(m MinSep, x *mat.SymDense, beta float64) *softChain {
 	c := &softChain{MinSep: m, beta: beta, x: x, forward: [][]float64{make([]float64, m.steps)}}
 	c.forwardTo(0, nil)
-	for j := 0; c.next(j) == j+1; j++ {
+	for j := 0; c.nextRow(j) == j+1; j++ {
 		c.forward = append(c.forward, make([]float64, m.steps))
 		c.forwardTo(j+1, c.forward[j])
 	}
@@ -75,7 +75,7 @@ func newSoftChain(m MinSep, x *mat.SymDense, beta float64) *softChain {
 		c.backward = append(c.backward, make([]float64, m.steps))
 	}
 	for j := len(c.backward) - 1; j >= 0; j-- {
-		if next := c.next(j); next >= 0 {
+		if next := c.nextRow(j); next >= 0 {
 			c.backwardTo(c.backward[j], c.backward[next])
 		}
 	}
@@ -89,7 +89,7 @@ func (c *softChain) forwardTo(j int, before []float64) {
 	far := math.Inf(-1) // of steps that are 2b or more before, or none
 	if before == nil {
 		far = 0
-		if c.next(j) == j {
+		if c.nextRow(j) == j {
 			before = row
 		}
 	}
@@ -133,7 +133,7 @@ func (c *softChain) addTo(gradient []float64) float64 {
 		total = logSum([]float64{total, logSum(row)})
 	}
 	for j, row := range c.forward {
-		next := c.next(j)
+		next := c.nextRow(j)
 		for s, f := range row {
 			share := f + c.backward[j][s] - total
 			if share < leastShare {

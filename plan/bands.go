@@ -22,8 +22,8 @@ type Bands struct {
 	SquaredError    float64 // tr(C⁻ᵀHC⁻¹)
 	ErrorAtPrivacy  float64 // NoiseMultiplier² · SquaredError
 
-	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error), and
-	// how its noise was found.
+	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
+	// and how its noise was found.
 	For     participation.Scheme
 	Privacy accounting.BinsPrivacy
 }
@@ -88,7 +88,7 @@ func (s *bandSearch) only(bands int) {
 // something.
 func (s *bandSearch) run(ctx context.Context) error {
 	for {
-		i, enough, err := s.next()
+		i, enough, err := s.nextCandidate()
 		if i < 0 || err != nil {
 			return err
 		}
@@ -110,11 +110,11 @@ func (s *bandSearch) run(ctx context.Context) error {
 	}
 }
 
-// next returns the number of bands, less one, to look at, and a squared error that need not be searched for further
-// once it is shown to be a lower bound; -1 if all are settled. It begins with the fewest and the most bands, which
-// all others lie between, and goes on with what looks best. If nothing looks better than the best, it excludes from
-// few bands upwards: by as many bands as have, it seems, an error that is large enough for the fewest.
-func (s *bandSearch) next() (at int, enough float64, err error) {
+// nextCandidate returns the number of bands, less one, to look at, and a squared error that need not be searched for
+// further once it is shown to be a lower bound; -1 if all are settled. It begins with the fewest and the most bands,
+// which all others lie between, and goes on with what looks best. If nothing looks better than the best, it excludes
+// from few bands upwards: by as many bands as have, it seems, an error that is large enough for the fewest.
+func (s *bandSearch) nextCandidate() (at int, enough float64, err error) {
 	first, last, least := -1, -1, math.Inf(1)
 	at = -1
 	for i := range s.all {

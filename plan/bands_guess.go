@@ -7,12 +7,12 @@ import (
 // guess is the logarithm of the error at the privacy that so many bands may have. It only decides what is looked at
 // first.
 func (s *bandSearch) guess(i int) float64 {
-	return math.Log(s.squaredError(i)) + 2*s.between(i, func(b *band) float64 { return b.NoiseMultiplier })
+	return math.Log(s.squaredError(i)) + 2*s.interpolate(i, func(b *band) float64 { return b.NoiseMultiplier })
 }
 
 // squaredError is what so many bands may have: as of guess.
 func (s *bandSearch) squaredError(i int) float64 {
-	e := s.between(i, func(b *band) float64 {
+	e := s.interpolate(i, func(b *band) float64 {
 		if b.SquaredError == 0 && b.Bandwidth == len(s.all) {
 			return b.bound
 		}
@@ -21,8 +21,9 @@ func (s *bandSearch) squaredError(i int) float64 {
 	return math.Max(math.Exp(e), s.all[i].bound)
 }
 
-// between interpolates value over the number of bands, on logarithmic scales. value returns 0 where it is not known.
-func (s *bandSearch) between(i int, value func(b *band) float64) float64 {
+// interpolate interpolates value over the number of bands, on logarithmic scales. value returns 0 where it is not
+// known.
+func (s *bandSearch) interpolate(i int, value func(b *band) float64) float64 {
 	left, right := -1, -1
 	for j := range s.all {
 		switch known := value(&s.all[j]) > 0; {

@@ -14,6 +14,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -189,5 +190,18 @@ func TestVerifyBinsRefusesNegativeEntries(t *testing.T) {
 	lower.SetTri(5, 0, -1e-300)
 	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, accounting.ErrDomination) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Before anything is computed, a δ that samples do not resolve is refused: with 1e-300 the search did not end.
+func TestBinsRefuseDelta(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(8, 2, 4))}
+	for _, delta := range []float64{1e-300, 0.999} {
+		o := inBins(2, 2)
+		o.Privacy = &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: delta}}
+		var argument *fault.Argument
+		if _, err := plan.Solve(t.Context(), p, o); !errors.As(err, &argument) || argument.Field != "Delta" {
+			t.Errorf("δ = %v: %v", delta, err)
+		}
 	}
 }

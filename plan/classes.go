@@ -127,7 +127,7 @@ func (s *classSearch) front(ctx context.Context, most int) error {
 
 func (s *classSearch) show(c factorize.Class, fraction float64) {
 	if s.progress != nil {
-		s.progress(ClassText(c)+" strategy", fraction)
+		s.progress("strategies by memory: "+ClassText(c), fraction)
 	}
 }
 

@@ -57,8 +57,8 @@ func (o Objective) About() string { return objectives[o].about }
 // Tolerance is the certified relative gap that a search stops at if none is asked for.
 func (o Objective) Tolerance() float64 { return objectives[o].kind.DefaultGap() }
 
-// on returns the objective of a workload.
-func (o Objective) on(k *workload.Kernel) factorize.Objective {
+// forKernel returns the objective of a workload.
+func (o Objective) forKernel(k *workload.Kernel) factorize.Objective {
 	switch o {
 	case Worst:
 		return factorize.Worst(k)

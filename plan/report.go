@@ -69,9 +69,9 @@ func (r *Report) add(name string, ok bool, format string, args ...any) {
 // skip notes keys of the manifest that are not checked.
 func (r *Report) skip(keys ...string) { r.NotChecked = append(r.NotChecked, keys...) }
 
-// up and down print a number with twelve digits, rounded to the side on which it claims no more than was computed.
-func up(v float64) string   { return rounding.UpText(v, 12) }
-func down(v float64) string { return rounding.DownText(v, 12) }
+// textUp and down print a number with twelve digits, rounded to the side on which it claims no more than was computed.
+func textUp(v float64) string   { return rounding.UpText(v, 12) }
+func textDown(v float64) string { return rounding.DownText(v, 12) }
 
 // claim is a number of the manifest, and what it should be.
 type claim struct {

@@ -91,6 +91,8 @@ func (o Options) checkSampledPrivacy() error {
 		return fault.New("Adjacency", nil,
 			"[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
 			p.Adjacency, o.Sampling, accounting.ZeroOut)
+	case o.Sampling == participation.Bins:
+		return accounting.CheckBinsDelta(p.Delta)
 	}
 	return nil
 }

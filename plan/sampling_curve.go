@@ -21,7 +21,7 @@ type SamplingCurves struct {
 	Levels  benchmarks.Privacies
 	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
 	Bands   []BandCurve            // with Poisson sampling
-	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: benchmarks.SampledBands.Best
+	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: benchmarks.SampledBands.Best; nil with CurveOptions.Of
 }
 
 // BandCurve is what the best strategy of so many bands costs at every ε.
@@ -30,19 +30,29 @@ type BandCurve struct {
 	At        []benchmarks.AtPrivacy
 }
 
-// curveGap is the certified gap of the bands that curves are of.
-const curveGap = 1e-5
+// CurveOptions tunes SamplingCurve. The zero value computes every curve, of strategies within a certified gap of 1e-5.
+type CurveOptions struct {
+	// Of, if not nil, is an export with Poisson sampling whose picture the curves are for: the candidates of its manifest are
+	// taken from there, other strategies are within 1e-3 of the best, and there is no curve of the best numbers of bands.
+	Of *export.Export
+
+	Progress func(phase string, fraction float64) // if not nil, sees how far it is, from 0 to 1
+}
+
+// Certified gaps of the bands that curves are of.
+const (
+	curveGap   = 1e-5
+	pictureGap = 1e-3
+)
 
 // SamplingCurve computes the errors at several ε for up to five numbers of bands from 1 to b with Poisson sampling, for
-// the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do.
-// Progress, if it is not nil, sees how far it is, from 0 to 1. It fails as Problem.Check does with Options.Sampling
-// Poisson, as Privacies.Check and the accountant do, and without any ε.
-func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies,
-	progress func(phase string, fraction float64)) (*SamplingCurves, error) {
+// the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do. It fails as
+// Problem.Check does with Options.Sampling Poisson, as Privacies.Check and the accountant do, and without any ε.
+func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, o CurveOptions) (*SamplingCurves, error) {
 	if err := CheckSamplingCurve(p, levels); err != nil {
 		return nil, err
 	}
-	s, err := newCurveSolver(p, levels, progress)
+	s, err := newCurveSolver(p, levels, o.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +75,34 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies,
 		}
 		all.Cyclic = append(all.Cyclic, e)
 	}
-	bands, err := benchmarks.NewSampledBands(s.gram, schema, curveGap, nil)
+	gap := curveGap
+	if o.Of != nil {
+		gap = pictureGap
+	}
+	bands, err := benchmarks.NewSampledBands(s.gram, schema, gap, nil)
 	if err != nil {
 		return nil, err
 	}
-	return all, s.curves(ctx, all, bands)
+	if o.Of != nil {
+		learnCandidates(bands, o.Of.Manifest)
+	}
+	if err := s.curves(ctx, all, bands); err != nil || o.Of != nil {
+		return all, err
+	}
+	return all, s.bestCurve(ctx, all, bands)
+}
+
+// learnCandidates takes the squared errors of all candidates of a manifest, whose unit is that of the exported strategy.
+func learnCandidates(bands *benchmarks.SampledBands, m *export.Manifest) {
+	squared := func(c export.Candidate) float64 { return c.ErrorAtPrivacy / (c.NoiseMultiplier * c.NoiseMultiplier) }
+	for _, own := range m.Sampling.Candidates {
+		if own.Bandwidth != m.Strategy.Bandwidth {
+			continue
+		}
+		for _, c := range m.Sampling.Candidates {
+			bands.Know(c.Bandwidth, squared(c)/squared(own)*m.SquaredError)
+		}
+	}
 }
 
 // CheckSamplingCurve refuses, in milliseconds, what SamplingCurve refuses; a network may be missing.
@@ -130,8 +163,14 @@ func (s *solver) curves(ctx context.Context, all *SamplingCurves, bands *benchma
 		all.Bands = append(all.Bands, c)
 		done++
 	}
+	return ctx.Err()
+}
+
+// bestCurve computes what the best numbers of bands cost.
+func (s *solver) bestCurve(ctx context.Context, all *SamplingCurves, bands *benchmarks.SampledBands) error {
+	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
 	for i, epsilon := range all.Levels.Epsilons {
-		s.show("bands", (float64(done)+float64(i)/float64(len(all.Cyclic)))/parts)
+		s.show("bands", (done+float64(i)/float64(len(all.Cyclic)))/parts)
 		at, err := bands.Best(ctx, epsilon, all.Levels.Delta)
 		if err != nil {
 			return err
@@ -165,7 +204,10 @@ func (c *SamplingCurves) Only(epsilons []float64) *SamplingCurves {
 			continue
 		}
 		some.Levels.Epsilons = append(some.Levels.Epsilons, e)
-		some.Cyclic, some.Best = append(some.Cyclic, c.Cyclic[i]), append(some.Best, c.Best[i])
+		some.Cyclic = append(some.Cyclic, c.Cyclic[i])
+		if c.Best != nil {
+			some.Best = append(some.Best, c.Best[i])
+		}
 		for j, b := range c.Bands {
 			some.Bands[j].At = append(some.Bands[j].At, b.At[i])
 		}

@@ -220,12 +220,41 @@ func TestVerifySampling(t *testing.T) {
 	}
 }
 
+// The curves of an export's picture are those of all details, as far as it can be seen, though no candidate is searched for again.
+func TestSamplingCurveOfAnExport(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(24, 3, 8))}
+	dir := filepath.Join(t.TempDir(), "out")
+	s := solved(t, p, sampled(4, nil))
+	if err := s.Export(dir, export.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	levels := benchmarks.Privacies{Epsilons: []float64{1, 4, 16}, Delta: 1e-6}
+	full, err := plan.SamplingCurve(t.Context(), p, levels, plan.CurveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := plan.SamplingCurve(t.Context(), p, levels, plan.CurveOptions{Of: must(export.Load(dir))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Candidates) < 2 || len(picture.Bands) != len(full.Bands) || picture.Best != nil {
+		t.Fatalf("%d candidates, %+v", len(s.Candidates), picture)
+	}
+	for i, b := range picture.Bands {
+		for j, at := range b.At {
+			if want := full.Bands[i].At[j]; at.Bands != want.Bands || math.Abs(at.Ratio/want.Ratio-1) > 1e-3 {
+				t.Errorf("%d bands at %v: %v, want %v", b.Bandwidth, levels.Epsilons[j], at.Ratio, want.Ratio)
+			}
+		}
+	}
+}
+
 // The curves go through what Solve finds.
 func TestSamplingCurve(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
 	progress := 0.
 	c, err := plan.SamplingCurve(t.Context(), p, benchmarks.Privacies{Epsilons: []float64{1, 16}, Delta: 1e-6},
-		func(phase string, fraction float64) { progress = fraction })
+		plan.CurveOptions{Progress: func(phase string, fraction float64) { progress = fraction }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +283,7 @@ func TestSamplingCurve(t *testing.T) {
 		"bad epsilon":  {Epsilons: []float64{2, -1}, Delta: 1e-6},
 		"out of reach": {Epsilons: []float64{2, 1e-9}, Delta: 1e-12}} {
 		var a *fault.Argument
-		if _, err := plan.SamplingCurve(t.Context(), p, levels, nil); !errors.As(err, &a) || a.Field != "Epsilon" {
+		if _, err := plan.SamplingCurve(t.Context(), p, levels, plan.CurveOptions{}); !errors.As(err, &a) || a.Field != "Epsilon" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -120,14 +119,6 @@ func (s *solver) fraction(gap float64) float64 {
 
 // search computes all that there is for steps that matrices of T×T have room for.
 func (s *solver) search(ctx context.Context) error {
-	searching, cancel := context.WithCancel(ctx)
-	defer cancel()
-	dmf := sync.OnceValues(func() (strategy.Strategy, error) {
-		return baselines.NewFor(searching, baselines.DMF, s.Problem.Workload, s.schema())
-	})
-	if !s.Options.NoBaselines && s.hasDMF() {
-		go dmf() // beside all else
-	}
 	err := s.measures(ctx)
 	if err != nil {
 		return err
@@ -140,7 +131,7 @@ func (s *solver) search(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.ofClass, s.several, s.baselines(dmf), s.judge} {
+	for _, step := range []func(context.Context) error{s.ofClass, s.several, s.baselines, s.judge} {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -170,7 +161,7 @@ func (s *solver) objective() factorize.Objective {
 	if s.Problem.Objective == Mean {
 		return factorize.Mean(s.gram)
 	}
-	return s.Problem.Objective.on(s.kernel)
+	return s.Problem.Objective.forKernel(s.kernel)
 }
 
 // optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
@@ -264,29 +255,28 @@ func (s *solver) fitting(ctx context.Context) error {
 }
 
 // baselines measures the strategies of the field.
-func (s *solver) baselines(dmf func() (strategy.Strategy, error)) func(context.Context) error {
-	return func(context.Context) error {
-		if s.Options.NoBaselines {
-			return nil
-		}
-		s.show("baselines", 0)
-		measure := baselines.On(s.objective(), s.schema())
-		if !s.hasDMF() {
-			measured, err := baselines.Plain(s.schema().Steps(), measure)
-			s.Baselines = append(s.Baselines, measured...)
-			return err
-		}
-		c, err := dmf()
-		if isEnd(err) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("optimizing the baseline d-mf: %w", err)
-		}
-		measured, err := baselines.All(c, measure)
+func (s *solver) baselines(ctx context.Context) error {
+	if s.Options.NoBaselines {
+		return nil
+	}
+	s.show("baselines", 0)
+	measure := baselines.On(s.objective(), s.schema())
+	if !s.hasDMF() {
+		measured, err := baselines.Plain(s.schema().Steps(), measure)
 		s.Baselines = append(s.Baselines, measured...)
 		return err
 	}
+	// After all other searches, and not beside them: it keeps as many matrices.
+	dmf, err := baselines.NewFor(ctx, baselines.DMF, s.Problem.Workload, s.schema())
+	if isEnd(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("optimizing the baseline d-mf: %w", err)
+	}
+	measured, err := baselines.All(dmf, measure)
+	s.Baselines = append(s.Baselines, measured...)
+	return err
 }
 
 func (s *solver) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }

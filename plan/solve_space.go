@@ -55,8 +55,8 @@ func (s *solver) sharing(ctx context.Context) error {
 	return s.completeSpace(ctx, p)
 }
 
-// alternate finds noise between nodes and a strategy of the class, each the best for the other. The checkpoint has all but
-// the step that is under way when ctx ends.
+// alternate finds noise between nodes and a strategy of the class, each the best for the other. The checkpoint has all
+// but the step that is under way when ctx ends.
 func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime.Result, error) {
 	kept := s.checkpoints(p.Workload.Nodes() + len(p.Secrets.Pairs()) + p.Workload.Steps()*p.Workload.Steps())
 	state, err := s.spaceState(kept, p)
@@ -78,11 +78,11 @@ func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime
 				kept.keep(checkpointHeader{Iterations: count, Round: x.Round, Mu: x.Space.Mu}, x.Space.Own, x.Space.Pairs, x.X)
 			}
 		}}
-	return soon(ctx, s, func(ctx context.Context) (*spacetime.Result, error) { return spacetime.Optimize(ctx, p, o) })
+	return runAbandonable(ctx, s, func(ctx context.Context) (*spacetime.Result, error) { return spacetime.Optimize(ctx, p, o) })
 }
 
-// soon does work that is left behind when ctx ends, unless what there is then is wanted.
-func soon[T any](ctx context.Context, s *solver, work func(ctx context.Context) (T, error)) (T, error) {
+// runAbandonable does work that is left behind when ctx ends, unless what there is then is wanted.
+func runAbandonable[T any](ctx context.Context, s *solver, work func(ctx context.Context) (T, error)) (T, error) {
 	if s.Options.Partial {
 		return work(ctx)
 	}
@@ -238,7 +238,7 @@ func (s *solver) completeSpace(ctx context.Context, p spacetime.Problem) error {
 	}
 	s.show("joint lower bound", 0)
 	var err error
-	s.Space.JointLowerBound, err = soon(ctx, s, func(ctx context.Context) (float64, error) {
+	s.Space.JointLowerBound, err = runAbandonable(ctx, s, func(ctx context.Context) (float64, error) {
 		return spacetime.JointLowerBound(ctx, p, &bounded)
 	})
 	if err != nil {
@@ -321,7 +321,10 @@ func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strateg
 
 // ending says how the alternation ended.
 func (s *Space) ending(ctx context.Context) Ending {
-	e := Ending{Status: s.Status, Gap: math.Max(s.GapSpace, s.Time.Gap)}
+	e := Ending{Status: s.Status, Gap: s.GapSpace}
+	if !math.IsInf(s.Time.Gap, 1) { // a class without a certificate has none
+		e.Gap = math.Max(e.Gap, s.Time.Gap)
+	}
 	for _, r := range s.Rounds {
 		e.Iterations += r.SpaceSteps + r.TimeSteps
 	}

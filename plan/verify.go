@@ -21,9 +21,9 @@ import (
 // The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; the
 // files of one that came from files are named in Report.Missing (see NetworkOptions).
 //
-// A claim that does not hold is a failed check, not an error. It fails, without a report, when ctx ends, for exports that
-// cannot be judged (a network that cannot be made, not enough memory: limits.ErrMemory), and with ErrNoNetwork if a
-// network is given for the prefix workload, which has none.
+// A claim that does not hold is a failed check, not an error. It fails, without a report, when ctx ends, for exports
+// that cannot be judged (a network that cannot be made, not enough memory: limits.ErrMemory), and with ErrNoNetwork if
+// a network is given for the prefix workload, which has none.
 func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
 	return VerifyWatched(ctx, e, network, func(Check) {})
 }
@@ -153,7 +153,7 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
 		return err
 	}
-	return v.plain(ctx, n, func() factorize.Objective { return o.on(k) })
+	return v.plain(ctx, n, func() factorize.Objective { return o.forKernel(k) })
 }
 
 // computing makes the error of a computation on the content of the export a failed check. The context's remains an

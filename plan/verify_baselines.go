@@ -25,7 +25,7 @@ func (v *verification) baselines(ctx context.Context, o Objective, h *mat.SymDen
 	objective := mean
 	if o != Mean {
 		names = append(names, MeanOptimal)
-		objective = o.on(k)
+		objective = o.forKernel(k)
 	}
 	measure := baselines.On(objective, v.schema)
 	var is []baselines.Measured

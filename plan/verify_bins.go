@@ -24,7 +24,7 @@ func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 		return v.computing("sampling", err)
 	}
 	v.add("sampling", true, "%d bins take a noise multiplier of %v: delta is at most %s for epsilon = %v, by %d samples "+
-		"of seed %d, but for a chance of %.2g", s.Groups, s.NoiseMultiplier, up(s.ConfirmedDelta), *s.Epsilon, s.Samples,
+		"of seed %d, but for a chance of %.2g", s.Groups, s.NoiseMultiplier, textUp(s.ConfirmedDelta), *s.Epsilon, s.Samples,
 		*s.Seed, s.Failure)
 	return nil
 }

@@ -25,8 +25,8 @@ func (v *verification) boundIs(name, key string, says float64, best *factorize.R
 		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
 		return
 	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", down(best.Bound()), up(best.Loss),
-		down(says))
+	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", textDown(best.Bound()), textUp(best.Loss),
+		textDown(says))
 }
 
 // searched is how far apart the bounds are that searches on different processors prove.
@@ -46,7 +46,7 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 		return err
 	}
 	proven = math.Max(proven, best.LowerBound)
-	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", down(proven), down(says))
+	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", textDown(proven), textDown(says))
 	return nil
 }
 
@@ -62,8 +62,8 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 		return err
 	}
 	if m.LowerBound <= bound {
-		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", down(bound),
-			down(m.LowerBound))
+		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", textDown(bound),
+			textDown(m.LowerBound))
 		return nil
 	}
 	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema,

@@ -59,6 +59,6 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 // lossIs compares what was computed with the manifest.
 func (v *verification) lossIs(q factorize.Quality) {
 	m := v.export.Manifest
-	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", up(q.Loss), up(q.SquaredError)),
+	v.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", textUp(q.Loss), textUp(q.SquaredError)),
 		claim{"squared_error", m.SquaredError, q.SquaredError, sameMatrix}, claim{"loss", m.Loss, q.Loss, sameMatrix})
 }

@@ -19,7 +19,7 @@ func (v *verification) stepErrors(ctx context.Context, o Objective, c strategy.S
 		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o)
 		return nil
 	}
-	q, err := factorize.Evaluate(c, o.on(k), v.schema)
+	q, err := factorize.Evaluate(c, o.forKernel(k), v.schema)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		v.add("lower bound", false, "%v is proven for lower_bound; the manifest says %v", bound, m.LowerBound)
 		return nil
 	}
-	v.add("lower bound", true, "%s is proven; the manifest says %s", down(bound), down(m.LowerBound))
+	v.add("lower bound", true, "%s is proven; the manifest says %s", textDown(bound), textDown(m.LowerBound))
 	return nil
 }
 

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -48,13 +47,13 @@ func (v *verification) space(ctx context.Context) error {
 	case !(worst.Value <= 1):
 		v.add("space", false, "max [M_A⁻¹]_vv is %v, of node %q against %q: the noise hides less than it should", worst.Value,
 			n.Labels[worst.Victim], v.labels(worst.Attacker))
-	case !(math.Abs(says.Value-worst.Value) <= sameMatrix*worst.Value):
+	case !(says.Value >= worst.Value*(1-sameMatrix) && says.Value <= 1): // more than can be proven now is a bound, too
 		v.add("space", false, "max [M_A⁻¹]_vv is %v; the manifest says %v", worst.Value, says.Value)
-	case !(of >= worst.Value*(1-sameMatrix)) || !slices.ContainsFunc(attackers.Threats(), v.is(says)):
+	case !(of >= worst.Value*(1-sameMatrix)) || !slices.ContainsFunc(attackers.Threats(), v.matches(says)):
 		v.add("space", false, "the most is learned of node %q by %q; the manifest says of %q by %q", n.Labels[worst.Victim],
 			v.labels(worst.Attacker), says.Victim, says.Attacker)
 	default:
-		v.add("space", true, "max [M_A⁻¹]_vv is %s at most, over %d coalitions and all others", up(worst.Value),
+		v.add("space", true, "max [M_A⁻¹]_vv is %s at most, over %d coalitions and all others", textUp(worst.Value),
 			len(attackers.Coalitions()))
 	}
 	return nil
@@ -68,8 +67,8 @@ func (v *verification) inOrder(a *secrets.Attackers) bool {
 	})
 }
 
-// is returns a test whether a threat is the one in the manifest.
-func (v *verification) is(w export.Worst) func(secrets.Threat) bool {
+// matches returns a test whether a threat is the one in the manifest.
+func (v *verification) matches(w export.Worst) func(secrets.Threat) bool {
 	nodes, victim := v.indices(w.Attacker), slices.Index(v.export.Shared.Labels, w.Victim)
 	return func(t secrets.Threat) bool {
 		return slices.Equal(t.Attacker, nodes) && slices.Contains(t.Victims, victim)

@@ -79,9 +79,9 @@ type gapClaim struct {
 	says, tolerance float64
 }
 
-// gapIs checks a gap. The bound that follows from it must not be above a loss that is reached; where it is above what is
-// proven here, what is proven is said. A gap that is larger than what can be proven is one as well, up to the tolerance
-// where the search says that it converged.
+// gapIs checks a gap. The bound that follows from it must not be above a loss that is reached; where it is above what
+// is proven here, what is proven is said. A gap that is larger than what can be proven is one as well, up to the
+// tolerance where the search says that it converged.
 func (v *verification) gapIs(name string, c gapClaim, provenReached [2]float64) {
 	m, proven, reached := v.export.Manifest, provenReached[0], provenReached[1]
 	bound, gap := m.Loss/(1+c.says), math.Max(0, (m.Loss-proven)/proven)
@@ -116,14 +116,14 @@ func (s *spaceCheck) withoutSecrets(ctx context.Context) error {
 	if s.ldp, err = s.p.Class.Optimize(ctx, factorize.Mean(h), s.schema, factorize.Options{}); err != nil {
 		return err
 	}
-	s.compare("local DP", fmt.Sprintf("without secrets the class costs %s, %s times as much", up(s.ldp.Loss),
-		rounding.UpText(s.ldp.Loss/m.Loss, 4)), claim{"ldp_loss", m.LDPLoss, s.ldp.Loss, s.within()})
+	s.compare("local DP", fmt.Sprintf("without secrets the class costs %s, %s times as much", textUp(s.ldp.Loss),
+		rounding.UpText(s.ldp.Loss/m.Loss, 4)), claim{"ldp_loss", m.LDPLoss, s.ldp.Loss, s.allowedGap()})
 	s.skip("ldp_loss") // its last digits
 	return nil
 }
 
-// within is how far two searches for the same optimum may be apart.
-func (s *spaceCheck) within() float64 { return 2 * math.Max(s.export.Manifest.Tolerance, 1e-6) }
+// allowedGap is how far two searches for the same optimum may be apart.
+func (s *spaceCheck) allowedGap() float64 { return 2 * math.Max(s.export.Manifest.Tolerance, 1e-6) }
 
 // joint computes the joint bound again.
 func (s *spaceCheck) joint(ctx context.Context) error {
@@ -143,7 +143,7 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 		within = 1 // there was no time for a better one, which this one is below
 	}
 	s.compare("joint bound", fmt.Sprintf("no %s costs less than %s, %s of the loss; the manifest says %s",
-		spacetime.Separable, down(joint), rounding.DownText(joint/m.Loss, 4), down(m.JointLowerBound)),
+		spacetime.Separable, textDown(joint), rounding.DownText(joint/m.Loss, 4), textDown(m.JointLowerBound)),
 		claim{"joint_lower_bound", m.JointLowerBound, joint, within})
 	s.skip("joint_lower_bound") // its last digits
 	return nil

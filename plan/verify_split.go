@@ -112,7 +112,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	squared := floats.Sum(losses)
 	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix},
 		claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
-	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", up(m.Loss), len(losses)), claims...)
+	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", textUp(m.Loss), len(losses)), claims...)
 	if err := v.nodeBound(ctx, w, strategies, bound); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 		return err
 	}
 	v.compare("shared loss",
-		fmt.Sprintf("the best shared strategy has %s, the manifest says %s", up(shared.Loss), up(m.SharedLoss)),
+		fmt.Sprintf("the best shared strategy has %s, the manifest says %s", textUp(shared.Loss), textUp(m.SharedLoss)),
 		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
 	return v.baselines(ctx, Mean, all, nil)
 }
@@ -135,8 +135,8 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies [
 	proven float64) error {
 	m := v.export.Manifest
 	if m.LowerBound <= proven*(1+1e-12) {
-		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", down(proven),
-			down(m.LowerBound))
+		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", textDown(proven),
+			textDown(m.LowerBound))
 		return nil
 	}
 	var reached float64

@@ -81,7 +81,8 @@ func (s *solver) plain(ctx context.Context) error {
 }
 
 // plainLoss returns what a manifest says as plain_strategy_loss: the loss, by an objective, of the strategy of the
-// exported class and parameters that is optimal for the plain workload of the source. An end of the context is an error.
+// exported class and parameters that is optimal for the plain workload of the source. An end of the context is an
+// error.
 func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() factorize.Objective) (float64, error) {
 	schema, err := m.Schema()
 	if err != nil {
@@ -111,7 +112,7 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 		if err != nil {
 			return 0, err
 		}
-		plain = o.on(k)
+		plain = o.forKernel(k)
 	}
 	best, err := class.Optimize(ctx, plain, schema, plainOptions(o, plain, schema))
 	switch {
@@ -124,7 +125,8 @@ func plainLoss(ctx context.Context, m *export.Manifest, on source, by func() fac
 	return q.Loss, err
 }
 
-// plainGram returns how the Gram matrix of the plain workload is computed: in the same way as the source's, if possible.
+// plainGram returns how the Gram matrix of the plain workload is computed: in the same way as the source's, if
+// possible.
 func plainGram(on source, steps int, class factorize.Class) (*export.Gram, error) {
 	switch {
 	case on.network == nil:

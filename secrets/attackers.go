@@ -15,8 +15,8 @@ type Attackers struct {
 }
 
 // Colluding returns all coalitions of at most so many of n nodes, and with them the eavesdropper: with a size of one
-// every single node is curious, and none talks to another. Coalitions of all nodes are left out: there is nobody left to
-// protect. The error is a size that is negative, or of more than MostCoalitions coalitions.
+// every single node is curious, and none talks to another. Coalitions of all nodes are left out: there is nobody left
+// to protect. The error is a size that is negative, or of more than MostCoalitions coalitions.
 func Colluding(nodes, size int) (*Attackers, error) {
 	if nodes < 1 || size < 0 {
 		return nil, fault.New("Coalitions", size, "must not be negative, of at least one node")
@@ -130,9 +130,9 @@ type Threat struct {
 	Victims  []int // ascending, outside of Attacker, never none
 }
 
-// Threats returns what has to be checked: a coalition within another one learns no more of a victim than that. A part of
-// a coalition attacks the rest of it, too (Allow): the most that a member has to fear are all others of it. Every pair of
-// an allowed coalition and a node outside of it is one of these, or less than one of them.
+// Threats returns what has to be checked: a coalition within another one learns no more of a victim than that. A part
+// of a coalition attacks the rest of it, too (Allow): the most that a member has to fear are all others of it. Every
+// pair of an allowed coalition and a node outside of it is one of these, or less than one of them.
 func (a *Attackers) Threats() []Threat {
 	var all []Threat
 	member := make([][]bool, 0, len(a.coalitions))
@@ -157,7 +157,7 @@ func (a *Attackers) Threats() []Threat {
 			open[v] = !member[i][v]
 		}
 		for j := larger; j < len(a.coalitions) && left > 0; j++ {
-			if !within(c, member[j]) {
+			if !isSubset(c, member[j]) {
 				continue
 			}
 			parts := len(a.coalitions[j]) > len(c)+1 // of j, without one of its members, are larger, too
@@ -211,10 +211,10 @@ func (a *Attackers) elsewhere(nodes []int, i int, member [][]bool, with [][]int)
 			fewest = with[v]
 		}
 	}
-	return slices.ContainsFunc(fewest, func(j int) bool { return j != i && within(nodes, member[j]) })
+	return slices.ContainsFunc(fewest, func(j int) bool { return j != i && isSubset(nodes, member[j]) })
 }
 
-func within(coalition []int, member []bool) bool {
+func isSubset(coalition []int, member []bool) bool {
 	return !slices.ContainsFunc(coalition, func(v int) bool { return !member[v] })
 }
 

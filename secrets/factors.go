@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 )
@@ -23,7 +24,8 @@ import (
 //	[M_A⁻¹]_vv ≤ ‖y_v‖² (1 + γτ‖L‖_F)² / (1 - δτ²),
 //
 // the last since M_A ≥ (1 - δτ²) LLᵀ. Where [M_A⁻¹]_vv ≤ 1 for all v, τ² is at most n, so that δτ² is about 16 n³ u: what
-// is given away to rounding is small. The cost is 2n³/3 multiplications.
+// is given away to rounding is small. Where pairs have far more variance than nodes it is not, since tr(M_A) is large, and
+// refined proves more. The cost is 2n³/3 multiplications.
 func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, bounds []float64) {
 	m, others := n.Unknown(coalition)
 	size := len(others)
@@ -69,7 +71,56 @@ func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, b
 	for i, s := range squares {
 		bounds[i] = rounding.MulUp(s, up)
 	}
+	if up > givenAway {
+		n.refined(coalition, others, y, bounds)
+	}
 	return others, bounds
+}
+
+// givenAway is the factor of a bound that may be lost to rounding before refined is worth its time.
+const givenAway = 1 + 1e-7
+
+// refined lowers the bounds of the nodes outside of a coalition to what Z = YᵀY proves, Y near L⁻¹. As of updates, with
+// ρ ≥ ‖I - M_AZ‖,
+//
+//	[M_A⁻¹]_vv ≤ (√Z_vv + ρ√T)²,   T = tr(Z)/(1-ρ).
+//
+// A row of M_AZ is a sum of differences of rows of Z, which are nearly equal where pairs have much variance: its rounding
+// is small there. The cost is n³ multiplications, and n a pair.
+func (n *Noise) refined(coalition, others []int, y blas64.General, bounds []float64) {
+	nodes := len(n.Own)
+	product := dense.NewGeneral(len(others), len(others))
+	gemm.Gemm(blas.Trans, blas.NoTrans, 1, y, y, 0, product)
+	z := dense.NewGeneral(nodes, len(others))
+	near := nearInverse{others: others}
+	for i, v := range others {
+		copy(dense.Row(z, v), dense.Row(product, i))
+		vv := dense.Row(product, i)[i]
+		near.total, near.most = near.total+vv, math.Max(near.most, vv)
+		near.diagonal = append(near.diagonal, vv)
+	}
+	known := make([]bool, nodes)
+	for _, a := range coalition {
+		known[a] = true
+	}
+	u := linksOf(n)
+	row, size := make([]float64, len(others)), make([]float64, len(others))
+	var squares float64
+	for i, v := range others {
+		u.timesTo(row, size, v, z, known)
+		row[i]--
+		size[i]++
+		squares += u.squares(row, size)
+	}
+	rho := math.Sqrt(squares)*(1+1e-8) + 1e-100
+	if !(rho < 0.5) {
+		return
+	}
+	near.away = rho * math.Sqrt(near.total/(1-rho)) * (1 + 1e-9)
+	for i, vv := range near.diagonal {
+		proven := math.Max(near.bound(vv), rounding.MulUp(vv, givenAway))
+		bounds[i] = math.Min(bounds[i], proven)
+	}
 }
 
 // columnSquares returns ‖y_v‖² of every column v of a lower triangle.

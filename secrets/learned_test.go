@@ -105,3 +105,37 @@ func TestExposedIsTheMost(t *testing.T) {
 		}
 	})
 }
+
+// Where pairs have 10⁴ times the variance of nodes a proof still gives away next to nothing, and no more than there is:
+// on a complete graph M_A⁻¹ is known.
+func TestStrongPairsGiveAwayLittle(t *testing.T) {
+	const n, strong = 40, 100.0
+	noise := &Noise{Own: make([]float64, n)}
+	for v := range noise.Own {
+		noise.Own[v] = 0.125
+		for u := range v {
+			noise.Pairs = append(noise.Pairs, Shared{Pair{u, v}, strong})
+		}
+	}
+	slices.SortFunc(noise.Pairs, func(a, b Shared) int { return comparePairs(a.Pair, b.Pair) })
+	for _, coalition := range [][]int{nil, {3}, {0, 1, 39}} {
+		rest := int64(n - len(coalition))
+		// M_A = (s + re)I - e11ᵀ: its inverse has (s + e)/(s(s + re)) on the diagonal.
+		s, e := square(0.125), square(strong)
+		sum := new(big.Rat).Add(s, new(big.Rat).Mul(big.NewRat(rest, 1), e))
+		want := new(big.Rat).Quo(new(big.Rat).Add(s, e), new(big.Rat).Mul(s, sum))
+		learned, err := noise.Learned(coalition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v, bound := range learned {
+			if slices.Contains(coalition, v) {
+				continue
+			}
+			truth, _ := want.Float64()
+			if new(big.Rat).SetFloat64(bound).Cmp(want) < 0 || bound > truth*(1+2e-7) {
+				t.Fatalf("%v: of %d %v, want %v", coalition, v, bound, truth)
+			}
+		}
+	}
+}

@@ -14,9 +14,9 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// updates proves what attackers learn from one matrix P near M⁻¹. Let A be an attacker, N the nodes that have pairs with
-// it, and e_ua the variances of these. For whatever matrices F and G, of n rows, let Z = P - FFᵀ + GGᵀ on the nodes outside
-// of A. What M_AZ lacks of the identity is
+// updates proves what attackers learn from one matrix P near M⁻¹. Let A be an attacker, N the nodes that have pairs
+// with it, and e_ua the variances of these. For whatever matrices F and G, of n rows, let Z = P - FFᵀ + GGᵀ on the
+// nodes outside of A. What M_AZ lacks of the identity is
 //
 //	R = I - M_AZ = (I - MP) + (M_AF)Fᵀ - (M_AG)Gᵀ + B,     B_u· = Σ_a e_ua (P_u· - P_a·) for u in N, or else 0,
 //
@@ -24,9 +24,10 @@ import (
 //
 //	[M_A⁻¹]_vv ≤ Z_vv + ‖M_A⁻¹d_v‖ρ,  ‖M_A⁻¹d_v‖² ≤ T·[M_A⁻¹]_vv,  hence  [M_A⁻¹]_vv ≤ (√Z_vv + ρ√T)².
 //
-// With F and G of dense.Exclude the rows of M_AF and M_AG outside of N are next to nothing, and so are R's rows in N:
-// ρ is a sum of Frobenius norms of what is computed and of bounds of its rounding, each a few units of the last place of
-// a sum of absolute values (Higham, section 3.1). The cost of an attacker is (n+m)(|A|+|N|) + n(|A|+|N|)² multiplications.
+// With F and G of dense.Exclude the rows of M_AF and M_AG outside of N are next to nothing, and so are R's rows in N: ρ
+// is a sum of Frobenius norms of what is computed and of bounds of its rounding, each a few units of the last place of
+// a sum of absolute values (Higham, section 3.1). The cost of an attacker is (n+m)(|A|+|N|) + n(|A|+|N|)²
+// multiplications.
 type updates struct {
 	own      []float64 // s
 	links    [][]link  // of every node
@@ -41,8 +42,8 @@ type link struct {
 	variance float64
 }
 
-// newUpdates returns what bounds noise that has been checked; nil where M has no inverse to speak of.
-func newUpdates(noise *Noise) *updates {
+// linksOf returns updates without a P: timesTo and squares need none.
+func linksOf(noise *Noise) *updates {
 	n := len(noise.Own)
 	u := &updates{own: make([]float64, n), links: make([][]link, n)}
 	for i, d := range noise.Own {
@@ -58,6 +59,12 @@ func newUpdates(noise *Noise) *updates {
 		most = max(most, len(l))
 	}
 	u.gamma = 2 * float64(most+8) * 0x1p-53
+	return u
+}
+
+// newUpdates returns what bounds noise that has been checked; nil where M has no inverse to speak of.
+func newUpdates(noise *Noise) *updates {
+	u, n := linksOf(noise), len(noise.Own)
 	m := noise.Covariance().RawSymmetric()
 	factor, ok := gemm.Potrf(m)
 	if ok {
@@ -88,8 +95,8 @@ func (u *updates) measure() {
 	u.residual = math.Sqrt(floats.Sum(rows))
 }
 
-// timesTo writes a row of M_A times x to row, and the sums of the absolute values of its terms to size. The nodes of A are
-// known; nil stands for nobody.
+// timesTo writes a row of M_A times x to row, and the sums of the absolute values of its terms to size. The nodes of A
+// are known; nil stands for nobody.
 func (u *updates) timesTo(row, size []float64, i int, x blas64.General, known []bool) {
 	of, s := dense.Row(x, i), u.own[i]
 	for c, v := range of {
@@ -128,14 +135,14 @@ func (u *updates) pays(pairs int, coalition []int) bool {
 	return scalar*(n+2*float64(pairs))*rank < n*n*n
 }
 
-// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them. It is not ok where P is not
-// near enough, or where Cholesky factors prove more of whom most is learned of.
+// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them. It is not ok where P is
+// not near enough, or where Cholesky factors prove more of whom most is learned of.
 func (u *updates) learned(coalition []int) (others []int, bounds []float64, ok bool) {
-	z, ok := u.near(coalition)
+	z, ok := u.nearbyInverse(coalition)
 	if !ok {
 		return nil, nil, false
 	}
-	up := inflation(len(z.others), z.trace, z.total)
+	up := math.Min(inflation(len(z.others), z.trace, z.total), givenAway)
 	bounds = make([]float64, len(z.others))
 	for i, v := range z.diagonal {
 		// What factors give away is given away here, too: bounds are the same whatever the way to them.
@@ -165,8 +172,8 @@ func (z nearInverse) bound(vv float64) float64 {
 	return root * root * (1 + 0x1p-49)
 }
 
-// near is not ok if Z says nothing of M_A⁻¹.
-func (u *updates) near(coalition []int) (z nearInverse, ok bool) {
+// nearbyInverse is not ok if Z says nothing of M_A⁻¹.
+func (u *updates) nearbyInverse(coalition []int) (z nearInverse, ok bool) {
 	n := len(u.own)
 	out := newOutside(u, coalition)
 	update, ok := dense.Exclude(u.inverse, n, coalition, out.near, out.variances)

@@ -70,7 +70,7 @@ func TestUpdatesOfAnythingAreSafe(t *testing.T) {
 		}
 		u.measure()
 		coalition := rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 0, n-1, rapid.ID).Draw(t, "coalition")
-		z, ok := u.near(coalition)
+		z, ok := u.nearbyInverse(coalition)
 		if !ok {
 			return
 		}

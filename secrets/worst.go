@@ -28,8 +28,9 @@ func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) 
 	return n.Within(ctx, attackers, math.Inf(1))
 }
 
-// Within is Worst for noise of which such a limit was proven before: of attackers for whom updates prove more than that,
-// what factors prove counts, too, where it is less. The two differ by rounding, so that the limit may be kept by one only.
+// Within is Worst for noise of which such a limit was proven before: of attackers for whom updates prove more than
+// that, what factors prove counts, too, where it is less. The two differ by rounding, so that the limit may be kept by
+// one only.
 func (n *Noise) Within(ctx context.Context, attackers *Attackers, limit float64) (Worst, error) {
 	if err := n.Check(); err != nil {
 		return Worst{}, err
@@ -87,7 +88,7 @@ func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bo
 func (p *prover) threat(t Threat, limit float64) (value float64, victim int) {
 	others, bounds, ok := p.updated(t.Attacker)
 	if ok {
-		value, victim = t.most(others, bounds)
+		value, victim = t.largest(others, bounds)
 		if value <= limit {
 			return value, victim
 		}
@@ -96,11 +97,11 @@ func (p *prover) threat(t Threat, limit float64) (value float64, victim int) {
 	for i, b := range bounds {
 		factored[i] = math.Min(b, factored[i])
 	}
-	return t.most(others, factored)
+	return t.largest(others, factored)
 }
 
-// most returns the largest bound of a victim, and who that is.
-func (t Threat) most(others []int, bounds []float64) (value float64, victim int) {
+// largest returns the largest bound of a victim, and who that is.
+func (t Threat) largest(others []int, bounds []float64) (value float64, victim int) {
 	at := 0
 	for _, v := range t.Victims {
 		for others[at] != v {

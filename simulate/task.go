@@ -16,26 +16,29 @@ const (
 	taskFeatures = 20
 	taskClasses  = 4
 	taskRecords  = 4000
+	taskHidden   = 16 // units of the perceptron
 )
 
 // TaskOptions says what is learned.
 type TaskOptions struct {
 	Name    string // one of TaskNames
-	Data    string // path of the data: a file of housing, a folder of mnist
+	Data    string // path of the data: a file of housing, a folder of mnist and, if it is not to be synthetic, of perceptron
 	Records int    // of a synthetic task; 0 means 4000
 }
 
 // TaskNames are the tasks that LoadTask knows.
-func TaskNames() []string { return []string{"linear", "logistic", "housing", "mnist"} }
+func TaskNames() []string { return []string{"linear", "logistic", "perceptron", "housing", "mnist"} }
 
 // synthetic reports whether the task makes its own data.
-func (o TaskOptions) synthetic() bool { return o.Name == "linear" || o.Name == "logistic" }
+func (o TaskOptions) synthetic() bool {
+	return o.Name == "linear" || o.Name == "logistic" || o.Name == "perceptron" && o.Data == ""
+}
 
 // Check finds options that do not make a task, without reading anything: a fault.Argument that names the field.
 func (o TaskOptions) Check() error {
 	switch {
 	case !slices.Contains(TaskNames(), o.Name):
-		return fault.New("Name", strconv.Quote(o.Name), "must be linear, logistic, housing or mnist")
+		return fault.New("Name", strconv.Quote(o.Name), "must be linear, logistic, perceptron, housing or mnist")
 	case o.synthetic() && o.Data != "":
 		return fault.New("Data", nil, "task %s makes its own data", o.Name)
 	case !o.synthetic() && o.Records != 0:
@@ -50,8 +53,8 @@ func (o TaskOptions) Check() error {
 // visited.
 func (o TaskOptions) Needs() float64 { return 3 * 4 * float64(taskFeatures+1) * float64(o.Records) }
 
-// LoadTask makes a synthetic task, of 20 features and, if it is logistic, 4 classes, or reads the data of another one.
-// It fails as Check, Housing and MNIST do.
+// LoadTask makes a synthetic task, of 20 features and, unless it is linear, 4 classes, or reads the data of another one.
+// A perceptron has a layer of 16 hidden units, on the records of logistic or, with Data, of mnist. LoadTask fails as Check, Housing and MNIST do.
 func LoadTask(o TaskOptions) (Task, error) {
 	if err := o.Check(); err != nil {
 		return Task{}, err
@@ -68,6 +71,15 @@ func LoadTask(o TaskOptions) (Task, error) {
 		return MNIST(o.Data)
 	case "linear":
 		task = LinearTask(records, taskFeatures)
+	case "perceptron":
+		if o.Data != "" {
+			images, err := MNIST(o.Data)
+			if err != nil {
+				return Task{}, err
+			}
+			return images.withPerceptron(), nil
+		}
+		task = LogisticTask(records, taskFeatures, taskClasses).withPerceptron()
 	default:
 		task = LogisticTask(records, taskFeatures, taskClasses)
 	}
@@ -85,4 +97,11 @@ func (t Task) digest() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// withPerceptron returns a task of logistic regression with a perceptron in its place.
+func (t Task) withPerceptron() Task {
+	l := t.Model.(Linear)
+	t.Name, t.Model = "perceptron", NewPerceptron(l.features, taskHidden, l.outputs)
+	return t
 }

@@ -31,15 +31,15 @@ type class struct {
 func classes() []class {
 	return []class{
 		{name: (*Dense)(nil).Name()},
-		of(buildBanded),
-		of(buildToeplitz),
-		of(buildBLT),
-		of(buildBandedInverse),
+		classEntry(buildBanded),
+		classEntry(buildToeplitz),
+		classEntry(buildBLT),
+		classEntry(buildBandedInverse),
 	}
 }
 
-// of returns the entry of the class that build makes strategies of.
-func of[S Strategy](build func(p Parameters, steps int) (S, error)) class {
+// classEntry returns the entry of the class that build makes strategies of.
+func classEntry[S Strategy](build func(p Parameters, steps int) (S, error)) class {
 	var none S
 	return class{none.Name(), func(p Parameters, steps int) (Strategy, error) { return build(p, steps) }}
 }

@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,64 +13,149 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/strategy"
+	"mafalda/threat/reaction"
 )
 
-// Answer is how hidden nodes, all but the attackers, react to the model θ that they hold when a step begins: to what they
-// send they add clip(Gain·θ, Bound), Gain·θ projected on the ball of radius Bound. Models are in units of what a record can
-// move a sum of gradients by, times the rate, so that Bound is the number of records that react.
+// Answer is how hidden nodes, all but the attackers, react to the model θ that they hold when a step begins: a Clip, a
+// Linear answer, or the Worst linear answers of a class. Models are in units of what a record can move a sum of gradients
+// by, times the rate.
+type Answer interface {
+	// String returns the answer as ParseAnswer takes it.
+	String() string
+
+	// Class returns a class of steps that the answer is in.
+	Class() reaction.Class
+
+	check() error
+
+	// claims reports whether the claim that is judged is the bound for the class. Else it is the number for gradients that
+	// do not react.
+	claims() bool
+
+	// played returns how node v answers in step t. worst has the worst linear answers of the class, for all nodes.
+	played(worst [][]float64) react
+}
+
+// react adds how node v reacts in step t to what it sends. In symbols the answer is linear: clips are replaced by the best
+// linear answer for noise of the standard deviation sigma.
+type react interface {
+	add(message, model []float64, t, v int)
+	addSymbols(message, model []float64, t, v, gradients int, sigma float64)
+}
+
+// Clip is the answer of nodes that add clip(Gain·θ, Bound), Gain·θ projected on the ball of radius Bound, to what they
+// send. Bound is the number of records that react.
 //
 // With a positive Gain the answer drives a model away from zero: it is the gradient step θ - ηg for the clipped gradients
 // of a loss that falls as the model grows. That is the sign that hurts, as what is added then never cancels what gossip
 // passes on anyway. A Gain below -2 hurts, too: the message is then (1 + Gain)·θ.
-type Answer struct {
+type Clip struct {
 	Gain  float64 // finite, not 0
 	Bound float64 // positive; +Inf: a linear answer
 }
 
+// Linear is the answer of nodes that move from θ to Factor·θ before they add gradient and noise.
+type Linear struct{ Factor float64 }
+
+// Worst stands for the linear answers of a class of steps that let the attacker learn most, as far as package reaction
+// finds them: nodes move from θ to D·θ, with a D in the class for every step and node.
+type Worst struct {
+	From string // how ParseAnswer names the class
+	Of   reaction.Class
+}
+
+var _, _, _ Answer = Clip{}, Linear{}, Worst{}
+
 // ParseAnswer is the inverse of String. The error says what an answer looks like.
 func ParseAnswer(text string) (Answer, error) {
+	name, list, _ := strings.Cut(text, ":")
+	var x []float64
+	for _, number := range strings.Split(list, ",") {
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return nil, answerError(text)
+		}
+		x = append(x, v)
+	}
 	var a Answer
-	numbers, ok := strings.CutPrefix(text, "clip:")
-	gain, bound, both := strings.Cut(numbers, ",")
-	var errs [2]error
-	a.Gain, errs[0] = strconv.ParseFloat(gain, 64)
-	a.Bound, errs[1] = strconv.ParseFloat(bound, 64)
-	if !ok || !both || errs[0] != nil || errs[1] != nil || a.check() != nil {
-		return Answer{}, fmt.Errorf("answer %q: must be clip:K,B, such as clip:10,1, with a number K and B positive or inf", text)
+	one := map[string]func(float64) (reaction.Class, error){"smooth": reaction.Smooth, "convex": reaction.Convex,
+		"clipped-convex": reaction.ClippedConvex, "lipschitz": reaction.Lipschitz}[name]
+	switch {
+	case name == "clip" && len(x) == 2:
+		a = Clip{x[0], x[1]}
+	case name == "linear" && len(x) == 1:
+		a = Linear{x[0]}
+	case one != nil && len(x) == 1:
+		class, err := one(x[0])
+		if err != nil {
+			return nil, answerError(text)
+		}
+		a = Worst{text, class}
+	case name == "strongly-convex" && len(x) == 2:
+		class, err := reaction.StronglyConvex(x[0], x[1])
+		if err != nil {
+			return nil, answerError(text)
+		}
+		a = Worst{text, class}
+	default:
+		return nil, answerError(text)
+	}
+	if a.check() != nil {
+		return nil, answerError(text)
 	}
 	return a, nil
 }
 
-// String returns the answer as ParseAnswer takes it.
-func (a Answer) String() string {
-	bound := "inf"
-	if !math.IsInf(a.Bound, 1) {
-		bound = strconv.FormatFloat(a.Bound, 'g', -1, 64)
-	}
-	return "clip:" + strconv.FormatFloat(a.Gain, 'g', -1, 64) + "," + bound
+func answerError(text string) error {
+	return fmt.Errorf("answer %q: must be clip:K,B, such as clip:10,1, with a number K and B positive or inf; linear:D with a "+
+		"number D; or the worst of a class, convex:X, smooth:X, clipped-convex:X, strongly-convex:X,Y or lipschitz:L, "+
+		"with numbers that are not negative", text)
 }
 
-func (a Answer) check() error {
+func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// String returns clip:Gain,Bound.
+func (a Clip) String() string {
+	bound := "inf"
+	if !math.IsInf(a.Bound, 1) {
+		bound = short(a.Bound)
+	}
+	return "clip:" + short(a.Gain) + "," + bound
+}
+
+func (a Clip) check() error {
 	if a.Gain == 0 || a.Gain-a.Gain != 0 || !(a.Bound > 0) {
 		return fault.New("Answer", a, "needs a Gain that is finite and not 0, and a positive Bound")
 	}
 	return nil
 }
 
-// linear reports whether nothing is clipped.
-func (a Answer) linear() bool { return math.IsInf(a.Bound, 1) }
+// Class returns steps θ + clip(Gain·θ): a projection has a symmetric Jacobian between 0 and 1.
+func (a Clip) Class() reaction.Class {
+	if a.linear() {
+		return reaction.Class{Rho: 1 + a.Gain}
+	}
+	return reaction.Class{Rho: 1 + a.Gain/2, Kappa: math.Abs(a.Gain) / 2}
+}
 
-// clipped adds the answer to a model of every run, one coordinate, to what is sent.
-func (a Answer) clipped(message, model []float64) {
+func (a Clip) claims() bool             { return false }
+func (a Clip) played([][]float64) react { return a }
+
+// linear reports whether nothing is clipped.
+func (a Clip) linear() bool { return math.IsInf(a.Bound, 1) }
+
+// add adds the answer to a model of every run, one coordinate.
+func (a Clip) add(message, model []float64, _, _ int) {
 	for i, x := range model {
 		message[i] += max(-a.Bound, min(a.Bound, a.Gain*x))
 	}
 }
 
-// linearized adds the answer to a model that is written out in symbols, whose noise has the standard deviation sigma. A clip
-// passes on as much as the best linear answer to a normal model does (Bussgang): Gain times the probability that nothing
-// is cut off. It is the answer itself where nothing ever is, and what makes a good direction for a test else.
-func (a Answer) linearized(message, model []float64, gradients int, sigma float64) {
+// addSymbols passes on as much of a normal model as the best linear answer (Bussgang): Gain times the probability that
+// nothing is cut off. It is the answer itself where nothing ever is, and what makes a good direction for a test else.
+func (a Clip) addSymbols(message, model []float64, _, _, gradients int, sigma float64) {
 	gain := a.Gain
 	if std := sigma * floats.Norm(model[gradients:], 2); !a.linear() && std > 0 {
 		gain *= 1 - 2*distuv.UnitNormal.CDF(-a.Bound/math.Abs(a.Gain)/std)
@@ -77,26 +163,68 @@ func (a Answer) linearized(message, model []float64, gradients int, sigma float6
 	floats.AddScaled(message, gain, model)
 }
 
+// String returns linear:Factor.
+func (a Linear) String() string { return "linear:" + short(a.Factor) }
+
+func (a Linear) check() error {
+	if a.Factor-a.Factor != 0 {
+		return fault.New("Answer", a, "needs a Factor that is finite")
+	}
+	return nil
+}
+
+// Class returns the class of this one answer.
+func (a Linear) Class() reaction.Class { return reaction.Class{Rho: a.Factor} }
+
+func (a Linear) claims() bool { return false }
+func (a Linear) played([][]float64) react {
+	return factors(func(int, int) float64 { return a.Factor })
+}
+
+// String returns the name of the class.
+func (a Worst) String() string { return a.From }
+
+func (a Worst) check() error {
+	if c := a.Of; c.Rho-c.Rho != 0 || c.Kappa-c.Kappa != 0 || c.Kappa < 0 {
+		return fault.New("Answer", a, "needs a class of finite numbers, with a Kappa that is not negative")
+	}
+	return nil
+}
+
+// Class returns the class.
+func (a Worst) Class() reaction.Class { return a.Of }
+
+func (a Worst) claims() bool { return true }
+func (a Worst) played(worst [][]float64) react {
+	return factors(func(t, v int) float64 { return worst[t][v] })
+}
+
+// factors are linear answers: node v moves from θ to factors(t, v)·θ in step t.
+type factors func(t, v int) float64
+
+func (f factors) add(message, model []float64, t, v int) { floats.AddScaled(message, f(t, v)-1, model) }
+
+func (f factors) addSymbols(message, model []float64, t, v, _ int, _ float64) {
+	f.add(message, model, t, v)
+}
+
 // reactTo makes the hidden nodes of a run answer: in symbols with a linear answer for noise of the standard deviation
 // sigma, else as they do.
-func (p *protocol) reactTo(a *Answer, sigma float64) {
-	if a == nil {
-		return
-	}
-	p.react = func(message, model []float64, v int) {
+func (p *protocol) reactTo(answer react, sigma float64) {
+	p.react = func(message, model []float64, t, v int) {
 		if slices.Contains(p.attacker.Nodes, v) {
 			return
 		}
 		if s, written := p.source.(symbols); written {
-			a.linearized(message, model, s.p.n*s.p.steps, sigma)
+			answer.addSymbols(message, model, t, v, s.p.n*s.p.steps, sigma)
 			return
 		}
-		a.clipped(message, model)
+		answer.add(message, model, t, v)
 	}
 }
 
-// reaction is what an attack on nodes that answer goes by: the view with linear answers.
-type reaction struct {
+// answeredAttack is what an attack on nodes that answer goes by: the view with linear answers.
+type answeredAttack struct {
 	change    *mat.VecDense // of the victim's gradients, that tells most
 	test      *mat.VecDense // weights of the statistic
 	reachable float64       // how far the change moves the statistic, in standard deviations
@@ -104,28 +232,83 @@ type reaction struct {
 }
 
 // answered makes hidden nodes answer, and returns the attack on them. change is for views in which a gradient of the victim
-// is seen without noise.
-func (s Scenario) answered(p *protocol, victim int, change *mat.VecDense, o AuditOptions) (reaction, error) {
-	if s.Algorithm.training != nil {
-		return reaction{}, fmt.Errorf("%w: answers are for plain gradient descent", ErrAudit)
-	}
-	p.reactTo(o.Answer, o.Sigma)
+// is seen without noise; worst has the worst answers of the class, of all nodes.
+func (s Scenario) answered(p *protocol, victim int, change *mat.VecDense, o AuditOptions,
+	worst [][]float64) (answeredAttack, error) {
+	p.reactTo(o.Answer.played(worst), o.Sigma)
 	view, err := p.written()
 	if err != nil {
-		return reaction{}, err
+		return answeredAttack{}, err
 	}
 	exposure, weights, err := view.directions(victim)
 	switch {
 	case err != nil:
-		return reaction{}, err
+		return answeredAttack{}, err
 	case exposure.Infinite:
 		test, err := view.test(victim, change)
-		return reaction{change: change, test: test, exposed: true}, err
+		return answeredAttack{change: change, test: test, exposed: true}, err
 	}
 	change = worstChange(exposure.M, s.Schema)
 	var test mat.VecDense
 	test.MulVec(weights, change)
-	return reaction{change: change, test: &test, reachable: math.Sqrt(mat.Inner(change, exposure.M, change)) / o.Sigma}, nil
+	return answeredAttack{change: change, test: &test,
+		reachable: math.Sqrt(mat.Inner(change, exposure.M, change)) / o.Sigma}, nil
+}
+
+// reacting returns what package reaction says of a scenario in which hidden nodes react as a class allows, with the worst
+// answers for all nodes; nil where that is not covered: where it is nothing but local DP, or the noise is no noise of
+// single nodes with one strategy.
+func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*reaction.Result, error) {
+	a := s.Algorithm
+	if s.Attacker.Trust != PNDP || a.training != nil || a.zip || a.SharesNoise() || len(a.each) > 0 {
+		return nil, nil
+	}
+	step, hidden, err := reaction.Look(s.Gossip.ToDense(), s.Attacker.Nodes,
+		reaction.View{Sums: s.Attacker.SecureSummation, Rounds: a.rounds})
+	if err != nil {
+		return nil, err
+	}
+	system := &reaction.System{Nodes: len(hidden), Steps: slices.Repeat([]reaction.Step{step}, s.steps())}
+	stands := []reaction.Stand{{Strategy: strategy.Identity(s.steps()), Factor: 1}}
+	switch {
+	case a.of != nil:
+		stands, err = reaction.Strategies(a.of.strategies[0], len(hidden))
+	case a.filter != nil:
+		stands, err = reaction.Strategies(strategy.AntiPGD(s.steps()), len(hidden))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var least *reaction.Result
+	for _, stand := range stands {
+		with, err := system.Correlated(stand.Strategy)
+		if err != nil {
+			return nil, err
+		}
+		r, err := reaction.Bound(ctx, with, reaction.Victim{Node: slices.Index(hidden, victim), Schema: s.Schema},
+			reaction.Everywhere(c), reaction.Options{})
+		if err != nil {
+			return nil, err
+		}
+		if r.SensSquared = rounding.MulUp(r.SensSquared, stand.Factor); least == nil || r.SensSquared < least.SensSquared {
+			least = r
+		}
+	}
+	all := make([][]float64, s.steps())
+	for t := range all {
+		all[t] = make([]float64, s.nodes())
+		for v := range all[t] {
+			all[t][v] = 1
+		}
+		for i, v := range hidden {
+			all[t][v] = c.Nearest()
+			if least.Answers != nil {
+				all[t][v] = least.Answers[t][i]
+			}
+		}
+	}
+	least.Answers = all
+	return least, nil
 }
 
 // tradeoff returns the μ of the least Gaussian trade-off that a threshold of the statistic violates: the difference of

@@ -10,6 +10,8 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/threat/reaction"
 )
 
 // The middle of path:3 between an attacker and a victim, T = 2, k = 1.
@@ -42,7 +44,7 @@ func TestReactionsBreakTheNetworkClaim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.reactTo(&Answer{Gain: 25, Bound: math.Inf(1)}, 1) // the message of the middle is 26θ and noise
+	p.reactTo(Clip{Gain: 25, Bound: math.Inf(1)}, 1) // the message of the middle is 26θ and noise
 	view, err := p.written()
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +62,8 @@ func TestReactionsBreakTheNetworkClaim(t *testing.T) {
 // Nodes that react break the claim of a network's nodes by experiment, with answers that are clipped, too; local DP holds.
 func TestAuditOfAnswers(t *testing.T) {
 	s, victim := middle(t)
-	for _, answer := range []Answer{{10, 1}, {10, 10}, {25, 50}, {25, math.Inf(1)}} {
-		r, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Runs: 10000, Answer: &answer})
+	for _, answer := range []Answer{Clip{10, 1}, Clip{10, 10}, Clip{25, 50}, Clip{25, math.Inf(1)}, Linear{26}} {
+		r, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Runs: 10000, Answer: answer})
 		if err != nil || r.Passed || !(r.Low > 1.2*r.Claimed) || math.Abs(r.Claimed-math.Sqrt(0.1)) > 1e-6 {
 			t.Errorf("%v: %+v, %v", answer, r, err)
 			continue
@@ -69,13 +71,13 @@ func TestAuditOfAnswers(t *testing.T) {
 		if !*r.LocalHolds || r.Low > *r.Local || math.Abs(*r.Local-1) > 1e-6 {
 			t.Errorf("%v against local DP: %+v", answer, r)
 		}
-		if linear := math.IsInf(answer.Bound, 1); linear != (math.Abs(r.Reachable-math.Sqrt(676./685)) < 1e-6) ||
+		if linear := isLinear(answer); linear != (math.Abs(r.Reachable-math.Sqrt(676./685)) < 1e-6) ||
 			linear && (r.Reachable < r.Low || r.Reachable > r.High) {
 			t.Errorf("%v: reachable %+v", answer, r)
 		}
 	}
-	quiet := Answer{1e-6, 1}
-	if r, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Runs: 10000, Answer: &quiet}); err != nil || !r.Passed {
+	quiet := Clip{1e-6, 1}
+	if r, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Runs: 10000, Answer: quiet}); err != nil || !r.Passed {
 		t.Errorf("nodes that hardly react: %+v, %v", r, err)
 	}
 }
@@ -93,9 +95,9 @@ func TestAnswersBreakNoPublicClaim(t *testing.T) {
 		attacker  Attacker
 	}{decor, Attacker{}}
 	for name, tc := range cases {
-		for _, answer := range []Answer{{10, 1}, {3, math.Inf(1)}, {-4, 2}} {
+		for _, answer := range []Answer{Clip{10, 1}, Clip{3, math.Inf(1)}, Linear{4}, Clip{-4, 2}} {
 			r, err := Audit(context.Background(), Scenario{w, tc.algorithm, tc.attacker, mustCyclic(t, 8, 2)}, 2,
-				AuditOptions{Random: rand.NewPCG(3, 4), Runs: 4000, Answer: &answer})
+				AuditOptions{Random: rand.NewPCG(3, 4), Runs: 4000, Answer: answer})
 			switch {
 			case err != nil:
 				t.Errorf("%s, %v: %v", name, answer, err)
@@ -106,9 +108,106 @@ func TestAnswersBreakNoPublicClaim(t *testing.T) {
 			if r.LocalHolds != nil && !*r.LocalHolds {
 				t.Errorf("%s, %v: local DP is broken: %+v", name, answer, r)
 			}
-			if linear := math.IsInf(answer.Bound, 1); linear && tc.attacker.Trust != PNDP && (r.High < r.Claimed*0.99) {
+			if linear := isLinear(answer); linear && tc.attacker.Trust != PNDP && (r.High < r.Claimed*0.99) {
 				t.Errorf("%s, %v: the attack is weak: %+v", name, answer, r)
 			}
+		}
+	}
+}
+
+// isLinear reports whether what an audit of an answer can reach is known exactly.
+func isLinear(a Answer) bool {
+	c, clips := a.(Clip)
+	return !clips || c.linear()
+}
+
+// The worst answers of a class, played by the nodes of the protocol, reach what package reaction says they reach, and
+// never more than its bound, which is the claim that is judged; of non-convex nodes they break the claim for gradients
+// that do not react, exactly where statistics could not tell.
+func TestAuditOfClassesHoldsTheBound(t *testing.T) {
+	_, ring := gossip(t, "cycle:6", graph.Uniform)
+	once, twice := mustCyclic(t, 4, 1), mustCyclic(t, 6, 2)
+	path, victim := middle(t)
+	root, err := strategy.SquareRoot(4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	muffliato, err := Muffliato(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		s      Scenario
+		victim int
+		answer string
+		breaks bool // what is claimed without reactions
+	}{
+		"path, smooth":      {path, victim, "smooth:0.05", true},
+		"path, convex":      {path, victim, "convex:0.1", false}, // on so short a path the largest answer, 1, is the worst
+		"path, lipschitz":   {path, victim, "lipschitz:26", true},
+		"ring, smooth":      {Scenario{ring, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, once}, 2, "smooth:0.2", true},
+		"ring, sums":        {Scenario{ring, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}, SecureSummation: true}, once}, 2, "convex:0.5", true},
+		"ring, coalition":   {Scenario{ring, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0, 1}}, twice}, 3, "smooth:0.1", true},
+		"ring, correlated":  {Scenario{ring, AntiPGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, once}, 2, "smooth:0.2", true},
+		"ring, a strategy":  {Scenario{ring, MFDSGD(root), Attacker{Trust: PNDP, Nodes: []int{0}}, once}, 2, "smooth:0.2", true},
+		"ring, two rounds":  {Scenario{ring, muffliato, Attacker{Trust: PNDP, Nodes: []int{0}}, once}, 3, "smooth:0.2", true},
+		"ring, two records": {Scenario{ring, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, twice}, 3, "strongly-convex:0.5,0.1", false},
+	} {
+		answer, err := ParseAnswer(tc.answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Audit(context.Background(), tc.s, tc.victim, AuditOptions{Random: rand.NewPCG(7, 8), Runs: 1000, Answer: answer, Sigma: 2})
+		if err != nil || r.Reacting == nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+			continue
+		}
+		of := *r.Reacting
+		if !r.Passed || !of.Holds || r.Claimed != of.Bound || r.Reachable > of.Bound || of.Bound > *r.Local*(1+1e-6) || of.From != tc.answer {
+			t.Errorf("%s: %+v, %+v", name, r, of)
+		}
+		if of.Broken != tc.breaks || tc.breaks != (r.Reachable > of.Without) {
+			t.Errorf("%s: %+v breaks %+v: %v", name, r, of, of.Broken)
+		}
+		bound, err := tc.s.reacting(context.Background(), tc.victim, answer.Class())
+		if err != nil || bound.WorstAnswer > 4*r.Reachable*r.Reachable*(1+1e-6) {
+			t.Errorf("%s: played answers reach %v, reaction says %v of them, %v", name, 4*r.Reachable*r.Reachable, bound.WorstAnswer, err)
+		}
+	}
+}
+
+// An audit of a class fails if the noise is less than claimed: the bound is judged by the simulated messages, too.
+func TestAuditOfAClassFailsWithLessNoise(t *testing.T) {
+	s, victim := middle(t)
+	answer, err := ParseAnswer("smooth:0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Runs: 10000, Answer: answer, NoiseScale: 0.3})
+	if err != nil || r.Passed || r.Reacting.Holds {
+		t.Errorf("%+v, %+v, %v", r, r.Reacting, err)
+	}
+}
+
+// The worst answers of a class are for attacks on a network, not for public messages or noise that nodes share.
+func TestAuditOfAClassNeedsANetwork(t *testing.T) {
+	s, victim := middle(t)
+	answer := Worst{"smooth:1", reaction.Class{Rho: 1, Kappa: 1}}
+	decor, err := DECOR(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, shared := s, s
+	public.Attacker = Attacker{}
+	shared.Algorithm = decor
+	for name, s := range map[string]Scenario{"public": public, "shared": shared} {
+		r, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Answer: answer})
+		if !errors.Is(err, ErrAudit) {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		r, err = Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Answer: Linear{2}})
+		if err != nil || r.Reacting != nil {
+			t.Errorf("%s, linear: %+v, %v", name, r, err)
 		}
 	}
 }
@@ -129,14 +228,17 @@ func TestTradeoff(t *testing.T) {
 }
 
 func TestParseAnswer(t *testing.T) {
-	for text, want := range map[string]Answer{"clip:10,1": {10, 1}, "clip:-0.5,inf": {-0.5, math.Inf(1)}, "clip:1e3,2.5": {1000, 2.5}} {
+	for text, want := range map[string]Answer{"clip:10,1": Clip{10, 1}, "clip:-0.5,inf": Clip{-0.5, math.Inf(1)},
+		"clip:1e3,2.5": Clip{1000, 2.5}, "linear:-2": Linear{-2}, "convex:0.5": Worst{"convex:0.5", reaction.Class{Rho: 0.75, Kappa: 0.25}},
+		"strongly-convex:0.5,0.1": Worst{"strongly-convex:0.5,0.1", reaction.Class{Rho: 0.7, Kappa: 0.2}}} {
 		a, err := ParseAnswer(text)
 		if again, _ := ParseAnswer(a.String()); err != nil || a != want || again != want {
 			t.Errorf("%s: %v, %v", text, a, err)
 		}
 	}
 	for _, text := range []string{"", "clip", "clip:", "clip:1", "clip:1,", "clip:0,1", "clip:nan,1", "clip:inf,1", "clip:1,0",
-		"clip:1,-1", "clip:1,nan", "clip:1,2,3", "10,1", "cut:10,1"} {
+		"clip:1,-1", "clip:1,nan", "clip:1,2,3", "10,1", "cut:10,1", "linear:", "linear:inf", "linear:1,2", "convex:-1", "smooth:nan",
+		"smooth:1,2", "strongly-convex:1", "strongly-convex:1,2", "lipschitz:inf"} {
 		if a, err := ParseAnswer(text); err == nil {
 			t.Errorf("%q: %v", text, a)
 		}
@@ -146,7 +248,7 @@ func TestParseAnswer(t *testing.T) {
 func TestAnswerErrors(t *testing.T) {
 	s, victim := middle(t)
 	var wrong *fault.Argument
-	if _, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Answer: &Answer{}}); !errors.As(err, &wrong) || wrong.Field != "Answer" {
+	if _, err := Audit(context.Background(), s, victim, AuditOptions{Random: rand.NewPCG(1, 0), Answer: Clip{}}); !errors.As(err, &wrong) || wrong.Field != "Answer" {
 		t.Errorf("no answer: %v", err)
 	}
 	if v, there := s.NearestHidden(); v != victim || !there {

@@ -16,6 +16,7 @@ import (
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
+	"mafalda/threat/reaction"
 )
 
 // AuditOptions tunes Audit. The zero value of a field asks for the default named here; Random is needed.
@@ -26,7 +27,7 @@ type AuditOptions struct {
 	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0 means 1
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
-	Answer     *Answer     // how hidden nodes react to their models; nil: they do not
+	Answer     Answer      // how hidden nodes react to their models; nil: they do not
 	Colluding  []int       // nodes that really attack; nil: those of the scenario, as the claim has it; needed with Any
 
 	// Progress, if not nil, sees how many steps of all runs have been made, of how many, once the runs have begun.
@@ -52,6 +53,20 @@ type AuditResult struct {
 	Local    *float64 `json:"ldp_mu,omitempty"`    // μ of local DP, which is for all else; absent where that is infinite
 
 	LocalHolds *bool `json:"ldp_holds,omitempty"` // with an Answer: Low is not above Local
+
+	Reacting *Reacting `json:"reaction,omitempty"` // with an Answer, under PNDP; nil where nothing but local DP is proven
+}
+
+// Reacting is what is proven of nodes that react, and what is not.
+type Reacting struct {
+	Rho     float64 `json:"rho"` // the class of steps that the answers are in: reaction.Class
+	Kappa   float64 `json:"kappa"`
+	From    string  `json:"from"`                    // the answer
+	Bound   float64 `json:"bound_mu"`                // μ that holds for every training of the class
+	Without float64 `json:"without_reaction_mu"`     // μ if gradients do not react, which holds for no training
+	Judged  bool    `json:"bound_judged"`            // Bound is the claim
+	Holds   bool    `json:"bound_holds"`             // Low is not above Bound, nor is Reachable
+	Broken  bool    `json:"without_reaction_broken"` // Low or, of linear answers, Reachable is above Without
 }
 
 // ErrAudit is wrapped by errors about what cannot be audited.
@@ -65,7 +80,9 @@ var ErrAudit = errors.New("cannot be audited")
 //
 // With an Answer nodes react to the models that they hold, as in training. The direction is then the best one for linear
 // answers, and the limits are those of a threshold, which hold whatever the distribution is. A claim under PNDP is not for
-// such networks (Condition), and Local is. Answers are for plain gradient descent, without a Training.
+// such networks (Condition), and Local is; Reacting has the bound for the class of the answer. For the Worst answers of a
+// class that bound is the claim, and Reachable, which is exact, may not exceed it either. Answers are for plain gradient
+// descent, without a Training; the Worst ones for PNDP and noise that nodes do not share.
 //
 // The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
 // what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
@@ -155,7 +172,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	}
 	var test *mat.VecDense
 	if opts.Answer != nil {
-		r, err := real.answered(p, victim, change, opts)
+		worst, err := s.judgeReaction(ctx, victim, opts, &out)
+		if err != nil {
+			return AuditResult{}, err
+		}
+		r, err := real.answered(p, victim, change, opts, worst)
 		if err != nil {
 			return AuditResult{}, err
 		}
@@ -195,8 +216,12 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		out.Empirical, out.Low, out.High = separation(without, with, opts.Confidence)
 	} else {
 		out.Empirical, out.Low, out.High = tradeoff(without, with, opts.Confidence)
-		if !opts.Answer.linear() {
+		if c, clips := opts.Answer.(Clip); clips && !c.linear() {
 			out.Reachable = 0
+		}
+		if r := out.Reacting; r != nil {
+			reached := max(out.Low, out.Reachable*(1-1e-9)) // less than rounding of what is exact
+			r.Holds, r.Broken = reached <= r.Bound, reached > r.Without
 		}
 		if out.Local != nil {
 			holds := out.Low <= *out.Local
@@ -204,7 +229,39 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		}
 	}
 	out.Passed = out.Low <= out.Claimed
+	if opts.Answer != nil && opts.Answer.claims() {
+		out.Passed = out.Reacting.Holds
+	}
 	return out, nil
+}
+
+// judgeReaction fills in what is proven of nodes that react, makes it the claim where the answer says so, and returns the
+// worst answers of all nodes.
+func (s Scenario) judgeReaction(ctx context.Context, victim int, o AuditOptions, out *AuditResult) ([][]float64, error) {
+	if s.Algorithm.training != nil {
+		return nil, fmt.Errorf("%w: answers are for plain gradient descent", ErrAudit)
+	}
+	c := o.Answer.Class()
+	var bound *reaction.Result
+	if o.Colluding == nil {
+		var err error
+		if bound, err = s.reacting(ctx, victim, c); err != nil {
+			return nil, err
+		}
+	}
+	if bound == nil {
+		if o.Answer.claims() {
+			return nil, fmt.Errorf("%w: the worst answers of a class are for nodes that attack under pndp, and noise of "+
+				"single nodes; choose linear or clipped answers", ErrAudit)
+		}
+		return nil, nil
+	}
+	out.Reacting = &Reacting{Judged: o.Answer.claims(), Holds: true, Rho: c.Rho, Kappa: c.Kappa, From: o.Answer.String(), Without: out.Claimed,
+		Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
+	if o.Answer.claims() {
+		out.Claimed, out.HoldsFor = out.Reacting.Bound, ""
+	}
+	return bound.Answers, nil
 }
 
 // auditable returns the protocol of an audit that is neither too large to write out nor for the memory.

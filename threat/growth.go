@@ -22,7 +22,8 @@ type GrowthRow struct {
 	NeighboursWithoutReaction *float64 `json:"neighbours_without_reaction,omitempty"`
 	OthersWithoutReaction     *float64 `json:"others_without_reaction,omitempty"`
 
-	// Asymptote is what FixedInputs lose under secure summation with a symmetric W in the long run: AsymptoteSquared over T.
+	// Asymptote is what equal gradients in all steps lose under secure summation with a symmetric W in the long run:
+	// AsymptoteSquared over T. It is no bound: gradients of changing signs can lose more.
 	Asymptote *float64 `json:"asymptote,omitempty"`
 }
 

@@ -34,7 +34,7 @@ type protocol struct {
 	learned []int  // the step of every row
 	stepped func() // if not nil, is called after every step
 
-	react func(message, model []float64, v int) // if not nil, adds to what node v sends how it reacts to its model
+	react func(message, model []float64, t, v int) // if not nil, adds to what node v sends how it reacts to its model
 }
 
 // protocol returns the run of a scenario, without a source. Errors: ErrAttacker, ErrStrategy.
@@ -96,7 +96,7 @@ func (p *protocol) run(ctx context.Context, s source) error {
 				return context.Cause(ctx)
 			}
 			if p.react != nil {
-				p.react(message.RawRowView(v), theta.RawRowView(v), v)
+				p.react(message.RawRowView(v), theta.RawRowView(v), t, v)
 			}
 			floats.Add(message.RawRowView(v), s.gradient(t, v))
 		}

@@ -205,7 +205,7 @@ func (c *changing) entry(l int, of func(k int) float64) float64 {
 // backward returns what computes the R_l, for l = T-1, T-2, …
 func (c *changing) backward() func(l int) [][]float64 {
 	if c.GradientTracking {
-		return c.newForms().before
+		return c.newForms().stepBack
 	}
-	return c.newForm().before
+	return c.newForm().stepBack
 }

@@ -26,8 +26,8 @@ func (d *diagonals) lag(m int) []float64 {
 	return d.data[from : from+d.count-m]
 }
 
-// at returns an entry.
-func (d *diagonals) at(p, q int) float64 {
+// entry returns an entry.
+func (d *diagonals) entry(p, q int) float64 {
 	if p < q {
 		p, q = q, p
 	}

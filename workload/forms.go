@@ -10,8 +10,8 @@ type form struct {
 
 func (c *changing) newForm() *form { return &form{c, make([]float64, c.of.size())} }
 
-// before returns a copy of R_l, for l = T-1, T-2, …
-func (f *form) before(l int) [][]float64 {
+// stepBack returns a copy of R_l, for l = T-1, T-2, …
+func (f *form) stepBack(l int) [][]float64 {
 	if l+1 < f.steps {
 		scaleAll(f.keep[l+1]*f.keep[l+1], f.r)
 	}
@@ -42,8 +42,8 @@ func (c *changing) newForms() *forms {
 	return &forms{c, make([]float64, size), make([]float64, size), make([]float64, size)}
 }
 
-// before returns Q_l times what the change of a gradient does, (-η_l I, I).
-func (f *forms) before(l int) [][]float64 {
+// stepBack returns Q_l times what the change of a gradient does, (-η_l I, I).
+func (f *forms) stepBack(l int) [][]float64 {
 	if l+1 < f.steps {
 		for range f.gossipRounds() {
 			f.xx, f.xy, f.yy = f.of.pull(l+1, f.xx), f.of.pull(l+1, f.xy), f.of.pull(l+1, f.yy)

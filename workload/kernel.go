@@ -74,7 +74,7 @@ func kernelOf(s Spec, steps int, products *diagonals) *Kernel {
 	} else {
 		kernel.base = newLagged(s, steps, products)
 	}
-	if !s.Weights.all() {
+	if !s.Weights.allOne() {
 		kernel.weights, _ = s.Weights.Vector(steps)
 	}
 	return kernel
@@ -83,7 +83,7 @@ func kernelOf(s Spec, steps int, products *diagonals) *Kernel {
 // Under returns the kernel of the same network for another workload on it, which must be checked, without computing it
 // again; nil if that depends on other powers of W.
 func (k *Kernel) Under(s Spec) *Kernel {
-	if !k.HasSteps() || !s.IsStatic() || k.network != (s.Kind != Prefix) || !k.powers.same(s.lags(k.steps)) {
+	if !k.HasSteps() || !s.IsStatic() || k.network != (s.Kind != Prefix) || !k.powers.equal(s.lags(k.steps)) {
 		return nil
 	}
 	return kernelOf(s, k.steps, k.products)

@@ -55,8 +55,8 @@ func (g *lagged) reach(t, s int) int {
 	return g.q[t] - g.r[s]
 }
 
-// back returns r(s).
-func (g *lagged) back(s int) int {
+// startExponent returns r(s).
+func (g *lagged) startExponent(s int) int {
 	if g.r == nil {
 		return s
 	}
@@ -78,7 +78,7 @@ func (g *lagged) gram(weights []float64) *mat.SymDense {
 		return h
 	}
 	parallel.For(g.steps, func(later int) {
-		v := g.since(later, weights)
+		v := g.weightsSince(later, weights)
 		g.pairs(later, func(lag, from, to int, ratios []float64) {
 			dot := floats.Dot(v, g.k.lag(lag)[:len(v)])
 			for s := from; s <= to; s++ {
@@ -89,8 +89,8 @@ func (g *lagged) gram(weights []float64) *mat.SymDense {
 	return h
 }
 
-// since returns how much all steps from one on count that gossip has reached so far: weights[t]·(P_t/P_later)².
-func (g *lagged) since(later int, weights []float64) []float64 {
+// weightsSince returns how much all steps from one on count that gossip has reached so far: weights[t]·(P_t/P_later)².
+func (g *lagged) weightsSince(later int, weights []float64) []float64 {
 	v := make([]float64, g.reach(g.steps-1, later)+1)
 	ratio := 1.0 // P_t/P_later
 	for t := later; t < g.steps; t++ {
@@ -110,7 +110,7 @@ func (g *lagged) since(later int, weights []float64) []float64 {
 func (g *lagged) counts(weights []float64, y *mat.SymDense) *diagonals {
 	c := &diagonals{g.k.count, make([]float64, len(g.k.data))}
 	for later := range g.steps {
-		v := g.since(later, weights)
+		v := g.weightsSince(later, weights)
 		g.pairs(later, func(lag, from, to int, ratios []float64) {
 			var sum float64
 			for s := from; s <= to; s++ {
@@ -143,10 +143,10 @@ func (g *lagged) pairs(later int, visit func(lag, from, to int, ratios []float64
 	}
 	for to := later; to >= 0; {
 		from := to
-		for from > 0 && g.back(from-1) == g.back(to) {
+		for from > 0 && g.startExponent(from-1) == g.startExponent(to) {
 			from--
 		}
-		visit(g.back(later)-g.back(to), from, to, ratios)
+		visit(g.startExponent(later)-g.startExponent(to), from, to, ratios)
 		to = from - 1
 	}
 }

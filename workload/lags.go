@@ -51,8 +51,8 @@ func (s Spec) lags(steps int) lags {
 	return l
 }
 
-// same reports whether other asks for the same rows.
-func (l lags) same(other lags) bool {
+// equal reports whether other asks for the same rows.
+func (l lags) equal(other lags) bool {
 	return l.first == other.first && l.stride == other.stride && l.count == other.count &&
 		slices.Equal(l.now, other.now) && slices.Equal(l.before, other.before)
 }

@@ -63,7 +63,7 @@ func (m *modes) quadratic(grad, rs, counts []float64) float64 {
 			if math.Abs(r) < faint {
 				r = 0
 			}
-			copy(states[l*size:], state.next(r))
+			copy(states[l*size:], state.advance(r))
 		}
 		parallel.For((count+rowsAtOnce-1)/rowsAtOnce, func(i int) {
 			from := i * rowsAtOnce
@@ -98,8 +98,8 @@ func (m *modes) bank() bank {
 	return b
 }
 
-// next is one step of all filters. It returns the x, which are the bank's.
-func (b bank) next(r float64) []float64 {
+// advance is one step of all filters. It returns the x, which are the bank's.
+func (b bank) advance(r float64) []float64 {
 	x := b.x
 	input, theta := b.input[:len(x)], b.theta[:len(x)]
 	if b.inner == nil {
@@ -116,9 +116,9 @@ func (b bank) next(r float64) []float64 {
 	return x
 }
 
-// back is the adjoint of next: given f_j, factor times the derivative by the x, and the derivative of later steps in
-// the bank, it returns the derivative by r.
-func (b bank) back(f []float64, factor float64) (g float64) {
+// backpropagate is the adjoint of next: given f_j, factor times the derivative by the x, and the derivative of later
+// steps in the bank, it returns the derivative by r.
+func (b bank) backpropagate(f []float64, factor float64) (g float64) {
 	for j, v := range f {
 		b.x[j] = b.theta[j]*b.x[j] + factor*v
 		if b.inner == nil {
@@ -171,7 +171,7 @@ func (m *modes) linear(grad, rs, counts, sums, force []float64) float64 {
 	var total float64
 	for l, v := range rs {
 		var y float64
-		for j, x := range state.next(v) {
+		for j, x := range state.advance(v) {
 			y += m.left[j] * x
 		}
 		w := counts[l] * m.weight
@@ -183,7 +183,7 @@ func (m *modes) linear(grad, rs, counts, sums, force []float64) float64 {
 	}
 	state = m.bank()
 	for l := len(rs) - 1; l >= 0; l-- {
-		grad[l] = state.back(m.left, 2*counts[l]*m.weight*sums[l])
+		grad[l] = state.backpropagate(m.left, 2*counts[l]*m.weight*sums[l])
 	}
 	return total
 }
@@ -193,6 +193,6 @@ func (m *modes) pull(grad, forces []float64, factor float64) {
 	size := len(m.theta)
 	state := m.bank()
 	for l := len(grad) - 1; l >= 0; l-- {
-		grad[l] = factor * state.back(forces[l*size:(l+1)*size], 1)
+		grad[l] = factor * state.backpropagate(forces[l*size:(l+1)*size], 1)
 	}
 }

@@ -17,7 +17,7 @@ func (s Spec) On(n *graph.Network) (Spec, error) {
 }
 
 // CountsAll reports whether the errors of all steps count alike.
-func (s Spec) CountsAll() bool { return s.Weights.all() }
+func (s Spec) CountsAll() bool { return s.Weights.allOne() }
 
 // Counted returns the sum of what the steps count: T if all count alike. The spec must have been checked for T = steps.
 func (s Spec) Counted(steps int) float64 {
@@ -33,7 +33,8 @@ func (s Spec) Counted(steps int) float64 {
 }
 
 // HasFreeNoise reports whether the noise of some steps costs nothing, or no more than rounding, so that the Gram matrix
-// may be singular: there are steps that do not count, or whose rate is 0. The spec must have been checked for T = steps.
+// may be singular: there are steps that do not count, or whose rate is 0. The spec must have been checked for T =
+// steps.
 func (s Spec) HasFreeNoise(steps int) bool {
 	if s.Weights.list == nil && s.Weights.last == 0 && s.LearningRates.form == constantRates {
 		return false

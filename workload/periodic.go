@@ -48,7 +48,7 @@ func (p *periodic) gram(ctx context.Context, progress func(done, total int)) (*m
 		from := max(0, to-p.kept)
 		rs := make([][]float64, to-from)
 		for l := to - 1; l >= from; l-- {
-			rs[l-from] = f.before(l)[0]
+			rs[l-from] = f.stepBack(l)[0]
 		}
 		tasks := min(p.period, to)
 		parts := max(1, 8/tasks) // of the columns, for networks that come again soon

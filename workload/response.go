@@ -143,13 +143,13 @@ func (r *Response) Error(grad, rs []float64) float64 {
 		total += e
 	}
 	if grad != nil {
-		r.back(grad, grads, force)
+		r.backpropagate(grad, grads, force)
 	}
 	return total
 }
 
-// back writes the derivative by rs, given those by what goes into the modes and, halved, by the sums.
-func (r *Response) back(grad []float64, grads [][]float64, force []float64) {
+// backpropagate writes the derivative by rs, given those by what goes into the modes and, halved, by the sums.
+func (r *Response) backpropagate(grad []float64, grads [][]float64, force []float64) {
 	clear(grad)
 	for _, g := range grads {
 		for l, v := range g {

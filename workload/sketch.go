@@ -110,7 +110,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	}
 	for len(s.probes) < opts.Probes {
 		count := min(width, opts.Probes-len(s.probes))
-		runs, err := l.runs(starts.next(count), count, opts.LanczosSteps, nil, tick)
+		runs, err := l.runs(starts.nextBlock(count), count, opts.LanczosSteps, nil, tick)
 		if err != nil {
 			return nil, err
 		}

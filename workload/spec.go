@@ -46,7 +46,8 @@ type Optimizer struct {
 	GradientTracking bool
 }
 
-// MaxGossipRounds is a limit for GossipRounds: every round takes its time, and the manifest of an export could ask for any.
+// MaxGossipRounds is a limit for GossipRounds: every round takes its time, and the manifest of an export could ask for
+// any.
 const MaxGossipRounds = 10_000
 
 // Changes says how the network changes from step to step. The zero value is a network that does not.
@@ -68,7 +69,7 @@ type Absence struct {
 
 // IsPlain reports whether nothing but the Kind differs from the zero value: what there was before optimizers.
 func (s Spec) IsPlain() bool {
-	return s.Weights.all() && s.plainOptimizer() && s.Changes.none() && s.Absence == (Absence{})
+	return s.Weights.allOne() && s.plainOptimizer() && s.Changes.none() && s.Absence == (Absence{})
 }
 
 func (s Spec) plainOptimizer() bool {

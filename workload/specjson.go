@@ -44,7 +44,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 		out.GossipRounds = s.GossipRounds
 	}
 	var err error
-	if !s.Weights.all() {
+	if !s.Weights.allOne() {
 		if out.Weights, err = nameOrList(s.Weights.String(), s.Weights.list); err != nil {
 			return nil, err
 		}

@@ -130,7 +130,7 @@ func (s *State[F]) Gossip(networks *Networks) {
 // average returns w·x, in the place of other, which becomes x.
 func (s *State[F]) average(w *graph.CSR, x []F) []F {
 	y := s.other
-	s.each(func(u int) {
+	s.forEachNode(func(u int) {
 		row := y[u*s.size : (u+1)*s.size]
 		clear(row)
 		w.DoRowNonZero(u, func(_, v int, weight float64) { axpy(weight, x[v*s.size:(v+1)*s.size], row) })
@@ -141,11 +141,11 @@ func (s *State[F]) average(w *graph.CSR, x []F) []F {
 
 // rows calls f for the numbers of every node.
 func (s *State[F]) rows(f func(from, to int)) {
-	s.each(func(u int) { f(u*s.size, (u+1)*s.size) })
+	s.forEachNode(func(u int) { f(u*s.size, (u+1)*s.size) })
 }
 
-// each calls f for every node, on several goroutines where there is enough to do.
-func (s *State[F]) each(f func(u int)) {
+// forEachNode calls f for every node, on several goroutines where there is enough to do.
+func (s *State[F]) forEachNode(f func(u int)) {
 	if len(s.models) >= parallel.Part {
 		parallel.For(s.nodes, f)
 		return

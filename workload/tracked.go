@@ -43,7 +43,7 @@ func (g *tracked) products(lag int) products {
 		if p < 0 || q < 0 {
 			return 0
 		}
-		return g.k.at(p, q)
+		return g.k.entry(p, q)
 	}
 	v := products{g.k.lag(lag), make([]float64, count), make([]float64, count), make([]float64, count)}
 	for q := range count {

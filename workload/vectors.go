@@ -46,8 +46,8 @@ func newVectors(l *lanczos, unit, independent bool, seed uint64) *vectors {
 	return v
 }
 
-// next returns so many vectors side by side.
-func (v *vectors) next(width int) []float64 {
+// nextBlock returns so many vectors side by side.
+func (v *vectors) nextBlock(width int) []float64 {
 	defer func() { v.made += width }()
 	if v.unit {
 		y := make([]float64, v.l.nodes*width)

@@ -51,8 +51,8 @@ func (w Weights) String() string {
 	return "all"
 }
 
-// all reports whether every step has the weight 1.
-func (w Weights) all() bool {
+// allOne reports whether every step has the weight 1.
+func (w Weights) allOne() bool {
 	if w.list == nil {
 		return w.last == 0
 	}

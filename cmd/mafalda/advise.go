@@ -108,7 +108,10 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		}
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	o.Progress = func(e plan.Event) { bar.Show(e.Fraction, e.Phase) }
+	o.Progress = func(e plan.Event) {
+		bar.Stage(e.Phase)
+		bar.Show(e.Fraction, e.Phase)
+	}
 	a, err := plan.Advise(cmd.Context(), p, o)
 	bar.Clear()
 	if err != nil {

@@ -151,3 +151,20 @@ func TestAdviseRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Where there is no terminal, advise says what it computes, a line a stage, and nothing with --quiet.
+func TestAdviseSaysItsStages(t *testing.T) {
+	t.Parallel()
+	args := []string{"advise", "--graph", "cycle:5", "--T", "8", "-k", "2", "--epsilon", "2", "--delta", "1e-6", "--dim", "1e6"}
+	_, _, errs := mafalda(args...)
+	lines := strings.Split(strings.TrimPrefix(strings.TrimSuffix(errs, "\n"), "computing: Gram matrix\n"), "\n")
+	for i, want := range []string{"optimum in turn", "strategies by memory", "optimum in secret",
+		"numbers of bands, in secret", "fewer bands, in secret"} {
+		if i >= len(lines) || lines[i] != "computing: "+want {
+			t.Fatalf("line %d is not %q: %q", i, want, lines)
+		}
+	}
+	if code, out, errs := mafalda(append(args, "--quiet")...); code != 0 || out+errs != "" {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}

@@ -41,10 +41,12 @@ export's.
 
 The claim of --trust pndp holds for
 ` + threat.Condition + `.
-With --answer clip:K,B all nodes but the attackers react: they add clip(K·θ, B) of the model θ that they hold to what they send, in
-units of what a record can move a sum of gradients by, so that B is about how many records react. That is the gradient of a loss
-that falls as the model grows, the sign that hurts. What a threshold of the attack's statistic proves (Clopper and Pearson) stands
-against the claim, and against local DP, which is for nodes that react.
+With --answer all nodes but the attackers react to the model θ that they hold, in units of what a record can move a sum of gradients
+by: clip:K,B adds clip(K·θ, B) to what they send, so that B is about how many records react; that is the gradient of a loss that
+falls as the model grows, the sign that hurts. linear:D sends D·θ in the place of θ. What a threshold of the attack's statistic
+proves (Clopper and Pearson) stands against the claim, against the bound for nodes that react like that, and against local DP.
+With the name of a class (convex:X, smooth:X, clipped-convex:X, strongly-convex:X,Y, lipschitz:L, as mafalda smoothness has them)
+the worst linear answers of the class are played, and the claim is the bound for the class, which they may not exceed.
 
 With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
 likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
@@ -54,6 +56,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
   mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
   mafalda audit --graph path:3 --T 2 -k 1 --attacker 2 --answer clip:10,1           # nodes that react: fails, local DP holds
+  mafalda audit --graph path:3 --T 2 -k 1 --attacker 2 --answer smooth:0.5          # the bound for such nodes: passes
   mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
@@ -84,7 +87,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
-	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ: `clip:K,B` adds clip(K·θ, B) to what they send; B can be inf")
+	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
+		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -164,13 +168,13 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *cli.Progress) error {
 	err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s%s", r.Empirical,
-			cli.DecimalDown(r.Low, 6), cli.DecimalUp(r.Claimed, 6), localVerdict(r))
+			cli.DecimalDown(max(r.Low, exactly(r)), 6), cli.DecimalUp(r.Claimed, 6), otherVerdicts(r))
 	}
 	return err
 }
 
 // chooseAnswer returns how nodes react; nil without --answer. It then sets as many runs as that takes.
-func (f *auditFlags) chooseAnswer(cmd *cobra.Command) (*threat.Answer, error) {
+func (f *auditFlags) chooseAnswer(cmd *cobra.Command) (threat.Answer, error) {
 	if !cmd.Flags().Changed("answer") {
 		return nil, nil
 	}
@@ -181,7 +185,7 @@ func (f *auditFlags) chooseAnswer(cmd *cobra.Command) (*threat.Answer, error) {
 	if err != nil {
 		return nil, cli.Usagef("--answer: %w", err)
 	}
-	return &a, nil
+	return a, nil
 }
 
 // answeredRuns is how many runs it takes where half of them choose a threshold.
@@ -228,15 +232,31 @@ type attacked struct {
 	level  cli.Level
 }
 
-// localVerdict says whether local DP holds, of an attack on nodes that react.
-func localVerdict(r threat.AuditResult) string {
-	switch {
-	case r.LocalHolds == nil:
-		return ""
-	case *r.LocalHolds:
-		return "; the local-DP number, " + localText(r) + ", holds"
+// exactly returns what is reached for certain by linear answers of a class, which is known without a simulation; 0 of others.
+func exactly(r threat.AuditResult) float64 {
+	if r.Reacting == nil || !r.Reacting.Judged {
+		return 0
 	}
-	return "; the local-DP number, " + localText(r) + ", does not hold either"
+	return r.Reachable
+}
+
+// otherVerdicts says what else holds, of an attack on nodes that react.
+func otherVerdicts(r threat.AuditResult) string {
+	text := ""
+	if r.LocalHolds != nil {
+		text = "; the local-DP number, " + localText(r) + ", " + holds(*r.LocalHolds)
+	}
+	if of := r.Reacting; of != nil && !of.Judged {
+		text += "; the bound for such answers, mu = " + cli.DecimalUp(of.Bound, 6) + ", " + holds(of.Holds)
+	}
+	return text
+}
+
+func holds(yes bool) string {
+	if yes {
+		return "holds"
+	}
+	return "does not hold either"
 }
 
 // localText says what local DP is.
@@ -274,15 +294,27 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 	}
 	fmt.Fprintln(w, a.level.Line())
 	if f.answer != "" {
-		fmt.Fprintf(w, "answers        %s of the model that they hold, by all nodes but the attackers\n", f.answer)
+		fmt.Fprintf(w, "answers        %s\n", answerText(f.answer, r.Reacting))
 	}
 	fmt.Fprintf(w, "claimed        mu = %s\n", cli.DecimalUp(r.Claimed, 6))
 	if r.HoldsFor != "" {
 		fmt.Fprintf(w, "holds for      %s (%s)\n", r.HoldsFor, localText(r))
 	}
+	if of := r.Reacting; of != nil && of.Judged {
+		fmt.Fprintf(w, "holds for      every training of the class; without a class it is local DP, %s\n", localText(r))
+		broken := ""
+		if of.Broken {
+			broken = "; these nodes exceed it"
+		}
+		fmt.Fprintf(w, "no guarantee   mu = %s, if gradients do not react%s\n", cli.DecimalUp(of.Without, 6), broken)
+	} else if of != nil {
+		fmt.Fprintf(w, "bound          mu = %s for such answers (rho %.6g, kappa %.6g)\n", cli.DecimalUp(of.Bound, 6), of.Rho, of.Kappa)
+	}
 	switch {
 	case r.Exposed:
 		fmt.Fprintln(w, "reachable      infinite: it sees a gradient without noise")
+	case exactly(r) > 0:
+		fmt.Fprintf(w, "reachable      mu = %.6g by this attack, exactly\n", r.Reachable)
 	case r.Reachable > 0 || f.answer == "":
 		fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", cli.DecimalUp(r.Reachable, 6))
 	}
@@ -293,8 +325,17 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 	fmt.Fprintf(w, "reached        mu = %.6g, %s with confidence %g (%d runs each)\n", r.Empirical, limits, f.confidence, r.Runs)
 	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
 	if !r.Passed {
-		verdict = "FAILED: the attack learns more than is claimed" + localVerdict(r)
+		verdict = "FAILED: the attack learns more than is claimed" + otherVerdicts(r)
 	}
 	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
 	return err
+}
+
+// answerText says how nodes react.
+func answerText(answer string, of *threat.Reacting) string {
+	if of != nil && of.Judged {
+		return fmt.Sprintf("%s, the worst linear ones of the class rho %.6g, kappa %.6g, by all nodes but the attackers", answer,
+			of.Rho, of.Kappa)
+	}
+	return answer + " of the model that they hold, by all nodes but the attackers"
 }

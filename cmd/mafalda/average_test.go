@@ -253,7 +253,7 @@ func TestAverageBadInput(t *testing.T) {
 		"b is negative":       {with(dpps, "--b", "-2"), "--laplace-b -2"},
 		"gamma":               {with(dpps, "--gamma-n", "0"), "--gamma-n 0"},
 		"sync":                {with(dpps, "--sync", "-1"), "--sync -1"},
-		"estimate":            {with(dpps, "--estimate", "none"), "choose sound, paper, real"},
+		"estimate":            {with(dpps, "--estimate", "none"), "choose sound, paper or real"},
 		"half the constants":  {with(dpps, "--c-prime", "1"), "both or none"},
 		"lambda":              {with(dpps, "--c-prime", "1", "--lambda", "1"), "lambda"},
 		"gossip of exp":       {with(dpps, "--gossip", "metropolis"), "weights of its own"},

@@ -29,7 +29,9 @@ and the third is computed, exactly and rounded to the safe side; --alpha adds th
 --alpha with --rdp (the divergence of a Gaussian mechanism) stands for --mu.
 
 With --sampling poisson the mechanism is given: in each of --rounds every record takes part with --probability, independently
-and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for --delta, or --epsilon the least noise multiplier.`,
+and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for --delta, or --epsilon the least noise multiplier.
+The epsilon holds; the least one is known within 0.2 % as a rule (docs/sampling.md), and where it is not the output says
+so, and what proves the epsilon.`,
 		Example: `  mafalda epsilon --mu 1 --delta 1e-6              # epsilon
   mafalda epsilon --epsilon 4.88 --delta 1e-6      # mu
   mafalda epsilon --mu 1 --epsilon 4.88            # delta

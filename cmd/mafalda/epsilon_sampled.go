@@ -33,6 +33,13 @@ type sampledConversion struct {
 	Epsilon         float64 `json:"epsilon"`       // of NoiseMultiplier, an upper bound
 	EpsilonLower    float64 `json:"epsilon_lower"` // a lower one
 	Delta           float64 `json:"delta"`
+
+	ProvenBy accounting.Source `json:"proven_by"` // of Epsilon
+}
+
+// bounds returns those of ε.
+func (c sampledConversion) bounds() accounting.EpsilonBounds {
+	return accounting.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower, By: c.ProvenBy}
 }
 
 // check refuses flags that do not go together.
@@ -87,7 +94,7 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 	if calibrated {
 		p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: f.probability, Rounds: f.rounds,
 			Epsilon: epsilon, Delta: delta})
-		c.NoiseMultiplier, c.Epsilon, c.EpsilonLower = p.NoiseMultiplier, p.Epsilon, p.EpsilonLower
+		c.NoiseMultiplier, c.Epsilon, c.EpsilonLower, c.ProvenBy = p.NoiseMultiplier, p.Epsilon, p.EpsilonLower, p.By
 		return c, err
 	}
 	d, err := accounting.ComposeSampled(accounting.ZeroOut, accounting.SampledRounds{Rounds: f.rounds,
@@ -95,7 +102,8 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 	if err != nil {
 		return c, err
 	}
-	c.Epsilon, c.EpsilonLower, err = d.Epsilon(delta)
+	b, err := d.EpsilonBounds(delta)
+	c.Epsilon, c.EpsilonLower, c.ProvenBy = b.Upper, b.Lower, b.By
 	return c, err
 }
 
@@ -107,5 +115,10 @@ func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
 	fmt.Fprintf(w, "epsilon           %s (the least one is not below %s)\n", cli.DecimalUp(c.Epsilon, digits),
 		cli.DecimalDown(c.EpsilonLower, digits))
 	_, err := fmt.Fprintf(w, "delta             %s\n", cli.AsGiven(c.Delta))
+	if err == nil && !c.bounds().Accurate() {
+		_, err = fmt.Fprintf(w, "proven by         %s\n"+
+			"                  the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be\n",
+			c.ProvenBy.About())
+	}
 	return err
 }

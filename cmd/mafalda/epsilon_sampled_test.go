@@ -37,6 +37,26 @@ func TestSampledEpsilon(t *testing.T) {
 	}
 }
 
+// An ε that may be far from the least one says so, and what proves it; one that is not does not.
+func TestSampledEpsilonSaysWhatItIs(t *testing.T) {
+	for flags, say := range map[string]string{
+		"--probability 1e-9 --rounds 100000000 --delta 1e-300 --noise-multiplier 1": "divergences of the rounds: a fallback\n",
+		"--probability 0.05 --rounds 100 --delta 1e-300 --epsilon 2":                "more than 0.2 % apart here",
+		"--probability 0.05 --rounds 100 --delta 1e-6 --epsilon 2":                  "",
+		"--probability 0.05 --rounds 100 --delta 0.999999 --epsilon 2":              "", // this did not end
+	} {
+		code, out, errs := mafalda(strings.Fields("epsilon --sampling poisson " + flags)...)
+		if code != 0 || !strings.Contains(out, say) || strings.Contains(out, "proven by") != (say != "") {
+			t.Errorf("%s: code %d\n%s%s", flags, code, out, errs)
+		}
+	}
+	code, out, _ := mafalda(strings.Fields(
+		"epsilon --sampling poisson --probability 0.1 --rounds 1 --noise-multiplier 2 --delta 1e-5 --json")...)
+	if code != 0 || !strings.Contains(out, `"proven_by":"one round"`) {
+		t.Errorf("code %d\n%s", code, out)
+	}
+}
+
 func TestBadSampledEpsilon(t *testing.T) {
 	for flags, say := range map[string]string{
 		"--sampling bins": "choose poisson",

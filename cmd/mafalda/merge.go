@@ -87,16 +87,27 @@ func incomplete(dir string, o *study.Overview) error {
 			err = fmt.Errorf("%w; %d more failed", err, len(o.Failed)-most)
 			break
 		}
-		err = fmt.Errorf("%w; failed: %s: %s", err, cli.PlainLine(string(failed.Cell)), cli.PlainLine(failed.Error))
+		err = fmt.Errorf("%w; failed: %s: %s", err, foreign(string(failed.Cell)), foreign(failed.Error))
 	}
 	for i, cell := range o.Left {
 		if i == most {
 			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most,
 				cli.Shown(dir))
 		}
-		err = fmt.Errorf("%w; missing: %s", err, cli.PlainLine(string(cell)))
+		err = fmt.Errorf("%w; missing: %s", err, foreign(string(cell)))
 	}
 	return err
+}
+
+// foreign returns a text that a file of a folder holds, as a line that is not endless.
+func foreign(text string) string {
+	const most = 1000 // bytes
+	for at := range text {
+		if at >= most {
+			return cli.PlainLine(text[:at]) + " …"
+		}
+	}
+	return cli.PlainLine(text)
 }
 
 func newStatusCmd() *cobra.Command {
@@ -144,7 +155,7 @@ func statusJSON(o *study.Overview) map[string]any {
 }
 
 func writeStatus(w io.Writer, dir string, o *study.Overview) error {
-	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", cli.PlainLine(o.Study), o.Cells, o.Done, len(o.Failed),
+	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", foreign(o.Study), o.Cells, o.Done, len(o.Failed),
 		len(o.Left))
 	left, known := o.Remaining(time.Now())
 	switch {
@@ -158,7 +169,7 @@ func writeStatus(w io.Writer, dir string, o *study.Overview) error {
 			time.Since(o.Finished[len(o.Finished)-1]).Round(time.Second))
 	}
 	for _, f := range o.Failed {
-		fmt.Fprintf(w, "        %s: %s\n", cli.PlainLine(string(f.Cell)), cli.PlainLine(f.Error))
+		fmt.Fprintf(w, "        %s: %s\n", foreign(string(f.Cell)), foreign(f.Error))
 	}
 	if o.Complete() {
 		fmt.Fprintf(w, "complete: mafalda merge %s\n", cli.Shown(dir))

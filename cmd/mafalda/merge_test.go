@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"mafalda/graph"
 	"mafalda/internal/study"
@@ -152,6 +153,25 @@ func TestFailuresCannotSteerTerminals(t *testing.T) {
 		text := strings.ReplaceAll(out+errs, "\n", "")
 		if strings.ContainsFunc(text, graph.ControlsTerminal) || strings.Contains(out, "\ncells   9") || !strings.Contains(text, "[2J") {
 			t.Errorf("%v: %q %q", args, out, errs)
+		}
+	}
+}
+
+// What a folder from somebody else holds fills no terminal either.
+func TestFailuresHaveAnEnd(t *testing.T) {
+	t.Parallel()
+	dir, ctx, long := filepath.Join(t.TempDir(), "grid"), t.Context(), strings.Repeat("ä", 1e6)
+	store, err := study.Open[string, float64](dir, study.Of("count"+long))
+	if err == nil {
+		err = errors.Join(store.Ask(ctx, []string{"count"}, []string{long, "b" + long}), store.Fail(long, errors.New("c"+long)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"status", "merge"} {
+		_, out, errs := mafalda(command, dir)
+		if text := out + errs; len(text) > 5000 || !strings.Contains(text, "cää") || !utf8.ValidString(text) {
+			t.Errorf("%s: %d bytes, %.5000q", command, len(text), text)
 		}
 	}
 }

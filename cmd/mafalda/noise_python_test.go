@@ -26,8 +26,9 @@ func TestPythonNoiseRefuses(t *testing.T) {
 		"key twice":     {`"clip":`, `"clip": 1, "clip":`, "twice"},
 		"in other case": {`"clip":`, `"CLIP": 1, "clip":`, "twice"},
 		"no number":     {`"seconds":`, `"seconds": NaN, "x":`, "NaN"},
-		"little noise":  {`"noise_std": `, `"noise_std": 0.001, "y": `, "takes"},
-		"shared noise":  {`"seconds":`, `"space": {}, "seconds":`, "own_std"},
+		"little noise":  {`"clip": `, `"clip": 1`, "takes"},
+		"shared noise":  {`"seconds":`, `"space": {}, "seconds":`, "coalitions"},
+		"unknown key":   {`"seconds":`, `"x": 1, "seconds":`, "does not know"},
 		"hash":          {`"C_inv.npy": "`, `"C_inv.npy": "0`, "not the file"},
 		"inverse":       {`"C_inv.npy": "`, `"C_inv.npy": "`, "inverse"},
 	} {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,6 +58,39 @@ func simulateRows(t *testing.T, args ...string) []simulate.Row {
 	return got.Rows
 }
 
+// noiseOfUnconfirmedBins asks for rows of an export whose noise is a little less everywhere it is written: samples say
+// another δ than the manifest.
+func noiseOfUnconfirmedBins(t *testing.T, dir string, m export.Manifest) {
+	t.Helper()
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(other, export.ManifestName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, p := *m.Sampling, *m.Privacy
+	less := s.NoiseMultiplier * 0.999
+	for from, to := range map[float64]float64{s.NoiseMultiplier: less, p.NoiseStd: less * p.Clip} {
+		text = bytes.ReplaceAll(text, fmt.Appendf(nil, " %v", from), fmt.Appendf(nil, " %v", to))
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	for _, from := range [][]string{{"--seed", "1"}, {"--state", state, "--new"}} {
+		code, out, errs := mafalda(append([]string{"noise", other, "--node", "Medici", "--dim", "2"}, from...)...)
+		if code == 0 || out != "" || !strings.Contains(errs, "delta is at most") {
+			t.Errorf("noise %v: code %d, %q, %s", from, code, out, errs)
+		}
+	}
+	if _, err := os.Stat(state); err == nil {
+		t.Error("a state was begun")
+	}
+}
+
 // useBins holds what others do with an export for bins: not what they cannot stand for.
 func useBins(t *testing.T, dir string, m export.Manifest) {
 	t.Helper()
@@ -72,6 +108,7 @@ func useBins(t *testing.T, dir string, m export.Manifest) {
 	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "2", "--seed", "1"); code != 0 {
 		t.Errorf("noise: code %d, %s", code, errs)
 	}
+	noiseOfUnconfirmedBins(t, dir, m)
 	if code, out, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 || strings.Contains(out, "sampling.png") {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
@@ -140,7 +177,7 @@ func TestBadBins(t *testing.T) {
 		"groups":      {append(given, "--groups", "2"), "--per-node and --groups are not for --sampling bins"},
 		"bands":       {append(given, "--bandwidth", "13"), "--bandwidth 13: must be from 1 to T = 12"},
 		"dense":       {append(given, "--strategy", "dense"), "--sampling bins is for --strategy banded"},
-		"delta of 1":  {append(given, "--delta", "1"), "delta = 1"},
+		"delta of 1":  {append(given, "--delta", "1"), "--delta 1: must be from 1e-100 to 0.5"},
 		"objective":   {append(given, "--objective", "max"), "--objective max is not for --sampling bins"},
 		"samples":     {append(given, "--samples", "10"), "--samples 10: must be at least 1024"},
 		"failure":     {append(given, "--failure", "0.6"), "--failure 0.6: must be above 0 and at most 0.5"},

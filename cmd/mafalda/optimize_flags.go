@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -244,7 +243,7 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	f.buffers = factorize.BLT{}.Traits().Buffers
 	cmd.Flags().Var((*cli.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
 		"see --strategy)")
-	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt")
+	cmd.Flags().Var((*cli.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt, fewer by default where T is no more")
 	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
 	cli.CompleteWith(cmd, "strategy", names)
 	cli.InGroup(cmd, "Strategy", "strategy", "bandwidth", "buffers", "scale-columns")
@@ -273,11 +272,8 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 	case f.scaleColumns && !has.ScaleColumns:
 		return nil, cli.Usagef("--scale-columns is for --strategy toeplitz")
 	}
-	p := factorize.Parameters{Bandwidth: given(cmd, "bandwidth", f.bandwidth), ScaleColumns: f.scaleColumns}
-	if has.Buffers > 0 {
-		p.Buffers = cmp.Or(f.buffers, -1)
-	}
-	return c.With(p)
+	return c.With(factorize.Parameters{Bandwidth: given(cmd, "bandwidth", f.bandwidth),
+		Buffers: given(cmd, "buffers", f.buffers), ScaleColumns: f.scaleColumns})
 }
 
 // networkFiles returns the flags by which verify and plot are told of the files of the network.

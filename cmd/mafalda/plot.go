@@ -188,7 +188,7 @@ func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*f
 		epsilons = append(epsilons, 0.25*math.Pow(2, float64(i)/2))
 	}
 	levels := benchmarks.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
-	curves, err := plan.SamplingCurve(ctx, p, levels, nil)
+	curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Of: e})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		commands []*cobra.Command
 	}{
 		{"Choose and make a strategy", []*cobra.Command{newAdviseCmd(), newOptimizeCmd(), newVerifyCmd(), newPlotCmd(), newReportCmd()}},
-		{"Privacy", []*cobra.Command{grids.NewAccount(), newAuditCmd(), newEpsilonCmd(), newSamplingCmd()}},
+		{"Privacy", []*cobra.Command{grids.NewAccount(), newAuditCmd(), newSmoothnessCmd(), newEpsilonCmd(), newSamplingCmd()}},
 		{"At a node", []*cobra.Command{newNoiseCmd(), newKeysCmd()}},
 		{"Experiments", []*cobra.Command{grids.NewSimulate(), grids.NewBenchmark(), newAverageCmd(), newPartPSPCmd(), newGraphCmd()}},
 		{"Several processes or machines", []*cobra.Command{newSubmitCmd(), newStatusCmd(), newMergeCmd()}},

@@ -90,9 +90,9 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 		levels.Epsilons = plan.Finer(levels.Epsilons)
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, func(phase string, fraction float64) {
+	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, plan.CurveOptions{Progress: func(phase string, fraction float64) {
 		bar.Show(fraction, phase)
-	})
+	}})
 	bar.Clear()
 	if err != nil {
 		return cli.LevelError(err)

@@ -122,3 +122,16 @@ func TestLostOutput(t *testing.T) {
 		}
 	}
 }
+
+// The default number of buffers fits every T, as secrets do; of buffers that are given too many are refused.
+func TestBuffersFitFewSteps(t *testing.T) {
+	for steps, buffers := range map[string]int{"1": 1, "2": 1, "4": 3, "6": 4} {
+		for _, trust := range []string{"ldp", "secldp"} {
+			m := optimizeJSON(t, "--graph", "path:3", "--T", steps, "-k", steps, "--strategy", "blt", "--no-baselines",
+				"--trust", trust, "-o", filepath.Join(t.TempDir(), "out"))
+			if m.Strategy.Buffers != buffers {
+				t.Errorf("T = %s, %s: %d buffers, want %d", steps, trust, m.Strategy.Buffers, buffers)
+			}
+		}
+	}
+}

@@ -104,7 +104,8 @@ func (m *newton) addSquare(a blas64.General) {
 	}
 }
 
-// local is an attacker's second derivatives: variables, and M_A⁻¹ and Σ_k y_k z_k z_kᵀ on the nodes they have to do with.
+// local is an attacker's second derivatives: variables, and M_A⁻¹ and Σ_k y_k z_k z_kᵀ on the nodes they have to do
+// with.
 type local struct {
 	variables        []int // ascending
 	first, second    []int // their nodes, as rows of the matrices; second is -1 for own variances
@@ -216,8 +217,8 @@ func (m *newton) addCommonCurvature(p *position, w *working) (others []group) {
 // knowsMuch reports whether an attacker shares much of the noise of a node.
 func (p *position) knowsMuch(threat int, noise []float64) bool {
 	const much = 0.15
-	v := view{position: p, threat: threat, known: known(p.design.threats[threat].Attacker)}
-	nodes, variances := v.near()
+	v := view{position: p, threat: threat, known: memberSet(p.design.threats[threat].Attacker)}
+	nodes, variances := v.neighbourVariances()
 	for i, u := range nodes {
 		if variances[i] > much*noise[u] {
 			return true

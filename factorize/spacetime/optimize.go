@@ -52,8 +52,11 @@ type alternation struct {
 	opts     Options
 	search   *spaceSearch
 	strategy strategy.Strategy // for the noise below
+	time     *factorize.Result // of the last round that found a strategy; nil: none
 	noise    *secrets.Noise    // nil: not shared
 	round    int               // under way
+	least    float64           // gap of the noise of a round; 0: none yet
+	idle     int               // rounds in a row whose search stalled, without a smaller gap
 	result   *Result
 }
 
@@ -134,12 +137,24 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 		k := a.search.gram
 		loss := Loss(k, a.noise)
 		stuck := a.search.kept != nil && a.search.status == optim.Stalled && loss <= a.search.loss*(1+a.opts.Gap)
-		if stuck || gapOf(loss, a.search.bound) <= a.opts.Gap || a.round > a.opts.Rounds {
+		gap := gapOf(loss, a.search.bound)
+		if stuck || gap <= a.opts.Gap || a.round > a.opts.Rounds || a.circles(gap) {
 			return true, nil
 		}
 	}
 	a.noise = a.search.scaledNoise()
 	return false, nil
+}
+
+// circles reports whether rounds no longer lead anywhere: arithmetic finds no better noise, and has not for some of them.
+func (a *alternation) circles(gap float64) bool {
+	const patience = 3
+	if a.search.status != optim.Stalled || a.least == 0 || gap < 0.9*a.least {
+		a.least, a.idle = gap, 0
+		return false
+	}
+	a.idle++
+	return a.idle >= patience
 }
 
 // timeHalf finds the strategy for the noise, and what that makes of the workload. It reports that the rounds have ended:
@@ -149,7 +164,7 @@ func (a *alternation) timeHalf(ctx context.Context) (settled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	a.strategy = r.Strategy
+	a.strategy, a.time = r.Strategy, r
 	last := &a.result.Rounds[len(a.result.Rounds)-1]
 	last.Loss, last.TimeSteps = r.Loss, r.Iterations
 	k, err := a.problem.spaceGram(ctx, a.strategy)
@@ -166,6 +181,23 @@ func (a *alternation) timeHalf(ctx context.Context) (settled bool, err error) {
 	}
 	a.search.opts.Gap = a.spaceGap(a.round + 1)
 	return false, a.search.aim(k, math.Min(gap, 1))
+}
+
+// finalStrategy returns the strategy for the noise of the result. That noise is the one of the last round but for its
+// scale: where a class has no certificate its search may end elsewhere, with noise that is not the best for it, and the
+// strategy of that round is measured again instead.
+func (a *alternation) finalStrategy(ctx context.Context, o factorize.Options) (*factorize.Result, error) {
+	m := a.result.Noise.Covariance()
+	if a.time == nil || a.problem.Class.Traits().Certified {
+		return a.problem.timeStrategy(ctx, m, o)
+	}
+	h, err := a.problem.Workload.TimeGram(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	last := *a.time
+	last.Quality, err = factorize.Evaluate(last.Strategy, factorize.Mean(h), a.problem.Schema)
+	return &last, err
 }
 
 // end proves the noise, makes the strategy for exactly that noise, and certifies both.
@@ -188,7 +220,7 @@ func (a *alternation) end(ctx context.Context, err error) (*Result, error) {
 	if interrupted {
 		o.MaxIterations = 1
 	}
-	if r.Time, err = a.problem.timeStrategy(ctx, r.Noise.Covariance(), o); err != nil {
+	if r.Time, err = a.finalStrategy(ctx, o); err != nil {
 		return nil, err
 	}
 	k, err := a.problem.spaceGram(ctx, r.Time.Strategy)
@@ -210,8 +242,10 @@ func (a *alternation) end(ctx context.Context, err error) (*Result, error) {
 		if a.round <= a.opts.Rounds {
 			r.Status = optim.Stalled
 		}
-	default:
+	case a.problem.Class.Traits().Certified:
 		r.Status = r.Time.Status
+	default: // a class without a certificate promises nothing that a descent could miss
+		r.Status = optim.Converged
 	}
 	return r, nil
 }

@@ -297,3 +297,20 @@ func TestJointBoundIsABound(t *testing.T) {
 		}
 	}
 }
+
+// Pairs of 10⁴ times the variance of nodes leave the proof and the views of attackers accurate enough for a gap of
+// 1e-6; and where arithmetic allows no more, rounds end soon, with the gap that they have reached.
+func TestOptimizeWithStrongPairs(t *testing.T) {
+	p := problem(t, "complete:16", 4, 4)
+	p.LargestPair = 1e4
+	r := optimize(t, p, Options{Gap: 1e-6})
+	checkResult(t, p, r)
+	if r.Status != optim.Converged || r.SpaceGap > 1e-6 {
+		t.Errorf("%v with a gap of %v", r.Status, r.SpaceGap)
+	}
+	r = optimize(t, p, Options{Gap: 10 * MinGap})
+	checkResult(t, p, r)
+	if r.Status != optim.Stalled || r.SpaceGap > 1e-5 || len(r.Rounds) > 12 {
+		t.Errorf("%v with a gap of %v after %d rounds", r.Status, r.SpaceGap, len(r.Rounds))
+	}
+}

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Where pairs are many, a search works with some of them at a time, those that it keeps: the interior point has no other
-// variables. Which pairs are missing the dual point tells (dual.go): those that it pulls at by more than they cost. A
-// dual point that pulls at no pair of all by more is a certificate for all pairs.
+// Where pairs are many, a search works with some of them at a time, those that it keeps: the interior point has no
+// other variables. Which pairs are missing the dual point tells (dual.go): those that it pulls at by more than they
+// cost. A dual point that pulls at no pair of all by more is a certificate for all pairs.
 
 const (
 	// mostDirect is the number of pairs of a node, on average, up to which a search works with all of them.
 	mostDirect = 20
-	// mostKept is that number for the pairs that are kept. More take too long, and about 20 are used in the optima for 200
-	// nodes.
+	// mostKept is that number for the pairs that are kept. More take too long, and about 20 are used in the optima for
+	// 200 nodes.
 	mostKept = 30
 	// cheap is how many may be kept where nodes are few.
 	cheap = 2500
@@ -37,9 +37,9 @@ func (s *spaceSearch) prices() bool {
 	return len(s.all.pairs) > cmp.Or(s.setting.direct, mostDirect)*s.all.nodes
 }
 
-// few returns the pairs to begin with: the pairs of an interior start, or else the cheapest pairs of every node, a few
-// random ones, and the pairs of start.
-func (d *design) few(start *Point) []int {
+// firstPairs returns the pairs to begin with: the pairs of an interior start, or else the cheapest pairs of every node,
+// a few random ones, and the pairs of start.
+func (d *design) firstPairs(start *Point) []int {
 	const cheapest, random = 4, 2
 	var all []int
 	if start != nil {
@@ -103,8 +103,8 @@ func (s *spaceSearch) whole(x []float64) []float64 {
 	return all
 }
 
-// exchange drops pairs that are idle and takes up some that are pulled at by more than they cost. It returns whether the
-// interior point is another one.
+// exchange drops pairs that are idle and takes up some that are pulled at by more than they cost. It returns whether
+// the interior point is another one.
 func (s *spaceSearch) exchange(pull []float64) bool {
 	if s.kept == nil {
 		return false
@@ -112,7 +112,7 @@ func (s *spaceSearch) exchange(pull []float64) bool {
 	gap, changed := s.gap(), false
 	kept := s.busy(pull, gap)
 	idle := len(s.kept) - len(kept)
-	kept = append(kept, s.wanted(pull, len(kept))...)
+	kept = append(kept, s.pairsToAdd(pull, len(kept))...)
 	if idle > 0 || len(kept) > len(s.kept) {
 		slices.Sort(kept)
 		changed = s.keep(kept, gap)
@@ -141,9 +141,9 @@ func (s *spaceSearch) busy(pull []float64, gap float64) []int {
 	return busy
 }
 
-// wanted returns pairs that are not kept and pulled at by more than they cost, the most so first: the more of them the
-// more there are, as long as not too many are kept.
-func (s *spaceSearch) wanted(pull []float64, busy int) []int {
+// pairsToAdd returns pairs that are not kept and pulled at by more than they cost, the most so first: the more of them
+// the more there are, as long as not too many are kept.
+func (s *spaceSearch) pairsToAdd(pull []float64, busy int) []int {
 	const more, part, atOnce = 1e-6, 20, 3
 	n := s.all.nodes
 	in := make([]bool, len(s.all.pairs))

@@ -110,7 +110,7 @@ type Result struct {
 
 	LDP    *factorize.Result // the same class without secrets: M = I
 	Rounds []Round
-	Status optim.Status // Converged if SpaceGap is at most the one asked for and the time half converged
+	Status optim.Status // Converged if SpaceGap is at most the one asked for and the time half of a certified class converged
 }
 
 // Round is what a round came to.

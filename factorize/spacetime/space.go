@@ -59,9 +59,9 @@ type SpaceOptions struct {
 const (
 	// MinGap is the smallest gap of Space that can be asked for.
 	MinGap = 1e-9
-	// DefaultLargestPair bounds variances of pairs, since some want infinitely much: two nodes with the same neighbours,
-	// or all nodes of a complete graph. A node that drops out leaves the noise of its pairs behind, and a larger bound
-	// gains next to nothing: docs/secrets-optimum.md has numbers.
+	// DefaultLargestPair bounds variances of pairs, since some want infinitely much: two nodes with the same
+	// neighbours, or all nodes of a complete graph. A node that drops out leaves the noise of its pairs behind, and a
+	// larger bound gains next to nothing: docs/secrets-optimum.md has numbers.
 	DefaultLargestPair = 300
 	// SmallestLargestPair is the least that can be asked for.
 	SmallestLargestPair = 0.01
@@ -110,12 +110,12 @@ var ErrSpace = errors.New("noise over the nodes")
 // It is a primal-dual interior method: a Newton step factors a matrix of as many rows as there are variables, nodes and
 // pairs, and needs, of every attacker, M_A⁻¹, which is an update of M⁻¹ of a rank that is the number of its neighbours.
 // A step costs (n+m)³/3 multiplications for that matrix, up to (n+m)² for every attacker and n(n+m)² for the
-// constraints that count; some 15 steps are needed. Memory: (n+m)² numbers. Where there are more than 20 pairs a node the
-// matrix holds only the pairs that pay, 30 a node at most, or 2,500 in all: see Variables.
+// constraints that count; some 15 steps are needed. Memory: (n+m)² numbers. Where there are more than 20 pairs a node
+// the matrix holds only the pairs that pay, 30 a node at most, or 2,500 in all: see Variables.
 //
 // The noise that is returned is scaled so that secrets.Noise.Worst proves it, with all rounding, and LowerBound comes
-// from a dual point that is feasible beyond rounding. When ctx ends first, the best noise so far is returned with Status
-// optim.Interrupted. It fails with fault.Argument or ErrSpace, and as Worst does.
+// from a dual point that is feasible beyond rounding. When ctx ends first, the best noise so far is returned with
+// Status optim.Interrupted. It fails with fault.Argument or ErrSpace, and as Worst does.
 func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*SpaceResult, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (s *spaceSearch) start() error {
 		}
 	}
 	if s.prices() {
-		s.kept, s.interior.matrix.common = s.all.few(s.opts.Start), true
+		s.kept, s.interior.matrix.common = s.all.firstPairs(s.opts.Start), true
 	}
 	d := s.part()
 	s.interior.design = d
@@ -322,8 +322,8 @@ func (s *spaceSearch) run(ctx context.Context) error {
 	}
 }
 
-// step makes a step, or leaves it behind when ctx ends, and nothing looks at the interior point any more then. It returns
-// false, and says why, if the search has ended.
+// step makes a step, or leaves it behind when ctx ends, and nothing looks at the interior point any more then. It
+// returns false, and says why, if the search has ended.
 func (s *spaceSearch) step(ctx context.Context, w *working) bool {
 	const share = 0.02 // of the gap: where products are far smaller, multipliers no longer find to the costs
 	least := 0.0
@@ -363,9 +363,9 @@ func (s *spaceSearch) look() *working {
 	return w
 }
 
-// allowed returns the position itself if pairs keep their limit once it is scaled to protect everybody. If they do not, it
-// is one nearby that protects everybody: as much of x as leaves that to own variances of 2, since reach is concave. It
-// is nil where arithmetic finds none.
+// allowed returns the position itself if pairs keep their limit once it is scaled to protect everybody. If they do not,
+// it is one nearby that protects everybody: as much of x as leaves that to own variances of 2, since reach is concave.
+// It is nil where arithmetic finds none.
 func (p *position) allowed() *position {
 	d, least := p.design, p.least()
 	over := false

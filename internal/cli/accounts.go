@@ -230,7 +230,7 @@ func (a *Accounts) Table(w io.Writer, reports []threat.Report) error {
 
 // GrowthTable renders growth.
 func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
-	header, apart := []string{"T", "neighbours", "others", "asymptote", "local DP"}, false
+	header, apart := []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}, false
 	for _, r := range rows {
 		apart = apart || r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil
 	}

@@ -17,7 +17,7 @@ import (
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"│ é ∞ 10⁻⁵\n\ta": "│ é ∞ 10⁻⁵\n\ta", "\x1b[2J": `\u001b[2J`, "a\rb": `a\u000db`, "\u009b1m\x7f": `\u009b1m\u007f`,
-		"\u202edas": `\u202edas`, "a\xffb": "a\ufffdb", "": "", `\u001b`: `\u001b`,
+		"\u202edas": `\u202edas`, "a\u200f1": `a\u200f1`, "a\xffb": "a\ufffdb", "": "", `\u001b`: `\u001b`,
 	} {
 		if got := Plain(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

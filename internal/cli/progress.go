@@ -25,6 +25,9 @@ type Progress struct {
 	from     float64   // what was done then
 	At       string    // what ShowAt says is being done
 
+	lines io.Writer // where Stage writes, if w is no terminal
+	stage string    // the last one
+
 	waiting chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
 	width   int           // of what it has written last
 }
@@ -38,10 +41,27 @@ const (
 // NewProgress draws on w if that is a terminal.
 func NewProgress(w io.Writer, quiet bool) *Progress {
 	p := &Progress{since: time.Now()}
-	if f, ok := FileOf(w); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+	f, ok := FileOf(w)
+	switch {
+	case quiet:
+	case ok && term.IsTerminal(int(f.Fd())):
 		p.out = f // not wrapped
+	default:
+		p.lines = w
 	}
 	return p
+}
+
+// Stage says in a line what is being done, where there is no terminal to draw on; what follows a colon is a step of a stage,
+// which is said once.
+func (p *Progress) Stage(what string) {
+	what, _, _ = strings.Cut(what, ":")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines != nil && what != p.stage {
+		p.stage = what
+		fmt.Fprintf(p.lines, "computing: %s\n", PlainLine(what))
+	}
 }
 
 // Busy says every second what is being done and since when, where nobody knows how much of it is left. Show and Clear end

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
+	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/simulate"
@@ -41,8 +42,8 @@ type SimulateFlags struct {
 // Bind binds the flags to a command.
 func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.task.Name, "task", "linear", "what is learned: linear, logistic, housing or mnist")
-	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file) or mnist (a folder)")
+	fl.StringVar(&f.task.Name, "task", "linear", "what is learned: linear, logistic, perceptron, housing or mnist")
+	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file), or mnist and perceptron (a folder)")
 	fl.Var((*WholeNumber)(&f.task.Records), "records", "records of a synthetic task (default 4000)")
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
@@ -112,13 +113,30 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	if err := f.task.Check(); err != nil {
 		return nil, simulateError(err)
 	}
+	n, config, err := f.inputs(schema, spec, note)
+	if err != nil {
+		return nil, err
+	}
+	s, err := simulate.NewStudy(n, config, options)
+	if err != nil {
+		return nil, simulateError(err)
+	}
+	for _, text := range s.Notes() {
+		note(text)
+	}
+	return s, nil
+}
+
+// inputs reads the network and the task, and returns them with what is trained.
+func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(string)) (*graph.Network,
+	simulate.Config, error) {
 	network := f.network
 	if network.Source == "" && network.GossipFile == "" {
 		network.Source = simulatedGraph
 	}
 	n, err := network.Load()
 	if err != nil {
-		return nil, err
+		return nil, simulate.Config{}, err
 	}
 	for _, text := range n.Notes {
 		note(text)
@@ -129,16 +147,9 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 		config.TestRows = -1 // all
 	}
 	if config.Task, err = simulate.LoadTask(f.task); err != nil {
-		return nil, simulateError(err)
+		return nil, simulate.Config{}, simulateError(err)
 	}
-	s, err := simulate.NewStudy(n, config, options)
-	if err != nil {
-		return nil, simulateError(err)
-	}
-	for _, text := range s.Notes() {
-		note(text)
-	}
-	return s, nil
+	return n, config, nil
 }
 
 // options are those of the study, but for the adjacency. Defaults are those of the sampling.
@@ -229,5 +240,6 @@ func simulateError(err error) error {
 	}
 	return Usage(flagError(err, map[string]string{"Name": "task", "Records": "records", "Seeds": "seeds",
 		"Delta": "delta", "Mus": "mu", "Epsilons": "epsilon", "Methods": "methods", "Adjacency": "adjacency",
-		"Sampling": "sampling", "Bandwidth": "bandwidth"}))
+		"Sampling": "sampling", "Bandwidth": "bandwidth", "Attacker": "attack", "Victim": "victim", "Mu": "mu",
+		"Runs": "runs", "Confidence": "confidence", "Workload": "attack"}))
 }

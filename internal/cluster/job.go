@@ -30,8 +30,8 @@ type Job struct {
 type Engine interface {
 	Name() string
 
-	// Check says what is missing for a job before it can be written. The error is a fault.Argument that names a field of
-	// the engine, or of the job.
+	// Check says what is missing for a job before it can be written. The error is a fault.Argument that names a field
+	// of the engine, or of the job.
 	Check(j *Job) error
 
 	// Write writes the job as it would be handed in by hand.
@@ -45,8 +45,8 @@ type Engine interface {
 // part returns what a shard is called.
 func (j *Job) part(shard string) string { return shard + "/" + strconv.Itoa(j.Of) }
 
-// of returns the words of a shard.
-func (j *Job) of(part string) []string {
+// shardCommand returns the words of a shard.
+func (j *Job) shardCommand(part string) []string {
 	return append(j.Command[:len(j.Command):len(j.Command)], part)
 }
 

@@ -48,8 +48,8 @@ func (k Kubernetes) part(j *Job) string {
 	return j.part("auto:" + Ranges(j.Shards))
 }
 
-// scalar returns text as YAML reads it back: a JSON string is one of its strings, if what YAML takes for breaks, or does
-// not take at all, is escaped.
+// scalar returns text as YAML reads it back: a JSON string is one of its strings, if what YAML takes for breaks, or
+// does not take at all, is escaped.
 func scalar(text string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -72,7 +72,7 @@ func argument(word string) string { return scalar(strings.ReplaceAll(word, "$", 
 // manifest returns the Job. Kubernetes chooses the end of its name, so that it can be handed in again.
 func (k Kubernetes) manifest(j *Job) string {
 	var words []string
-	for _, w := range j.of(k.part(j)) {
+	for _, w := range j.shardCommand(k.part(j)) {
 		words = append(words, argument(w))
 	}
 	resources := "cpu: " + scalar(fmt.Sprint(j.Processors))

@@ -28,7 +28,7 @@ const processors = "GOMAXPROCS"
 func (Local) Write(w io.Writer, j *Job) error {
 	text := "#!/bin/sh\n"
 	for _, i := range j.Shards {
-		text += fmt.Sprintf("%s=%d %s &\n", processors, j.Processors, Line(j.of(j.part(fmt.Sprint(i)))))
+		text += fmt.Sprintf("%s=%d %s &\n", processors, j.Processors, Line(j.shardCommand(j.part(fmt.Sprint(i)))))
 	}
 	if len(j.Shards) > 0 {
 		text += "wait\n"
@@ -40,8 +40,8 @@ func (Local) Write(w io.Writer, j *Job) error {
 // grace is how long a shard that was interrupted may take to end by itself.
 const grace = 10 * time.Second
 
-// Run waits until all shards have ended, interrupts them when ctx ends or the terminal is closed, and merges, if every shard
-// has succeeded.
+// Run waits until all shards have ended, interrupts them when ctx ends or the terminal is closed, and merges, if every
+// shard has succeeded.
 func (l Local) Run(ctx context.Context, j *Job, w, complain io.Writer) error {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		var stop context.CancelFunc
@@ -53,7 +53,7 @@ func (l Local) Run(ctx context.Context, j *Job, w, complain io.Writer) error {
 	var wg sync.WaitGroup
 	for at, i := range j.Shards {
 		wg.Go(func() {
-			words := j.of(j.part(fmt.Sprint(i)))
+			words := j.shardCommand(j.part(fmt.Sprint(i)))
 			if err := l.run(ctx, j, words, together, together); err != nil {
 				errs[at] = fmt.Errorf("shard %s: %w", words[len(words)-1], err)
 			}

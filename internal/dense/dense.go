@@ -19,14 +19,14 @@ const tile = 128
 // rect is what of an n×n matrix is multiplied: rows by cols from (row, col) on.
 type rect struct{ row, rows, col, cols int }
 
-func (r rect) of(m []float64, n int) blas64.General {
+func (r rect) block(m []float64, n int) blas64.General {
 	return blas64.General{Rows: r.rows, Cols: r.cols, Stride: n, Data: m[r.row*n+r.col:]}
 }
 
 // MulTo writes a·bᵀ to dst, which must not overlap the factors. Products of rows are the fastest ones.
 func MulTo(dst, a, b []float64, n int) {
 	all := rect{0, n, 0, n}
-	gemm.Gemm(blas.NoTrans, blas.Trans, 1, all.of(a, n), all.of(b, n), 0, all.of(dst, n))
+	gemm.Gemm(blas.NoTrans, blas.Trans, 1, all.block(a, n), all.block(b, n), 0, all.block(dst, n))
 }
 
 // MulUpperTo writes a·rᵀ to dst for an upper-triangular r. The lower triangle of r is not used, except within tiles,
@@ -35,7 +35,7 @@ func MulUpperTo(dst, a, r []float64, n int) {
 	for from := 0; from < n; from += tile {
 		size := min(tile, n-from)
 		left, right, to := rect{0, n, from, n - from}, rect{from, size, from, n - from}, rect{0, n, from, size}
-		gemm.Gemm(blas.NoTrans, blas.Trans, 1, left.of(a, n), right.of(r, n), 0, to.of(dst, n))
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, left.block(a, n), right.block(r, n), 0, to.block(dst, n))
 	}
 }
 
@@ -45,7 +45,7 @@ func MulSymTo(dst, a, b []float64, n int) {
 	for from := 0; from < n; from += tile {
 		size := min(tile, n-from)
 		left, right, to := rect{from, size, 0, n}, rect{0, from + size, 0, n}, rect{from, size, 0, from + size}
-		gemm.Gemm(blas.NoTrans, blas.Trans, 1, left.of(a, n), right.of(b, n), 0, to.of(dst, n))
+		gemm.Gemm(blas.NoTrans, blas.Trans, 1, left.block(a, n), right.block(b, n), 0, to.block(dst, n))
 	}
 	Mirror(dst, n)
 }

@@ -32,7 +32,7 @@ func TestFiguresAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*Figure{"falling": falling, "band": band, "two panels": falling.with(falling), "cloud": cloud,
+	for name, f := range map[string]*Figure{"falling": falling, "band": band, "two panels": falling.stackAbove(falling), "cloud": cloud,
 		"dots": dots, "heatmaps": Heatmaps("heading", Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
 		var picture, svg bytes.Buffer
 		if err := f.WriteAs(&picture, "x.png"); err != nil {

@@ -20,9 +20,10 @@ func levelsOf(s *simulate.Study) levels {
 	return levels{epsilons: o.Sampling != participation.InTurn, delta: o.Delta}
 }
 
-// asked returns the letter and the number that a level was asked for with: a μ that is the one of a short ε was asked for
-// by that ε. It depends on nothing but μ and δ, so that a level has the same name in every run of a study.
-func (l levels) asked(level float64) (letter string, value float64) {
+// requestedLevel returns the letter and the number that a level was asked for with: a μ that is the one of a short ε
+// was asked for by that ε. It depends on nothing but μ and δ, so that a level has the same name in every run of a
+// study.
+func (l levels) requestedLevel(level float64) (letter string, value float64) {
 	const few = 9 // significant digits; a level that happens to be the μ of so short an ε may as well be called that
 	switch {
 	case l.epsilons:
@@ -44,12 +45,12 @@ func (l levels) asked(level float64) (letter string, value float64) {
 // LevelAsked returns the letter, mu or epsilon, and the number that a level of a study was asked for with: a μ that is
 // the one of a short ε, for this δ, was asked for by that ε.
 func LevelAsked(mu, delta float64) (letter string, value float64) {
-	return levels{delta: delta}.asked(mu)
+	return levels{delta: delta}.requestedLevel(mu)
 }
 
 // text is what a picture calls a level.
 func (l levels) text(level float64) string {
-	letter, value := l.asked(level)
+	letter, value := l.requestedLevel(level)
 	if letter == "mu" {
 		return "μ = " + printed(value)
 	}
@@ -59,7 +60,7 @@ func (l levels) text(level float64) string {
 // names returns distinct names of files for levels, with four digits, rounded up, or as many as needed.
 func (l levels) names(of []float64) []string {
 	name := func(level float64, digits int) string {
-		letter, value := l.asked(level)
+		letter, value := l.requestedLevel(level)
 		return "loss-" + letter + strconv.FormatFloat(rounding.Up(value, digits), 'g', -1, 64)
 	}
 	names := make([]string, len(of))

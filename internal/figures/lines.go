@@ -54,7 +54,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		}
 		for _, v := range points {
 			first, last = math.Min(first, v.X), math.Max(last, v.X)
-			low, high = math.Min(low, v.Y), math.Max(high, axes.cut(v.Y))
+			low, high = math.Min(low, v.Y), math.Max(high, axes.clampY(v.Y))
 		}
 		if c.Low != nil {
 			b, err := newBand(c, colour[i], axes)
@@ -66,7 +66,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 				if !axes.LogY || c.Low[i] > y/10 { // others go on below the frame
 					low = math.Min(low, c.Low[i])
 				}
-				high = math.Max(high, axes.cut(c.High[i]))
+				high = math.Max(high, axes.clampY(c.High[i]))
 			}
 		}
 		thumbs, err := c.addTo(p, axes, points, colour[i])
@@ -95,9 +95,9 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	return f, nil
 }
 
-// with puts the plot of another figure, which has the same curves, below the plot of f, beside the same legend: next to
-// each other they could not be read at the width of a page.
-func (f *Figure) with(other *Figure) *Figure {
+// stackAbove puts the plot of another figure, which has the same curves, below the plot of f, beside the same legend:
+// next to each other they could not be read at the width of a page.
+func (f *Figure) stackAbove(other *Figure) *Figure {
 	sides := maps.Clone(f.sides)
 	maps.Copy(sides, other.sides)
 	columns := slices.Clone(f.columns)
@@ -157,8 +157,8 @@ func (a Axes) scaleY(p *plot.Plot, low, high float64) {
 	p.Y.Min, p.Y.Max = low, high
 }
 
-// cut returns y, or the largest value that there is room for.
-func (a Axes) cut(y float64) float64 {
+// clampY returns y, or the largest value that there is room for.
+func (a Axes) clampY(y float64) float64 {
 	if a.MaxY > 0 {
 		return math.Min(y, a.MaxY)
 	}

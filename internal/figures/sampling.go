@@ -30,11 +30,13 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 		}
 		curves = append(curves, curve)
 	}
-	best := Curve{Name: "best number of bands", Method: "none", X: epsilons, Y: ratios(c.Best), Dashed: true}
+	if c.Best != nil {
+		curves = append(curves, Curve{Name: "best number of bands", Method: "none", X: epsilons, Y: ratios(c.Best), Dashed: true})
+	}
 	title := fmt.Sprintf("Poisson sampling at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
 		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), printed(c.Levels.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
-		MaxY: 2}, append(curves, best))
+		MaxY: 2}, curves)
 }
 
 func ratios(at []benchmarks.AtPrivacy) []float64 {

@@ -107,11 +107,12 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return all.with(part), nil
+	return all.stackAbove(part), nil
 }
 
-// lossCurve averages the losses of the runs that did not diverge, at the same distance of steps throughout: the last steps
-// have more losses, and a line through all of them would look as if the noise grew. Of a single run there is no band.
+// lossCurve averages the losses of the runs that did not diverge, at the same distance of steps throughout: the last
+// steps have more losses, and a line through all of them would look as if the noise grew. Of a single run there is no
+// band.
 func lossCurve(name string, runs []*simulate.Result) Curve {
 	c := Curve{Name: name, Method: name, Dashed: name == simulate.None}
 	runs = slices.DeleteFunc(runs, func(r *simulate.Result) bool { return r.Diverged > 0 })
@@ -188,7 +189,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return all.with(part), nil
+	return all.stackAbove(part), nil
 }
 
 func lowests(curves []Curve) []float64 {
@@ -199,8 +200,8 @@ func lowests(curves []Curve) []float64 {
 	return all
 }
 
-// excessCurves are, in the colours of the curves, how far losses are above those without noise; nil if these were not run,
-// or hardly any is above. Where curves of losses coincide, these do not.
+// excessCurves are, in the colours of the curves, how far losses are above those without noise; nil if these were not
+// run, or hardly any is above. Where curves of losses coincide, these do not.
 func excessCurves(curves []Curve, rows []simulate.Row) []Curve {
 	above := make([]Curve, len(curves))
 	drawn := 0

@@ -66,7 +66,7 @@ func underTitle(holds string) string {
 // Growth draws what an attacker learns a step against the number of steps, as in Figure 1 of Koskela & Kulkarni, and says
 // what that holds for if it does not hold for all. It is nil if there is nothing to draw.
 func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
-	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote", Dashed: true},
+	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote of equal gradients (no bound)", Dashed: true},
 		{Name: "local DP", Dashed: true}}
 	for _, r := range rows {
 		if r.Neighbours == nil && r.Others == nil {

@@ -65,7 +65,7 @@ func WriteFile(path string, write func(io.Writer) error, force bool) (err error)
 	if err := writeAndSync(f, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	if err := tmp.Place(func() error { return put(tmp.path, place, force) }); errors.Is(err, os.ErrExist) {
+	if err := tmp.Place(func() error { return moveIntoPlace(tmp.path, place, force) }); errors.Is(err, os.ErrExist) {
 		return &ExistsError{Path: path}
 	} else if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -73,9 +73,9 @@ func WriteFile(path string, write func(io.Writer) error, force bool) (err error)
 	return SyncFolder(filepath.Dir(place))
 }
 
-// put moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where the file
-// system has hard links.
-func put(tmp, place string, force bool) error {
+// moveIntoPlace moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where
+// the file system has hard links.
+func moveIntoPlace(tmp, place string, force bool) error {
 	if !force {
 		if err := os.Link(tmp, place); err == nil || errors.Is(err, os.ErrExist) {
 			return err

@@ -54,14 +54,15 @@ func (p *Private) Finish() error {
 
 // Publish gives a finished file its name, and brings that to the disk too.
 func (p *Private) Publish() error {
-	if err := p.put(); err != nil {
+	if err := p.moveIntoPlace(); err != nil {
 		return fmt.Errorf("writing %s: %w", p.path, err)
 	}
 	return SyncFolder(filepath.Dir(p.place))
 }
 
-// put fails with fs.ErrExist if there is a file by now that must not be replaced, where the file system has hard links.
-func (p *Private) put() error {
+// moveIntoPlace fails with fs.ErrExist if there is a file by now that must not be replaced, where the file system has
+// hard links.
+func (p *Private) moveIntoPlace() error {
 	if !p.replace {
 		if err := os.Link(p.file.Name(), p.place); err == nil || errors.Is(err, fs.ErrExist) {
 			return errors.Join(err, p.Discard())

@@ -139,7 +139,7 @@ func triangularOn[T number](l level3[T], f triangular[T], s blas.Side, ul blas.U
 	}
 	t := triangle[T]{operand[T]{a, lda, transposed(tA)}, (ul == blas.Lower) != transposed(tA), d == blas.Unit}
 	if s == blas.Left {
-		l.left(f, t, m, n, b, ldb)
+		l.applyLeft(f, t, m, n, b, ldb)
 		return
 	}
 	l.right(f, t, m, n, b, ldb)

@@ -33,7 +33,7 @@ func cholesky(l level3[float64], lower bool, n int, a []float64, stride int) boo
 		l.symmetric(true, n-h, h, -1, operand[float64]{off, stride, false}, corner, stride)
 	} else {
 		off := a[h:]
-		l.left(l.solve, triangle[float64]{operand: operand[float64]{a, stride, true}, lower: true}, h, n-h, off, stride)
+		l.applyLeft(l.solve, triangle[float64]{operand: operand[float64]{a, stride, true}, lower: true}, h, n-h, off, stride)
 		l.symmetric(false, n-h, h, -1, operand[float64]{off, stride, true}, corner, stride)
 	}
 	return cholesky(l, lower, n-h, corner, stride)
@@ -56,13 +56,13 @@ func invert(l level3[float64], t triangle[float64], n int) {
 	if t.lower {
 		off := t.data[h*t.stride:]
 		negate(n-h, h, off, t.stride)
-		l.left(l.multiply, second, n-h, h, off, t.stride)
+		l.applyLeft(l.multiply, second, n-h, h, off, t.stride)
 		l.right(l.multiply, first, n-h, h, off, t.stride)
 		return
 	}
 	off := t.data[h:]
 	negate(h, n-h, off, t.stride)
-	l.left(l.multiply, first, h, n-h, off, t.stride)
+	l.applyLeft(l.multiply, first, h, n-h, off, t.stride)
 	l.right(l.multiply, second, h, n-h, off, t.stride)
 }
 
@@ -87,7 +87,7 @@ func square(l level3[float64], lower bool, n int, a []float64, stride int) {
 	if lower {
 		off := a[h*stride:]
 		l.symmetric(true, h, n-h, 1, operand[float64]{off, stride, true}, a, stride)
-		l.left(l.multiply, triangle[float64]{operand: operand[float64]{corner, stride, true}}, n-h, h, off, stride)
+		l.applyLeft(l.multiply, triangle[float64]{operand: operand[float64]{corner, stride, true}}, n-h, h, off, stride)
 	} else {
 		off := a[h:]
 		l.symmetric(false, h, n-h, 1, operand[float64]{off, stride, false}, a, stride)

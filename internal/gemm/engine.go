@@ -29,8 +29,8 @@ type operand[T number] struct {
 	trans  bool
 }
 
-// from returns the operand without its first i rows and first j columns, as op(X) counts them.
-func (o operand[T]) from(i, j int) operand[T] {
+// offset returns the operand without its first i rows and first j columns, as op(X) counts them.
+func (o operand[T]) offset(i, j int) operand[T] {
 	if o.trans {
 		i, j = j, i
 	}
@@ -54,7 +54,7 @@ func (e *engine[T]) add(m, n, k int, alpha T, a, b operand[T], c []T, stride int
 	down, across := (m+rows-1)/rows, (n+cols-1)/cols
 	parallel.For(down*across, func(job int) {
 		i, j := job/across*rows, job%across*cols
-		e.addSerial(min(rows, m-i), min(cols, n-j), k, alpha, a.from(i, 0), b.from(0, j), c[i*stride+j:], stride)
+		e.addSerial(min(rows, m-i), min(cols, n-j), k, alpha, a.offset(i, 0), b.offset(0, j), c[i*stride+j:], stride)
 	})
 }
 
@@ -121,10 +121,10 @@ func (e *engine[T]) addSerial(m, n, k int, alpha T, a, b operand[T], c []T, stri
 		width := min(blockN, n-j)
 		for p := 0; p < k; p += blockK {
 			depth := min(blockK, k-p)
-			packB(work.b, b.from(p, j), depth, width, e.cols)
+			packB(work.b, b.offset(p, j), depth, width, e.cols)
 			for i := 0; i < m; i += blockM {
 				height := min(blockM, m-i)
-				packA(work.a, a.from(i, p), height, depth, e.rows, alpha)
+				packA(work.a, a.offset(i, p), height, depth, e.rows, alpha)
 				e.block(work, height, width, depth, c[i*stride+j:], stride)
 			}
 		}

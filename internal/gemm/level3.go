@@ -15,7 +15,7 @@ type triangle[T number] struct {
 	unit  bool // its diagonal counts as ones
 }
 
-func (t triangle[T]) at(i, j int) T {
+func (t triangle[T]) entry(i, j int) T {
 	if t.trans {
 		i, j = j, i
 	}
@@ -24,7 +24,7 @@ func (t triangle[T]) at(i, j int) T {
 
 // corner returns the triangle without its first i rows and columns.
 func (t triangle[T]) corner(i int) triangle[T] {
-	t.operand = t.from(i, i)
+	t.operand = t.offset(i, i)
 	return t
 }
 
@@ -53,12 +53,12 @@ func (l level3[T]) solve(t triangle[T], n, cols int, b []T, stride int) {
 	top, bottom := b, b[h*stride:]
 	if t.lower {
 		l.solve(t, h, cols, top, stride)
-		l.addSerial(n-h, cols, h, -1, t.from(h, 0), operand[T]{top, stride, false}, bottom, stride)
+		l.addSerial(n-h, cols, h, -1, t.offset(h, 0), operand[T]{top, stride, false}, bottom, stride)
 		l.solve(t.corner(h), n-h, cols, bottom, stride)
 		return
 	}
 	l.solve(t.corner(h), n-h, cols, bottom, stride)
-	l.addSerial(h, cols, n-h, -1, t.from(0, h), operand[T]{bottom, stride, false}, top, stride)
+	l.addSerial(h, cols, n-h, -1, t.offset(0, h), operand[T]{bottom, stride, false}, top, stride)
 	l.solve(t, h, cols, top, stride)
 }
 
@@ -74,10 +74,10 @@ func (l level3[T]) solveBase(t triangle[T], n, cols int, b []T, stride int) {
 			if !t.lower {
 				j = n - 1 - earlier
 			}
-			l.axpy(-t.at(i, j), b[j*stride:][:cols], row)
+			l.axpy(-t.entry(i, j), b[j*stride:][:cols], row)
 		}
 		if !t.unit {
-			d := t.at(i, i)
+			d := t.entry(i, i)
 			for c := range row {
 				row[c] /= d
 			}
@@ -95,12 +95,12 @@ func (l level3[T]) multiply(t triangle[T], n, cols int, b []T, stride int) {
 	top, bottom := b, b[h*stride:]
 	if t.lower {
 		l.multiply(t.corner(h), n-h, cols, bottom, stride)
-		l.addSerial(n-h, cols, h, 1, t.from(h, 0), operand[T]{top, stride, false}, bottom, stride)
+		l.addSerial(n-h, cols, h, 1, t.offset(h, 0), operand[T]{top, stride, false}, bottom, stride)
 		l.multiply(t, h, cols, top, stride)
 		return
 	}
 	l.multiply(t, h, cols, top, stride)
-	l.addSerial(h, cols, n-h, 1, t.from(0, h), operand[T]{bottom, stride, false}, top, stride)
+	l.addSerial(h, cols, n-h, 1, t.offset(0, h), operand[T]{bottom, stride, false}, top, stride)
 	l.multiply(t.corner(h), n-h, cols, bottom, stride)
 }
 
@@ -112,14 +112,14 @@ func (l level3[T]) multiplyBase(t triangle[T], n, cols int, b []T, stride int) {
 		}
 		row := b[i*stride:][:cols]
 		if !t.unit {
-			d := t.at(i, i)
+			d := t.entry(i, i)
 			for c := range row {
 				row[c] *= d
 			}
 		}
 		for j := min(i, to); j <= max(i, to); j++ {
 			if j != i {
-				l.axpy(t.at(i, j), b[j*stride:][:cols], row)
+				l.axpy(t.entry(i, j), b[j*stride:][:cols], row)
 			}
 		}
 	}
@@ -128,8 +128,8 @@ func (l level3[T]) multiplyBase(t triangle[T], n, cols int, b []T, stride int) {
 // triangular is solve or multiply.
 type triangular[T number] func(t triangle[T], n, cols int, b []T, stride int)
 
-// left applies f to panels of columns of B, n×cols.
-func (l level3[T]) left(f triangular[T], t triangle[T], n, cols int, b []T, stride int) {
+// applyLeft applies f to panels of columns of B, n×cols.
+func (l level3[T]) applyLeft(f triangular[T], t triangle[T], n, cols int, b []T, stride int) {
 	parallel.For((cols+panel-1)/panel, func(job int) {
 		from := job * panel
 		f(t, n, min(panel, cols-from), b[from:], stride)
@@ -183,7 +183,7 @@ func (l level3[T]) symmetric(lower bool, n, k int, alpha T, a operand[T], c []T,
 		defer giveBack(scratch)
 		square := *scratch
 		clear(square)
-		l.addSerial(size, size, k, alpha, a.from(i, 0), across.from(0, i), square, size)
+		l.addSerial(size, size, k, alpha, a.offset(i, 0), across.offset(0, i), square, size)
 		for r := range size {
 			row := c[(i+r)*stride+i:]
 			from, to := 0, r+1
@@ -195,9 +195,9 @@ func (l level3[T]) symmetric(lower bool, n, k int, alpha T, a operand[T], c []T,
 			}
 		}
 		if lower {
-			l.addSerial(size, i, k, alpha, a.from(i, 0), across, c[i*stride:], stride)
+			l.addSerial(size, i, k, alpha, a.offset(i, 0), across, c[i*stride:], stride)
 		} else if rest := n - i - size; rest > 0 {
-			l.addSerial(size, rest, k, alpha, a.from(i, 0), across.from(0, i+size), c[i*stride+i+size:], stride)
+			l.addSerial(size, rest, k, alpha, a.offset(i, 0), across.offset(0, i+size), c[i*stride+i+size:], stride)
 		}
 	})
 }

@@ -44,10 +44,10 @@ func shellMemory() limit {
 	runtime.ReadMemStats(&m)
 	mapped, written := mappedBytes()
 	mapped, written = mapped-int64(m.HeapSys), written-int64(m.HeapSys)
-	return left(unix.RLIMIT_AS, mapped, "ulimit -v leaves").least(left(unix.RLIMIT_DATA, written, "ulimit -d leaves"))
+	return remainingLimit(unix.RLIMIT_AS, mapped, "ulimit -v leaves").least(remainingLimit(unix.RLIMIT_DATA, written, "ulimit -d leaves"))
 }
 
-func left(resource int, used int64, from string) limit {
+func remainingLimit(resource int, used int64, from string) limit {
 	var r unix.Rlimit
 	if unix.Getrlimit(resource, &r) != nil || r.Cur > enough {
 		return limit{}

@@ -48,7 +48,7 @@ const maxHeader = 1 << 16
 
 func readHeader(r io.Reader) (arrayHeader, error) {
 	fixed := make([]byte, 8)
-	if _, err := io.ReadFull(r, fixed); err != nil && !cut(err) {
+	if _, err := io.ReadFull(r, fixed); err != nil && !isTruncated(err) {
 		return arrayHeader{}, err
 	} else if err != nil || string(fixed[:6]) != magic {
 		return arrayHeader{}, fmt.Errorf("%w: it does not start as one", ErrFormat)
@@ -84,7 +84,7 @@ func readHeader(r io.Reader) (arrayHeader, error) {
 func headerBytes(r io.Reader, n int) ([]byte, error) {
 	b := make([]byte, n)
 	_, err := io.ReadFull(r, b)
-	if cut(err) {
+	if isTruncated(err) {
 		return nil, fmt.Errorf("%w: truncated header", ErrFormat)
 	}
 	return b, err

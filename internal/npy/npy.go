@@ -76,7 +76,7 @@ func readNumbers(r io.Reader, h arrayHeader, data []float64) error {
 	for done := 0; done < len(data); {
 		n := min(chunk, len(data)-done)
 		got, err := io.ReadFull(r, buf[:n*size])
-		if cut(err) {
+		if isTruncated(err) {
 			return fmt.Errorf("%w: truncated: shape %v promises %d numbers, only %d are there",
 				ErrFormat, h.shape, len(data), done+got/size)
 		}
@@ -93,8 +93,10 @@ func readNumbers(r io.Reader, h arrayHeader, data []float64) error {
 	return nil
 }
 
-// cut tells a file that ends too early from one that cannot be read.
-func cut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+// isTruncated tells a file that ends too early from one that cannot be read.
+func isTruncated(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
 
 // ReadFile reads the array of a file.
 func ReadFile(path string) (Array, error) {

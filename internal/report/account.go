@@ -38,10 +38,10 @@ func (s *Section) account(ctx context.Context, from *Source, graphFile string) e
 	if first.Local > 0 {
 		mu := ""
 		if first.LocalMu != nil {
-			mu = ", μ = " + up(*first.LocalMu)
+			mu = ", μ = " + textUp(*first.LocalMu)
 		}
 		s.Certified = append(s.Certified, fmt.Sprintf("Whoever sees all messages, and knows all noise but the victim's own (local DP), "+
-			"learns at most sens² = %s%s.", up(first.Local), mu))
+			"learns at most sens² = %s%s.", textUp(first.Local), mu))
 	}
 	s.NotCovered = append(s.NotCovered,
 		"what other attackers see: coalitions that were not asked about, somebody who listens on more links",
@@ -67,7 +67,7 @@ func (s *Section) summarizeAccount(a *Account) {
 	if holds := holdsFor(first); holds != "" {
 		s.sum("holds for", "%s", holds)
 		if first.LocalMu != nil && holds != threat.Everything {
-			s.sum("training", "local DP: μ = %s", up(*first.LocalMu))
+			s.sum("training", "local DP: μ = %s", textUp(*first.LocalMu))
 		}
 	}
 	infinite, pairs := 0, 0
@@ -80,9 +80,9 @@ func (s *Section) summarizeAccount(a *Account) {
 		s.sum("no privacy", "%d of %d pairs: a gradient is seen without noise", infinite, pairs)
 		return
 	}
-	text := "the most exposed of " + countOf(pairs, "pair") + ": μ = " + up(mu)
+	text := "the most exposed of " + countOf(pairs, "pair") + ": μ = " + textUp(mu)
 	if epsilon > 0 {
-		text += ", ε = " + up(epsilon) + " for δ = " + upText(Setting(a.Settings, "delta"))
+		text += ", ε = " + textUp(epsilon) + " for δ = " + upText(Setting(a.Settings, "delta"))
 	}
 	s.sum("privacy", "%s", text)
 }
@@ -185,7 +185,7 @@ func (s *Section) distances(a *Account) {
 		if r.Distance == threat.NoPath {
 			distance = "no path"
 		}
-		least, mean, most, mu, epsilon := up(r.Least), up(r.Mean), up(r.Most), up(r.Mu), up(r.Epsilon)
+		least, mean, most, mu, epsilon := textUp(r.Least), textUp(r.Mean), textUp(r.Most), textUp(r.Mu), textUp(r.Epsilon)
 		if r.Infinite > 0 {
 			mean, most, mu, epsilon = "infinite", "infinite", "infinite", "infinite"
 		}
@@ -205,7 +205,7 @@ func upOrDash(v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return up(*v)
+	return textUp(*v)
 }
 
 // boundOf says what the squared sensitivities are.

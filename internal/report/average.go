@@ -27,7 +27,7 @@ func (s *Section) average(from *Source) error {
 	}
 	if a.Mu != nil {
 		s.Certified = append(s.Certified, fmt.Sprintf("Against everybody, with all messages, for ever: μ = %s-GDP, ε = %s for "+
-			"δ = %g.", up(*a.Mu), upOr(a.Epsilon, "–"), a.Delta))
+			"δ = %g.", textUp(*a.Mu), upOr(a.Epsilon, "–"), a.Delta))
 	}
 	if n := len(a.Recovered); n > 0 {
 		s.warn("%d values were recovered exactly, without breaking any rule of the protocol", n)
@@ -87,7 +87,7 @@ func (s *Section) leakages(a *Average) (placed error) {
 	t := Table{Caption: fmt.Sprintf("Who learns most: %d of %d pairs", min(shown, len(pairs)), len(pairs)),
 		Header: []string{"observer", "victim", "leakage (nats)"}, Words: 2}
 	for _, p := range pairs[:min(shown, len(pairs))] {
-		t.Rows = append(t.Rows, []string{p.observer, p.victim, up(p.nats)})
+		t.Rows = append(t.Rows, []string{p.observer, p.victim, textUp(p.nats)})
 	}
 	s.Tables = append(s.Tables, t)
 	return placed

@@ -64,7 +64,7 @@ func newAxis(values []float64, log bool, from, to float64) axis {
 	return a
 }
 
-func (a axis) at(v float64) float64 {
+func (a axis) position(v float64) float64 {
 	share := (v - a.low) / (a.high - a.low)
 	if a.log {
 		share = math.Log(v/a.low) / math.Log(a.high/a.low)
@@ -72,8 +72,8 @@ func (a axis) at(v float64) float64 {
 	return a.from + share*(a.to-a.from)
 }
 
-// ticks are at 1, 2 and 5 times powers of ten, or at powers alone if there would be too many; at equal distances where that
-// is fewer than two.
+// ticks are at 1, 2 and 5 times powers of ten, or at powers alone if there would be too many; at equal distances where
+// that is fewer than two.
 func (a axis) ticks() []float64 {
 	var all []float64
 	if a.log {
@@ -167,12 +167,12 @@ func (c chart) grid(b *strings.Builder, x, y axis) {
 	for _, v := range x.ticks() {
 		fmt.Fprintf(b, `<path class="grid" d="M%.1f,%gV%g"/>`+
 			`<text class="tick" text-anchor="middle" x="%.1f" y="%g">%s</text>`,
-			x.at(v), top, chartHeight-bottom, x.at(v), chartHeight-bottom+15, near(v))
+			x.position(v), top, chartHeight-bottom, x.position(v), chartHeight-bottom+15, textNearest(v))
 	}
 	for _, v := range y.ticks() {
 		fmt.Fprintf(b, `<path class="grid" d="M%g,%.1fH%g"/>`+
 			`<text class="tick" text-anchor="end" x="%g" y="%.1f">%s</text>`,
-			left, y.at(v), chartWidth-right, left-6, y.at(v)+4, near(v))
+			left, y.position(v), chartWidth-right, left-6, y.position(v)+4, textNearest(v))
 	}
 	middle := (top + chartHeight - bottom) / 2
 	fmt.Fprintf(b, `<text class="axis" text-anchor="middle" x="%g" y="%g">%s</text>`, (left+chartWidth-right)/2,
@@ -186,21 +186,21 @@ func (s series) draw(b *strings.Builder, colour int, x, y axis) {
 	if !s.dots && len(s.points) > 1 {
 		fmt.Fprintf(b, `<path class="line c%d" d="`, colour)
 		for i, p := range s.points {
-			fmt.Fprintf(b, "%c%.1f,%.1f", "ML"[min(i, 1)], x.at(p.x), y.at(p.y))
+			fmt.Fprintf(b, "%c%.1f,%.1f", "ML"[min(i, 1)], x.position(p.x), y.position(p.y))
 		}
 		b.WriteString(`"/>`)
 	}
 	for _, p := range s.points {
 		says := template.HTMLEscapeString(p.says)
 		fmt.Fprintf(b, `<circle class="point c%d" cx="%.1f" cy="%.1f" r="4.5" tabindex="0" role="img" aria-label="%s" `+
-			`data-says="%s"/>`, colour, x.at(p.x), y.at(p.y), says, says)
+			`data-says="%s"/>`, colour, x.position(p.x), y.position(p.y), says, says)
 		if p.label != "" {
 			side, anchor := 8.0, "start"
-			if x.at(p.x)+8+7*float64(utf8.RuneCountInString(p.label)) > chartWidth {
+			if x.position(p.x)+8+7*float64(utf8.RuneCountInString(p.label)) > chartWidth {
 				side, anchor = -8, "end"
 			}
-			fmt.Fprintf(b, `<text class="tick" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x.at(p.x)+side,
-				y.at(p.y)+4, template.HTMLEscapeString(p.label))
+			fmt.Fprintf(b, `<text class="tick" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x.position(p.x)+side,
+				y.position(p.y)+4, template.HTMLEscapeString(p.label))
 		}
 	}
 }

@@ -71,16 +71,16 @@ func (s *Section) summarizeExport(m *export.Manifest) {
 	default:
 		s.sum("privacy", "%s", m.Guarantee())
 	}
-	s.sum("loss", "%s", up(m.Loss))
+	s.sum("loss", "%s", textUp(m.Loss))
 	switch {
 	case m.Space != nil:
-		s.sum("gap", "%s for this strategy, %s for this sharing", up(m.Space.GapSpace), up(m.Space.GapTime))
+		s.sum("gap", "%s for this strategy, %s for this sharing", textUp(m.Space.GapSpace), textUp(m.Space.GapTime))
 	case m.Binned():
 		s.sum("gap", "nothing is certified of the error under random bins")
 	case m.LowerBound == 0:
 		s.sum("gap", "nothing is certified: there is no lower bound for strategies this long")
 	default:
-		s.sum("gap", "%s: so much is left to gain, relatively, and no more", up(m.Gap))
+		s.sum("gap", "%s: so much is left to gain, relatively, and no more", textUp(m.Gap))
 	}
 }
 
@@ -110,11 +110,11 @@ func (s *Section) askExport(m *export.Manifest) {
 		s.ask("privacy", "%s", m.Guarantee())
 		s.ask("adjacency", "%s", m.Privacy.Adjacency)
 		s.ask("noise", "standard deviation %s per coordinate of Z, in sums of gradients clipped to %s",
-			up(m.Privacy.NoiseStd), plain(m.Privacy.Clip))
+			textUp(m.Privacy.NoiseStd), plain(m.Privacy.Clip))
 	}
 	s.ask("at a node", "%d numbers kept and %d operations a step, for each model parameter", m.Strategy.MemoryFloats,
 		m.Strategy.FlopsPerStep)
-	s.ask("computed in", "%s s, %s MB of memory", near(m.Seconds), near(float64(m.PeakBytes)/1e6))
+	s.ask("computed in", "%s s, %s MB of memory", textNearest(m.Seconds), textNearest(float64(m.PeakBytes)/1e6))
 }
 
 func objectives(name string) string {
@@ -151,9 +151,9 @@ func (s *Section) strategies(m *export.Manifest) {
 		optimum = m.Loss / m.Strategy.Ratio
 	}
 	row := func(name string, b export.Baseline) {
-		line := []string{name, up(b.SensSquared), up(b.SquaredError), up(b.Loss), fmt.Sprintf("%.4f", b.Loss/optimum)}
+		line := []string{name, textUp(b.SensSquared), textUp(b.SquaredError), textUp(b.Loss), fmt.Sprintf("%.4f", b.Loss/optimum)}
 		if m.ErrorAtPrivacy > 0 {
-			line = append(line, up(b.ErrorAtPrivacy))
+			line = append(line, textUp(b.ErrorAtPrivacy))
 		}
 		t.Rows = append(t.Rows, line)
 	}

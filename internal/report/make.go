@@ -68,7 +68,7 @@ func (s *Section) fill(ctx context.Context, from *Source, o Options) (err error)
 	case from.Average != nil:
 		err = s.average(from)
 	default:
-		err = s.other(from)
+		err = s.tablesAndPictures(from)
 	}
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// up prints what costs or leaks, never less than it is: five digits, or all before the point.
-func up(v float64) string {
+// textUp prints what costs or leaks, never less than it is: five digits, or all before the point.
+func textUp(v float64) string {
 	switch {
 	case math.IsInf(v, 1):
 		return "infinite"
@@ -21,8 +21,8 @@ func up(v float64) string {
 // upExactly prints a number beside a bound that it may nearly reach.
 func upExactly(v float64) string { return rounding.UpText(v, 10) }
 
-// down prints a lower bound, never more than it is.
-func down(v float64) string { return rounding.DownText(v, 10) }
+// textDown prints a lower bound, never more than it is.
+func textDown(v float64) string { return rounding.DownText(v, 10) }
 
 // plain prints what guarantees nothing, or what a user gave.
 func plain(v float64) string {
@@ -32,13 +32,13 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// near prints what guarantees nothing to the nearest.
-func near(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
+// textNearest prints what guarantees nothing to the nearest.
+func textNearest(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 
 // upText is up of a number in a table's file; the text itself if it is none.
-func upText(text string) string { return textBy(text, up) }
+func upText(text string) string { return textBy(text, textUp) }
 
-func nearText(text string) string { return textBy(text, near) }
+func nearText(text string) string { return textBy(text, textNearest) }
 
 func textBy(text string, print func(float64) string) string {
 	v, err := strconv.ParseFloat(text, 64)
@@ -53,7 +53,7 @@ func upOr(v *float64, none string) string {
 	if v == nil {
 		return none
 	}
-	return up(*v)
+	return textUp(*v)
 }
 
 // upBy is a number rounded up to four digits, for data; -1 stands for infinite.

@@ -30,30 +30,30 @@ func open(dir string) (*Source, error) {
 		return nil, fmt.Errorf("%s is a file, not a folder: %w", dir, ErrNothing)
 	}
 	s := &Source{Dir: dir}
-	if s.has(export.ManifestName) {
+	if s.hasFile(export.ManifestName) {
 		s.Export, err = export.Load(dir)
 		return s, err
 	}
-	if s.has("study.json") {
+	if s.hasFile("study.json") {
 		s.Study = &Study{}
 		if err := s.read("study.json", s.Study); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case s.has("account.json"):
+	case s.hasFile("account.json"):
 		s.Account = &Account{}
 		err = s.read("account.json", s.Account)
-	case s.has("runs.json"):
+	case s.hasFile("runs.json"):
 		s.Simulation = &Simulation{}
 		err = s.readSimulation()
-	case s.has("benchmark.json"):
+	case s.hasFile("benchmark.json"):
 		s.Benchmark = &benchmarks.Table{}
 		err = s.read("benchmark.json", s.Benchmark)
-	case s.has("sampling.json"):
+	case s.hasFile("sampling.json"):
 		s.Sampling = &Sampling{}
 		err = s.read("sampling.json", s.Sampling)
-	case s.has("average.json"):
+	case s.hasFile("average.json"):
 		s.Average = &Average{}
 		err = s.read("average.json", s.Average)
 	case s.Study == nil && len(s.ending(".svg")) == 0:
@@ -69,7 +69,7 @@ func (s *Source) readSimulation() error {
 	if err := s.read("runs.json", s.Simulation); err != nil {
 		return err
 	}
-	if !s.has("simulate.csv") {
+	if !s.hasFile("simulate.csv") {
 		return nil
 	}
 	_, rows, err := s.table("simulate.csv")
@@ -77,7 +77,7 @@ func (s *Source) readSimulation() error {
 	return err
 }
 
-func (s *Source) has(name string) bool {
+func (s *Source) hasFile(name string) bool {
 	info, err := os.Stat(filepath.Join(s.Dir, name))
 	return err == nil && !info.IsDir()
 }

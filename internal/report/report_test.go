@@ -233,9 +233,9 @@ func TestNumbers(t *testing.T) {
 			text string
 			ok   func(float64) bool
 		}{
-			"up":   {up(v), func(got float64) bool { return got >= v && got <= v*1.0002 }},
+			"up":   {textUp(v), func(got float64) bool { return got >= v && got <= v*1.0002 }},
 			"next": {upExactly(v), func(got float64) bool { return got >= v && got <= v*(1+2e-9) }},
-			"down": {down(v), func(got float64) bool { return got <= v && got >= v*(1-2e-9) }},
+			"down": {textDown(v), func(got float64) bool { return got <= v && got >= v*(1-2e-9) }},
 		} {
 			var got float64
 			if _, err := fmt.Sscan(tc.text, &got); err != nil || !tc.ok(got) {
@@ -244,7 +244,7 @@ func TestNumbers(t *testing.T) {
 		}
 	})
 	for v, want := range map[float64]string{333200.74: "333201", 0.0012395741: "0.0012396", 20: "20", 1e-7: "1e-07"} {
-		if got := up(v); got != want {
+		if got := textUp(v); got != want {
 			t.Errorf("%v is printed as %s, not %s", v, got, want)
 		}
 	}
@@ -279,10 +279,10 @@ func TestAxesHaveTwoNumbers(t *testing.T) {
 			a := newAxis([]float64{low, high}, log, 0, 100)
 			labels := map[string]bool{}
 			for _, v := range a.ticks() {
-				if at := a.at(v); at < -1e-9 || at > 100+1e-9 {
+				if at := a.position(v); at < -1e-9 || at > 100+1e-9 {
 					t.Errorf("%v is outside of the axis from %v to %v", v, a.low, a.high)
 				}
-				labels[near(v)] = true
+				labels[textNearest(v)] = true
 			}
 			if len(labels) < 2 || len(labels) > 20 {
 				t.Fatalf("from %v to %v, log %v: %v", low, high, log, labels)

@@ -53,7 +53,7 @@ func (s *Section) summarizeLosses(rows []Row) {
 	}
 	slices.Sort(levels)
 	for i, level := range levels {
-		name := "loss at ε = " + up(level)
+		name := "loss at ε = " + textUp(level)
 		switch {
 		case math.IsInf(level, 1):
 			name = "loss without noise"
@@ -129,9 +129,9 @@ func lossChart(rows []Row, delta string) chart {
 			where = []float64{e}
 		}
 		for _, e := range where {
-			says := fmt.Sprintf("%s, ε = %s: loss %s", r["method"], up(e), near(loss))
+			says := fmt.Sprintf("%s, ε = %s: loss %s", r["method"], textUp(e), textNearest(loss))
 			if r["epsilon"] == "" {
-				says = fmt.Sprintf("%s: loss %s", r["method"], near(loss))
+				says = fmt.Sprintf("%s: loss %s", r["method"], textNearest(loss))
 			}
 			c.series[i].points = append(c.series[i].points, point{x: e, y: loss, says: says})
 		}
@@ -161,10 +161,10 @@ func (s *Section) benchmark(from *Source) error {
 		line := []string{r.Graph, r.Strategy, strconv.Itoa(r.KB().Steps()), strconv.Itoa(r.K), strconv.Itoa(r.B), "–", "–",
 			"–", strconv.Itoa(r.MemoryFloats)}
 		if r.Loss > 0 {
-			line[5], line[6] = up(r.Loss), fmt.Sprintf("%.4f", r.Ratio)
+			line[5], line[6] = textUp(r.Loss), fmt.Sprintf("%.4f", r.Ratio)
 		}
 		if r.LowerBound > 0 {
-			line[7] = down(r.LowerBound)
+			line[7] = textDown(r.LowerBound)
 		}
 		for i := range b.Epsilons {
 			text := "–"
@@ -270,13 +270,13 @@ func (s *Section) sampling(from *Source) error {
 	c := chart{caption: fmt.Sprintf("Error against ε, δ = %g", m.Delta), x: "ε", y: "squared error at (ε, δ)", logX: true,
 		logY: true, series: []series{{name: "certified optimum, in turn", method: "mafalda"}}}
 	for _, r := range m.Rows {
-		t.Rows = append(t.Rows, []string{plain(r.Epsilon), strconv.Itoa(r.Best.Bands), up(r.Best.NoiseMultiplier),
-			up(r.Best.Error), up(r.Cyclic), fmt.Sprintf("%.4f", r.Best.Ratio)})
+		t.Rows = append(t.Rows, []string{plain(r.Epsilon), strconv.Itoa(r.Best.Bands), textUp(r.Best.NoiseMultiplier),
+			textUp(r.Best.Error), textUp(r.Cyclic), fmt.Sprintf("%.4f", r.Best.Ratio)})
 		c.series[0].points = append(c.series[0].points, point{x: r.Epsilon, y: r.Cyclic,
-			says: fmt.Sprintf("in turn, ε = %g: error %s", r.Epsilon, up(r.Cyclic))})
+			says: fmt.Sprintf("in turn, ε = %g: error %s", r.Epsilon, textUp(r.Cyclic))})
 		bands.points = append(bands.points, point{x: r.Epsilon, y: r.Best.Error,
 			says: fmt.Sprintf("%s, ε = %g: error %s, %.4f of the optimum in turn", countOf(r.Best.Bands, "band"),
-				r.Epsilon, up(r.Best.Error), r.Best.Ratio)})
+				r.Epsilon, textUp(r.Best.Error), r.Best.Ratio)})
 		for _, at := range r.Bands {
 			name := countOf(at.Bands, "band")
 			i := slices.IndexFunc(c.series, func(s series) bool { return s.name == name })
@@ -289,7 +289,7 @@ func (s *Section) sampling(from *Source) error {
 				c.series = append(c.series, of)
 			}
 			c.series[i].points = append(c.series[i].points, point{x: r.Epsilon, y: at.Error,
-				says: fmt.Sprintf("%s, ε = %g: error %s", name, r.Epsilon, up(at.Error))})
+				says: fmt.Sprintf("%s, ε = %g: error %s", name, r.Epsilon, textUp(at.Error))})
 		}
 	}
 	c.series = append(c.series, bands)
@@ -298,8 +298,8 @@ func (s *Section) sampling(from *Source) error {
 	return nil
 }
 
-// other is the section of a folder that has tables and pictures, whatever it is of.
-func (s *Section) other(from *Source) error {
+// tablesAndPictures is the section of a folder that has tables and pictures, whatever it is of.
+func (s *Section) tablesAndPictures(from *Source) error {
 	const shown = 200 // rows
 	s.Lead = "Pictures and tables, as they are in the folder."
 	s.askStudy(from.inputs())

@@ -67,9 +67,9 @@ func (s *Sampler) start(k *kernels, seed []byte) {
 
 // Next returns the next Block numbers or, as the last of a seed, n ≤ Block. They are good until something is called
 // again, and the caller may change them.
-func (s *Sampler) Next(n int) []float64 { return s.next(best, n) }
+func (s *Sampler) Next(n int) []float64 { return s.nextWith(best, n) }
 
-func (s *Sampler) next(k *kernels, n int) []float64 {
+func (s *Sampler) nextWith(k *kernels, n int) []float64 {
 	row := s.row[:n]
 	if k.fill == nil {
 		for i := range row {
@@ -108,7 +108,7 @@ func (s *Sampler) RestTo(dst []float64) { s.restTo(best, dst) }
 
 func (s *Sampler) restTo(k *kernels, dst []float64) {
 	for len(dst) > 0 {
-		dst = dst[copy(dst, s.next(k, min(len(dst), Block))):]
+		dst = dst[copy(dst, s.nextWith(k, min(len(dst), Block))):]
 	}
 }
 

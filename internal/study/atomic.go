@@ -3,6 +3,7 @@ package study
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,8 +12,12 @@ import (
 )
 
 // replaceFile writes a file and puts it in its place as a whole, on the disk. Nobody ever sees a part of it, and what a
-// killed process leaves goes with the next one that writes to the folder.
+// killed process leaves goes with the next one that writes to the folder. A link is ErrForeign: what it leads to is not
+// the folder's.
 func replaceFile(path string, write func(io.Writer) error) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return fmt.Errorf("%s: %w: it is a link, remove it", path, ErrForeign)
+	}
 	return files.WriteFile(path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
 		if err := write(b); err != nil {

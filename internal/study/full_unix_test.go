@@ -34,7 +34,7 @@ func TestNoRoom(t *testing.T) {
 	if err := writer(dir, strings.Repeat("long ", 10000)); err != nil {
 		t.Error(err)
 	}
-	if s := open(t, dir, specOf("x")); len(s.all()) != 30 {
-		t.Errorf("%d cells", len(s.all()))
+	if s := open(t, dir, specOf("x")); len(s.allEntries()) != 30 {
+		t.Errorf("%d cells", len(s.allEntries()))
 	}
 }

@@ -30,7 +30,7 @@ func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(conte
 	var wg sync.WaitGroup
 	for range min(max(o.Workers, 1), len(r.missing)) {
 		wg.Go(func() {
-			for ctx.Err() == nil && r.next(ctx, cancel) {
+			for ctx.Err() == nil && r.computeNext(ctx, cancel) {
 			}
 		})
 	}
@@ -83,8 +83,9 @@ func (r *run[C, R]) sort(cells []C) error {
 	return nil
 }
 
-// next computes a cell that nobody has begun; false if there is none. Its error, if it is the first one, ends ctx.
-func (r *run[C, R]) next(ctx context.Context, cancel context.CancelCauseFunc) bool {
+// computeNext computes a cell that nobody has begun; false if there is none. Its error, if it is the first one, ends
+// ctx.
+func (r *run[C, R]) computeNext(ctx context.Context, cancel context.CancelCauseFunc) bool {
 	r.mu.Lock()
 	if len(r.missing) == 0 {
 		r.mu.Unlock()

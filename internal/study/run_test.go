@@ -78,12 +78,12 @@ func TestProcesses(t *testing.T) {
 		strings.Count(table, "row3 ") != 20 {
 		t.Errorf("the summary has %d lines:\n%s", strings.Count(table, "\n"), table)
 	}
-	before := len(open(t, dir, specOf("x")).all())
+	before := len(open(t, dir, specOf("x")).allEntries())
 	if err := writer(dir, "killed"); err != nil {
 		t.Error(err)
 	}
-	if s := open(t, dir, specOf("x")); len(s.all()) != 110 || before < 90 {
-		t.Errorf("%d cells, %d at the end", before, len(s.all()))
+	if s := open(t, dir, specOf("x")); len(s.allEntries()) != 110 || before < 90 {
+		t.Errorf("%d cells, %d at the end", before, len(s.allEntries()))
 	}
 }
 
@@ -116,12 +116,12 @@ func TestRunAnywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := len(s.all())
+			before := len(s.allEntries())
 			var stopped *StoppedError
 			err = Run(ctx, s, cells, do, Options{Workers: workers})
 			if err != nil && (!errors.As(err, &stopped) || !errors.Is(err, context.Canceled) ||
-				stopped.Done != len(s.all()) || stopped.Done >= stopped.Total) {
-				t.Fatalf("%d cells after %d: %v, %+v", len(s.all()), before, err, stopped)
+				stopped.Done != len(s.allEntries()) || stopped.Done >= stopped.Total) {
+				t.Fatalf("%d cells after %d: %v, %+v", len(s.allEntries()), before, err, stopped)
 			}
 			ctx = context.Background()
 		}

@@ -167,7 +167,7 @@ func (s *Store[C, R]) Summarize(ctx context.Context, make func(all []Entry[C, R]
 		if err != nil || found.mine == nil || len(s.entries) == 0 {
 			return err
 		}
-		summaries, err := make(s.all())
+		summaries, err := make(s.allEntries())
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (s *Store[C, R]) Summarize(ctx context.Context, make func(all []Entry[C, R]
 	})
 }
 
-func (s *Store[C, R]) all() []Entry[C, R] {
+func (s *Store[C, R]) allEntries() []Entry[C, R] {
 	var names []string
 	for name := range s.entries {
 		names = append(names, name)

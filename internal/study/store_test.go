@@ -80,7 +80,7 @@ func TestOtherInputs(t *testing.T) {
 	spec := specOf("x", "z")
 	spec.Replace = true
 	s := open(t, dir, spec)
-	if len(open(t, dir, specOf("x", "y")).all()) != 6 {
+	if len(open(t, dir, specOf("x", "y")).allEntries()) != 6 {
 		t.Error("replaced before there was a result")
 	}
 	if err := Run(context.Background(), s, places("c", 1), compute, Options{}); err != nil {
@@ -89,8 +89,8 @@ func TestOtherInputs(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "table.csv")); err == nil || read(t, mine) != "my notes" {
 		t.Errorf("summary: %v; %s", err, read(t, mine))
 	}
-	if again := open(t, dir, specOf("x", "z")); len(again.all()) != 1 {
-		t.Errorf("%d cells, want 1", len(again.all()))
+	if again := open(t, dir, specOf("x", "z")); len(again.allEntries()) != 1 {
+		t.Errorf("%d cells, want 1", len(again.allEntries()))
 	}
 }
 
@@ -253,8 +253,8 @@ func TestTemporariesOfKilledProcesses(t *testing.T) {
 		write(t, path, "half a c")
 	}
 	s := open(t, dir, specOf("x"))
-	if len(s.all()) != 6 {
-		t.Errorf("%d cells", len(s.all()))
+	if len(s.allEntries()) != 6 {
+		t.Errorf("%d cells", len(s.allEntries()))
 	}
 	for _, path := range []string{filepath.Join(dir, "y"), filepath.Join(dir, "cells", ".y")} {
 		if err := replaceFile(path, func(io.Writer) error { return nil }); err != nil {
@@ -293,5 +293,37 @@ func TestLinksAreRefused(t *testing.T) {
 		if read(t, elsewhere) != "precious" {
 			t.Errorf("%s: it was written through", name)
 		}
+	}
+}
+
+// A folder from somebody else has no file outside of it written, by links with the names of grids, failures and cells.
+func TestNothingIsWrittenThroughLinksOfCells(t *testing.T) {
+	for _, in := range []string{gridsName, failedName, cellsName} {
+		t.Run(in, func(t *testing.T) {
+			dir, elsewhere := filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "elsewhere")
+			store, cell := open(t, dir, specOf("x")), place{"a", 1}
+			put := func() error {
+				return errors.Join(store.Ask(t.Context(), []string{"account"}, []place{cell}),
+					store.Fail(cell, errors.New("why")), store.Put(t.Context(), cell, value{}))
+			}
+			if err := errors.Join(put(), store.Fail(cell, errors.New("why"))); err != nil {
+				t.Fatal(err)
+			}
+			links, err := filepath.Glob(filepath.Join(dir, in, "*.json"))
+			if err != nil || len(links) != 1 {
+				t.Fatal(links, err)
+			}
+			err = errors.Join(os.WriteFile(elsewhere, []byte("precious"), 0o666), os.Remove(links[0]),
+				os.Symlink(elsewhere, links[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := put(); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "it is a link") {
+				t.Error(err)
+			}
+			if content, err := os.ReadFile(elsewhere); err != nil || string(content) != "precious" {
+				t.Errorf("%q, %v", content, err)
+			}
+		})
 	}
 }

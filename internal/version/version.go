@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// String returns the version of this module in the program that runs, or the commit it was built from: go build knows both in
-// a clone. It is "devel" where it was built without (-buildvcs=false, go run, a folder that is no clone).
+// String returns the version of this module in the program that runs, or the commit it was built from: go build knows
+// both in a clone. It is "devel" where it was built without (-buildvcs=false, go run, a folder that is no clone).
 func String() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	return of(info)
+	return moduleVersion(info)
 }
 
-// of returns the version of this module that the build information of a program names.
-func of(info *debug.BuildInfo) string {
+// moduleVersion returns the version of this module that the build information of a program names.
+func moduleVersion(info *debug.BuildInfo) string {
 	if info.Main.Path != module && !strings.HasPrefix(info.Main.Path, module+"/") { // no module of this repository
 		return ofDependency(info)
 	}

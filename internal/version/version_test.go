@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A program says its version, else the commit it was built from and whether files had changed, whatever module it is of.
+// A program says its version, else the commit it was built from and whether files had changed, whatever module it is
+// of.
 func TestVersion(t *testing.T) {
 	own := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Path: "mafalda", Version: version}, Settings: settings}
@@ -20,7 +21,7 @@ func TestVersion(t *testing.T) {
 		"v0.0.0-2026+dirty":        own("v0.0.0-2026+dirty", commit, changed),
 		"v1.2.3":                   {Main: debug.Module{Path: "other"}, Deps: []*debug.Module{{Path: "x"}, dependency}},
 	} {
-		if got := of(info); got != want {
+		if got := moduleVersion(info); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

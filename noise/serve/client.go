@@ -187,11 +187,14 @@ func (c *Client) Sending(t int, digest string) error {
 	return c.command(fmt.Sprintf("sending %d %s", t, digest), fmt.Sprintf("sending %d", t))
 }
 
-// Close ends the connection.
+// Close ends the connection. It waits for nobody: a request that is being answered fails.
 func (c *Client) Close() error {
-	c.one.Lock()
-	defer c.one.Unlock()
-	err := c.send("close")
+	var err error
+	if c.one.TryLock() {
+		defer c.one.Unlock()
+		_ = c.conn.SetWriteDeadline(time.Now().Add(patience))
+		err = c.send("close")
+	}
 	if closed := c.conn.Close(); err == nil {
 		err = closed
 	}

@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -505,5 +506,24 @@ func TestServeSlowHandshake(t *testing.T) {
 			return
 		case <-time.After(10 * time.Millisecond):
 		}
+	}
+}
+
+// A client can be closed while a server that has stopped owes it a row: once Close waited for the row.
+func TestCloseEndsARequest(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	key := []byte("key")
+	c := &Client{conn: near, from: newOpener(bufio.NewReader(near), key), to: newSealer(near, key)}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Row(0, 0, make([]float64, 4)) }()
+	if _, err := io.ReadFull(far, make([]byte, len("row 0 float64 0 4")+4+sha256.Size)); err != nil { // it is under way
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("a row of nobody")
 	}
 }

@@ -99,7 +99,7 @@ func (s *Sequence) floodRounds(t int) int {
 		heard[i][i/64] = 1 << (i % 64)
 	}
 	for r := 0; ; r++ {
-		if all(heard, n) {
+		if allHeard(heard, n) {
 			return r
 		}
 		next := make([][]uint64, n)
@@ -121,7 +121,7 @@ func hear(next, heard [][]uint64, w *graph.CSR) {
 	})
 }
 
-func all(heard [][]uint64, n int) bool {
+func allHeard(heard [][]uint64, n int) bool {
 	for _, h := range heard {
 		for j := range n {
 			if h[j/64]>>(j%64)&1 == 0 {

@@ -27,9 +27,9 @@ type knowledge struct {
 
 var errSingular = errors.New("singular in double precision")
 
-// known builds the columns: what messages say, and the fragments that complete the sums of nodes which chose an
+// knownColumns builds the columns: what messages say, and the fragments that complete the sums of nodes which chose an
 // observer.
-func (v *View) known(d Deviations) (*knowledge, error) {
+func (v *View) knownColumns(d Deviations) (*knowledge, error) {
 	p, rank := v.protocol, v.span.Rank()
 	inside := func(i int) bool { return slices.Contains(v.coalition, i) }
 	var direct []int
@@ -47,17 +47,19 @@ func (v *View) known(d Deviations) (*knowledge, error) {
 	}
 	v.addMessages(k, d, inside)
 	for c, j := range direct { // u_j less the fragments that are not known
-		k.set(j, rank+c, d.Value(j))
+		k.setEntry(j, rank+c, d.Value(j))
 		for at, n := range p.neighbours[j] {
 			if source := p.source[j][at]; source >= 0 && !inside(n) {
-				k.set(source, rank+c, -d.Noise(j, n))
+				k.setEntry(source, rank+c, -d.Noise(j, n))
 			}
 		}
 	}
 	return k, k.factorize()
 }
 
-func (k *knowledge) set(row, column int, x float64) { k.columns.Data[row*k.columns.Stride+column] = x }
+func (k *knowledge) setEntry(row, column int, x float64) {
+	k.columns.Data[row*k.columns.Stride+column] = x
+}
 
 func (k *knowledge) row(i int) []float64 {
 	return k.columns.Data[i*k.columns.Stride : i*k.columns.Stride+k.columns.Cols]
@@ -87,14 +89,14 @@ func (v *View) addMessages(k *knowledge, d Deviations, inside func(int) bool) {
 		}
 		m, value := p.chosen[j], d.Value(j)
 		for r := range s.Rank() {
-			k.set(j, r, value*x(r, m))
+			k.setEntry(j, r, value*x(r, m))
 		}
 		k.vague[j] = value * vague[m]
 		for at, n := range around {
 			if source := p.source[j][at]; source >= 0 && !inside(n) {
 				noise := d.Noise(j, n)
 				for r := range s.Rank() {
-					k.set(source, r, noise*(x(r, n)-x(r, m)))
+					k.setEntry(source, r, noise*(x(r, n)-x(r, m)))
 				}
 				k.vague[source] = noise * (vague[n] + vague[m])
 			}

@@ -103,7 +103,7 @@ func (k *knowledge) bound(victims, numbers []int, nats []float64) error {
 		passes = 4
 	}
 	for passes, columns := range map[int][]int{0: most, passes: much} {
-		for i, left := range s.pick(columns).left(passes) {
+		for i, left := range s.pick(columns).hiddenShares(passes) {
 			at := numbers[columns[i]]
 			if left > 0 {
 				nats[at] = math.Min(nats[at], math.Max(rounding.Above(-math.Log(left)/2), 0))
@@ -159,9 +159,9 @@ func (s *shares) takeOut() blas64.General {
 	return taken
 }
 
-// seen returns, for columns x, an upper bound of twice ‖R⁻ᵀ(Cᵀx - b)‖, with what rounding does to sums and solution,
-// and b, if there is one, a row of C.
-func (s *shares) seen(x blas64.General, row func(c int) int) []float64 {
+// seenShares returns, for columns x, an upper bound of twice ‖R⁻ᵀ(Cᵀx - b)‖, with what rounding does to sums and
+// solution, and b, if there is one, a row of C.
+func (s *shares) seenShares(x blas64.General, row func(c int) int) []float64 {
 	k := s.knowledge
 	product, lost := s.residuals(x, row)
 	vague := make([]float64, x.Cols)
@@ -240,7 +240,7 @@ func (s *shares) little() []float64 {
 	if len(s.victims) == 0 {
 		return nil
 	}
-	shares := s.seen(s.explained, func(c int) int { return s.victims[c] })
+	shares := s.seenShares(s.explained, func(c int) int { return s.victims[c] })
 	grown := 1 + float64(s.rest.Rows+4)*unit
 	for c, z := range shares {
 		size := norm(s.explained, c)*grown + 2*norm(s.lost, c) + z
@@ -249,15 +249,16 @@ func (s *shares) little() []float64 {
 	return shares
 }
 
-// left returns lower bounds of 1 - ‖Pê_j‖². P is taken out again so many times, for what rounding in R has left of it.
-func (s *shares) left(passes int) []float64 {
+// hiddenShares returns lower bounds of 1 - ‖Pê_j‖². P is taken out again so many times, for what rounding in R has left
+// of it.
+func (s *shares) hiddenShares(passes int) []float64 {
 	if len(s.victims) == 0 {
 		return nil
 	}
 	for range passes {
 		s.takeOut()
 	}
-	left := s.seen(s.rest, nil)
+	left := s.seenShares(s.rest, nil)
 	shrunk := 1 - float64(s.rest.Rows+8)*unit
 	for c, z := range left {
 		var squared, cross float64

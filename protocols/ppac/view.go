@@ -104,7 +104,7 @@ func (v *View) Leakages(ctx context.Context, d Deviations) ([]Leakage, error) {
 			victims = append(victims, j)
 		}
 	}
-	k, err := v.known(d)
+	k, err := v.knownColumns(d)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ from .noise import Noise, Place
 from .plan import Pair, Plan, load
 from .sampler import Sampler
 from .served import noise_at
+from .smoothness import SmoothnessEstimate, estimate_smoothness
 
 __version__ = "0.1.0"
 
@@ -37,7 +38,9 @@ __all__ = [
     "ProcessError",
     "Sampler",
     "ServerError",
+    "SmoothnessEstimate",
     "StepError",
+    "estimate_smoothness",
     "flat",
     "keys",
     "load",

@@ -1,13 +1,15 @@
 """Per-sample gradients in torch, each clipped on its own, summed.
 
 Every record goes through the model alone, so that its gradient cannot depend on others. Layers that mix records (batch
-normalization in training) act as on a batch of one, and are refused where they keep statistics.
+normalization in training) act as on a batch of one, and are refused where they keep statistics. What a layer remembers of
+a record in an attribute (a hidden state, attention weights) is forgotten before the next one.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
 
@@ -36,17 +38,21 @@ def clipped_sum(
     zeros); and the losses of the records, which are as secret as they are.
 
     inputs is a tensor, a tuple or list of arguments, or a mapping of named arguments of the model; targets is whatever
-    loss takes. Each tensor in them has the records as its first dimension. loss gets outputs and targets of a batch of one.
+    loss takes. Each tensor in them has the records as its first dimension. loss gets outputs and targets of a batch of one,
+    and may use the model's parameters (a proximal term, a tied weight).
     Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not move more than others. chunk is
-    how many records' gradients are in memory at once. A model that changes itself when it sees a record, as batch
+    how many records' gradients are in memory at once; with 1, records go through autograd one after the other, as they do
+    before torch 2, which takes models that torch.func does not (GRU, hooks of backward passes, checkpointing). A model that changes itself when it sees a record, as batch
     normalization with running statistics, is an ExportError: what it keeps has no noise.
     """
     for name, layer in model.named_modules():
         if isinstance(layer, torch.nn.modules.batchnorm._NormBase) and layer.training and layer.track_running_stats:
             raise _keeps(name or "itself")
+    if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
+        raise ValueError(f"chunk is how many records' gradients are in memory at once, at least 1, not {chunk!r}")
     totals, losses = zeros(parameters), []
-    take = _together if vectorized() else _one_by_one
-    kept = [*model.named_parameters(), *model.named_buffers()]
+    take = _together if vectorized() and chunk > 1 else _one_by_one
+    kept = [*model.named_parameters(), *model.named_buffers(), *_attributes(model)]
     versions = [x._version for _, x in kept]
     batch = (inputs, targets)
     tensors = tensors_of(batch)
@@ -59,6 +65,16 @@ def clipped_sum(
         if x._version != version:
             raise _keeps(name)
     return totals, torch.cat(losses) if losses else torch.zeros(0)
+
+
+def _attributes(model: Any) -> list[tuple[str, "torch.Tensor"]]:
+    """The tensors that layers have as plain attributes, with their names."""
+    return [
+        (f"{name}.{attribute}".lstrip("."), x)
+        for name, layer in model.named_modules()
+        for attribute, x in vars(layer).items()
+        if isinstance(x, torch.Tensor)
+    ]
 
 
 def tensors_of(batch: Any, named: bool = True) -> list["torch.Tensor"]:
@@ -148,6 +164,32 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float) -> list["torch.Te
     return sums
 
 
+class _Losses(torch.nn.Module):
+    """From a record to its loss: as one module, so that parameters are replaced where the loss uses them, too."""
+
+    def __init__(self, model: Any, loss: Loss) -> None:
+        super().__init__()
+        self.model, self.loss = model, [loss]  # in a list: a loss that is a module has no parameters of its own here
+
+    def forward(self, inputs: Any, targets: Any) -> Any:
+        arguments, named = _arguments(inputs)
+        return self.loss[0](self.model(*arguments, **named), targets).reshape(())
+
+
+@contextmanager
+def _forgetting(model: Any) -> Iterator[None]:
+    """What the model's layers put into attributes and buffers inside is forgotten at the end."""
+    places = [x for layer in model.modules() for x in (layer.__dict__, layer._buffers) if isinstance(x, dict)]
+    before = [dict(place) for place in places]
+    try:
+        yield
+    finally:
+        for place, kept in zip(places, before):
+            if place.keys() != kept.keys() or any(place[name] is not kept[name] for name in kept):
+                place.clear()
+                place.update(kept)
+
+
 def _together(
     model: Any, parameters: Sequence[Any], loss: Loss, batch: Any, tensors: list[Any]
 ) -> tuple[list[Any], Any]:
@@ -157,12 +199,18 @@ def _together(
     rest.update({name: b.detach() for name, b in model.named_buffers()})
 
     def one(values: Any, record: list[Any]) -> Any:
-        inputs, targets = _filled(batch, [x.unsqueeze(0) for x in record])
-        output = torch.func.functional_call(model, {**rest, **values}, *_arguments(inputs))
-        return loss(output, targets).reshape(())
+        replaced = {f"model.{name}": x for name, x in {**rest, **values}.items()}
+        return torch.func.functional_call(_Losses(model, loss), replaced, _filled(batch, [x.unsqueeze(0) for x in record]))
 
     take = torch.func.vmap(torch.func.grad_and_value(one), in_dims=(None, 0), randomness="different")
-    gradients, losses = take(mine, tensors)
+    try:
+        with _forgetting(model):
+            gradients, losses = take(mine, tensors)
+    except RuntimeError as e:
+        if type(e) is not RuntimeError:
+            raise  # out of memory
+        hint = "If torch.func does not know a part of this model: chunk=1 takes one record after the other, without it"
+        raise RuntimeError(f"{e}\n{hint}") from e
     return [gradients[names[id(p)]] for p in parameters], losses
 
 
@@ -171,10 +219,9 @@ def _one_by_one(
 ) -> tuple[list[Any], Any]:
     rows, losses = [], []
     for i in range(len(tensors[0])):
-        inputs, targets = _filled(batch, [x[i : i + 1] for x in tensors])
-        arguments, named = _arguments(inputs)
-        value = loss(model(*arguments, **named), targets).reshape(())
-        found = torch.autograd.grad(value, parameters, allow_unused=True)
+        with _forgetting(model):
+            value = _Losses(model, loss)(*_filled(batch, [x[i : i + 1] for x in tensors]))
+            found = torch.autograd.grad(value, parameters, allow_unused=True)
         rows.append([torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found)])
         losses.append(value.detach())
     return [torch.stack(column) for column in zip(*rows)], torch.stack(losses)

@@ -139,6 +139,9 @@ class Record:
         """Lets go of the file. What is closed cannot be used; closing again does nothing."""
         self._end(f"{self.path} was closed")
 
+    def __del__(self) -> None:
+        self._file.close()
+
     def _end(self, why: str) -> None:
         if self._ended is None:
             self._ended = why

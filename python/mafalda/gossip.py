@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
 import numpy as np
 
+from . import files
 from .errors import ExportError
 
 
 class Gossip:
-    """W of an export, from W.npy or W.mtx, read when it is first asked for; of several networks if they take turns."""
+    """W of an export, from W.npy or W.mtx; of several networks if they take turns."""
 
-    def __init__(self, directory: str, files: dict[str, str], nodes: int, turns: int) -> None:
+    def __init__(self, directory: str, names: dict[str, str], nodes: int, turns: int) -> None:
         self._directory, self._nodes, self._turns = directory, nodes, turns
-        self._name = next((name for name in ("W.npy", "W.mtx") if name in files), None)
+        self._name = next((name for name in ("W.npy", "W.mtx") if name in names), None)
         self._dense: np.ndarray | None = None
         self._rows: list[list[tuple[int, float]]] | None = None
+        if self._name == "W.npy":
+            self._array()
+        elif self._name is not None:
+            self._entries()
 
     def matrix(self) -> Any:
         """W as a float64 ndarray, or, where the export has W.mtx, as a scipy.sparse.csr_matrix (needs scipy)."""
@@ -67,11 +73,11 @@ class Gossip:
 
     def _array(self) -> np.ndarray:
         if self._dense is None:
-            w = np.load(os.path.join(self._directory, "W.npy"), allow_pickle=False)
             n, m = self._nodes, self._turns
-            if w.shape != ((m, n, n) if m > 1 else (n, n)) or w.dtype != np.float64:
-                raise ExportError(f"W.npy is a {w.shape} array of {w.dtype}, for {n} nodes")
-            w = w.reshape(m, n, n)
+            shape = (m, n, n) if m > 1 else (n, n)
+            w = np.array(files.open_array(os.path.join(self._directory, "W.npy"), shape)).reshape(m, n, n)
+            if not w.min() >= 0:
+                raise ExportError("W.npy has a weight below 0")
             self._check(w.sum(axis=-1))
             w.flags.writeable = False
             self._dense = w
@@ -99,23 +105,31 @@ def read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
 
 
 def _read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
-    with open(path, encoding="ascii") as f:
-        head = f.readline().lower().split()
+    name = os.path.basename(path)
+    with io.TextIOWrapper(files.open_regular(path), encoding="ascii") as f:
+        head = f.readline(1000).lower().split()
         if head[:4] != ["%%matrixmarket", "matrix", "coordinate", "real"] or head[4:] not in (
             ["general"],
             ["symmetric"],
         ):
-            raise ExportError(f"{os.path.basename(path)} starts with {' '.join(head)!r}")
-        line = f.readline()
+            raise ExportError(f"{name} starts with {' '.join(head)!r}")
+        line = f.readline(1000)
         while line.startswith("%"):
-            line = f.readline()
+            line = f.readline(1000)
         rows, columns, count = (int(word) for word in line.split())
-        if rows != size or columns != size:
-            raise ExportError(f"{os.path.basename(path)} is {rows}×{columns}, where {size} rows are needed")
+        if rows != size or columns != size or not 0 <= count <= size * size:
+            raise ExportError(f"{name} is {rows}×{columns} with {count} entries, where {size} rows are needed")
         entries: list[list[tuple[int, float]]] = [[] for _ in range(size)]
         for _ in range(count):
-            i, j, w = f.readline().split()
-            entries[int(i) - 1].append((int(j) - 1, float(w)))
+            first, second, text = f.readline(1000).split()
+            i, j, w = int(first) - 1, int(second) - 1, files.number(text, name)
+            if not (0 <= i < size and 0 <= j < size):
+                raise ExportError(f"{name} has an entry ({first}, {second})")
+            entries[i].append((j, w))
             if head[4] == "symmetric" and i != j:
-                entries[int(j) - 1].append((int(i) - 1, float(w)))
+                entries[j].append((i, w))
+        if f.read(1):
+            raise ExportError(f"{name} has more than {count} entries")
+    if any(len({j for j, _ in row}) != len(row) for row in entries):
+        raise ExportError(f"{name} has an entry twice")
     return entries

@@ -71,6 +71,8 @@ def trained_parameters(optimizer: "torch.optim.Optimizer") -> list["torch.nn.Par
     An ExportError if a private step would fail with them after its row was spent: of numbers that noise cannot be added
     to, or an optimizer whose steps need more than gradients.
     """
+    if isinstance(optimizer, RefusesScaling):
+        raise ExportError("the optimizer is private already: give torch's own")
     parameters = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
     for p in parameters:
         if p.dtype not in KNOWN or p.layout != torch.strided or p.device.type == "meta":

@@ -7,21 +7,23 @@ import json
 import os
 from typing import Any
 
+from . import checks, files
 from .errors import ExportError
 
 
 def read(directory: str) -> tuple[dict[str, Any], str]:
     """The manifest of an export, and the SHA-256 of its bytes, which nodes compare before they start.
 
-    Every file is compared with the manifest's hash of it, and there may be no others.
+    Every file is compared with the manifest's hash of it, and there may be no others; what the manifest says is checked
+    as checks has it.
     """
     path = os.path.join(directory, "manifest.json")
     try:
-        with open(path, "rb") as f:
-            text = f.read()
+        text = files.read(path)
     except OSError as e:
         raise ExportError(f"no export in {directory}: {e}") from e
     manifest = parse(text)
+    checks.check(manifest)
     _check_files(directory, manifest)
     return manifest, hashlib.sha256(text).hexdigest()
 
@@ -32,36 +34,18 @@ def parse(text: bytes) -> dict[str, Any]:
         manifest = json.loads(text.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except UnicodeDecodeError as e:
         raise ExportError(f"the manifest is not UTF-8: {e}") from e
-    except json.JSONDecodeError as e:
+    except ExportError:
+        raise
+    except (ValueError, RecursionError) as e:
         raise ExportError(f"the manifest is no JSON: {e}") from e
     if not isinstance(manifest, dict):
         raise ExportError("the manifest is no JSON object")
-    for key in ("steps", "strategy", "participation", "files"):
-        if key not in manifest:
-            raise ExportError(f"the manifest has no {key!r}")
     return manifest
-
-
-def noise_std(manifest: dict[str, Any]) -> float | None:
-    """The standard deviation of Z, checked against μ, clip and adjacency; None if the export was made without a privacy level."""
-    privacy = manifest.get("privacy")
-    if privacy is None:
-        return None
-    std = privacy["noise_std"]
-    if "mu" in privacy:
-        if privacy["adjacency"] not in ("zero-out", "replace-one"):
-            raise ExportError(f"the adjacency {privacy['adjacency']!r} is not known")
-        contribution = (2 if privacy["adjacency"] == "replace-one" else 1) * privacy["clip"]
-        if not std * privacy["mu"] >= contribution * (1 - 1e-12):
-            raise ExportError(f"noise_std is {std}, which is less than mu = {privacy['mu']} takes")
-    if not 1e-280 <= std <= 1e280:
-        raise ExportError(f"a noise level of {std}")
-    return std
 
 
 def _check_files(directory: str, manifest: dict[str, Any]) -> None:
     for name, digest in manifest["files"].items():
-        if name != os.path.basename(name):
+        if name in ("", ".", "..", "manifest.json") or set(name) & set("/\\\0"):
             raise ExportError(f"{name!r} is no file of an export")
         try:
             found = _sha256(os.path.join(directory, name))
@@ -76,7 +60,7 @@ def _check_files(directory: str, manifest: dict[str, Any]) -> None:
 
 def _sha256(path: str) -> str:
     digest = hashlib.sha256()
-    with open(path, "rb") as f:
+    with files.open_regular(path) as f:
         for block in iter(lambda: f.read(1 << 20), b""):
             digest.update(block)
     return digest.hexdigest()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 import numpy as np
 
 from .errors import ExportError
-from .watch import known_change
+from .watch import known_change, refuse_changed
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -74,10 +74,12 @@ def _as_flat(theirs: Any, mine: np.ndarray, label: str) -> np.ndarray:
 def flat(model: Any) -> np.ndarray:
     """The parameters of a torch module, one after the other, as a flat array on the CPU: what neighbours exchange.
 
-    Those of half precision (bfloat16, float16) come as float32, in which averages are taken.
+    Those of half precision (bfloat16, float16) come as float32, in which averages are taken. A MafaldaError if the module
+    is in private training, and something else has changed it: no neighbour gets that.
     """
     import torch
 
+    refuse_changed(model.parameters())
     with torch.no_grad():
         values = torch.cat([p.detach().reshape(-1) for p in model.parameters()])
         return values.to(torch.promote_types(values.dtype, torch.float32)).cpu().numpy()

@@ -23,7 +23,7 @@ from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
 from .clipping import clip_and_sum
-from .errors import MafaldaError, ParticipationError
+from .errors import ExportError, MafaldaError, ParticipationError
 from .guard import RefusesScaling, StepGuard, check_model, trained_parameters, warn_of_optimizer
 from .noise import Noise
 from .torch import (
@@ -85,9 +85,12 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         size = checked_size(plan, sampler, expected_batch_size, node)
         check_model(module, parameters)
         warn_of_optimizer(plan, optimizer)
+        refuse_mixing_layers(module)
         self.plan, self.sampler, self.module = plan, sampler, module
         self._taken: tuple[int, int] | None = None  # the step that summed gradients are for, and of how many records
         self._ahead, self._watch = prefetched(loader), Watch()
+        self._watch.take_over(parameters)
+        self._trained = [id(p) for p in parameters]
         self.noise: Noise = plan.noise(node, sum(p.numel() for p in parameters), state, seed, **options)
         super().__init__(
             optimizer,
@@ -99,6 +102,17 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         follow(sampler, self.noise)
         super().zero_grad(set_to_none=True)  # what was there is no gradient of a batch
         self._guard = StepGuard.of(optimizer)
+        self._begin_watch()
+
+    def _begin_watch(self) -> None:
+        """Parameters are watched from the next forward pass on that a gradient may follow."""
+
+        def begin(module: "torch.nn.Module", *_: Any) -> None:
+            if module.training and torch.is_grad_enabled():
+                hook.remove()
+                self._watch.check(module)
+
+        hook = self.module.register_forward_pre_hook(begin)
 
     @property
     def step_number(self) -> int:
@@ -113,14 +127,17 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         try:
             refuse_closure(closure)
             self.noise.next_step()
+            if [id(p) for p in self.params] != self._trained:
+                raise ExportError(
+                    "parameters were frozen or thawed since the optimizer was made: some may have gradients without noise. "
+                    "What is trained stays the same for a whole run"
+                )
             check_model(self.module, self.params)
-            self._watch.check(self.module.named_parameters())
+            refuse_mixing_layers(self.module)
+            self._watch.check(self.module)
             if self.pre_step():
-                try:
-                    with self._guard:
-                        self.original_optimizer.step()
-                finally:
-                    self._watch.mark()
+                with self._watch.changing(), self._guard:
+                    self.original_optimizer.step()
         except BaseException:
             self._forget()
             raise
@@ -183,6 +200,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
     def accept_changes(self) -> None:
         """See mafalda.torch.PrivateOptimizer.accept_changes."""
         self._watch.clear()
+        self._begin_watch()
 
     def state_dict(self) -> dict[str, Any]:
         """The optimizer's, with the step, the export and the node under "mafalda". No secret: that is in the noise's state."""
@@ -197,3 +215,17 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
     def close(self) -> None:
         """Ends the noise server."""
         self.noise.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self.noise.__reduce__()  # a ProcessError: there are no copies
+
+
+def refuse_mixing_layers(module: "torch.nn.Module") -> None:
+    """An ExportError for batch normalization by the batch itself: what Opacus takes for a record's gradient would depend on others."""
+    for name, layer in module.named_modules():
+        kind = torch.nn.modules.batchnorm._BatchNorm
+        if isinstance(layer, kind) and (layer.training or layer.running_mean is None):
+            raise ExportError(
+                f"{name!r} normalizes over a batch: every gradient would depend on other records, which clipping does not "
+                "bound. Take GroupNorm (opacus.validators.ModuleValidator.fix), or its running statistics, in eval mode"
+            )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
 
+from . import checks, files
 from . import manifest as manifests
 from .contract import contract
 from .errors import ExportError
@@ -29,10 +29,14 @@ class Pair(NamedTuple):
 
 
 def load(directory: str | os.PathLike[str], sha256: str | None = None) -> "Plan":
-    """Read an export, and check it: hashes of all files, names of nodes, that C⁻¹ is the inverse of C, the noise level.
+    """Read an export, and check it; an ExportError if it is not one, was changed, or contradicts itself.
+
+    Checked are hashes of all files, names of nodes, that C⁻¹ is the inverse of C and C that of the parameters, its
+    sensitivity, and that the noise level follows from the guarantee, as far as numpy goes: mafalda.checks says what is left
+    to `mafalda verify`. Only regular files are opened.
 
     sha256 is Plan.hash of the export that the neighbours have, if it came by another way than the export did: another one
-    is refused. Whether C has the sensitivity that the manifest says is for `mafalda verify`.
+    is refused.
     """
     plan = Plan(os.fspath(directory))
     if sha256 is not None and sha256.lower() != plan.hash:
@@ -46,6 +50,7 @@ class Plan:
     Attributes:
         steps       T; steps are counted from 0
         k, b        a record takes part at most k times, b steps apart; batches are made once, and step t uses batch t mod b
+        pairs       of nodes that share noise, in exports with secrets; empty in all others
         noise_std   standard deviation of Z, for the *sum* of clipped gradients; None without a privacy level
         clip        norm to which every record's gradient is clipped; None likewise
         nodes       labels, in the order of W's rows; empty without a network
@@ -61,18 +66,21 @@ class Plan:
         self.schema: str = participation["schema"]
         self.k: int = participation["k"]
         self.b: int = participation["b"]
-        self.noise_std = manifests.noise_std(self.manifest)
+        self.noise_std: float | None = self.manifest.get("privacy", {}).get("noise_std")
         self.clip: float | None = self.manifest.get("privacy", {}).get("clip")
         self.scheme: str = self.manifest.get("sampling", {}).get("scheme", "cyclic")
         self.nodes: list[str] = []
         self._index: dict[str, int] = {}
         self._own: list[float] = []
+        self.pairs: list[Pair] = []
         if "graph" in self.manifest:
             self._read_nodes()
+        if "space" in self.manifest:
+            self._read_pairs()
         turns = self.manifest.get("workload_spec", {}).get("graph_sequence", {}).get("networks", 1)
         self._gossip = Gossip(directory, self.manifest["files"], len(self.nodes), turns)
         self._used: set[str] = set()
-        self._check_inverse()
+        self._check_matrices()
 
     def __repr__(self) -> str:
         return f"Plan({self.directory!r}, {len(self.nodes)} nodes, {self.steps} steps, k={self.k}, b={self.b}, {self.scheme})"
@@ -117,17 +125,6 @@ class Plan:
             )
         return self._index[node]
 
-    @cached_property
-    def pairs(self) -> list[Pair]:
-        """The pairs of nodes that share noise, in exports with secrets; empty in all others."""
-        if "space" not in self.manifest:
-            return []
-        with self._open("pairs.csv") as f:
-            rows = list(csv.reader(f))[1:]
-        for a, b, _ in rows:
-            self.index(a), self.index(b)
-        return [Pair(a, b, float(std)) for a, b, std in rows]
-
     def own_std(self, node: str) -> float:
         """The deviation of a node's own part of Z in units of noise_std; 1 where nodes share nothing."""
         return self._own[self.index(node)] if self._own else 1.0
@@ -136,10 +133,8 @@ class Plan:
         """C⁻¹ of a node, T×T, lower triangular, memory-mapped."""
         if "C_inv.npy" not in self.manifest["files"]:
             raise ExportError("the export has no C_inv.npy: it was made with --no-dense, or as CSV")
-        inverse = np.load(os.path.join(self.directory, "C_inv.npy"), mmap_mode="r", allow_pickle=False)
-        if inverse.ndim == 3:
-            inverse = inverse[self.manifest["per_node"]["layers"][self.index(node or "")]]
-        return inverse
+        inverse = self._array("C_inv.npy")
+        return inverse[self.manifest["per_node"]["layers"][self.index(node or "")]] if inverse.ndim == 3 else inverse
 
     def sampler(
         self,
@@ -243,35 +238,58 @@ class Plan:
         return node
 
     def _read_nodes(self) -> None:
-        with self._open("nodes.csv") as f:
-            head, *rows = csv.reader(f)
-        at = {name: i for i, name in enumerate(head)}
-        self.nodes = [row[at["label"]] for row in rows]
+        shared = "space" in self.manifest
+        rows = self._table("nodes.csv", ["index", "label", "degree"] + (["own_std"] if shared else []))
+        self.nodes = [row[1] for row in rows]
         self._index = {label: i for i, label in enumerate(self.nodes)}
-        if len(self._index) != len(self.nodes) or [int(row[at["index"]]) for row in rows] != list(range(len(rows))):
+        if len(self._index) != len(self.nodes) or [row[0] for row in rows] != [str(i) for i in range(len(rows))]:
             raise ExportError("nodes.csv has a label twice, or is out of order")
         if len(self.nodes) != self.manifest["graph"]["nodes"]:
             raise ExportError(f"nodes.csv has {len(self.nodes)} nodes, the manifest {self.manifest['graph']['nodes']}")
-        if "space" in self.manifest:
-            if "own_std" not in at:
-                raise ExportError("the nodes share noise, but nodes.csv has no own_std")
-            self._own = [float(row[at["own_std"]]) for row in rows]
+        if shared:
+            self._own = [files.number(row[3], "nodes.csv") for row in rows]
 
-    def _open(self, name: str) -> Any:
+    def _read_pairs(self) -> None:
+        """Pairs, and whether they protect what the manifest says: see checks.check_space."""
+        rows = self._table("pairs.csv", ["label", "label", "std"])
+        seen: set[frozenset[str]] = set()
+        for a, b, std in rows:
+            self.index(a), self.index(b)
+            if a == b or frozenset((a, b)) in seen:
+                raise ExportError(f"pairs.csv has the pair of {a!r} and {b!r} twice, or a node with itself")
+            seen.add(frozenset((a, b)))
+            self.pairs.append(Pair(a, b, files.number(std, "pairs.csv")))
+        shares = [(self.index(a), self.index(b), std**2) for a, b, std in self.pairs]
+        checks.check_space(self.manifest["space"], self.nodes, [own**2 for own in self._own], shares)
+
+    def _table(self, name: str, columns: list[str]) -> list[list[str]]:
         if name not in self.manifest["files"]:
             raise ExportError(f"the export has no {name}")
-        return open(os.path.join(self.directory, name), encoding="utf-8", errors="surrogateescape", newline="")
+        return files.read_table(os.path.join(self.directory, name), columns)
 
-    def _check_inverse(self) -> None:
-        """Noise by C⁻¹ protects what C says only if it is the inverse."""
-        if not {"C.npy", "C_inv.npy"} <= self.manifest["files"].keys():
+    def _array(self, name: str) -> np.ndarray:
+        """C.npy or C_inv.npy."""
+        steps, layers = self.steps, ([None] if "per_node" in self.manifest else [])
+        return files.open_array(os.path.join(self.directory, name), (*layers, steps, steps))
+
+    def _check_matrices(self) -> None:
+        """Noise by C⁻¹ protects what C says only if it is the inverse, and C what the manifest says only if it is its own."""
+        names = {"C.npy", "C_inv.npy"} & self.manifest["files"].keys()
+        strategy, per_node = self.manifest["strategy"], self.manifest.get("per_node")
+        if len(names) < 2:
+            if names or per_node or strategy["class"] == "dense" and "C.csv" not in self.manifest["files"]:
+                raise ExportError("the export has not both of C.npy and C_inv.npy")
+            if strategy["class"] != "dense" and self.steps <= checks.LONGEST:
+                checks.check_matrix(self.manifest, checks.matrix(strategy, self.steps))
             return
-        c, inverse = (
-            np.load(os.path.join(self.directory, name), mmap_mode="r", allow_pickle=False)
-            for name in ("C.npy", "C_inv.npy")
-        )
-        if c.shape != inverse.shape or c.shape[-2:] != (self.steps, self.steps):
-            raise ExportError(f"C.npy is {c.shape}, C_inv.npy {inverse.shape}, for {self.steps} steps")
+        c, inverse = self._array("C.npy"), self._array("C_inv.npy")
+        if c.shape != inverse.shape:
+            raise ExportError(f"C.npy is {c.shape}, C_inv.npy {inverse.shape}")
+        if per_node:
+            checks.check_layers(per_node, len(c), len(self.nodes))
         for x, y in zip(c, inverse) if c.ndim == 3 else [(c, inverse)]:
-            if not np.linalg.norm(x @ y - np.eye(self.steps)) <= 1e-9:
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is none
+                error = np.linalg.norm(x @ y - np.eye(self.steps))
+            if not error <= 1e-9 or np.triu(y, 1).any():
                 raise ExportError("C_inv.npy is not the inverse of C.npy")
+            checks.check_matrix(self.manifest, x)

@@ -13,6 +13,7 @@ import ipaddress
 import json
 import secrets
 import socket
+import time
 from typing import IO, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ GREETING = f"mafalda {VERSION} "
 LINE = 4096  # bytes of a line or a request, at most
 FRAME = 1 << 20  # bytes that a frame may carry
 CLIENT_PROOF, SERVER_PROOF, CLIENT_FRAMES, SERVER_FRAMES = "client proof", "server proof", "client frames", "server frames"
-HANDSHAKE = 30.0  # seconds that a server may take for a line, before it has proven anything
+HANDSHAKE = 30.0  # seconds that a server has to prove the token
 
 
 def session(token: str, client: str, server: str) -> bytes:
@@ -131,7 +132,7 @@ class Client:
         self._file = sock.makefile("rb")
         self.idle = False
         timeout = sock.gettimeout()
-        sock.settimeout(HANDSHAKE if timeout is None else min(timeout, HANDSHAKE))
+        self._until = time.monotonic() + (HANDSHAKE if timeout is None else min(timeout, HANDSHAKE))
         try:
             self._frames = self._greet(export, node, dim, token or "")
             sock.settimeout(timeout)
@@ -206,23 +207,32 @@ class Client:
         """The place, as in hello."""
         return json.loads(self._ask("state").partition(" ")[2])
 
+    def check_idle(self) -> None:
+        """A ServerError with the code `busy` between a request and the end of its answer."""
+        if not self.idle:
+            raise ServerError("the noise was asked for while an answer was awaited, as in a signal handler: ask later", "busy")
+
     def close(self) -> None:
-        """Ends the connection."""
+        """Ends the connection, also from a signal handler while an answer is read: the reading then fails."""
         try:
-            self._frames.send(b"close")
+            if self.idle:
+                self._frames.send(b"close")
+            self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
         self._end()
 
     def _end(self) -> None:
         """Lets go of the connection without a word."""
-        self._file.close()
+        try:
+            self._file.close()
+        except RuntimeError:  # it is being read, and the connection ends with the reader
+            pass
         self._sock.close()
 
     def _ask(self, request: str, wanted: str | None = None, more: bool = False) -> str:
         """The answer to a request; more: frames follow it, unless it refuses."""
-        if not self.idle:
-            raise ServerError("the noise was asked for while an answer was awaited, as in a signal handler: ask later", "busy")
+        self.check_idle()
         self.idle = False
         self._frames.send(request.encode())
         answer = self._answer(more)
@@ -242,9 +252,16 @@ class Client:
         raise refused
 
     def _line(self, line: str) -> str:
-        """What a server says to a line, before it has proven anything."""
+        """What a server says to a line, before it has proven anything, in time however slowly it speaks."""
+        answer = b""
+        self._wait()
         self._sock.sendall(line.encode())
-        answer = self._file.readline(LINE)
+        while not answer.endswith(b"\n") and len(answer) < LINE:
+            self._wait()
+            byte = self._file.read1(1)  # type: ignore[attr-defined]
+            if not byte:
+                break
+            answer += byte
         if not answer.endswith(b"\n"):
             raise ConnectionError("the noise server hung up")
         text = answer.decode("utf-8", "replace")
@@ -252,6 +269,13 @@ class Client:
         if refused is not None:
             raise ServerError(f"the noise server refuses: {refused}", refused.code)
         return text
+
+    def _wait(self) -> None:
+        """Until a server must have proven the token, and no longer: a TimeoutError then."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(f"the noise server has not proven the token within {HANDSHAKE:g} seconds")
+        self._sock.settimeout(left)
 
 
 def _refusal(answer: str) -> ServerError | None:

@@ -98,6 +98,7 @@ class RemoteNoise(Noise):
     def _once(self, ask: Callable[[Client], T]) -> T:
         """Asks; an answer that was not read to its end, as after Ctrl-C, must not be taken for the next request's."""
         client = self._reach()
+        client.check_idle()  # a signal handler leaves the connection to those whom it has interrupted
         try:
             return ask(client)
         except BaseException as e:
@@ -194,6 +195,8 @@ class ServedNoise(RemoteNoise):
                 self._noted = True
 
     def _dial(self) -> Client:
+        if not self._end.alive:
+            raise ServerError("this noise was closed: plan.noise(…, state=…) goes on with its state", "closed")
         client = Client(self._server.connect(self._new), self.plan.hash, self.node, self.dim)
         self._new = False
         return client
@@ -202,11 +205,6 @@ class ServedNoise(RemoteNoise):
         """Ends the connection and the server; the state stays, and Plan.noise goes on with it."""
         super().close()
         self._end()  # in a fork it does nothing
-
-    def _try(self, ask: Callable[[Client], T]) -> T:
-        if not self._end.alive:
-            raise ServerError("this noise was closed: plan.noise(…, state=…) goes on with its state", "closed")
-        return super()._try(ask)
 
 
 def noise_at(
@@ -229,7 +227,7 @@ def noise_at(
             try:
                 return Client(connect(), plan.hash, node, dim, token)
             except TimeoutError as e:
-                raise ServerError(f"no noise server at {address}: it says nothing") from e
+                raise ServerError(f"no noise server at {address}: it proves nothing in time") from e
             except ConnectionError as e:  # a server that is full of others, who have not proven the token, may hang up
                 if attempt == 5:
                     raise ServerError(f"no noise server at {address}: {e}") from e

@@ -99,11 +99,13 @@ class Server:
             self._process.wait()
         errors = tempfile.TemporaryFile()
         command = self._command + (["--new"] if new else [])
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
-        line = self._process.stdout.readline()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+        self._process = process  # a signal handler may put another one there while this one is waited for
+        line = process.stdout.readline()
         if not line.startswith(b"listening"):
-            self._process.wait()
-            self._process = None
+            process.wait()
+            if self._process is process:
+                self._process = None
             errors.seek(0)
             says = errors.read().decode("utf-8", "replace").strip().splitlines()
             raise ServerError(f"mafalda noise serve ended: {says[-1] if says else 'it said nothing'}", "start")

@@ -55,7 +55,7 @@ class PrivateOptimizer(RefusesScaling):
         loader         the DataLoader, to be checked: its batches are those of plan.sampler. One with workers must be given
         participation  "mine" says that the caller draws the batches and answers for who takes part when (plan.ledger
                        checks it): without sampler and loader, with size, the public size of a batch. Checkpoints say so
-        chunk          records whose gradients are in memory at once
+        chunk          records whose gradients are in memory at once; 1 for models that torch.func does not know
 
     Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
     taken now), optimizer.
@@ -89,6 +89,7 @@ class PrivateOptimizer(RefusesScaling):
         self._chunk, self._taken, self._watch = chunk, None, Watch()
         self._ahead = prefetched(loader)
         warn_of_optimizer(plan, optimizer)
+        self._watch.take_over(self.parameters)
         self.noise: Noise = plan.noise(node, sum(p.numel() for p in self.parameters), state, seed, **options)
         if sampler is not None:
             follow(sampler, self.noise)
@@ -113,7 +114,7 @@ class PrivateOptimizer(RefusesScaling):
         before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
         t = self.noise.next_step()
         check_model(model, self.parameters)
-        self._watch.check(model.named_parameters())
+        self._watch.check(model)
         refuse_raw_gradients(self.parameters)
         sums, losses = clipped_sum(model, self.parameters, loss, inputs, targets, self.clip, self._chunk)
         count = len(losses)
@@ -148,10 +149,9 @@ class PrivateOptimizer(RefusesScaling):
                 p.grad = total.div_(self.size).to(p.dtype)
             if self.sampler is not None:
                 self.sampler.finish(t)
-            with self._guard:
+            with self._watch.changing(), self._guard:
                 self.optimizer.step()
         finally:
-            self._watch.mark()
             self.zero_grad()
         return t
 
@@ -169,7 +169,8 @@ class PrivateOptimizer(RefusesScaling):
     def accept_changes(self) -> None:
         """Says that what changed the parameters outside of private steps holds nothing of the records but what noise covers.
 
-        plan.mix and mafalda.set_flat need no such word, and neither does what comes before the first backward.
+        plan.mix and mafalda.set_flat need no such word, and neither do what comes before the first backward and a change that is
+        taken back (averaged weights put in for an evaluation).
         """
         self._watch.clear()
 

@@ -10,8 +10,11 @@ import sys
 import numpy as np
 import pytest
 
+from mafalda import checks
+
 NODES = ["a", "b", "c", "d"]
 W = np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]]) / 3  # a cycle
+OWN = 1.25  # what nodes that share noise have of their own
 
 
 def strategy(kind, steps):
@@ -26,21 +29,13 @@ def strategy(kind, steps):
 
 
 def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes):
-    """An export. changes are keys of the manifest; None takes one out."""
+    """An export whose numbers agree. changes are keys of the manifest; None takes one out.
+
+    Of sampling, groups, rounds and probability are enough: participation follows, and ε is far above the least.
+    """
     os.makedirs(folder, exist_ok=True)
-    c, said = strategy(kind, steps)
-    np.save(os.path.join(folder, "C.npy"), c)
-    np.save(os.path.join(folder, "C_inv.npy"), np.linalg.inv(c))
-    if w is not None:
-        np.save(os.path.join(folder, "W.npy"), w)
-    head = "index,label,degree" + (",own_std" if "space" in changes else "")
-    own = f",{2 ** -0.5!r}" if "space" in changes else ""
-    rows = [f"{i},{label},2{own}" for i, label in enumerate(nodes)]
-    with open(os.path.join(folder, "nodes.csv"), "w", newline="") as f:
-        f.write("\n".join([head, *rows]) + "\n")
-    if "space" in changes:
-        with open(os.path.join(folder, "pairs.csv"), "w", newline="") as f:
-            f.write("label,label,std\na,b,0.5\nd,a,0.25\n")
+    scheme = changes.get("sampling", {}).get("scheme", "cyclic")
+    c, said = strategy("identity" if scheme == "poisson" else kind, steps)
     manifest = {
         "version": "test",
         "graph": {"nodes": len(nodes)},
@@ -48,12 +43,41 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         "steps": steps,
         "strategy": said,
         "participation": {"schema": "cyclic", "k": k, "b": b},
+        "sens_squared": 1.0,
+        "sens_kind": "exact",
         "privacy": {"mu": 1.0, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
-        "sampling": {"scheme": "cyclic"},
+        **changes,
     }
-    manifest.update(changes)
-    manifest = {key: value for key, value in manifest.items() if value is not None}
-    return seal(folder, manifest)
+    if scheme != "cyclic":
+        sampling = changes["sampling"]
+        of = round(sampling["groups"] / sampling["probability"]) if scheme == "poisson" else sampling["groups"]
+        manifest["participation"] = {"schema": "cyclic", "k": -(-steps // of), "b": of}
+        privacy = manifest["privacy"] = {"delta": 1e-6, **manifest["privacy"], "epsilon": 300.0}
+        privacy.pop("mu", None)
+        noise = {"noise_multiplier": privacy["noise_std"] / privacy["clip"], "delta": privacy["delta"]}
+        manifest["sampling"] = {**sampling, **noise, "epsilon": 300.0}
+    if scheme == "poisson":
+        said.update({"class": "banded", "bandwidth": 1, "diagonals": [[1.0] * steps]})
+        single = {"schema": "single", "k": 1, "b": steps}
+    scale = checks.sensitivity(c, single if scheme == "poisson" else manifest["participation"]).squared ** -0.5
+    c = c * scale
+    if "diagonals" in said:
+        said["diagonals"] = [(scale * np.array(d)).tolist() for d in said["diagonals"]]
+    np.save(os.path.join(folder, "C.npy"), c)
+    np.save(os.path.join(folder, "C_inv.npy"), np.linalg.inv(c))
+    if w is not None:
+        np.save(os.path.join(folder, "W.npy"), w)
+    shared = "space" in changes
+    rows = ["index,label,degree" + ",own_std" * shared]
+    rows += [f"{i},{label},2" + f",{OWN}" * shared for i, label in enumerate(nodes)]
+    with open(os.path.join(folder, "nodes.csv"), "w", newline="") as f:
+        f.write("\n".join(rows) + "\n")
+    if shared:
+        with open(os.path.join(folder, "pairs.csv"), "w", newline="") as f:
+            f.write("label,label,std\na,b,0.5\nd,a,0.25\n")
+        worst = {"attacker": [], "victim": "c", "value": OWN**-2}
+        manifest.update({"trust": "secldp", "space": {"coalitions": {"size": 1}, "worst": worst}})
+    return seal(folder, {key: value for key, value in manifest.items() if value is not None})
 
 
 def seal(folder, manifest):

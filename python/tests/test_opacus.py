@@ -1,5 +1,8 @@
 """Opacus with the noise of an export."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from conftest import interrupt, write
@@ -178,6 +181,68 @@ def test_several_batches_under_one_row(out, how):
                 optimizer.step()
     assert i == 1 and optimizer.step_number == 0
     assert all(p.grad is None and p.summed_grad is None for p in wrapped.parameters())
+
+
+def with_layer(plan, layer):
+    model = torch.nn.Sequential(torch.nn.Linear(5, 4), layer, torch.nn.Linear(4, 3))
+    data = torch.utils.data.TensorDataset(torch.randn(12, 5), torch.randint(3, (12,)))
+    loader = torch.utils.data.DataLoader(data, batch_sampler=plan.sampler(12, node="a"))
+    return GradSampleModule(model), loader
+
+
+def test_gradients_that_depend_on_other_records(out):
+    """Batch normalization without running statistics passes Opacus's own check of the model."""
+    plan = mafalda.load(out)
+    layer = torch.nn.BatchNorm1d(4, affine=False, track_running_stats=False)
+    wrapped, loader = with_layer(plan, layer)
+    with pytest.raises(mafalda.ExportError, match="'_module.1' normalizes over a batch"):
+        private(plan, wrapped, loader)
+    layer.eval()  # without statistics it normalizes over the batch in eval mode, too
+    with pytest.raises(mafalda.ExportError, match="'_module.1' normalizes over a batch"):
+        private(plan, wrapped, loader)
+    private(plan, *with_layer(plan, torch.nn.GroupNorm(2, 4)))
+
+
+def test_what_is_trained_stays(out):
+    """A part that is frozen and another one that is thawed in its place would have a gradient without noise."""
+    plan = mafalda.load(out)
+    wrapped, x, y, _, loader = made(plan)
+    optimizer = private(plan, wrapped, loader)
+    a, b = next(iter(loader))
+    weight = next(wrapped.parameters())
+    cross_entropy(wrapped(a), b).backward()
+    weight.requires_grad_(False)
+    before = weight.clone()
+    with pytest.raises(mafalda.ExportError, match="frozen or thawed"):
+        optimizer.step()
+    assert torch.equal(weight, before) and optimizer.step_number == 0
+
+
+def test_a_raw_step_before_the_first_private_one(out):
+    """Parameters are watched from the first forward pass on."""
+    plan = mafalda.load(out)
+    wrapped, _, _, _, loader = made(plan)
+    optimizer = private(plan, wrapped, loader)
+    other = torch.optim.SGD(wrapped.parameters(), lr=0.1)
+    a, b = next(iter(loader))
+    cross_entropy(wrapped(a), b).backward()
+    other.step()
+    with pytest.raises(mafalda.MafaldaError, match="was changed, and not by a private step"):
+        optimizer.step()
+
+
+def test_no_copies(out):
+    """A copy that was refused half-way broke the steps of every other optimizer of the class."""
+    plan = mafalda.load(out)
+    wrapped, _, _, _, loader = made(plan)
+    optimizer = private(plan, wrapped, loader)
+    for copied in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(mafalda.ProcessError):
+            copied(optimizer)
+    a, b = next(iter(loader))
+    cross_entropy(wrapped(a), b).backward()
+    optimizer.step()
+    assert optimizer.step_number == 1
 
 
 @pytest.mark.parametrize("clear", ["before", "after"])

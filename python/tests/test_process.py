@@ -5,6 +5,7 @@ import copy
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import traceback
@@ -14,6 +15,7 @@ import pytest
 from conftest import PROGRAMS, program_of
 
 import mafalda
+from mafalda import protocol
 from mafalda.process import Owner
 
 
@@ -250,3 +252,43 @@ def test_asked_in_a_signal_handler(out, tmp_path, program):
         with pytest.raises(mafalda.ServerError):
             noise._try(interrupted)
         assert busy == ["busy"] and (noise.row(0) == first).all() and noise.next == 1
+
+
+def test_a_signal_handler_does_not_disturb_the_row_it_interrupts(out, tmp_path, program, monkeypatch):
+    """Once its refused request closed the connection under the reader, who got "read of closed file" for a row."""
+    plan = mafalda.load(out)
+    with plan.noise("a", 1000, state=tmp_path / "state", binary=program) as noise:
+        first, said, receive = noise.row(0), [], protocol.Frames.receive_into
+
+        def interrupted(frames, view):
+            monkeypatch.setattr(protocol.Frames, "receive_into", receive)
+            try:
+                noise.row(1)
+            except mafalda.ServerError as e:
+                said.append(e.code)
+            return receive(frames, view)
+
+        monkeypatch.setattr(protocol.Frames, "receive_into", interrupted)
+        assert (noise.row(0) == first).all() and said == ["busy"] and noise.next == 1
+
+
+def test_a_signal_handler_can_close_the_noise(out, tmp_path, program):
+    """Once that was a RuntimeError in the handler, which left the server running, or a new server for the row it interrupted."""
+    noise = mafalda.load(out).noise("a", 1000, state=tmp_path / "state", binary=program)
+    noise.row(0)
+    server = noise._server._process
+
+    def handler(*_):
+        server.send_signal(signal.SIGCONT)
+        noise.close()
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        server.send_signal(signal.SIGSTOP)  # so that the handler comes while the answer is awaited
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(mafalda.ServerError, match="was closed"):
+            noise.row(1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert server.poll() is not None and noise._server._process is None

@@ -211,6 +211,28 @@ def test_what_answers_is_no_server(says, match):
         connected(serve)
 
 
+def test_a_stranger_who_speaks_slowly_keeps_nobody_waiting(monkeypatch):
+    """The time is that of all lines: a byte now and then once kept a client for days."""
+    monkeypatch.setattr(protocol, "HANDSHAKE", 0.5)
+    ended = threading.Event()
+
+    def serve(connection, file):
+        while not ended.wait(0.05):
+            connection.sendall(b"m")
+
+    def connect():
+        try:
+            connected(serve)
+        except TimeoutError:
+            ended.set()
+
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        assert ended.wait(20)
+    finally:
+        ended.set()
+
+
 def test_a_nonce_is_fresh():
     said = []
 

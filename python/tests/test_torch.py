@@ -441,7 +441,9 @@ def test_a_part_that_another_optimizer_trains(out):
         other.zero_grad(set_to_none=True)
 
     train_head()
-    plan.mix(model, {}, node="a")  # an average does not make it good
+    for message in (lambda: plan.mix(model, {}, node="a"), lambda: mafalda.flat(model)):  # nor does it go out
+        with pytest.raises(mafalda.MafaldaError, match="'2.weight' was changed"):
+            message()
     sampler.batch(3)
     with pytest.raises(mafalda.MafaldaError, match="'2.weight' was changed"):
         private.backward(model, cross_entropy, x[3::4], y[3::4])
@@ -459,6 +461,178 @@ def test_a_part_that_another_optimizer_trains(out):
         p.requires_grad_(False)
     with pytest.raises(mafalda.ExportError, match="it has others"):
         private.backward(model, cross_entropy, x[::4], y[::4])
+
+
+class Averaged(torch.nn.Module):
+    """Has a buffer that a pass in training mode changes outside of backward: the mean of what it saw."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = torch.nn.Linear(5, 3)
+        self.register_buffer("mean", torch.zeros(5))
+
+    def forward(self, x):
+        return self.line(x - self.mean)
+
+
+def raw_gradients(model, x, y):
+    return torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
+
+
+def by_data(model, x, y):
+    for p, g in zip(model.parameters(), raw_gradients(model, x, y)):
+        p.data.sub_(g)
+
+
+def by_vector(model, x, y):
+    moved = [(p - g).reshape(-1) for p, g in zip(model.parameters(), raw_gradients(model, x, y))]
+    torch.nn.utils.vector_to_parameters(torch.cat(moved).detach(), model.parameters())
+
+
+def by_a_fused_optimizer(model, x, y):
+    other = torch.optim.Adam(model.parameters(), lr=0.1, **({"fused": True} if clipping.vectorized() else {}))
+    for p, g in zip(model.parameters(), raw_gradients(model, x, y)):
+        p.grad = g
+    other.step()
+    other.zero_grad(set_to_none=True)
+
+
+def by_statistics(model, x, y):
+    model.mean.mul_(0.9).add_(0.1 * x.mean(0))
+
+
+@pytest.mark.parametrize("change", [by_data, by_vector, by_a_fused_optimizer, by_statistics])
+def test_no_change_without_noise_is_overlooked(out, change):
+    """torch does not count changes by p.data and by fused optimizers. A change that is taken back is none."""
+    plan, (_, x, y) = mafalda.load(out), made()
+    model, sampler = Averaged(), plan.sampler(12, node="a")
+    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler)
+
+    def step(t):
+        batch = sampler.batch(t)
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        return private.step()
+
+    step(0)
+    kept = {name: value.clone() for name, value in model.state_dict().items()}
+    change(model, x, y)
+    model.load_state_dict(kept)
+    assert step(1) == 1
+    change(model, x, y)
+    with pytest.raises(mafalda.MafaldaError, match="was changed, and not by a private step"):
+        step(2)
+    private.accept_changes()
+    assert step(2) == 2
+
+
+def test_no_message_of_a_model_that_something_else_has_changed(out):
+    """Raw gradients after a private step are found before the message, not in the next step."""
+    model, x, y, sampler, _, private = trained(out)
+    batch = sampler.batch(0)
+    private.backward(model, cross_entropy, x[batch], y[batch])
+    private.step()
+    mafalda.flat(model)
+    by_data(model, x, y)
+    for message in (lambda: mafalda.flat(model), lambda: private.plan.mix(model, {}, node="a")):
+        with pytest.raises(mafalda.MafaldaError, match="was changed, and not by a private step"):
+            message()
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    again = private.plan.make_private(sgd, node="a", seed=1, sampler=private.plan.sampler(12, node="a"))
+    assert len(mafalda.flat(model)) == again.noise.dim  # another run begins with the model as it is
+
+
+class Remembers(torch.nn.Module):
+    """A layer with a state that it carries from one pass to the next, as recurrent models often have."""
+
+    def __init__(self, place):
+        super().__init__()
+        self.line = torch.nn.Linear(5, 3)
+        if place == "buffer":
+            self.register_buffer("state", torch.zeros(5))
+        else:
+            self.state = torch.zeros(5)
+
+    def forward(self, x):
+        self.state = 0.9 * self.state + x.mean(0)
+        return self.line(x + self.state)
+
+
+@pytest.mark.parametrize("place", ["buffer", "attribute"])
+@pytest.mark.parametrize("way", ["vectorized", "one by one"])
+def test_no_layer_remembers_another_record(monkeypatch, way, place):
+    """A record's gradient is that of the record alone, in any chunk, after any other."""
+    if way == "one by one":
+        monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    _, x, y = made()
+    model = Remembers(place)
+    parameters = list(model.parameters())
+
+    def taken(at, chunk):
+        sums, losses = clipping.clipped_sum(model, parameters, cross_entropy, x[at], y[at], 1.0, chunk)
+        return sums, losses
+
+    alone = [taken(slice(i, i + 1), 1) for i in range(5)]
+    for chunk in (1, 2, 64):
+        sums, losses = taken(slice(0, 5), chunk)
+        assert torch.allclose(losses, torch.cat([part for _, part in alone]), atol=1e-6)
+        for total, parts in zip(sums, zip(*(part for part, _ in alone))):
+            assert torch.allclose(total, sum(parts), atol=1e-5)
+    assert not model.state.any()
+
+
+@pytest.mark.parametrize("way", ["vectorized", "one by one"])
+def test_losses_may_use_parameters(monkeypatch, way):
+    """A proximal term counts, as in the gradient of one record after the other."""
+    if way == "one by one":
+        monkeypatch.setattr(clipping, "vectorized", lambda: False)
+    model, x, y = made()
+    start = [p.detach() + 1 for p in model.parameters()]
+
+    def loss(output, target):
+        return cross_entropy(output, target) + sum((p - q).square().sum() for p, q in zip(model.parameters(), start))
+
+    sums, losses = clipping.clipped_sum(model, list(model.parameters()), loss, x, y, 100.0)
+    want = torch.autograd.grad(sum(loss(model(x[i : i + 1]), y[i : i + 1]) for i in range(12)), list(model.parameters()))
+    for total, g in zip(sums, want):
+        assert torch.allclose(total, g, atol=1e-4)
+
+
+class Recurrent(torch.nn.Module):
+    """A model that torch.func cannot take the gradients of several records of."""
+
+    def __init__(self):
+        super().__init__()
+        self.cells, self.line = torch.nn.GRU(1, 4, batch_first=True), torch.nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.line(self.cells(x[..., None])[0][:, -1])
+
+
+def test_models_that_torch_func_does_not_know(out):
+    """One record after the other is a way out, and the error says so."""
+    _, x, y = made()
+    plan, model = mafalda.load(out), Recurrent()
+    if clipping.vectorized():
+        with pytest.raises(RuntimeError, match="chunk=1"):
+            clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, 1.0)
+    sampler = plan.sampler(12, node="a")
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    private = plan.make_private(sgd, node="a", seed=1, sampler=sampler, chunk=1)
+    batch = sampler.batch(0)
+    want = one_by_one(model, x[batch], y[batch], 1.0)
+    private.backward(model, cross_entropy, x[batch], y[batch])
+    assert torch.allclose(torch.cat([s.reshape(-1) for s in private._taken.sums]).double(), want, atol=1e-5)
+    assert private.step() == 0
+    with pytest.raises(mafalda.ExportError, match="private already"):
+        plan.make_private(private, node="a", seed=1, sampler=sampler)
+
+
+def test_chunks_have_records():
+    """chunk=-1 took no gradient at all, and said nothing."""
+    model, x, y = made()
+    for chunk in (0, -1, 2.5, True):
+        with pytest.raises(ValueError, match="chunk is how many"):
+            clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, 1.0, chunk)
 
 
 def test_batches_of_ones_own_are_declared(tmp_path, out):

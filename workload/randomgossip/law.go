@@ -88,14 +88,14 @@ type row struct {
 
 func (e *moments) row(degree int) row {
 	return row{
-		self:   e.at(1, 1, degree),
-		other:  e.q * e.at(1, 2, degree-1),
-		second: [3]float64{e.at(2, 1, degree), e.q * e.at(2, 2, degree-1), e.q * e.q * e.at(2, 3, degree-2)},
+		self:   e.entry(1, 1, degree),
+		other:  e.q * e.entry(1, 2, degree-1),
+		second: [3]float64{e.entry(2, 1, degree), e.q * e.entry(2, 2, degree-1), e.q * e.q * e.entry(2, 3, degree-2)},
 	}
 }
 
-// ownCovariance is the covariance of node i's row with itself: it is w when the node is up, with the probability up, and
-// otherwise e_i; the mean of both is self for i and other for its neighbours.
+// ownCovariance is the covariance of node i's row with itself: it is w when the node is up, with the probability up,
+// and otherwise e_i; the mean of both is self for i and other for its neighbours.
 type ownCovariance struct {
 	i           int
 	neighbours  []int

@@ -251,8 +251,8 @@ func TestHubs(t *testing.T) {
 		}
 		// E[1/(1+B)] = (1 - (1-q)^(m+1)) / (q (m+1))
 		want := (1 - math.Pow(0.7, float64(m+1))) / (0.3 * float64(m+1))
-		if math.Abs(sum-1) > 1e-13 || math.Abs(e.at(1, 1, m)-want) > 1e-13*want {
-			t.Errorf("%d trials: %v, %v", m, sum, e.at(1, 1, m)-want)
+		if math.Abs(sum-1) > 1e-13 || math.Abs(e.entry(1, 1, m)-want) > 1e-13*want {
+			t.Errorf("%d trials: %v, %v", m, sum, e.entry(1, 1, m)-want)
 		}
 	}
 }

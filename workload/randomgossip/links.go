@@ -40,9 +40,9 @@ func Links(w *graph.CSR, p float64) (*Law, error) {
 		l.rows = append(l.rows, r)
 		self, other = append(self, r.self), append(other, r.other)
 		l.change = append(l.change, change{
-			self:   e.at(1, 2, d-1) - e.at(1, 1, d-1),
-			end:    e.at(1, 2, d-1),
-			others: e.q * (e.at(1, 3, d-2) - e.at(1, 2, d-2)),
+			self:   e.entry(1, 2, d-1) - e.entry(1, 1, d-1),
+			end:    e.entry(1, 2, d-1),
+			others: e.q * (e.entry(1, 3, d-2) - e.entry(1, 2, d-2)),
 		})
 	}
 	return &Law{mean: meanOf(neighbours, self, other), covary: l.covary}, nil

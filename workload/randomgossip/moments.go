@@ -39,8 +39,8 @@ func (e *moments) distribution(m int) []float64 {
 	return p
 }
 
-// at returns e_k(c, m), and 0 for m < 0: of what is not there.
-func (e *moments) at(k, c, m int) float64 {
+// entry returns e_k(c, m), and 0 for m < 0: of what is not there.
+func (e *moments) entry(k, c, m int) float64 {
 	if m < 0 {
 		return 0
 	}
@@ -64,7 +64,7 @@ func (e *moments) joint(a, b, x, y, z int) float64 {
 	}
 	var v float64
 	for both, p := range e.distribution(z) {
-		v += p * e.at(1, a+both, x) * e.at(1, b+both, y)
+		v += p * e.entry(1, a+both, x) * e.entry(1, b+both, y)
 	}
 	return v
 }

@@ -15,6 +15,7 @@ type simulateFlags struct {
 	out                string
 	force, json, quiet bool
 	shard              cli.ShardFlags
+	attack             cli.SimulateAttackFlags
 }
 
 // NewSimulate returns mafalda simulate.
@@ -41,11 +42,15 @@ of gossip and gradient tracking, over networks that change or fail, and they may
 mafalda-plain is the optimum of the network that does not. An export that was made for such training brings it along, and is
 refused for other flags. The line "noise" compares the squared error that the noise alone makes of the models with the predicted one.
 
+With --attack NODE that node attacks real training instead, with dp-d-sgd: it is run many times with a record of the victim and
+without it, and what the attacker's statistic of the messages that it sees reaches stands beside what is proven: the bound for the
+class that the task is in (see mafalda smoothness; local DP where it is in none), and the number if gradients do not react.
+
 With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted simulation goes
 on where it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and
 every byte that is read, has to be the same.
 
-linear and logistic are synthetic; housing needs cal_housing.data (20,640 lines of 9 numbers, in
+linear, logistic and perceptron (with tanh; with --data, on images) are synthetic; housing needs cal_housing.data (20,640 lines of 9 numbers, in
 https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder with four IDX files.`,
 		Example: `  mafalda simulate
   mafalda simulate --task housing --data cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
@@ -53,6 +58,7 @@ https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder wit
   mafalda simulate --sampling poisson --epsilon 0.5,2,8                    # compare with the same levels without --sampling
   mafalda simulate --momentum 0.9 --learning-rates warmup-cosine --learning-rate 0.01
   mafalda simulate --missed-steps 0.1 --carry
+  mafalda simulate --task logistic --T 10 -k 1 --learning-rate 0.05 --attack Medici    # what a node learns of a record
   mafalda simulate --task logistic --graph erdos:50,0.2 --epsilon 2,8 --delta 1e-6 --json`,
 		Args: cli.NoArgs,
 		RunE: cli.UntilInterrupted(f.run),
@@ -64,6 +70,7 @@ https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder wit
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	f.shard.Bind(cmd)
+	f.attack.Bind(cmd, &f.study)
 	return cmd
 }
 
@@ -78,6 +85,12 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 		if !f.quiet {
 			fmt.Fprintln(cmd.ErrOrStderr(), text)
 		}
+	}
+	if cmd.Flags().Changed("attack") {
+		return f.attack.Run(cmd, &f.study, f.json, f.quiet, note)
+	}
+	if err := f.attack.Unused(cmd); err != nil {
+		return err
 	}
 	s, err := f.study.Study(cmd, f.out != "", note)
 	if err != nil {

@@ -1,0 +1,557 @@
+"""What load checks of a manifest beyond its hashes: kinds and ranges of its numbers, and that they agree with each other.
+
+A manifest whose numbers do not agree was changed, or is of a version that means something else by them. What is compared:
+
+- every key is known, of its kind and in its range
+- sigma with mu; noise_std with mu, clip and adjacency; epsilon and delta with mu (exactly, a Gaussian mechanism)
+- of batches that are drawn in secret: groups, rounds, probability and noise multiplier with each other and with noise_std;
+  for Poisson batches that delta is not below what that many rounds give away, within the width of a grid; for bins that
+  it is not below what half-spaces tell apart, a bound that the truth is above
+- C with its parameters, and its sensitivity with sens_squared (Sensitivity.exact says when it is only a bound)
+- the numbers in the sentences of contract with the keys
+
+Not checked here, and checked by `mafalda verify`, and where they matter by `mafalda noise serve` before the first row: the
+accountant's epsilon for Poisson batches to all digits, the samples that confirm bins, sensitivities of T > LONGEST steps or
+min-sep strategies of more than b bands, all that depends on the network (losses, bounds, baselines, W itself).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import ExportError
+
+LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
+MOST_STEPS = 1 << 20
+
+_CLASSES = ("dense", "banded", "toeplitz", "banded-inverse", "blt")
+
+
+class List(NamedTuple):
+    """A list of values of one kind."""
+
+    of: Any
+
+
+_RATES = (str, List(float))  # either
+
+_SAMPLING = {
+    "scheme": str,
+    "groups": int,
+    "probability": float,
+    "rounds": int,
+    "noise_multiplier": float,
+    "epsilon": float,
+    "epsilon_lower": float,
+    "delta": float,
+    "candidates": List({"bandwidth": int, "noise_multiplier": float, "error_at_privacy": float, "optimized_for": str}),
+    "failure_probability": float,
+    "samples": int,
+    "seed": int,
+    "confirmations": int,
+    "confirmed_delta": float,
+    "noise_multiplier_estimate": float,
+}
+
+_MANIFEST = {
+    "version": str,
+    "graph": {
+        "source": str,
+        "sha256": str,
+        "seed": int,
+        "nodes": int,
+        "edges": int,
+        "dropped_nodes": int,
+        "directed": bool,
+        "gossip": str,
+        "gossip_file": str,
+        "gossip_sha256": str,
+        "sequence_file": str,
+        "sequence_sha256": str,
+    },
+    "workload": str,
+    "workload_spec": {
+        "kind": str,
+        "momentum": float,
+        "nesterov": bool,
+        "learning_rates": _RATES,
+        "weight_decay": float,
+        "local_steps": int,
+        "gossip_rounds": int,
+        "gradient_tracking": bool,
+        "weights": _RATES,
+        "node_failures": float,
+        "link_failures": float,
+        "random_neighbours": int,
+        "graph_sequence": {"networks": int, "sha256": str, "source": str},
+        "missed_steps": float,
+        "carry": bool,
+    },
+    "objective": str,
+    "objective_weights": List(float),
+    "steps": int,
+    "gram": dict,
+    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int))},
+    "trust": str,
+    "space": {
+        "secrets": {"source": str, "sha256": str, "pairs": int},
+        "coalitions": {"size": int, "source": str, "sets": List(List(str))},
+        "largest_pair": float,
+        "worst": {"attacker": List(str), "victim": str, "value": float},
+        "gap_space": float,
+        "gap_time": float,
+    },
+    "strategy": {
+        "class": str,
+        "bandwidth": int,
+        "buffers": int,
+        "diagonals": List(List(float)),
+        "coefficients": List(float),
+        "column_scales": List(float),
+        "scale": float,
+        "sections": List(List(float)),
+        "theta": List(List(float)),
+        "omega": List(List(float)),
+        "ratio": float,
+        "class_bound": float,
+        "class_gap": float,
+        "memory_floats": int,
+        "flops_per_step": int,
+    },
+    "per_node": {"groups": int, "distinct": int, "layers": List(int), "losses": List(float), "group_bound": float},
+    "sens_squared": float,
+    "sens_kind": str,
+    **dict.fromkeys(("squared_error", "loss", "rmse", "shared_loss", "ldp_loss", "joint_lower_bound"), float),
+    **dict.fromkeys(("lower_bound", "gap", "tolerance"), float),
+    "iterations": int,
+    "status": str,
+    "history": list,
+    "baselines": dict,
+    "plain_strategy_loss": float,
+    "privacy": {
+        "mu": float,
+        "sigma": float,
+        "epsilon": float,
+        "delta": float,
+        "clip": float,
+        "adjacency": str,
+        "noise_std": float,
+    },
+    "error_at_privacy": float,
+    "cyclic_error_at_privacy": float,
+    "sampling": _SAMPLING,
+    "contract": List(str),
+    "seconds": float,
+    "peak_bytes": int,
+    "files": dict,
+}
+
+
+def check(m: dict[str, Any]) -> None:
+    """Kinds, ranges, and what can be compared without the matrices."""
+    _kind(m, _MANIFEST, "the manifest")
+    for block, keys in (
+        (m, ("steps", "strategy", "participation", "files", "sens_squared", "sens_kind")),
+        (m.get("strategy", {}), ("class",)),
+        (m.get("participation", {}), ("schema", "k", "b")),
+        (m.get("privacy"), ("clip", "adjacency", "noise_std")),
+        (m.get("sampling"), ("scheme",)),
+        (m.get("graph"), ("nodes",)),
+        (m.get("per_node"), ("layers",)),
+        (m.get("space"), ("coalitions", "worst")),
+        (m.get("space", {}).get("worst"), ("attacker", "victim", "value")),
+    ):
+        for key in keys:
+            _claim(block is None or key in block, f"the manifest has no {key!r}")
+    p, k, b, steps = m["participation"], m["participation"]["k"], m["participation"]["b"], m["steps"]
+    _claim(1 <= steps <= MOST_STEPS and k >= 1 and b >= 1, f"steps {steps}, k {k}, b {b}")
+    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns"), f"the schema {p['schema']!r} is not known")
+    _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
+    if "patterns" in p:
+        _claim(
+            p["patterns"] != [] and all(q and 0 <= min(q) and max(q) < steps for q in p["patterns"]),
+            "a pattern is empty, or has steps that there are not",
+        )
+    else:
+        _claim((k - 1) * b < steps, f"k = {k} times, b = {b} apart, are more than {steps} steps")
+    _claim(abs(m["sens_squared"] - 1) <= 1e-6, f"sens_squared is {m['sens_squared']}: strategies are exported with 1")
+    _claim(m["sens_kind"] in ("exact", "bound"), f"the sens_kind {m['sens_kind']!r} is not known")
+    _claim(("trust" in m) == ("space" in m) and m.get("trust", "secldp") == "secldp", "trust and space belong together")
+    if "space" in m:
+        worst = m["space"].get("worst", {}).get("value", 1)
+        _claim(0 < worst <= 1, f"space.worst.value is {worst}: shared noise is exported with 1 at most")
+        _claim("graph" in m and "per_node" not in m, "space needs a graph whose nodes have one strategy")
+    _claim(all(isinstance(h, str) for h in m["files"].values()), "a file has no SHA-256")
+    _check_strategy(m)
+    _check_privacy(m)
+    _check_contract(m)
+
+
+def _kind(value: Any, kind: Any, where: str) -> None:
+    """An ExportError if a value is of another kind than the table says, or has keys that it does not have."""
+    if isinstance(kind, dict):
+        _claim(isinstance(value, dict), f"{where} is no object")
+        for key, inner in value.items():
+            _claim(key in kind, f"{where} has the key {key!r}, which this version does not know")
+            _kind(inner, kind[key], key if where == "the manifest" else f"{where}.{key}")
+    elif isinstance(kind, List):
+        _claim(isinstance(value, list), f"{where} is no list")
+        for inner in value:
+            _kind(inner, kind.of, where)
+    elif isinstance(kind, tuple):
+        _kind(value, str if isinstance(value, str) else kind[1], where)
+    elif kind is float:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        _claim(number and abs(value) <= 1.7976931348623157e308, f"{where} is {value!r}, and no finite number")
+    elif kind is int:
+        _claim(isinstance(value, int) and not isinstance(value, bool), f"{where} is {value!r}, and no whole number")
+    else:
+        _claim(isinstance(value, kind), f"{where} is {value!r}, which is of the wrong kind")
+
+
+def _claim(true: bool, says: str) -> None:
+    if not true:
+        raise ExportError(says)
+
+
+def _check_strategy(m: dict[str, Any]) -> None:
+    s, steps = m["strategy"], m["steps"]
+    kind, width = s["class"], s.get("bandwidth", 0)
+    _claim(kind in _CLASSES, f"the strategy class {kind!r} is not known")
+    if kind == "dense":
+        _claim(not {"bandwidth", "diagonals", "coefficients", "sections"} & s.keys(), "a dense strategy has parameters")
+    elif kind == "blt":
+        _claim(s.get("scale", 0) > 0 and "sections" in s, "a blt strategy has no scale, or no sections")
+        _claim(len(s["sections"]) <= steps and all(len(q) == 4 for q in s["sections"]), "a section has 4 numbers")
+        buffers = sum(1 if q[1] == q[3] == 0 else 2 for q in s["sections"])
+        _claim(s.get("buffers", buffers) <= steps, "a blt strategy of more buffers than steps")
+    elif kind == "banded":
+        d = s.get("diagonals", [])
+        _claim(1 <= width == len(d) <= steps, "a banded strategy has as many diagonals as bands")
+        _claim([len(q) for q in d] == [steps - i for i in range(width)], "diagonals of a wrong length")
+        _claim(min(d[0]) > 0, "the diagonal of C is not positive")
+    else:
+        c, columns = s.get("coefficients", []), s.get("column_scales", [1.0] * steps)
+        _claim(1 <= width == len(c) <= steps and c[0] > 0, f"a {kind} strategy has as many coefficients as bands")
+        _claim(len(columns) == steps and min(columns) > 0, "column_scales are one a step, and positive")
+
+
+def _check_privacy(m: dict[str, Any]) -> None:
+    p, sampling = m.get("privacy"), m.get("sampling")
+    secret = sampling is not None and sampling["scheme"] != "cyclic"
+    if p is None:
+        _claim(sampling is None, "there is a sampling without privacy")
+        return
+    std, clip = p["noise_std"], p["clip"]
+    _claim(1e-280 <= std <= 1e280, f"a noise level of {std}")
+    _claim(clip > 0, f"privacy.clip is {clip}")
+    _claim(p["adjacency"] in ("zero-out", "replace-one"), f"the adjacency {p['adjacency']!r} is not known")
+    _claim(("epsilon" in p) == ("delta" in p), "privacy has one of epsilon and delta, which belong together")
+    if "delta" in p:
+        _claim(0 < p["delta"] < 1 and p["epsilon"] >= 0, "privacy.delta or privacy.epsilon is out of range")
+    if secret:
+        _check_sampling(m, p, sampling)
+        return
+    _claim(sampling is None or sampling == {"scheme": "cyclic"}, "sampling cyclic has nothing but its scheme")
+    _claim("mu" in p, "privacy has no mu")
+    mu = p["mu"]
+    _claim(mu > 0, f"privacy.mu is {mu}")
+    _claim(abs(p.get("sigma", 1 / mu) * mu - 1) <= 1e-12, "privacy.sigma is not 1/mu")
+    contribution = (2 if p["adjacency"] == "replace-one" else 1) * clip * math.sqrt(m["sens_squared"])
+    _claim(std * mu >= contribution * (1 - 1e-12), f"noise_std is {std}, which is less than mu = {mu} takes")
+    _claim(std * mu <= contribution * (1 + 1e-8), f"noise_std is {std}, which is not what mu = {mu} takes")
+    if "delta" in p:
+        least = _gaussian_delta(mu * (1 - 1e-9), p["epsilon"])
+        _claim(least <= p["delta"] * (1 + 1e-6), f"epsilon = {p['epsilon']} is less than mu = {mu} gives away")
+        more = _gaussian_delta(mu * (1 + 1e-6), p["epsilon"])
+        _claim(more >= p["delta"] * (1 - 1e-6) or p["epsilon"] == 0, "epsilon and delta are not those of mu")
+
+
+def _gaussian_delta(mu: float, epsilon: float) -> float:
+    """δ of a μ-GDP mechanism: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ)."""
+    x, y = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    tail = math.erfc(y / math.sqrt(2))
+    if tail < 1e-300:  # e^ε Φ(-y) by its asymptotic series, φ(x)/y·(1 - 1/y²+…): below δ, and close
+        return math.erfc(x / math.sqrt(2)) / 2 - math.exp(-x * x / 2) / (y * math.sqrt(2 * math.pi))
+    return math.erfc(x / math.sqrt(2)) / 2 - math.exp(epsilon + math.log(tail / 2))
+
+
+def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> None:
+    steps, scheme = m["steps"], s["scheme"]
+    _claim(scheme in ("poisson", "bins"), f"the sampling {scheme!r} is not known to this version")
+    for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta"):
+        _claim(key in s, f"sampling has no {key}")
+    _claim("delta" in p and "mu" not in p and "sigma" not in p, f"sampling {scheme} has epsilon and delta, not mu")
+    _claim(p["adjacency"] == "zero-out", f"sampling {scheme} is accounted for under zero-out")
+    _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
+    _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
+    groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]
+    _claim(1 <= groups <= steps and rounds == -(-steps // groups), f"{groups} groups have no {rounds} rounds")
+    _claim(0 < s["probability"] <= 1, f"sampling.probability is {s['probability']}")
+    _claim(noise > 0, f"sampling.noise_multiplier is {noise}")
+    _claim(s["delta"] == p["delta"], f"sampling.delta is {s['delta']}, privacy.delta {p['delta']}")
+    _claim(0 <= s["epsilon"] <= p["epsilon"], f"sampling.epsilon is {s['epsilon']}, privacy.epsilon {p['epsilon']}")
+    want = noise * p["clip"]
+    _claim(
+        want * (1 - 1e-15) <= p["noise_std"] <= want * (1 + 1e-9),
+        f"noise_std is {p['noise_std']}, where a noise multiplier of {noise} with clip {p['clip']} takes {want}",
+    )
+    candidates = s.get("candidates", [])
+    _claim(
+        not candidates or any(c.get("noise_multiplier") == noise for c in candidates),
+        "the noise multiplier is none of the candidates'",
+    )
+    b, k = m["participation"]["b"], m["participation"]["k"]
+    if scheme == "bins":
+        _claim(s["probability"] == 1, "a record of a bin is in every batch of it")
+        _claim(groups == b and rounds == k, f"{groups} bins, a record in {rounds} steps, for k = {k} and b = {b}")
+        _claim(s.get("confirmed_delta", s["delta"]) <= s["delta"], "the confirmed delta is larger than delta")
+        return
+    width = m["strategy"].get("bandwidth", 0)
+    _claim(m["strategy"]["class"] == "banded" and width <= groups, f"{groups} groups take as many bands at most")
+    _claim(m["sens_squared"] <= 1, f"columns have a squared norm of {m['sens_squared']}, above 1")
+    _claim(s["probability"] == groups / b, f"{groups} of {b} batches are not a probability of {s['probability']}")
+    _claim(s.get("epsilon_lower", 0) <= s["epsilon"], "sampling.epsilon_lower is above epsilon")
+    least = poisson_delta(s["probability"], noise, rounds, s["epsilon"])
+    _claim(
+        least <= s["delta"] * 1.001 + 1e-12,
+        f"with a noise multiplier of {noise} delta is at least {least:.3g} for epsilon = {s['epsilon']}, not {s['delta']}",
+    )
+
+
+def _erfc(x: np.ndarray) -> np.ndarray:
+    return np.array([math.erfc(v) for v in x.ravel()]).reshape(x.shape)
+
+
+@functools.lru_cache(maxsize=16)
+def poisson_delta(q: float, noise: float, rounds: int, epsilon: float, size: int = 1 << 18) -> float:
+    """A lower bound of δ for rounds of the Gaussian mechanism whose record takes part with probability q each.
+
+    Losses of a round are put on a grid, each rounded down, and added up by a Fourier transform, whose window leaves out
+    less than 1e-15. It is below the truth by what a smaller ε by rounds times the grid's width would give at most.
+    """
+    x = np.linspace(-12 * noise, 1 + 12 * noise, 1 << 14)
+    density = (1 - q) * np.exp(-((x / noise) ** 2) / 2) + q * np.exp(-(((x - 1) / noise) ** 2) / 2)
+    density /= density.sum()
+    loss = np.logaddexp(math.log1p(-q) if q < 1 else -math.inf, math.log(q) + (2 * x - 1) / (2 * noise**2))
+    # Chernoff's bounds of the sum of all losses, and of one
+    tilts = np.logspace(-3, 4, 60)
+
+    def bound(sign: float, count: int) -> float:
+        e = sign * tilts[:, None] * loss
+        top = e.max(axis=1)
+        cumulants = top + np.log((np.exp(e - top[:, None]) * density).sum(axis=1))
+        return sign * float(((count * cumulants + 38) / tilts).min())
+
+    low, high = bound(-1, rounds), bound(1, rounds)
+    first, last = max(bound(-1, 1), float(loss.min())), min(bound(1, 1), float(loss.max()))
+    width = max(high - low, last - first, 1e-9) / (size - 2)
+    start = math.floor(first / width)
+    edges = (start + np.arange(math.ceil(last / width) - start + 1)) * width
+    # the x of a loss l is noise²·log((e^l - (1-q))/q) + 1/2
+    down, up = np.minimum(edges, 0), np.maximum(edges, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.where(edges > 0, up + np.log1p((q - 1) * np.exp(-up)), np.log(np.maximum(np.expm1(down) + q, 0)))
+    at = noise**2 * (inside - math.log(q)) + 0.5
+    above = ((1 - q) * _erfc(at / (noise * math.sqrt(2))) + q * _erfc((at - 1) / (noise * math.sqrt(2)))) / 2
+    mass = np.zeros(size)
+    mass[: len(edges) - 1] = above[:-1] - above[1:]  # of losses from an edge to the next, taken for the edge
+    total = np.fft.irfft(np.fft.rfft(mass) ** rounds, size)
+    base = rounds * start  # of index 0; indices wrap around
+    shift = math.floor(low / width) - base
+    losses = (base + shift + (np.arange(size) - shift) % size) * width
+    gain = np.where(losses > epsilon, -np.expm1(np.minimum(epsilon - losses, 0)), 0)
+    return float((np.maximum(total, 0) * gain).sum())
+
+
+def bins_delta(c: np.ndarray, bins: int, noise: float, epsilon: float) -> float:
+    """A lower bound of δ for random bins: what half-spaces across the means of some bins tell apart."""
+    means = np.stack([c[:, j::bins].sum(axis=1) for j in range(bins)]) / noise
+    directions = [*means[np.argsort(-np.linalg.norm(means, axis=1))[:6]], means.mean(axis=0)]
+    best = 0.0
+    for u in directions:
+        along = means @ (u / np.linalg.norm(u))
+        s = np.linspace(along.min() - 12, along.max() + 12, 600)
+        tail = lambda x: _erfc(x / math.sqrt(2)) / 2  # noqa: E731
+        p, q = tail(s[:, None] - along).mean(axis=1), tail(s)
+        p_below, q_below = tail(along - s[:, None]).mean(axis=1), tail(-s)
+        grow = math.exp(min(epsilon, 700))
+        best = max(best, float((p - grow * q).max()), float((q_below - grow * p_below).max()))
+    return best
+
+
+def check_bins(m: dict[str, Any], c: np.ndarray) -> None:
+    """An ExportError if a C cannot have the guarantee for random bins that the manifest says."""
+    s = m["sampling"]
+    _claim(float(c.min()) >= 0, "bins are accounted for with a C that has no negative entry")
+    least = bins_delta(np.asarray(c), s["groups"], s["noise_multiplier"], s["epsilon"])
+    _claim(
+        least <= s["delta"] * (1 + 1e-9),
+        f"with a noise multiplier of {s['noise_multiplier']} delta is at least {least:.3g} for epsilon = {s['epsilon']}, "
+        f"not {s['delta']}",
+    )
+
+
+def matrix(strategy: dict[str, Any], steps: int) -> np.ndarray:
+    """C of its parameters, T×T."""
+    c, at = np.zeros((steps, steps)), np.arange(steps)
+    kind = strategy["class"]
+    if kind == "banded":
+        for lag, diagonal in enumerate(strategy["diagonals"]):
+            c[at[lag:], at[: steps - lag]] = diagonal
+        return c
+    if kind == "toeplitz":
+        column = np.zeros(steps)
+        column[: len(strategy["coefficients"])] = strategy["coefficients"]
+    elif kind == "banded-inverse":
+        column = _divide([1.0], strategy["coefficients"], steps)
+    else:
+        column = np.zeros(steps)
+        column[0] = strategy["scale"]
+        for p, q, a, b in strategy["sections"]:
+            column = _divide(np.convolve(column, [1, -p, q])[:steps], [1, -a, b], steps)
+    for lag in range(steps):
+        c[at[lag:], at[: steps - lag]] = column[lag]
+    return c * np.asarray(strategy.get("column_scales", 1.0))
+
+
+def _divide(numerator: Any, denominator: list[float], steps: int) -> np.ndarray:
+    """The first coefficients of a quotient of power series."""
+    out = np.zeros(steps)
+    rest = np.array(denominator[1:])
+    for t in range(steps):
+        past = out[max(0, t - len(rest)) : t][::-1]
+        out[t] = ((numerator[t] if t < len(numerator) else 0.0) - past @ rest[: len(past)]) / denominator[0]
+    return out
+
+
+class Sensitivity(NamedTuple):
+    """sens² as sums of magnitudes have it; exact says whether `mafalda verify` has the same number, or else one above."""
+
+    squared: float
+    exact: bool
+
+
+def sensitivity(c: np.ndarray, participation: dict[str, Any]) -> Sensitivity:
+    """What one record can change, squared: the largest sum of |CᵀC| over a pattern."""
+    schema, steps = participation["schema"], len(c)
+    k, b = participation["k"], participation["b"]
+    if schema == "patterns":
+        sums = (np.abs(c[:, q].T @ c[:, q]).sum() for q in participation["patterns"])
+        return Sensitivity(float(max(sums)), True)
+    if schema == "min-sep" and k > 1:
+        norms = (np.asarray(c) ** 2).sum(axis=0)
+        banded = not np.tril(c, -b).any()  # columns b apart have no rows in common
+        if banded:
+            return Sensitivity(_heaviest(norms, k, b), True)
+    worst = 0.0
+    for offset in range(min(b, steps)):
+        x = np.abs(c[:, offset::b].T @ c[:, offset::b])
+        sums = np.zeros((len(x) + 1, len(x) + 1))
+        sums[1:, 1:] = x.cumsum(axis=0).cumsum(axis=1)
+        for i in range(max(len(x) - k, 0) + 1):
+            j = min(i + k, len(x))
+            worst = max(worst, float(sums[j, j] - sums[i, j] - sums[j, i] + sums[i, i]))
+    return Sensitivity(worst, schema != "min-sep" or k == 1)
+
+
+def _heaviest(weights: np.ndarray, k: int, b: int) -> float:
+    """The largest sum of at most k weights that are at least b apart."""
+    steps = len(weights)
+    best = np.zeros(steps + 1)
+    for _ in range(k):
+        before = np.concatenate([np.zeros(b - 1), best[: steps + 1 - b + 1]])[:steps]  # up to b steps before
+        best = np.concatenate([[0.0], np.maximum.accumulate(weights + before)])
+    return float(best[-1])
+
+
+def check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
+    """An ExportError if a C is not lower triangular, not the one of the parameters, or of another sensitivity than said."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+        _check_matrix(m, c)
+
+
+def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
+    steps, s = m["steps"], m["strategy"]
+    _claim(not np.triu(c, 1).any() and float(np.diagonal(c).min()) > 0, "C is not lower triangular, or singular")
+    if steps > LONGEST:
+        return
+    if s["class"] != "dense":
+        difference = float(np.linalg.norm(matrix(s, steps) - c))
+        _claim(difference <= 1e-9 * float(np.linalg.norm(c)), "the parameters of the strategy make another matrix than C")
+    scheme = m.get("sampling", {}).get("scheme", "cyclic")
+    participation = m["participation"]
+    if scheme == "poisson":
+        participation = {"schema": "single", "k": 1, "b": steps}
+    if scheme == "bins":
+        check_bins(m, c)
+    found, said = sensitivity(c, participation), m["sens_squared"]
+    _claim(found.squared <= said * (1 + 1e-9) + 1e-12, f"sens² is {found.squared}, the manifest says {said}")
+    if found.exact and m["sens_kind"] == "exact" and "per_node" not in m:
+        _claim(found.squared >= said * (1 - 1e-9), f"sens² is {found.squared}, the manifest says {said}")
+
+
+_SENTENCES = (  # of the contract, and what their numbers are
+    (r"^T = (\d+) steps", ("steps",)),
+    (r"step t uses batch t mod (\d+), so that a record is in (\d+) steps at most, (\d+) apart", ("b", "k", "b")),
+    (r"^A record takes part in at most (\d+) steps, any two of them at least (\d+) apart", ("k", "b")),
+    (r"^A record may take part in every step, (\d+) in all", ("k",)),
+    (r"clipped to norm (\S+)\. ", ("clip",)),
+    (r"into one of (\d+) (?:groups|batches) at random", ("groups",)),
+)
+
+
+def _check_contract(m: dict[str, Any]) -> None:
+    """An ExportError if a sentence of the contract has another number than the keys; other sentences are for people."""
+    numbers = {**m.get("sampling", {}), **m.get("privacy", {}), **m["participation"], "steps": m["steps"]}
+    for sentence in m.get("contract", []):
+        for pattern, keys in _SENTENCES:
+            found = re.search(pattern, sentence)
+            for key, text in zip(keys, found.groups() if found else ()):
+                said = float(text) if re.fullmatch(r"[0-9.]+(e[+-]?\d+)?", text) else math.nan
+                _claim(said == numbers.get(key), f"the contract says {key} = {text}, the manifest {numbers.get(key)}")
+        for words, adjacency in (("(zero-out)", "zero-out"), ("(replace-one)", "replace-one")):
+            _claim(words not in sentence or numbers.get("adjacency") == adjacency, f"the contract says {words}")
+
+
+def check_layers(per_node: dict[str, Any], layers: int, nodes: int) -> None:
+    """An ExportError if nodes have no strategy, or a strategy no node."""
+    used = per_node["layers"]
+    _claim(len(used) == nodes and set(used) == set(range(layers)), f"{nodes} nodes use layers {used}, of {layers}")
+    _claim("groups" in per_node or used == list(range(nodes)), "without groups node i has layer i")
+
+
+def check_space(space: dict[str, Any], labels: list[str], own: list[float], shares: list[tuple[int, int, float]]) -> None:
+    """An ExportError if shared noise of these variances protects less than space.worst says, or the worst is another.
+
+    Of coalitions, single nodes are looked at (of 100 nodes at most), the listed sets, and the one that is said to be the
+    worst; `mafalda verify` looks at all.
+    """
+    said, n = space["worst"], len(labels)
+    number = {label: i for i, label in enumerate(labels)}
+    sets = [[], *space["coalitions"].get("sets", []), said["attacker"]]
+    _claim(all(label in number for label in [*sum(sets, []), said["victim"]]), "space names a node that there is not")
+    _claim(said["victim"] not in said["attacker"], "space.worst has the victim among the attackers")
+    attackers = {frozenset(number[label] for label in labels) for labels in sets}
+    if "size" in space["coalitions"] and n <= 100:
+        attackers |= {frozenset([i]) for i in range(n)}
+    for attacker in sorted(attackers, key=sorted):
+        m = np.diag(np.array(own))
+        for u, v, variance in shares:
+            if not {u, v} & attacker:
+                m[[u, v, u, v], [u, v, v, u]] += [variance, variance, -variance, -variance]
+        honest = [i for i in range(n) if i not in attacker]
+        try:
+            seen = np.diagonal(np.linalg.inv(m[np.ix_(honest, honest)]))
+        except np.linalg.LinAlgError:
+            raise ExportError("the noise that nodes share hides nothing from somebody") from None
+        worst = float(seen.max())
+        _claim(float(seen.min()) > 0 and worst <= said["value"] * (1 + 1e-6), f"shared noise lets {worst} be seen")
+        if attacker == frozenset(number[label] for label in said["attacker"]):
+            there = float(seen[honest.index(number[said["victim"]])])
+            _claim(abs(there - said["value"]) <= 1e-6, f"space.worst is {there}, the manifest says {said['value']}")

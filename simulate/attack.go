@@ -1,0 +1,361 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mafalda/accounting"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/threat"
+	"mafalda/threat/reaction"
+	"mafalda/threat/smoothness"
+)
+
+// AttackOptions says who attacks whom in a training. The zero value of a number asks for the default named there.
+type AttackOptions struct {
+	Attacker int     // a node
+	Victim   *int    // another one; nil: the nearest whose messages the attacker does not see
+	Mu       float64 // of local DP, against everybody who sees all messages; 0 means 1
+	Seed     uint64  // of data, start and noise
+
+	Runs       int     // of the training, without and with the record each; 0 means 2000
+	Confidence float64 // of the interval, two-sided; 0 means 0.999
+
+	// Progress, if not nil, sees how many runs are done, of how many, from several goroutines.
+	Progress func(done, total int)
+}
+
+// Attacked is what an attacker learned of a record in real training, beside what is claimed. All μ are of Gaussian
+// differential privacy, for zero-out neighbours.
+type Attacked struct {
+	Victim int     `json:"-"`
+	Hops   int     `json:"hops"`        // from the victim to the attacker
+	Batch  int     `json:"batch"`       // records of a batch, at every node
+	Moves  float64 `json:"record_norm"` // of the record's first gradient, clipped, over the clipping norm
+
+	Row   string            `json:"class"` // of package smoothness; none: the model is in no class
+	Found *smoothness.Found `json:"-"`
+	Rho   *float64          `json:"rho,omitempty"`
+	Kappa *float64          `json:"kappa,omitempty"`
+
+	Local   float64 `json:"ldp_mu"`
+	Bound   float64 `json:"bound_mu"`            // for every training of the class; local DP without one
+	Without float64 `json:"without_reaction_mu"` // if gradients do not react: no guarantee
+	Linear  float64 `json:"linear_answers_mu"`   // of this record, if nodes give the linear answers that the statistic is for
+
+	Reached float64 `json:"empirical_mu"`
+	Low     float64 `json:"ci_low"` // of Reached; what holds has at least this μ, with the confidence
+	High    float64 `json:"ci_high,omitempty"`
+	Runs    int     `json:"runs"`
+	Passed  bool    `json:"passed"`                  // Low is not above Bound
+	Broken  bool    `json:"without_reaction_broken"` // Low is above Without
+}
+
+// noClass is Row of models that are in no class.
+const noClass = "none"
+
+// Attack trains many times with one record of the victim and without it, DP-D-SGD with fresh noise every time, and applies a
+// linear statistic to what the attacker sees: the messages that reach it, along the direction of the record's first clipped
+// gradient. They are weighed as is best for the linear answers that hidden nodes give in that direction, at models of a run
+// without noise: whoever attacks one record may know all others. A threshold shows a μ (threat.TradeoffOf). The record is
+// the one of the victim's first batch whose gradient is longest at the start, so that it takes part in every b-th step, from
+// the first. Data are cut so that all batches have the same size.
+//
+// The errors are those of Run and of package threat, and a fault.Argument that names a field of the options, or Sampling or
+// Workload for what is not attacked: batches drawn in secret, and training that is not plain.
+func Attack(ctx context.Context, c Config, o AttackOptions) (*Attacked, error) {
+	a, err := newAttack(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	runs := a.options.Runs
+	statistics := make([]float64, 2*runs) // without, with
+	errs := make([]error, a.config.Workers)
+	var done atomic.Int64
+	workers := a.config.Workers
+	a.config.Workers = 1 // one goroutine a run
+	parallel(workers, 2*runs, func(worker, i int) {
+		if errs[worker] != nil || ctx.Err() != nil {
+			return
+		}
+		statistics[i], errs[worker] = a.run(i >= runs, uint64(i)+1)
+		if a.options.Progress != nil {
+			a.options.Progress(int(done.Add(1)), 2*runs)
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	reached, err := threat.TradeoffOf(statistics[:runs], statistics[runs:], a.options.Confidence)
+	if err != nil {
+		return nil, err
+	}
+	out := a.result
+	out.Reached, out.Low, out.High, out.Runs = reached.Mu, reached.Low, reached.High, runs
+	out.Passed, out.Broken = out.Low <= out.Bound, out.Low > out.Without
+	return out, nil
+}
+
+// attack is what all runs share.
+type attack struct {
+	config    Config
+	options   AttackOptions
+	noise     *Noise
+	statistic *threat.Statistic
+	record    int       // row of the victim's first batch
+	direction []float32 // of the record's gradient, of norm one
+	unit      float64   // how far a record that moves a sum of gradients by the clipping norm moves a message
+	result    *Attacked
+}
+
+func (o AttackOptions) filled(nodes int) (AttackOptions, error) {
+	if o.Mu == 0 {
+		o.Mu = 1
+	}
+	if o.Runs == 0 {
+		o.Runs = 2000
+	}
+	if o.Confidence == 0 {
+		o.Confidence = 0.999
+	}
+	switch {
+	case o.Attacker < 0 || o.Attacker >= nodes:
+		return o, fault.New("Attacker", o.Attacker, "is not one of %d nodes", nodes)
+	case o.Victim != nil && (*o.Victim < 0 || *o.Victim >= nodes):
+		return o, fault.New("Victim", *o.Victim, "is not one of %d nodes", nodes)
+	case o.Victim != nil && *o.Victim == o.Attacker:
+		return o, fault.New("Victim", *o.Victim, "attacks itself: its records are known")
+	case !(o.Mu > 0) || math.IsInf(o.Mu, 1):
+		return o, fault.New("Mu", o.Mu, "must be positive and finite")
+	case o.Runs < 20:
+		return o, fault.New("Runs", o.Runs, "must be at least 20")
+	case !(o.Confidence > 0 && o.Confidence < 1):
+		return o, fault.New("Confidence", o.Confidence, "must be between 0 and 1")
+	}
+	return o, nil
+}
+
+// newAttack makes the scenario, the claims, the record and the statistic.
+func newAttack(ctx context.Context, c Config, o AttackOptions) (*attack, error) {
+	c, err := c.withDefaults()
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Sampling != nil:
+		return nil, fault.New("Sampling", nil, "batches drawn in secret are not attacked here")
+	case !training(c.Workload).IsPlain():
+		return nil, fault.New("Workload", nil, "only plain training on a network that stays is attacked")
+	}
+	nodes, _ := c.Gossip.Dims()
+	if o, err = o.filled(nodes); err != nil {
+		return nil, err
+	}
+	if steps := c.Schema.Steps(); steps > threat.MaxAudit/nodes { // before claims that take long
+		return nil, fmt.Errorf("%w: %d nodes in %d steps are more than %d messages; take fewer steps", threat.ErrAudit, nodes, steps,
+			threat.MaxAudit)
+	}
+	scenario := threat.Scenario{Gossip: c.Gossip, Algorithm: threat.DPDSGD(), Schema: c.Schema,
+		Attacker: threat.Attacker{Trust: threat.PNDP, Nodes: []int{o.Attacker}}}
+	if o.Victim == nil {
+		victim, there := scenario.NearestHidden()
+		if !there {
+			return nil, fault.New("Attacker", o.Attacker, "is the only node")
+		}
+		o.Victim = &victim
+	}
+	a := &attack{config: c, options: o}
+	records, err := a.evenRecords(nodes)
+	if err != nil {
+		return nil, err
+	}
+	correlation, err := NewCorrelation(nodes, Shared(strategy.Identity(c.Schema.Steps())), c.Schema)
+	if err != nil {
+		return nil, err
+	}
+	a.noise = &Noise{Correlation: correlation, Adjacency: accounting.ZeroOut, Mu: o.Mu}
+	batch := records.Len() / nodes / c.Batches
+	found, known, err := c.Task.Class(records, batch, c.LearningRate, c.Clip)
+	if err != nil {
+		return nil, err
+	}
+	a.result = &Attacked{Victim: *o.Victim, Hops: graph.Hops(c.Gossip, []int{o.Attacker})[*o.Victim], Batch: batch, Row: noClass}
+	var class *reaction.Class
+	if known {
+		class, a.result.Row, a.result.Found = &found.Class, string(found.Row), &found
+		a.result.Rho, a.result.Kappa = &found.Class.Rho, &found.Class.Kappa
+	}
+	std, err := a.noise.std(*o.Victim, float64(batch), c.Clip)
+	if err != nil {
+		return nil, err
+	}
+	sigma := std * float64(batch) / c.Clip
+	proven, err := scenario.Proven(ctx, *o.Victim, class, sigma)
+	if err != nil {
+		return nil, err
+	}
+	a.result.Local, a.result.Bound, a.result.Without = proven.Local, proven.Bound, proven.Without
+	if err := a.chooseRecord(); err != nil {
+		return nil, err
+	}
+	change := make([]float64, c.Schema.Steps())
+	for t := 0; t < len(change); t += c.Batches {
+		change[t] = a.result.Moves
+	}
+	a.unit = c.LearningRate * c.Clip / float64(batch)
+	answers, err := a.answers(sigma)
+	if err != nil {
+		return nil, err
+	}
+	if a.statistic, err = scenario.Statistic(ctx, *o.Victim, change, answers, sigma); err != nil {
+		return nil, err
+	}
+	a.result.Linear = a.statistic.Mu
+	return a, nil
+}
+
+// answers returns by what every node's step multiplies a difference of models in the record's direction, as large as the
+// noise of one step, in every step of a run without noise.
+func (a *attack) answers(sigma float64) ([][]float64, error) {
+	t, err := newTrainer(a.config, nil, a.options.Seed)
+	if err != nil {
+		return nil, err
+	}
+	apart := sigma * a.unit
+	ledger := participation.NewLedger(t.records, a.config.Schema)
+	theta, gradient := make([]float32, t.size), make([]float32, t.size)
+	out := make([][]float64, a.config.Schema.Steps())
+	for step := range out {
+		out[step] = make([]float64, t.nodes)
+		for v := range out[step] {
+			batch, divisor, err := t.batches.take(ledger, v, step)
+			if err != nil {
+				return nil, err
+			}
+			difference := 0.0
+			for _, sign := range []float64{1, -1} {
+				copy(theta, t.state.Model(v))
+				blas32.Axpy(float32(sign*apart), vector(a.direction), vector(theta))
+				t.workers[0].ClippedSumTo(gradient, theta, batch, a.config.Clip)
+				difference += sign * float64(blas32.Dot(vector(a.direction), vector(gradient)))
+			}
+			out[step][v] = 1 - a.config.LearningRate/divisor*difference/(2*apart)
+			if v == a.options.Attacker || out[step][v]-out[step][v] != 0 {
+				out[step][v] = 1
+			}
+		}
+		if err := t.descend(step); err != nil {
+			return nil, err
+		}
+		t.state.Gossip(t.networks)
+	}
+	return out, nil
+}
+
+// evenRecords cuts the training data so that all batches have the same size, and reads them once for all runs.
+func (a *attack) evenRecords(nodes int) (Dataset, error) {
+	train, test := a.config.Task.Split(a.options.Seed)
+	each := nodes * a.config.Batches
+	if train.Len() < each {
+		return Dataset{}, fmt.Errorf("%w: %d training records are not one for each of %d batches of %d nodes", ErrData,
+			train.Len(), a.config.Batches, nodes)
+	}
+	train = train.Slice(0, train.Len()/each*each)
+	a.config.Task.Split = func(uint64) (Dataset, Dataset) { return train, test }
+	return train, nil
+}
+
+// chooseRecord finds the record of the victim's first batch whose gradient is longest at the start.
+func (a *attack) chooseRecord() error {
+	t, err := newTrainer(a.config, nil, a.options.Seed)
+	if err != nil {
+		return err
+	}
+	first, _, err := t.batches.take(participation.NewLedger(t.records, a.config.Schema), a.result.Victim, 0)
+	if err != nil {
+		return err
+	}
+	gradient := make([]float32, t.size)
+	longest := -1.0
+	for i := range first.Len() {
+		t.workers[0].ClippedSumTo(gradient, t.state.Model(a.result.Victim), first.Slice(i, i+1), math.Inf(1))
+		if length := norm(gradient); length > longest {
+			longest, a.record, a.direction = length, i, slices.Clone(gradient)
+		}
+	}
+	if !(longest > 0) || math.IsInf(longest, 1) {
+		return fmt.Errorf("%w: no record of the victim's first batch has a gradient to be seen", ErrData)
+	}
+	blas32.Scal(float32(1/longest), vector(a.direction))
+	a.result.Moves = math.Min(1, longest/a.config.Clip)
+	return nil
+}
+
+// norm returns the Euclidean norm, up.
+func norm(x []float32) float64 { return math.Sqrt(squaredNorm(x)) * (1 + 1e-12) }
+
+// run trains once, and returns the statistic of what the attacker sees.
+func (a *attack) run(with bool, noiseSeed uint64) (float64, error) {
+	t, err := newTrainer(a.config, a.noise, a.options.Seed)
+	if err != nil {
+		return 0, err
+	}
+	if !with {
+		t.batches = &withoutRecord{batches: t.batches, node: a.result.Victim, record: a.record, every: a.config.Batches}
+	}
+	length := a.config.Schema.Steps() * t.size
+	t.noises = make([]float32, t.nodes*length)
+	for u := range t.nodes {
+		std, err := a.noise.std(u, t.batches.divisor(u), a.config.Clip)
+		if err != nil {
+			return 0, err
+		}
+		a.noise.Correlation.noiseTo(t.noises[u*length:(u+1)*length], u, std, a.options.Seed^noiseSeed<<32)
+	}
+	sum := 0.0
+	for step, weights := range a.statistic.Weights {
+		if err := t.descend(step); err != nil {
+			return 0, err
+		}
+		for i, v := range a.statistic.Nodes { // models are messages now; steps go down
+			sum -= weights[i] * float64(blas32.Dot(vector(a.direction), vector(t.state.Model(v)))) / a.unit
+		}
+		t.state.Gossip(t.networks)
+	}
+	if sum-sum != 0 {
+		return 0, fmt.Errorf("%w: the training diverges", ErrData)
+	}
+	return sum, nil
+}
+
+// withoutRecord are batches without one record of a node's first batch. What sums are divided by stays.
+type withoutRecord struct {
+	batches
+	node, record, every int
+}
+
+func (w *withoutRecord) take(l *participation.Ledger, node, step int) (Dataset, float64, error) {
+	batch, divisor, err := w.batches.take(l, node, step)
+	if err != nil || node != w.node || step%w.every != 0 {
+		return batch, divisor, err
+	}
+	rest := make([]int, 0, batch.Len())
+	for i := range batch.Len() {
+		if i != w.record {
+			rest = append(rest, i)
+		}
+	}
+	return batch.Pick(rest), divisor, nil
+}

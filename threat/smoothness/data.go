@@ -1,0 +1,122 @@
+package smoothness
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mafalda/internal/npy"
+)
+
+// ErrData is wrapped by errors about files that hold no rows of numbers.
+var ErrData = errors.New("not rows of numbers")
+
+// ReadNorms returns the Euclidean norm of every row of a file: a two-dimensional .npy array, or text with a row a line and
+// commas, semicolons or white space between numbers, whose first line may be a heading. The column target, counted from 1, or
+// from the end if it is negative, is no input and left out; 0 leaves out none. The errors wrap ErrData, the reader's own, or
+// an error of the file system.
+func ReadNorms(path string, target int) ([]float64, error) {
+	if strings.EqualFold(filepath.Ext(path), ".npy") {
+		a, err := npy.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(a.Shape) != 2 {
+			return nil, fmt.Errorf("%s: %w: an array of shape %v", path, ErrData, a.Shape)
+		}
+		norms := make([]float64, a.Shape[0])
+		for i := range norms {
+			if norms[i], err = rowNorm(a.Data[i*a.Shape[1]:(i+1)*a.Shape[1]], target); err != nil {
+				return nil, fmt.Errorf("%s: row %d: %w", path, i+1, err)
+			}
+		}
+		return someNorms(path, norms)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	norms, err := textNorms(f, target)
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", path, err)
+	}
+	return someNorms(path, norms)
+}
+
+func someNorms(path string, norms []float64) ([]float64, error) {
+	if len(norms) == 0 {
+		return nil, fmt.Errorf("%s: %w: it is empty", path, ErrData)
+	}
+	return norms, nil
+}
+
+// textNorms reads lines. Errors begin with the number of the line.
+func textNorms(r io.Reader, target int) ([]float64, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<26)
+	var norms, row []float64
+	columns := 0
+	for at := 1; lines.Scan(); at++ {
+		fields := strings.FieldsFunc(lines.Text(), func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\t' || c == '\r' })
+		if len(fields) == 0 {
+			continue
+		}
+		row = row[:0]
+		for _, field := range fields {
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil && (at > 1 || len(norms) > 0) {
+				return nil, fmt.Errorf(":%d: %w: %.40q", at, ErrData, field)
+			}
+			if err == nil {
+				row = append(row, v)
+			}
+		}
+		if at == 1 && len(row) < len(fields) {
+			columns = len(fields)
+			continue // a heading
+		}
+		if columns == 0 {
+			columns = len(row)
+		}
+		if len(row) != columns {
+			return nil, fmt.Errorf(":%d: %w: %d numbers, not %d", at, ErrData, len(row), columns)
+		}
+		norm, err := rowNorm(row, target)
+		if err != nil {
+			return nil, fmt.Errorf(":%d: %w", at, err)
+		}
+		norms = append(norms, norm)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf(": %w", err)
+	}
+	return norms, nil
+}
+
+// rowNorm returns the norm of a row without a column, not below what it is.
+func rowNorm(row []float64, target int) (float64, error) {
+	drop := target - 1 // -1: none
+	if target < 0 {
+		drop = len(row) + target
+	}
+	if target != 0 && (drop < 0 || drop >= len(row)) {
+		return 0, fmt.Errorf("%w: no column %d of %d", ErrData, target, len(row))
+	}
+	norm := 0.0
+	for i, v := range row {
+		if v-v != 0 {
+			return 0, fmt.Errorf("%w: number %d is %v", ErrData, i+1, v)
+		}
+		if i != drop {
+			norm = math.Hypot(norm, v)
+		}
+	}
+	return norm * (1 + 1e-15*float64(len(row)+1)), nil
+}
