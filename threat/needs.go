@@ -4,7 +4,7 @@ import (
 	"math"
 	"runtime"
 
-	reactions "mafalda/threat/reaction"
+	"mafalda/threat/reaction"
 )
 
 // Needs returns about how many bytes Account takes, with Local before it and the bounds of as many
@@ -75,10 +75,10 @@ func (s Scenario) stateOfStands() float64 {
 	switch memory := s.Algorithm.memory(s.steps()); {
 	case memory == 0:
 		return nodes * own
-	case nodes*float64(1+memory) <= reactions.MaxExact || memory == 1:
+	case nodes*float64(1+memory) <= reaction.MaxExact || memory == 1:
 		return nodes * (own + float64(memory))
 	}
-	return nodes*(own+1) + reactions.MaxExact
+	return nodes*(own+1) + reaction.MaxExact
 }
 
 // memory returns how many rows of noise a node keeps.
