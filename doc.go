@@ -2,7 +2,8 @@
 // close to the optimum they are, and exports them for the nodes of a network.
 //
 // Call LoadNetwork for a graph, Solve for the best strategy on it, Solution.Export for the files, and Noise for what a
-// node adds to its sum of clipped gradients, step by step. Open and Verify are for whoever received an export:
+// node adds to its sum of clipped gradients, step by step. Open and Verify are for whoever received an export, Account says
+// what a node learns of others:
 //
 //	network, err := mafalda.LoadNetwork(ctx, "ego.edges")
 //	problem := mafalda.Problem{Network: network, Participation: mafalda.Cyclic{Steps: 380, Times: 20}}
@@ -10,6 +11,7 @@
 //	err = solution.Export("out", mafalda.WriteOptions{})
 //	noise, err := mafalda.Noise("out", "node 7", dimensions)
 //	err = noise.Next(row)
+//	report, err := mafalda.Account(ctx, export, network, "node 7", mafalda.AccountOptions{Delta: 1e-6})
 //
 // Everything is computed from public facts alone: graph, gossip weights, number of steps, participation. The loss is
 // sens(C)²·tr(C⁻ᵀHC⁻¹) for a strategy C (T×T, lower triangular) and the Gram matrix H of the workload.

@@ -13,6 +13,7 @@ import (
 	"mafalda/noise"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/threat"
 	"mafalda/workload"
 )
 
@@ -22,10 +23,11 @@ type (
 	Training     = workload.Spec // momentum, rates, decay, missed steps, …; the zero value is plain gradient descent
 	Solution     = plan.Solution // a strategy with its loss, lower bound, baselines and noise level
 	WriteOptions = export.WriteOptions
-	Export       = export.Export // an export that was read: C, C⁻¹, W, manifest
-	Report       = plan.Report   // what Verify has checked and what failed
-	Event        = plan.Event    // progress of Solve
-	Stream       = noise.Stream  // rows of C⁻¹Z for one node, one a step
+	Export       = export.Export   // an export that was read: C, C⁻¹, W, manifest
+	Report       = plan.Report     // what Verify has checked and what failed
+	Event        = plan.Event      // progress of Solve
+	Reaction     = threat.Reaction // how gradients answer to models, for Account
+	Stream       = noise.Stream    // rows of C⁻¹Z for one node, one a step
 )
 
 // Participation says in which steps one record can take part: Cyclic or MinSep.
@@ -121,6 +123,68 @@ func Open(dir string) (*Export, error) {
 // false claim is a failed check of the report, not an error.
 func Verify(ctx context.Context, e *Export, network *Network) (Report, error) {
 	return plan.Verify(ctx, e, network)
+}
+
+// AccountOptions says what Account is asked. The zero value is for any training, against a node that sees single messages.
+type AccountOptions struct {
+	// Reaction is what is known of how gradients answer to models: a class of steps, such as
+	// Reaction{Kind: threat.Convex, X: 0.1}, for which more is proven than for the zero value.
+	Reaction Reaction
+
+	Delta           float64 // report the ε of this δ, too; 0: none
+	SecureSummation bool    // nodes see only weighted sums of messages
+	Sigma           float64 // noise over what a record can move a sum by; 0: that of the export, which needs one then
+	Seed            uint64  // of networks and absences that are drawn, if the export was made for such
+}
+
+// Account returns what an attacker at one node learns of every other one, for training with the strategy of an export: for
+// every training of the class that the options name, and else local DP. Report.HoldsFor says which. It fails for an unknown
+// node, a network that the export is not for, and an export of secret batches.
+func Account(ctx context.Context, e *Export, network *Network, attacker string, o AccountOptions) (threat.Report, error) {
+	if network == nil {
+		return threat.Report{}, errors.New("mafalda: Account needs the network")
+	}
+	node := slices.Index(network.Graph.Labels(), attacker)
+	if node < 0 {
+		return threat.Report{}, fmt.Errorf("mafalda: the network has no node %q", attacker)
+	}
+	schema, err := e.Manifest.Schema()
+	if err != nil {
+		return threat.Report{}, err
+	}
+	algorithm, err := threat.MFDSGDOf(e, schema.Steps())
+	if err != nil {
+		return threat.Report{}, err
+	}
+	if err := algorithm.CheckNodes(network.Graph); err != nil {
+		return threat.Report{}, err
+	}
+	if algorithm, err = algorithm.On(network, o.Seed); err != nil {
+		return threat.Report{}, err
+	}
+	if o.Sigma == 0 {
+		level, err := threat.NoiseOf(e.Manifest)
+		if err != nil {
+			return threat.Report{}, err
+		}
+		if level == nil {
+			return threat.Report{}, errors.New("mafalda: the export has no noise level: give AccountOptions Sigma")
+		}
+		o.Sigma = level.Sigma
+	}
+	s := threat.Scenario{Gossip: network.Gossip.Matrix(), Algorithm: algorithm, Schema: schema,
+		Attacker: threat.Attacker{Trust: threat.PNDP, Nodes: []int{node}, SecureSummation: o.SecureSummation}}
+	options := threat.AssessOptions{Graph: network.Graph, Sigma: o.Sigma, Alpha: 2, Delta: o.Delta, Reaction: o.Reaction}
+	_, classed, err := o.Reaction.Class()
+	if err != nil {
+		return threat.Report{}, err
+	}
+	options.Refine = classed && s.RefinesFast()
+	r, err := threat.Assess(ctx, s, options)
+	for i := range r.Pairs {
+		r.Pairs[i].WithoutReaction = nil // holds for no training
+	}
+	return r, err
 }
 
 // Noise returns the noise of one node of the export in the folder dir, for a model of dim parameters, under a new secret

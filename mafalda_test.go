@@ -1,11 +1,13 @@
 package mafalda
 
 import (
+	"path/filepath"
 	"testing"
 
 	"mafalda/accounting"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/threat"
 )
 
 // Schemas by name are the schemas of package participation, with separation Steps/Times by default.
@@ -82,5 +84,55 @@ func TestNoiseOfIsRefused(t *testing.T) {
 	}
 	if _, err := NoiseOf(with, network.Graph.Label(0), 3); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a node learns of others is local DP for any training, and less for a class; numbers that hold for no training are
+// left out.
+func TestAccount(t *testing.T) {
+	network, err := LoadNetwork(t.Context(), "path:4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	solution, err := Solve(t.Context(), Problem{Network: network, Participation: Cyclic{Steps: 6, Times: 2}}, Options{Mu: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := solution.Export(dir, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	any, err := Account(t.Context(), e, network, "3", AccountOptions{Delta: 1e-5})
+	if err != nil || any.HoldsFor != threat.Everything {
+		t.Fatalf("%+v, %v", any, err)
+	}
+	convex := Reaction{Kind: threat.Convex, X: 0.1}
+	some, err := Account(t.Context(), e, network, "3", AccountOptions{Delta: 1e-5, Reaction: convex})
+	if err != nil || some.HoldsFor != convex.HoldsFor(threat.PNDP) || some.Reaction.Rho != 0.95 {
+		t.Fatalf("%+v, %v", some, err)
+	}
+	for i, p := range any.Pairs[1:] {
+		q := some.Pairs[i+1]
+		if p.Victim != q.Victim || p.WithoutReaction != nil || q.WithoutReaction != nil || *p.Mu > 0.5*(1+1e-6) || *q.Mu > *p.Mu {
+			t.Errorf("%+v, %+v", p, q)
+		}
+		if *q.Distance == 3 && !(*q.Mu < *p.Mu/2) {
+			t.Errorf("far away: μ = %v for the class, %v for any training", *q.Mu, *p.Mu)
+		}
+	}
+	for name, call := range map[string]func() (threat.Report, error){
+		"no network": func() (threat.Report, error) { return Account(t.Context(), e, nil, "3", AccountOptions{}) },
+		"nobody":     func() (threat.Report, error) { return Account(t.Context(), e, network, "9", AccountOptions{}) },
+		"no class": func() (threat.Report, error) {
+			return Account(t.Context(), e, network, "3", AccountOptions{Reaction: Reaction{Kind: "tame", X: 1}})
+		},
+	} {
+		if r, err := call(); err == nil {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 }

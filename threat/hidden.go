@@ -10,14 +10,14 @@ import (
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/strategy"
-	reactions "mafalda/threat/reaction"
+	"mafalda/threat/reaction"
 )
 
 // hidden is what is proven of the nodes that an attacker under PNDP does not see through: the system of package reaction,
 // whose noise a strategy correlates, and local DP of each node.
 type hidden struct {
 	scenario Scenario
-	system   *reactions.System
+	system   *reaction.System
 	nodes    []int             // of the system, by their place in it
 	strategy strategy.Strategy // nil: independent noise
 	why      string            // why only local DP is proven: there is no system then
@@ -83,8 +83,8 @@ func (h *hidden) look() error {
 		return err
 	}
 	plan := c.layout(nil)
-	matrices, rules := map[string]reactions.Step{}, map[[2]float64]reactions.Rule{}
-	h.system = &reactions.System{Steps: make([]reactions.Step, s.steps())}
+	matrices, rules := map[string]reaction.Step{}, map[[2]float64]reaction.Rule{}
+	h.system = &reaction.System{Steps: make([]reaction.Step, s.steps())}
 	seen := map[*graph.CSR]string{}
 	for t := range h.system.Steps {
 		exchanges := c.exchanges(t)
@@ -123,11 +123,11 @@ func (h *hidden) look() error {
 }
 
 // exchange returns the matrices of a step with these rounds of gossip, each on its network.
-func (h *hidden) exchange(networks []*graph.CSR) (reactions.Step, error) {
-	view := reactions.View{Sums: h.scenario.Attacker.SecureSummation}
-	var all reactions.Step
+func (h *hidden) exchange(networks []*graph.CSR) (reaction.Step, error) {
+	view := reaction.View{Sums: h.scenario.Attacker.SecureSummation}
+	var all reaction.Step
 	for _, w := range networks {
-		one, nodes, err := reactions.Look(w, h.scenario.Attacker.Nodes, view)
+		one, nodes, err := reaction.Look(w, h.scenario.Attacker.Nodes, view)
 		if err != nil {
 			return all, err
 		}
@@ -171,7 +171,7 @@ func (h *hidden) exchange(networks []*graph.CSR) (reactions.Step, error) {
 func (h *hidden) localize(ctx context.Context) error {
 	schema := h.scenario.Schema
 	if h.strategy == nil {
-		b, err := reactions.All(ctx, h.system, schema, nil, reactions.Options{})
+		b, err := reaction.All(ctx, h.system, schema, nil, reaction.Options{})
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func within(gram *mat.SymDense, marked []byte, schema participation.Schema) floa
 }
 
 // reaches reports for every step and node whether a message of the node can still reach an attacker.
-func reaches(s *reactions.System) [][]bool {
+func reaches(s *reaction.System) [][]bool {
 	steps := len(s.Steps)
 	all := make([][]bool, steps)
 	later := make([]bool, s.Nodes)
@@ -263,9 +263,9 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 	if err != nil {
 		return nil, "", err
 	}
-	stands := []reactions.Stand{{Factor: 1}}
+	stands := []reaction.Stand{{Factor: 1}}
 	if h.strategy != nil {
-		if stands, err = reactions.Strategies(h.strategy, len(h.nodes)); err != nil {
+		if stands, err = reaction.Strategies(h.strategy, len(h.nodes)); err != nil {
 			return nil, "", err
 		}
 	}
@@ -276,7 +276,7 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 				return nil, "", err
 			}
 		}
-		b, err := reactions.All(ctx, system, h.scenario.Schema, answers, reactions.Options{})
+		b, err := reaction.All(ctx, system, h.scenario.Schema, answers, reaction.Options{})
 		if err != nil {
 			return nil, "", err
 		}
@@ -289,18 +289,18 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 }
 
 // refine returns the bound for one node of the network, and the attack on it if that is asked for.
-func (h *hidden) refine(ctx context.Context, r Reaction, node int, attack bool) (*reactions.Result, error) {
+func (h *hidden) refine(ctx context.Context, r Reaction, node int, attack bool) (*reaction.Result, error) {
 	answers, err := r.in(h.system)
 	if err != nil {
 		return nil, err
 	}
-	o := reactions.Options{}
+	o := reaction.Options{}
 	if !attack {
 		o.Improvements = -1
 	}
-	victim := reactions.Victim{Node: slices.Index(h.nodes, node), Schema: h.scenario.Schema}
+	victim := reaction.Victim{Node: slices.Index(h.nodes, node), Schema: h.scenario.Schema}
 	if h.strategy == nil {
-		return reactions.Bound(ctx, h.system, victim, answers, o)
+		return reaction.Bound(ctx, h.system, victim, answers, o)
 	}
-	return reactions.BoundStrategy(ctx, h.system, h.strategy, victim, answers, o)
+	return reaction.BoundStrategy(ctx, h.system, h.strategy, victim, answers, o)
 }

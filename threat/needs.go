@@ -4,7 +4,7 @@ import (
 	"math"
 	"runtime"
 
-	reactions "mafalda/threat/reaction"
+	"mafalda/threat/reaction"
 )
 
 // Needs returns about how many bytes Account takes, with Local before it and the bounds of as many
@@ -75,10 +75,10 @@ func (s Scenario) stateOfStands() float64 {
 	switch memory := s.Algorithm.memory(s.steps()); {
 	case memory == 0:
 		return nodes * own
-	case nodes*float64(1+memory) <= reactions.MaxExact || memory == 1:
+	case nodes*float64(1+memory) <= reaction.MaxExact || memory == 1:
 		return nodes * (own + float64(memory))
 	}
-	return nodes*(own+1) + reactions.MaxExact
+	return nodes*(own+1) + reaction.MaxExact
 }
 
 // memory returns how many rows of noise a node keeps.
@@ -92,10 +92,13 @@ func (a Algorithm) memory(steps int) int {
 	return steps
 }
 
-// RefiningCost returns about how many operations it takes to refine what one attacker learns: a pass backward and one
-// forward for each of three rounds, for every victim and some patterns at worst, and for nodes that keep more than a model
-// five times that.
-func (s Scenario) RefiningCost() float64 {
+// cheap is how many operations refined bounds may take where nobody asks for them: some seconds.
+const cheap = 2e10
+
+// RefinesFast reports whether it takes seconds to refine what one attacker learns.
+func (s Scenario) RefinesFast() bool {
+	// a pass backward and one forward for each of three rounds, for every victim and some patterns at worst, and five times
+	// that for nodes that keep more than a model
 	state := s.stateOfStands()
 	nodes, passes := float64(s.nodes()), 4.0
 	if state > nodes {
@@ -105,5 +108,5 @@ func (s Scenario) RefiningCost() float64 {
 	if all, listed := patternsOf(s.Schema); listed {
 		patterns = min(4, len(all)) // of most patterns single participations show that they are not the worst
 	}
-	return 6 * state * state * state * float64(s.steps()) * passes * nodes * float64(patterns)
+	return 6*state*state*state*float64(s.steps())*passes*nodes*float64(patterns) <= cheap
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"mafalda/internal/fault"
-	reactions "mafalda/threat/reaction"
+	"mafalda/threat/reaction"
 )
 
 // Reaction says how gradients of honest nodes answer to the nodes' models, on which depends what an attacker under PNDP
@@ -21,7 +21,7 @@ type Reaction struct {
 // Kind is a kind of reaction: the name of the flag that asks for it, empty for an unknown one.
 type Kind string
 
-// The classes are explained at the constructors of reactions.Class.
+// The classes are explained at the constructors of reaction.Class.
 const (
 	AnyReaction    Kind = ""
 	FixedInputs    Kind = "fixed-inputs" // gradients do not depend on models: averaging, fixed streams
@@ -85,7 +85,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 func (r Reaction) classed() bool { return slices.Contains(Classes(), r.Kind) }
 
 // Class returns the class of steps, and false if the reaction is none. The error is a fault.Argument named Reaction.
-func (r Reaction) Class() (c reactions.Class, is bool, err error) {
+func (r Reaction) Class() (c reaction.Class, is bool, err error) {
 	switch r.Kind {
 	case AnyReaction, FixedInputs:
 		if r.X != 0 || r.Y != 0 {
@@ -93,15 +93,15 @@ func (r Reaction) Class() (c reactions.Class, is bool, err error) {
 		}
 		return c, false, err
 	case Convex:
-		c, err = reactions.Convex(r.X)
+		c, err = reaction.Convex(r.X)
 	case Smooth:
-		c, err = reactions.Smooth(r.X)
+		c, err = reaction.Smooth(r.X)
 	case ClippedConvex:
-		c, err = reactions.ClippedConvex(r.X)
+		c, err = reaction.ClippedConvex(r.X)
 	case StronglyConvex:
-		c, err = reactions.StronglyConvex(r.X, r.Y)
+		c, err = reaction.StronglyConvex(r.X, r.Y)
 	case Lipschitz:
-		c, err = reactions.Lipschitz(r.X)
+		c, err = reaction.Lipschitz(r.X)
 	default:
 		return c, false, fault.New("Reaction", string(r.Kind), "is no kind of reaction")
 	}
@@ -175,12 +175,12 @@ func (r Reaction) Report() *ReactionReport {
 
 // in returns what nodes answer, of the rules of a system: a class of gradients, or of whole steps, which have rates and
 // decay in them.
-func (r Reaction) in(s *reactions.System) (reactions.Reaction, error) {
+func (r Reaction) in(s *reaction.System) (reaction.Reaction, error) {
 	class, _, err := r.Class()
 	if err != nil || r.Kind != Lipschitz {
-		return reactions.Everywhere(class), err
+		return reaction.Everywhere(class), err
 	}
-	classes := make([]reactions.Class, len(s.Steps))
+	classes := make([]reaction.Class, len(s.Steps))
 	for t, step := range s.Steps {
 		classes[t] = class
 		if step.Rule != nil {
@@ -191,5 +191,5 @@ func (r Reaction) in(s *reactions.System) (reactions.Reaction, error) {
 			return nil, fault.New("Reaction", r.X, "is of steps with a rate of 0")
 		}
 	}
-	return func(t, _ int) reactions.Class { return classes[t] }, nil
+	return func(t, _ int) reaction.Class { return classes[t] }, nil
 }

@@ -31,8 +31,9 @@ var numbersOfNodes = map[string]string{
 	"others": "holds_for", "asymptote": "fixed inputs", "cyffers_sens_squared": "fixed inputs", "worst_answer": "a class",
 	"ldp_sens_squared": "", "ldp_mu": "", "ldp_epsilon": "", "delta": "", "without_reaction": "", "neighbours_without_reaction": "",
 	"others_without_reaction": "", "distance": "", "sigma": "", "steps": "", "rho": "", "kappa": "",
-	// of audit
-	"claimed_mu": "holds_for", "reachable_mu": "", "empirical_mu": "", "ci_low": "", "ci_high": "", "runs": "",
+	// of audit, and of simulate --attack
+	"claimed_mu": "holds_for or reaction", "reachable_mu": "", "empirical_mu": "", "ci_low": "", "ci_high": "", "runs": "",
+	"bound_mu": "from or class", "without_reaction_mu": "", "linear_answers_mu": "", "hops": "", "batch": "", "record_norm": "",
 }
 
 // checkKeys finds numbers without a name that is known, of objects inside one that says what they hold for.
@@ -52,8 +53,9 @@ func checkKeys(t *testing.T, where string, v any, holds string, of threat.Reacti
 				continue
 			}
 			need, known := numbersOfNodes[key]
+			one, other, either := strings.Cut(need, " or ")
 			switch {
-			case !known, need == "holds_for" && holds != of.HoldsFor(threat.PNDP),
+			case !known, either && v[one] == nil && v[other] == nil, need == "holds_for" && holds != of.HoldsFor(threat.PNDP),
 				need == "fixed inputs" && of.Kind != threat.FixedInputs, need == "a class" && of.Report() == nil:
 				t.Errorf("%s: %s = %v, which holds for %q", where, key, x, holds)
 			}
@@ -183,18 +185,33 @@ func checkLinear(t *testing.T, name string, outputs map[string]string, of threat
 func TestCommandsOfNetworkNumbers(t *testing.T) {
 	var found []string
 	for _, cmd := range newRootCmd().Commands() {
-		if cmd.Flags().Lookup("secure-summation") != nil {
+		if cmd.Flags().Lookup("secure-summation") != nil || cmd.Flags().Lookup("attack") != nil {
 			found = append(found, cmd.Name())
 		}
 	}
 	slices.Sort(found)
-	if want := []string{"account", "audit"}; !slices.Equal(found, want) {
+	if want := []string{"account", "audit", "simulate"}; !slices.Equal(found, want) {
 		t.Errorf("%v, not %v", found, want)
 	}
 }
 
 // Audits and pages say what claims of fixed inputs hold for; numbers of public messages hold for all.
 func TestConditionIsSaid(t *testing.T) {
+	path := []string{"--graph", "path:3", "--T", "2", "-k", "1"}
+	answers := slices.Concat([]string{"audit", "--attacker", "2", "--runs", "100", "--answer", "smooth:0.5"}, path)
+	attack := slices.Concat([]string{"simulate", "--task", "linear", "--records", "60", "--attack", "2", "--runs", "50"}, path)
+	for name, args := range map[string][]string{"answers": answers, "attack": attack} {
+		code, out, errs := mafalda(args...)
+		if code != 0 || !strings.Contains(out, "every training of the class") ||
+			!strings.Contains(out, "if gradients do not react") || !strings.Contains(out, "no guarantee   mu = 0.31622") {
+			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
+		}
+		var all any
+		if code, out, errs := mafalda(append(args, "--json")...); code != 0 || json.Unmarshal([]byte(out), &all) != nil {
+			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
+		}
+		checkKeys(t, name, all, "", threat.Reaction{})
+	}
 	audit := []string{"audit", "--graph", "path:4", "--T", "3", "--attacker", "3", "--runs", "100"}
 	for name, args := range map[string][]string{"audit": audit, "audit --json": slices.Concat(audit, []string{"--json"}),
 		"help": {"account", "--help"}, "help of audit": {"audit", "--help"}} {

@@ -44,9 +44,6 @@ func (f *ReactionFlags) Bind(cmd *cobra.Command) {
 	InGroup(cmd, reactionGroup, append(names, "refine", "worst-answer")...)
 }
 
-// cheap is how many operations refined bounds may take without being asked for: some seconds.
-const cheap = 2e10
-
 // Choose puts what the flags say of a scenario to the options.
 func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.AssessOptions) error {
 	var given []string
@@ -86,7 +83,7 @@ func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.
 			return Usagef("--lipschitz is of whole steps: with --momentum say how gradients react, with --smooth or --convex")
 		}
 		o.Reaction, o.Worst = r, f.worst
-		o.Refine = f.refine || f.worst || !cmd.Flags().Changed("refine") && s.RefiningCost() <= cheap
+		o.Refine = f.refine || f.worst || !cmd.Flags().Changed("refine") && s.RefinesFast()
 	}
 	if o.Measure != threat.Best && s.Attacker.Trust == threat.PNDP && o.Reaction.Kind != threat.FixedInputs {
 		return Usagef("--bound %v is of gradients that do not react to models: use it with --fixed-inputs", o.Measure)
