@@ -51,7 +51,7 @@ func (e *edgeLines) parse(line string, number int) (u, v string, weight float64,
 			return "", "", 0, err
 		}
 	default:
-		return "", "", 0, fmt.Errorf("%d fields in %.60q: an edge has two nodes and perhaps a weight", len(e.fields), line)
+		return "", "", 0, fmt.Errorf("%.60q is no edge, which has two nodes and perhaps a weight", line)
 	}
 	if weightless := len(e.fields) == 2; e.firstLine == 0 {
 		e.firstLine, e.plain = number, weightless

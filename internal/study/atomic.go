@@ -29,6 +29,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 
 // checkWritable finds out whether files can be made in a folder, or in the nearest one above it that is there.
 func checkWritable(dir string) error {
+	asked := dir
 	for {
 		_, err := os.Stat(dir)
 		if err == nil || !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -38,7 +39,7 @@ func checkWritable(dir string) error {
 	}
 	f, err := os.CreateTemp(dir, ".mafalda-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot write to %s: %w", asked, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
