@@ -260,14 +260,3 @@ func FuzzEdgeList(f *testing.F) {
 		}
 	})
 }
-
-// A line that is no edge is shown with what an edge looks like, in a sentence that is right for any number of fields.
-func TestLineThatIsNoEdge(t *testing.T) {
-	for _, line := range []string{"7", "1 2 3 4"} {
-		_, _, err := Load(write(t, "g", []byte("1 2\n"+line+"\n")), LoadOptions{})
-		want := fmt.Sprintf("g:2: %q is no edge, which has two nodes and perhaps a weight", line)
-		if err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%q: %v; want %s", line, err, want)
-		}
-	}
-}

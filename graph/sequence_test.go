@@ -127,7 +127,7 @@ func TestBadSequences(t *testing.T) {
 		"unknown node":    {"a b\n\nb x\n", `turns.txt:3: the graph has no node "x"`},
 		"quotes":          {"\"a\" b\n", `the graph has no node`},
 		"empty":           {"\n# nothing\n\n", "empty: give an edge list for every step"},
-		"three fields":    {"a b c d\n", "turns.txt:1: 4 fields"},
+		"three fields":    {"a b c d\n", `turns.txt:1: "a b c d" is no edge`},
 		"mixed weights":   {"a b 2\n\nb c\n", "turns.txt:3: this edge has no weight, that of line 1 has a weight"},
 		"another weight":  {"a b 2\nb a 3\n", "turns.txt:2: edge a b has the weight 3, but 2 in line 1"},
 		"negative weight": {"a b -1\n", "must be positive"},
