@@ -59,8 +59,6 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 	if cmd.Flags().Changed("row") {
 		at.Row = &f.row
 	}
-	ctx, stop := cli.Interruptible(cmd.Context())
-	defer stop()
 	l, options, err := f.listener() // before there is a new state
 	if err != nil {
 		return cli.Usage(err)
@@ -70,6 +68,8 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 	if err != nil {
 		return cli.Usage(err)
 	}
+	ctx, stop := cli.Interruptible(cmd.Context()) // before, while rows are made again, a signal ends the program at once
+	defer stop()
 	defer func() { err = errors.Join(err, issuer.Close()) }()
 	notes, s := cmd.ErrOrStderr(), issuer.Stream()
 	switch {

@@ -138,3 +138,32 @@ func TestSignalWhileReading(t *testing.T) {
 		t.Errorf("it went on: %v", cmd.ProcessState)
 	}
 }
+
+// SIGTERM ends a noise server that is about to begin, whatever it reads or makes again before: it went on until it served.
+func TestSignalBeforeServing(t *testing.T) {
+	t.Parallel()
+	dir, work := noisy(t), t.TempDir()
+	large, socket := filepath.Join(dir, "W.npy"), filepath.Join(work, "s") // of 64 GiB, none of them on the disk
+	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<36)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "MAFALDA_ARGS=noise serve "+dir+" --node Medici --dim 5 --new --state "+
+		filepath.Join(work, "state")+" --socket "+socket)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		if _, err := os.Stat(socket); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {
+		t.Errorf("it went on: %v", cmd.ProcessState)
+	}
+}

@@ -219,8 +219,9 @@ def noise_at(
 
     For the ranks of a sharded model, which all take blocks of one row, and for systems without Unix sockets. Over TCP both
     sides prove the token, and host must be this machine: rows are not encrypted. A ServerError with the code `token` says
-    that whoever listens there does not know it.
+    that whoever listens there does not know it. A token may have the end of its line, as its file has.
     """
+    token = token.strip() if token else token
 
     def dial() -> Client:
         for attempt in range(1, 6):

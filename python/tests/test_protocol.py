@@ -334,7 +334,8 @@ def test_another_node_s_server_with_the_same_token(out, tmp_path, way):
         for node, dim, says in (("b", 100, "not of 'b'"), ("a", 99, "changed its size")):
             with pytest.raises(mafalda.ExportError, match=says):
                 mafalda.noise_at(plan, node, dim, ("127.0.0.1", port), token)
-        assert mafalda.noise_at(plan, "a", 100, ("127.0.0.1", port), token).next == 0
+        for read in (token, token + "\n", token + "\r\n"):
+            assert mafalda.noise_at(plan, "a", 100, ("127.0.0.1", port), read).next == 0
     finally:
         server.terminate()
         server.wait()
