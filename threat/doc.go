@@ -20,8 +20,9 @@
 // Theorem 7 lets gradients depend on what the attacker saw. Under LDP and SecLDP that is everything, so the numbers hold
 // for training. Under PNDP (single messages or secure sums) nodes that the attacker does not see compute gradients at
 // models that it does not see either, and M is for inputs that do not react to what hidden nodes learned (averaging,
-// fixed streams); a network that trains has the local-DP number. Condition is that sentence, and Report has it beside
-// the number of local DP. docs/mathematics.md has the counterexample.
+// fixed streams); a network that trains has the local-DP number, or the bound of package reaction for its class of
+// gradients. A Reaction says which of these Assess and Growth report; Report.HoldsFor says it in words, and the number of M
+// stands beside the others as Pair.WithoutReaction. docs/network-privacy.md has the counterexample and the theorem.
 //
 // # Two ways to M
 //
