@@ -2,6 +2,7 @@ package threat
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -85,7 +86,7 @@ func (h *hidden) look() error {
 	plan := c.layout(nil)
 	matrices, rules := map[string]reaction.Step{}, map[[2]float64]reaction.Rule{}
 	h.system = &reaction.System{Steps: make([]reaction.Step, s.steps())}
-	seen := map[*graph.CSR]string{}
+	seen := map[*graph.CSR]int{}
 	for t := range h.system.Steps {
 		exchanges := c.exchanges(t)
 		if s.Algorithm.rounds > 1 {
@@ -93,10 +94,10 @@ func (h *hidden) look() error {
 		}
 		key := ""
 		for _, w := range exchanges {
-			if seen[w] == "" {
-				seen[w] = string(rune(len(seen) + 1))
+			if _, there := seen[w]; !there {
+				seen[w] = len(seen)
 			}
-			key += seen[w]
+			key += fmt.Sprint(seen[w], " ")
 		}
 		step, known := matrices[key]
 		if !known {

@@ -88,7 +88,6 @@ type DistanceRow struct {
 
 	// The largest of the pairs' numbers of these names, nil where no pair has one: see Pair.
 	Local, WithoutReaction, Worst *float64
-	Screened                      int // pairs whose bound is AllPairs
 }
 
 // ByDistance sums up the pairs of reports, without those of attackers with themselves, from near to far.
@@ -118,10 +117,8 @@ func sumUp(distance int, pairs []*Pair) DistanceRow {
 			cyffers += *p.Cyffers
 			compared++
 		}
-		r.Local, r.WithoutReaction, r.Worst = most(r.Local, p.Local), most(r.WithoutReaction, p.WithoutReaction), most(r.Worst, p.Worst)
-		if p.Bound == AllPairs {
-			r.Screened++
-		}
+		r.Local, r.Worst = most(r.Local, p.Local), most(r.Worst, p.Worst)
+		r.WithoutReaction = most(r.WithoutReaction, p.WithoutReaction)
 		if p.SensSquared == nil {
 			r.Infinite++
 			continue
