@@ -85,15 +85,14 @@ class RemoteNoise(Noise):
             self._client = None
 
     def _try(self, ask: Callable[[Client], T]) -> T:
-        """Asks, and once more over a new connection if this one breaks: requests name their step, so that nothing is done twice."""
-        try:
-            return self._once(ask)
-        except (ConnectionError, TimeoutError):
-            pass
-        try:
-            return self._once(ask)
-        except (ConnectionError, TimeoutError) as e:
-            raise ServerError(f"the noise server went away: {e}. The row is safe: ask again", "gone") from e
+        """Asks, and again over a new connection if this one breaks: requests name their step, so that nothing is done twice."""
+        for pause in (0.0, 0.05, 0.2):  # a server that was killed may still take connections for a moment
+            time.sleep(pause)
+            try:
+                return self._once(ask)
+            except (ConnectionError, TimeoutError) as e:
+                broken = e
+        raise ServerError(f"the noise server went away: {broken}. The row is safe: ask again", "gone") from broken
 
     def _once(self, ask: Callable[[Client], T]) -> T:
         """Asks; an answer that was not read to its end, as after Ctrl-C, must not be taken for the next request's."""

@@ -226,6 +226,20 @@ def test_the_server_is_killed(out, tmp_path, program):
         assert (noise.row(0) == first).all() and not (noise.row(1) == first).any()
 
 
+def test_a_server_that_breaks_twice(out, tmp_path, program):
+    """One that was killed still takes connections for a moment, and resets them: that once ended the step."""
+    with mafalda.load(out).noise("a", 1000, state=tmp_path / "state", binary=program) as noise:
+        row, left = noise.row(0), [0, 0]
+
+        def ask(client):
+            if left:
+                left.pop()
+                raise ConnectionResetError
+            return client.state()["issued"]
+
+        assert noise._try(ask) == 0 and (noise.row(0) == row).all()
+
+
 def test_a_server_that_was_left_behind_is_taken_over(out, tmp_path, program):
     plan, state = mafalda.load(out), tmp_path / "state"
     left = plan.noise("a", 300, state=state, binary=program)
