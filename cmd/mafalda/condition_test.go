@@ -21,7 +21,7 @@ var reactions = map[string]struct {
 	"fixed":    {[]string{"--fixed-inputs"}, threat.Reaction{Kind: threat.FixedInputs}},
 	"class":    {[]string{"--smooth", "0.3"}, threat.Reaction{Kind: threat.Smooth, X: 0.3}},
 	"screened": {[]string{"--convex", "0.3", "--refine=false"}, threat.Reaction{Kind: threat.Convex, X: 0.3}},
-	"attacked": {[]string{"--lipschitz", "1.1", "--worst-answer"}, threat.Reaction{Kind: threat.Lipschitz, X: 1.1}},
+	"attacked": {[]string{"--lipschitz", "1.1", "--refine=true", "--worst-answer"}, threat.Reaction{Kind: threat.Lipschitz, X: 1.1}},
 }
 
 // numbersOfNodes are the keys of JSON, and the columns of CSV, that a number about nodes may have, and what says what it
@@ -115,6 +115,9 @@ func TestNetworkNumbersSayWhatTheyHoldFor(t *testing.T) {
 					}
 					checkKeys(t, where, all, "", tc.of)
 				}
+			}
+			if flags := strings.Join(tc.flags, " "); !strings.Contains(plainText(outputs["page.html"]), flags) {
+				t.Errorf("%s: the page's command does not say %s", name, flags)
 			}
 			checkPairs(t, name, outputs["pairs.csv"], tc.of)
 			checkLinear(t, name, outputs, tc.of)
