@@ -231,9 +231,9 @@ func TestConditionIsSaid(t *testing.T) {
 		}
 	}
 	first, second, _ := strings.Cut(threat.Condition, "; ")
-	for _, path := range []string{"../../README.md", "../../docs/threat-models.md", "../../docs/concepts.md",
-		"../../docs/tutorial.md", "../../docs/formats.md", "../../docs/workloads.md", "../../docs/secrets.md",
-		"../../threat/doc.go"} {
+	for _, path := range []string{"../../../README.md", "../../../docs/threat-models.md", "../../../docs/concepts.md",
+		"../../../docs/tutorial.md", "../../../docs/formats.md", "../../../docs/workloads.md", "../../../docs/secrets.md",
+		"../../../threat/doc.go"} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

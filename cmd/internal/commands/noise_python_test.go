@@ -81,7 +81,7 @@ func python(t *testing.T, runs []pythonRun) map[string]string {
 	t.Helper()
 	const program = `
 import json, sys
-sys.path.insert(0, "../../python")
+sys.path.insert(0, "../../../python")
 import mafalda, numpy
 says = {}
 for run in json.load(sys.stdin):

@@ -90,7 +90,7 @@ func TestNoiseOfQuotedLabel(t *testing.T) {
 
 // The example trains with fixed batches, misses steps and carries their rows, where there is a PyTorch.
 func TestTrainExample(t *testing.T) {
-	folder, err := filepath.Abs(filepath.Join("..", "..", "examples", "pytorch"))
+	folder, err := filepath.Abs(filepath.Join("..", "..", "..", "examples", "pytorch"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestBadNoise(t *testing.T) {
 // numbers in package noise, which it made, stand for it.
 func TestPythonNoise(t *testing.T) {
 	t.Parallel()
-	module := filepath.Join("..", "..", "python", "mafalda", "generator.py")
+	module := filepath.Join("..", "..", "..", "python", "mafalda", "generator.py")
 	if text, err := os.ReadFile(module); err != nil || !bytes.Contains(text, []byte("def chacha8")) {
 		t.Fatalf("the package is not there: %v", err)
 	}

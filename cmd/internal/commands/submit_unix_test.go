@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -139,6 +140,9 @@ func TestSubmitAfterKills(t *testing.T) {
 // Ctrl-C ends the shards, and so does closing the terminal; what they have is kept.
 func TestSubmitInterrupted(t *testing.T) {
 	t.Setenv("MAFALDA_PROGRAM", "1")
+	heard := make(chan os.Signal, 1) // under nohup the tests ignore this signal, and so would the program
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
 	for _, end := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		dir := filepath.Join(t.TempDir(), "many")
 		cmd := exec.Command(os.Args[0], "submit", "--engine", "local", "--shards", "2", "--yes", "--", "account", "--graph", "barabasi:100,5",
