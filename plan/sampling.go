@@ -99,16 +99,13 @@ func (o Options) checkSampledPrivacy() error {
 
 // poissonRounds is what a record of the largest group goes through with so many bands: step t draws from group t mod w.
 func poissonRounds(schema participation.Schema, bands int) accounting.SampledRounds {
-	return accounting.SampledRounds{Rounds: (schema.Steps() + bands - 1) / bands,
-		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
+	return accounting.BandRounds(schema.Steps(), schema.Separation(), bands)
 }
 
 // noiseFor returns the noise multiplier with which a record's rounds are (ε, δ)-DP. It fails as
 // accounting.CalibrateSampled does.
 func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
-	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
-		Epsilon: epsilon, Delta: delta})
-	return p.NoiseMultiplier, err
+	return e.NoiseFor(epsilon, delta)
 }
 
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.

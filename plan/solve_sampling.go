@@ -9,6 +9,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
+	"mafalda/measure"
 	"mafalda/participation"
 )
 
@@ -65,13 +66,8 @@ func (s *solver) poisson(ctx context.Context) error {
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
 // with what Verify computes, unless a coarser one was asked for.
-func (s *solver) bandGap() float64 { return candidateGap(s.Options.Tolerance, s.schema().Steps()) }
-
-func candidateGap(tolerance float64, steps int) float64 {
-	if tolerance > Mean.Tolerance() {
-		return tolerance
-	}
-	return math.Max(math.Min(tolerance, 1e-7), factorize.MinGap(steps))
+func (s *solver) bandGap() float64 {
+	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
 }
 
 // dense returns the dense optimum under a schema.

@@ -19,6 +19,7 @@ import (
 	"mafalda/graph"
 	"mafalda/plan"
 	"mafalda/strategy"
+	"mafalda/verify"
 )
 
 // plotFlags say what to draw, and where to.
@@ -144,9 +145,9 @@ func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Netw
 		}
 		return err
 	}
-	methods, err := plan.StepErrors(ctx, e, n)
+	methods, err := verify.StepErrors(ctx, e, n)
 	switch {
-	case errors.Is(err, plan.ErrNoSteps):
+	case errors.Is(err, verify.ErrNoSteps):
 		d.NotDrawn["errors"] = err.Error()
 	case err != nil:
 		return err

@@ -10,7 +10,7 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
-	"mafalda/plan"
+	"mafalda/verify"
 )
 
 type verifyFlags struct {
@@ -54,7 +54,7 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	bar.Busy("checking " + dir)
 	done := 0
-	report, err := plan.VerifyWatched(cmd.Context(), e, n, func(c plan.Check) {
+	report, err := verify.VerifyWatched(cmd.Context(), e, n, func(c verify.Check) {
 		done++
 		bar.Busy(fmt.Sprintf("checking %s: %s done, the last of %s", dir, terminal.Count(done, "check"), c.Name))
 	})
@@ -71,9 +71,9 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
+func (f *verifyFlags) print(w io.Writer, dir string, r verify.Report) error {
 	var notes []string
-	if r.Missing != (plan.NetworkFiles{}) {
+	if r.Missing != (verify.NetworkFiles{}) {
 		notes = append(notes, "loss and bound were not checked: "+f.network.Note(r.Missing))
 	}
 	if f.json {
