@@ -188,26 +188,34 @@ func (s *solver) inSecret(ctx context.Context, a *Advice, most int) error {
 	if err != nil {
 		return err
 	}
-	search, err := newBandSearch(s.objective(), s.schema(), a.Options.Privacy.Target, optimum.LowerBound)
+	search, table, err := s.bandSearch(s.objective(), optimum.LowerBound)
 	if err != nil {
 		return err
 	}
-	search.gap, search.progress = s.bandGap(), s.counts("numbers of bands, in secret")
-	search.atMost(most + 1)
-	if err := search.run(ctx); err != nil {
+	search.Progress = s.counts("numbers of bands, in secret")
+	search.AtMost(most + 1)
+	if err := search.Run(ctx); err != nil {
 		return fmt.Errorf("searching for the best number of bands: %w", err)
 	}
+	best, _ := search.Best()
+	target := s.Options.Privacy.Target
 	var choices []Choice
-	for i := range search.all[:search.best+1] {
-		s.show("fewer bands, in secret", float64(i)/float64(search.best+1))
-		if err := search.complete(ctx, i); err != nil {
+	for w := 1; w <= best.Bandwidth; w++ {
+		s.show("fewer bands, in secret", float64(w-1)/float64(best.Bandwidth))
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if b := search.all[i]; b.result != nil {
-			choices = append(choices, Choice{Sampling: participation.Poisson, Class: factorize.Banded{Bandwidth: b.Bandwidth},
-				Cost: b.result.Strategy.NodeCost(), NoiseStd: b.NoiseMultiplier, SquaredError: b.SquaredError,
-				ErrorAtPrivacy: b.ErrorAtPrivacy})
+		c, err := table.At(ctx, w, target.Epsilon, target.Delta)
+		if err != nil {
+			return err
 		}
+		of, err := table.Strategy(ctx, w)
+		if err != nil {
+			return err
+		}
+		choices = append(choices, Choice{Sampling: participation.Poisson, Class: factorize.Banded{Bandwidth: w},
+			Cost: of.Strategy.NodeCost(), NoiseStd: c.NoiseMultiplier, SquaredError: c.SquaredError,
+			ErrorAtPrivacy: c.ErrorAtPrivacy})
 	}
 	a.Choices = append(a.Choices, front(choices)...)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -95,6 +96,17 @@ func (o Options) checkSampledPrivacy() error {
 		return accounting.CheckBinsDelta(p.Delta)
 	}
 	return nil
+}
+
+// Bands is what a strategy of so many bands costs at a privacy: the best one under Poisson sampling, one without
+// negative entries under Bins.
+type Bands struct {
+	bands.Cost
+
+	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
+	// and how its noise was found.
+	For     participation.Scheme
+	Privacy accounting.BinsPrivacy
 }
 
 // poissonRounds is what a record of the largest group goes through with so many bands: step t draws from group t mod w.

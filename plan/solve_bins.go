@@ -10,6 +10,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -82,11 +83,11 @@ func (s *binSearch) progress() {
 }
 
 // class returns the strategies of so many bands.
-func (s *binSearch) class(bands int) factorize.Bins {
-	if bands == s.schema().Steps() {
-		bands = 0
+func (s *binSearch) class(width int) factorize.Bins {
+	if width == s.schema().Steps() {
+		width = 0
 	}
-	return factorize.Bins{Number: s.schema().Separation(), Bandwidth: bands}
+	return factorize.Bins{Number: s.schema().Separation(), Bandwidth: width}
 }
 
 // run looks at all candidates. When ctx ends it keeps the candidates so far and returns the context's error.
@@ -104,7 +105,7 @@ func (s *binSearch) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		of := Bands{Bandwidth: w, For: participation.InTurn, Privacy: privacy}
+		of := Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.InTurn, Privacy: privacy}
 		if err := s.consider(c, of, ended.Iterations); err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (s *binSearch) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.consider(found.Strategy, Bands{Bandwidth: w, For: participation.Bins, Privacy: found.Privacy},
+	return s.consider(found.Strategy, Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy},
 		found.Iterations)
 }
 

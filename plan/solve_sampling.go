@@ -8,6 +8,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
@@ -17,9 +18,9 @@ import (
 // optimum for batches in turn, to compare with.
 func (s *solver) poisson(ctx context.Context) error {
 	target := s.Options.Privacy.Target
-	bands := s.Options.Class.Parameters().Bandwidth
-	first := max(bands, 1)
-	if _, err := noiseFor(poissonRounds(s.schema(), first), target.Epsilon, target.Delta); err != nil {
+	asked := s.Options.Class.Parameters().Bandwidth
+	first := max(asked, 1)
+	if _, err := (bands.Noise{}).Multiplier(s.schema(), first, target.Epsilon, target.Delta); err != nil {
 		return fmt.Errorf("noise for %d bands: %w", first, err) // before a large network's Gram matrix is computed
 	}
 	if err := s.measures(ctx); err != nil {
@@ -40,23 +41,25 @@ func (s *solver) poisson(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
-	search, err := newBandSearch(s.objective(), s.schema(), target, s.Optimum.LowerBound)
+	search, _, err := s.bandSearch(s.objective(), s.Optimum.LowerBound)
 	if err != nil {
 		return err
 	}
-	search.gap, search.progress = s.bandGap(), s.counts("bands")
 	if budget := s.Options.Budget; budget != nil {
-		search.atMost(budget.Floats() + 1)
+		search.AtMost(budget.Floats() + 1)
 	}
-	if bands > 0 {
-		search.only(bands)
+	if asked > 0 {
+		search.Only(asked)
 	}
 	s.show("bands", 0)
-	if err := search.run(ctx); err != nil {
+	if err := search.Run(ctx); err != nil {
 		return fmt.Errorf("searching for the best number of bands: %w", err)
 	}
-	best := search.all[search.best]
-	s.OfClass, s.bands, s.Candidates, s.Excluded = best.result, best.Bands, search.candidates(), search.excluded
+	s.bands.Cost, s.OfClass = search.Best()
+	for _, c := range search.Candidates() {
+		s.Candidates = append(s.Candidates, Bands{Cost: c})
+	}
+	s.Excluded = search.Excluded()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -72,6 +75,18 @@ func candidateGap(tolerance float64, steps int) float64 {
 		return tolerance
 	}
 	return math.Max(math.Min(tolerance, 1e-7), factorize.MinGap(steps))
+}
+
+// bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills; bound is
+// one for the squared error of all strategies.
+func (s *solver) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
+	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap()})
+	if err != nil {
+		return nil, nil, err
+	}
+	search := bands.NewSearch(t, s.Options.Privacy.Target, bound)
+	search.Progress = s.counts("bands")
+	return search, t, nil
 }
 
 // dense returns the dense optimum under a schema.
@@ -122,7 +137,7 @@ func (s *solver) plainSampled() float64 {
 	if s.gram == nil || schema.Steps() > schema.Participations()*schema.Separation() {
 		return math.Inf(1)
 	}
-	multiplier, err := noiseFor(poissonRounds(schema, 1), target.Epsilon, target.Delta)
+	multiplier, err := (bands.Noise{}).Multiplier(schema, 1, target.Epsilon, target.Delta)
 	if err != nil {
 		return math.Inf(1)
 	}

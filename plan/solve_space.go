@@ -9,6 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
 	"mafalda/internal/parallel"
@@ -111,8 +112,8 @@ func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *s
 			break
 		}
 		tried[w] = true
-		rounds, of := poissonRounds(s.schema(), w), *p
-		multiplier, err := noiseFor(rounds, target.Epsilon, target.Delta)
+		rounds, of := bands.Rounds(s.schema(), w), *p
+		multiplier, err := (bands.Noise{}).Multiplier(s.schema(), w, target.Epsilon, target.Delta)
 		if err != nil {
 			return nil, fmt.Errorf("noise for %d bands: %w", w, err)
 		}
@@ -130,8 +131,8 @@ func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *s
 			break
 		}
 		best, least, p.Class = r, e, of.Class
-		s.bands = Bands{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds, NoiseMultiplier: multiplier,
-			SquaredError: r.Time.SquaredError, ErrorAtPrivacy: e}
+		s.bands = Bands{Cost: bands.Cost{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds,
+			NoiseMultiplier: multiplier, SquaredError: r.Time.SquaredError, ErrorAtPrivacy: e}}
 		if ctx.Err() != nil {
 			break
 		}
@@ -153,15 +154,15 @@ func (s *solver) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymD
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	search, err := newBandSearch(factorize.Mean(h), s.schema(), s.Options.Privacy.Target, dense.LowerBound)
+	search, _, err := s.bandSearch(factorize.Mean(h), dense.LowerBound)
 	if err != nil {
 		return 0, err
 	}
-	search.gap, search.progress = s.bandGap(), s.counts("bands")
-	if err := search.run(ctx); err != nil {
+	if err := search.Run(ctx); err != nil {
 		return 0, err
 	}
-	return search.all[search.best].Bandwidth, nil
+	best, _ := search.Best()
+	return best.Bandwidth, nil
 }
 
 func unit(n int) *mat.SymDense {
@@ -293,7 +294,7 @@ func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error 
 	s.Baselines = append(s.Baselines, measured...)
 	if s.Options.Sampling == participation.Poisson {
 		target := s.Options.Privacy.Target
-		s.Space.decor, err = noiseFor(poissonRounds(s.schema(), 1), target.Epsilon, target.Delta)
+		s.Space.decor, err = (bands.Noise{}).Multiplier(s.schema(), 1, target.Epsilon, target.Delta)
 	}
 	return err
 }
