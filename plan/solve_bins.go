@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -92,6 +90,7 @@ func (s *binSearch) class(width int) factorize.Bins {
 
 // run looks at all candidates. When ctx ends it keeps the candidates so far and returns the context's error.
 func (s *binSearch) run(ctx context.Context) error {
+	target := s.Options.Privacy.Target
 	for _, w := range s.widths {
 		s.progress()
 		c, ended, err := s.class(w).Minimize(ctx, s.gram, nil, nil, factorize.Options{})
@@ -101,7 +100,7 @@ func (s *binSearch) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		privacy, err := s.calibrate(ctx, c)
+		privacy, err := CalibrateBins(ctx, c, s.schema().Separation(), target.Epsilon, target.Delta, s.share)
 		if err != nil {
 			return err
 		}
@@ -111,26 +110,13 @@ func (s *binSearch) run(ctx context.Context) error {
 		}
 	}
 	w := s.widths[len(s.widths)-1]
-	target := s.Options.Privacy.Target
-	found, err := s.class(w).Optimize(ctx, s.gram, factorize.BinsOptions{Epsilon: target.Epsilon, Delta: target.Delta,
-		MonteCarlo: s.share, Progress: func(factorize.Iteration) { s.progress() }})
+	found, err := ForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth, Epsilon: target.Epsilon,
+		Delta: target.Delta, MonteCarlo: s.share, Progress: func(factorize.Iteration) { s.progress() }})
 	if err != nil {
 		return err
 	}
 	return s.consider(found.Strategy, Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy},
 		found.Iterations)
-}
-
-// calibrate returns the noise for a strategy.
-func (s *binSearch) calibrate(ctx context.Context, c strategy.Strategy) (accounting.BinsPrivacy, error) {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	b, err := accounting.NewBins(&lower, s.schema().Separation())
-	if err != nil {
-		return accounting.BinsPrivacy{}, err
-	}
-	target := s.Options.Privacy.Target
-	return b.NoiseMultiplier(ctx, target.Epsilon, target.Delta, s.share)
 }
 
 // consider completes a candidate, and takes it if it is the best.
