@@ -14,6 +14,7 @@ import (
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/threat"
+	"mafalda/verify"
 	"mafalda/workload"
 )
 
@@ -24,7 +25,7 @@ type (
 	Solution     = plan.Solution // a strategy with its loss, lower bound, baselines and noise level
 	WriteOptions = export.WriteOptions
 	Export       = export.Export   // an export that was read: C, C⁻¹, W, manifest
-	Report       = plan.Report     // what Verify has checked and what failed
+	Report       = verify.Report   // what Verify has checked and what failed
 	Event        = plan.Event      // progress of Solve
 	Reaction     = threat.Reaction // how gradients answer to models, for Account
 	Stream       = noise.Stream    // rows of C⁻¹Z for one node, one a step
@@ -122,7 +123,7 @@ func Open(dir string) (*Export, error) {
 // Verify computes everything again that the manifest of an export claims. network may be nil for built-in graphs. A
 // false claim is a failed check of the report, not an error.
 func Verify(ctx context.Context, e *Export, network *Network) (Report, error) {
-	return plan.Verify(ctx, e, network)
+	return verify.Verify(ctx, e, network)
 }
 
 // AccountOptions says what Account is asked. The zero value is for any training, against a node that sees single messages.

@@ -28,6 +28,19 @@ const (
 	MaxRounds          = 100_000_000 // of all events together
 )
 
+// BandRounds returns what a record of the largest group goes through in so many steps with so many bands, where step t
+// draws from group t mod bands: each time with probability bands/separation. It has no noise multiplier yet.
+func BandRounds(steps, separation, bands int) SampledRounds {
+	return SampledRounds{Rounds: (steps + bands - 1) / bands,
+		SampledGaussian: SampledGaussian{Probability: float64(bands) / float64(separation)}}
+}
+
+// NoiseFor returns the noise multiplier with which these rounds are (ε, δ)-DP. It fails as CalibrateSampled does.
+func (e SampledRounds) NoiseFor(epsilon, delta float64) (float64, error) {
+	p, err := CalibrateSampled(SampledTarget{Probability: e.Probability, Rounds: e.Rounds, Epsilon: epsilon, Delta: delta})
+	return p.NoiseMultiplier, err
+}
+
 func (e SampledRounds) check() error {
 	switch q, s := e.Probability, e.NoiseMultiplier; {
 	case !(q > 0 && q <= 1):

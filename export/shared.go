@@ -58,6 +58,15 @@ func NewSharedNoise(labels []string, n *secrets.Noise) (*SharedNoise, error) {
 	return &SharedNoise{slices.Clone(labels), n}, nil
 }
 
+// Graph returns who shares secrets: all pairs, those of variance zero included. It fails as secrets.NewGraph does.
+func (n *SharedNoise) Graph() (*secrets.Graph, error) {
+	pairs := make([]secrets.Pair, len(n.Pairs))
+	for i, p := range n.Pairs {
+		pairs[i] = p.Pair
+	}
+	return secrets.NewGraph(len(n.Labels), pairs)
+}
+
 // Neighbour is a node that another one shares noise with.
 type Neighbour struct {
 	Index  int

@@ -68,6 +68,14 @@ func LoadNetwork(ctx context.Context, o NetworkOptions) (*Network, error) {
 	return n, nil
 }
 
+// Matrices returns the gossip matrices: one, or those that take turns.
+func (n *Network) Matrices() []*CSR {
+	if n.Sequence != nil {
+		return n.Sequence.Matrices
+	}
+	return []*CSR{n.Gossip.Matrix()}
+}
+
 // Note adds a sentence for the user.
 func (n *Network) Note(format string, args ...any) {
 	n.Notes = append(n.Notes, fmt.Sprintf(format, args...))

@@ -2,10 +2,8 @@ package plan_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -18,6 +16,7 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/verify"
 )
 
 func inBins(epsilon float64, bands int) plan.Options {
@@ -116,84 +115,9 @@ func TestInterruptedBins(t *testing.T) {
 		if err := s.Export(dir, export.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := verified(t, dir, plan.NetworkFiles{}); err != nil || !r.OK() {
+		if r, err := verify.Verify(t.Context(), must(export.Load(dir)), nil); err != nil || !r.OK() {
 			t.Errorf("after %d parts: %+v, %v", parts, r.Failures(), err)
 		}
-	}
-}
-
-// Noise, ε, confidence and strategy of bins belong together: the accountant draws its samples again.
-func TestVerifyBins(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	x := exported{problem: plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(7, 3, 3))},
-		options: inBins(2, 0)}
-	x.to(t, dir)
-	text, _ := readGeneric(t, dir)
-	type object = map[string]any
-	times := func(by float64, keys ...string) func(m object) { // of all, in sampling and privacy, too
-		return func(m object) {
-			for _, o := range []object{m, m["sampling"].(object), m["privacy"].(object)} {
-				for _, key := range keys {
-					if v, there := o[key]; there {
-						o[key] = must(v.(json.Number).Float64()) * by
-					}
-				}
-			}
-		}
-	}
-	for name, spoil := range map[string]func(m object){
-		"smaller epsilon":            times(0.9, "epsilon"),
-		"a little smaller epsilon":   times(1-1e-6, "epsilon"),
-		"smaller delta":              times(0.9, "delta"),
-		"smaller delta, all of them": times(0.9, "delta", "confirmed_delta"),
-		"half the noise":             times(0.5, "noise_multiplier", "noise_std"),
-		"a little less noise":        times(1-1e-6, "noise_multiplier", "noise_std"),
-		"less noise for this privacy": times(0.9, "noise_multiplier", "noise_std", "error_at_privacy",
-			"cyclic_error_at_privacy"),
-		"more confidence":     times(0.1, "failure_probability"),
-		"more samples":        times(2, "samples"),
-		"another seed":        func(m object) { m["sampling"].(object)["seed"] = 8 },
-		"another trial":       func(m object) { m["sampling"].(object)["confirmations"] = 5 },
-		"fewer bins":          func(m object) { m["sampling"].(object)["groups"] = 2 },
-		"poisson":             func(m object) { m["sampling"].(object)["scheme"] = export.SchemePoisson },
-		"in turn":             func(m object) { m["sampling"] = object{"scheme": export.SchemeCyclic} },
-		"nothing said":        func(m object) { delete(m, "sampling") },
-		"a gap":               func(m object) { m["gap"] = 0.1 },
-		"a bound of no class": func(m object) { m["strategy"].(object)["class_bound"] = 1e-3 },
-		"a better one was left": func(m object) {
-			m["sampling"].(object)["candidates"].([]any)[0].(object)["error_at_privacy"] = 1
-		},
-		"no candidates": func(m object) { delete(m["sampling"].(object), "candidates") },
-	} {
-		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, manifest := readGeneric(t, dir)
-		spoil(manifest)
-		writeGeneric(t, dir, manifest)
-		if r, err := verified(t, dir, plan.NetworkFiles{}); err == nil && r.OK() {
-			t.Errorf("%s: not noticed", name)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Run("a negative entry", func(t *testing.T) { refuseNegativeEntry(t, must(export.Load(dir))) })
-}
-
-// refuseNegativeEntry: a strategy with a negative entry has no claim for bins, however small the entry is, and all else
-// consistent.
-func refuseNegativeEntry(t *testing.T, e *export.Export) {
-	t.Helper()
-	var lower mat.TriDense
-	must(e.SharedStrategy()).StrategyTo(&lower)
-	m := e.Manifest
-	if err := m.ConfirmBins(t.Context(), &lower); err != nil {
-		t.Error(err)
-	}
-	lower.SetTri(5, 0, -1e-300)
-	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, accounting.ErrDomination) {
-		t.Errorf("%v", err)
 	}
 }
 

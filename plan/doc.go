@@ -1,5 +1,5 @@
 // Package plan is the pipeline as a library: from a network, and who may take part when, to the strategy of least loss
-// with a proof of how good it is; to its export; and from an export back to what its manifest claims.
+// with a proof of how good it is, and to its export. Package verify goes the way back.
 //
 // # From a problem to a solution
 //
@@ -25,11 +25,6 @@
 //
 // [Solution.Export] writes matrices, nodes and manifest; [Solution.Manifest] is the latter alone. What was interrupted,
 // or did not converge, is a Solution as well: its Ending says so, and its bounds hold.
-//
-// # From an export to what is true of it
-//
-// [Verify] trusts nothing but the bytes of the files: it computes again everything that the manifest claims, and for
-// what depends on the network it makes that again, or takes the one it is given. Nobody has to believe Solve.
 //
 // # Errors
 //

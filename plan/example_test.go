@@ -13,6 +13,7 @@ import (
 	"mafalda/noise"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/verify"
 )
 
 // From a graph to a row of noise: load, solve, export, verify, stream.
@@ -48,7 +49,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	report, err := plan.Verify(ctx, written, network)
+	report, err := verify.Verify(ctx, written, network)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (s *Solution) Export(dir string, o export.WriteOptions) error {
 			export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.Graph) }})
 	}
 	if n := s.Problem.Network; n != nil && s.Problem.Workload.RandomNeighbours == 0 { // else no step has a matrix
-		if w, written := export.Gossip(matricesOf(n)); written {
+		if w, written := export.Gossip(n.Matrices()); written {
 			files = append(files, w)
 		}
 	}
@@ -51,12 +51,4 @@ func (s *Solution) matrices(o export.WriteOptions) ([]export.File, error) {
 		return export.Matrices(s.Strategy(), o.Format)
 	}
 	return nil, nil
-}
-
-// matricesOf returns the gossip matrices of a network: one, or those that take turns.
-func matricesOf(n *graph.Network) []*graph.CSR {
-	if n.Sequence != nil {
-		return n.Sequence.Matrices
-	}
-	return []*graph.CSR{n.Gossip.Matrix()}
 }

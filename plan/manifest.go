@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mafalda/export"
+	"mafalda/factorize/baselines"
 	"mafalda/internal/version"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -48,7 +49,7 @@ func (s *Solution) Manifest() *export.Manifest {
 		}
 		of := export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
 		switch {
-		case s.Space != nil && m.Sampled() && b.Name == DECOR: // one band
+		case s.Space != nil && m.Sampled() && b.Name == baselines.DECOR: // one band
 			of.ErrorAtPrivacy = errorAtPrivacy(s.Space.decor, 1, b.SquaredError)
 		case s.Space != nil || !m.Sampled():
 			of.ErrorAtPrivacy = m.ErrorAtPrivacy / m.Loss * b.Loss

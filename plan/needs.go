@@ -12,6 +12,7 @@ import (
 	"mafalda/factorize/spacetime"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
+	"mafalda/measure"
 	"mafalda/participation"
 )
 
@@ -104,9 +105,9 @@ func (p Problem) matrices(o Options) float64 {
 
 // panel returns how many numbers the way to the Gram matrix, or to the response, keeps.
 func (p Problem) panel(g *export.Gram, long bool) float64 {
-	n, steps, products := float64(p.nodes()), float64(p.Schema.Steps()), float64(manyProducts)
+	n, steps, products := float64(p.nodes()), float64(p.Schema.Steps()), float64(measure.ManyProducts)
 	if !p.Workload.IsStatic() {
-		return changingNeeds(g, p.Workload, p.Network.Gossip.Matrix(), p.Schema.Steps())
+		return measure.ChangingNeeds(g, p.Workload, p.Network.Gossip.Matrix(), p.Schema.Steps())
 	}
 	panel := math.Max(n*steps, 1e6)
 	if g.Method == GramLanczos.String() {
@@ -125,16 +126,16 @@ func (p Problem) operations(g *export.Gram, long bool) float64 {
 	steps := p.Schema.Steps()
 	switch w := p.Network.Gossip.Matrix(); {
 	case g.Method == GramSampled.String():
-		return float64(g.Probes) * runCost(w, steps)
+		return float64(g.Probes) * measure.RunCost(w, steps)
 	case !p.Workload.IsStatic():
-		return changingCost(p.Workload, w, steps)
+		return measure.ChangingCost(p.Workload, w, steps)
 	case g.Method == GramLanczos.String():
 		edges := float64(p.Network.Gossip.Matrix().NNZ())
 		return float64(g.Probes*g.LanczosSteps) * (edges + float64(p.nodes()*g.LanczosSteps))
 	case long:
-		return exactResponseCost(p.Network.Gossip, steps)
+		return measure.ExactResponseCost(p.Network.Gossip, steps)
 	}
-	return exactCost(p.Network.Gossip, steps)
+	return measure.ExactCost(p.Network.Gossip, steps)
 }
 
 // nanosecondsOf returns about how long the searches take, by what they took for some hundred steps.

@@ -6,6 +6,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/study"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -80,7 +81,7 @@ func (p Problem) check() error {
 	if err := p.checkWorkload(); err != nil {
 		return err
 	}
-	return p.Gram.check()
+	return p.Gram.Check()
 }
 
 // method returns how the Gram matrix is computed. It is not known without the network, if there is one.
@@ -100,10 +101,8 @@ func (p Problem) method(o Options) (*export.Gram, error) {
 	if exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o) {
 		exactOnly = "the error of an estimate is not known where the noise of some steps costs nothing"
 	}
-	if !p.Workload.IsStatic() {
-		return p.chooseChanging(exactOnly)
-	}
-	return p.Gram.choose(p.Network, p.Schema.Steps(), exactOnly, p.long(o))
+	return p.Gram.Choose(p.Network,
+		measure.Demand{Workload: p.Workload, Steps: p.Schema.Steps(), ExactOnly: exactOnly, Long: p.long(o)})
 }
 
 // long reports whether there are more steps than matrices of T×T have room for, and the class does without.

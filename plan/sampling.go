@@ -109,20 +109,6 @@ type Bands struct {
 	Privacy accounting.BinsPrivacy
 }
 
-// poissonRounds is what a record of the largest group goes through with so many bands: step t draws from group t mod w.
-func poissonRounds(schema participation.Schema, bands int) accounting.SampledRounds {
-	return accounting.SampledRounds{Rounds: (schema.Steps() + bands - 1) / bands,
-		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
-}
-
-// noiseFor returns the noise multiplier with which a record's rounds are (ε, δ)-DP. It fails as
-// accounting.CalibrateSampled does.
-func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
-	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
-		Epsilon: epsilon, Delta: delta})
-	return p.NoiseMultiplier, err
-}
-
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.
 func errorAtPrivacy(noiseStd, clip, squaredError float64) float64 {
 	return noiseStd / clip * (noiseStd / clip) * squaredError

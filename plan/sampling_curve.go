@@ -12,6 +12,7 @@ import (
 	"mafalda/factorize/bands"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -232,7 +233,7 @@ func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	m := e.Manifest
 	spec, err := m.Spec()
 	if err == nil {
-		spec, err = attached(spec, n)
+		spec, err = spec.Attached(n)
 	}
 	if err != nil {
 		return Problem{}, err
@@ -241,12 +242,12 @@ func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	if p.Schema, err = m.Participation.Of(m.Steps); err != nil {
 		return Problem{}, err
 	}
-	if p.Objective, err = objectiveOf(m); err != nil {
+	if p.Objective, err = measure.ObjectiveOf(m); err != nil {
 		return Problem{}, err
 	}
 	if g := m.Gram; g != nil && n != nil {
 		p.Gram = Gram{Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed}
-		if p.Gram.Method, err = ParseGramMethod(g.Method); err != nil {
+		if p.Gram.Method, err = measure.ParseGramMethod(g.Method); err != nil {
 			return Problem{}, err
 		}
 	}

@@ -2,10 +2,8 @@ package plan_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -169,54 +167,6 @@ func TestInterruptedSampling(t *testing.T) {
 	}
 	if _, err := plan.Solve(ctx, p, sampled(8, nil)); !errors.Is(err, context.Canceled) {
 		t.Errorf("from the start: %v", err)
-	}
-}
-
-// Numbers of candidates are checked, though not that all are listed; and so is how batches are drawn, without the
-// network, too.
-func TestVerifySampling(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	x := exported{problem: plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(13, 4, 4))},
-		options: sampled(12, nil)}
-	x.to(t, dir)
-	text, _ := readGeneric(t, dir)
-	type object = map[string]any
-	times := func(of func(m, block object) object, key string, by float64) func(m, block object) {
-		return func(m, block object) {
-			o := of(m, block)
-			o[key] = must(o[key].(json.Number).Float64()) * by
-		}
-	}
-	top := func(m, _ object) object { return m }
-	privacy := func(m, _ object) object { return m["privacy"].(object) }
-	sampling := func(_, block object) object { return block }
-	candidate := func(_, block object) object { return block["candidates"].([]any)[0].(object) }
-	for name, spoil := range map[string]func(m, block object){
-		"less noise of a candidate":  times(candidate, "noise_multiplier", 1-1e-6),
-		"another error of it":        times(candidate, "error_at_privacy", 1+1e-6),
-		"a better one was left":      times(candidate, "error_at_privacy", 0.01),
-		"less noise":                 times(sampling, "noise_multiplier", 1-1e-6),
-		"smaller probability":        times(sampling, "probability", 0.5),
-		"fewer rounds":               times(sampling, "rounds", 0.5),
-		"more groups":                times(sampling, "groups", 2),
-		"smaller epsilon":            times(sampling, "epsilon", 1-1e-6),
-		"smaller epsilon of privacy": times(privacy, "epsilon", 0.99),
-		"less noise of privacy":      times(privacy, "noise_std", 0.5),
-		"smaller error in turn":      times(top, "cyclic_error_at_privacy", 0.99),
-		"smaller error":              times(top, "error_at_privacy", 0.99),
-		"in turn":                    func(m, _ object) { m["sampling"] = object{"scheme": export.SchemeCyclic} },
-		"nothing said":               func(m, _ object) { delete(m, "sampling") },
-		"no candidates":              func(_, block object) { delete(block, "candidates") },
-	} {
-		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, manifest := readGeneric(t, dir)
-		spoil(manifest, manifest["sampling"].(object))
-		writeGeneric(t, dir, manifest)
-		if r, err := verified(t, dir, plan.NetworkFiles{}); err == nil && r.OK() {
-			t.Errorf("%s: not noticed", name)
-		}
 	}
 }
 

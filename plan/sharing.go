@@ -60,14 +60,10 @@ func SharingOf(e *export.Export) (*Sharing, error) {
 	if m.Space == nil || e.Shared == nil {
 		return nil, fault.New("Sharing", nil, "its nodes share no noise")
 	}
-	pairs := make([]secrets.Pair, len(e.Shared.Pairs))
-	for i, p := range e.Shared.Pairs {
-		pairs[i] = p.Pair
-	}
 	s := &Sharing{LargestPair: m.Space.LargestPair, secrets: m.Space.Secrets, coalitions: m.Space.Coalitions}
 	s.setting.LargestPair = s.LargestPair
 	var err error
-	if s.setting.Secrets, err = secrets.NewGraph(len(e.Shared.Labels), pairs); err != nil {
+	if s.setting.Secrets, err = e.Shared.Graph(); err != nil {
 		return nil, err
 	}
 	s.setting.Attackers, err = m.Space.Coalitions.Attackers(e.Shared.Labels)

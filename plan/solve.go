@@ -14,6 +14,7 @@ import (
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -90,8 +91,9 @@ func (s *solver) counts(phase string) func(done, total int) {
 }
 
 // source returns what errors depend on; computing it is a phase.
-func (s *solver) source(phase string) source {
-	return source{gram: &s.Gram, network: s.Problem.Network, workload: s.Problem.Workload, progress: s.counts(phase)}
+func (s *solver) source(phase string) measure.Source {
+	return measure.Source{Gram: &s.Gram, Network: s.Problem.Network, Workload: s.Problem.Workload,
+		Progress: s.counts(phase)}
 }
 
 func (s *solver) note(warning bool, format string, args ...any) {
@@ -145,7 +147,7 @@ func (s *solver) search(ctx context.Context) error {
 // measures computes what strategies are measured by.
 func (s *solver) measures(ctx context.Context) error {
 	var err error
-	s.kernel, s.estimate, err = s.source("Gram matrix").kernel(ctx, s.schema().Steps())
+	s.kernel, s.estimate, err = s.source("Gram matrix").Kernel(ctx, s.schema().Steps())
 	if err != nil {
 		return fmt.Errorf("computing the Gram matrix: %w", err)
 	}
@@ -161,7 +163,7 @@ func (s *solver) objective() factorize.Objective {
 	if s.Problem.Objective == Mean {
 		return factorize.Mean(s.gram)
 	}
-	return s.Problem.Objective.forKernel(s.kernel)
+	return s.Problem.Objective.ForKernel(s.kernel)
 }
 
 // optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
@@ -202,7 +204,7 @@ func (s *solver) byObjective(ctx context.Context) error {
 		return err
 	}
 	q, err := factorize.Evaluate(mean.Strategy, objective, s.schema())
-	s.Baselines = append(s.Baselines, baselines.Measured{Name: MeanOptimal, Quality: q})
+	s.Baselines = append(s.Baselines, baselines.Measured{Name: baselines.MeanOptimal, Quality: q})
 	return err
 }
 
@@ -287,11 +289,11 @@ func (s *solver) judge(context.Context) error {
 		return nil
 	}
 	s.show("error of the estimate", 0)
-	d, err := judge(&s.Gram, s.estimate, s.gram, s.Strategy())
+	d, err := measure.Judge(&s.Gram, s.estimate, s.gram, s.Strategy())
 	if err != nil || s.OfClass != nil {
 		return err
 	}
-	return d.optimum(s.Optimum.Gap)
+	return d.Optimum(s.Optimum.Gap)
 }
 
 // isEnd reports whether err says that a context has ended.

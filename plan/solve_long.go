@@ -6,12 +6,13 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/measure"
 )
 
 // long computes a strategy of more steps than matrices of T×T have room for: its error follows from how the network
 // responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
 func (s *solver) long(ctx context.Context) error {
-	responses, sketch, err := s.source("network").responses(ctx)
+	responses, sketch, err := s.source("network").Responses(ctx)
 	if err != nil {
 		return fmt.Errorf("computing the response of the network: %w", err)
 	}
@@ -25,7 +26,7 @@ func (s *solver) long(ctx context.Context) error {
 	}
 	if sketch != nil {
 		s.estimate = sketch
-		if err := judgeLong(ctx, &s.Gram, sketch, s.OfClass.Strategy); err != nil {
+		if err := measure.JudgeLong(ctx, &s.Gram, sketch, s.OfClass.Strategy); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/rounding"
+	"mafalda/measure"
 	"mafalda/participation"
 )
 
@@ -68,13 +69,8 @@ func (s *solver) poisson(ctx context.Context) error {
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
 // with what Verify computes, unless a coarser one was asked for.
-func (s *solver) bandGap() float64 { return candidateGap(s.Options.Tolerance, s.schema().Steps()) }
-
-func candidateGap(tolerance float64, steps int) float64 {
-	if tolerance > Mean.Tolerance() {
-		return tolerance
-	}
-	return math.Max(math.Min(tolerance, 1e-7), factorize.MinGap(steps))
+func (s *solver) bandGap() float64 {
+	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
 }
 
 // bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills; bound is

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -17,14 +18,6 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/secrets"
-	"mafalda/strategy"
-)
-
-// Names of baselines where nodes share noise.
-const (
-	LDPOptimal  = "ldp-optimal"    // the best strategy of the class for noise that is not shared
-	DECOR       = "decor"          // the best two constants: one variance for all nodes, one for all pairs; C = I
-	DECORInTime = "decor-strategy" // the best two constants for the strategy of the solution
 )
 
 // Space is noise over the nodes, and what is known of it.
@@ -112,7 +105,7 @@ func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *s
 			break
 		}
 		tried[w] = true
-		rounds, of := bands.Rounds(s.schema(), w), *p
+		rounds, of := accounting.BandRounds(s.schema().Steps(), s.schema().Separation(), w), *p
 		multiplier, err := (bands.Noise{}).Multiplier(s.schema(), w, target.Epsilon, target.Delta)
 		if err != nil {
 			return nil, fmt.Errorf("noise for %d bands: %w", w, err)
@@ -173,8 +166,8 @@ func unit(n int) *mat.SymDense {
 	return m
 }
 
-// spaceTolerance is the gap of noise over the nodes at which rounds end: thirty times the strategy's gap.
-func (o Options) spaceTolerance() float64 { return math.Max(30*o.Tolerance, 10*spacetime.MinGap) }
+// spaceTolerance is the gap of noise over the nodes at which rounds end.
+func (o Options) spaceTolerance() float64 { return spacetime.GapBeside(o.Tolerance) }
 
 // timeGap is the gap to ask of the strategy; 0, the default, of classes that have none.
 func (s *solver) timeGap() float64 {
@@ -279,12 +272,12 @@ func (s *solver) shareNoise() error {
 
 // spaceBaselines measures what it is compared with.
 func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error {
-	s.Baselines = []baselines.Measured{{Name: LDPOptimal, Quality: s.Space.LDP.Quality}}
+	s.Baselines = []baselines.Measured{{Name: baselines.LDPOptimal, Quality: s.Space.LDP.Quality}}
 	if s.Options.NoBaselines {
 		return nil
 	}
 	s.show("baselines", 0)
-	measured, err := spaceBaselines(ctx, p, s.Strategy())
+	measured, err := baselines.Shared(ctx, p, s.Strategy())
 	if isEnd(err) {
 		return nil
 	}
@@ -297,27 +290,6 @@ func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error 
 		s.Space.decor, err = (bands.Noise{}).Multiplier(s.schema(), 1, target.Epsilon, target.Delta)
 	}
 	return err
-}
-
-// spaceBaselines returns DECOR, and DECOR with a strategy.
-func spaceBaselines(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]baselines.Measured, error) {
-	var all []baselines.Measured
-	for _, b := range []struct {
-		name string
-		c    strategy.Strategy
-	}{{DECOR, strategy.Identity(p.Schema.Steps())}, {DECORInTime, c}} {
-		sens, err := strategy.Sensitivity(b.c, p.Schema)
-		if err != nil {
-			return nil, err
-		}
-		r, err := p.Constant(ctx, b.c, spacetime.SpaceOptions{})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, baselines.Measured{Name: b.name, Quality: factorize.Quality{Sensitivity: sens,
-			SquaredError: r.Loss, Loss: sens.Squared * r.Loss}})
-	}
-	return all, nil
 }
 
 // ending says how the alternation ended.

@@ -19,6 +19,7 @@ import (
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/strategy"
+	"mafalda/verify"
 	"mafalda/workload"
 )
 
@@ -148,7 +149,7 @@ func TestInterruptedSolve(t *testing.T) {
 	if err := s.Export(dir, export.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := plan.Verify(t.Context(), must(export.Load(dir)), p.Network); err != nil || !r.OK() {
+	if r, err := verify.Verify(t.Context(), must(export.Load(dir)), p.Network); err != nil || !r.OK() {
 		t.Errorf("%v, %+v", err, r.Failures())
 	}
 	direct := must(plan.Solve(t.Context(), p, plan.Options{Tolerance: 1e-9, NoBaselines: true}))

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 
+	"mafalda/accounting"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
@@ -48,7 +49,8 @@ func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (part
 
 // poisson draws from so many groups what the schema's batches have in expectation.
 func (s *Study) poisson(groups int) participation.PoissonSampling {
-	return participation.PoissonSampling{Groups: groups, Probability: bands.Rounds(s.config.Schema, groups).Probability}
+	rounds := accounting.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
+	return participation.PoissonSampling{Groups: groups, Probability: rounds.Probability}
 }
 
 // groupsOf are the numbers of groups, and of bands, that a method has a strategy for: of an export that was made for

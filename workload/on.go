@@ -16,6 +16,19 @@ func (s Spec) On(n *graph.Network) (Spec, error) {
 	return s, err
 }
 
+// Attached returns the spec of an export with the networks that take turns on n, which must be those that it was made
+// for, or it fails. Where n has none the spec is as it was.
+func (s Spec) Attached(n *graph.Network) (Spec, error) {
+	if s.GraphSequence == nil || n == nil || n.Sequence == nil {
+		return s, nil
+	}
+	on, err := s.On(n)
+	if err == nil {
+		s.GraphSequence, err = s.GraphSequence.Attach(on.GraphSequence)
+	}
+	return s, err
+}
+
 // CountsAll reports whether the errors of all steps count alike.
 func (s Spec) CountsAll() bool { return s.Weights.allOne() }
 

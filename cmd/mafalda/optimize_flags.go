@@ -12,6 +12,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
 	"mafalda/internal/cli"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/threat"
@@ -156,7 +157,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 			}
 			return err
 		},
-		func() (err error) { p.Objective, err = plan.ParseObjective(f.objective); return cli.Usage(err) },
+		func() (err error) { p.Objective, err = measure.ParseObjective(f.objective); return cli.Usage(err) },
 		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
 		func() (err error) { p.Sharing, err = f.chooseTrust(cmd); return err },
@@ -192,7 +193,7 @@ func given[V int | float64](cmd *cobra.Command, flag string, v V) V {
 func bindObjective(cmd *cobra.Command, name *string) {
 	about := "what is to be small:"
 	var names []string
-	for _, o := range plan.Objectives() {
+	for _, o := range measure.Objectives() {
 		names = append(names, o.String())
 		about += fmt.Sprintf("\n%v: %s", o, o.About())
 	}
@@ -216,11 +217,11 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 		"or for\n128 and fewer")
 	f.lanczosSteps = 40
 	fl.Var((*cli.WholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
-	cli.CompleteWith(cmd, "gram", plan.GramMethods())
+	cli.CompleteWith(cmd, "gram", measure.GramMethods())
 }
 
 func (f *gramFlags) choose(cmd *cobra.Command, seed uint64) (plan.Gram, error) {
-	method, err := plan.ParseGramMethod(f.method)
+	method, err := measure.ParseGramMethod(f.method)
 	return plan.Gram{Method: method, Probes: given(cmd, "probes", f.probes),
 		LanczosSteps: given(cmd, "lanczos-steps", f.lanczosSteps), Seed: seed}, err
 }

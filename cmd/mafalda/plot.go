@@ -17,6 +17,7 @@ import (
 	"mafalda/internal/figures"
 	"mafalda/plan"
 	"mafalda/strategy"
+	"mafalda/verify"
 )
 
 // plotFlags say what to draw, and where to.
@@ -142,9 +143,9 @@ func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Netw
 		}
 		return err
 	}
-	methods, err := plan.StepErrors(ctx, e, n)
+	methods, err := verify.StepErrors(ctx, e, n)
 	switch {
-	case errors.Is(err, plan.ErrNoSteps):
+	case errors.Is(err, verify.ErrNoSteps):
 		d.NotDrawn["errors"] = err.Error()
 	case err != nil:
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/cli"
-	"mafalda/plan"
+	"mafalda/verify"
 )
 
 type verifyFlags struct {
@@ -53,7 +53,7 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	bar.Busy("checking " + dir)
 	done := 0
-	report, err := plan.VerifyWatched(cmd.Context(), e, n, func(c plan.Check) {
+	report, err := verify.VerifyWatched(cmd.Context(), e, n, func(c verify.Check) {
 		done++
 		bar.Busy(fmt.Sprintf("checking %s: %s done, the last of %s", dir, cli.Count(done, "check"), c.Name))
 	})
@@ -70,9 +70,9 @@ func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-func (f *verifyFlags) print(w io.Writer, dir string, r plan.Report) error {
+func (f *verifyFlags) print(w io.Writer, dir string, r verify.Report) error {
 	var notes []string
-	if r.Missing != (plan.NetworkFiles{}) {
+	if r.Missing != (verify.NetworkFiles{}) {
 		notes = append(notes, "loss and bound were not checked: "+f.network.Note(r.Missing))
 	}
 	if f.json {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"mafalda/plan"
+	"mafalda/verify"
 )
 
 // Two keys that differ in case, of which Python takes the first and encoding/json the last, are refused by whatever
@@ -52,11 +52,11 @@ func TestVerifySays(t *testing.T) {
 		!strings.Contains(out, "mafalda verify '"+spaced+"' --graph") {
 		t.Errorf("code %d: the command cannot be copied\n%s", code, out)
 	}
-	verdict := func(args ...string) (code int, checks []plan.Check, notChecked []string) {
+	verdict := func(args ...string) (code int, checks []verify.Check, notChecked []string) {
 		code, out, _ := mafalda(append([]string{"verify", "--json", dir}, args...)...)
 		var v struct {
-			Checks     []plan.Check `json:"checks"`
-			NotChecked []string     `json:"not_checked"`
+			Checks     []verify.Check `json:"checks"`
+			NotChecked []string       `json:"not_checked"`
 		}
 		if err := json.Unmarshal([]byte(out), &v); err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestVerifySays(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, checks, _ := verdict("--graph", edges)
-	extra := slices.IndexFunc(checks, func(c plan.Check) bool { return c.Name == "extra files" })
+	extra := slices.IndexFunc(checks, func(c verify.Check) bool { return c.Name == "extra files" })
 	if code != 1 || extra < 0 || checks[extra].OK || !strings.Contains(checks[extra].Detail, "C.npz") {
 		t.Errorf("an extra file: code %d, %+v", code, checks)
 	}

@@ -37,7 +37,7 @@ type band struct {
 func NewSearch(t *Table, target accounting.Target, bound float64) *Search {
 	s := &Search{table: t, epsilon: target.Epsilon, delta: target.Delta, best: -1, all: make([]band, t.Most())}
 	for i := range s.all {
-		s.all[i] = band{Cost: costOf(t.schema, i+1), bound: bound}
+		s.all[i] = band{Cost: t.cost(i+1), bound: bound}
 	}
 	return s
 }
@@ -144,7 +144,7 @@ func (s *Search) settle(ctx context.Context, i int, enough float64) error {
 	b.settled = true
 	if s.best >= 0 && b.NoiseMultiplier == 0 {
 		least := math.Sqrt(s.all[s.best].ErrorAtPrivacy / b.bound)
-		if excluded, err := s.tooLittle(Rounds(s.table.schema, i+1), least); excluded || err != nil {
+		if excluded, err := s.tooLittle(s.table.rounds(i+1), least); excluded || err != nil {
 			return err
 		}
 	}

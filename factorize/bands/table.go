@@ -123,7 +123,7 @@ func (t *Table) At(ctx context.Context, bands int, epsilon, delta float64) (Cost
 		}
 		squaredError = r.SquaredError
 	}
-	c := costOf(t.schema, bands)
+	c := t.cost(bands)
 	c.NoiseMultiplier, c.SquaredError, c.ErrorAtPrivacy = multiplier, squaredError, multiplier*multiplier*squaredError
 	return c, nil
 }
@@ -180,15 +180,13 @@ func Powers(most int) []int {
 	return all
 }
 
-// Rounds returns what a record of the largest group goes through with so many bands, in place of batches in turn under the
-// schema: step t draws from group t mod w. It has no noise multiplier yet.
-func Rounds(schema participation.Schema, bands int) accounting.SampledRounds {
-	return accounting.SampledRounds{Rounds: (schema.Steps() + bands - 1) / bands,
-		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
+// rounds is what a record of the largest group goes through with so many bands.
+func (t *Table) rounds(bands int) accounting.SampledRounds {
+	return accounting.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
 }
 
-func costOf(schema participation.Schema, bands int) Cost {
-	e := Rounds(schema, bands)
+func (t *Table) cost(bands int) Cost {
+	e := t.rounds(bands)
 	return Cost{Bandwidth: bands, Probability: e.Probability, Rounds: e.Rounds}
 }
 
@@ -208,12 +206,9 @@ func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta
 	if m, known := n[at]; known {
 		return m, nil
 	}
-	e := Rounds(schema, bands)
-	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
-		Epsilon: epsilon, Delta: delta})
-	if err != nil {
-		return 0, err
+	m, err := accounting.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
+	if err == nil {
+		n[at] = m
 	}
-	n[at] = p.NoiseMultiplier
-	return p.NoiseMultiplier, nil
+	return m, err
 }

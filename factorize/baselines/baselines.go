@@ -18,6 +18,15 @@ const (
 	DMF     = "d-mf"
 )
 
+// Names of strategies that an objective or a setting has besides: MeanOptimal for objectives other than the mean, the
+// others where nodes share noise.
+const (
+	MeanOptimal = "mean-optimal"   // the optimum for the mean, measured by another objective
+	LDPOptimal  = "ldp-optimal"    // the best strategy of the class for noise that is not shared
+	DECOR       = "decor"          // the best two constants: one variance for all nodes, one for all pairs; C = I
+	DECORInTime = "decor-strategy" // the best two constants for the strategy of the solution
+)
+
 // HasDMF reports whether there is a DMF for how s trains over T = steps: not where the noise of some steps costs nothing
 // without a network. Then no strategy attains the least loss, and what comes near it can be far off on a network.
 func HasDMF(s workload.Spec, steps int) bool { return !s.HasFreeNoise(steps) }

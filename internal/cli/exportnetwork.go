@@ -9,7 +9,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
-	"mafalda/plan"
+	"mafalda/verify"
 )
 
 // ExportNetworkFlags name the files that an export's network came from.
@@ -29,14 +29,14 @@ func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph
 	if *f == (ExportNetworkFlags{}) {
 		return nil, nil
 	}
-	o, err := plan.NetworkOptions(e.Manifest, plan.NetworkFiles{Graph: f.Graph, GossipMatrix: f.GossipMatrix,
+	o, err := verify.NetworkOptions(e.Manifest, verify.NetworkFiles{Graph: f.Graph, GossipMatrix: f.GossipMatrix,
 		GraphSequence: f.GraphSequence})
 	var (
-		failed  *plan.FailedError
-		missing *plan.MissingFilesError
+		failed  *verify.FailedError
+		missing *verify.MissingFilesError
 	)
 	switch {
-	case errors.Is(err, plan.ErrNoNetwork):
+	case errors.Is(err, verify.ErrNoNetwork):
 		return nil, Usagef("%s is for the prefix workload, which has no network: leave out --graph, "+
 			"--gossip-matrix and --graph-sequence", e.Dir)
 	case errors.As(err, &failed) || errors.As(err, &missing):
@@ -55,13 +55,13 @@ func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph
 	if err != nil {
 		return nil, "", err
 	}
-	n, err = plan.NetworkOf(ctx, e, given)
+	n, err = verify.NetworkOf(ctx, e, given)
 	var (
-		failed  *plan.FailedError
-		missing *plan.MissingFilesError
+		failed  *verify.FailedError
+		missing *verify.MissingFilesError
 	)
 	switch {
-	case errors.Is(err, plan.ErrNoNetwork):
+	case errors.Is(err, verify.ErrNoNetwork):
 		return nil, "", nil
 	case errors.As(err, &missing):
 		return nil, f.Note(missing.Files), nil
@@ -72,7 +72,7 @@ func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph
 }
 
 // Note says how to name the files that are missing.
-func (f *ExportNetworkFlags) Note(missing plan.NetworkFiles) string {
+func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
 	note := "name the network's file with"
 	if missing.Graph != "" && f.Graph == "" {
 		note += fmt.Sprintf(" --graph FILE (it was %s)", missing.Graph)

@@ -10,8 +10,8 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/rounding"
-	"mafalda/plan"
 	"mafalda/strategy"
+	"mafalda/verify"
 )
 
 // ExportNames returns the names of an export's pictures: the pictures of Export and, with its network, errors, spectrum
@@ -127,7 +127,7 @@ func Spectrum(m *export.Manifest, moduli []float64) (*Figure, error) {
 
 // StepErrors shows the errors of methods after every step of an export as root mean square over so many nodes. Where nodes
 // have strategies of their own, its errors are of all of them together.
-func StepErrors(m *export.Manifest, nodes int, methods []plan.MethodErrors) (*Figure, error) {
+func StepErrors(m *export.Manifest, nodes int, methods []verify.MethodErrors) (*Figure, error) {
 	var curves []Curve
 	for _, of := range methods {
 		c := Curve{Name: methodLabel(of.Method, m.PerNode != nil), Method: of.Method}

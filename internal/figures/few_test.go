@@ -29,6 +29,7 @@ import (
 	"mafalda/simulate"
 	"mafalda/strategy"
 	"mafalda/threat"
+	"mafalda/verify"
 )
 
 // made is what a constructor has made.
@@ -76,7 +77,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	add("convergence", f, err)
 	f, err = Spectrum(m, values)
 	add("spectrum", f, err)
-	f, err = StepErrors(m, 3, []plan.MethodErrors{{Method: "mafalda", Squared: squares},
+	f, err = StepErrors(m, 3, []verify.MethodErrors{{Method: "mafalda", Squared: squares},
 		{Method: "d-mf", Squared: squares}})
 	add("errors", f, err)
 	if points > 0 {

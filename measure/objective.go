@@ -1,0 +1,83 @@
+package measure
+
+import (
+	"fmt"
+	"strings"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/workload"
+)
+
+// Objective says which steps' errors are to be small.
+type Objective int
+
+const (
+	// Mean is the squared error of all steps together.
+	Mean Objective = iota
+	// Worst is the squared error of the worst step.
+	Worst
+	// Last is the squared error of the model after the last step.
+	Last
+)
+
+// objectives says what the objectives are for the optimizers, and for people.
+var objectives = [...]struct {
+	kind  factorize.Kind
+	about string
+}{
+	Mean:  {factorize.MeanError, "the squared error of all steps together"},
+	Worst: {factorize.WorstStep, "of the worst step"},
+	Last:  {factorize.LastStep, "of the model after the last step"},
+}
+
+// Objectives returns all objectives.
+func Objectives() []Objective { return []Objective{Mean, Worst, Last} }
+
+// ParseObjective returns the objective of this name.
+func ParseObjective(name string) (Objective, error) {
+	var names []string
+	for _, o := range Objectives() {
+		if o.String() == name {
+			return o, nil
+		}
+		names = append(names, o.String())
+	}
+	return 0, fmt.Errorf("unknown objective %q: choose %s", name, strings.Join(names, ", "))
+}
+
+// ObjectiveOf returns the objective of a manifest: Mean if it names none. It fails as ParseObjective does.
+func ObjectiveOf(m *export.Manifest) (Objective, error) {
+	if m.Objective == "" {
+		return Mean, nil
+	}
+	return ParseObjective(m.Objective)
+}
+
+// String returns "mean", "max" or "last".
+func (o Objective) String() string { return objectives[o].kind.String() }
+
+// About says in a few words whose squared error it is.
+func (o Objective) About() string { return objectives[o].about }
+
+// Tolerance is the certified relative gap that a search stops at if none is asked for.
+func (o Objective) Tolerance() float64 { return objectives[o].kind.DefaultGap() }
+
+// ForKernel returns the objective of a workload.
+func (o Objective) ForKernel(k *workload.Kernel) factorize.Objective {
+	switch o {
+	case Worst:
+		return factorize.Worst(k)
+	case Last:
+		return factorize.Last(k)
+	}
+	return factorize.Mean(k.Gram())
+}
+
+// Steps returns how many steps' errors the squared error of a workload sums, of so many.
+func (o Objective) Steps(s workload.Spec, all int) float64 {
+	if o == Mean {
+		return s.Counted(all)
+	}
+	return 1
+}

@@ -1,0 +1,106 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/workload"
+)
+
+// Source is what errors on a network depend on, and how it is computed.
+type Source struct {
+	Gram     *export.Gram
+	Network  *graph.Network // nil for the prefix workload
+	Workload workload.Spec
+	Progress func(done, total int) // may be nil
+	Sketch   *workload.Sketch      // of the network, where there is one already
+	Known    *workload.Kernel      // of another workload on it, or nil
+}
+
+// Kernel computes what the errors of so many steps depend on, and what it comes from, if it is an estimate.
+func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, workload.Estimate, error) {
+	var w *graph.CSR
+	if s.Network != nil {
+		w = s.Network.Gossip.Matrix()
+	}
+	if s.Known != nil {
+		if k := s.Known.Under(s.Workload); k != nil {
+			return k, nil, nil
+		}
+	}
+	if s.Gram == nil || s.Gram.Method == GramExact.String() || s.Network == nil {
+		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Spec: s.Workload, Progress: s.Progress})
+		return k, nil, err
+	}
+	var of workload.Estimate
+	var err error
+	if s.Gram.Method == GramSampled.String() {
+		of, err = workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: s.Workload, Probes: s.Gram.Probes,
+			Seed: s.Gram.Seed, Progress: s.Progress})
+	} else {
+		of, err = s.sketched(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return of.Kernel(steps), of, nil
+}
+
+// sketched returns the sketch of the network for the workload.
+func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
+	if s.Sketch != nil {
+		return s.Sketch.Under(s.Workload), nil
+	}
+	g := s.Gram
+	if g.Method != GramLanczos.String() {
+		return nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
+	}
+	pi, reversible := s.Network.Gossip.Stationary()
+	if !reversible {
+		return nil, workload.ErrReversible
+	}
+	return workload.NewSketch(ctx, s.Network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: s.Workload,
+		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Independent: g.Confidence == 0,
+		Progress: s.Progress})
+}
+
+// Responses computes how the network responds to a single step's noise, for very many steps, and the sketch that this
+// comes from, if it is an estimate.
+func (s Source) Responses(ctx context.Context) (factorize.Responses, *workload.Sketch, error) {
+	if s.Network == nil {
+		return func(steps int, _ bool) (factorize.Response, error) {
+			return workload.CentralizedResponse(s.Workload, steps)
+		}, nil, nil
+	}
+	var whole *workload.Response
+	var sketch *workload.Sketch
+	var err error
+	if s.Gram.Method == GramExact.String() {
+		whole, err = s.exactResponse()
+	} else if sketch, err = s.sketched(ctx); err == nil {
+		whole, err = sketch.Response(1)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	rough, err := whole.Reduced()
+	return func(steps int, search bool) (factorize.Response, error) {
+		if search {
+			return rough.For(steps), nil
+		}
+		return whole.For(steps), nil
+	}, sketch, err
+}
+
+func (s Source) exactResponse() (*workload.Response, error) {
+	pi, _ := s.Network.Gossip.Stationary()
+	whole, ok, err := workload.ExactResponse(s.Network.Gossip.Matrix(), pi, s.Workload, 1)
+	if err == nil && !ok {
+		err = fmt.Errorf("an exact response takes a gossip matrix of at most %d nodes in detailed balance",
+			workload.MaxSpectralNodes)
+	}
+	return whole, err
+}

@@ -1,0 +1,62 @@
+package verify_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mafalda/verify"
+)
+
+// Whatever is in a manifest, Verify ends soon and without a panic: with a report, or with an error in one line.
+func TestVerifyAnyManifest(t *testing.T) {
+	const perExport = 15
+	const alphabet = "\"{}[],:0123456789eE.-+ nNtTfF\x00\xff"
+	rng := rand.New(rand.NewPCG(7, 7))
+	for dir, at := range smallExports(t) {
+		text, manifest := readGeneric(t, dir)
+		all := changes("", manifest, nil)
+		for i := range perExport {
+			if i%2 == 0 {
+				c := all[rng.IntN(len(all))]
+				c.apply()
+				if c.about != "removed" {
+					c.set(extremes[rng.IntN(len(extremes))])
+				}
+				writeGeneric(t, dir, manifest)
+				c.undo()
+			} else {
+				bytes := append([]byte(nil), text...)
+				for range 1 + rng.IntN(3) {
+					bytes[rng.IntN(len(bytes))] = alphabet[rng.IntN(len(alphabet))]
+				}
+				if err := os.WriteFile(filepath.Join(dir, "manifest.json"), bytes, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			verifyEnds(t, dir, at)
+		}
+	}
+}
+
+// verifyEnds fails the test if Verify does not end, and prints the manifest then.
+func verifyEnds(t *testing.T, dir string, at verify.NetworkFiles) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := verified(t, dir, at)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: several lines: %q", filepath.Base(dir), err)
+		}
+	case <-time.After(time.Minute):
+		text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+		t.Fatalf("%s: Verify does not end with the manifest\n%s, %v", filepath.Base(dir), text, err)
+	}
+}

@@ -1,0 +1,147 @@
+package verify_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/verify"
+)
+
+// Numbers of candidates are checked, though not that all are listed; and so is how batches are drawn, without the
+// network, too.
+func TestVerifySampling(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	x := exported{network: graph.NetworkOptions{Source: "florentine"},
+		problem: plan.Problem{Schema: must(participation.NewCyclic(13, 4, 4))},
+		options: plan.Options{Sampling: participation.Poisson, NoBaselines: true,
+			Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 12, Delta: 1e-6}}}}
+	x.to(t, dir)
+	text, _ := readGeneric(t, dir)
+	type object = map[string]any
+	times := func(of func(m, block object) object, key string, by float64) func(m, block object) {
+		return func(m, block object) {
+			o := of(m, block)
+			o[key] = must(o[key].(json.Number).Float64()) * by
+		}
+	}
+	top := func(m, _ object) object { return m }
+	privacy := func(m, _ object) object { return m["privacy"].(object) }
+	sampling := func(_, block object) object { return block }
+	candidate := func(_, block object) object { return block["candidates"].([]any)[0].(object) }
+	for name, spoil := range map[string]func(m, block object){
+		"less noise of a candidate":  times(candidate, "noise_multiplier", 1-1e-6),
+		"another error of it":        times(candidate, "error_at_privacy", 1+1e-6),
+		"a better one was left":      times(candidate, "error_at_privacy", 0.01),
+		"less noise":                 times(sampling, "noise_multiplier", 1-1e-6),
+		"smaller probability":        times(sampling, "probability", 0.5),
+		"fewer rounds":               times(sampling, "rounds", 0.5),
+		"more groups":                times(sampling, "groups", 2),
+		"smaller epsilon":            times(sampling, "epsilon", 1-1e-6),
+		"smaller epsilon of privacy": times(privacy, "epsilon", 0.99),
+		"less noise of privacy":      times(privacy, "noise_std", 0.5),
+		"smaller error in turn":      times(top, "cyclic_error_at_privacy", 0.99),
+		"smaller error":              times(top, "error_at_privacy", 0.99),
+		"in turn":                    func(m, _ object) { m["sampling"] = object{"scheme": export.SchemeCyclic} },
+		"nothing said":               func(m, _ object) { delete(m, "sampling") },
+		"no candidates":              func(_, block object) { delete(block, "candidates") },
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, manifest := readGeneric(t, dir)
+		spoil(manifest, manifest["sampling"].(object))
+		writeGeneric(t, dir, manifest)
+		if r, err := verified(t, dir, verify.NetworkFiles{}); err == nil && r.OK() {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+}
+
+// Noise, ε, confidence and strategy of bins belong together: the accountant draws its samples again.
+func TestVerifyBins(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	x := exported{network: graph.NetworkOptions{Source: "florentine"},
+		problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
+		options: plan.Options{Sampling: participation.Bins, Class: factorize.Banded{}, NoBaselines: true,
+			MonteCarlo: accounting.MonteCarlo{Samples: 2048, Seed: 7},
+			Privacy:    &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}}}
+	x.to(t, dir)
+	text, _ := readGeneric(t, dir)
+	type object = map[string]any
+	times := func(by float64, keys ...string) func(m object) { // of all, in sampling and privacy, too
+		return func(m object) {
+			for _, o := range []object{m, m["sampling"].(object), m["privacy"].(object)} {
+				for _, key := range keys {
+					if v, there := o[key]; there {
+						o[key] = must(v.(json.Number).Float64()) * by
+					}
+				}
+			}
+		}
+	}
+	for name, spoil := range map[string]func(m object){
+		"smaller epsilon":            times(0.9, "epsilon"),
+		"a little smaller epsilon":   times(1-1e-6, "epsilon"),
+		"smaller delta":              times(0.9, "delta"),
+		"smaller delta, all of them": times(0.9, "delta", "confirmed_delta"),
+		"half the noise":             times(0.5, "noise_multiplier", "noise_std"),
+		"a little less noise":        times(1-1e-6, "noise_multiplier", "noise_std"),
+		"less noise for this privacy": times(0.9, "noise_multiplier", "noise_std", "error_at_privacy",
+			"cyclic_error_at_privacy"),
+		"more confidence":     times(0.1, "failure_probability"),
+		"more samples":        times(2, "samples"),
+		"another seed":        func(m object) { m["sampling"].(object)["seed"] = 8 },
+		"another trial":       func(m object) { m["sampling"].(object)["confirmations"] = 5 },
+		"fewer bins":          func(m object) { m["sampling"].(object)["groups"] = 2 },
+		"poisson":             func(m object) { m["sampling"].(object)["scheme"] = export.SchemePoisson },
+		"in turn":             func(m object) { m["sampling"] = object{"scheme": export.SchemeCyclic} },
+		"nothing said":        func(m object) { delete(m, "sampling") },
+		"a gap":               func(m object) { m["gap"] = 0.1 },
+		"a bound of no class": func(m object) { m["strategy"].(object)["class_bound"] = 1e-3 },
+		"a better one was left": func(m object) {
+			m["sampling"].(object)["candidates"].([]any)[0].(object)["error_at_privacy"] = 1
+		},
+		"no candidates": func(m object) { delete(m["sampling"].(object), "candidates") },
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, manifest := readGeneric(t, dir)
+		spoil(manifest)
+		writeGeneric(t, dir, manifest)
+		if r, err := verified(t, dir, verify.NetworkFiles{}); err == nil && r.OK() {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("a negative entry", func(t *testing.T) { refuseNegativeEntry(t, must(export.Load(dir))) })
+}
+
+// refuseNegativeEntry: a strategy with a negative entry has no claim for bins, however small the entry is, and all else
+// consistent.
+func refuseNegativeEntry(t *testing.T, e *export.Export) {
+	t.Helper()
+	var lower mat.TriDense
+	must(e.SharedStrategy()).StrategyTo(&lower)
+	m := e.Manifest
+	if err := m.ConfirmBins(t.Context(), &lower); err != nil {
+		t.Error(err)
+	}
+	lower.SetTri(5, 0, -1e-300)
+	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, accounting.ErrDomination) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,194 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/measure"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// layers checks an export of several strategies: each of them, who uses it, and the sums over the nodes.
+func (v *verification) layers(ctx context.Context) error {
+	m := v.export.Manifest
+	if !isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" ||
+		len(v.export.Layers) == 0 {
+		v.add("strategy", false,
+			"several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
+		return nil
+	}
+	strategies := make([]strategy.Strategy, len(v.export.Layers))
+	var worst participation.Sensitivity
+	for i, layer := range v.export.Layers {
+		c, err := strategy.NewDense(layer.C)
+		if err != nil {
+			v.add("strategy", false, "layer %d: %v", i, err)
+			return nil
+		}
+		if err := strategy.CheckInverse(layer.C, layer.Inverse); err != nil {
+			v.add("inverse", false, "layer %d: %v", i, err)
+			return nil
+		}
+		sens, err := strategy.Sensitivity(c, v.schema)
+		if err != nil {
+			v.add("sensitivity", false, "layer %d: %v", i, err)
+			return nil
+		}
+		if i == 0 || sens.Squared > worst.Squared {
+			worst = sens
+		}
+		strategies[i] = c
+	}
+	v.add("strategy", true, "%d of T = %d, lower triangular with positive diagonals", len(strategies), m.Steps)
+	v.add("inverse", true, "C·C⁻¹ is I for all of them")
+	v.description(strategies[0])
+	v.sensitivityIs(worst)
+	v.privacy()
+	if err := v.sampling(ctx, strategies[0]); err != nil {
+		return err
+	}
+	if !v.grouping() {
+		return nil
+	}
+	n, known, err := v.network(ctx)
+	if err != nil || !known {
+		return err
+	}
+	if n == nil || n.Graph.Nodes() != len(m.PerNode.Layers) {
+		v.add("nodes", false, "the manifest gives strategies to %d nodes, the network has another number",
+			len(m.PerNode.Layers))
+		return nil
+	}
+	if err := v.checkSketch(n); err != nil {
+		return err
+	}
+	if m.Gram != nil && m.Gram.Method != "exact" {
+		v.add("gram", false, "strategies of single nodes need exact Gram matrices; the manifest says %s", m.Gram.Method)
+		return nil
+	}
+	return v.computing("loss", v.nodeLosses(ctx, n.Gossip.Matrix(), strategies))
+}
+
+// nodeLosses checks squared error and loss, node by node, and proves the lower bounds.
+func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy) error {
+	m := v.export.Manifest
+	all := mat.NewSymDense(m.Steps, nil)
+	sums := make([]*mat.SymDense, len(strategies)) // of the nodes of a layer
+	var losses []float64
+	var claims []claim
+	var bound float64
+	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
+		layer := m.PerNode.Layers[i]
+		c := strategies[layer]
+		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
+		if err != nil {
+			return fmt.Errorf("node %d: %w", i, err)
+		}
+		losses = append(losses, q.SquaredError)
+		claims = append(claims, claim{fmt.Sprintf("per_node.losses[%d]", i), m.PerNode.Losses[i], q.SquaredError,
+			sameMatrix})
+		if b, err := factorize.LowerBound(h, strategy.GramOf(c),
+			v.schema); err == nil { // else 0: an H that is not positive definite
+			bound += b
+		}
+		all.AddSym(all, h)
+		if sums[layer] == nil {
+			sums[layer] = mat.NewSymDense(m.Steps, nil)
+		}
+		sums[layer].AddSym(sums[layer], h)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	squared := floats.Sum(losses)
+	claims = append(claims, claim{"squared_error", m.SquaredError, squared, sameMatrix},
+		claim{"loss", m.Loss, squared * m.SensSquared, sameMatrix})
+	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", textUp(m.Loss), len(losses)), claims...)
+	if err := v.nodeBound(ctx, w, strategies, bound); err != nil {
+		return err
+	}
+	if err := v.groupBound(ctx, strategies, sums); err != nil {
+		return err
+	}
+	shared, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(all), v.schema, factorize.Options{Gap: v.fineGap()})
+	if err != nil {
+		return err
+	}
+	v.compare("shared loss",
+		fmt.Sprintf("the best shared strategy has %s, the manifest says %s", textUp(shared.Loss), textUp(m.SharedLoss)),
+		claim{"shared_loss", m.SharedLoss, shared.Loss, 2 * math.Max(m.Tolerance, shared.Gap)})
+	return v.baselines(ctx, measure.Mean, all, nil)
+}
+
+// nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for
+// single nodes reach.
+func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy,
+	proven float64) error {
+	m := v.export.Manifest
+	if m.LowerBound <= proven*(1+1e-12) {
+		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", textDown(proven),
+			textDown(m.LowerBound))
+		return nil
+	}
+	var reached float64
+	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
+		c := strategies[m.PerNode.Layers[i]]
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
+			Start: strategy.GramOf(c)})
+		if err == nil {
+			reached += best.Loss
+			return nil
+		}
+		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema) // nobody listens to the node
+		reached += q.Loss
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	v.add("lower bound", m.LowerBound <= reached,
+		"no strategies, one a node, are proven below %v, and such of %v exist; the manifest says %v for lower_bound",
+		proven, reached, m.LowerBound)
+	return nil
+}
+
+// groupBound checks the bound for strategies of the same groups of nodes: not above losses that these reach, nor
+// further below than the tolerance allows.
+func (v *verification) groupBound(ctx context.Context, strategies []strategy.Strategy, sums []*mat.SymDense) error {
+	m := v.export.Manifest
+	if m.PerNode.Groups == 0 { // every node is its own group
+		v.compare("group bound", "that of single nodes", claim{"per_node.group_bound", m.PerNode.GroupBound,
+			m.LowerBound, 1e-11})
+		return nil
+	}
+	var reached, proven float64
+	for i, h := range sums {
+		if h == nil {
+			continue
+		}
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
+			Start: strategy.GramOf(strategies[i])})
+		if err != nil { // not positive definite: nobody listens to these nodes
+			q, err := factorize.Evaluate(strategies[i], factorize.Mean(h), v.schema)
+			if err != nil {
+				return err
+			}
+			reached += q.Loss
+			continue
+		}
+		reached, proven = reached+best.Loss, proven+best.LowerBound
+	}
+	says := m.PerNode.GroupBound
+	ok := says <= reached && (says >= proven*(1-1.1*m.Tolerance) || m.Status != "converged")
+	v.add("group bound", ok, "per_node.group_bound is from %v to %v; the manifest says %v", proven, reached, says)
+	return nil
+}

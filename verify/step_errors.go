@@ -1,0 +1,125 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/baselines"
+	"mafalda/graph"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// MethodErrors has the errors of a method step by step.
+type MethodErrors struct {
+	Method  string    // a baseline, d-mf or dp-d-sgd; mafalda: what was exported
+	Squared []float64 // of every step: sens² times the squared error for unit noise, summed over the nodes
+}
+
+// ErrNoSteps is returned by StepErrors for workloads on networks that change: only the sum over the steps is known.
+var ErrNoSteps = errors.New("the errors of single steps are not known of networks that change")
+
+// StepErrors returns the errors of every step on the network, as of NetworkOf, times the step's weight: for the
+// strategies of an export, each at its nodes, and for the baselines D-MF and DP-D-SGD, unless batches are drawn in
+// secret. It fails with ErrNoSteps, and if the computation does.
+func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]MethodErrors, error) {
+	v, err := newVerification(e, n)
+	if err != nil {
+		return nil, err
+	}
+	if !v.spec.HasSteps() {
+		return nil, ErrNoSteps
+	}
+	k, err := v.kernel(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	own, err := v.ownErrors(ctx, k)
+	if err != nil {
+		return nil, fmt.Errorf("errors of the export: %w", err)
+	}
+	all := []MethodErrors{{"mafalda", own}}
+	if e.Manifest.Sampled() { // others take other noise for the same privacy
+		return all, nil
+	}
+	for _, name := range []string{baselines.DMF, baselines.DPDSGD} {
+		if name == baselines.DMF && !baselines.HasDMF(v.spec, k.Steps()) {
+			continue
+		}
+		c, err := baselines.NewFor(ctx, name, v.spec, v.schema)
+		if err != nil {
+			return nil, err
+		}
+		squared, err := v.scaledErrors(c, k)
+		if err != nil {
+			return nil, fmt.Errorf("errors of %s: %w", name, err)
+		}
+		all = append(all, MethodErrors{name, squared})
+	}
+	return all, nil
+}
+
+// ownErrors returns the errors of the exported strategies, given the kernel of all nodes.
+func (v *verification) ownErrors(ctx context.Context, k *workload.Kernel) ([]float64, error) {
+	if v.export.Manifest.PerNode != nil {
+		return v.layerErrors(ctx)
+	}
+	c, err := v.export.NodeStrategy(0)
+	if err != nil {
+		return nil, err
+	}
+	if shared := v.export.Shared; shared != nil {
+		if v.given == nil || v.given.Graph.Nodes() != len(shared.Own) {
+			return nil, errors.New("noise that nodes share needs their network")
+		}
+		w, err := workload.NewSpaceTime(v.given.Gossip.Matrix(), v.export.Manifest.Steps, workload.Options{Spec: v.spec})
+		if err != nil {
+			return nil, err
+		}
+		if k, err = w.TimeKernel(ctx, shared.Covariance()); err != nil {
+			return nil, err
+		}
+	}
+	return v.scaledErrors(c, k)
+}
+
+// scaledErrors returns sens² times the squared error of every step of a strategy that all nodes run.
+func (v *verification) scaledErrors(c strategy.Strategy, k *workload.Kernel) ([]float64, error) {
+	sens, squared, err := factorize.EvaluateSteps(c, k, v.schema)
+	for t := range squared {
+		squared[t] *= sens.Squared
+	}
+	return squared, err
+}
+
+// layerErrors is scaledErrors where every node runs its own layer.
+func (v *verification) layerErrors(ctx context.Context) ([]float64, error) {
+	m := v.export.Manifest
+	if v.given == nil {
+		return nil, errors.New("strategies of single nodes need a network")
+	}
+	if nodes := v.given.Graph.Nodes(); nodes != len(m.PerNode.Layers) {
+		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers),
+			nodes)
+	}
+	total := make([]float64, m.Steps)
+	err := workload.NodeKernels(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Spec: v.spec},
+		func(i int, k *workload.Kernel) error {
+			c, err := strategy.NewDense(v.export.Layers[m.PerNode.Layers[i]].C)
+			if err != nil {
+				return fmt.Errorf("node %d: %w", i, err)
+			}
+			squared, err := v.scaledErrors(c, k)
+			if err != nil {
+				return fmt.Errorf("node %d: %w", i, err)
+			}
+			floats.Add(total, squared)
+			return nil
+		})
+	return total, err
+}

@@ -1,0 +1,153 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// strategy returns the exported C: of its matrix, of its parameters, or of both if they agree.
+func (v *verification) strategy() (strategy.Strategy, error) {
+	m := v.export.Manifest
+	made, err := m.Strategy.Build(m.Steps)
+	if err != nil {
+		return nil, err
+	}
+	if v.export.C == nil {
+		v.add("strategy", true, "made from the parameters of class %s, T = %d", m.Strategy.Class, m.Steps)
+		v.description(made)
+		return made, nil
+	}
+	c, err := strategy.NewDense(v.export.C)
+	if err != nil {
+		return nil, err
+	}
+	v.add("strategy", true, "%s is lower triangular with a positive diagonal, T = %d", v.export.CFile, c.Steps())
+	v.inverse()
+	if made == nil {
+		v.description(c)
+		return c, nil
+	}
+	v.parameters(made)
+	v.description(made)
+	return c, nil
+}
+
+// parameters checks that the parameters make the exported matrix: to the bit where they are its entries.
+func (v *verification) parameters(made strategy.Strategy) {
+	var lower mat.TriDense
+	made.StrategyTo(&lower)
+	var difference mat.Dense
+	difference.Sub(&lower, v.export.C)
+	worst := mat.Norm(&difference, math.Inf(1)) / mat.Norm(v.export.C, math.Inf(1))
+	allowed := 1e-12
+	class := v.export.Manifest.Strategy.Class
+	if class == "banded" || class == "toeplitz" {
+		allowed = 0
+	}
+	if worst <= allowed {
+		v.add("parameters", true, "those of class %s make the same C within %.1e", class, worst)
+		return
+	}
+	v.add("parameters", false, "those of class %s make another matrix than %s, by %.1e of its norm", class,
+		v.export.CFile, worst)
+}
+
+// description compares what the manifest says of the strategy beside its parameters with the strategy.
+func (v *verification) description(c strategy.Strategy) {
+	says, is := v.export.Manifest.Strategy, export.Describe(c)
+	claims := []claim{{"strategy.scale", says.Scale, is.Scale, 0}}
+	counts := is.Counts()
+	for i, c := range says.Counts() {
+		name := "strategy." + c.Key
+		switch {
+		case c.Key == "theta" || c.Key == "omega": // see poles
+			continue
+		case c.List:
+			name = "the number of " + name
+		}
+		claims = append(claims, claim{name, float64(c.Number), float64(counts[i].Number), 0})
+	}
+	for _, cost := range []struct {
+		key      string
+		says, is int
+	}{{"strategy.memory_floats", says.MemoryFloats, is.MemoryFloats}, {"strategy.flops_per_step", says.FlopsPerStep,
+		is.FlopsPerStep}} {
+		if cost.says == 0 && cost.is != 0 { // the first exports did not say
+			v.skip(cost.key)
+			continue
+		}
+		claims = append(claims, claim{cost.key, float64(cost.says), float64(cost.is), 0})
+	}
+	claims = append(claims, v.poles(says, is)...)
+	v.compare("cost", fmt.Sprintf("a node keeps %d numbers for each model parameter and makes %d operations a step",
+		is.MemoryFloats, is.FlopsPerStep), claims...)
+}
+
+// poles compares theta and omega with the sections that they follow from.
+func (v *verification) poles(says, is export.Strategy) []claim {
+	if says.Theta == nil && says.Omega == nil {
+		if is.Theta != nil {
+			v.skip("strategy.theta", "strategy.omega")
+		}
+		return nil
+	}
+	claims := []claim{{"the number of strategy.theta", float64(len(says.Theta)), float64(len(is.Theta)), 0},
+		{"the number of strategy.omega", float64(len(says.Omega)), float64(len(is.Omega)), 0}}
+	for _, list := range []struct {
+		key      string
+		says, is [][2]float64
+	}{{"strategy.theta", says.Theta, is.Theta}, {"strategy.omega", says.Omega, is.Omega}} {
+		for i := range min(len(list.says), len(list.is)) {
+			a, b := list.says[i], list.is[i]
+			modulus := math.Hypot(b[0], b[1])
+			for part := range 2 {
+				if math.Abs(a[part]-b[part]) > 1e-12*modulus {
+					claims = append(claims, claim{fmt.Sprintf("%s[%d][%d]", list.key, i, part), a[part], b[part], 0})
+				}
+			}
+		}
+	}
+	return claims
+}
+
+// inverse checks C·C⁻¹ = I and that C⁻¹ is lower triangular.
+func (v *verification) inverse() {
+	if err := strategy.CheckInverse(v.export.C, v.export.Inverse); err != nil {
+		v.add("inverse", false, "%v", err)
+		return
+	}
+	v.add("inverse", true, "C·C⁻¹ is I, within what rounding allows")
+}
+
+func (v *verification) sensitivity(c strategy.Strategy) bool {
+	sens, err := strategy.Sensitivity(c, v.schema)
+	if err != nil {
+		v.add("sensitivity", false, "%v", err)
+		return false
+	}
+	v.sensitivityIs(sens)
+	return true
+}
+
+// sensitivityIs compares what was computed with the manifest. It must not say less, nor more than rounding explains:
+// strategies are exported with the sensitivity that they have. A bound may be looser than the one that can be proven
+// now.
+func (v *verification) sensitivityIs(sens participation.Sensitivity) {
+	m := v.export.Manifest
+	enough := sens.Squared <= m.SensSquared*(1+sameFormula)
+	tight := m.SensSquared <= sens.Squared*(1+1e-11) && sens.Kind() == m.SensKind || m.SensKind == "bound" &&
+		m.SensSquared > sens.Squared*(1+1e-11)
+	if enough && tight {
+		v.add("sensitivity", true, "sens² = %s (%s) for %v", rounding.UpText(m.SensSquared, 15), m.SensKind, v.schema)
+		return
+	}
+	v.add("sensitivity", false, "sens² is %v (%s) for %v; the manifest says %v (%s)", sens.Squared, sens.Kind(),
+		v.schema, m.SensSquared, m.SensKind)
+}

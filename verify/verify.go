@@ -1,0 +1,181 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/limits"
+	"mafalda/measure"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Verify recomputes everything that the manifest of an export claims: hashes, shape, C·C⁻¹ = I, parameters,
+// sensitivity, noise level; and, on the network that it is for, squared error, loss, lower bounds and baselines. What
+// cannot be recomputed is listed as not checked: how the run went and, without the network, all that depends on it.
+//
+// The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; the
+// files of one that came from files are named in Report.Missing (see NetworkOptions).
+//
+// A claim that does not hold is a failed check, not an error. It fails, without a report, when ctx ends, for exports
+// that cannot be judged (a network that cannot be made, not enough memory: limits.ErrMemory), and with ErrNoNetwork if
+// a network is given for the prefix workload, which has none.
+func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
+	return VerifyWatched(ctx, e, network, func(Check) {})
+}
+
+// VerifyWatched is Verify; watch sees every check when it is made.
+func VerifyWatched(ctx context.Context, e *export.Export, network *graph.Network, watch func(Check)) (Report, error) {
+	if !isLongExport(e) {
+		steps := float64(e.Manifest.Steps)
+		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
+		if err := limits.Fits(fmt.Sprintf("T = %v", steps), matrices); err != nil {
+			return Report{}, err
+		}
+	}
+	v, err := newVerification(e, network)
+	if err != nil {
+		return Report{}, err
+	}
+	v.watch = watch
+	v.skip("version")
+	if e.Manifest.WorkloadSpec == nil {
+		v.skip("workload_spec") // the plain one; whatever else it was shows in the loss
+	}
+	v.files()
+	v.participation()
+	v.contract()
+	v.gossip()
+	err = v.strategies(ctx)
+	v.arithmetic()
+	v.ending()
+	v.skip("seconds", "peak_bytes")
+	if err == nil {
+		err = ctx.Err() // searches that were stopped return what they have
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	return v.Report, nil
+}
+
+// verification runs the checks of one export.
+type verification struct {
+	Report
+	export    *export.Export
+	given     *graph.Network       // nil: it is made again, if it can be
+	schema    participation.Schema // that the sensitivity is for
+	asked     participation.Schema // that was asked for: another one under Poisson sampling
+	spec      workload.Spec        // with its networks, if there are some that take turns and they are at hand
+	estimated workload.Estimate    // what an estimated Gram matrix comes from
+	exported  []*graph.CSR         // gossip matrices of the export, if they are to be compared
+}
+
+func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
+	asked, err := e.Manifest.Participation.Of(e.Manifest.Steps)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
+	}
+	schema, err := e.Manifest.Schema()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Dir, err)
+	}
+	spec, err := e.Manifest.Spec()
+	if err != nil {
+		spec = workload.Spec{} // no check needs it: there is no network for it
+	}
+	return &verification{export: e, given: network, schema: schema, asked: asked, spec: spec}, nil
+}
+
+// strategies checks what is exported to be run, and what it costs.
+func (v *verification) strategies(ctx context.Context) error {
+	if v.export.Manifest.PerNode != nil {
+		return v.layers(ctx)
+	}
+	c, err := v.strategy()
+	if err != nil {
+		v.add("strategy", false, "%v", err)
+		return nil
+	}
+	if !v.sensitivity(c) {
+		return nil
+	}
+	if err := v.space(ctx); err != nil {
+		return err
+	}
+	v.privacy()
+	if err := v.sampling(ctx, c); err != nil {
+		return err
+	}
+	return v.costs(ctx, c)
+}
+
+// costs checks what a strategy for all nodes costs on the network.
+func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
+	n, known, err := v.network(ctx)
+	if err != nil || !known {
+		return err
+	}
+	switch {
+	case v.export.Manifest.Space != nil:
+		return v.spaceCosts(ctx, n, c)
+	case isLongExport(v.export):
+		return v.longLoss(ctx, n, c)
+	}
+	k, err := v.kernel(ctx, n)
+	if err != nil {
+		return v.computing("loss", err)
+	}
+	o := measure.Mean
+	if name := v.export.Manifest.Objective; name != "" {
+		if o, err = measure.ParseObjective(name); err != nil || o == measure.Mean {
+			v.add("objective", false, "%q is none that a manifest can name", name)
+			return nil
+		}
+		if !k.HasSteps() {
+			v.add("objective", false, "%v", ErrNoSteps)
+			return nil
+		}
+		err = v.stepErrors(ctx, o, c, k)
+	} else {
+		err = v.loss(ctx, c, k.Gram())
+		if err == nil {
+			err = v.candidates(ctx, k.Gram())
+		}
+	}
+	if err != nil {
+		return v.computing("loss", err)
+	}
+	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
+		return err
+	}
+	return v.plain(ctx, n, func() factorize.Objective { return o.ForKernel(k) })
+}
+
+// computing makes the error of a computation on the content of the export a failed check. The context's remains an
+// error.
+func (v *verification) computing(name string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	v.add(name, false, "it cannot be computed: %v", err)
+	return nil
+}
+
+// isLongExport reports whether nothing of size T×T belongs to the export.
+func isLongExport(e *export.Export) bool {
+	m := e.Manifest
+	if m.Steps <= strategy.LongSteps || e.C != nil || m.PerNode != nil {
+		return false
+	}
+	c, err := factorize.ClassOf(m.Strategy.Class)
+	return err == nil && c.Traits().Has(factorize.ManySteps) && m.Strategy.Columns == nil
+}
+
+// isDense reports whether the strategy is of the class of all.
+func isDense(s export.Strategy) bool { return s.Class == factorize.Dense{}.Name() }
