@@ -37,7 +37,7 @@ type band struct {
 func NewSearch(t *Table, target accounting.Target, bound float64) *Search {
 	s := &Search{table: t, epsilon: target.Epsilon, delta: target.Delta, best: -1, all: make([]band, t.Most())}
 	for i := range s.all {
-		s.all[i] = band{Cost: t.cost(i+1), bound: bound}
+		s.all[i] = band{Cost: t.cost(i + 1), bound: bound}
 	}
 	return s
 }
