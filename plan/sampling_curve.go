@@ -14,7 +14,6 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/measure"
 	"mafalda/participation"
-	"mafalda/workload"
 )
 
 // SamplingCurves are errors at levels of privacy, as Solution.ErrorAtPrivacy.
@@ -51,12 +50,15 @@ const (
 // the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do. It fails as
 // Problem.Check does with Options.Sampling Poisson, as Privacies.Check and the accountant do, and without any ε.
 func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, o CurveOptions) (*SamplingCurves, error) {
-	if err := CheckSamplingCurve(p, levels); err != nil {
-		return nil, err
-	}
-	s, err := newCurveSolver(p, levels, o.Progress)
+	s, err := prepareCurve(p, levels)
 	if err != nil {
 		return nil, err
+	}
+	if err := p.checkNetwork(); err != nil {
+		return nil, err
+	}
+	if o.Progress != nil {
+		s.Options.Progress = func(e Event) { o.Progress(e.Phase, e.Fraction) }
 	}
 	if err := s.measures(ctx); err != nil {
 		return nil, err
@@ -108,46 +110,33 @@ func learnCandidates(table *bands.Table, m *export.Manifest) {
 
 // CheckSamplingCurve refuses, in milliseconds, what SamplingCurve refuses; a network may be missing.
 func CheckSamplingCurve(p Problem, levels benchmarks.Privacies) error {
+	_, err := prepareCurve(p, levels)
+	return err
+}
+
+// prepareCurve returns the job of a problem and levels that SamplingCurve takes.
+func prepareCurve(p Problem, levels benchmarks.Privacies) (*job, error) {
 	if err := levels.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	if len(levels.Epsilons) == 0 {
-		return fault.New("Epsilon", nil, "there is none")
+		return nil, fault.New("Epsilon", nil, "there is none")
 	}
-	if err := p.Check(curveOptions(levels)); err != nil {
-		return err
-	}
-	for _, epsilon := range levels.Epsilons {
-		if _, err := (bands.Noise{}).Multiplier(p.Schema, 1, epsilon, levels.Delta); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func curveOptions(levels benchmarks.Privacies) Options {
-	return Options{Sampling: participation.Poisson, Privacy: &Privacy{Target: accounting.Target{Epsilon: levels.Epsilons[0],
-		Delta: levels.Delta}}}
-}
-
-// newCurveSolver prepares for curves that have been checked.
-func newCurveSolver(p Problem, levels benchmarks.Privacies, progress func(string, float64)) (*solver, error) {
-	o := curveOptions(levels).filled(p)
-	if progress != nil {
-		o.Progress = func(e Event) { progress(e.Phase, e.Fraction) }
-	}
-	if p.Network == nil && p.Workload.Kind != workload.Prefix {
-		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload)
-	}
-	g, err := p.method(o)
+	j, err := prepare(p, Options{Sampling: participation.Poisson,
+		Privacy: &Privacy{Target: accounting.Target{Epsilon: levels.Epsilons[0], Delta: levels.Delta}}})
 	if err != nil {
 		return nil, err
 	}
-	return &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}, nil
+	for _, epsilon := range levels.Epsilons {
+		if _, err := (bands.Noise{}).Multiplier(p.Schema, 1, epsilon, levels.Delta); err != nil {
+			return nil, err
+		}
+	}
+	return j, nil
 }
 
 // curves computes what secret batches cost.
-func (s *solver) curves(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
+func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
 	drawn := curveBands(min(s.schema().Separation(), s.schema().Steps()))
 	parts, done := float64(len(drawn)+1), 0
 	for _, w := range drawn {
@@ -167,7 +156,7 @@ func (s *solver) curves(ctx context.Context, all *SamplingCurves, table *bands.T
 }
 
 // bestCurve computes what the best numbers of bands cost.
-func (s *solver) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
+func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
 	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
 	for i, epsilon := range all.Levels.Epsilons {
 		s.show("bands", (done+float64(i)/float64(len(all.Cyclic)))/parts)

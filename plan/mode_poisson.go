@@ -3,21 +3,45 @@ package plan
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
+	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/measure"
 	"mafalda/participation"
 )
 
-// poisson computes the best strategy for batches that are drawn in secret. Optimum and what is said of it are those
-// under single participation, which is what the privacy of the bands is accounted for with; beside them there is the
-// optimum for batches in turn, to compare with.
-func (s *solver) poisson(ctx context.Context) error {
+// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what is said of
+// it are those under single participation, which is what the privacy of the bands is accounted for with; beside them there is
+// the optimum for batches in turn, to compare with.
+type poissonMode struct{}
+
+func (poissonMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Poisson }
+
+func (poissonMode) check(p Problem, o Options) error {
+	if err := o.checkMonteCarlo(); err != nil {
+		return err
+	}
+	if err := o.checkDrawn(p); err != nil {
+		return err
+	}
+	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {
+		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
+	}
+	return o.checkDrawnPrivacy()
+}
+
+func (poissonMode) exactOnly(p Problem) string { return p.exactObjective() }
+
+func (poissonMode) needs(j *job) need {
+	return j.need(matricesOfSearch, 1, poissonTime(j.schema().Steps()))
+}
+
+func poissonTime(steps int) float64 { return 10*denseTime(steps) + 5e9 }
+
+func (poissonMode) solve(ctx context.Context, s *job) error {
 	target := s.Options.Privacy.Target
 	asked := s.Options.Class.Parameters().Bandwidth
 	first := max(asked, 1)
@@ -61,21 +85,33 @@ func (s *solver) poisson(ctx context.Context) error {
 		s.Candidates = append(s.Candidates, Bands{Cost: c})
 	}
 	s.Excluded = search.Excluded()
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		if err := s.judge(ctx); err != nil {
+			return err
+		}
 	}
-	return s.judge(ctx)
+	s.bounded(s.OfClass.Quality, s.Optimum.LowerBound)
+	s.Ending = ended(ctx, s.Optimum, s.OfClass)
+	if err := s.privateBands(); err != nil {
+		return err
+	}
+	if s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy); err != nil {
+		return err
+	}
+	return s.plain(ctx)
 }
+
+func (poissonMode) describe(*Solution, *export.Manifest) {}
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
 // with what Verify computes, unless a coarser one was asked for.
-func (s *solver) bandGap() float64 {
+func (s *job) bandGap() float64 {
 	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
 }
 
 // bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills; bound is
 // one for the squared error of all strategies.
-func (s *solver) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
+func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
 	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap()})
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +122,7 @@ func (s *solver) bandSearch(o factorize.Objective, bound float64) (*bands.Search
 }
 
 // dense returns the dense optimum under a schema.
-func (s *solver) dense(ctx context.Context, schema participation.Schema,
+func (s *job) dense(ctx context.Context, schema participation.Schema,
 	opts factorize.Options) (*factorize.Result, error) {
 	r, err := factorize.Dense{}.Optimize(ctx, s.objective(), schema, opts)
 	if err != nil {
@@ -95,53 +131,8 @@ func (s *solver) dense(ctx context.Context, schema participation.Schema,
 	return r, nil
 }
 
-// private fills in the noise for the privacy that is wanted, and what the error is with it.
-func (s *solver) private() error {
-	o := s.Options
-	var err error
-	switch {
-	case o.Sampling == participation.Poisson:
-		return s.privateBands()
-	case o.Sampling == participation.Bins:
-		return s.privateBins()
-	}
-	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
-		return err
-	}
-	if o.Privacy == nil || o.Privacy.Epsilon == 0 {
-		return nil
-	}
-	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, s.Quality.SquaredError)
-	if _, cyclic := s.schema().(participation.Cyclic); !cyclic {
-		return nil
-	}
-	s.Sampling = &export.Sampling{Scheme: o.Sampling.String()}
-	if s.Optimum == nil || s.Space != nil || !participation.IsPartition(s.schema()) {
-		return nil
-	}
-	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss
-	if s.Problem.Objective == Mean && o.Privacy.Adjacency == accounting.ZeroOut {
-		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
-	}
-	return nil
-}
-
-// plainSampled is the error at the privacy of DP-D-SGD with Poisson sampling, that is of one band, whose squared
-// error is the trace of H; +Inf where there is no noise for it, or where it is not comparable.
-func (s *solver) plainSampled() float64 {
-	schema, target := s.schema(), s.Options.Privacy.Target
-	if s.gram == nil || schema.Steps() > schema.Participations()*schema.Separation() {
-		return math.Inf(1)
-	}
-	multiplier, err := (bands.Noise{}).Multiplier(schema, 1, target.Epsilon, target.Delta)
-	if err != nil {
-		return math.Inf(1)
-	}
-	return errorAtPrivacy(multiplier, 1, s.gram.Trace())
-}
-
 // privateBands is private under Poisson sampling.
-func (s *solver) privateBands() error {
+func (s *job) privateBands() error {
 	wanted := s.Options.Privacy
 	best := s.bands
 	clip := wanted.clip()
@@ -160,10 +151,7 @@ func (s *solver) privateBands() error {
 			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
 	}
 	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
-	if s.Space == nil {
-		s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
-	}
-	return err
+	return nil
 }
 
 // cyclicError is the error at the privacy of an optimum for batches in turn.

@@ -9,16 +9,44 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
+	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// binned looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
-// are the best for a known draw, and one that is optimized for the accountant itself. All are local optima, without a
+// binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
+// are the best for a known draw, and one that is optimized for the accountant itself (ForBins). All are local optima, without a
 // certificate; the optimum, the bound and the loss beside them are those for batches in turn.
-func (s *solver) binned(ctx context.Context) error {
+type binsMode struct{}
+
+func (binsMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Bins }
+
+func (binsMode) check(p Problem, o Options) error {
+	if err := o.checkMonteCarlo(); err != nil {
+		return err
+	}
+	if err := o.checkDrawn(p); err != nil {
+		return err
+	}
+	if steps := p.Schema.Steps(); steps > strategy.LongSteps {
+		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", strategy.LongSteps, o.Sampling)
+	}
+	if err := o.checkDrawnPrivacy(); err != nil {
+		return err
+	}
+	return accounting.CheckBinsDelta(o.Privacy.Delta)
+}
+
+func (binsMode) exactOnly(p Problem) string { return p.exactObjective() }
+
+func (binsMode) needs(j *job) need {
+	b, samples := float64(j.schema().Separation()), float64(j.Options.MonteCarlo.Filled().Samples)
+	return j.need(matricesOfSearch, 1, 40*denseTime(j.schema().Steps())+2e-1*samples*(b*b+100))
+}
+
+func (binsMode) solve(ctx context.Context, s *job) error {
 	if err := s.measures(ctx); err != nil {
 		return err
 	}
@@ -38,15 +66,24 @@ func (s *solver) binned(ctx context.Context) error {
 		return fmt.Errorf("searching for the best strategy without negative entries: %w", err)
 	}
 	s.OfClass, s.bands, s.Candidates = search.best, search.of, search.all
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		if err := s.judge(ctx); err != nil {
+			return err
+		}
 	}
-	return s.judge(ctx)
+	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound // the loss is not what the strategy is for: no gap
+	s.Ending = ended(ctx, s.Optimum)
+	if err := s.privateBins(); err != nil {
+		return err
+	}
+	return s.plain(ctx)
 }
+
+func (binsMode) describe(*Solution, *export.Manifest) {}
 
 // binSearch compares candidates.
 type binSearch struct {
-	*solver
+	*job
 	widths []int                 // of the candidates for a known draw, T for dense
 	share  accounting.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
 	done   int                   // parts of the work
@@ -58,9 +95,9 @@ type binSearch struct {
 // searchParts is about how many reports a search for the accountant makes.
 const searchParts = 20
 
-func newBinSearch(s *solver) *binSearch {
+func newBinSearch(s *job) *binSearch {
 	steps, b := s.schema().Steps(), s.schema().Separation()
-	search := &binSearch{solver: s, share: s.Options.MonteCarlo.Filled()}
+	search := &binSearch{job: s, share: s.Options.MonteCarlo.Filled()}
 	if w := s.Options.Class.Parameters().Bandwidth; w > 0 {
 		search.widths = []int{w}
 	} else {
@@ -137,7 +174,7 @@ func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) erro
 }
 
 // privateBins is private under random bins.
-func (s *solver) privateBins() error {
+func (s *job) privateBins() error {
 	wanted, best := s.Options.Privacy, s.bands
 	clip, seed := wanted.clip(), s.Options.MonteCarlo.Seed
 	epsilon, delta := wanted.Epsilon, wanted.Delta
