@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -65,17 +66,17 @@ type Measurer struct {
 	cases  map[Cell]Case // by their dense cells
 	dense  map[Cell]Row
 	dmf    map[participation.Cyclic]strategy.Strategy // it knows nothing of the network
-	noise  SampledNoise
+	noise  bands.Noise
 
 	at    Cell // the dense cell of the case whose Gram matrix is kept
 	gram  *mat.SymDense
-	bands *SampledBands
+	bands *bands.Table
 }
 
 // NewMeasurer returns one for the cells of cases, at levels of privacy that have been checked.
 func NewMeasurer(cases []Case, levels Privacies) *Measurer {
 	m := &Measurer{levels: levels, cases: map[Cell]Case{}, dense: map[Cell]Row{},
-		dmf: map[participation.Cyclic]strategy.Strategy{}, noise: SampledNoise{}}
+		dmf: map[participation.Cyclic]strategy.Strategy{}, noise: bands.Noise{}}
 	for _, c := range cases {
 		m.cases[c.cell(Dense)] = c
 	}
@@ -111,11 +112,11 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 		if err != nil {
 			return Row{}, err
 		}
-		bands, err := NewSampledBands(h, c.Schema, sampledBestGap, m.noise)
+		table, err := bands.NewTable(factorize.Mean(h), c.Schema, bands.Options{Gap: sampledBestGap, Noise: m.noise})
 		if err != nil {
 			return Row{}, err
 		}
-		m.at, m.gram, m.bands = optimum, h, bands
+		m.at, m.gram, m.bands = optimum, h, table
 	}
 	dense, known := m.dense[optimum]
 	if !known {
@@ -129,9 +130,12 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 	case Dense:
 		return dense, nil
 	case SampledBest:
-		return m.sampled(ctx, c.row(strategy), dense, m.bands.Best)
+		return m.sampled(ctx, c.row(strategy), dense, m.bands.Falling)
 	case SampledDPDSGD:
-		return m.sampled(ctx, c.row(strategy), dense, m.bands.plain)
+		return m.sampled(ctx, c.row(strategy), dense,
+			func(ctx context.Context, epsilon, delta float64) (bands.Cost, error) {
+				return m.bands.At(ctx, 1, epsilon, delta)
+			})
 	}
 	for _, k := range makers() {
 		if k.name == strategy {
@@ -192,10 +196,10 @@ func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row
 
 // sampled completes the row of strategies for batches that are drawn in secret, beside the optimum.
 func (m *Measurer) sampled(ctx context.Context, r, dense Row,
-	of func(ctx context.Context, epsilon, delta float64) (AtPrivacy, error)) (Row, error) {
+	of func(ctx context.Context, epsilon, delta float64) (bands.Cost, error)) (Row, error) {
 	started := time.Now()
 	for _, epsilon := range m.levels.Epsilons {
-		at, err := of(ctx, epsilon, m.levels.Delta)
+		cost, err := of(ctx, epsilon, m.levels.Delta)
 		if err != nil {
 			return Row{}, err
 		}
@@ -203,9 +207,8 @@ func (m *Measurer) sampled(ctx context.Context, r, dense Row,
 		if err != nil {
 			return Row{}, err
 		}
-		at.Ratio = at.Error / optimum
-		r.AtPrivacy = append(r.AtPrivacy, at)
-		r.MemoryFloats = max(r.MemoryFloats, at.Bands-1)
+		r.AtPrivacy = append(r.AtPrivacy, InSecret(cost, epsilon, m.levels.Delta, optimum))
+		r.MemoryFloats = max(r.MemoryFloats, cost.Bandwidth-1)
 	}
 	r.Seconds = time.Since(started).Seconds()
 	return r, nil

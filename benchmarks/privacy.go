@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mafalda/accounting"
+	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
 )
 
@@ -53,6 +54,12 @@ func InTurn(loss, epsilon, delta float64) (float64, error) {
 	target := accounting.Target{Epsilon: epsilon, Delta: delta}
 	p, err := accounting.Calibrate(target, 1, 1, accounting.ZeroOut)
 	return p.NoiseStd * p.NoiseStd * loss, err
+}
+
+// InSecret returns what bands cost with batches that are drawn in secret, beside the error of the optimum for batches in turn.
+func InSecret(c bands.Cost, epsilon, delta, optimum float64) AtPrivacy {
+	return AtPrivacy{Epsilon: epsilon, Delta: delta, Error: c.ErrorAtPrivacy, Ratio: c.ErrorAtPrivacy / optimum,
+		Bands: c.Bandwidth, NoiseMultiplier: c.NoiseMultiplier}
 }
 
 // inTurn completes a row for batches in turn, whose ratio to the optimum is the same at every level.

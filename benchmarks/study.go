@@ -59,7 +59,7 @@ type Study struct {
 }
 
 // NewStudy returns the study of cases whose networks were all loaded by these options, but for the source. It fails as
-// Privacies.Check does, and as SampledNoise.Multiplier does for levels that no noise meets.
+// Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
 func NewStudy(cases []Case, networks graph.NetworkOptions, levels Privacies) (*Study, error) {
 	if err := levels.Check(); err != nil {
 		return nil, err

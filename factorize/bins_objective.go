@@ -152,18 +152,3 @@ func (o *binsObjective) matrix() *mat.TriDense {
 	}
 	return c
 }
-
-// errorOf returns tr(C⁻ᵀHC⁻¹) of another C.
-func (o *binsObjective) errorOf(c *mat.TriDense) float64 {
-	theta := make([]float64, o.steps*o.steps)
-	for t := range o.steps {
-		for s := range t + 1 {
-			theta[t*o.steps+s] = math.Sqrt(c.At(t, s))
-		}
-	}
-	weights := o.weights
-	o.weights = mat.NewSymDense(o.bins, nil)
-	o.Value(theta)
-	o.weights = weights
-	return o.squared
-}

@@ -1,7 +1,6 @@
 package factorize
 
 import (
-	"context"
 	"errors"
 	"math"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"mafalda/accounting"
 	"mafalda/internal/fault"
 	"mafalda/participation"
-	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -80,7 +78,8 @@ func checkGradient(t *testing.T, o *binsObjective, theta []float64) {
 // Without weights the largest norm counts.
 func TestBinsObjectiveOfTheLargestNorm(t *testing.T) {
 	const steps, number = 6, 2
-	o := newBinsObjective(workload.PrefixGram(steps), Bins{Number: number}, nil)
+	h, p := workload.PrefixGram(steps), Bins{Number: number}
+	o := newBinsObjective(h, p, nil)
 	theta := make([]float64, steps*steps)
 	for r := range steps {
 		for s := range r + 1 {
@@ -98,8 +97,12 @@ func TestBinsObjectiveOfTheLargestNorm(t *testing.T) {
 			t.Errorf("|m_%d|² = %v", j, v)
 		}
 	}
-	if squared := o.errorOf(c); math.Abs(math.Log(squared)-value) > 1e-12 {
-		t.Errorf("value %v for an error of %v", value, squared)
+	of, err := p.strategy(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if squared, err := Mean(h).squaredError(of); err != nil || math.Abs(math.Log(squared)-value) > 1e-12 {
+		t.Errorf("value %v for an error of %v, %v", value, squared, err)
 	}
 	checkGradient(t, o, theta)
 }
@@ -145,88 +148,16 @@ func TestStrategiesWithoutNegativeEntries(t *testing.T) {
 	}
 }
 
-// The search for an (ε, δ) finds less error than the strategies that it starts from and than independent noise, all at
-// the privacy that the accountant confirms.
-func TestBinsSearchIsBetterThanItsStarts(t *testing.T) {
-	ctx := t.Context()
-	h := workload.PrefixGram(12)
-	p := Bins{Number: 4}
-	o := BinsOptions{Epsilon: 2, Delta: 1e-5, Rounds: 1, MonteCarlo: accounting.MonteCarlo{Samples: 1 << 13}}
-	r, err := p.Optimize(ctx, h, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Privacy.Confirmed.Upper > o.Delta || r.ErrorAtPrivacy <= 0 {
-		t.Errorf("%+v", r.Privacy)
-	}
-	known, _, err := p.Minimize(ctx, h, nil, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]strategy.Strategy{"C ≥ 0": known, "independent": strategy.Identity(12)} {
-		if e := errorAtPrivacy(t, c, h, p, o); r.ErrorAtPrivacy > e {
-			t.Errorf("error %v, of %s noise %v", r.ErrorAtPrivacy, name, e)
-		}
-	}
-	if _, ok := r.Strategy.(*strategy.Dense); !ok {
-		t.Errorf("a strategy %T", r.Strategy)
-	}
-	schema, err := participation.Complete(12, 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := Evaluate(r.Strategy, Mean(h), schema)
-	if err != nil || math.Abs(q.Sensitivity.Squared-1) > 1e-12 || math.Abs(q.SquaredError/r.SquaredError-1) > 1e-12 {
-		t.Errorf("%+v, %v; the search says %v", q, err, r.SquaredError)
-	}
-}
-
-func errorAtPrivacy(t *testing.T, c strategy.Strategy, h *mat.SymDense, p Bins, o BinsOptions) float64 {
-	t.Helper()
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	mechanism, err := accounting.NewBins(&lower, p.Number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	privacy, err := mechanism.NoiseMultiplier(t.Context(), o.Epsilon, o.Delta, o.MonteCarlo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	squared, err := Mean(h).squaredError(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return privacy.NoiseMultiplier * privacy.NoiseMultiplier * squared
-}
-
-func TestBinsSearchRefuses(t *testing.T) {
+func TestBinsRefuse(t *testing.T) {
 	h := workload.PrefixGram(4)
-	good := BinsOptions{Epsilon: 1, Delta: 1e-5}
-	for field, call := range map[string]func() error{
-		"Number": func() error { _, err := Bins{}.Optimize(t.Context(), h, good); return err },
-		"Bandwidth": func() error {
-			_, err := Bins{Number: 2, Bandwidth: 5}.Optimize(t.Context(), h, good)
-			return err
-		},
-		"Objective": func() error { _, err := Bins{Number: 2}.Optimize(t.Context(), nil, good); return err },
-		"Epsilon": func() error {
-			_, err := Bins{Number: 2}.Optimize(t.Context(), h, BinsOptions{Delta: 1e-5})
-			return err
-		},
-	} {
+	for field, of := range map[string]Bins{"Number": {}, "Bandwidth": {Number: 2, Bandwidth: 5}, "Objective": {Number: 2}} {
+		gram := h
+		if field == "Objective" {
+			gram = nil
+		}
 		var argument *fault.Argument
-		if err := call(); !errors.As(err, &argument) || argument.Field != field {
+		if _, _, err := of.Minimize(t.Context(), gram, nil, nil, Options{}); !errors.As(err, &argument) || argument.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (Bins{Number: 2}).Optimize(ctx, h, good); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	good.Delta = 0
-	if _, err := (Bins{Number: 2}).Optimize(t.Context(), h, good); !errors.Is(err, accounting.ErrParameter) {
-		t.Errorf("no delta: %v", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
-	"mafalda/workload"
 )
 
 // Advice is what memory at a node buys: errors at an (ε, δ) of strategies that keep more or fewer numbers, with batches
@@ -60,23 +59,17 @@ type Choice struct {
 // For batches in turn it looks at the numbers of memories, for secret ones at every number of bands up to the best,
 // which is proven to be the best. It fails as Check and accounting.CalibrateSampled do.
 func Advise(ctx context.Context, p Problem, o Options) (*Advice, error) {
-	if err := CheckAdvice(p, o); err != nil {
+	s, err := prepareAdvice(p, o)
+	if err != nil {
 		return nil, err
 	}
-	if p.Network == nil && p.Workload.Kind != workload.Prefix {
-		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload.Kind)
+	if err := p.checkNetwork(); err != nil {
+		return nil, err
 	}
 	a := &Advice{Problem: p, Options: o, Budget: *o.Budget}
 	secret := o
 	secret.Sampling, secret.Budget = participation.Poisson, nil
 	a.NoPoisson = p.Check(secret)
-	o.Budget = nil
-	o = o.filled(p)
-	g, err := p.method(o)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}
 	if err := s.measures(ctx); err != nil {
 		return nil, err
 	}
@@ -91,35 +84,41 @@ func Advise(ctx context.Context, p Problem, o Options) (*Advice, error) {
 
 // CheckAdvice refuses, before any work, what Advise refuses; a network may be missing.
 func CheckAdvice(p Problem, o Options) error {
+	_, err := prepareAdvice(p, o)
+	return err
+}
+
+// prepareAdvice returns the job of a problem and options that Advise takes.
+func prepareAdvice(p Problem, o Options) (*job, error) {
 	if err := p.check(); err != nil {
-		return err
+		return nil, err
 	}
 	switch w := o.Privacy; {
 	case w == nil || w.Epsilon == 0 || w.Delta == 0:
-		return fault.New("Epsilon", nil, "errors are compared at a privacy: [Epsilon] and [Delta] are needed")
+		return nil, fault.New("Epsilon", nil, "errors are compared at a privacy: [Epsilon] and [Delta] are needed")
 	case o.Budget == nil:
-		return fault.New("Dim", nil, "[Dim] is needed: how many parameters has the model?")
+		return nil, fault.New("Dim", nil, "[Dim] is needed: how many parameters has the model?")
 	case o.Class != nil || o.Sampling != participation.InTurn:
-		return fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
+		return nil, fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
 	case p.Objective != Mean || o.split() || p.Sharing != nil:
-		return fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose noise they "+
+		return nil, fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose noise they "+
 			"do not share")
 	case p.Schema.Steps() > strategy.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
+		return nil, fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
 	}
 	check := *o.Budget
 	if math.IsInf(check.Memory, 1) {
 		check.Memory = 0
 	}
 	if err := check.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	o.Budget = nil
-	return p.Check(o)
+	return prepare(p, o)
 }
 
 // advise finds the choices.
-func (s *solver) advise(ctx context.Context, a *Advice) error {
+func (s *job) advise(ctx context.Context, a *Advice) error {
 	most := s.schema().Steps()
 	if b := a.Budget; !math.IsInf(b.Memory, 1) {
 		most = b.Floats()
@@ -137,7 +136,7 @@ func (s *solver) advise(ctx context.Context, a *Advice) error {
 }
 
 // inTurn adds the choices for batches in turn.
-func (s *solver) inTurn(ctx context.Context, a *Advice, optimum *factorize.Result, most int) error {
+func (s *job) inTurn(ctx context.Context, a *Advice, optimum *factorize.Result, most int) error {
 	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: optimum.LowerBound,
 		gap: s.Options.Tolerance, enough: nearOptimum, progress: s.show}
 	if err := search.front(ctx, most); err != nil {
@@ -177,7 +176,7 @@ func cyclicNoise(of *factorize.Result, wanted *Privacy) (float64, error) {
 }
 
 // inSecret adds the choices with Poisson sampling: all numbers of bands up to the best.
-func (s *solver) inSecret(ctx context.Context, a *Advice, most int) error {
+func (s *job) inSecret(ctx context.Context, a *Advice, most int) error {
 	steps := s.schema().Steps()
 	single, err := participation.NewCyclic(steps, 1, steps)
 	if err != nil {
@@ -188,26 +187,34 @@ func (s *solver) inSecret(ctx context.Context, a *Advice, most int) error {
 	if err != nil {
 		return err
 	}
-	search, err := newBandSearch(s.objective(), s.schema(), a.Options.Privacy.Target, optimum.LowerBound)
+	search, table, err := s.bandSearch(s.objective(), optimum.LowerBound)
 	if err != nil {
 		return err
 	}
-	search.gap, search.progress = s.bandGap(), s.counts("numbers of bands, in secret")
-	search.atMost(most + 1)
-	if err := search.run(ctx); err != nil {
+	search.Progress = s.counts("numbers of bands, in secret")
+	search.AtMost(most + 1)
+	if err := search.Run(ctx); err != nil {
 		return fmt.Errorf("searching for the best number of bands: %w", err)
 	}
+	best, _ := search.Best()
+	target := s.Options.Privacy.Target
 	var choices []Choice
-	for i := range search.all[:search.best+1] {
-		s.show("fewer bands, in secret", float64(i)/float64(search.best+1))
-		if err := search.complete(ctx, i); err != nil {
+	for w := 1; w <= best.Bandwidth; w++ {
+		s.show("fewer bands, in secret", float64(w-1)/float64(best.Bandwidth))
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if b := search.all[i]; b.result != nil {
-			choices = append(choices, Choice{Sampling: participation.Poisson, Class: factorize.Banded{Bandwidth: b.Bandwidth},
-				Cost: b.result.Strategy.NodeCost(), NoiseStd: b.NoiseMultiplier, SquaredError: b.SquaredError,
-				ErrorAtPrivacy: b.ErrorAtPrivacy})
+		c, err := table.At(ctx, w, target.Epsilon, target.Delta)
+		if err != nil {
+			return err
 		}
+		of, err := table.Strategy(ctx, w)
+		if err != nil {
+			return err
+		}
+		choices = append(choices, Choice{Sampling: participation.Poisson, Class: factorize.Banded{Bandwidth: w},
+			Cost: of.Strategy.NodeCost(), NoiseStd: c.NoiseMultiplier, SquaredError: c.SquaredError,
+			ErrorAtPrivacy: c.ErrorAtPrivacy})
 	}
 	a.Choices = append(a.Choices, front(choices)...)
 	return nil

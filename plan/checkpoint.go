@@ -51,7 +51,7 @@ type checkpoints struct {
 }
 
 // checkpoints returns the keeper of numbers of this shape.
-func (s *solver) checkpoints(shape ...int) *checkpoints {
+func (s *job) checkpoints(shape ...int) *checkpoints {
 	c := &checkpoints{path: s.Options.Checkpoint, shape: shape, kept: -1,
 		warn: func(format string, args ...any) { s.note(true, format, args...) }}
 	if c.path == "" {

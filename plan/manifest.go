@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"mafalda/export"
-	"mafalda/factorize/baselines"
 	"mafalda/internal/version"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -30,32 +29,18 @@ func (s *Solution) Manifest() *export.Manifest {
 	if s.OfClass != nil {
 		m.Iterations = s.OfClass.Iterations
 	}
-	if s.Split != nil {
-		m.PerNode, m.SharedLoss, m.Iterations = s.layers(), s.Optimum.Loss, s.Split.Iterations
-	}
 	if p.Network != nil {
 		origin := p.Network.Origin
 		m.Graph = &origin
-	}
-	if p.Objective != Mean {
-		m.Objective, m.Weights = p.Objective.String(), s.Optimum.Weights
-	}
-	if s.Space != nil {
-		s.shareIn(m)
 	}
 	for _, b := range s.Baselines {
 		if m.Baselines == nil {
 			m.Baselines = map[string]export.Baseline{}
 		}
-		of := export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss}
-		switch {
-		case s.Space != nil && m.Sampled() && b.Name == baselines.DECOR: // one band
-			of.ErrorAtPrivacy = errorAtPrivacy(s.Space.decor, 1, b.SquaredError)
-		case s.Space != nil || !m.Sampled():
-			of.ErrorAtPrivacy = m.ErrorAtPrivacy / m.Loss * b.Loss
-		}
-		m.Baselines[b.Name] = of
+		m.Baselines[b.Name] = export.Baseline{SensSquared: b.Sensitivity.Squared, SquaredError: b.SquaredError, Loss: b.Loss,
+			ErrorAtPrivacy: m.ErrorAtPrivacy / m.Loss * b.Loss}
 	}
+	s.mode.describe(s, m)
 	m.Contract = m.DescribeContract()
 	return m
 }
@@ -77,22 +62,5 @@ func (s *Solution) describe() export.Strategy {
 			d.ClassBound, d.ClassGap = b, &gap
 		}
 	}
-	if s.Split != nil {
-		d.Ratio = s.Split.Loss / optimum
-	}
 	return d
-}
-
-// layers returns who runs what: one layer a node, or one a group.
-func (s *Solution) layers() *export.PerNode {
-	split := s.Split
-	p := &export.PerNode{Groups: s.Options.Groups, Distinct: len(split.Strategies), Losses: split.Losses,
-		GroupBound: split.GroupBound, Layers: split.Of}
-	if s.Options.PerNode {
-		p.Layers = make([]int, len(split.Of))
-		for i := range p.Layers {
-			p.Layers[i] = i
-		}
-	}
-	return p
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"mafalda/export"
-	"mafalda/factorize/spacetime"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/measure"
@@ -37,70 +35,53 @@ const (
 
 // Needs returns what solving the problem takes. The network's part is left out while there is no network. The problem
 // and the options must be such that Solve would take them: Check says so.
-func (p Problem) Needs(o Options) (r Resources) {
-	o = o.filled(p)
-	steps := float64(p.Schema.Steps())
-	r = Resources{What: fmt.Sprintf("T = %.0f with a %s strategy", steps, o.Class.Name())}
-	if !p.long(o) {
-		r.Memory = matricesOfSearch * floatBytes * steps * steps
-	}
-	r.Disk = 2 * floatBytes * steps * steps * p.matrices(o)
-	took := p.nanosecondsOf(o)
-	defer func() { r.Time = time.Duration(math.Min(took, math.MaxInt64/2)) }()
-	if p.Network == nil {
-		return r
-	}
-	g, err := p.method(o)
-	if err != nil {
-		return r
-	}
-	n := float64(p.nodes())
-	r.What = fmt.Sprintf("T = %.0f on %.0f nodes", steps, n)
-	r.Memory += floatBytes * p.panel(g, p.long(o))
-	took += p.operations(g, p.long(o))
-	if p.Sharing != nil && p.Sharing.setting.Secrets != nil {
-		pairs := len(p.Sharing.setting.Secrets.Pairs())
-		r.What += fmt.Sprintf(" with %d pairs that share", pairs)
-		memory, ns := p.sharingNeeds()
-		r.Memory += floatBytes * memory
-		took = 4*took + ns
-	}
-	if o.split() {
-		single := floatBytes * steps * steps * (3*n + matricesOfNode*float64(runtime.GOMAXPROCS(0)) + matricesOfSearch)
-		if single > r.Memory {
-			r.What, r.Memory = fmt.Sprintf("strategies for %.0f nodes with T = %.0f", n, steps), single
-		}
-	}
-	return r
+func (p Problem) Needs(o Options) Resources {
+	j, _ := newJob(p, o)
+	return j.needs()
 }
 
-// sharingNeeds returns how many numbers the search for noise between nodes keeps, and about how many nanoseconds it takes:
-// some fifty Newton steps, the proof of what attackers see, and a bound for every node and pair.
-func (p Problem) sharingNeeds() (numbers, ns float64) {
-	s := p.Sharing.setting
-	n, steps := float64(p.nodes()), float64(p.Schema.Steps())
-	all := n + float64(len(s.Secrets.Pairs()))
-	variables := float64(spacetime.Variables(p.nodes(), len(s.Secrets.Pairs())))
-	attackers := float64(len(s.Attackers.Coalitions()))
-	const newtonSteps, rowsOfPanel, multiplication = 50, 512, 0.04
-	const uncollected = 1.6 // what is no longer used, until it is collected
-	numbers = uncollected*variables*variables + rowsOfPanel*variables + attackers*n + 100*all + 50*n*n + 2*p.panel(&export.Gram{
-		Method: GramExact.String()}, false)
-	ns = multiplication * (newtonSteps*variables*variables*(variables/3+2*n) + 4*attackers*n*n*n + 40*all*steps*steps*steps)
-	return numbers, ns
+// need is what a mode needs.
+type need struct {
+	what        string
+	bytes       float64 // of memory
+	matrices    float64 // strategies that Export writes as matrices
+	nanoseconds float64
 }
 
-// matrices returns how many strategies Export writes as matrices.
-func (p Problem) matrices(o Options) float64 {
-	switch {
-	case o.PerNode:
-		return float64(p.nodes())
-	case o.Groups > 0:
-		return float64(o.Groups)
-	case o.dense() || p.Schema.Steps() <= denseSteps:
-		return 1
+// needs returns what the job's mode needs, as a user is told.
+func (j *job) needs() Resources {
+	n := j.mode.needs(j)
+	steps := float64(j.schema().Steps())
+	return Resources{What: n.what, Memory: n.bytes, Disk: 2 * floatBytes * steps * steps * n.matrices,
+		Time: time.Duration(math.Min(n.nanoseconds, math.MaxInt64/2))}
+}
+
+// need returns what searches take that keep so many matrices of T×T, for so long, and the way to the Gram matrix. So many strategies
+// are exported as matrices if they are dense, or short.
+func (j *job) need(kept, exported, nanoseconds float64) need {
+	p, steps := j.Problem, float64(j.schema().Steps())
+	n := need{what: fmt.Sprintf("T = %.0f with a %s strategy", steps, j.Options.Class.Name()),
+		bytes: kept * floatBytes * steps * steps, nanoseconds: nanoseconds}
+	if j.Options.dense() || j.schema().Steps() <= denseSteps {
+		n.matrices = exported
 	}
-	return 0
+	if !j.sized() {
+		return n
+	}
+	long := p.long(j.Options)
+	n.what = fmt.Sprintf("T = %.0f on %d nodes", steps, p.nodes())
+	n.bytes += floatBytes * p.panel(&j.Gram, long)
+	n.nanoseconds += p.operations(&j.Gram, long)
+	return n
+}
+
+// sized reports whether it is known what the network's part takes.
+func (j *job) sized() bool { return j.Problem.Network != nil && j.Gram.Method != "" }
+
+// denseTime returns about how many nanoseconds the search for the dense optimum takes, by what it took for some hundred steps.
+func denseTime(steps int) float64 {
+	t := float64(steps)
+	return 20 * t * t * t
 }
 
 // panel returns how many numbers the way to the Gram matrix, or to the response, keeps.
@@ -138,57 +119,11 @@ func (p Problem) operations(g *export.Gram, long bool) float64 {
 	return measure.ExactCost(p.Network.Gossip, steps)
 }
 
-// nanosecondsOf returns about how long the searches take, by what they took for some hundred steps.
-func (p Problem) nanosecondsOf(o Options) float64 {
-	steps := float64(p.Schema.Steps())
-	dense := 20 * steps * steps * steps
-	switch {
-	case o.Sampling == participation.Poisson:
-		return 10*dense + 5e9
-	case o.Sampling == participation.Bins:
-		b, samples := float64(p.Schema.Separation()), float64(o.MonteCarlo.Filled().Samples)
-		return 40*dense + 2e-1*samples*(b*b+100)
-	case p.long(o):
-		return 1e6 * steps
-	case p.Objective == Worst:
-		return 10 * dense
-	case p.Objective == Last:
-		return 30 * dense
-	case o.split():
-		return dense * (1 + p.matrices(o)/2)
-	case !participation.IsPartition(p.Schema):
-		return 20 * dense
-	case !o.dense():
-		return dense + 1e5*steps*steps
-	}
-	return dense
-}
-
-// Check finds, before any work and cheapest first, what is wrong with a problem and with the options for it, and
-// whether the machine has the memory. It can be asked before the network is loaded, and then knows nothing of the
-// network. The errors are a fault.Argument that names the field, and limits.ErrMemory.
-func (p Problem) Check(o Options) error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	if err := o.checkBudget(p); err != nil {
-		return err
-	}
-	o = o.filled(p)
-	if err := p.Needs(o).Check(); err != nil {
-		return err
-	}
-	if err := o.check(p); err != nil {
-		return err
-	}
-	_, err := p.method(o)
-	return err
-}
-
 // CheckExport finds, before any work, what is wrong with an export of the solution to dir: options that do not fit, a
 // place that cannot be written, and a disk that is too small. It is to be called after Check.
 func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error {
-	o = o.filled(p)
+	j, _ := newJob(p, o)
+	o = j.Options
 	switch bands := o.Class.Parameters().Bandwidth; {
 	case w.ParametersOnly && o.dense():
 		return fault.New("ParametersOnly", nil, "[ParametersOnly] leaves nothing to export of [Class] dense")
@@ -208,7 +143,7 @@ func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error
 	case err != nil:
 		return err
 	}
-	r := p.Needs(o)
+	r := j.needs()
 	if w.ParametersOnly {
 		r.Disk = 0
 	}

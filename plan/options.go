@@ -1,24 +1,20 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 
-	"errors"
-
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
-	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
-	"mafalda/strategy"
-	"mafalda/workload"
 )
 
 // Options says how a Problem is solved. The zero value asks for the defaults named here.
@@ -72,24 +68,30 @@ func (o Options) filled(p Problem) Options {
 	return o
 }
 
-// check finds what is wrong with the options of a problem; they have been filled.
+// check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is its own.
 func (o Options) check(p Problem) error {
+	if !o.Sampling.Known() {
+		return fault.New("Sampling", int(o.Sampling), "is none that there is")
+	}
+	if err := o.checkMonteCarlo(); err != nil {
+		return err
+	}
+	if err := o.checkClass(p); err != nil {
+		return err
+	}
+	if err := o.checkStart(p); err != nil {
+		return err
+	}
 	steps := p.Schema.Steps()
-	for _, check := range []func(Problem) error{o.checkSampling, o.checkClass, o.checkObjective, o.checkStart,
-		o.checkLong, o.checkSharing} {
-		if err := check(p); err != nil {
-			return err
-		}
-	}
-	if !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 1) {
+	least := factorize.MinGap(steps)
+	switch {
+	case !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 1):
 		return fault.New("Tolerance", o.Tolerance, "must be positive and finite")
-	}
-	if least := factorize.MinGap(steps); o.Tolerance < least && !p.long(o) {
+	case o.Tolerance < least && !p.long(o):
 		return fault.New("Tolerance", o.Tolerance, "rounding allows no less than %s for T = %d",
 			strconv.FormatFloat(rounding.Up(least, 1), 'g', 1, 64), steps)
-	}
-	if err := o.checkSplit(p); err != nil {
-		return err
+	case o.Groups < 0:
+		return fault.New("Groups", o.Groups, "must be at least 1")
 	}
 	_, err := o.Privacy.calibrate(1)
 	return err
@@ -105,20 +107,6 @@ func (o Options) checkClass(p Problem) error {
 		return fault.New("Buffers", d, "must be at least 1 and less than T = %d", steps)
 	case chosen.ScaleColumns && !participation.IsPartition(p.Schema):
 		return fault.New("ScaleColumns", nil, "is not for %s participation, whose patterns overlap", p.Schema.Name())
-	}
-	return nil
-}
-
-// checkObjective refuses what only the mean can do.
-func (o Options) checkObjective(p Problem) error {
-	switch {
-	case p.Objective == Mean:
-		return nil
-	case !o.dense() || o.split():
-		return fault.New("Objective", p.Objective, "is for one dense strategy")
-	case !participation.IsPartition(p.Schema):
-		return fault.New("Objective", p.Objective, "is not for %s participation, whose patterns overlap",
-			p.Schema.Name())
 	}
 	return nil
 }
@@ -158,53 +146,4 @@ func checkPlace(path string, resume bool) error {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
-}
-
-// checkLong finds what runs of very many steps do not have.
-func (o Options) checkLong(p Problem) error {
-	if !p.long(o) {
-		return nil
-	}
-	_, cyclic := p.Schema.(participation.Cyclic)
-	const many = "more than %d steps: "
-	switch {
-	case p.Schema.Steps() > export.MaxSteps:
-		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
-	case !p.Workload.IsTimeInvariant():
-		return fault.New("Steps", nil, many+"every step must be like the others: the same rate, gossip, a network that "+
-			"stays, and no missed steps", strategy.LongSteps)
-	case !cyclic:
-		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", strategy.LongSteps)
-	case p.Objective != Mean || o.split():
-		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes",
-			strategy.LongSteps)
-	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
-		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
-			strategy.LongSteps)
-	case o.Class.Parameters().ScaleColumns:
-		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", strategy.LongSteps)
-	}
-	return nil
-}
-
-// checkSplit refuses what does not go together with several strategies.
-func (o Options) checkSplit(p Problem) error {
-	switch {
-	case o.Groups < 0:
-		return fault.New("Groups", o.Groups, "must be at least 1")
-	case !o.split():
-		return nil
-	case o.PerNode && o.Groups > 0:
-		return fault.New("Groups", nil, "[PerNode] or [Groups], not both")
-	case !o.dense():
-		return fault.New("Class", nil, "[PerNode] and [Groups] are for [Class] dense")
-	case p.Workload.Kind == workload.Prefix:
-		return fault.New("Groups", nil, "the prefix workload has no nodes for [PerNode] or [Groups]")
-	case !participation.IsPartition(p.Schema):
-		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for %s participation, whose patterns overlap",
-			p.Schema.Name())
-	case p.Network != nil && o.Groups > p.nodes():
-		return fault.New("Groups", o.Groups, "the graph has %d nodes", p.nodes())
-	}
-	return nil
 }

@@ -84,19 +84,11 @@ func (p Problem) check() error {
 	return p.Gram.Check()
 }
 
-// method returns how the Gram matrix is computed. It is not known without the network, if there is one.
-func (p Problem) method(o Options) (*export.Gram, error) {
+// method returns how the Gram matrix is computed; exactOnly says why an estimate would not do, if it would not. It is not known
+// without the network, if there is one.
+func (p Problem) method(o Options, exactOnly string) (*export.Gram, error) {
 	if p.Network == nil {
 		return &export.Gram{Method: GramExact.String()}, nil
-	}
-	exactOnly := ""
-	switch {
-	case p.Objective != Mean:
-		exactOnly = "its error bound is for [Objective] mean"
-	case o.split():
-		exactOnly = "strategies of single nodes need the exact Gram matrices"
-	case p.Sharing != nil:
-		exactOnly = "noise that nodes share needs the exact Gram matrices"
 	}
 	if exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o) {
 		exactOnly = "the error of an estimate is not known where the noise of some steps costs nothing"

@@ -4,9 +4,9 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
 	"mafalda/participation"
-	"mafalda/strategy"
 )
 
 // DefaultClass returns the class to take if none is asked for: banded, with the best number of bands, where batches are
@@ -18,14 +18,24 @@ func DefaultClass(sampling participation.Scheme, schema participation.Schema) fa
 	return factorize.Banded{}
 }
 
-// checkSampling refuses what does not go together with batches that are drawn in secret.
-func (o Options) checkSampling(p Problem) error {
-	if !o.Sampling.Known() {
-		return fault.New("Sampling", int(o.Sampling), "is none that there is")
-	}
-	if err := o.checkMonteCarlo(); err != nil || o.Sampling == participation.InTurn {
-		return err
-	}
+// Bands is what a strategy of so many bands costs at a privacy: the best one under Poisson sampling, one without
+// negative entries under Bins.
+type Bands struct {
+	bands.Cost
+
+	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
+	// and how its noise was found.
+	For     participation.Scheme
+	Privacy accounting.BinsPrivacy
+}
+
+// errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.
+func errorAtPrivacy(noiseStd, clip, squaredError float64) float64 {
+	return noiseStd / clip * (noiseStd / clip) * squaredError
+}
+
+// checkDrawn refuses what does not go together with batches that are drawn in secret.
+func (o Options) checkDrawn(p Problem) error {
 	_, cyclic := p.Schema.(participation.Cyclic)
 	steps, k, b := p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation()
 	switch {
@@ -42,22 +52,27 @@ func (o Options) checkSampling(p Problem) error {
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
 		return fault.New("StartFrom", nil, "[StartFrom] and [Checkpoint] are not for [Sampling] %v", o.Sampling)
 	}
-	if err := o.checkBands(steps, b); err != nil {
-		return err
+	if _, banded := o.Class.(factorize.Banded); !banded {
+		return fault.New("Class", nil, "[Sampling] %v is for [Class] banded, not %s", o.Sampling, o.Class.Name())
 	}
-	return o.checkSampledPrivacy()
+	return nil
 }
 
-// checkBands refuses strategies that the accountant of a sampling says nothing about.
-func (o Options) checkBands(steps, b int) error {
-	class, banded := o.Class.(factorize.Banded)
-	switch w := class.Bandwidth; {
-	case !banded:
-		return fault.New("Class", nil, "[Sampling] %v is for [Class] banded, not %s", o.Sampling, o.Class.Name())
-	case o.Sampling == participation.Poisson && (w < 0 || w > b):
-		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
-	case o.Sampling == participation.Bins && steps > strategy.LongSteps:
-		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", strategy.LongSteps, o.Sampling)
+// checkDrawnPrivacy refuses targets other than (ε, δ).
+func (o Options) checkDrawnPrivacy() error {
+	p := o.Privacy
+	switch {
+	case p != nil && p.Mu != 0:
+		return fault.New("Mu", p.Mu,
+			"[Mu] is not for [Sampling] %v, which mu does not describe: give [Epsilon] and [Delta]",
+			o.Sampling)
+	case p == nil || p.Epsilon == 0 || p.Delta == 0:
+		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them",
+			o.Sampling)
+	case p.Adjacency != accounting.ZeroOut:
+		return fault.New("Adjacency", nil,
+			"[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
+			p.Adjacency, o.Sampling, accounting.ZeroOut)
 	}
 	return nil
 }
@@ -74,41 +89,4 @@ func (o Options) checkMonteCarlo() error {
 		return fault.New("Samples", m.Samples, "must be at most %d", export.MaxSamples)
 	}
 	return m.Check()
-}
-
-// checkSampledPrivacy refuses targets other than (ε, δ).
-func (o Options) checkSampledPrivacy() error {
-	p := o.Privacy
-	switch {
-	case p != nil && p.Mu != 0:
-		return fault.New("Mu", p.Mu,
-			"[Mu] is not for [Sampling] %v, which mu does not describe: give [Epsilon] and [Delta]",
-			o.Sampling)
-	case p == nil || p.Epsilon == 0 || p.Delta == 0:
-		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them",
-			o.Sampling)
-	case p.Adjacency != accounting.ZeroOut:
-		return fault.New("Adjacency", nil,
-			"[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
-			p.Adjacency, o.Sampling, accounting.ZeroOut)
-	case o.Sampling == participation.Bins:
-		return accounting.CheckBinsDelta(p.Delta)
-	}
-	return nil
-}
-
-// poissonRounds is what a record of the largest group goes through with so many bands: step t draws from group t mod w.
-func poissonRounds(schema participation.Schema, bands int) accounting.SampledRounds {
-	return accounting.BandRounds(schema.Steps(), schema.Separation(), bands)
-}
-
-// noiseFor returns the noise multiplier with which a record's rounds are (ε, δ)-DP. It fails as
-// accounting.CalibrateSampled does.
-func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
-	return e.NoiseFor(epsilon, delta)
-}
-
-// errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.
-func errorAtPrivacy(noiseStd, clip, squaredError float64) float64 {
-	return noiseStd / clip * (noiseStd / clip) * squaredError
 }

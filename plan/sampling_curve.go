@@ -9,11 +9,11 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/measure"
 	"mafalda/participation"
-	"mafalda/workload"
 )
 
 // SamplingCurves are errors at levels of privacy, as Solution.ErrorAtPrivacy.
@@ -22,7 +22,7 @@ type SamplingCurves struct {
 	Levels  benchmarks.Privacies
 	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
 	Bands   []BandCurve            // with Poisson sampling
-	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: benchmarks.SampledBands.Best; nil with CurveOptions.Of
+	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: bands.Table.Falling; nil with CurveOptions.Of
 }
 
 // BandCurve is what the best strategy of so many bands costs at every ε.
@@ -50,20 +50,22 @@ const (
 // the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do. It fails as
 // Problem.Check does with Options.Sampling Poisson, as Privacies.Check and the accountant do, and without any ε.
 func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, o CurveOptions) (*SamplingCurves, error) {
-	if err := CheckSamplingCurve(p, levels); err != nil {
-		return nil, err
-	}
-	s, err := newCurveSolver(p, levels, o.Progress)
+	s, err := prepareCurve(p, levels)
 	if err != nil {
 		return nil, err
 	}
-	schema := p.Schema.(participation.Cyclic) // or the check would have refused it
+	if err := p.checkNetwork(); err != nil {
+		return nil, err
+	}
+	if o.Progress != nil {
+		s.Options.Progress = func(e Event) { o.Progress(e.Phase, e.Fraction) }
+	}
 	if err := s.measures(ctx); err != nil {
 		return nil, err
 	}
 	all := &SamplingCurves{Problem: p, Levels: levels}
 	s.show("optimum in turn", 0)
-	if s.Cyclic, err = s.dense(ctx, schema, factorize.Options{Gap: s.Options.Tolerance}); err != nil {
+	if s.Cyclic, err = s.dense(ctx, p.Schema, factorize.Options{Gap: s.Options.Tolerance}); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -80,86 +82,72 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 	if o.Of != nil {
 		gap = pictureGap
 	}
-	bands, err := benchmarks.NewSampledBands(s.gram, schema, gap, nil)
+	table, err := bands.NewTable(factorize.Mean(s.gram), p.Schema, bands.Options{Gap: gap})
 	if err != nil {
 		return nil, err
 	}
 	if o.Of != nil {
-		learnCandidates(bands, o.Of.Manifest)
+		learnCandidates(table, o.Of.Manifest)
 	}
-	if err := s.curves(ctx, all, bands); err != nil || o.Of != nil {
+	if err := s.curves(ctx, all, table); err != nil || o.Of != nil {
 		return all, err
 	}
-	return all, s.bestCurve(ctx, all, bands)
+	return all, s.bestCurve(ctx, all, table)
 }
 
 // learnCandidates takes the squared errors of all candidates of a manifest, whose unit is that of the exported strategy.
-func learnCandidates(bands *benchmarks.SampledBands, m *export.Manifest) {
+func learnCandidates(table *bands.Table, m *export.Manifest) {
 	squared := func(c export.Candidate) float64 { return c.ErrorAtPrivacy / (c.NoiseMultiplier * c.NoiseMultiplier) }
 	for _, own := range m.Sampling.Candidates {
 		if own.Bandwidth != m.Strategy.Bandwidth {
 			continue
 		}
 		for _, c := range m.Sampling.Candidates {
-			bands.Know(c.Bandwidth, squared(c)/squared(own)*m.SquaredError)
+			table.Know(c.Bandwidth, squared(c)/squared(own)*m.SquaredError)
 		}
 	}
 }
 
 // CheckSamplingCurve refuses, in milliseconds, what SamplingCurve refuses; a network may be missing.
 func CheckSamplingCurve(p Problem, levels benchmarks.Privacies) error {
+	_, err := prepareCurve(p, levels)
+	return err
+}
+
+// prepareCurve returns the job of a problem and levels that SamplingCurve takes.
+func prepareCurve(p Problem, levels benchmarks.Privacies) (*job, error) {
 	if err := levels.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	if len(levels.Epsilons) == 0 {
-		return fault.New("Epsilon", nil, "there is none")
+		return nil, fault.New("Epsilon", nil, "there is none")
 	}
-	if err := p.Check(curveOptions(levels)); err != nil {
-		return err
-	}
-	for _, epsilon := range levels.Epsilons {
-		if _, err := noiseFor(poissonRounds(p.Schema, 1), epsilon, levels.Delta); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func curveOptions(levels benchmarks.Privacies) Options {
-	return Options{Sampling: participation.Poisson, Privacy: &Privacy{Target: accounting.Target{Epsilon: levels.Epsilons[0],
-		Delta: levels.Delta}}}
-}
-
-// newCurveSolver prepares for curves that have been checked.
-func newCurveSolver(p Problem, levels benchmarks.Privacies, progress func(string, float64)) (*solver, error) {
-	o := curveOptions(levels).filled(p)
-	if progress != nil {
-		o.Progress = func(e Event) { progress(e.Phase, e.Fraction) }
-	}
-	if p.Network == nil && p.Workload.Kind != workload.Prefix {
-		return nil, fault.New("Network", nil, "there is none for the workload %v", p.Workload)
-	}
-	g, err := p.method(o)
+	j, err := prepare(p, Options{Sampling: participation.Poisson,
+		Privacy: &Privacy{Target: accounting.Target{Epsilon: levels.Epsilons[0], Delta: levels.Delta}}})
 	if err != nil {
 		return nil, err
 	}
-	return &solver{Solution: &Solution{Problem: p, Options: o, Gram: *g}}, nil
+	for _, epsilon := range levels.Epsilons {
+		if _, err := (bands.Noise{}).Multiplier(p.Schema, 1, epsilon, levels.Delta); err != nil {
+			return nil, err
+		}
+	}
+	return j, nil
 }
 
 // curves computes what secret batches cost.
-func (s *solver) curves(ctx context.Context, all *SamplingCurves, bands *benchmarks.SampledBands) error {
+func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
 	drawn := curveBands(min(s.schema().Separation(), s.schema().Steps()))
 	parts, done := float64(len(drawn)+1), 0
 	for _, w := range drawn {
 		s.show("bands", float64(done)/parts)
 		c := BandCurve{Bandwidth: w}
 		for i, epsilon := range all.Levels.Epsilons {
-			at, err := bands.At(ctx, w, epsilon, all.Levels.Delta)
+			at, err := table.At(ctx, w, epsilon, all.Levels.Delta)
 			if err != nil {
 				return err
 			}
-			at.Ratio = at.Error / all.Cyclic[i]
-			c.At = append(c.At, at)
+			c.At = append(c.At, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
 		}
 		all.Bands = append(all.Bands, c)
 		done++
@@ -168,16 +156,15 @@ func (s *solver) curves(ctx context.Context, all *SamplingCurves, bands *benchma
 }
 
 // bestCurve computes what the best numbers of bands cost.
-func (s *solver) bestCurve(ctx context.Context, all *SamplingCurves, bands *benchmarks.SampledBands) error {
+func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
 	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
 	for i, epsilon := range all.Levels.Epsilons {
 		s.show("bands", (done+float64(i)/float64(len(all.Cyclic)))/parts)
-		at, err := bands.Best(ctx, epsilon, all.Levels.Delta)
+		at, err := table.Falling(ctx, epsilon, all.Levels.Delta)
 		if err != nil {
 			return err
 		}
-		at.Ratio = at.Error / all.Cyclic[i]
-		all.Best = append(all.Best, at)
+		all.Best = append(all.Best, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
 	}
 	return ctx.Err()
 }

@@ -15,7 +15,6 @@ import (
 	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/secrets"
-	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -163,42 +162,6 @@ func (s *Sharing) addTo(in *study.Inputs) {
 		}
 	}
 	in.Add("coalitions", d.Sum())
-}
-
-// checkSharing refuses what does not go together with noise that nodes share.
-func (o Options) checkSharing(p Problem) error {
-	if p.Sharing == nil {
-		return nil
-	}
-	const shared = "is not for noise that nodes share"
-	switch {
-	case p.Workload.Kind == workload.Prefix:
-		return fault.New("Trust", export.TrustSecLDP, "needs nodes, which the prefix workload has none of")
-	case p.Objective != Mean:
-		return fault.New("Objective", p.Objective, shared+": only mean")
-	case o.PerNode:
-		return fault.New("PerNode", nil, shared+", whose strategy is the same everywhere")
-	case o.Groups > 0:
-		return fault.New("Groups", nil, shared+", whose strategy is the same everywhere")
-	case o.Sampling == participation.Bins:
-		return fault.New("Sampling", o.Sampling, shared+": cyclic or poisson")
-	case o.Start != nil || o.StartFrom != "":
-		return fault.New("StartFrom", nil, shared)
-	case p.Gram.Method > GramExact:
-		return fault.New("Method", p.Gram.Method, shared+": only exact")
-	case p.Schema.Steps() > strategy.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", strategy.LongSteps)
-	case !participation.IsPartition(p.Schema):
-		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
-	case p.Workload.HasFreeNoise(p.Schema.Steps()):
-		return fault.New("Trust", export.TrustSecLDP, "is not for workloads where the noise of some steps costs nothing")
-	case p.Network == nil:
-		return nil
-	case p.Sharing.setting.Secrets == nil || p.Sharing.setting.Secrets.Nodes() != p.nodes():
-		return fault.New("Sharing", nil, "is not one of the network's %d nodes: see Sharing.On", p.nodes())
-	}
-	_, err := p.spaceTime()
-	return err
 }
 
 // spaceTime returns the workload over nodes and steps.

@@ -1,16 +1,12 @@
 package plan
 
 import (
-	"context"
-	"math"
 	"time"
 
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
-	"mafalda/internal/rounding"
 	"mafalda/optim"
-	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -54,6 +50,7 @@ type Solution struct {
 	PeakBytes int64             // of memory, of the whole process
 	Files     map[string]string // SHA-256 of what the last Export has written, by name
 
+	mode         mode
 	overlapBound float64 // where patterns overlap: what factorize.OverlapBound proves
 }
 
@@ -65,12 +62,7 @@ type Ending struct {
 }
 
 // Strategy returns the strategy that all nodes run, or would if nodes had none of their own.
-func (s *Solution) Strategy() strategy.Strategy {
-	if s.OfClass != nil {
-		return s.OfClass.Strategy
-	}
-	return s.Optimum.Strategy
-}
+func (s *Solution) Strategy() strategy.Strategy { return s.best().Strategy }
 
 // Strategies returns the strategies of the layers of an export: one a node with Options.PerNode, one a group with
 // Options.Groups (node i is of group Split.Of[i]), or Strategy alone.
@@ -86,50 +78,4 @@ func (s *Solution) Strategies() []strategy.Strategy {
 		all[i] = s.Split.Strategies[g]
 	}
 	return all
-}
-
-// measure fills in what the strategies cost.
-func (s *Solution) measure() {
-	if s.Optimum != nil {
-		s.Quality, s.LowerBound = s.Optimum.Quality, math.Max(s.Optimum.LowerBound, s.overlapBound)
-	}
-	if s.OfClass != nil {
-		s.Quality = s.OfClass.Quality
-	}
-	if s.Split != nil && s.Split.LowerBound > 0 {
-		s.Quality, s.LowerBound = s.Split.Quality, s.Split.LowerBound
-	}
-	if s.Space != nil { // there is one for each half, and one for both together
-		s.LowerBound = 0
-	}
-	if s.LowerBound > 0 && s.Options.Sampling != participation.Bins {
-		s.Gap = rounding.DivUp(s.Quality.Loss-s.LowerBound, s.LowerBound)
-	}
-}
-
-// ending returns how it ended, and forgets strategies of nodes that there was no time for.
-func (s *Solution) ending(ctx context.Context) Ending {
-	if s.Optimum == nil { // of many steps, where there is no certificate
-		return Ending{Status: optim.Converged}
-	}
-	if s.Space != nil {
-		return s.Space.ending(ctx)
-	}
-	best := s.Optimum
-	e := Ending{best.Status, best.Iterations, best.Gap}
-	switch {
-	case best.Status != optim.Converged:
-	case s.Options.Sampling == participation.Bins: // OfClass comes without a promise
-	case s.OfClass != nil && s.Options.Class.Traits().Certified:
-		e = Ending{s.OfClass.Status, s.OfClass.Iterations, s.OfClass.Gap}
-	case s.Split != nil:
-		e = Ending{s.Split.Status, s.Split.Iterations, s.Split.Gap}
-	}
-	if ctx.Err() != nil {
-		e.Status = optim.Interrupted
-	}
-	if s.Split != nil && s.Split.LowerBound == 0 {
-		s.Split = nil
-	}
-	return e
 }

@@ -4,15 +4,15 @@ import (
 	"errors"
 	"os"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/export"
 	"mafalda/internal/fault"
 	"mafalda/strategy"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // start returns the X to start from; nil where there is none to be had.
-func (s *solver) start(kept *checkpoints) (*mat.SymDense, error) {
+func (s *job) start(kept *checkpoints) (*mat.SymDense, error) {
 	o := s.Options
 	switch {
 	case o.StartFrom != "":
@@ -28,7 +28,7 @@ func (s *solver) start(kept *checkpoints) (*mat.SymDense, error) {
 }
 
 // resumed returns what is in the checkpoint; nil if there is none.
-func (s *solver) resumed(kept *checkpoints) ([]float64, checkpointHeader, error) {
+func (s *job) resumed(kept *checkpoints) ([]float64, checkpointHeader, error) {
 	numbers, header, err := kept.read()
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -39,7 +39,7 @@ func (p Problem) Tolerance() float64 {
 
 // plain fills in what the strategy costs that is optimal for the plain workload, unless this is it. If the context ends
 // before that is known, there are no baselines either: a manifest has both or neither.
-func (s *solver) plain(ctx context.Context) error {
+func (s *job) plain(ctx context.Context) error {
 	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines || s.Space != nil {
 		return nil
 	}

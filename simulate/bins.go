@@ -5,10 +5,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
-	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/rounding"
+	"mafalda/plan"
 	"mafalda/strategy"
 )
 
@@ -58,9 +57,8 @@ func (s *Study) strategyForBins(ctx context.Context, m *method, epsilon float64)
 		if err != nil {
 			return nil, 0, err
 		}
-		class := factorize.Bins{Number: s.config.Schema.Separation(), Bandwidth: s.options.Bandwidth}
-		r, err := class.Optimize(ctx, h, factorize.BinsOptions{Epsilon: epsilon, Delta: s.options.Delta,
-			MonteCarlo: s.options.MonteCarlo})
+		r, err := plan.ForBins(ctx, h, s.config.Schema, plan.BinsOptions{Bandwidth: s.options.Bandwidth, Epsilon: epsilon,
+			Delta: s.options.Delta, MonteCarlo: s.options.MonteCarlo})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -68,15 +66,11 @@ func (s *Study) strategyForBins(ctx context.Context, m *method, epsilon float64)
 	case m.name == baselines.DPDSGD:
 		c = strategy.Identity(s.config.Schema.Steps())
 	}
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
 	if m.said.holds(epsilon) {
+		var lower mat.TriDense
+		c.StrategyTo(&lower)
 		return c, m.said.NoiseMultiplier, m.said.manifest.ConfirmBins(ctx, &lower)
 	}
-	b, err := accounting.NewBins(&lower, s.config.Schema.Separation())
-	if err != nil {
-		return nil, 0, err
-	}
-	p, err := b.NoiseMultiplier(ctx, epsilon, s.options.Delta, s.options.MonteCarlo)
+	p, err := plan.CalibrateBins(ctx, c, s.config.Schema.Separation(), epsilon, s.options.Delta, s.options.MonteCarlo)
 	return c, p.NoiseMultiplier, err
 }

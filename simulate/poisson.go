@@ -5,6 +5,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -13,7 +14,6 @@ import (
 
 // sampled is a strategy with as many groups as bands, ready for batches that are drawn in secret.
 type sampled struct {
-	groups       int
 	correlation  *Correlation
 	squaredError float64 // tr(C⁻ᵀHC⁻¹) with columns of norm one at most; 0 where nothing is chosen by it
 }
@@ -28,35 +28,29 @@ func (s *Study) single() (participation.Schema, error) {
 // noise. Of a method with several strategies it takes the one with the least squared error at the ε; costs fall with the
 // number of bands, and then rise, so that the search ends behind two that are no better.
 func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (participation.Sampling, *Noise, error) {
-	var best sampled
-	var noise *Noise
-	worse := 0 // candidates since the best
-	costs := func(m, squaredError float64) float64 { return m * m * squaredError }
-	for _, groups := range s.groupsOf(m) {
+	made := map[int]*Noise{}
+	groups, err := bands.Falling(s.groupsOf(m), 2, func(groups int) (float64, error) {
 		of, err := s.sampledOf(ctx, m, groups)
 		if err != nil {
-			return nil, nil, err
+			return 0, err
 		}
 		multiplier, err := s.multiplier(groups, epsilon)
 		if m.said.holds(epsilon) {
 			multiplier, err = m.said.NoiseMultiplier, nil
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if noise == nil || costs(multiplier, of.squaredError) < costs(noise.Multiplier, best.squaredError) {
-			best, noise, worse = of, &Noise{Correlation: of.correlation, Multiplier: multiplier}, 0
-		} else if worse++; worse == 2 {
-			break
-		}
+		made[groups] = &Noise{Correlation: of.correlation, Multiplier: multiplier}
+		return multiplier * multiplier * of.squaredError, err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	return s.poisson(best.groups), noise, nil
+	return s.poisson(groups), made[groups], nil
 }
 
 // poisson draws from so many groups what the schema's batches have in expectation.
 func (s *Study) poisson(groups int) participation.PoissonSampling {
-	return participation.PoissonSampling{Groups: groups,
-		Probability: float64(groups) / float64(s.config.Schema.Separation())}
+	rounds := accounting.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
+	return participation.PoissonSampling{Groups: groups, Probability: rounds.Probability}
 }
 
 // groupsOf are the numbers of groups, and of bands, that a method has a strategy for: of an export that was made for
@@ -72,17 +66,13 @@ func (s *Study) groupsOf(m *method) []int {
 	case s.options.Bandwidth > 0:
 		return []int{s.options.Bandwidth}
 	}
-	var all []int
-	for w := 1; w <= s.config.Schema.Separation(); w *= 2 {
-		all = append(all, w)
-	}
-	return all
+	return bands.Powers(s.config.Schema.Separation())
 }
 
 // sampledOf returns the strategy of a method for so many groups, made when it is needed first.
 func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (sampled, error) {
 	if m.export != "" {
-		return sampled{groups: groups, correlation: m.correlation}, nil
+		return sampled{correlation: m.correlation}, nil
 	}
 	if of, there := m.sampled[groups]; there {
 		return of, nil
@@ -91,10 +81,10 @@ func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (sampled, 
 	if err != nil {
 		return sampled{}, err
 	}
-	of := sampled{groups: groups}
+	var of sampled
 	var made strategy.Strategy = strategy.Identity(schema.Steps())
 	if m.name == Mafalda {
-		r, err := s.banded(ctx, groups, schema)
+		r, err := s.banded(ctx, groups)
 		if err != nil {
 			return sampled{}, err
 		}
@@ -111,13 +101,18 @@ func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (sampled, 
 }
 
 // banded returns the certified optimum of so many bands for the network, with columns of norm one.
-func (s *Study) banded(ctx context.Context, bands int, schema participation.Schema) (*factorize.Result, error) {
-	h, err := s.gram(ctx)
-	if err != nil {
-		return nil, err
+func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
+	if s.bands == nil {
+		h, err := s.gram(ctx)
+		if err != nil {
+			return nil, err
+		}
+		gap := gapFor(s.config.trained(), s.config.Schema.Steps())
+		if s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, Afresh: true}); err != nil {
+			return nil, err
+		}
 	}
-	r, err := factorize.Banded{Bandwidth: bands}.Optimize(ctx, factorize.Mean(h), schema,
-		factorize.Options{Gap: gapFor(s.config.trained(), schema.Steps())})
+	r, err := s.bands.Strategy(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -127,25 +122,12 @@ func (s *Study) banded(ctx context.Context, bands int, schema participation.Sche
 // multiplier returns the least noise multiplier with which the rounds of a group are (ε, δ)-private, rounded up. The error
 // is a fault.Argument about Epsilons that no noise meets.
 func (s *Study) multiplier(groups int, epsilon float64) (float64, error) {
-	at := sampledLevel{groups, epsilon}
-	if m, there := s.multipliers[at]; there {
-		return m, nil
+	if s.multipliers == nil {
+		s.multipliers = bands.Noise{}
 	}
-	p := s.poisson(groups)
-	found, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: p.Probability,
-		Rounds: p.Rounds(s.config.Schema.Steps()), Epsilon: epsilon, Delta: s.options.Delta})
+	found, err := s.multipliers.Multiplier(s.config.Schema, groups, epsilon, s.options.Delta)
 	if err != nil {
 		return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v: %v", s.options.Delta, err)
 	}
-	if s.multipliers == nil {
-		s.multipliers = map[sampledLevel]float64{}
-	}
-	s.multipliers[at] = found.NoiseMultiplier
-	return found.NoiseMultiplier, nil
-}
-
-// sampledLevel is what a noise multiplier depends on, in a study.
-type sampledLevel struct {
-	groups  int
-	epsilon float64
+	return found, nil
 }

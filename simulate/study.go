@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -29,8 +30,9 @@ type Study struct {
 
 	making      sync.Mutex // of a strategy, or a noise multiplier
 	methods     []*method
-	multipliers map[sampledLevel]float64 // as far as they were needed
-	made        *mat.SymDense            // the Gram matrix of the run's workload
+	multipliers bands.Noise   // as far as they were needed
+	bands       *bands.Table  // for Poisson sampling; nil until it is needed
+	made        *mat.SymDense // the Gram matrix of the run's workload
 	predictions map[*Correlation]*float64
 }
 

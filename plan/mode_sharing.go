@@ -7,29 +7,110 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
+	"mafalda/internal/fault"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/secrets"
+	"mafalda/strategy"
+	"mafalda/workload"
 )
 
-// Space is noise over the nodes, and what is known of it.
-type Space struct {
-	*spacetime.Result
-	GapSpace, GapTime float64 // as of export.Space, rounded up
-	JointLowerBound   float64 // no noise that is one covariance between nodes times one strategy over time has a smaller loss
+// sharingMode computes the best noise over nodes and steps, where nodes share noise in pairs: noise between nodes and a strategy
+// of the class, in turn.
+type sharingMode struct{}
 
-	shared *export.SharedNoise
-	decor  float64 // noise multiplier of DECOR under Poisson sampling
+func (sharingMode) takes(p Problem, _ Options) bool { return p.Sharing != nil }
+
+func (sharingMode) check(p Problem, o Options) error {
+	var err error
+	switch o.Sampling {
+	case participation.Poisson:
+		err = poissonMode{}.check(p, o)
+	case participation.Bins:
+		err = binsMode{}.check(p, o)
+	}
+	if err != nil {
+		return err
+	}
+	const shared = "is not for noise that nodes share"
+	switch {
+	case p.Workload.Kind == workload.Prefix:
+		return fault.New("Trust", export.TrustSecLDP, "needs nodes, which the prefix workload has none of")
+	case p.Objective != Mean:
+		return fault.New("Objective", p.Objective, shared+": only mean")
+	case o.PerNode:
+		return fault.New("PerNode", nil, shared+", whose strategy is the same everywhere")
+	case o.Groups > 0:
+		return fault.New("Groups", nil, shared+", whose strategy is the same everywhere")
+	case o.Sampling == participation.Bins:
+		return fault.New("Sampling", o.Sampling, shared+": cyclic or poisson")
+	case o.Start != nil || o.StartFrom != "":
+		return fault.New("StartFrom", nil, shared)
+	case p.Gram.Method > GramExact:
+		return fault.New("Method", p.Gram.Method, shared+": only exact")
+	case p.Schema.Steps() > strategy.LongSteps:
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", strategy.LongSteps)
+	case !participation.IsPartition(p.Schema):
+		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
+	case p.Workload.HasFreeNoise(p.Schema.Steps()):
+		return fault.New("Trust", export.TrustSecLDP, "is not for workloads where the noise of some steps costs nothing")
+	case p.Network == nil:
+		return nil
+	case p.Sharing.setting.Secrets == nil || p.Sharing.setting.Secrets.Nodes() != p.nodes():
+		return fault.New("Sharing", nil, "is not one of the network's %d nodes: see Sharing.On", p.nodes())
+	}
+	_, err = p.spaceTime()
+	return err
 }
 
-// sharing computes the best noise over nodes and steps, in turn.
-func (s *solver) sharing(ctx context.Context) error {
+func (sharingMode) exactOnly(p Problem) string {
+	if why := p.exactObjective(); why != "" {
+		return why
+	}
+	return "noise that nodes share needs the exact Gram matrices"
+}
+
+func (sharingMode) needs(j *job) need {
+	took := j.turnTime()
+	if j.Options.Sampling == participation.Poisson {
+		took = poissonTime(j.schema().Steps())
+	}
+	n := j.need(matricesOfSearch, 1, took)
+	if !j.sized() || j.Problem.Sharing.setting.Secrets == nil {
+		return n
+	}
+	n.what += fmt.Sprintf(" with %d pairs that share", len(j.Problem.Sharing.setting.Secrets.Pairs()))
+	numbers, ns := j.Problem.sharingNeeds()
+	n.bytes += floatBytes * numbers
+	n.nanoseconds = 4*n.nanoseconds + ns
+	return n
+}
+
+// sharingNeeds returns how many numbers the search for noise between nodes keeps, and about how many nanoseconds it takes:
+// some fifty Newton steps, the proof of what attackers see, and a bound for every node and pair.
+func (p Problem) sharingNeeds() (numbers, ns float64) {
+	s := p.Sharing.setting
+	n, steps := float64(p.nodes()), float64(p.Schema.Steps())
+	all := n + float64(len(s.Secrets.Pairs()))
+	variables := float64(spacetime.Variables(p.nodes(), len(s.Secrets.Pairs())))
+	attackers := float64(len(s.Attackers.Coalitions()))
+	const newtonSteps, rowsOfPanel, multiplication = 50, 512, 0.04
+	const uncollected = 1.6 // what is no longer used, until it is collected
+	numbers = uncollected*variables*variables + rowsOfPanel*variables + attackers*n + 100*all + 50*n*n + 2*p.panel(&export.Gram{
+		Method: GramExact.String()}, false)
+	ns = multiplication * (newtonSteps*variables*variables*(variables/3+2*n) + 4*attackers*n*n*n + 40*all*steps*steps*steps)
+	return numbers, ns
+}
+
+func (sharingMode) solve(ctx context.Context, s *job) error {
 	p, err := s.Problem.spaceProblem(s.Options)
 	if err != nil {
 		return err
@@ -44,12 +125,45 @@ func (s *solver) sharing(ctx context.Context) error {
 		return fmt.Errorf("optimizing: %w", err)
 	}
 	s.Space = &Space{Result: r}
-	return s.completeSpace(ctx, p)
+	if err := s.completeSpace(ctx, p); err != nil {
+		return err
+	}
+	s.Quality, s.Ending = s.best().Quality, s.Space.ending(ctx) // there is a bound for each half, and one for both together
+	if s.Options.Sampling == participation.Poisson {
+		return s.privateBands()
+	}
+	return s.private()
+}
+
+func (sharingMode) describe(s *Solution, m *export.Manifest) {
+	on, of, labels := s.Problem.Sharing, s.Space, s.Problem.Network.Graph.Labels()
+	m.Trust = export.TrustSecLDP
+	m.Status, m.Iterations = s.Ending.Status.String(), s.Ending.Iterations
+	m.LDPLoss, m.JointLowerBound = of.LDP.Loss, of.JointLowerBound
+	m.Space = &export.Space{Secrets: on.secrets, Coalitions: on.coalitions, LargestPair: on.setting.LargestPair,
+		GapSpace: of.GapSpace, GapTime: of.GapTime,
+		Worst: export.Worst{Attacker: labelsOf(labels, of.Worst.Attacker), Victim: labels[of.Worst.Victim],
+			Value: of.Worst.Value}}
+	m.Space.Own, m.Space.Pairs = of.shared.Labelled()
+	if b, there := m.Baselines[DECOR]; there && m.Sampled() { // one band
+		b.ErrorAtPrivacy = errorAtPrivacy(of.decor, 1, b.SquaredError)
+		m.Baselines[DECOR] = b
+	}
+}
+
+// Space is noise over the nodes, and what is known of it.
+type Space struct {
+	*spacetime.Result
+	GapSpace, GapTime float64 // as of export.Space, rounded up
+	JointLowerBound   float64 // no noise that is one covariance between nodes times one strategy over time has a smaller loss
+
+	shared *export.SharedNoise
+	decor  float64 // noise multiplier of DECOR under Poisson sampling
 }
 
 // alternate finds noise between nodes and a strategy of the class, each the best for the other. The checkpoint has all
 // but the step that is under way when ctx ends.
-func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime.Result, error) {
+func (s *job) alternate(ctx context.Context, p spacetime.Problem) (*spacetime.Result, error) {
 	kept := s.checkpoints(p.Workload.Nodes() + len(p.Secrets.Pairs()) + p.Workload.Steps()*p.Workload.Steps())
 	state, err := s.spaceState(kept, p)
 	if err != nil {
@@ -74,7 +188,7 @@ func (s *solver) alternate(ctx context.Context, p spacetime.Problem) (*spacetime
 }
 
 // runAbandonable does work that is left behind when ctx ends, unless what there is then is wanted.
-func runAbandonable[T any](ctx context.Context, s *solver, work func(ctx context.Context) (T, error)) (T, error) {
+func runAbandonable[T any](ctx context.Context, s *job, work func(ctx context.Context) (T, error)) (T, error) {
 	if s.Options.Partial {
 		return work(ctx)
 	}
@@ -86,7 +200,7 @@ const mostBands = 5
 
 // sharedBands finds noise and a strategy for Poisson sampling. Unless it is given, the number of bands is the best one
 // for noise that is not shared, and then for what was found, as long as that gains.
-func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spacetime.Result, err error) {
+func (s *job) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spacetime.Result, err error) {
 	target, wanted, m := s.Options.Privacy.Target, s.Options.Class.Parameters().Bandwidth, unit(p.Workload.Nodes())
 	least, tried := math.Inf(1), map[int]bool{}
 	for range mostBands {
@@ -103,8 +217,8 @@ func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *s
 			break
 		}
 		tried[w] = true
-		rounds, of := poissonRounds(s.schema(), w), *p
-		multiplier, err := noiseFor(rounds, target.Epsilon, target.Delta)
+		rounds, of := accounting.BandRounds(s.schema().Steps(), s.schema().Separation(), w), *p
+		multiplier, err := (bands.Noise{}).Multiplier(s.schema(), w, target.Epsilon, target.Delta)
 		if err != nil {
 			return nil, fmt.Errorf("noise for %d bands: %w", w, err)
 		}
@@ -122,8 +236,8 @@ func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *s
 			break
 		}
 		best, least, p.Class = r, e, of.Class
-		s.bands = Bands{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds, NoiseMultiplier: multiplier,
-			SquaredError: r.Time.SquaredError, ErrorAtPrivacy: e}
+		s.bands = Bands{Cost: bands.Cost{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds,
+			NoiseMultiplier: multiplier, SquaredError: r.Time.SquaredError, ErrorAtPrivacy: e}}
 		if ctx.Err() != nil {
 			break
 		}
@@ -132,7 +246,7 @@ func (s *solver) sharedBands(ctx context.Context, p *spacetime.Problem) (best *s
 }
 
 // bestBands returns the number of bands of least error at the privacy for noise of covariance m between nodes.
-func (s *solver) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymDense) (int, error) {
+func (s *job) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymDense) (int, error) {
 	s.show("bands", 0)
 	h, err := p.Workload.TimeGram(ctx, m)
 	if err != nil {
@@ -145,15 +259,15 @@ func (s *solver) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymD
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	search, err := newBandSearch(factorize.Mean(h), s.schema(), s.Options.Privacy.Target, dense.LowerBound)
+	search, _, err := s.bandSearch(factorize.Mean(h), dense.LowerBound)
 	if err != nil {
 		return 0, err
 	}
-	search.gap, search.progress = s.bandGap(), s.counts("bands")
-	if err := search.run(ctx); err != nil {
+	if err := search.Run(ctx); err != nil {
 		return 0, err
 	}
-	return search.all[search.best].Bandwidth, nil
+	best, _ := search.Best()
+	return best.Bandwidth, nil
 }
 
 func unit(n int) *mat.SymDense {
@@ -168,7 +282,7 @@ func unit(n int) *mat.SymDense {
 func (o Options) spaceTolerance() float64 { return spacetime.GapBeside(o.Tolerance) }
 
 // timeGap is the gap to ask of the strategy; 0, the default, of classes that have none.
-func (s *solver) timeGap() float64 {
+func (s *job) timeGap() float64 {
 	if !s.Options.Class.Traits().Certified {
 		return 0
 	}
@@ -176,7 +290,7 @@ func (s *solver) timeGap() float64 {
 }
 
 // spaceState returns where to go on; nil: at the beginning.
-func (s *solver) spaceState(kept *checkpoints, p spacetime.Problem) (*spacetime.State, error) {
+func (s *job) spaceState(kept *checkpoints, p spacetime.Problem) (*spacetime.State, error) {
 	if !s.Options.Resume {
 		return nil, nil
 	}
@@ -190,7 +304,7 @@ func (s *solver) spaceState(kept *checkpoints, p spacetime.Problem) (*spacetime.
 }
 
 // showRound reports a step of either half.
-func (s *solver) showRound(it spacetime.Iteration) {
+func (s *job) showRound(it spacetime.Iteration) {
 	if s.Options.Progress == nil {
 		return
 	}
@@ -210,7 +324,7 @@ func (s *solver) showRound(it spacetime.Iteration) {
 }
 
 // completeSpace finds what noise of that kind is compared with, and bounds.
-func (s *solver) completeSpace(ctx context.Context, p spacetime.Problem) error {
+func (s *job) completeSpace(ctx context.Context, p spacetime.Problem) error {
 	r := s.Space.Result
 	s.Optimum = r.Time
 	bounded := *r // by a dense strategy, whose dual is the better one
@@ -253,7 +367,7 @@ func (s *solver) completeSpace(ctx context.Context, p spacetime.Problem) error {
 }
 
 // shareNoise makes the noise that is exported, with all pairs that may share some.
-func (s *solver) shareNoise() error {
+func (s *job) shareNoise() error {
 	n := s.Problem.Network.Graph
 	deviations := map[secrets.Pair]float64{}
 	for _, p := range s.Space.Noise.Pairs {
@@ -269,7 +383,7 @@ func (s *solver) shareNoise() error {
 }
 
 // spaceBaselines measures what it is compared with.
-func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error {
+func (s *job) spaceBaselines(ctx context.Context, p spacetime.Problem) error {
 	s.Baselines = []baselines.Measured{{Name: baselines.LDPOptimal, Quality: s.Space.LDP.Quality}}
 	if s.Options.NoBaselines {
 		return nil
@@ -285,7 +399,7 @@ func (s *solver) spaceBaselines(ctx context.Context, p spacetime.Problem) error 
 	s.Baselines = append(s.Baselines, measured...)
 	if s.Options.Sampling == participation.Poisson {
 		target := s.Options.Privacy.Target
-		s.Space.decor, err = noiseFor(poissonRounds(s.schema(), 1), target.Epsilon, target.Delta)
+		s.Space.decor, err = (bands.Noise{}).Multiplier(s.schema(), 1, target.Epsilon, target.Delta)
 	}
 	return err
 }
@@ -307,16 +421,3 @@ func (s *Space) ending(ctx context.Context) Ending {
 
 // Covariance returns M, n×n.
 func (s *Space) Covariance() *mat.SymDense { return s.Noise.Covariance() }
-
-// shareIn fills in what a manifest says of noise that nodes share.
-func (s *Solution) shareIn(m *export.Manifest) {
-	on, of, labels := s.Problem.Sharing, s.Space, s.Problem.Network.Graph.Labels()
-	m.Trust = export.TrustSecLDP
-	m.Status, m.Iterations = s.Ending.Status.String(), s.Ending.Iterations
-	m.LDPLoss, m.JointLowerBound = of.LDP.Loss, of.JointLowerBound
-	m.Space = &export.Space{Secrets: on.secrets, Coalitions: on.coalitions, LargestPair: on.setting.LargestPair,
-		GapSpace: of.GapSpace, GapTime: of.GapTime,
-		Worst: export.Worst{Attacker: labelsOf(labels, of.Worst.Attacker), Victim: labels[of.Worst.Victim],
-			Value: of.Worst.Value}}
-	m.Space.Own, m.Space.Pairs = of.shared.Labelled()
-}

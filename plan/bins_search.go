@@ -1,4 +1,4 @@
-package factorize
+package plan
 
 import (
 	"cmp"
@@ -9,17 +9,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/optim"
+	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// BinsOptions are what Bins.Optimize is asked for.
+// BinsOptions are what ForBins is asked for.
 type BinsOptions struct {
+	Bandwidth      int // bands; 0 means T: dense
 	Epsilon, Delta float64
 	MonteCarlo     accounting.MonteCarlo // of the final calibration
 	Rounds         int                   // of tangent and descent; 0 means 12, negative is none: blends only
-	Progress       Progress              // if not nil, sees every round: Loss is the estimated error at this privacy
+	Progress       factorize.Progress    // if not nil, sees every round: Loss is the estimated error at this privacy
 }
 
 // BinsResult is the end of a search.
@@ -42,22 +45,20 @@ const (
 	worthwhile  = 1e-3 // relative decrease that another round has to have brought
 )
 
-// Optimize looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give:
-// ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks for. It descends for weights between
-// two extremes (Blend), and then, from the best of these, for the weights of the accountant's own tangent at the
-// strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error falls. The result is a local optimum
-// without a certificate; its privacy is confirmed by samples that had no part in the search.
+// ForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give, as many of
+// them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks
+// for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from the best of these, for the weights of
+// the accountant's own tangent at the strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error
+// falls. The result is a local optimum without a certificate; its privacy is confirmed by samples that had no part in the search.
 //
 // When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
-// as Minimize and accounting.Bins.NoiseMultiplier do.
-func (p Bins) Optimize(ctx context.Context, h *mat.SymDense, o BinsOptions) (*BinsResult, error) {
-	if err := p.check(h); err != nil {
-		return nil, err
-	}
+// as factorize.Bins.Minimize and CalibrateBins do.
+func ForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema, o BinsOptions) (*BinsResult, error) {
 	if !(o.Epsilon > 0) || math.IsInf(o.Epsilon, 1) {
 		return nil, fault.New("Epsilon", o.Epsilon, "must be positive and finite")
 	}
-	s := &binsSearch{Bins: p, options: o, objective: newBinsObjective(h, p, nil)}
+	s := &binsDescent{class: factorize.Bins{Number: schema.Separation(), Bandwidth: o.Bandwidth}, gram: h, schema: schema,
+		options: o}
 	if err := s.blends(ctx); err != nil {
 		return nil, err
 	}
@@ -67,11 +68,25 @@ func (p Bins) Optimize(ctx context.Context, h *mat.SymDense, o BinsOptions) (*Bi
 	return s.result(ctx)
 }
 
-// binsSearch is the state of one search.
-type binsSearch struct {
-	Bins
+// CalibrateBins returns the noise of a strategy for so many random bins. It fails as accounting.NewBins and
+// accounting.Bins.NoiseMultiplier do.
+func CalibrateBins(ctx context.Context, c strategy.Strategy, bins int, epsilon, delta float64,
+	o accounting.MonteCarlo) (accounting.BinsPrivacy, error) {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	b, err := accounting.NewBins(&lower, bins)
+	if err != nil {
+		return accounting.BinsPrivacy{}, err
+	}
+	return b.NoiseMultiplier(ctx, epsilon, delta, o)
+}
+
+// binsDescent is the state of one search.
+type binsDescent struct {
+	class      factorize.Bins
+	gram       *mat.SymDense
+	schema     participation.Schema
 	options    BinsOptions
-	objective  *binsObjective
 	best       *candidate
 	blend      float64
 	rounds     int
@@ -91,25 +106,43 @@ func (c *candidate) error() float64 {
 }
 
 // descend minimizes for weights, from start.
-func (s *binsSearch) descend(
-	ctx context.Context, weights *mat.SymDense, start mat.Matrix, limit int,
-) (*mat.TriDense, error) {
-	s.objective.weights = weights
-	c, ended, err := s.minimize(ctx, s.objective, start, limit)
+func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix, limit int) (*mat.TriDense, error) {
+	found, ended, err := s.class.Minimize(ctx, s.gram, weights, start, factorize.Options{MaxIterations: limit})
 	s.iterations += ended.Iterations
 	if err == nil {
 		err = ctx.Err()
 	}
-	return c, err
-}
-
-// measure returns the candidate of c, by samples that all candidates have in common.
-func (s *binsSearch) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
-	mechanism, err := accounting.NewBins(c, s.Number)
 	if err != nil {
 		return nil, err
 	}
-	found := &candidate{c: c, squared: s.objective.errorOf(c)}
+	var c mat.TriDense
+	found.StrategyTo(&c)
+	return &c, nil
+}
+
+// strategy returns the strategy of a matrix of the class.
+func (s *binsDescent) strategy(c *mat.TriDense) (strategy.Strategy, error) {
+	if w := s.class.Bandwidth; w > 0 && w < s.schema.Steps() {
+		return strategy.NewBanded(c, w)
+	}
+	return strategy.NewDense(c)
+}
+
+// measure returns the candidate of c, by samples that all candidates have in common.
+func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
+	mechanism, err := accounting.NewBins(c, s.class.Number)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.strategy(c)
+	if err != nil {
+		return nil, err
+	}
+	q, err := factorize.Evaluate(of, factorize.Mean(s.gram), s.schema)
+	if err != nil {
+		return nil, err
+	}
+	found := &candidate{c: c, squared: q.SquaredError}
 	found.tangent, err = mechanism.Tangent(ctx, s.options.Epsilon, s.options.Delta,
 		accounting.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
 			Seed: s.options.MonteCarlo.Seed})
@@ -117,22 +150,22 @@ func (s *binsSearch) measure(ctx context.Context, c *mat.TriDense) (*candidate, 
 }
 
 // consider takes a candidate if it is the best, and reports it.
-func (s *binsSearch) consider(c *candidate) bool {
+func (s *binsDescent) consider(c *candidate) bool {
 	better := s.best == nil || c.error() < s.best.error()
 	if better {
 		s.best = c
 	}
 	if s.options.Progress != nil {
-		s.options.Progress(Iteration{Count: s.iterations, Loss: s.best.error(), Gap: math.Inf(1)})
+		s.options.Progress(factorize.Iteration{Count: s.iterations, Loss: s.best.error(), Gap: math.Inf(1)})
 	}
 	return better
 }
 
 // blends starts the search from the best of some Blends, each started from the one before.
-func (s *binsSearch) blends(ctx context.Context) error {
+func (s *binsDescent) blends(ctx context.Context) error {
 	var start mat.Matrix
 	for _, lambda := range []float64{0, 0.4, 0.7, 0.85, 0.93, 0.97} {
-		c, err := s.descend(ctx, s.Blend(lambda), start, 0)
+		c, err := s.descend(ctx, s.class.Blend(lambda), start, 0)
 		if err != nil {
 			return err
 		}
@@ -149,7 +182,7 @@ func (s *binsSearch) blends(ctx context.Context) error {
 }
 
 // improve goes towards the optimum for the tangent's weights, as far as that is one.
-func (s *binsSearch) improve(ctx context.Context) error {
+func (s *binsDescent) improve(ctx context.Context) error {
 	limit := s.options.Rounds
 	if limit == 0 {
 		limit = binsRounds
@@ -162,8 +195,8 @@ func (s *binsSearch) improve(ctx context.Context) error {
 		}
 		c.ScaleTri(before.tangent.NoiseMultiplier, c) // to ⟨weights, G⟩ = ν², as before
 		for step := 1.0; step > 0.05 && s.best == before; step /= 2 {
-			between := mat.NewTriDense(s.objective.steps, mat.Lower, nil)
-			for t := range s.objective.steps {
+			between := mat.NewTriDense(s.schema.Steps(), mat.Lower, nil)
+			for t := range s.schema.Steps() {
 				for i := range t + 1 {
 					between.SetTri(t, i, (1-step)*before.c.At(t, i)+step*c.At(t, i))
 				}
@@ -183,11 +216,11 @@ func (s *binsSearch) improve(ctx context.Context) error {
 }
 
 // normalized returns c over the largest |m_j|.
-func (s *binsSearch) normalized(c *mat.TriDense) *mat.TriDense {
-	steps, largest := s.objective.steps, 0.0
-	for j := range s.Number {
+func (s *binsDescent) normalized(c *mat.TriDense) *mat.TriDense {
+	steps, largest := s.schema.Steps(), 0.0
+	for j := range s.class.Number {
 		sum := make([]float64, steps)
-		for column := j; column < steps; column += s.Number {
+		for column := j; column < steps; column += s.class.Number {
 			for t := column; t < steps; t++ {
 				sum[t] += c.At(t, column)
 			}
@@ -204,19 +237,21 @@ func (s *binsSearch) normalized(c *mat.TriDense) *mat.TriDense {
 }
 
 // result calibrates the best strategy.
-func (s *binsSearch) result(ctx context.Context) (*BinsResult, error) {
-	c := s.normalized(s.best.c)
-	mechanism, err := accounting.NewBins(c, s.Number)
+func (s *binsDescent) result(ctx context.Context) (*BinsResult, error) {
+	c, err := s.strategy(s.normalized(s.best.c))
 	if err != nil {
 		return nil, err
 	}
-	r := &BinsResult{SquaredError: s.objective.errorOf(c), Blend: s.blend, Rounds: s.rounds, Iterations: s.iterations,
+	q, err := factorize.Evaluate(c, factorize.Mean(s.gram), s.schema)
+	if err != nil {
+		return nil, err
+	}
+	r := &BinsResult{Strategy: c, SquaredError: q.SquaredError, Blend: s.blend, Rounds: s.rounds, Iterations: s.iterations,
 		Status: s.status}
-	r.Privacy, err = mechanism.NoiseMultiplier(ctx, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
+	r.Privacy, err = CalibrateBins(ctx, c, s.class.Number, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
 	if err != nil {
 		return nil, err
 	}
 	r.ErrorAtPrivacy = r.Privacy.NoiseMultiplier * r.Privacy.NoiseMultiplier * r.SquaredError
-	r.Strategy, err = s.strategy(c)
-	return r, err
+	return r, nil
 }

@@ -5,21 +5,48 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/bands"
+	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// binned looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
-// are the best for a known draw, and one that is optimized for the accountant itself. All are local optima, without a
+// binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
+// are the best for a known draw, and one that is optimized for the accountant itself (ForBins). All are local optima, without a
 // certificate; the optimum, the bound and the loss beside them are those for batches in turn.
-func (s *solver) binned(ctx context.Context) error {
+type binsMode struct{}
+
+func (binsMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Bins }
+
+func (binsMode) check(p Problem, o Options) error {
+	if err := o.checkMonteCarlo(); err != nil {
+		return err
+	}
+	if err := o.checkDrawn(p); err != nil {
+		return err
+	}
+	if steps := p.Schema.Steps(); steps > strategy.LongSteps {
+		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", strategy.LongSteps, o.Sampling)
+	}
+	if err := o.checkDrawnPrivacy(); err != nil {
+		return err
+	}
+	return accounting.CheckBinsDelta(o.Privacy.Delta)
+}
+
+func (binsMode) exactOnly(p Problem) string { return p.exactObjective() }
+
+func (binsMode) needs(j *job) need {
+	b, samples := float64(j.schema().Separation()), float64(j.Options.MonteCarlo.Filled().Samples)
+	return j.need(matricesOfSearch, 1, 40*denseTime(j.schema().Steps())+2e-1*samples*(b*b+100))
+}
+
+func (binsMode) solve(ctx context.Context, s *job) error {
 	if err := s.measures(ctx); err != nil {
 		return err
 	}
@@ -39,15 +66,24 @@ func (s *solver) binned(ctx context.Context) error {
 		return fmt.Errorf("searching for the best strategy without negative entries: %w", err)
 	}
 	s.OfClass, s.bands, s.Candidates = search.best, search.of, search.all
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		if err := s.judge(ctx); err != nil {
+			return err
+		}
 	}
-	return s.judge(ctx)
+	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound // the loss is not what the strategy is for: no gap
+	s.Ending = ended(ctx, s.Optimum)
+	if err := s.privateBins(); err != nil {
+		return err
+	}
+	return s.plain(ctx)
 }
+
+func (binsMode) describe(*Solution, *export.Manifest) {}
 
 // binSearch compares candidates.
 type binSearch struct {
-	*solver
+	*job
 	widths []int                 // of the candidates for a known draw, T for dense
 	share  accounting.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
 	done   int                   // parts of the work
@@ -59,9 +95,9 @@ type binSearch struct {
 // searchParts is about how many reports a search for the accountant makes.
 const searchParts = 20
 
-func newBinSearch(s *solver) *binSearch {
+func newBinSearch(s *job) *binSearch {
 	steps, b := s.schema().Steps(), s.schema().Separation()
-	search := &binSearch{solver: s, share: s.Options.MonteCarlo.Filled()}
+	search := &binSearch{job: s, share: s.Options.MonteCarlo.Filled()}
 	if w := s.Options.Class.Parameters().Bandwidth; w > 0 {
 		search.widths = []int{w}
 	} else {
@@ -82,15 +118,16 @@ func (s *binSearch) progress() {
 }
 
 // class returns the strategies of so many bands.
-func (s *binSearch) class(bands int) factorize.Bins {
-	if bands == s.schema().Steps() {
-		bands = 0
+func (s *binSearch) class(width int) factorize.Bins {
+	if width == s.schema().Steps() {
+		width = 0
 	}
-	return factorize.Bins{Number: s.schema().Separation(), Bandwidth: bands}
+	return factorize.Bins{Number: s.schema().Separation(), Bandwidth: width}
 }
 
 // run looks at all candidates. When ctx ends it keeps the candidates so far and returns the context's error.
 func (s *binSearch) run(ctx context.Context) error {
+	target := s.Options.Privacy.Target
 	for _, w := range s.widths {
 		s.progress()
 		c, ended, err := s.class(w).Minimize(ctx, s.gram, nil, nil, factorize.Options{})
@@ -100,36 +137,23 @@ func (s *binSearch) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		privacy, err := s.calibrate(ctx, c)
+		privacy, err := CalibrateBins(ctx, c, s.schema().Separation(), target.Epsilon, target.Delta, s.share)
 		if err != nil {
 			return err
 		}
-		of := Bands{Bandwidth: w, For: participation.InTurn, Privacy: privacy}
+		of := Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.InTurn, Privacy: privacy}
 		if err := s.consider(c, of, ended.Iterations); err != nil {
 			return err
 		}
 	}
 	w := s.widths[len(s.widths)-1]
-	target := s.Options.Privacy.Target
-	found, err := s.class(w).Optimize(ctx, s.gram, factorize.BinsOptions{Epsilon: target.Epsilon, Delta: target.Delta,
-		MonteCarlo: s.share, Progress: func(factorize.Iteration) { s.progress() }})
+	found, err := ForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth, Epsilon: target.Epsilon,
+		Delta: target.Delta, MonteCarlo: s.share, Progress: func(factorize.Iteration) { s.progress() }})
 	if err != nil {
 		return err
 	}
-	return s.consider(found.Strategy, Bands{Bandwidth: w, For: participation.Bins, Privacy: found.Privacy},
+	return s.consider(found.Strategy, Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy},
 		found.Iterations)
-}
-
-// calibrate returns the noise for a strategy.
-func (s *binSearch) calibrate(ctx context.Context, c strategy.Strategy) (accounting.BinsPrivacy, error) {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	b, err := accounting.NewBins(&lower, s.schema().Separation())
-	if err != nil {
-		return accounting.BinsPrivacy{}, err
-	}
-	target := s.Options.Privacy.Target
-	return b.NoiseMultiplier(ctx, target.Epsilon, target.Delta, s.share)
 }
 
 // consider completes a candidate, and takes it if it is the best.
@@ -150,7 +174,7 @@ func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) erro
 }
 
 // privateBins is private under random bins.
-func (s *solver) privateBins() error {
+func (s *job) privateBins() error {
 	wanted, best := s.Options.Privacy, s.bands
 	clip, seed := wanted.clip(), s.Options.MonteCarlo.Seed
 	epsilon, delta := wanted.Epsilon, wanted.Delta

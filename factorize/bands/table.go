@@ -1,0 +1,214 @@
+// Package bands finds the best strategies of 1 to b bands for batches that are drawn in secret by Poisson sampling, and the
+// noise that each of them needs: w bands go with w groups, of which records are drawn with probability w/b, so that a batch is
+// as large as the schema's in expectation.
+//
+//	Table     the strategies and their noise, each made when it is first needed
+//	Search    the number of bands of least error at an (ε, δ), with a proof, by branch and bound
+//	Falling   the least error of some numbers of bands, looked at as long as it falls: no proof, for many (ε, δ)
+//	Noise     the noise multipliers, which depend on no workload
+//
+// Strategies do not depend on the privacy: columns of a group have no rows in common, so that they are optimized for a single
+// participation of every record.
+package bands
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/factorize"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// Cost is what the best strategy of so many bands costs at a privacy.
+type Cost struct {
+	Bandwidth       int     // T for a dense strategy
+	Probability     float64 // with which a record is drawn in each of the rounds of its group
+	Rounds          int     // of the largest group
+	NoiseMultiplier float64 // standard deviation of Z over the clip, where columns of C have norm one
+	SquaredError    float64 // tr(C⁻ᵀHC⁻¹)
+	ErrorAtPrivacy  float64 // NoiseMultiplier² · SquaredError
+}
+
+// Options says how strategies are made.
+type Options struct {
+	Gap    float64 // certified relative gap to stop at; 0: the default of the objective
+	Noise  Noise   // where noise multipliers are looked up, and added; nil: the table has its own
+	Afresh bool    // searches start from a guess, not from the strategy of fewer bands: what is found depends on no other search
+}
+
+// Table has the best strategies of 1 to b bands for a workload, and their noise. It is for one goroutine.
+type Table struct {
+	objective factorize.Objective
+	schema    participation.Schema // of batches in turn
+	single    participation.Cyclic
+	options   Options
+	found     map[int]*factorize.Result
+	known     map[int]float64 // squared errors that need no search
+}
+
+// NewTable returns the table of a workload. It is empty: nothing is computed yet.
+func NewTable(o factorize.Objective, schema participation.Schema, opts Options) (*Table, error) {
+	steps := schema.Steps()
+	single, err := participation.NewCyclic(steps, 1, steps)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Noise == nil {
+		opts.Noise = Noise{}
+	}
+	return &Table{objective: o, schema: schema, single: single, options: opts, found: map[int]*factorize.Result{},
+		known: map[int]float64{}}, nil
+}
+
+// Most returns the most bands: b, or T if that is less.
+func (t *Table) Most() int { return min(t.schema.Separation(), t.schema.Steps()) }
+
+// Know takes the squared error of the best strategy of so many bands from somebody who has searched for it.
+func (t *Table) Know(bands int, squaredError float64) { t.known[bands] = squaredError }
+
+// Multiplier returns the noise multiplier of so many bands. It fails as Noise.Multiplier does.
+func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
+	return t.options.Noise.Multiplier(t.schema, bands, epsilon, delta)
+}
+
+// Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled if ctx
+// ends first.
+func (t *Table) Strategy(ctx context.Context, bands int) (*factorize.Result, error) {
+	if r := t.found[bands]; r != nil {
+		return r, nil
+	}
+	r, err := t.optimize(ctx, bands, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Status == optim.Interrupted:
+		return nil, context.Canceled
+	}
+	t.found[bands] = r
+	return r, nil
+}
+
+// optimize searches for the best strategy of so many bands.
+func (t *Table) optimize(ctx context.Context, bands int, progress factorize.Progress) (*factorize.Result, error) {
+	return factorize.Banded{Bandwidth: bands}.Optimize(ctx, t.objective, t.single,
+		factorize.Options{Gap: t.options.Gap, Start: t.start(bands), Progress: progress})
+}
+
+// start returns the X of the nearest smaller number of bands, which has the zeros that more bands need, too.
+func (t *Table) start(bands int) *mat.SymDense {
+	for w := bands - 1; w > 0 && !t.options.Afresh; w-- {
+		if r := t.found[w]; r != nil {
+			return strategy.GramOf(r.Strategy)
+		}
+	}
+	return nil
+}
+
+// At returns what the best strategy of so many bands costs at (ε, δ). It fails as Multiplier and Strategy do.
+func (t *Table) At(ctx context.Context, bands int, epsilon, delta float64) (Cost, error) {
+	multiplier, err := t.Multiplier(bands, epsilon, delta)
+	if err != nil {
+		return Cost{}, fmt.Errorf("noise for %d bands: %w", bands, err)
+	}
+	squaredError, known := t.known[bands]
+	if !known {
+		r, err := t.Strategy(ctx, bands)
+		if err != nil {
+			return Cost{}, fmt.Errorf("%d bands: %w", bands, err)
+		}
+		squaredError = r.SquaredError
+	}
+	c := t.cost(bands)
+	c.NoiseMultiplier, c.SquaredError, c.ErrorAtPrivacy = multiplier, squaredError, multiplier*multiplier*squaredError
+	return c, nil
+}
+
+// Falling returns the number of bands of least error at (ε, δ) of 1, 2, 4, … and b bands as far as it falls, and then of
+// the numbers of bands beside the best, again as far as it falls. It fails as At does.
+func (t *Table) Falling(ctx context.Context, epsilon, delta float64) (Cost, error) {
+	errorOf := func(bands int) (float64, error) {
+		c, err := t.At(ctx, bands, epsilon, delta)
+		return c.ErrorAtPrivacy, err
+	}
+	best, err := Falling(append(Powers(t.Most()-1), t.Most()), 1, errorOf)
+	for _, way := range []int{-1, 1} {
+		var beside []int
+		for w := best; w >= 1 && w <= t.Most(); w += way {
+			beside = append(beside, w)
+		}
+		if err != nil {
+			return Cost{}, err
+		}
+		best, err = Falling(beside, 1, errorOf)
+	}
+	if err != nil {
+		return Cost{}, err
+	}
+	return t.At(ctx, best, epsilon, delta)
+}
+
+// Falling returns the number of least error of those given, which are looked at in their order until so many one after the
+// other are no better than the best before them. It fails as errorOf does.
+func Falling(numbers []int, patience int, errorOf func(bands int) (float64, error)) (best int, err error) {
+	var least float64
+	worse := 0 // numbers since the best
+	for i, w := range numbers {
+		e, err := errorOf(w)
+		if err != nil {
+			return best, err
+		}
+		if i == 0 || e < least {
+			best, least, worse = w, e, 0
+		} else if worse++; worse == patience {
+			break
+		}
+	}
+	return best, nil
+}
+
+// Powers returns the powers of two up to a number.
+func Powers(most int) []int {
+	var all []int
+	for w := 1; w <= most; w *= 2 {
+		all = append(all, w)
+	}
+	return all
+}
+
+// rounds is what a record of the largest group goes through with so many bands.
+func (t *Table) rounds(bands int) accounting.SampledRounds {
+	return accounting.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
+}
+
+func (t *Table) cost(bands int) Cost {
+	e := t.rounds(bands)
+	return Cost{Bandwidth: bands, Probability: e.Probability, Rounds: e.Rounds}
+}
+
+// Noise keeps the noise multipliers for bands with Poisson sampling.
+type Noise map[level]float64
+
+// level is what a noise multiplier depends on.
+type level struct {
+	steps, separation, bands int
+	epsilon, delta           float64
+}
+
+// Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in turn
+// under the schema. It fails as accounting.CalibrateSampled does.
+func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
+	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta}
+	if m, known := n[at]; known {
+		return m, nil
+	}
+	m, err := accounting.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
+	if err == nil {
+		n[at] = m
+	}
+	return m, err
+}

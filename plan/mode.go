@@ -1,0 +1,241 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/internal/limits"
+	"mafalda/internal/rounding"
+	"mafalda/measure"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// mode is a way to solve problems. All about it is in its file: which problems are its own, what it refuses and needs, how it
+// solves, and what it says in a manifest.
+type mode interface {
+	// takes reports whether a problem is solved in this way, if no mode before it in the list takes it.
+	takes(p Problem, o Options) bool
+
+	// check refuses all that the mode is not for. The options have their defaults.
+	check(p Problem, o Options) error
+
+	// exactOnly says why an estimate of the Gram matrix would not do; empty: it would.
+	exactOnly(p Problem) string
+
+	// needs returns what solving takes, before any work. The problem may have faults, and no network yet.
+	needs(j *job) need
+
+	// solve fills in the solution: strategies, quality and bound, ending, noise.
+	solve(ctx context.Context, j *job) error
+
+	// describe writes the mode's part of the manifest, whose other parts are there.
+	describe(s *Solution, m *export.Manifest)
+}
+
+// modes are all modes. The first that takes a problem solves it; the last one takes what is left.
+var modes = []mode{sharingMode{}, poissonMode{}, binsMode{}, longMode{}, splitMode{}, turnMode{}}
+
+// job is a solution that is being made.
+type job struct {
+	*Solution
+	kernel   *workload.Kernel
+	gram     *mat.SymDense       // of the mean, T×T
+	estimate workload.Estimate   // that both are of; nil: they are exact
+	many     factorize.Objective // of very many steps, in the place of the kernel
+	bands    Bands               // that were found to be best, where batches are drawn in secret
+}
+
+// newJob fills in the defaults, chooses the mode and, with it, how the Gram matrix is computed. It does so once, before any
+// check: err says why there is no way to the matrix, which may follow from another fault. There is a job in any case, of a problem
+// that has been checked itself.
+func newJob(p Problem, o Options) (j *job, err error) {
+	o = o.filled(p)
+	own := slices.IndexFunc(modes, func(m mode) bool { return m.takes(p, o) })
+	j = &job{Solution: &Solution{Problem: p, Options: o, mode: modes[own]}}
+	g, err := p.method(o, j.mode.exactOnly(p))
+	if err == nil {
+		j.Gram = *g
+	}
+	return j, err
+}
+
+// prepare returns the job for a problem, after looking for all that is wrong with it, before any work and cheapest first.
+func prepare(p Problem, o Options) (*job, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if err := o.checkBudget(p); err != nil {
+		return nil, err
+	}
+	j, noGram := newJob(p, o)
+	if err := j.needs().Check(); err != nil {
+		return nil, err
+	}
+	if err := j.mode.check(p, j.Options); err != nil {
+		return nil, err
+	}
+	if err := j.Options.check(p); err != nil {
+		return nil, err
+	}
+	return j, noGram
+}
+
+// Solve returns the best strategy, with all that a manifest says of it. For a bad argument it fails as Check does.
+//
+// When ctx ends first, the best so far is returned with Status optim.Interrupted and a nil error, as it is with the
+// other endings of searches; what was not begun is left out then. Before there is a strategy, and of very many steps,
+// there is nothing to return but the context's error.
+func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
+	started := time.Now()
+	j, err := prepare(p, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkNetwork(); err != nil {
+		return nil, err
+	}
+	if err := j.mode.solve(ctx, j); err != nil {
+		return nil, err
+	}
+	j.Took, j.PeakBytes = time.Since(started), limits.PeakBytes()
+	return j.Solution, nil
+}
+
+// checkNetwork refuses a problem whose network is missing.
+func (p Problem) checkNetwork() error {
+	if p.Network == nil && p.Workload.Kind != workload.Prefix {
+		return fault.New("Network", nil, "there is none for the workload %v", p.Workload.Kind)
+	}
+	return nil
+}
+
+// Check finds, before any work and cheapest first, what is wrong with a problem and with the options for it, and
+// whether the machine has the memory. It can be asked before the network is loaded, and then knows nothing of the
+// network. The errors are a fault.Argument that names the field, and limits.ErrMemory.
+func (p Problem) Check(o Options) error {
+	_, err := prepare(p, o)
+	return err
+}
+
+func (s *job) schema() participation.Schema { return s.Problem.Schema }
+
+// show reports how far a phase is.
+func (s *job) show(phase string, fraction float64) {
+	if s.Options.Progress != nil {
+		s.Options.Progress(Event{Phase: phase, Fraction: fraction})
+	}
+}
+
+// counts reports a phase of so many parts.
+func (s *job) counts(phase string) func(done, total int) {
+	return func(done, total int) { s.show(phase, float64(done)/float64(max(total, 1))) }
+}
+
+// source returns what errors depend on; computing it is a phase.
+func (s *job) source(phase string) measure.Source {
+	return measure.Source{Gram: &s.Gram, Network: s.Problem.Network, Workload: s.Problem.Workload,
+		Progress: s.counts(phase)}
+}
+
+func (s *job) note(warning bool, format string, args ...any) {
+	if s.Options.Progress != nil {
+		s.Options.Progress(Event{Note: fmt.Sprintf(format, args...), Warning: warning})
+	}
+}
+
+// iteration reports an iteration of the search for the optimum, and keeps it.
+func (s *job) iteration(it factorize.Iteration) {
+	s.History = append(s.History, export.Point{Loss: it.Loss, LowerBound: it.LowerBound})
+	if s.Options.Progress != nil {
+		s.Options.Progress(Event{Phase: "optimum", Fraction: s.fraction(it.Gap), Iteration: &it})
+	}
+}
+
+// fraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
+func (s *job) fraction(gap float64) float64 {
+	f := math.Log(gap) / math.Log(s.Options.Tolerance)
+	if !(f > 0) { // above 1, or a tolerance of 1
+		return 0
+	}
+	return math.Min(f, 1)
+}
+
+// measures computes what strategies are measured by.
+func (s *job) measures(ctx context.Context) error {
+	var err error
+	s.kernel, s.estimate, err = s.source("Gram matrix").Kernel(ctx, s.schema().Steps())
+	if err != nil {
+		return fmt.Errorf("computing the Gram matrix: %w", err)
+	}
+	s.gram = s.kernel.Gram()
+	return nil
+}
+
+// objective returns what strategies are measured by.
+func (s *job) objective() factorize.Objective {
+	if s.kernel == nil {
+		return s.many
+	}
+	if s.Problem.Objective == Mean {
+		return factorize.Mean(s.gram)
+	}
+	return s.Problem.Objective.ForKernel(s.kernel)
+}
+
+// judge says how far off an estimate may be.
+func (s *job) judge(context.Context) error {
+	if s.estimate == nil {
+		return nil
+	}
+	s.show("error of the estimate", 0)
+	d, err := measure.Judge(&s.Gram, s.estimate, s.gram, s.Strategy())
+	if err != nil || s.OfClass != nil {
+		return err
+	}
+	return d.Optimum(s.Optimum.Gap)
+}
+
+// isEnd reports whether err says that a context has ended.
+func isEnd(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// best returns what all nodes run, or would if nodes had strategies of their own.
+func (s *Solution) best() *factorize.Result {
+	if s.OfClass != nil {
+		return s.OfClass
+	}
+	return s.Optimum
+}
+
+// bounded fills in the quality of the solution with a bound that no strategy is below.
+func (s *Solution) bounded(q factorize.Quality, bound float64) {
+	if s.Quality, s.LowerBound = q, bound; bound > 0 {
+		s.Gap = rounding.DivUp(q.Loss-bound, bound)
+	}
+}
+
+// ended returns how the first search that did not converge has ended, or the last one.
+func ended(ctx context.Context, searches ...*factorize.Result) Ending {
+	var e Ending
+	for _, r := range searches {
+		if e = (Ending{r.Status, r.Iterations, r.Gap}); r.Status != optim.Converged {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		e.Status = optim.Interrupted
+	}
+	return e
+}

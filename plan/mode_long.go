@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/baselines"
+	"mafalda/internal/fault"
+	"mafalda/measure"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// longMode computes a strategy of more steps than matrices of T×T have room for: its error follows from how the network
+// responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
+type longMode struct{}
+
+func (longMode) takes(p Problem, o Options) bool { return p.long(o) }
+
+func (longMode) check(p Problem, o Options) error {
+	if err := o.checkObjective(p); err != nil {
+		return err
+	}
+	_, cyclic := p.Schema.(participation.Cyclic)
+	const many = "more than %d steps: "
+	switch {
+	case p.Schema.Steps() > export.MaxSteps:
+		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
+	case !p.Workload.IsTimeInvariant():
+		return fault.New("Steps", nil, many+"every step must be like the others: the same rate, gossip, a network that "+
+			"stays, and no missed steps", strategy.LongSteps)
+	case !cyclic:
+		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", strategy.LongSteps)
+	case p.Objective != Mean || o.split():
+		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes",
+			strategy.LongSteps)
+	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
+		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
+			strategy.LongSteps)
+	case o.Class.Parameters().ScaleColumns:
+		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", strategy.LongSteps)
+	}
+	return nil
+}
+
+func (longMode) exactOnly(p Problem) string { return p.exactObjective() }
+
+func (longMode) needs(j *job) need { return j.need(0, 1, 1e6*float64(j.schema().Steps())) }
+
+func (longMode) solve(ctx context.Context, s *job) error {
+	responses, sketch, err := s.source("network").Responses(ctx)
+	if err != nil {
+		return fmt.Errorf("computing the response of the network: %w", err)
+	}
+	class := s.Options.Class
+	s.show(class.Name()+" strategy", 0)
+	objective := factorize.Long(responses)
+	s.many = objective
+	if s.OfClass, err = class.Optimize(ctx, objective, s.schema(), factorize.Options{
+		Progress: func(it factorize.Iteration) { s.show(class.Name()+" strategy", s.classFraction(it)) }}); err != nil {
+		return fmt.Errorf("optimizing the %s strategy: %w", class.Name(), err)
+	}
+	if sketch != nil {
+		s.estimate = sketch
+		if err := measure.JudgeLong(ctx, &s.Gram, sketch, s.OfClass.Strategy); err != nil {
+			return err
+		}
+	}
+	if !s.Options.NoBaselines {
+		if s.Baselines, err = baselines.Plain(s.schema().Steps(), baselines.On(objective, s.schema())); err != nil {
+			return err
+		}
+	}
+	s.Quality, s.Ending = s.OfClass.Quality, Ending{Status: optim.Converged}
+	if err := s.private(); err != nil {
+		return err
+	}
+	return s.plain(ctx)
+}
+
+func (longMode) describe(*Solution, *export.Manifest) {}

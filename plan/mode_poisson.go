@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/bands"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/measure"
+	"mafalda/participation"
+)
+
+// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what is said of
+// it are those under single participation, which is what the privacy of the bands is accounted for with; beside them there is
+// the optimum for batches in turn, to compare with.
+type poissonMode struct{}
+
+func (poissonMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Poisson }
+
+func (poissonMode) check(p Problem, o Options) error {
+	if err := o.checkMonteCarlo(); err != nil {
+		return err
+	}
+	if err := o.checkDrawn(p); err != nil {
+		return err
+	}
+	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {
+		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
+	}
+	return o.checkDrawnPrivacy()
+}
+
+func (poissonMode) exactOnly(p Problem) string { return p.exactObjective() }
+
+func (poissonMode) needs(j *job) need {
+	return j.need(matricesOfSearch, 1, poissonTime(j.schema().Steps()))
+}
+
+func poissonTime(steps int) float64 { return 10*denseTime(steps) + 5e9 }
+
+func (poissonMode) solve(ctx context.Context, s *job) error {
+	target := s.Options.Privacy.Target
+	asked := s.Options.Class.Parameters().Bandwidth
+	first := max(asked, 1)
+	if _, err := (bands.Noise{}).Multiplier(s.schema(), first, target.Epsilon, target.Delta); err != nil {
+		return fmt.Errorf("noise for %d bands: %w", first, err) // before a large network's Gram matrix is computed
+	}
+	if err := s.measures(ctx); err != nil {
+		return err
+	}
+	single, err := participation.NewCyclic(s.schema().Steps(), 1, s.schema().Steps())
+	if err != nil {
+		return err
+	}
+	s.show("cyclic optimum", 0)
+	if s.Cyclic, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap()}); err != nil {
+		return err
+	}
+	s.Optimum, err = s.dense(ctx, single, factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	search, _, err := s.bandSearch(s.objective(), s.Optimum.LowerBound)
+	if err != nil {
+		return err
+	}
+	if budget := s.Options.Budget; budget != nil {
+		search.AtMost(budget.Floats() + 1)
+	}
+	if asked > 0 {
+		search.Only(asked)
+	}
+	s.show("bands", 0)
+	if err := search.Run(ctx); err != nil {
+		return fmt.Errorf("searching for the best number of bands: %w", err)
+	}
+	s.bands.Cost, s.OfClass = search.Best()
+	for _, c := range search.Candidates() {
+		s.Candidates = append(s.Candidates, Bands{Cost: c})
+	}
+	s.Excluded = search.Excluded()
+	if ctx.Err() == nil {
+		if err := s.judge(ctx); err != nil {
+			return err
+		}
+	}
+	s.bounded(s.OfClass.Quality, s.Optimum.LowerBound)
+	s.Ending = ended(ctx, s.Optimum, s.OfClass)
+	if err := s.privateBands(); err != nil {
+		return err
+	}
+	if s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy); err != nil {
+		return err
+	}
+	return s.plain(ctx)
+}
+
+func (poissonMode) describe(*Solution, *export.Manifest) {}
+
+// bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
+// with what Verify computes, unless a coarser one was asked for.
+func (s *job) bandGap() float64 {
+	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
+}
+
+// bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills; bound is
+// one for the squared error of all strategies.
+func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
+	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap()})
+	if err != nil {
+		return nil, nil, err
+	}
+	search := bands.NewSearch(t, s.Options.Privacy.Target, bound)
+	search.Progress = s.counts("bands")
+	return search, t, nil
+}
+
+// dense returns the dense optimum under a schema.
+func (s *job) dense(ctx context.Context, schema participation.Schema,
+	opts factorize.Options) (*factorize.Result, error) {
+	r, err := factorize.Dense{}.Optimize(ctx, s.objective(), schema, opts)
+	if err != nil {
+		return nil, fmt.Errorf("optimizing: %w", err)
+	}
+	return r, nil
+}
+
+// privateBands is private under Poisson sampling.
+func (s *job) privateBands() error {
+	wanted := s.Options.Privacy
+	best := s.bands
+	clip := wanted.clip()
+	epsilon, delta := wanted.Epsilon, wanted.Delta
+	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: clip, Adjacency: wanted.Adjacency.String(),
+		NoiseStd: rounding.MulUp(best.NoiseMultiplier, clip)}
+	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: best.Bandwidth,
+		Probability: best.Probability, Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta}
+	upper, lower, err := s.Sampling.Bounds()
+	if err != nil {
+		return err
+	}
+	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
+	for _, c := range s.Candidates {
+		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
+			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
+	}
+	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
+	return nil
+}
+
+// cyclicError is the error at the privacy of an optimum for batches in turn.
+func cyclicError(of *factorize.Result, wanted *Privacy) (float64, error) {
+	std, err := cyclicNoise(of, wanted)
+	return errorAtPrivacy(std, 1, of.SquaredError), err
+}

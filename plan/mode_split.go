@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// splitMode computes strategies for single nodes or for groups of them, which start from the one that is best for all.
+type splitMode struct{}
+
+func (splitMode) takes(_ Problem, o Options) bool { return o.split() }
+
+func (splitMode) check(p Problem, o Options) error {
+	if err := o.checkObjective(p); err != nil {
+		return err
+	}
+	switch {
+	case o.PerNode && o.Groups > 0:
+		return fault.New("Groups", nil, "[PerNode] or [Groups], not both")
+	case !o.dense():
+		return fault.New("Class", nil, "[PerNode] and [Groups] are for [Class] dense")
+	case p.Workload.Kind == workload.Prefix:
+		return fault.New("Groups", nil, "the prefix workload has no nodes for [PerNode] or [Groups]")
+	case !participation.IsPartition(p.Schema):
+		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for %s participation, whose patterns overlap",
+			p.Schema.Name())
+	case p.Network != nil && o.Groups > p.nodes():
+		return fault.New("Groups", o.Groups, "the graph has %d nodes", p.nodes())
+	}
+	return nil
+}
+
+func (splitMode) exactOnly(p Problem) string {
+	if why := p.exactObjective(); why != "" {
+		return why
+	}
+	return "strategies of single nodes need the exact Gram matrices"
+}
+
+func (splitMode) needs(j *job) need {
+	count := float64(j.Options.Groups)
+	if j.Options.PerNode {
+		count = float64(j.Problem.nodes())
+	}
+	n := j.need(matricesOfSearch, count, denseTime(j.schema().Steps())*(1+count/2))
+	if !j.sized() {
+		return n
+	}
+	nodes, steps := float64(j.Problem.nodes()), float64(j.schema().Steps())
+	single := floatBytes * steps * steps * (3*nodes + matricesOfNode*float64(runtime.GOMAXPROCS(0)) + matricesOfSearch)
+	if single > n.bytes {
+		n.what, n.bytes = fmt.Sprintf("strategies for %.0f nodes with T = %.0f", nodes, steps), single
+	}
+	return n
+}
+
+func (splitMode) solve(ctx context.Context, s *job) error {
+	if err := s.search(ctx, s.several, s.baselines, s.judge); err != nil {
+		return err
+	}
+	s.bounded(s.Optimum.Quality, s.Optimum.LowerBound)
+	s.Ending = ended(ctx, s.Optimum)
+	if split := s.Split; split != nil {
+		if s.Optimum.Status == optim.Converged {
+			s.Ending.Iterations, s.Ending.Gap = split.Iterations, split.Gap
+			if ctx.Err() == nil {
+				s.Ending.Status = split.Status
+			}
+		}
+		if split.LowerBound > 0 {
+			s.bounded(split.Quality, split.LowerBound)
+		} else { // there was no time for them
+			s.Split = nil
+		}
+	}
+	if err := s.privateInTurn(); err != nil {
+		return err
+	}
+	return s.plain(ctx)
+}
+
+func (splitMode) describe(s *Solution, m *export.Manifest) {
+	if s.Split != nil {
+		m.PerNode, m.SharedLoss, m.Iterations = s.layers(), s.Optimum.Loss, s.Split.Iterations
+		m.Strategy.Ratio = s.Split.Loss / s.Optimum.Loss
+	}
+}
+
+// several computes strategies for single nodes or groups, starting from the shared one.
+func (s *job) several(ctx context.Context) error {
+	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups, Parts: s.Options.Parts}
+	err := workload.NodeGrams(ctx, s.Problem.Network.Gossip.Matrix(), s.schema().Steps(),
+		workload.Options{Spec: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},
+		func(_ int, h *mat.SymDense) error {
+			nodes.Grams = append(nodes.Grams, h)
+			return nil
+		})
+	if isEnd(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("computing the Gram matrices of the nodes: %w", err)
+	}
+	split, err := nodes.Optimize(ctx, s.schema(), factorize.Options{Gap: s.Options.Tolerance,
+		Progress: func(it factorize.Iteration) { s.counts("strategies")(it.Done, it.Total) }})
+	if err != nil && !isEnd(err) {
+		return fmt.Errorf("optimizing for single nodes: %w", err)
+	}
+	s.Split = split
+	return nil
+}
+
+// layers returns who runs what: one layer a node, or one a group.
+func (s *Solution) layers() *export.PerNode {
+	split := s.Split
+	p := &export.PerNode{Groups: s.Options.Groups, Distinct: len(split.Strategies), Losses: split.Losses,
+		GroupBound: split.GroupBound, Layers: split.Of}
+	if s.Options.PerNode {
+		p.Layers = make([]int, len(split.Of))
+		for i := range p.Layers {
+			p.Layers[i] = i
+		}
+	}
+	return p
+}

@@ -1,0 +1,271 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/bands"
+	"mafalda/factorize/baselines"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// turnMode computes one strategy for all nodes, which take their batches in turn: the dense optimum with its certificate and, if
+// another class is asked for or patterns overlap, the best of the class beside it.
+type turnMode struct{}
+
+func (turnMode) takes(Problem, Options) bool { return true }
+
+func (turnMode) check(p Problem, o Options) error { return o.checkObjective(p) }
+
+func (turnMode) exactOnly(p Problem) string { return p.exactObjective() }
+
+// exactObjective says why an estimate of the Gram matrix would not do for the objective.
+func (p Problem) exactObjective() string {
+	if p.Objective != Mean {
+		return "its error bound is for [Objective] mean"
+	}
+	return ""
+}
+
+func (turnMode) needs(j *job) need { return j.need(matricesOfSearch, 1, j.turnTime()) }
+
+// turnTime returns about how many nanoseconds the searches take.
+func (j *job) turnTime() float64 {
+	steps := float64(j.schema().Steps())
+	dense := denseTime(j.schema().Steps())
+	switch {
+	case j.Problem.Objective == Worst:
+		return 10 * dense
+	case j.Problem.Objective == Last:
+		return 30 * dense
+	case !participation.IsPartition(j.schema()):
+		return 20 * dense
+	case !j.Options.dense():
+		return dense + 1e5*steps*steps
+	}
+	return dense
+}
+
+func (turnMode) solve(ctx context.Context, s *job) error {
+	if err := s.search(ctx, s.ofClass, s.baselines, s.judge); err != nil {
+		return err
+	}
+	s.bounded(s.best().Quality, math.Max(s.Optimum.LowerBound, s.overlapBound))
+	if s.OfClass != nil && s.Options.Class.Traits().Certified {
+		s.Ending = ended(ctx, s.Optimum, s.OfClass)
+	} else {
+		s.Ending = ended(ctx, s.Optimum)
+	}
+	if err := s.privateInTurn(); err != nil {
+		return err
+	}
+	return s.plain(ctx)
+}
+
+func (turnMode) describe(s *Solution, m *export.Manifest) {
+	if p := s.Problem; p.Objective != Mean {
+		m.Objective, m.Weights = p.Objective.String(), s.Optimum.Weights
+	}
+}
+
+// checkObjective refuses what only the mean can do.
+func (o Options) checkObjective(p Problem) error {
+	switch {
+	case p.Objective == Mean:
+		return nil
+	case !o.dense() || o.split():
+		return fault.New("Objective", p.Objective, "is for one dense strategy")
+	case !participation.IsPartition(p.Schema):
+		return fault.New("Objective", p.Objective, "is not for %s participation, whose patterns overlap",
+			p.Schema.Name())
+	}
+	return nil
+}
+
+// search computes the optimum, and then makes the steps that there is time for.
+func (s *job) search(ctx context.Context, steps ...func(context.Context) error) error {
+	err := s.measures(ctx)
+	if err != nil {
+		return err
+	}
+	if s.Problem.Objective == Mean {
+		err = s.optimum(ctx)
+	} else {
+		err = s.byObjective(ctx)
+	}
+	for _, step := range steps {
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		err = step(ctx)
+	}
+	return err
+}
+
+// optimum computes the dense optimum under the schema or, where patterns overlap, under its relaxation, whose bound
+// holds for the schema, too.
+func (s *job) optimum(ctx context.Context) error {
+	steps := s.schema().Steps()
+	kept := s.checkpoints(steps, steps)
+	start, err := s.start(kept)
+	if err != nil {
+		return err
+	}
+	defer kept.end()
+	s.Optimum, err = factorize.Dense{}.Optimize(ctx, s.objective(), participation.Relaxation(s.schema()),
+		factorize.Options{Gap: s.Options.Tolerance, Start: start, Progress: func(it factorize.Iteration) {
+			s.iteration(it)
+			kept.keep(checkpointHeader{Iterations: it.Count}, it.X)
+		}})
+	if err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	return nil
+}
+
+// byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
+func (s *job) byObjective(ctx context.Context) error {
+	objective := s.objective()
+	var err error
+	s.Optimum, err = s.Options.Class.Optimize(ctx, objective, s.schema(),
+		factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
+	if err != nil {
+		return fmt.Errorf("optimizing: %w", err)
+	}
+	if s.Options.NoBaselines || ctx.Err() != nil {
+		return nil
+	}
+	mean, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(s.gram), s.schema(), factorize.Options{})
+	if err != nil {
+		return err
+	}
+	q, err := factorize.Evaluate(mean.Strategy, objective, s.schema())
+	s.Baselines = append(s.Baselines, baselines.Measured{Name: baselines.MeanOptimal, Quality: q})
+	return err
+}
+
+// ofClass computes the best strategy of a class, and bounds it where patterns overlap.
+func (s *job) ofClass(ctx context.Context) error {
+	o, partition := s.Options, participation.IsPartition(s.schema())
+	if o.dense() && partition {
+		return nil
+	}
+	s.show(o.Class.Name()+" strategy", 0)
+	opts := factorize.Options{Gap: o.Tolerance}
+	if o.dense() {
+		opts.LowerBound = s.Optimum.LowerBound
+	}
+	opts.Progress = func(it factorize.Iteration) {
+		s.show(o.Class.Name()+" strategy", s.classFraction(it))
+	}
+	var err error
+	if o.Budget != nil {
+		err = s.fitting(ctx)
+	} else if s.OfClass, err = o.Class.Optimize(ctx, s.objective(), s.schema(), opts); err != nil {
+		err = fmt.Errorf("optimizing the %s strategy: %w", o.Class.Name(), err)
+	}
+	if partition || err != nil {
+		return err
+	}
+	s.show("lower bound", 0)
+	if s.overlapBound, err = factorize.OverlapBound(ctx, s.gram, strategy.GramOf(s.OfClass.Strategy),
+		s.schema()); err != nil {
+		return fmt.Errorf("bounding the loss: %w", err)
+	}
+	return nil
+}
+
+// classFraction says how far the search for the best of a class is: by its gap, or by descents that are done.
+func (s *job) classFraction(it factorize.Iteration) float64 {
+	if it.Total > 0 {
+		return float64(it.Done) / float64(it.Total)
+	}
+	return s.fraction(it.Gap)
+}
+
+// fitting finds the best strategy that fits the budget.
+func (s *job) fitting(ctx context.Context) error {
+	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: s.Optimum.LowerBound,
+		gap: s.Options.Tolerance, progress: s.show}
+	best, err := search.best(ctx, s.Options.Budget.Floats())
+	s.OfClass, s.Options.Class, s.Fitting = best.Result, best.Class, search.found
+	return err
+}
+
+// baselines measures the strategies of the field.
+func (s *job) baselines(ctx context.Context) error {
+	if s.Options.NoBaselines {
+		return nil
+	}
+	s.show("baselines", 0)
+	measure := baselines.On(s.objective(), s.schema())
+	if !s.hasDMF() {
+		measured, err := baselines.Plain(s.schema().Steps(), measure)
+		s.Baselines = append(s.Baselines, measured...)
+		return err
+	}
+	// After all other searches, and not beside them: it keeps as many matrices.
+	dmf, err := baselines.NewFor(ctx, baselines.DMF, s.Problem.Workload, s.schema())
+	if isEnd(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("optimizing the baseline d-mf: %w", err)
+	}
+	measured, err := baselines.All(dmf, measure)
+	s.Baselines = append(s.Baselines, measured...)
+	return err
+}
+
+func (s *job) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
+
+// private fills in the noise for the privacy that is wanted, and what the error is with it.
+func (s *job) private() error {
+	o := s.Options
+	var err error
+	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
+		return err
+	}
+	if o.Privacy == nil || o.Privacy.Epsilon == 0 {
+		return nil
+	}
+	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, s.Quality.SquaredError)
+	if _, cyclic := s.schema().(participation.Cyclic); cyclic {
+		s.Sampling = &export.Sampling{Scheme: o.Sampling.String()}
+	}
+	return nil
+}
+
+// privateInTurn is private with the errors of others at the privacy: of the dense optimum and, with batches that are drawn in
+// secret, of DP-D-SGD.
+func (s *job) privateInTurn() error {
+	if err := s.private(); err != nil || s.Sampling == nil || !participation.IsPartition(s.schema()) {
+		return err
+	}
+	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss
+	if s.Problem.Objective == Mean && s.Options.Privacy.Adjacency == accounting.ZeroOut {
+		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
+	}
+	return nil
+}
+
+// plainSampled is the error at the privacy of DP-D-SGD with Poisson sampling, that is of one band, whose squared
+// error is the trace of H; +Inf where there is no noise for it, or where it is not comparable.
+func (s *job) plainSampled() float64 {
+	schema, target := s.schema(), s.Options.Privacy.Target
+	if s.gram == nil || schema.Steps() > schema.Participations()*schema.Separation() {
+		return math.Inf(1)
+	}
+	multiplier, err := (bands.Noise{}).Multiplier(schema, 1, target.Epsilon, target.Delta)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return errorAtPrivacy(multiplier, 1, s.gram.Trace())
+}
