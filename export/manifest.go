@@ -13,7 +13,8 @@ const ManifestName = "manifest.json"
 // are then left out.
 type Manifest struct {
 	Version  string        `json:"version"`
-	Graph    *graph.Origin `json:"graph,omitempty"` // nil for the prefix workload
+	Command  []string      `json:"command,omitempty"` // that makes the export, in words without the program; names of files are as they were given
+	Graph    *graph.Origin `json:"graph,omitempty"`   // nil for the prefix workload
 	Workload string        `json:"workload"`
 	// WorkloadSpec is the whole of it, of the kind Workload; absent in older manifests: nothing but the kind.
 	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty"`

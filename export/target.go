@@ -22,6 +22,8 @@ type WriteOptions struct {
 	Force          bool   // replace an earlier export
 	Format         Format // of the matrices
 	ParametersOnly bool   // write the parameters of a structured strategy, not its matrices
+
+	Command []string // that makes the export, in words, for its manifest
 }
 
 // CheckTarget reports whether WriteDir could write to dir, so that nobody computes for an hour first. The target may be

@@ -36,6 +36,7 @@ func (s *Solution) Export(dir string, o export.WriteOptions) error {
 		}
 	}
 	m := s.Manifest()
+	m.Command = o.Command
 	if err := export.WriteDir(dir, m, files, o); err != nil {
 		return err
 	}

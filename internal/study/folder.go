@@ -27,6 +27,18 @@ type record struct {
 	Inputs Inputs   `json:"inputs"`
 	Key    string   `json:"key"`
 	Files  []string `json:"files"` // summaries
+
+	Commands [][]string `json:"commands,omitempty"` // that have added results, in words, in the order in which they came
+}
+
+// add adds a command, unless it is empty or there, and reports whether it did.
+func (r *record) add(command []string) bool {
+	same := func(other []string) bool { return slices.Equal(command, other) }
+	if len(command) == 0 || slices.ContainsFunc(r.Commands, same) {
+		return false
+	}
+	r.Commands = append(r.Commands, command)
+	return true
 }
 
 // folder is the place of a study.
@@ -186,7 +198,9 @@ func (f *folder) take() error {
 	if err := f.clear(s); err != nil {
 		return err
 	}
-	if err := f.write(&record{f.spec.Study, f.spec.Inputs, f.key.String(), []string{}}); err != nil {
+	r := &record{Study: f.spec.Study, Inputs: f.spec.Inputs, Key: f.key.String(), Files: []string{}}
+	r.add(f.spec.Command)
+	if err := f.write(r); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(f.cells(), 0o777); err != nil {

@@ -23,6 +23,9 @@ type Spec struct {
 	// knew no studies. Such results are of other inputs. Nil stands for no.
 	Former func(dir string, names []string) bool
 
+	// Command is what is run, in words; the folder keeps the commands that have added to it.
+	Command []string
+
 	// Replace removes the results of other inputs, their cells and summaries, when there is a first one of these.
 	// Files of anybody else's are never removed.
 	Replace bool

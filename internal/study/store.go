@@ -202,7 +202,7 @@ func (f *folder) summarize(found state, summaries []File) error {
 	before := len(r.Files)
 	r.Files = append(r.Files, names...)
 	slices.Sort(r.Files)
-	if r.Files = slices.Compact(r.Files); len(r.Files) > before {
+	if r.Files = slices.Compact(r.Files); r.add(f.spec.Command) || len(r.Files) > before {
 		if err := f.write(r); err != nil {
 			return err
 		}

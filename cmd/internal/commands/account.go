@@ -192,7 +192,8 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Exported: f.threat.Exported(), Replace: f.force}
+		Exported: f.threat.Exported(), Replace: f.force,
+		Command: grids.CommandOf(cmd)}
 	return &ledger{accounts, f, progress, level}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
@@ -119,7 +120,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.finish(cmd.OutOrStdout(), a, results.AdviceResultOf(cmd, f.ownFlags(), a))
+	return f.finish(cmd.OutOrStdout(), grids.CommandOf(cmd), a, results.AdviceResultOf(cmd, f.ownFlags(), a))
 }
 
 func (f *adviseFlags) checkFolder() error {
@@ -133,14 +134,14 @@ func (f *adviseFlags) checkFolder() error {
 }
 
 // finish writes and prints the advice.
-func (f *adviseFlags) finish(w io.Writer, a *plan.Advice, r *results.AdviceResult) error {
+func (f *adviseFlags) finish(w io.Writer, command []string, a *plan.Advice, r *results.AdviceResult) error {
 	var drawing error
 	if f.out != "" {
 		table := func(w io.Writer) error { return results.WriteAdviceCSV(w, r) }
 		if err := files.WriteFile(filepath.Join(f.out, adviceName+".csv"), table, f.force); err != nil {
 			return terminal.UsageIfExists(err)
 		}
-		if err := results.WriteResult(f.out, adviceName+".json", r, f.force); err != nil {
+		if err := results.WriteResult(f.out, adviceName+".json", command, r, f.force); err != nil {
 			return err
 		}
 		picture, err := figures.Advice(a)

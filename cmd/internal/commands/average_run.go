@@ -50,7 +50,7 @@ func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note f
 	}
 	var drawing error
 	if f.out != "" {
-		if err := results.WriteResult(f.out, averageName, a.data, f.force); err != nil {
+		if err := results.WriteResult(f.out, averageName, grids.CommandOf(cmd), a.data, f.force); err != nil {
 			return err
 		}
 		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
@@ -261,7 +261,7 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 		return err
 	}
 	spec := figures.ComparisonSpec(c)
-	spec.Replace = f.force
+	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
 	outcomes, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })

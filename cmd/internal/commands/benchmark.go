@@ -74,7 +74,7 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	spec := figures.BenchmarkSpec(s)
-	spec.Replace = f.force
+	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
@@ -101,7 +101,7 @@ func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string))
 		return err
 	}
 	spec := figures.WorkloadsSpec(s)
-	spec.Replace = f.force
+	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	measure := func(ctx context.Context, c benchmarks.WorkloadCell) (benchmarks.WorkloadRow, error) {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Workload)

@@ -198,6 +198,7 @@ func of(e plan.Event) string {
 // finish exports and prints what was computed.
 func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 	incomplete := f.incomplete(cmd.Context(), s)
+	f.write.Command = grids.CommandOf(cmd)
 	if f.out != "" && (incomplete == nil || f.keepPartial) {
 		if err := s.Export(f.out, f.write); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
@@ -140,7 +141,7 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	}
 	var drawing error
 	if f.out != "" {
-		if err := results.WriteResult(f.out, partName, result, f.force); err != nil {
+		if err := results.WriteResult(f.out, partName, grids.CommandOf(cmd), result, f.force); err != nil {
 			return err
 		}
 		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {

@@ -60,7 +60,7 @@ func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
 	bar.Busy("making a report of " + terminal.Count(len(dirs), "folder"))
-	r, err := report.Make(ctx, dirs, report.Options{Title: f.title, Graph: f.graph, Commands: results.Reproduce})
+	r, err := report.Make(ctx, dirs, report.Options{Title: f.title, Graph: f.graph})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
@@ -99,7 +100,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return flags.LevelError(err)
 	}
-	return f.finish(cmd.OutOrStdout(), curves)
+	return f.finish(cmd.OutOrStdout(), grids.CommandOf(cmd), curves)
 }
 
 func (f *samplingFlags) checkFolder() error {
@@ -113,7 +114,7 @@ func (f *samplingFlags) checkFolder() error {
 }
 
 // finish writes and prints the errors at the ε that were asked for.
-func (f *samplingFlags) finish(w io.Writer, curves *plan.SamplingCurves) error {
+func (f *samplingFlags) finish(w io.Writer, command []string, curves *plan.SamplingCurves) error {
 	asked := curves.Only(f.levels.Epsilons)
 	var drawing error
 	if f.out != "" {
@@ -121,7 +122,7 @@ func (f *samplingFlags) finish(w io.Writer, curves *plan.SamplingCurves) error {
 		if err := files.WriteFile(filepath.Join(f.out, samplingName+".csv"), table, f.force); err != nil {
 			return terminal.UsageIfExists(err)
 		}
-		if err := results.WriteResult(f.out, samplingFile, results.SamplingResultOf(asked), f.force); err != nil {
+		if err := results.WriteResult(f.out, samplingFile, command, results.SamplingResultOf(asked), f.force); err != nil {
 			return err
 		}
 		picture, err := figures.Sampling(curves)

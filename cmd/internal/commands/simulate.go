@@ -100,7 +100,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	spec := figures.SimulationSpec(s)
-	spec.Replace = f.force
+	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	cells := s.Cells()
 	runs, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,

@@ -149,6 +149,27 @@ func listedShard(list string, s study.Shard) (study.Shard, error) {
 // ownFlags are those that say nothing about what is computed, or are given anew by merge.
 var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help"}
 
+// CommandOf returns the command line of a command, in words, as a folder keeps it with its results: the name and all flags that say
+// what is computed, every value as it was typed.
+func CommandOf(cmd *cobra.Command) []string {
+	command := strings.Fields(cmd.CommandPath())[1:]
+	ofGrid := cmd.Flags().Lookup("shard") != nil // and then there may be flags of an engine
+	_ = typed(cmd, func(fl *pflag.Flag, value string) error { // they have been read before
+		aside := slices.Contains(ownFlags, fl.Name) || fl.Name == "checkpoint" || fl.Name == "resume"
+		switch {
+		case aside || ofGrid && !slices.Contains(recordedFlags, fl.Name):
+		case fl.NoOptDefVal == value: // a flag that needs no value has this one
+			command = append(command, "--"+fl.Name)
+		case fl.NoOptDefVal != "" || strings.HasPrefix(value, "-"):
+			command = append(command, "--"+fl.Name+"="+value)
+		default:
+			command = append(command, "--"+fl.Name, value)
+		}
+		return nil
+	})
+	return append(command, cmd.Flags().Args()...)
+}
+
 // commandOf returns the words of a command without its own flags, every value as it was typed.
 func commandOf(cmd *cobra.Command) ([]string, error) {
 	command := strings.Fields(cmd.CommandPath())[1:]

@@ -19,9 +19,6 @@ var ErrNothing = errors.New("nothing to report")
 type Options struct {
 	Title string // default: one made of the folders' names
 
-	// Commands returns what makes a folder again; nil: the report does not say.
-	Commands func(*Source) []Command
-
 	// Graph is the file of the network of accounts, where they do not know all edges.
 	Graph string
 }
@@ -82,9 +79,7 @@ func (s *Section) fill(ctx context.Context, from *Source, o Options) (err error)
 	if err := s.pictures(from.Dir); err != nil {
 		return err
 	}
-	if o.Commands != nil {
-		s.Commands = o.Commands(from)
-	}
+	s.Commands = from.commands()
 	s.Hashes, err = hashes(from)
 	return err
 }

@@ -29,6 +29,8 @@ type Study struct {
 	Name   string       `json:"study"`
 	Inputs study.Inputs `json:"inputs"`
 	Key    string       `json:"key"`
+
+	Commands [][]string `json:"commands"`
 }
 
 // Account is the content of account.json.
@@ -60,6 +62,7 @@ type Run struct {
 
 // Sampling is the content of sampling.json.
 type Sampling struct {
+	Command        []string      `json:"command"`
 	Version        string        `json:"version"`
 	Graph          *graph.Origin `json:"graph"`
 	Workload       string        `json:"workload"`
@@ -77,6 +80,7 @@ type Sampling struct {
 
 // Average is what a report needs of average.json. Values of nodes are secrets, and are not read.
 type Average struct {
+	Command   []string `json:"command"`
 	Note      string   `json:"note"`
 	Protocol  string   `json:"protocol"` // empty: Protocols were compared
 	Graph     string   `json:"graph"`

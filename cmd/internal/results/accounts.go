@@ -25,6 +25,7 @@ type Accounts struct {
 	Attackers []threat.Attacker // that were asked for; at least one
 	Exported  string            // the folder of the strategy that is accounted for, if it is from one
 	Replace   bool              // results of other inputs
+	Command   []string          // that is run
 }
 
 // Spec says whose the folder of the pairs is.
@@ -37,7 +38,7 @@ func (a *Accounts) Spec() study.Spec {
 	s.Former = study.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
 		return slices.Contains(figures.WithFiles(slices.Clone(s.Summaries), "growth"), name)
 	})
-	s.Replace = a.Replace
+	s.Replace, s.Command = a.Replace, a.Command
 	return s
 }
 
@@ -81,7 +82,7 @@ func (a *Accounts) GrowthSpec() study.Spec {
 	a.Study.AddTo(&s.Inputs)
 	s.Inputs.Add("attacker", fmt.Sprintf("%q", a.Cells()[0].Attacker))
 	s.Summaries = figures.WithFiles([]string{"growth.json"}, "growth")
-	s.Replace = a.Replace
+	s.Replace, s.Command = a.Replace, a.Command
 	return s
 }
 

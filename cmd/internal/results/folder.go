@@ -1,6 +1,7 @@
 package results
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -70,10 +71,28 @@ func RemoveIfEmpty(dir string, err error) {
 	}
 }
 
-// WriteResult writes a result as JSON. Its pictures are written after it: it is there whatever becomes of them.
-func WriteResult(dir, name string, result any, force bool) error {
-	err := files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return terminal.WriteJSON(w, result) }, force)
+// WriteResult writes a result, which is a JSON object, with the command that made it. Its pictures are written after it: it is there
+// whatever becomes of them.
+func WriteResult(dir, name string, command []string, result any, force bool) error {
+	stored, err := withCommand(command, result)
+	if err != nil {
+		return err
+	}
+	err = files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return terminal.WriteJSON(w, stored) }, force)
 	return terminal.UsageIfExists(err)
+}
+
+// withCommand puts a command before all other keys of a result.
+func withCommand(command []string, result any) (json.RawMessage, error) {
+	object, err := json.Marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	words, err := json.Marshal(command)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"command":`), words, []byte(","), object[1:]), nil
 }
 
 // WritePictures writes pictures of a result that has been written, or returns the error of making them.

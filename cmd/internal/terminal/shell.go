@@ -26,3 +26,12 @@ func ShellQuoted(word string) string {
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+// CommandLine is a command of several words as a POSIX shell takes it.
+func CommandLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = ShellQuoted(w)
+	}
+	return strings.Join(quoted, " ")
+}

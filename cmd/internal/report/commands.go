@@ -1,0 +1,46 @@
+package report
+
+import (
+	"path/filepath"
+
+	"mafalda/cmd/internal/terminal"
+)
+
+// commands returns the command lines that have made a folder, as it keeps them, and for exports the one that checks it. Names of
+// files are as they were given.
+func (s *Source) commands() []Command {
+	dir := filepath.Clean(s.Dir)
+	var made [][]string
+	switch {
+	case s.Export != nil:
+		made = append(made, s.Export.Manifest.Command)
+	case s.Study != nil:
+		made = s.Study.Commands
+	case s.Sampling != nil:
+		made = append(made, s.Sampling.Command)
+	case s.Average != nil:
+		made = append(made, s.Average.Command)
+	}
+	var all []Command
+	for _, words := range made {
+		if len(words) > 0 {
+			all = append(all, Command{Line: terminal.CommandLine(append(append([]string{"mafalda"}, words...), "-o", dir)...)})
+		}
+	}
+	if len(all) == 0 && s.Kind() != "pictures" {
+		all = append(all, Command{Note: "The folder does not say by which command it was made: it is of an earlier version."})
+	}
+	if s.Export == nil {
+		return all
+	}
+	check := []string{"mafalda", "verify", terminal.Operand(dir)}
+	if g := s.Export.Manifest.Graph; g != nil {
+		if g.SHA256 != "" {
+			check = append(check, "--graph", g.Source)
+		}
+		if g.GossipFile != "" {
+			check = append(check, "--gossip-matrix", g.GossipFile)
+		}
+	}
+	return append(all, Command{Line: terminal.CommandLine(check...), Note: "Checks the export from its bytes alone."})
+}
