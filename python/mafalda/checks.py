@@ -148,6 +148,7 @@ _MANIFEST = {
     "contract": List(str),
     "seconds": float,
     "peak_bytes": int,
+    "command": List(str),
     "files": dict,
 }
 

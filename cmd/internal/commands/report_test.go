@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"encoding/json"
 	"html"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,11 +77,6 @@ func TestReportCommandsReproduce(t *testing.T) {
 			if line[0] == "verify" && len(line) > 3 {
 				line[3] = edges
 			}
-			for j, word := range line {
-				if word == filepath.Base(edges) { // a manifest has the name alone
-					line[j] = edges
-				}
-			}
 			if code, _, errs := mafalda(line...); code != 0 {
 				t.Fatalf("%q: code %d, %s", line, code, errs)
 			}
@@ -93,6 +91,69 @@ func TestReportCommandsReproduce(t *testing.T) {
 		if strings.HasSuffix(file, ".npy") {
 			samePrivacy(t, at(name), at(name+"-again"))
 		}
+	}
+}
+
+// What results say can be worded in any other way: a report names the command as it was typed, or says that the folder does not.
+func TestReportNamesTheCommandWhateverResultsSay(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	out, who, page := filepath.Join(home, "out"), filepath.Join(home, "who"), filepath.Join(home, "report.html")
+	for _, args := range [][]string{
+		{"optimize", "--graph", "path:4", "--T", "4", "-k", "2", "--no-baselines", "--trust", "secldp", "--mu", "0.5", "-q", "-o", out},
+		{"account", "--graph", "path:4", "--T", "4", "-k", "2", "--trust", "secldp", "--algorithm", "mf-d-sgd", "--export", out, "-o", who},
+		{"account", "--graph", "path:4", "--T", "4", "-k", "2", "--trust", "secldp", "--algorithm", "mf-d-sgd", "--export", out,
+			"--attacker", "1,2", "-q", "-o", who},
+	} {
+		if code, _, errs := mafalda(args...); code != 0 && args[0] == "optimize" {
+			t.Fatalf("%v: code %d, %s", args, code, errs)
+		}
+	}
+	report := func() [][]string {
+		if code, _, errs := mafalda("report", who, "-o", page, "--force"); code != 0 {
+			t.Fatalf("code %d, %s", code, errs)
+		}
+		return commandsIn(t, page)
+	}
+	want := report()
+	if len(want) == 0 || want[0][0] != "account" || !slices.Contains(want[0], "--trust") {
+		t.Fatalf("commands %q", want)
+	}
+	path := filepath.Join(who, "account.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.NewReplacer("every coalition of at most 1", "whoever is alone", "mf-d-sgd", "the algorithm", "cyclic", "in circles").Replace(string(text))
+	if other == string(text) {
+		t.Fatal("no sentence was changed")
+	}
+	if err := os.WriteFile(path, []byte(other), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := report(); !reflect.DeepEqual(got, want) {
+		t.Errorf("commands %q, before %q", got, want)
+	}
+	record := filepath.Join(who, "study.json")
+	if text, err = os.ReadFile(record); err != nil {
+		t.Fatal(err)
+	}
+	var r map[string]any
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	delete(r, "commands")
+	if text, err = json.Marshal(r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(record, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := report(); len(got) != 0 {
+		t.Errorf("commands %q of a folder that says none", got)
+	}
+	if text, err = os.ReadFile(page); err != nil || !strings.Contains(string(text), "does not say by which command") {
+		t.Errorf("%v: the report does not say that the folder is without a command", err)
 	}
 }
 

@@ -105,7 +105,7 @@ func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, std
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	strict(root)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(WithWords(ctx, args))
 	if err == nil || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled) {
 		return err
 	}
