@@ -37,15 +37,18 @@ func (o *Origin) Same(as *Origin) bool {
 		o.GossipSHA256 == as.GossipSHA256 && o.SequenceSHA256 == as.SequenceSHA256 && o.Nodes == as.Nodes
 }
 
-// Line describes the network in a line, without its gossip matrix.
-func (n *Network) Line() string {
+// Line says in a line what the network is.
+func (n *Network) Line() string { return n.Origin.Line() }
+
+// Line says in a line what network it was.
+func (o Origin) Line() string {
 	kind := "undirected"
-	if n.Graph.Directed() {
+	if o.Directed {
 		kind = "directed"
 	}
-	s := fmt.Sprintf("%s: %d nodes, %d %s edges", n.Origin.Source, n.Graph.Nodes(), n.Graph.Edges(), kind)
-	if n.Origin.DroppedNodes > 0 {
-		s += fmt.Sprintf(" (largest component, %d nodes dropped)", n.Origin.DroppedNodes)
+	s := fmt.Sprintf("%s: %d nodes, %d %s edges", o.Source, o.Nodes, o.Edges, kind)
+	if o.DroppedNodes > 0 {
+		s += fmt.Sprintf(" (largest component, %d nodes dropped)", o.DroppedNodes)
 	}
 	return s
 }

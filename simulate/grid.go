@@ -100,6 +100,29 @@ func (g *Grid) none() (Variant, bool) {
 	return v, slices.Contains(g.Methods, v)
 }
 
+// Len returns how many runs there are.
+func (g *Grid) Len() int { return len(g.runs) }
+
+// Missing says, a method a line, which have fewer runs than there are levels and seeds.
+func (g *Grid) Missing() []string {
+	places := map[string]bool{}
+	there := map[string]int{}
+	for c := range g.runs {
+		if c.Method == None {
+			continue
+		}
+		places[fmt.Sprint(c.level(), c.Seed)] = true
+		there[g.Name(Variant{c.Method, c.Export})]++
+	}
+	var all []string
+	for _, v := range g.Methods {
+		if n := there[g.Name(v)]; n > 0 && n < len(places) {
+			all = append(all, fmt.Sprintf("%s has %d of %d runs", g.Name(v), n, len(places)))
+		}
+	}
+	return all
+}
+
 // Count says how many runs there are of every method at every level: "10 runs", or "3 to 10 runs".
 func (g *Grid) Count() string {
 	least, most := math.MaxInt, 0

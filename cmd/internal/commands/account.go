@@ -107,7 +107,6 @@ type ledger struct {
 	*results.Accounts
 	flags    *accountFlags
 	progress *terminal.Progress
-	level    flags.Level
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
@@ -193,8 +192,8 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	}
 	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
 		Exported: f.threat.Exported(), Replace: f.force,
-		Command: grids.CommandOf(cmd)}
-	return &ledger{accounts, f, progress, level}, nil
+		Command: grids.CommandOf(cmd), Level: level}
+	return &ledger{accounts, f, progress}, nil
 }
 
 func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {
@@ -226,18 +225,7 @@ func (l *ledger) print(w io.Writer, reports []threat.Report) error {
 	case l.flags.quiet:
 		return nil
 	}
-	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
-	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
-	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Scenario.Schema.Steps())
-	for _, line := range flags.TrainingLines(l.Scenario) {
-		fmt.Fprintln(w, line)
-	}
-	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
-	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
-	fmt.Fprintln(w, l.level.Line())
-	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation 1\n%s\n", l.BoundText(),
-		l.HoldsForLines(reports...))
-	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
+	if err := l.Document(reports).Text(w); err != nil || l.flags.out == "" {
 		return err
 	}
 	return results.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg",
@@ -250,10 +238,10 @@ func (l *ledger) writeJSON(w io.Writer, reports []threat.Report) error {
 		return terminal.WriteJSON(w, struct {
 			threat.Report
 			flags.Level
-		}{reports[0], l.level})
+		}{reports[0], l.Level})
 	}
 	return terminal.WriteJSON(w, struct {
 		Attackers []threat.Report `json:"attackers"`
 		flags.Level
-	}{reports, l.level})
+	}{reports, l.Level})
 }

@@ -1,13 +1,11 @@
 package commands
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -60,15 +58,7 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	case l.flags.quiet:
 		return nil
 	}
-	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
-	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
-	for _, line := range flags.TrainingLines(l.Scenario) {
-		fmt.Fprintln(w, line)
-	}
-	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
-	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n%s\n", l.BoundText(),
-		l.Scenario.Algorithm.Name(), l.HoldsForLines())
-	if err := l.GrowthTable(w, rows); err != nil || l.flags.out == "" {
+	if err := l.GrowthDocument(rows).Text(w); err != nil || l.flags.out == "" {
 		return err
 	}
 	return results.Written(w, l.flags.out, "growth.json", "growth.png", "growth.svg", "growth.pdf")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
@@ -279,57 +280,56 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 			flags.Level
 		}{a.by.Labels(n.Graph), n.Graph.Label(a.victim), f.answer, r, a.level})
 	}
-	fmt.Fprintf(w, "graph          %s\n", n.Line())
-	fmt.Fprintf(w, "participation  %v\n", s.Schema)
-	for _, line := range flags.TrainingLines(s) {
-		fmt.Fprintln(w, line)
-	}
+	d := document.New("audit", "What an attack reaches, beside what is claimed.")
+	d.Fact("graph", "%s", n.Line())
+	d.Fact("participation", "%v", s.Schema)
+	d.Add(flags.TrainingFacts(s)...)
 	attacker := f.attacker
 	if attacker == "" {
 		attacker = threat.Attacker{Nodes: a.by.Nodes()}.Name(n.Graph)
 	}
-	fmt.Fprintf(w, "attack         of %s on %s, %s under %v\n", attacker,
+	d.Fact("attack", "of %s on %s, %s under %v", attacker,
 		n.Graph.Label(a.victim), s.Algorithm.Name(), s.Attacker.Trust)
 	if a.by.Colluding != nil {
-		fmt.Fprintf(w, "against        the claim for %s\n", s.Attacker.Name(n.Graph))
+		d.Fact("against", "the claim for %s", s.Attacker.Name(n.Graph))
 	}
-	fmt.Fprintln(w, a.level.Line())
+	d.Add(a.level.Fact())
 	if f.answer != "" {
-		fmt.Fprintf(w, "answers        %s\n", answerText(f.answer, r.Reacting))
+		d.Fact("answers", "%s", answerText(f.answer, r.Reacting))
 	}
-	fmt.Fprintf(w, "claimed        mu = %s\n", terminal.DecimalUp(r.Claimed, 6))
+	d.Fact("claimed", "mu = %s", terminal.DecimalUp(r.Claimed, 6))
 	if r.HoldsFor != "" {
-		fmt.Fprintf(w, "holds for      %s (%s)\n", r.HoldsFor, localText(r))
+		d.Fact("holds for", "%s (%s)", r.HoldsFor, localText(r))
 	}
 	if of := r.Reacting; of != nil && of.Judged {
-		fmt.Fprintf(w, "holds for      every training of the class; without a class it is local DP, %s\n", localText(r))
+		d.Fact("holds for", "every training of the class; without a class it is local DP, %s", localText(r))
 		broken := ""
 		if of.Broken {
 			broken = "; these nodes exceed it"
 		}
-		fmt.Fprintf(w, "no guarantee   mu = %s, if gradients do not react%s\n", terminal.DecimalUp(of.Without, 6), broken)
+		d.Fact("no guarantee", "mu = %s, if gradients do not react%s", terminal.DecimalUp(of.Without, 6), broken)
 	} else if of != nil {
-		fmt.Fprintf(w, "bound          mu = %s for such answers (rho %.6g, kappa %.6g)\n", terminal.DecimalUp(of.Bound, 6), of.Rho, of.Kappa)
+		d.Fact("bound", "mu = %s for such answers (rho %.6g, kappa %.6g)", terminal.DecimalUp(of.Bound, 6), of.Rho, of.Kappa)
 	}
 	switch {
 	case r.Exposed:
-		fmt.Fprintln(w, "reachable      infinite: it sees a gradient without noise")
+		d.Fact("reachable", "infinite: it sees a gradient without noise")
 	case exactly(r) > 0:
-		fmt.Fprintf(w, "reachable      mu = %.6g by this attack, exactly\n", r.Reachable)
+		d.Fact("reachable", "mu = %.6g by this attack, exactly", r.Reachable)
 	case r.Reachable > 0 || f.answer == "":
-		fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", terminal.DecimalUp(r.Reachable, 6))
+		d.Fact("reachable", "mu = %s by this attack, if the accounting is right", terminal.DecimalUp(r.Reachable, 6))
 	}
 	limits := fmt.Sprintf("between %s and %s", terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.High, 6))
 	if r.High == 0 {
 		limits = "at least " + terminal.DecimalDown(r.Low, 6)
 	}
-	fmt.Fprintf(w, "reached        mu = %.6g, %s with confidence %g (%d runs each)\n", r.Empirical, limits, f.confidence, r.Runs)
+	d.Fact("reached", "mu = %.6g, %s with confidence %g (%d runs each)", r.Empirical, limits, f.confidence, r.Runs)
 	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than is claimed" + otherVerdicts(r)
 	}
-	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
-	return err
+	d.Fact("verdict", "%s", verdict)
+	return d.Text(w)
 }
 
 // answerText says how nodes react.

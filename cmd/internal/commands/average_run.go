@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
@@ -29,7 +30,7 @@ const averageName = "average.json"
 // averaged is what came of a protocol, ready to be shown.
 type averaged struct {
 	data    any // for JSON
-	print   func(w io.Writer) error
+	says    *document.Document
 	figures func(ctx context.Context) ([]figures.Named, error) // for -o
 }
 
@@ -53,22 +54,25 @@ func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note f
 		if err := results.WriteResult(f.out, averageName, grids.CommandOf(cmd), a.data, f.force); err != nil {
 			return err
 		}
+		if err := results.WriteDocument(f.out, a.says, f.force); err != nil {
+			return err
+		}
 		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
 		bar.Clear()
 		drawing = results.AveragingError(results.WritePictures(f.out, pictures, err, f.force))
 	}
-	return cmp.Or(f.show(cmd.OutOrStdout(), a.data, a.print), drawing)
+	return cmp.Or(f.show(cmd.OutOrStdout(), a.data, a.says), drawing)
 }
 
 // show prints a result.
-func (f *averageFlags) show(w io.Writer, data any, print func(w io.Writer) error) error {
+func (f *averageFlags) show(w io.Writer, data any, says *document.Document) error {
 	switch {
 	case f.json:
 		return terminal.WriteJSON(w, data)
 	case f.quiet:
 		return nil
 	}
-	if err := print(w); err != nil || f.out == "" {
+	if err := says.Text(w); err != nil || f.out == "" {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\nwritten        %s\n", f.out)
@@ -184,7 +188,7 @@ func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note
 	if err != nil {
 		return r, err
 	}
-	return averaged{a.Result, func(w io.Writer) error { return results.WritePPAC(w, a) },
+	return averaged{a.Result, results.PPACDocument(a),
 		func(ctx context.Context) ([]figures.Named, error) {
 			s, err := a.Sweep(ctx, showing(bar, "leakage by noise"))
 			if err != nil {
@@ -204,7 +208,7 @@ func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, no
 	if err != nil {
 		return r, err
 	}
-	return averaged{g, func(w io.Writer) error { return results.WriteGossip(w, p.Network, g) },
+	return averaged{g, results.GossipDocument(p.Network, g),
 		func(context.Context) ([]figures.Named, error) {
 			drawn, err := figures.GossipErrors(g)
 			return []figures.Named{{Name: "error", Figure: drawn}}, err
@@ -237,7 +241,7 @@ func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note
 	if err != nil {
 		return r, err
 	}
-	return averaged{d, func(w io.Writer) error { return results.WriteDPPS(w, d, p.Source) },
+	return averaged{d, results.DPPSDocument(d, p.Source),
 		func(context.Context) ([]figures.Named, error) { return figures.DPPS(d) }}, nil
 }
 
@@ -262,6 +266,7 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 	}
 	spec := figures.ComparisonSpec(c)
 	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
+	spec.Summaries = append(spec.Summaries, document.FileName)
 	outcomes, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
@@ -271,7 +276,7 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 		return err
 	}
 	r := results.CompareProtocols(c, outcomes)
-	return f.show(cmd.OutOrStdout(), r, func(w io.Writer) error { return results.WriteComparison(w, p.Network.Line(), r) })
+	return f.show(cmd.OutOrStdout(), r, r.Document(p.Network.Line()))
 }
 
 // drawPapers draws the figures of the papers that have averaging.

@@ -3,10 +3,12 @@ package commands
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/benchmarks"
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
@@ -75,13 +77,14 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	}
 	spec := figures.BenchmarkSpec(s)
 	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
+	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
 		return s.Do(ctx, c)
 	}
 	rows, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
-		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
+		Known: s.Know, Files: results.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
 		Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
 	switch {
 	case err != nil || f.shard.On():
@@ -91,7 +94,7 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	case f.quiet:
 		return nil
 	}
-	return results.WriteBenchmark(cmd.OutOrStdout(), rows, s.Levels(), f.out)
+	return f.print(cmd.OutOrStdout(), results.BenchmarkDocument(s, rows))
 }
 
 // compareWorkloads is run with --workloads.
@@ -102,13 +105,14 @@ func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string))
 	}
 	spec := figures.WorkloadsSpec(s)
 	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
+	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	measure := func(ctx context.Context, c benchmarks.WorkloadCell) (benchmarks.WorkloadRow, error) {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Workload)
 		return s.Do(ctx, c)
 	}
 	rows, err := grids.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
-		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row", Shard: &f.shard,
+		Do: measure, Files: results.WorkloadsFiles(s), Cell: "row", Shard: &f.shard,
 		Cost: benchmarks.WorkloadCell.Seconds}.Run(cmd.Context(), bar)
 	switch {
 	case err != nil || f.shard.On():
@@ -118,5 +122,16 @@ func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string))
 	case f.quiet:
 		return nil
 	}
-	return results.WriteWorkloads(cmd.OutOrStdout(), rows, f.out)
+	return f.print(cmd.OutOrStdout(), results.WorkloadsDocument(rows))
+}
+
+func (f *benchmarkFlags) print(w io.Writer, d *document.Document) error {
+	if err := d.Text(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if f.out != "" {
+		fmt.Fprintf(w, "written  %s\n", f.out)
+	}
+	return nil
 }

@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
 	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -211,13 +213,25 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 			return err
 		}
 	case !f.quiet:
-		r := results.Summary{Writer: w, Solution: s, Manifest: m, Privacy: &f.privacy, Out: f.out,
-			NetworkFiles: f.networkFiles(s.Problem)}
-		if err := r.Print(); err != nil {
+		r := results.Summary{Manifest: m, Solution: s, Privacy: &f.privacy}
+		if err := f.print(w, r.Make(), s); err != nil {
 			return err
 		}
 	}
 	return incomplete
+}
+
+// print prints what was found, and where it was written.
+func (f *optimizeFlags) print(w io.Writer, d *document.Document, s *plan.Solution) error {
+	if m := s.Manifest(); m.Files != nil {
+		d.Fact("written", "%s (check it with: mafalda verify %s%s)", f.out, terminal.Shown(f.out), f.networkFiles(s.Problem))
+		if m.TooLargeForGossip() {
+			d.More("without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it", export.MaxGossipEntries)
+		}
+	} else if f.out == "" {
+		d.Fact("written", "nothing: use -o FOLDER to export the strategy")
+	}
+	return d.Text(w)
 }
 
 // incomplete returns the error of a run that did not reach its tolerance, or nil.

@@ -15,8 +15,8 @@ import (
 )
 
 type reportFlags struct {
-	out, title, graph string
-	force             bool
+	out, title string
+	force      bool
 }
 
 func newReportCmd() *cobra.Command {
@@ -30,10 +30,7 @@ asks nobody for anything: pictures, numbers, style and script are inside.
 
 It says what was asked, what is certified and what that does not cover, and how to make it again, with the SHA-256 of every
 file. Entries of C and its inverse can be read; on a map of the network an attacker is chosen, with mouse or keyboard, to see
-who leaks how much to it. Nothing is computed or verified: mafalda verify does that.
-
-The map of an account has all edges if every node attacked, or the graph is a built-in one; otherwise name its file with
---graph.`,
+who leaks how much to it. Nothing is computed or verified: mafalda verify does that.`,
 		Example: `  mafalda report out -o report.html
   mafalda report out account simulation -o report.html
   mafalda plot out --graph ego.edges -o pictures && mafalda report out pictures -o report.html --force`,
@@ -43,7 +40,6 @@ The map of an account has all edges if every node attacked, or the graph is a bu
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "report.html", "write the report to this `file`")
 	fl.StringVar(&f.title, "title", "", "of the report (default: the names of the folders)")
-	fl.StringVarP(&f.graph, "graph", "g", "", "the graph `file` of accounts, whose edges the map then has")
 	fl.BoolVar(&f.force, "force", false, "replace a file that is there")
 	return cmd
 }
@@ -60,7 +56,7 @@ func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
 	bar.Busy("making a report of " + terminal.Count(len(dirs), "folder"))
-	r, err := report.Make(ctx, dirs, report.Options{Title: f.title, Graph: f.graph})
+	r, err := report.Make(ctx, dirs, report.Options{Title: f.title})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -116,6 +116,7 @@ func (f *samplingFlags) checkFolder() error {
 // finish writes and prints the errors at the ε that were asked for.
 func (f *samplingFlags) finish(w io.Writer, command []string, curves *plan.SamplingCurves) error {
 	asked := curves.Only(f.levels.Epsilons)
+	d := results.SamplingDocument(asked)
 	var drawing error
 	if f.out != "" {
 		table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
@@ -123,6 +124,9 @@ func (f *samplingFlags) finish(w io.Writer, command []string, curves *plan.Sampl
 			return terminal.UsageIfExists(err)
 		}
 		if err := results.WriteResult(f.out, samplingFile, command, results.SamplingResultOf(asked), f.force); err != nil {
+			return err
+		}
+		if err := results.WriteDocument(f.out, d, f.force); err != nil {
 			return err
 		}
 		picture, err := figures.Sampling(curves)
@@ -133,7 +137,9 @@ func (f *samplingFlags) finish(w io.Writer, command []string, curves *plan.Sampl
 	case f.json:
 		err = terminal.WriteJSON(w, results.SamplingResultOf(asked))
 	case !f.quiet:
-		err = results.WriteSampling(w, asked, f.out)
+		if err = d.Text(w); err == nil && f.out != "" {
+			_, err = fmt.Fprintf(w, "\nwritten        %s\n", f.out)
+		}
 	}
 	return cmp.Or(err, drawing)
 }

@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
@@ -101,10 +104,11 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	}
 	spec := figures.SimulationSpec(s)
 	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
+	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	cells := s.Cells()
 	runs, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,
-		Do: results.Simulating(s, bar, note), Files: figures.SimulationFiles(s), Cell: "run", Shard: &f.shard,
+		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s), Cell: "run", Shard: &f.shard,
 		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
 	if err != nil || f.shard.On() {
 		return err
@@ -119,5 +123,19 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	case f.quiet:
 		return nil
 	}
-	return results.WriteSimulation(cmd.OutOrStdout(), s, g, rows, f.out)
+	return f.print(cmd.OutOrStdout(), results.Simulation{Study: s, Grid: g, Rows: rows})
+}
+
+func (f *simulateFlags) print(w io.Writer, r results.Simulation) error {
+	d := r.Document()
+	if err := d.Text(w); err != nil {
+		return err
+	}
+	if d.EndsWithTable() {
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "cost           %.3g s a run\n", r.Seconds())
+	written := cmp.Or(f.out, "nothing: use -o FOLDER to keep runs, table and figures")
+	_, err := fmt.Fprintf(w, "written        %s\n", written)
+	return err
 }

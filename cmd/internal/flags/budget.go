@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/plan"
 )
@@ -55,37 +56,36 @@ func (f *BudgetFlags) ChooseAny(cmd *cobra.Command) (*plan.Budget, error) {
 	return b, nil
 }
 
-// BudgetLines say what fits a budget, and why a class was chosen; none without a budget.
-func BudgetLines(s *plan.Solution) []string {
+// BudgetFacts say what fits a budget, and why a class was chosen; none without a budget.
+func BudgetFacts(s *plan.Solution) []document.Fact {
 	b := s.Options.Budget
 	if b == nil {
 		return nil
 	}
 	steps := s.Problem.Schema.Steps()
-	lines := []string{fmt.Sprintf("memory         %s are %s of %d bytes for each of %s parameters; dense needs %d, %s",
+	fits := fmt.Sprintf("%s are %s of %d bytes for each of %s parameters; dense needs %d, %s",
 		terminal.BytesText(b.Memory), terminal.Count(b.Floats(), "number"), b.NumberBytes(), terminal.Grouped(b.Dim), steps,
-		terminal.BytesText(b.Bytes(steps)))}
+		terminal.BytesText(b.Bytes(steps)))
 	kept := s.Strategy().NodeCost().Floats
-	chosen := fmt.Sprintf("chosen         %s, which keeps %s, %s", plan.ClassText(s.Options.Class),
+	chosen := fmt.Sprintf("%s, which keeps %s, %s", plan.ClassText(s.Options.Class),
 		terminal.Count(kept, "number"), terminal.BytesText(b.Bytes(kept)))
 	switch {
 	case len(s.Candidates) > 0:
-		chosen = fmt.Sprintf("chosen         %s, which keep %s: the best at this privacy of those that fit",
+		chosen = fmt.Sprintf("%s, which keep %s: the best at this privacy of those that fit",
 			terminal.Count(s.OfClass.Strategy.Parameters().Bandwidth, "band"), terminal.BytesText(b.Bytes(kept)))
 	case len(s.Fitting) == 0:
 		chosen += ": all strategies fit"
 	default:
 		chosen += fmt.Sprintf(": the least loss of %d strategies that fit", len(s.Fitting))
 	}
-	lines = append(lines, chosen)
 	if other, ratio := nextBest(s); other != "" {
-		lines = append(lines, fmt.Sprintf("               (the best of another class, %s, has %.4f of it)", other, ratio))
+		chosen += fmt.Sprintf("\n(the best of another class, %s, has %.4f of it)", other, ratio)
 	}
 	if kept < steps && s.Options.Budget.Floats() < steps && len(s.Candidates) == 0 {
-		lines = append(lines, "               (dense fits any memory if a node makes earlier noise again in every step:",
-			"               mafalda noise --regenerate, about T/2 times as much to draw)")
+		chosen += "\n(dense fits any memory if a node makes earlier noise again in every step:\n" +
+			"mafalda noise --regenerate, about T/2 times as much to draw)"
 	}
-	return lines
+	return []document.Fact{{Name: "memory", Value: fits}, {Name: "chosen", Value: chosen}}
 }
 
 // nextBest returns the best strategy of a class other than the chosen one, and its loss over that of the chosen one.

@@ -56,17 +56,24 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 		Adjacency: adjacency}, nil
 }
 
-func (f *PrivacyFlags) AdjacencyLine() string {
-	a, err := accounting.ParseAdjacency(f.adjacency)
+// AdjacencyLine says what neighbouring data sets are.
+func (f *PrivacyFlags) AdjacencyLine() string { return AdjacencyText(f.adjacency) }
+
+// Contribution says how far one record can move a sum of gradients.
+func (f *PrivacyFlags) Contribution() string { return ContributionText(f.adjacency) }
+
+// AdjacencyText says what an adjacency is, by its name.
+func AdjacencyText(name string) string {
+	a, err := accounting.ParseAdjacency(name)
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, f.Contribution())
+	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, ContributionText(name))
 }
 
-// Contribution says how far one record can move a sum of gradients, by accounting.Adjacency.Contribution.
-func (f *PrivacyFlags) Contribution() string {
-	if a, err := accounting.ParseAdjacency(f.adjacency); err == nil && a.Contribution(1) == 1 {
+// ContributionText says how far one record can move a sum of gradients, by accounting.Adjacency.Contribution.
+func ContributionText(adjacency string) string {
+	if a, err := accounting.ParseAdjacency(adjacency); err == nil && a.Contribution(1) == 1 {
 		return "clip"
 	}
 	return "2·clip"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/factorize/baselines"
 	"mafalda/graph"
@@ -155,41 +156,42 @@ func (f *SimulateAttackFlags) print(w io.Writer, n *graph.Network, c simulate.Co
 			*simulate.Attacked
 		}{true, simulated.Note, f.attacker, victim, r})
 	}
-	fmt.Fprintf(w, "graph          %s\n", n.Line())
-	fmt.Fprintf(w, "gossip         %s\n", n.Origin.GossipLine())
-	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g of the mean over batches of %d, clipped to %g\n", c.Task.Name,
+	d := document.New("simulate --attack", "What an attack reaches, beside what is claimed.")
+	d.Fact("graph", "%s", n.Line())
+	d.Fact("gossip", "%s", n.Origin.GossipLine())
+	d.Fact("task", "%s, %d parameters, learning rate %g of the mean over batches of %d, clipped to %g", c.Task.Name,
 		c.Task.Model.Size(), rate, r.Batch, c.Clip)
-	fmt.Fprintf(w, "participation  %v\n", c.Schema)
-	fmt.Fprintf(w, "attack         of %s on a record of %s, %s away, from the messages that it sees\n", f.attacker, victim,
+	d.Fact("participation", "%v", c.Schema)
+	d.Fact("attack", "of %s on a record of %s, %s away, from the messages that it sees", f.attacker, victim,
 		terminal.Count(r.Hops, "hop"))
-	fmt.Fprintf(w, "record         of the first batch; its first gradient has %.3g of the clipping norm\n", r.Moves)
+	d.Fact("record", "of the first batch; its first gradient has %.3g of the clipping norm", r.Moves)
 	class := "none: gradients of this model change without a bound, or jump"
 	if r.Found != nil {
 		class = fmt.Sprintf("%s %s: rho %.4g, kappa %.4g, by the largest norms of these records", r.Row, terminal.DecimalUp(r.Found.X, 4),
 			r.Found.Class.Rho, r.Found.Class.Kappa)
 	}
-	fmt.Fprintf(w, "class          %s\n", class)
-	fmt.Fprintf(w, "local DP       mu = %s\n", terminal.DecimalUp(r.Local, 6))
+	d.Fact("class", "%s", class)
+	d.Fact("local DP", "mu = %s", terminal.DecimalUp(r.Local, 6))
 	of := "for every training of the class"
 	if r.Found == nil {
 		of = "for every training: local DP, as there is no class"
 	}
-	fmt.Fprintf(w, "bound          mu = %s, %s\n", terminal.DecimalUp(r.Bound, 6), of)
+	d.Fact("bound", "mu = %s, %s", terminal.DecimalUp(r.Bound, 6), of)
 	broken := ""
 	if r.Broken {
 		broken = "; this attack exceeds it"
 	}
-	fmt.Fprintf(w, "no guarantee   mu = %s, if gradients do not react%s\n", terminal.DecimalUp(r.Without, 6), broken)
-	fmt.Fprintf(w, "statistic      mu = %s of this record, if nodes answer as in training without noise\n", terminal.DecimalUp(r.Linear, 6))
+	d.Fact("no guarantee", "mu = %s, if gradients do not react%s", terminal.DecimalUp(r.Without, 6), broken)
+	d.Fact("statistic", "mu = %s of this record, if nodes answer as in training without noise", terminal.DecimalUp(r.Linear, 6))
 	limits := "at least " + terminal.DecimalDown(r.Low, 6)
 	if r.High != 0 {
 		limits = fmt.Sprintf("between %s and %s", terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.High, 6))
 	}
-	fmt.Fprintf(w, "reached        mu = %s, %s with confidence %g (%d runs each)\n", terminal.DecimalUp(r.Reached, 6), limits, f.confidence, r.Runs)
+	d.Fact("reached", "mu = %s, %s with confidence %g (%d runs each)", terminal.DecimalUp(r.Reached, 6), limits, f.confidence, r.Runs)
 	verdict := "passed: the attack learns no more than the bound (which proves nothing)"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than the bound"
 	}
-	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
-	return err
+	d.Fact("verdict", "%s", verdict)
+	return d.Text(w)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mafalda/accounting"
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/threat"
 )
@@ -36,16 +37,18 @@ func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 	return Level{Sigma: level.Sigma, From: f.strategy, exported: level}, nil
 }
 
-// Line says it in words.
-func (l Level) Line() string {
+// Fact says it in words.
+func (l Level) Fact() document.Fact { return document.Fact{Name: "noise", Value: l.text()} }
+
+func (l Level) text() string {
 	switch {
 	case l.without != "":
-		return fmt.Sprintf("noise          standard deviation 1, in units of what a record can move a sum of gradients by: %s was not calibrated",
+		return fmt.Sprintf("standard deviation 1, in units of what a record can move a sum of gradients by: %s was not calibrated",
 			l.without)
 	case l.exported == nil:
-		return fmt.Sprintf("noise          standard deviation %s, in units of what a record can move a sum of gradients by", terminal.AsGiven(l.Sigma))
+		return fmt.Sprintf("standard deviation %s, in units of what a record can move a sum of gradients by", terminal.AsGiven(l.Sigma))
 	}
-	text := fmt.Sprintf("noise          standard deviation %s, in sums of gradients clipped to %s, from %s",
+	text := fmt.Sprintf("standard deviation %s, in sums of gradients clipped to %s, from %s",
 		terminal.DecimalUp(l.exported.Std, 6), terminal.AsGiven(l.exported.Clip), l.From)
 	if l.exported.Adjacency == accounting.ReplaceOne {
 		text += " (a record that is replaced moves them by 2·clip)"

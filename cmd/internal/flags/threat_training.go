@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/threat"
@@ -87,14 +88,14 @@ func (f *ThreatFlags) On(a threat.Algorithm, n *graph.Network, seed uint64) (thr
 	return a, terminal.Usage(err)
 }
 
-// TrainingLines says what is trained, a line each, if it is more than plain gradient descent, and what is drawn.
-func TrainingLines(s threat.Scenario) []string {
+// TrainingFacts says what is trained, if it is more than plain gradient descent, and what is drawn.
+func TrainingFacts(s threat.Scenario) []document.Fact {
 	t := s.Algorithm.Training()
-	lines := WorkloadLines(t.Spec)
+	facts := WorkloadFacts(t.Spec)
 	if t.Drawn() && s.Attacker.Trust == threat.PNDP {
-		lines = append(lines, "drawn          "+drawnText(t))
+		facts = append(facts, document.Fact{Name: "drawn", Value: drawnText(t)})
 	}
-	return lines
+	return facts
 }
 
 func drawnText(t threat.Training) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
 	"mafalda/workload"
@@ -165,13 +166,13 @@ func readRates(text string) (workload.Schedule, error) {
 	return rates, nil
 }
 
-// WorkloadLines says what is trained and what counts, a line each, if it is more than plain gradient descent.
-func WorkloadLines(s workload.Spec) []string {
-	var lines []string
-	line := func(name string, parts ...string) {
+// WorkloadFacts says what is trained and what counts, if it is more than plain gradient descent.
+func WorkloadFacts(s workload.Spec) []document.Fact {
+	var facts []document.Fact
+	fact := func(name string, parts ...string) {
 		parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 		if len(parts) > 0 {
-			lines = append(lines, fmt.Sprintf("%-14s %s", name, strings.Join(parts, ", ")))
+			facts = append(facts, document.Fact{Name: name, Value: strings.Join(parts, ", ")})
 		}
 	}
 	when := func(there bool, format string, args ...any) string {
@@ -180,19 +181,19 @@ func WorkloadLines(s workload.Spec) []string {
 		}
 		return fmt.Sprintf(format, args...)
 	}
-	line("optimizer", when(s.Momentum > 0, "momentum %g%s", s.Momentum, when(s.Nesterov, " (Nesterov)")),
+	fact("optimizer", when(s.Momentum > 0, "momentum %g%s", s.Momentum, when(s.Nesterov, " (Nesterov)")),
 		when(s.LearningRates.String() != "constant", "rates %v", s.LearningRates),
 		when(s.WeightDecay > 0, "weight decay %g", s.WeightDecay),
 		when(s.LocalSteps > 1, "gossip after every %d steps", s.LocalSteps),
 		when(s.GossipRounds > 1, "%d rounds of gossip", s.GossipRounds),
 		when(s.GradientTracking, "gradient tracking"))
 	q := s.GraphSequence
-	line("changes", when(q != nil, "networks that take turns"),
+	fact("changes", when(q != nil, "networks that take turns"),
 		when(s.NodeFailures > 0, "nodes fail with probability %g", s.NodeFailures),
 		when(s.LinkFailures > 0, "links fail with probability %g", s.LinkFailures),
 		when(s.RandomNeighbours > 0, "%d random neighbours", s.RandomNeighbours))
-	line("missed steps", when(s.MissedSteps > 0, "with probability %g, rows of noise %s", s.MissedSteps,
+	fact("missed steps", when(s.MissedSteps > 0, "with probability %g, rows of noise %s", s.MissedSteps,
 		map[bool]string{true: "carried over", false: "lost"}[s.Carry]))
-	line("counted", when(!s.CountsAll(), "steps %v", s.Weights))
-	return lines
+	fact("counted", when(!s.CountsAll(), "steps %v", s.Weights))
+	return facts
 }

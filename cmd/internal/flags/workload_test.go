@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/workload"
 )
@@ -103,17 +104,22 @@ func TestFlagsInGroups(t *testing.T) {
 	}
 }
 
-func TestWorkloadLines(t *testing.T) {
-	if lines := WorkloadLines(workload.Spec{Kind: workload.Message}); len(lines) != 0 {
-		t.Errorf("plain: %q", lines)
+func TestWorkloadFacts(t *testing.T) {
+	if facts := WorkloadFacts(workload.Spec{Kind: workload.Message}); len(facts) != 0 {
+		t.Errorf("plain: %q", facts)
 	}
 	s, _, err := trainCommand(strings.Fields("--momentum 0.9 --nesterov --learning-rates cosine --node-failures 0.1 " +
 		"--missed-steps 0.2 --average-last 3")...)
-	text := strings.Join(WorkloadLines(s), "\n")
+	d := document.New("", "")
+	d.Add(WorkloadFacts(s)...)
+	var text strings.Builder
+	if err := d.Text(&text); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"optimizer      momentum 0.9 (Nesterov), rates cosine", "changes        nodes fail with " +
 		"probability 0.1", "rows of noise lost", "counted        steps last:3"} {
-		if err != nil || !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s\n%v", want, text, err)
+		if err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s\n%v", want, &text, err)
 		}
 	}
 }

@@ -7,28 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 )
-
-// chart is a plot whose points say their numbers, in the colours of the page.
-type chart struct {
-	caption, x, y string
-	logX, logY    bool
-	series        []series
-}
-
-type series struct {
-	name   string
-	points []point
-	dots   bool   // no line between them
-	method string // if it has a colour in all pictures
-}
-
-type point struct {
-	x, y  float64
-	says  string
-	label string // beside it
-}
 
 const colours = 7 // of the page, c0 to c6
 
@@ -107,47 +88,50 @@ func (a axis) ticks() []float64 {
 	return all
 }
 
-// picture draws the chart; false if there is nothing to draw. Values that an axis cannot have are left out.
-func (c chart) picture() (Picture, bool) {
+// draw draws a chart; false if there is nothing to draw. Values that an axis cannot have are left out. The points say their numbers,
+// and the colours are those of the page.
+func draw(c document.Chart) (Picture, bool) {
 	var xs, ys []float64
-	for i, s := range c.series {
-		c.series[i].points = nil
-		for _, p := range s.points {
-			if p.x-p.x != 0 || p.y-p.y != 0 || c.logX && p.x <= 0 || c.logY && p.y <= 0 {
+	all := make([]document.Series, len(c.Series))
+	for i, s := range c.Series {
+		all[i] = s
+		all[i].Points = nil
+		for _, p := range s.Points {
+			if p.X-p.X != 0 || p.Y-p.Y != 0 || c.LogX && p.X <= 0 || c.LogY && p.Y <= 0 {
 				continue
 			}
-			c.series[i].points = append(c.series[i].points, p)
-			xs, ys = append(xs, p.x), append(ys, p.y)
+			all[i].Points = append(all[i].Points, p)
+			xs, ys = append(xs, p.X), append(ys, p.Y)
 		}
 	}
 	if len(xs) == 0 {
 		return Picture{}, false
 	}
-	x := newAxis(xs, c.logX, left, chartWidth-right)
-	y := newAxis(ys, c.logY, chartHeight-bottom, top)
+	x := newAxis(xs, c.LogX, left, chartWidth-right)
+	y := newAxis(ys, c.LogY, chartHeight-bottom, top)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="group" aria-label="%s">`, chartWidth, chartHeight,
-		template.HTMLEscapeString(c.caption))
-	c.grid(&b, x, y)
-	legend := c.colours()
-	for i, s := range c.series {
-		s.draw(&b, legend[i].Colour, x, y)
+		template.HTMLEscapeString(c.Caption))
+	drawGrid(&b, c, x, y)
+	legend := colour(all)
+	for i, s := range all {
+		drawSeries(&b, s, legend[i].Colour, x, y)
 	}
 	b.WriteString(`</svg>`)
-	return Picture{Caption: c.caption, SVG: template.HTML(b.String()), Legend: legend}, true
+	return Picture{Caption: c.Caption, SVG: template.HTML(b.String()), Legend: legend}, true
 }
 
-// colours returns the methods' colours, and for other series what is left.
-func (c chart) colours() []Mark {
+// colour returns the methods' colours, and for other series what is left.
+func colour(all []document.Series) []Mark {
 	taken := map[int]bool{}
 	var legend []Mark
-	for _, s := range c.series {
-		at, known := figures.MethodColour(s.method)
+	for _, s := range all {
+		at, known := figures.MethodColour(s.Method)
 		if !known {
 			at = -1
 		}
 		taken[at] = true
-		legend = append(legend, Mark{s.name, at})
+		legend = append(legend, Mark{s.Name, at})
 	}
 	next := 0
 	for i := range legend {
@@ -163,7 +147,7 @@ func (c chart) colours() []Mark {
 	return legend
 }
 
-func (c chart) grid(b *strings.Builder, x, y axis) {
+func drawGrid(b *strings.Builder, c document.Chart, x, y axis) {
 	for _, v := range x.ticks() {
 		fmt.Fprintf(b, `<path class="grid" d="M%.1f,%gV%g"/>`+
 			`<text class="tick" text-anchor="middle" x="%.1f" y="%g">%s</text>`,
@@ -176,31 +160,31 @@ func (c chart) grid(b *strings.Builder, x, y axis) {
 	}
 	middle := (top + chartHeight - bottom) / 2
 	fmt.Fprintf(b, `<text class="axis" text-anchor="middle" x="%g" y="%g">%s</text>`, (left+chartWidth-right)/2,
-		chartHeight-8, template.HTMLEscapeString(c.x))
+		chartHeight-8, template.HTMLEscapeString(c.X))
 	fmt.Fprintf(b, `<text class="axis" text-anchor="middle" transform="translate(14,%g) rotate(-90)">%s</text>`, middle,
-		template.HTMLEscapeString(c.y))
+		template.HTMLEscapeString(c.Y))
 }
 
-// draw draws line and points.
-func (s series) draw(b *strings.Builder, colour int, x, y axis) {
-	if !s.dots && len(s.points) > 1 {
+// drawSeries draws line and points.
+func drawSeries(b *strings.Builder, s document.Series, colour int, x, y axis) {
+	if !s.Dots && len(s.Points) > 1 {
 		fmt.Fprintf(b, `<path class="line c%d" d="`, colour)
-		for i, p := range s.points {
-			fmt.Fprintf(b, "%c%.1f,%.1f", "ML"[min(i, 1)], x.position(p.x), y.position(p.y))
+		for i, p := range s.Points {
+			fmt.Fprintf(b, "%c%.1f,%.1f", "ML"[min(i, 1)], x.position(p.X), y.position(p.Y))
 		}
 		b.WriteString(`"/>`)
 	}
-	for _, p := range s.points {
-		says := template.HTMLEscapeString(p.says)
+	for _, p := range s.Points {
+		says := template.HTMLEscapeString(p.Says)
 		fmt.Fprintf(b, `<circle class="point c%d" cx="%.1f" cy="%.1f" r="4.5" tabindex="0" role="img" aria-label="%s" `+
-			`data-says="%s"/>`, colour, x.position(p.x), y.position(p.y), says, says)
-		if p.label != "" {
+			`data-says="%s"/>`, colour, x.position(p.X), y.position(p.Y), says, says)
+		if p.Label != "" {
 			side, anchor := 8.0, "start"
-			if x.position(p.x)+8+7*float64(utf8.RuneCountInString(p.label)) > chartWidth {
+			if x.position(p.X)+8+7*float64(utf8.RuneCountInString(p.Label)) > chartWidth {
 				side, anchor = -8, "end"
 			}
-			fmt.Fprintf(b, `<text class="tick" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x.position(p.x)+side,
-				y.position(p.y)+4, template.HTMLEscapeString(p.label))
+			fmt.Fprintf(b, `<text class="tick" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x.position(p.X)+side,
+				y.position(p.Y)+4, template.HTMLEscapeString(p.Label))
 		}
 	}
 }

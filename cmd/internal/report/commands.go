@@ -16,10 +16,8 @@ func (s *Source) commands() []Command {
 		made = append(made, s.Export.Manifest.Command)
 	case s.Study != nil:
 		made = s.Study.Commands
-	case s.Sampling != nil:
-		made = append(made, s.Sampling.Command)
-	case s.Average != nil:
-		made = append(made, s.Average.Command)
+	default:
+		made = append(made, s.Command)
 	}
 	var all []Command
 	for _, words := range made {
@@ -27,7 +25,7 @@ func (s *Source) commands() []Command {
 			all = append(all, Command{Line: terminal.CommandLine(append(append([]string{"mafalda"}, words...), "-o", dir)...)})
 		}
 	}
-	if len(all) == 0 && s.Kind() != "pictures" {
+	if len(all) == 0 && s.Document.Kind != "pictures" {
 		all = append(all, Command{Note: "The folder does not say by which command it was made: it is of an earlier version."})
 	}
 	if s.Export == nil {

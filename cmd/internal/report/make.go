@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/internal/version"
 )
 
@@ -18,9 +19,6 @@ var ErrNothing = errors.New("nothing to report")
 // Options says how a report is made. The zero value works.
 type Options struct {
 	Title string // default: one made of the folders' names
-
-	// Graph is the file of the network of accounts, where they do not know all edges.
-	Graph string
 }
 
 // Make reads folders, and returns the report of them in this order. Errors are ErrNothing of a folder that the program
@@ -36,8 +34,8 @@ func Make(ctx context.Context, dirs []string, o Options) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &Section{ID: fmt.Sprintf("s%d", i+1), Title: filepath.Base(filepath.Clean(dir)), Kind: source.Kind()}
-		if err := s.fill(ctx, source, o); err != nil {
+		s := &Section{Document: source.Document, ID: fmt.Sprintf("s%d", i+1), Title: filepath.Base(filepath.Clean(dir))}
+		if err := s.fill(source); err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 		names = append(names, s.Title)
@@ -49,71 +47,48 @@ func Make(ctx context.Context, dirs []string, o Options) (*Report, error) {
 	return r, nil
 }
 
-// fill writes the section of a source.
-func (s *Section) fill(ctx context.Context, from *Source, o Options) (err error) {
-	switch {
-	case from.Export != nil:
-		err = s.export(from)
-	case from.Account != nil:
-		err = s.account(ctx, from, o.Graph)
-	case from.Simulation != nil:
-		err = s.simulation(from)
-	case from.Benchmark != nil:
-		err = s.benchmark(from)
-	case from.Sampling != nil:
-		err = s.sampling(from)
-	case from.Average != nil:
-		err = s.average(from)
-	default:
-		err = s.tablesAndPictures(from)
-	}
-	if err != nil {
-		return err
-	}
-	if of := from.Version(); of != "" && of != version.String() {
-		s.warn("made by version %s of mafalda; this report is by %s, which reads it, and checks nothing else", of,
-			version.String())
+// fill adds to a document what is in its folder beside it: pictures, commands, hashes.
+func (s *Section) fill(from *Source) (err error) {
+	if s.Version != "" && s.Version != version.String() {
+		s.Warn("made by version %s of mafalda; this report is by %s, which reads it, and checks nothing else", s.Version, version.String())
 	}
 	s.unfinished(from)
-	s.summarize()
+	if from.Export != nil {
+		if err := s.drawStrategy(from.Export); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.Document.Charts {
+		if p, ok := draw(c); ok {
+			s.Charts = append(s.Charts, p)
+		}
+	}
+	if m := s.Document.Map; m != nil {
+		s.Map = &Map{ID: s.ID, Map: m}
+	}
 	if err := s.pictures(from.Dir); err != nil {
 		return err
 	}
+	s.summarize()
 	s.Commands = from.commands()
 	s.Hashes, err = hashes(from)
 	return err
 }
 
-func (s *Section) warn(format string, args ...any) {
-	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
-}
-
-// sum adds to the summary.
-func (s *Section) sum(name, format string, args ...any) {
-	s.Summary = append(s.Summary, Field{name, fmt.Sprintf(format, args...)})
-}
-
 // summarize completes the summary: it begins with what the folder is, and ends with what its numbers do not cover.
 func (s *Section) summarize() {
-	if !slices.ContainsFunc(s.Summary, func(f Field) bool { return f.Name == whatItIs }) {
-		s.Summary = append([]Field{{whatItIs, s.Lead}}, s.Summary...)
+	if !slices.ContainsFunc(s.Summary, func(f document.Fact) bool { return f.Name == document.WhatItIs }) {
+		s.Summary = append([]document.Fact{{Name: document.WhatItIs, Value: s.Lead}}, s.Summary...)
 	}
 	for _, w := range s.Warnings {
-		s.sum("mind", "%s", w)
+		s.Summarize("mind", "%s", w)
 	}
 	if len(s.NotCovered) > 0 {
-		s.sum("does not cover", "%s", strings.Join(s.NotCovered, "; "))
+		s.Summarize("does not cover", "%s", strings.Join(s.NotCovered, "; "))
 	}
 }
 
-// whatItIs is what a summary begins with.
-const whatItIs = "what it is"
-
-func (s *Section) ask(name, format string, args ...any) {
-	s.Asked = append(s.Asked, Field{name, fmt.Sprintf(format, args...)})
-}
-
-// unfinished says if a grid has cells that its tables lack, or tables and no cells.
+// unfinished says if a grid has cells that the document is not about.
 func (s *Section) unfinished(from *Source) {
 	if from.Study == nil {
 		return
@@ -128,8 +103,8 @@ func (s *Section) unfinished(from *Source) {
 			n++
 		}
 	}
-	if listed := from.listed(); listed >= 0 && n > listed {
-		s.warn("not finished: %d of the %d results that are kept here are in the tables; the same command goes on, and "+
-			"makes them anew", listed, n)
+	if s.Cells > 0 && n > s.Cells {
+		s.Warn("not finished: %d of the %d results that are kept here are in the tables; the same command goes on, and makes them anew",
+			s.Cells, n)
 	}
 }

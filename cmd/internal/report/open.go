@@ -11,14 +11,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"mafalda/benchmarks"
+	"mafalda/cmd/internal/document"
 	"mafalda/export"
 	"mafalda/internal/files"
 )
 
 const maxFile = 1 << 29 // bytes
+
+// resultNames are the files of results, each beside what it says.
+func resultNames() []string {
+	return []string{"account.json", "growth.json", "runs.json", "benchmark.json", "workloads.json", "sampling.json", "average.json",
+		"compare.json", "advice.json"}
+}
 
 // open reads a folder.
 func open(dir string) (*Source, error) {
@@ -31,8 +38,10 @@ func open(dir string) (*Source, error) {
 	}
 	s := &Source{Dir: dir}
 	if s.hasFile(export.ManifestName) {
-		s.Export, err = export.Load(dir)
-		return s, err
+		if s.Export, err = export.Load(dir); err != nil {
+			return nil, err
+		}
+		return s, s.describeExport()
 	}
 	if s.hasFile("study.json") {
 		s.Study = &Study{}
@@ -40,41 +49,82 @@ func open(dir string) (*Source, error) {
 			return nil, err
 		}
 	}
+	has := slices.ContainsFunc(resultNames(), s.hasFile)
 	switch {
-	case s.hasFile("account.json"):
-		s.Account = &Account{}
-		err = s.read("account.json", s.Account)
-	case s.hasFile("runs.json"):
-		s.Simulation = &Simulation{}
-		err = s.readSimulation()
-	case s.hasFile("benchmark.json"):
-		s.Benchmark = &benchmarks.Table{}
-		err = s.read("benchmark.json", s.Benchmark)
-	case s.hasFile("sampling.json"):
-		s.Sampling = &Sampling{}
-		err = s.read("sampling.json", s.Sampling)
-	case s.hasFile("average.json"):
-		s.Average = &Average{}
-		err = s.read("average.json", s.Average)
+	case s.hasFile(document.FileName):
+		return s, s.readDocument()
+	case has:
+		s.describeTables()
+		s.Document.Warn("made by an earlier version, which did not keep what its results say: run its command again for more than tables")
+		return s, nil
 	case s.Study == nil && len(s.ending(".svg")) == 0:
 		return nil, fmt.Errorf("%s: %w: it is no folder of an export, account, simulation, benchmark, comparison of "+
 			"batches, average, or of pictures", dir, ErrNothing)
 	case s.Study != nil && len(s.ending(".svg")) == 0 && len(s.ending(".csv")) == 0:
 		return nil, fmt.Errorf("%s: %w: its command ended before the first result; run it again", dir, ErrNothing)
 	}
-	return s, err
+	s.describeTables()
+	return s, nil
 }
 
-func (s *Source) readSimulation() error {
-	if err := s.read("runs.json", s.Simulation); err != nil {
+// readDocument reads what the results say, and the command that made them, if they are not of a study.
+func (s *Source) readDocument() error {
+	s.Document = &document.Document{}
+	if err := s.read(document.FileName, s.Document); err != nil {
 		return err
 	}
-	if !s.hasFile("simulate.csv") {
+	if err := s.Document.Check(); err != nil {
+		return fmt.Errorf("%s is damaged: %w", filepath.Join(s.Dir, document.FileName), err)
+	}
+	if s.Study != nil {
 		return nil
 	}
-	_, rows, err := s.table("simulate.csv")
-	s.Simulation.Rows = rows
-	return err
+	for _, name := range resultNames() {
+		if s.hasFile(name) {
+			var made struct {
+				Command []string `json:"command"`
+			}
+			err := s.read(name, &made)
+			s.Command = made.Command
+			return err
+		}
+	}
+	return nil
+}
+
+// describeTables makes the document of a folder that has none: its tables, as they are.
+func (s *Source) describeTables() {
+	const shown = 200 // rows
+	d := document.New("pictures", "Pictures and tables, as they are in the folder.")
+	d.Version = ""
+	s.Document = d
+	if s.Study != nil {
+		d.Kind = strings.TrimPrefix(s.Study.Name, "mafalda ")
+		for _, i := range s.Study.Inputs {
+			if i.Name == "program" {
+				d.Version = i.Value
+			}
+		}
+	}
+	for _, name := range s.ending(".csv") {
+		header, rows, err := s.table(name)
+		if err != nil {
+			d.Warn("%s is not shown: %v", name, err)
+			continue
+		}
+		t := document.Table{Caption: name, Header: header, Words: 1}
+		if len(rows) > shown {
+			t.Caption = fmt.Sprintf("%s, the first %d of %d rows", name, shown, len(rows))
+		}
+		for _, r := range rows[:min(shown, len(rows))] {
+			var line []string
+			for _, column := range header {
+				line = append(line, strings.TrimSpace(r[column]))
+			}
+			t.Rows = append(t.Rows, line)
+		}
+		d.Table(t)
+	}
 }
 
 func (s *Source) hasFile(name string) bool {
@@ -135,12 +185,12 @@ func (s *Source) table(name string) (header []string, rows []Row, err error) {
 }
 
 // hashes returns the SHA-256 of every file; for an export's files the one in its manifest, which was compared.
-func hashes(s *Source) ([]Field, error) {
+func hashes(s *Source) ([]document.Fact, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
 		return nil, err
 	}
-	var all []Field
+	var all []document.Fact
 	for _, e := range entries {
 		name := e.Name()
 		if !e.Type().IsRegular() || strings.HasPrefix(name, ".") {
@@ -155,7 +205,7 @@ func hashes(s *Source) ([]Field, error) {
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err
 		}
-		all = append(all, Field{name, hex.EncodeToString(hash.Sum(nil))})
+		all = append(all, document.Fact{Name: name, Value: hex.EncodeToString(hash.Sum(nil))})
 	}
 	return all, nil
 }

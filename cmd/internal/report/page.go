@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/internal/version"
 )
 
@@ -27,40 +28,48 @@ type Report struct {
 	Sections []*Section
 }
 
-// Section is what there is to say about a folder. What does not apply is empty.
+// Section is a document, with what is in its folder. What does not apply is empty.
 type Section struct {
-	ID, Kind, Title string
-	Lead            string    // a sentence: what this folder is
-	Summary         []Field   // the few numbers that matter, for the top of the page
-	Warnings        []string  // what a reader must know first
-	Asked           []Field   // what was asked
-	Certified       []string  // sentences
-	NotCovered      []string  // what these do not say
-	Tables          []Table   //
-	Charts          []Picture // with points that say their numbers
-	Matrices        *Matrices // entries to look at
-	Map             *Map      // nodes to choose
-	Figures         []Picture // of the folder, or drawn of it
-	Commands        []Command // that make it again
-	Hashes          []Field   // of files
+	*document.Document
+
+	ID, Title string
+	Charts    []Picture // of the document
+	Matrices  *Matrices // entries to look at
+	Map       *Map      // nodes to choose
+	Figures   []Picture // of the folder, or drawn of it
+	Commands  []Command // that make it again
+	Hashes    []document.Fact
 
 	pictured int // pictures so far
+}
+
+// Map is a map on a page.
+type Map struct {
+	ID string `json:"id"`
+	*document.Map
+}
+
+// Asked returns the facts.
+func (s *Section) Asked() (facts []document.Fact) {
+	for _, b := range s.Blocks {
+		facts = append(facts, b.Facts...)
+	}
+	return facts
+}
+
+// Tables returns the tables.
+func (s *Section) Tables() (tables []document.Table) {
+	for _, b := range s.Blocks {
+		if b.Table != nil {
+			tables = append(tables, *b.Table)
+		}
+	}
+	return tables
 }
 
 // OnlyStill reports whether all pictures are there for paper alone.
 func (s *Section) OnlyStill() bool {
 	return !slices.ContainsFunc(s.Figures, func(p Picture) bool { return !p.Still })
-}
-
-// Field is a name with its value.
-type Field struct{ Name, Value string }
-
-// Table is text in rows; all columns but the first Words ones are numbers.
-type Table struct {
-	Caption string
-	Header  []string
-	Words   int
-	Rows    [][]string
 }
 
 // Picture is a drawing that is safe to inline.
@@ -90,7 +99,7 @@ type data struct {
 // Write writes the page.
 func (r *Report) Write(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"number": func(t Table, column int) bool { return column >= t.Words },
+		"number": func(t document.Table, column int) bool { return column >= t.Words },
 	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("the page: %w", err)

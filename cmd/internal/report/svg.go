@@ -24,7 +24,7 @@ func (s *Section) pictures(dir string) error {
 		base := strings.TrimSuffix(name, ".svg")
 		text, err := files.Read(filepath.Join(dir, name), maxPicture)
 		if errors.Is(err, files.ErrTooLarge) {
-			s.warn("%s is not shown: it has more than %d MB", name, maxPicture>>20)
+			s.Warn("%s is not shown: it has more than %d MB", name, maxPicture>>20)
 			continue
 		}
 		if err != nil {
@@ -32,7 +32,7 @@ func (s *Section) pictures(dir string) error {
 		}
 		svg, err := s.inline(text)
 		if err != nil {
-			s.warn("%s is not shown: %v", name, err)
+			s.Warn("%s is not shown: %v", name, err)
 			continue
 		}
 		s.Figures = append(s.Figures, Picture{Caption: captions(base), SVG: svg, Name: name})

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/internal/study"
@@ -24,6 +26,7 @@ type Accounts struct {
 	Options   threat.AssessOptions
 	Attackers []threat.Attacker // that were asked for; at least one
 	Exported  string            // the folder of the strategy that is accounted for, if it is from one
+	Level     flags.Level       // of the noise
 	Replace   bool              // results of other inputs
 	Command   []string          // that is run
 }
@@ -34,7 +37,7 @@ func (a *Accounts) Spec() study.Spec {
 	a.Network.AddTo(&s.Inputs)
 	a.Study.AddTo(&s.Inputs)
 	a.Study.AddPairsTo(&s.Inputs)
-	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv"}, "exposure")
+	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv", document.FileName}, "exposure")
 	s.Former = study.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
 		return slices.Contains(figures.WithFiles(slices.Clone(s.Summaries), "growth"), name)
 	})
@@ -71,7 +74,7 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
 	})
 	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
-	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs}}
+	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs}, documentFile(a.Document(stored.Attackers))}
 	return append(results, figures.Files("exposure", f, err)...), nil
 }
 
@@ -81,7 +84,7 @@ func (a *Accounts) GrowthSpec() study.Spec {
 	a.Network.AddTo(&s.Inputs)
 	a.Study.AddTo(&s.Inputs)
 	s.Inputs.Add("attacker", fmt.Sprintf("%q", a.Cells()[0].Attacker))
-	s.Summaries = figures.WithFiles([]string{"growth.json"}, "growth")
+	s.Summaries = figures.WithFiles([]string{"growth.json", document.FileName}, "growth")
 	s.Replace, s.Command = a.Replace, a.Command
 	return s
 }
@@ -94,7 +97,7 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 	}
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
 	f, err := figures.Growth(rows, a.HoldsFor())
-	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows))}
+	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows)), documentFile(a.GrowthDocument(rows))}
 	return append(results, figures.Files("growth", f, err)...), nil
 }
 
@@ -113,8 +116,8 @@ func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
 // HoldsFor says what numbers of the attackers hold for; empty where they hold for all.
 func (a *Accounts) HoldsFor() string { return a.Options.Reaction.HoldsFor(a.Attackers[0].Trust) }
 
-// AttackersLine says who attacks, and what they see.
-func (a *Accounts) AttackersLine() string {
+// attackersText says who attacks, and what they see.
+func (a *Accounts) attackersText() string {
 	who := a.Attackers[0].Name(a.Network.Graph)
 	if len(a.Attackers) > 1 {
 		who = fmt.Sprintf("each of %d nodes", len(a.Attackers))
@@ -122,8 +125,8 @@ func (a *Accounts) AttackersLine() string {
 	return who + ": see " + a.Attackers[0].Sees()
 }
 
-// BoundText says what kind of bound numbers are.
-func (a *Accounts) BoundText() string {
+// boundText says what kind of bound numbers are.
+func (a *Accounts) boundText() string {
 	switch kind := a.Options.Reaction.Kind; {
 	case a.Attackers[0].Trust != threat.PNDP || kind == threat.FixedInputs:
 		return a.Options.Measure.String()
@@ -135,13 +138,153 @@ func (a *Accounts) BoundText() string {
 	return "the class's (of all victims at once)"
 }
 
-// HoldsForLines says what numbers of the attackers hold for, and what local DP is then, if reports have it; empty where they
+// Document says what reports of attackers have found.
+func (a *Accounts) Document(reports []threat.Report) *document.Document {
+	first := reports[0]
+	d := document.New("account", "What an attacker learns of every other node: the squared sensitivity of its view, and the privacy "+
+		"that follows. All numbers are rounded up.")
+	d.Cells = len(reports)
+	a.networkFacts(d)
+	d.Fact("algorithm", "%s, T = %d steps", a.Scenario.Algorithm.Name(), a.Scenario.Schema.Steps())
+	d.Add(flags.TrainingFacts(a.Scenario)...)
+	d.Fact("participation", "%v", a.Scenario.Schema)
+	d.Fact("attackers", "%s", a.attackersText())
+	d.Add(a.Level.Fact())
+	d.Fact("bound", "%s of sens², for gradients of norm 1 and noise of standard deviation 1", a.boundText())
+	d.Add(a.holdsForFacts(reports...)...)
+	d.Table(a.table(reports))
+	a.summarize(d, reports)
+	a.certify(d, first)
+	if a.Options.Measure == threat.Certain {
+		d.Warn("these are lower bounds: what is certainly lost, no guarantee")
+	}
+	if nodes := a.Network.Graph.Nodes(); len(reports) > 1 && len(reports) < nodes {
+		d.Warn("%d of %d nodes have attacked so far; the map has these", len(reports), nodes)
+	}
+	a.drawMap(d, reports)
+	return d
+}
+
+func (a *Accounts) networkFacts(d *document.Document) {
+	d.Fact("graph", "%s", a.Network.Line())
+	d.Fact("gossip", "%s", a.Network.Origin.GossipLine())
+}
+
+// summarize says who learns what, and how much the most exposed node leaks.
+func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
+	d.Summarize(document.WhatItIs, "what %s learns: %s on %s, T = %d", a.Attackers[0].Sees(), a.Scenario.Algorithm.Name(),
+		a.Network.Origin.Source, a.Scenario.Schema.Steps())
+	first := reports[0]
+	if holds := a.HoldsFor(); holds != "" {
+		d.Summarize("holds for", "%s", holds)
+		if first.LocalMu != nil && holds != threat.Everything {
+			d.Summarize("training", "local DP: μ = %s", terminal.NumberUp(*first.LocalMu))
+		}
+	}
+	infinite, pairs := 0, 0
+	var mu, epsilon float64
+	for _, r := range threat.ByDistance(reports) {
+		infinite, pairs = infinite+r.Infinite, pairs+r.Pairs
+		mu, epsilon = max(mu, r.Mu), max(epsilon, r.Epsilon)
+	}
+	if infinite > 0 {
+		d.Summarize("no privacy", "%d of %d pairs: a gradient is seen without noise", infinite, pairs)
+		return
+	}
+	text := "the most exposed of " + terminal.Count(pairs, "pair") + ": μ = " + terminal.NumberUp(mu)
+	if epsilon > 0 {
+		text += ", ε = " + terminal.NumberUp(epsilon) + " for δ = " + terminal.AsGiven(a.Options.Delta)
+	}
+	d.Summarize("privacy", "%s", text)
+}
+
+// certify says in sentences what is proven, and what is not.
+func (a *Accounts) certify(d *document.Document, first threat.Report) {
+	d.Certify("Each pair: the attacker (%s) learns no more of the victim than μ-GDP with the μ given, for gradients of norm 1 and noise of "+
+		"standard deviation %s. The bound is %s.", a.Attackers[0].Sees(), terminal.NumberUp(a.Options.Sigma), a.boundText())
+	if holds := a.HoldsFor(); holds != "" {
+		d.Certify("This holds for %s.", holds)
+	}
+	if first.Why != "" {
+		d.Warn("the class of gradients is not used, and local DP reported: %s", first.Why)
+	}
+	if first.Local > 0 {
+		mu := ""
+		if first.LocalMu != nil {
+			mu = ", μ = " + terminal.NumberUp(*first.LocalMu)
+		}
+		d.Certify("Whoever sees all messages, and knows all noise but the victim's own (local DP), learns at most sens² = %s%s.",
+			terminal.NumberUp(first.Local), mu)
+	}
+	if a.withoutReaction() {
+		d.Exclude("the column “if gradients do not react”: it is no guarantee for a training")
+	}
+	d.Exclude("what other attackers see: coalitions that were not asked about, somebody who listens on more links",
+		"records that take part more often, or sooner again, than participation says",
+		"what a node that does not follow the protocol could learn")
+}
+
+// drawMap makes the map on which an attacker is chosen.
+func (a *Accounts) drawMap(d *document.Document, reports []threat.Report) {
+	labels := a.Network.Graph.Labels()
+	if len(labels) > document.MostNodes {
+		d.Warn("no map of more than %d nodes; there are %d", document.MostNodes, len(labels))
+		return
+	}
+	if most := max(1, document.MostPairs/len(labels)); len(reports) > most {
+		d.Warn("the map has the first %d of %d attackers; pairs.csv has all", most, len(reports))
+		reports = reports[:most]
+	}
+	m := document.NewMap("account", labels)
+	m.HoldsFor = a.HoldsFor()
+	if a.Options.Delta > 0 {
+		m.Delta = terminal.AsGiven(a.Options.Delta)
+	}
+	for _, r := range reports {
+		m.Attackers = append(m.Attackers, attackerOf(r, m))
+	}
+	if m.Join(a.Network.Graph) == nil { // the labels are those of a graph
+		d.Map = m
+	}
+}
+
+// attackerOf returns the numbers of a report in the order of the map's nodes.
+func attackerOf(r threat.Report, m *document.Map) document.Attacker {
+	n := len(m.Labels)
+	a := document.Attacker{Name: r.Attacker, Self: []int{}, Mu: make([]float64, n), Hops: make([]int, n)}
+	if m.Delta != "" {
+		a.Epsilon = make([]float64, n)
+	}
+	for _, p := range r.Pairs {
+		i, there := m.Index(p.Victim)
+		if !there {
+			continue
+		}
+		a.Hops[i] = -1
+		if p.Distance != nil {
+			a.Hops[i] = *p.Distance
+		}
+		if a.Hops[i] == 0 {
+			a.Self = append(a.Self, i)
+		}
+		a.Mu[i] = document.MapNumber(p.Mu)
+		if a.Epsilon != nil {
+			a.Epsilon[i] = document.MapNumber(p.Epsilon)
+		}
+	}
+	return a
+}
+
+// holdsForFacts says what numbers of the attackers hold for, and what local DP is then, if reports have it; none where they
 // hold for all.
-func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
+func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fact) {
+	fact := func(name, format string, args ...any) {
+		facts = append(facts, document.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
 	holds := a.HoldsFor()
 	switch {
 	case holds == "":
-		return ""
+		return nil
 	case len(reports) == 0:
 	case reports[0].LocalMu == nil:
 		holds += " (infinite)"
@@ -151,22 +294,22 @@ func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
 		holds += fmt.Sprintf(" (mu = %s, epsilon = %s for delta = %s)", terminal.NumberUp(*reports[0].LocalMu),
 			terminal.NumberUp(*reports[0].LocalEpsilon), terminal.AsGiven(a.Options.Delta))
 	}
-	text := "holds for      " + holds + "\n"
 	of := a.Options.Reaction
 	c := of.Report()
-	if c == nil {
-		if of.Kind == threat.AnyReaction {
-			text += "               less is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs\n"
-		}
-		return text
+	if c == nil && of.Kind == threat.AnyReaction {
+		holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
 	}
-	text += fmt.Sprintf("class          ρ = %.6g, κ = %.6g\n", c.Rho, c.Kappa)
+	fact("holds for", "%s", holds)
+	if c == nil {
+		return facts
+	}
+	fact("class", "ρ = %.6g, κ = %.6g", c.Rho, c.Kappa)
 	var reasons []string
 	screened := 0
 	for _, r := range reports {
 		if r.Why != "" && !slices.Contains(reasons, r.Why) {
 			reasons = append(reasons, r.Why)
-			text += "local DP       " + r.Why + "\n"
+			fact("local DP", "%s", r.Why)
 		}
 		for _, p := range r.Pairs {
 			if p.Bound == threat.AllPairs {
@@ -175,36 +318,44 @@ func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
 		}
 	}
 	if screened > 0 && !a.Options.Refine && a.Scenario.Schema.Participations() > 1 {
-		text += "screening      numbers of all victims at once: where a record takes part more than once some are several times too large; " +
-			"--refine has better ones\n"
+		fact("screening", "numbers of all victims at once: where a record takes part more than once some are several times too large; "+
+			"--refine has better ones")
 	}
-	return text
+	return facts
 }
 
-// Table renders the pairs by distance.
-func (a *Accounts) Table(w io.Writer, reports []threat.Report) error {
+// withoutReaction reports whether numbers of gradients that do not react stand beside the others.
+func (a *Accounts) withoutReaction() bool {
+	return a.Attackers[0].Trust == threat.PNDP && a.Options.Reaction.Kind != threat.FixedInputs
+}
+
+// table has the pairs by distance.
+func (a *Accounts) table(reports []threat.Report) document.Table {
 	number := func(v float64, there bool) string {
 		if !there {
 			return "infinite"
 		}
 		return terminal.NumberUp(v)
 	}
-	header := []string{"distance", "pairs", "least", "mean", "most", "mu (most)"}
-	if a.Options.Delta > 0 {
-		header = append(header, "epsilon (most)")
+	t := document.Table{Caption: "By distance from the attacker", Header: []string{"distance", "pairs", "least", "mean", "most", "mu (most)"}}
+	if holds := a.HoldsFor(); holds != "" {
+		t.Caption += "; holds for " + holds
 	}
-	all := threat.ByDistance(reports)
-	apart := a.Attackers[0].Trust == threat.PNDP && a.Options.Reaction.Kind != threat.FixedInputs
+	if a.Options.Delta > 0 {
+		t.Header = append(t.Header, "epsilon (most)")
+	}
+	apart := a.withoutReaction()
 	if apart {
 		if a.Options.Worst {
-			header = append(header, "worst answer (most)")
+			t.Header = append(t.Header, "worst answer (most)")
 		}
-		header = append(header, "if gradients do not react (most)")
+		t.Header = append(t.Header, "if gradients do not react (most)")
 	} else {
-		header = append(header, "Cyffers et al. (mean)")
+		t.Header = append(t.Header, "Cyffers et al. (mean)")
 	}
-	var rows [][]string
-	for _, r := range all {
+	t.Header = append(t.Header, "local DP")
+	local := a.Study.Local()
+	for _, r := range threat.ByDistance(reports) {
 		distance, finite := strconv.Itoa(r.Distance), r.Infinite == 0
 		switch {
 		case r.Distance == threat.NoPath && len(a.Attackers[0].Nodes) > 0:
@@ -225,22 +376,38 @@ func (a *Accounts) Table(w io.Writer, reports []threat.Report) error {
 		default:
 			row = append(row, numberOrDash(r.WithoutReaction))
 		}
-		local := a.Study.Local()
-		rows = append(rows, append(row, number(local, !math.IsInf(local, 1))))
+		t.Rows = append(t.Rows, append(row, number(local, !math.IsInf(local, 1))))
 	}
-	return terminal.Table(w, append(header, "local DP"), rows)
+	return t
 }
 
-// GrowthTable renders growth.
-func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
-	header, apart := []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}, false
+// GrowthDocument says what numbers of steps have found.
+func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
+	d := document.New("account --growth", "What an attacker learns a step, by the number of steps.")
+	d.Cells = len(rows)
+	a.networkFacts(d)
+	d.Add(flags.TrainingFacts(a.Scenario)...)
+	d.Fact("attackers", "%s", a.attackersText())
+	d.Fact("bound", "%s of sens²/T for %s, a record in every step", a.boundText(), a.Scenario.Algorithm.Name())
+	d.Add(a.holdsForFacts()...)
+	d.Table(growthTable(rows))
+	if holds := a.HoldsFor(); holds != "" {
+		d.Certify("The numbers hold for %s.", holds)
+	}
+	d.Exclude("what is called an asymptote: it is for equal gradients, and no bound")
+	return d
+}
+
+// growthTable has a line a number of steps.
+func growthTable(rows []threat.GrowthRow) document.Table {
+	t := document.Table{Caption: "Squared sensitivity over T", Header: []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}}
+	apart := false
 	for _, r := range rows {
 		apart = apart || r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil
 	}
 	if apart {
-		header = []string{"T", "neighbours", "others", "neighbours, if gradients do not react", "others, if gradients do not react", "local DP"}
+		t.Header = []string{"T", "neighbours", "others", "neighbours, if gradients do not react", "others, if gradients do not react", "local DP"}
 	}
-	var lines [][]string
 	for _, r := range rows {
 		line := []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others)}
 		if apart {
@@ -248,9 +415,9 @@ func (a *Accounts) GrowthTable(w io.Writer, rows []threat.GrowthRow) error {
 		} else {
 			line = append(line, numberOrDash(r.Asymptote))
 		}
-		lines = append(lines, append(line, numberOrDash(r.Local)))
+		t.Rows = append(t.Rows, append(line, numberOrDash(r.Local)))
 	}
-	return terminal.Table(w, header, lines)
+	return t
 }
 
 // downOrDash rounds down what is there.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"mafalda/accounting"
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/protocols/averaging"
@@ -41,47 +41,60 @@ func roundsText(errors []float64) string {
 		terminal.Number(errors[len(errors)-1]), terminal.Number(errors[0]))
 }
 
-// WritePPAC prints what PPAC leaks.
-func WritePPAC(w io.Writer, a *ppac.Averaging) error {
-	r := &a.Result
-	fmt.Fprintf(w, "graph          %s\n", a.Problem.Network.Line())
-	fmt.Fprintf(w, "protocol       ppac: fragments with noise, then consensus with %s weights\n", r.Gossip)
-	fmt.Fprintf(w, "values         standard deviation %g; noise %g (seed %d)\n", r.ValueStd, r.NoiseStd, r.Seed)
-	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Errors))
+// averageDocument returns the document of a protocol for private averaging.
+func averageDocument() *document.Document {
+	d := document.New("private averaging", "Nodes averaged one private value each.")
+	d.Warn("simulated, not private: the noise comes from a seed")
+	d.Exclude("observers that put together what they see, unless they were asked about",
+		"values that are not Gaussian: leakages in nats are for Gaussian ones")
+	return d
+}
+
+// PPACDocument says what PPAC leaks.
+func PPACDocument(a *ppac.Averaging) *document.Document {
+	r, d := &a.Result, averageDocument()
+	d.Fact("graph", "%s", a.Problem.Network.Line())
+	d.Fact("protocol", "ppac: fragments with noise, then consensus with %s weights", r.Gossip)
+	d.Fact("values", "standard deviation %g; noise %g (seed %d)", r.ValueStd, r.NoiseStd, r.Seed)
+	d.Fact("average", "%.10g; %s", r.Mean, roundsText(r.Errors))
 	upTo := "for ever"
 	if r.UpTo != nil {
 		upTo = fmt.Sprintf("in the rounds 0 to %d", *r.UpTo)
 	}
-	fmt.Fprintf(w, "leakage        I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\n", upTo)
-	fmt.Fprintf(w, "               the average alone says %s of a value\n", terminal.NumberUp(r.Floor))
+	collude := ""
 	if len(a.Problem.Coalitions()[0]) > 1 {
-		fmt.Fprintf(w, "               the observers collude, which goes beyond the paper\n")
+		collude = "\nthe observers collude, which goes beyond the paper"
 	}
-	fmt.Fprintln(w)
+	d.Fact("leakage", "I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\nthe average alone says %s of a "+
+		"value%s", upTo, terminal.NumberUp(r.Floor), collude)
 	pairs := slices.Clone(r.Pairs)
 	slices.SortStableFunc(pairs, func(a, b ppac.PairLeakage) int { return cmp.Compare(b.Leakage, a.Leakage) })
-	var rows [][]string
+	t := document.Table{Caption: fmt.Sprintf("Who learns most: %d of %d pairs", min(shownPairs, len(pairs)), len(pairs)),
+		Header: []string{"observer", "victim", "leakage", "noise → ∞, at most"}, Words: 2}
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		rows = append(rows, []string{p.Observer, p.Victim, nats(p.Leakage), nats(p.Limit)})
+		t.Rows = append(t.Rows, []string{p.Observer, p.Victim, nats(p.Leakage), nats(p.Limit)})
 	}
-	if err := terminal.Table(w, []string{"observer", "victim", "leakage", "noise → ∞, at most"}, rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\npairs          %d, the %d worst above; %d infinite, the others %s on average\n", len(pairs),
-		len(rows), r.Infinite, terminal.NumberUp(r.MeanLeak))
+	d.Table(t)
+	ceilings := ""
 	if r.Ceilings > 0 {
-		fmt.Fprintf(w, "               upper bounds for %d observers: following what they learn would take too much "+
-			"precision\n", r.Ceilings)
+		ceilings = fmt.Sprintf("\nupper bounds for %d observers: following what they learn would take too much precision", r.Ceilings)
 	}
-	writeRisks(w, r, a.Problem.Network.Graph)
-	return nil
+	d.Fact("pairs", "%d, the %d worst above; %d infinite, the others %s on average%s", len(pairs), len(t.Rows), r.Infinite,
+		terminal.NumberUp(r.MeanLeak), ceilings)
+	d.Add(risks(r, a.Problem.Network.Graph)...)
+	if n := len(r.Recovered); n > 0 {
+		d.Warn("%d values were recovered exactly, without breaking any rule of the protocol", n)
+	}
+	drawLeakages(d, a.Problem.Network.Graph, r.Pairs, func(p ppac.PairLeakage) (observer, victim string, nats float64) {
+		return p.Observer, p.Victim, float64(p.Leakage)
+	})
+	return d
 }
 
-// writeRisks names the structures that give values away.
-func writeRisks(w io.Writer, r *ppac.Result, g *graph.Graph) {
+// risks names the structures that give values away.
+func risks(r *ppac.Result, g *graph.Graph) (facts []document.Fact) {
 	if len(r.Leaves) == 0 {
-		fmt.Fprintln(w, "structure      no generalized leaf: no single node recovers a value")
-		return
+		return []document.Fact{{Name: "structure", Value: "no generalized leaf: no single node recovers a value"}}
 	}
 	inLeaf := map[ppac.Pair]bool{}
 	for _, l := range ppac.GeneralizedLeaves(g) {
@@ -97,31 +110,65 @@ func writeRisks(w io.Writer, r *ppac.Result, g *graph.Graph) {
 		if inLeaf[p] {
 			kind = "generalized leaf"
 		}
-		line := fmt.Sprintf("%s: %s recovers the value of %s", kind, tail, head)
+		f := document.Fact{Name: "risk", Value: fmt.Sprintf("%s: %s recovers the value of %s", kind, tail, head)}
 		if v, ok := recovered[ppac.Leaf{Head: head, Tail: tail}]; ok {
-			line += fmt.Sprintf(": computed %.8g, it is %.8g", v.Recovered, v.Value)
+			f.Secret = fmt.Sprintf(": computed %.8g, it is %.8g", v.Recovered, v.Value)
 		}
-		fmt.Fprintf(w, "risk           %s\n", line)
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+// drawLeakages makes the map on which an observer is chosen, if there are not too many pairs.
+func drawLeakages[P any](d *document.Document, g *graph.Graph, pairs []P, of func(P) (observer, victim string, nats float64)) {
+	if g.Nodes() > document.MostNodes || len(pairs) > document.MostPairs || len(pairs) == 0 {
+		return
+	}
+	m := document.NewMap("average", g.Labels())
+	at := map[string]int{}
+	for _, p := range pairs {
+		observer, victim, nats := of(p)
+		i, known := at[observer]
+		if !known {
+			i = len(m.Attackers)
+			at[observer] = i
+			a := document.Attacker{Name: observer, Self: []int{}, Nats: make([]float64, len(m.Labels))}
+			if self, there := m.Index(observer); there {
+				a.Self = append(a.Self, self)
+			}
+			m.Attackers = append(m.Attackers, a)
+		}
+		if of, there := m.Index(victim); there {
+			m.Attackers[i].Nats[of] = document.MapNumber(&nats)
+		}
+	}
+	if m.Join(g) == nil {
+		d.Map = m
 	}
 }
 
-// WriteGossip prints what gossip leaks on a network.
-func WriteGossip(w io.Writer, n *graph.Network, r *gossip.Result) error {
-	fmt.Fprintf(w, "graph          %s\n", n.Line())
-	fmt.Fprintf(w, "protocol       gossip: Gaussian noise of standard deviation %g on every value, once; %s weights\n",
-		r.NoiseStd, r.Gossip)
-	fmt.Fprintf(w, "values         standard deviation %g (seed %d)\n", r.ValueStd, r.Seed)
-	fmt.Fprintf(w, "average        %.10g; %s\n", r.Mean, roundsText(r.Errors))
-	fmt.Fprintf(w, "               they agree on %.10g, which is off by N(0, noise²/n), here by a standard deviation of %s\n",
-		r.Noisy, terminal.NumberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
-	fmt.Fprintf(w, "privacy        values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s "+
-		"for delta = %g\n", r.Difference, terminal.NumberUp(r.Mu), terminal.NumberUp(r.Epsilon), r.Delta)
-	fmt.Fprintf(w, "               against single nodes (what reaches them): mu of the worst pairs\n\n")
+// GossipDocument says what gossip leaks on a network.
+func GossipDocument(n *graph.Network, r *gossip.Result) *document.Document {
+	d := averageDocument()
+	d.Fact("graph", "%s", n.Line())
+	d.Fact("protocol", "gossip: Gaussian noise of standard deviation %g on every value, once; %s weights", r.NoiseStd, r.Gossip)
+	d.Fact("values", "standard deviation %g (seed %d)", r.ValueStd, r.Seed)
+	d.Fact("average", "%.10g; %s\nthey agree on %.10g, which is off by N(0, noise²/n), here by a standard deviation of %s", r.Mean,
+		roundsText(r.Errors), r.Noisy, terminal.NumberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
+	d.Fact("privacy", "values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\nagainst single nodes "+
+		"(what reaches them): mu of the worst pairs", r.Difference, terminal.NumberUp(r.Mu), terminal.NumberUp(r.Epsilon), r.Delta)
 	pairs := slices.Clone(r.Pairs)
 	slices.SortStableFunc(pairs, func(a, b gossip.PairExposure) int { return cmp.Compare(b.Mu, a.Mu) })
-	var rows [][]string
+	t := document.Table{Caption: fmt.Sprintf("Who learns most: %d of %d pairs", min(shownPairs, len(pairs)), len(pairs)),
+		Header: []string{"observer", "victim", "mu", "leakage (nats)"}, Words: 2}
 	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		rows = append(rows, []string{p.Observer, p.Victim, terminal.NumberUp(p.Mu), nats(p.Leakage)})
+		t.Rows = append(t.Rows, []string{p.Observer, p.Victim, terminal.NumberUp(p.Mu), nats(p.Leakage)})
 	}
-	return terminal.Table(w, []string{"observer", "victim", "mu", "leakage (nats)"}, rows)
+	d.Table(t)
+	d.Certify("Against everybody, with all messages, for ever: μ = %s-GDP, ε = %s for δ = %g.", terminal.NumberUp(r.Mu),
+		terminal.NumberUp(r.Epsilon), r.Delta)
+	drawLeakages(d, n.Graph, r.Pairs, func(p gossip.PairExposure) (observer, victim string, nats float64) {
+		return p.Observer, p.Victim, float64(p.Leakage)
+	})
+	return d
 }

@@ -2,42 +2,50 @@ package results
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"mafalda/benchmarks"
+	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/study"
 )
 
-// WriteWorkloads writes a table for every network and schema, a line a workload. dir is where the rows are kept, if
-// anywhere.
-func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) error {
+// WorkloadsDocument compares strategies over optimizers and networks that change: a table for every network and schema, a line a
+// workload.
+func WorkloadsDocument(rows []benchmarks.WorkloadRow) *document.Document {
+	d := document.New("benchmark --workloads", "Strategies over optimizers and networks that change, compared with the certified optimum.")
+	d.Cells = len(rows)
 	names := benchmarks.WorkloadNamesOf(rows)
 	header := []string{"loss above the certified optimum", "optimal for plain training",
 		"centralized, knows the optimizer", "gap of the optimum"}
 	for len(rows) > 0 {
 		first := rows[0]
-		var lines [][]string
+		t := document.Table{Header: header, Words: 1}
 		for len(rows) > 0 && sameTable(&rows[0], &first) {
 			r := rows[0]
 			centralized := "-"
 			if r.CentralizedLoss > 0 {
 				centralized = excess(r.CentralizedExcess)
 			}
-			lines = append(lines, []string{r.Workload, excess(r.PlainExcess), centralized, terminal.DecimalUp(r.Gap, 2)})
+			t.Rows = append(t.Rows, []string{r.Workload, excess(r.PlainExcess), centralized, terminal.DecimalUp(r.Gap, 2)})
 			rows = rows[1:]
 		}
-		fmt.Fprintf(w, "%s, %d nodes, T = %d, k = %d, b = %d\n", names.OfWorkload(&first), first.Nodes, first.K*first.B,
-			first.K, first.B)
-		if err := terminal.Table(w, header, lines); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
+		t.Caption = names.OfWorkload(&first)
+		d.Line("%s, %d nodes, T = %d, k = %d, b = %d", t.Caption, first.Nodes, first.K*first.B, first.K, first.B)
+		d.Table(t)
 	}
-	if dir != "" {
-		fmt.Fprintf(w, "written  %s\n", dir)
+	return d
+}
+
+// WorkloadsFiles returns what makes the summaries of all rows in a folder.
+func WorkloadsFiles(s *benchmarks.WorkloadStudy) func([]study.Entry[benchmarks.WorkloadCell, benchmarks.WorkloadRow]) ([]study.File,
+	error) {
+	draw := figures.WorkloadsFiles(s)
+	return func(entries []study.Entry[benchmarks.WorkloadCell, benchmarks.WorkloadRow]) ([]study.File, error) {
+		files, err := draw(entries)
+		return append(files, documentFile(WorkloadsDocument(s.Rows(entries)))), err
 	}
-	return nil
 }
 
 func sameTable(a, b *benchmarks.WorkloadRow) bool {

@@ -2,8 +2,8 @@ package results
 
 import (
 	"fmt"
-	"io"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/simulated"
@@ -111,22 +111,24 @@ func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell,
 				}
 			}
 		}
-		result := study.JSONFile(protocols.ComparisonFile, CompareProtocols(c, outcomes))
-		return append([]study.File{result}, figures.ComparisonFiles(c, outcomes)...), nil
+		compared := CompareProtocols(c, outcomes)
+		files := []study.File{study.JSONFile(protocols.ComparisonFile, compared), documentFile(compared.Document(c.Problem.Network.Line()))}
+		return append(files, figures.ComparisonFiles(c, outcomes)...), nil
 	}
 }
 
-// WriteComparison prints errors and promises of protocols on a network, which line says.
-func WriteComparison(w io.Writer, line string, c *Comparison) error {
-	fmt.Fprintf(w, "graph          %s\n", line)
-	fmt.Fprintf(w, "values         standard deviation %g (seed %d), average %.10g\n", c.ValueStd, c.Seed, c.Mean)
-	fmt.Fprintf(w, "error          ‖v(t) - average‖₂ over all nodes\n\n")
+// Document says errors and promises of protocols on a network, which line describes.
+func (c *Comparison) Document(line string) *document.Document {
+	d := averageDocument()
+	d.Fact("graph", "%s", line)
+	d.Fact("values", "standard deviation %g (seed %d), average %.10g", c.ValueStd, c.Seed, c.Mean)
+	d.Fact("error", "‖v(t) - average‖₂ over all nodes")
 	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}
-	header := []string{"protocol", "noise"}
+	errors := document.Table{Caption: "Errors", Header: []string{"protocol", "noise"}, Words: 2}
 	for _, t := range at {
-		header = append(header, fmt.Sprintf("error, t = %d", t))
+		errors.Header = append(errors.Header, fmt.Sprintf("error, t = %d", t))
 	}
-	var errors, promises [][]string
+	promises := document.Table{Caption: "Promises", Header: []string{"protocol", "promised", "against", "not promised"}, Words: 4}
 	for _, p := range c.Protocols {
 		row := []string{p.Protocol, p.Noise}
 		for _, t := range at {
@@ -136,13 +138,11 @@ func WriteComparison(w io.Writer, line string, c *Comparison) error {
 			}
 			row = append(row, text)
 		}
-		errors = append(errors, row)
-		promises = append(promises, []string{p.Protocol, p.Promise, p.Against, p.Not})
+		errors.Rows = append(errors.Rows, row)
+		promises.Rows = append(promises.Rows, []string{p.Protocol, p.Promise, p.Against, p.Not})
 	}
-	if err := terminal.Table(w, header, errors); err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "\nThe promises are of different kinds: their numbers do not compare.")
-	fmt.Fprintln(w)
-	return terminal.TextTable(w, []string{"protocol", "promised", "against", "not promised"}, promises)
+	d.Table(errors)
+	d.Line("The promises are of different kinds: their numbers do not compare.")
+	d.Table(promises)
+	return d
 }

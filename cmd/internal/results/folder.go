@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/files"
+	"mafalda/internal/study"
 )
 
 // CheckFolder finds out, before anything is computed, whether a result can be written to the folder. An empty name of a folder is none.
@@ -69,6 +71,16 @@ func RemoveIfEmpty(dir string, err error) {
 	if err != nil && dir != "" {
 		_ = os.Remove(dir) // refuses a folder with something in it
 	}
+}
+
+// documentFile is the summary of a study that says what its results are.
+func documentFile(d *document.Document) study.File {
+	return study.File{Name: document.FileName, Write: d.JSON}
+}
+
+// WriteDocument writes what a result says beside it.
+func WriteDocument(dir string, d *document.Document, force bool) error {
+	return terminal.UsageIfExists(files.WriteFile(filepath.Join(dir, document.FileName), d.JSON, force))
 }
 
 // WriteResult writes a result, which is a JSON object, with the command that made it. Its pictures are written after it: it is there

@@ -1,104 +1,147 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/measure"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/strategy"
 )
 
-// Summary is what optimize prints of a solution for people.
+// Summary says what a strategy is: what was asked, how it compares, what is proven, and what it costs a node.
 type Summary struct {
-	io.Writer
-	Solution *plan.Solution
-	Manifest *export.Manifest // of the solution
+	*document.Document
+	Manifest *export.Manifest
+	Solution *plan.Solution // nil: the strategy is from a folder, and what is not in its manifest is not said
 	Privacy  *flags.PrivacyFlags
-
-	Out          string // where it was exported to
-	NetworkFiles string // flags that tell verify of the files of the network, each with a space before it
 }
 
-func (r *Summary) line(format string, args ...any) { fmt.Fprintf(r, format+"\n", args...) }
+// ExportDocument says what an export is, by its manifest.
+func ExportDocument(m *export.Manifest) *document.Document {
+	r := Summary{Manifest: m}
+	return r.Make()
+}
 
-// Print writes all of it.
-func (r *Summary) Print() error {
-	p, m := r.Solution.Problem, r.Manifest
-	if n := p.Network; n != nil {
-		r.line("graph          %s", n.Line())
-		r.line("gossip         %s", n.Origin.GossipLine())
+// Make returns the document.
+func (r *Summary) Make() *document.Document {
+	m := r.Manifest
+	r.Document = document.New("export", "A strategy: how every node correlates its noise over time. What follows is what its manifest says; "+
+		"verification computes it anew.")
+	r.Version = m.Version
+	if g := m.Graph; g != nil {
+		r.Fact("graph", "%s", g.Line())
+		r.Fact("gossip", "%s", g.GossipLine())
 	}
-	r.line("workload       %s, T = %d steps", m.Workload, m.Steps)
-	for _, text := range flags.WorkloadLines(p.Workload) {
-		r.line("%s", text)
+	r.Fact("workload", "%s, T = %d steps", m.Workload, m.Steps)
+	spec, err := m.Spec()
+	if err == nil {
+		r.Add(flags.WorkloadFacts(spec)...)
 	}
-	if p.Objective != plan.Mean {
-		r.line("objective      %v: squared error %s", p.Objective, p.Objective.About())
+	if o := r.objective(); o != measure.Mean {
+		r.Fact("objective", "%v: squared error %s", o, o.About())
 	}
-	r.line("participation  %v", p.Schema)
+	if schema := r.schema(); schema != nil {
+		r.Fact("participation", "%v", schema)
+	}
 	if m.Space != nil {
 		r.sharing()
 	}
 	if m.Sampled() {
 		r.sampling()
 	}
-	r.line("adjacency      %s\n", r.Privacy.AdjacencyLine())
-	if err := r.strategies(); err != nil {
-		return err
-	}
+	r.FactIf("adjacency", r.adjacency())
+	r.strategies()
 	r.noise()
-	r.line("cost           %s, %s of memory", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond),
+	r.Fact("cost", "%s, %s of memory", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond),
 		terminal.BytesText(float64(m.PeakBytes)))
-	if out := r.Out; m.Files != nil {
-		r.line("written        %s (check it with: mafalda verify %s%s)", out, terminal.Shown(out), r.NetworkFiles)
-		if m.TooLargeForGossip() {
-			r.line("               without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it",
-				export.MaxGossipEntries)
-		}
-	} else if out == "" {
-		r.line("written        nothing: use -o FOLDER to export the strategy")
+	r.summarize()
+	r.certify()
+	return r.Document
+}
+
+// objective is the error that counts; of a manifest that was changed, the mean.
+func (r *Summary) objective() measure.Objective {
+	o, err := measure.ParseObjective(cmp.Or(r.Manifest.Objective, measure.Mean.String()))
+	if err != nil {
+		return measure.Mean
 	}
-	return nil
+	return o
+}
+
+// schema is who takes part when; nil if a manifest was changed so that it says no schema.
+func (r *Summary) schema() participation.Schema {
+	if r.Solution != nil {
+		return r.Solution.Problem.Schema
+	}
+	schema, err := r.Manifest.Schema()
+	if err != nil {
+		return nil
+	}
+	return schema
+}
+
+// partition reports whether no two patterns of participation overlap.
+func (r *Summary) partition() bool {
+	schema := r.schema()
+	return schema != nil && participation.IsPartition(schema)
+}
+
+// adjacency says what neighbours are; empty where it is not known.
+func (r *Summary) adjacency() string {
+	switch p := r.Manifest.Privacy; {
+	case r.Privacy != nil:
+		return r.Privacy.AdjacencyLine()
+	case p != nil:
+		return flags.AdjacencyText(p.Adjacency)
+	}
+	return ""
 }
 
 // strategies compares strategies, and says how good the best one is.
-func (r *Summary) strategies() error {
-	if r.Manifest.Space != nil {
-		return r.spaceAndTime()
+func (r *Summary) strategies() {
+	m := r.Manifest
+	switch {
+	case m.Space != nil:
+		r.spaceAndTime()
+		return
+	case m.Sampled() && r.Solution != nil:
+		r.bands()
+	default:
+		r.table()
 	}
-	table, bound := r.table, r.bound
-	if r.Manifest.Sampled() {
-		table, bound = r.bands, r.compared
+	if loss := m.PlainStrategyLoss; loss > 0 {
+		r.Fact("plain strategy", "%s: the optimum for plain training would have %.4g times this loss", terminal.DecimalUp(loss, 8),
+			loss/m.Loss)
+		r.Gap()
 	}
-	if err := table(); err != nil {
-		return err
+	if m.Sampled() {
+		r.compared()
+	} else {
+		r.bound()
 	}
-	if loss := r.Manifest.PlainStrategyLoss; loss > 0 {
-		r.line("\nplain strategy %s: that for plain training would have %.4g times this loss", terminal.DecimalUp(loss, 8),
-			loss/r.Manifest.Loss)
-	}
-	r.line("")
-	bound()
 	r.gap()
 	r.inTurn()
-	return nil
 }
 
 // table compares the strategy with the optimum and the baselines.
-func (r *Summary) table() error {
-	p, m, nodes := r.Solution.Problem, r.Manifest, 1
-	if p.Network != nil {
-		nodes = p.Network.Graph.Nodes()
+func (r *Summary) table() {
+	m, nodes := r.Manifest, 1
+	if m.Graph != nil {
+		nodes = m.Graph.Nodes
 	}
+	spec, _ := m.Spec() // one that cannot be read has no weights
+	steps := r.objective().Steps(spec, m.Steps)
 	optimum := m.Loss
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio
@@ -108,7 +151,7 @@ func (r *Summary) table() error {
 		header = append(header, "error at privacy")
 	}
 	row := func(name string, sens, squared, loss float64) []string {
-		rmse := math.Sqrt(loss / (float64(nodes) * p.Objective.Steps(p.Workload, m.Steps)))
+		rmse := math.Sqrt(loss / (float64(nodes) * steps))
 		line := []string{name, terminal.NumberUp(sens), terminal.NumberUp(squared), terminal.NumberUp(loss), terminal.NumberUp(rmse),
 			fmt.Sprintf("%.4f", loss/optimum)}
 		if m.ErrorAtPrivacy > 0 {
@@ -129,7 +172,8 @@ func (r *Summary) table() error {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}
 	}
-	return terminal.Table(r.Writer, header, rows)
+	r.Table(document.Table{Caption: "Strategies at equal privacy: the loss is sens² times the squared error", Header: header, Words: 1,
+		Rows: rows})
 }
 
 // name says what the first row of the table is.
@@ -144,7 +188,7 @@ func (r *Summary) name() string {
 		return fmt.Sprintf("%s, %d buffers", s.Class, s.Buffers)
 	case s.Class != factorize.Dense{}.Name():
 		return fmt.Sprintf("%s, w = %d", s.Class, s.Bandwidth)
-	case !participation.IsPartition(r.Solution.Problem.Schema):
+	case !r.partition():
 		return "mafalda"
 	case m.Status != optim.Converged.String():
 		return "mafalda (so far)"
@@ -156,7 +200,7 @@ func (r *Summary) name() string {
 func (r *Summary) bound() {
 	m, nobody := r.Manifest, "no strategy has"
 	if m.LowerBound == 0 {
-		r.line("lower bound    none for more than %d steps", strategy.LongSteps)
+		r.Fact("lower bound", "none for more than %d steps", strategy.LongSteps)
 		return
 	}
 	if m.PerNode != nil {
@@ -165,10 +209,10 @@ func (r *Summary) bound() {
 	if m.Gram.Method != plan.GramExact.String() {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
-	r.line("lower bound    %s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
-	r.line("               where attackers may know when a record takes part (batches in secret: --sampling)")
-	if ratio := r.Solution.DPDSGDRatio; ratio > 0 && ratio < 1 {
-		r.line("               DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
+	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
+	r.More("where attackers may know when a record takes part (batches in secret: --sampling)")
+	if ratio := r.dpdsgdRatio(); ratio > 0 && ratio < 1 {
+		r.More("DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
 			terminal.DecimalUp(ratio, 2))
 	}
 }
@@ -179,35 +223,35 @@ func (r *Summary) gap() {
 	switch {
 	case m.LowerBound == 0:
 	case m.PerNode != nil:
-		r.line("gap            %s to one strategy a node; the loss is %.4f of the best shared one's",
+		r.Fact("gap", "%s to one strategy a node; the loss is %.4f of the best shared one's",
 			terminal.DecimalUp(m.Gap, 2), s.Ratio)
-		r.line("group bound    %s: no strategies of these groups of nodes have a smaller loss (gap %s)",
+		r.Fact("group bound", "%s: no strategies of these groups of nodes have a smaller loss (gap %s)",
 			terminal.DecimalDown(m.PerNode.GroupBound, 10), terminal.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound,
 				2))
 	case m.Sampled():
 	case s.Ratio != 0:
-		r.line("gap            %s: the loss is %.4f of the dense optimum's", terminal.DecimalUp(m.Gap, 4), s.Ratio)
-	case !participation.IsPartition(r.Solution.Problem.Schema):
-		r.line("gap            %s: patterns overlap, and no strategy need reach the bound", terminal.DecimalUp(m.Gap, 4))
+		r.Fact("gap", "%s: the loss is %.4f of the dense optimum's", terminal.DecimalUp(m.Gap, 4), s.Ratio)
+	case !r.partition():
+		r.Fact("gap", "%s: patterns overlap, and no strategy need reach the bound", terminal.DecimalUp(m.Gap, 4))
 	default:
-		r.line("gap            %s certified (tolerance %g), %s after %d iterations", terminal.DecimalUp(m.Gap, 2),
+		r.Fact("gap", "%s certified (tolerance %g), %s after %d iterations", terminal.DecimalUp(m.Gap, 2),
 			m.Tolerance,
 			m.Status, m.Iterations)
 	}
 	if s.ClassGap != nil {
-		r.line("class bound    %s: no %s strategy with %d bands has a smaller loss (gap %s)",
+		r.Fact("class bound", "%s: no %s strategy with %d bands has a smaller loss (gap %s)",
 			terminal.DecimalDown(s.ClassBound, 10),
 			s.Class, s.Bandwidth, terminal.DecimalUp(*s.ClassGap, 2))
 	}
 	kinds := map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}
-	r.line("sensitivity    %s", kinds[m.SensKind])
+	r.Fact("sensitivity", "%s", kinds[m.SensKind])
 	if m.Gram.Method != plan.GramExact.String() {
-		r.line("Gram matrix    %s", gramText(m.Gram))
+		r.Fact("Gram matrix", "%s", gramText(m.Gram))
 	}
-	for _, text := range flags.BudgetLines(r.Solution) {
-		r.line("%s", text)
+	if r.Solution != nil {
+		r.Add(flags.BudgetFacts(r.Solution)...)
 	}
-	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter", s.MemoryFloats,
+	r.Fact("node", "keeps %d numbers and does %d operations a step, for each model parameter", s.MemoryFloats,
 		s.FlopsPerStep)
 }
 
@@ -233,18 +277,23 @@ func gramText(g *export.Gram) string {
 
 // noise says how much noise a guarantee takes.
 func (r *Summary) noise() {
-	contribution := r.Privacy.Contribution()
+	contribution := "clip, or 2·clip where records are replaced,"
+	switch p := r.Manifest.Privacy; {
+	case r.Privacy != nil:
+		contribution = r.Privacy.Contribution()
+	case p != nil:
+		contribution = flags.ContributionText(p.Adjacency)
+	}
 	if p := r.Manifest.Privacy; p != nil {
-		r.line("privacy        %s", r.Manifest.Guarantee())
+		r.Fact("privacy", "%s", r.Manifest.Guarantee())
 		if r.Manifest.Sampled() {
 			contribution = "noise multiplier·clip"
 		} else {
 			contribution += "/mu"
 		}
-		r.line("noise          standard deviation %s per coordinate of Z (%s), in sums of gradients clipped to %g",
+		r.Fact("noise", "standard deviation %s per coordinate of Z (%s), in sums of gradients clipped to %g",
 			terminal.DecimalUp(p.NoiseStd, 6), contribution, p.Clip)
 		return
 	}
-	r.line("noise          standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed",
-		contribution)
+	r.Fact("noise", "standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed", contribution)
 }

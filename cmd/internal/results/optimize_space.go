@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/factorize/spacetime"
@@ -18,7 +19,7 @@ func (r *Summary) sharing() {
 	if from == "" {
 		from = s.Secrets.Source
 	}
-	r.line("secrets        %s may share noise: %s", terminal.Count(s.Secrets.Pairs, "pair"), from)
+	r.Fact("secrets", "%s may share noise: %s", terminal.Count(s.Secrets.Pairs, "pair"), from)
 	who := "single curious nodes"
 	switch {
 	case s.Coalitions.Size == 2:
@@ -26,9 +27,9 @@ func (r *Summary) sharing() {
 	case s.Coalitions.Size == 0:
 		who = fmt.Sprintf("%s of curious nodes, %s", terminal.Count(len(s.Coalitions.Sets), "coalition"), s.Coalitions.Source)
 	}
-	r.line("attackers      %s, and everybody who sees all messages", who)
+	r.Fact("attackers", "%s, and everybody who sees all messages", who)
 	if trusted := r.Manifest.Graph.Nodes - named(s.Coalitions.Sets); s.Coalitions.Size == 0 && trusted > 0 {
-		r.line("trusted        %s in no coalition: what these learn from the secrets of their pairs is not bounded",
+		r.Fact("trusted", "%s in no coalition: what these learn from the secrets of their pairs is not bounded",
 			terminal.Count(trusted, "node"))
 	}
 }
@@ -45,7 +46,7 @@ func named(sets [][]string) int {
 }
 
 // spaceAndTime compares noise over nodes and steps with noise over steps alone, and says how good it is.
-func (r *Summary) spaceAndTime() error {
+func (r *Summary) spaceAndTime() {
 	m := r.Manifest
 	name := "space and time"
 	if m.Status != optim.Converged.String() {
@@ -72,29 +73,25 @@ func (r *Summary) spaceAndTime() error {
 			rows = append(rows, row(b.about, of))
 		}
 	}
-	if err := terminal.Table(r.Writer, header, rows); err != nil {
-		return err
-	}
-	r.line("")
+	r.Table(document.Table{Caption: "Noise between nodes and over time, at equal privacy", Header: header, Words: 1, Rows: rows})
 	r.spaceBounds()
-	return nil
 }
 
 // spaceBounds says what is proven, and what a node draws.
 func (r *Summary) spaceBounds() {
 	m, s := r.Manifest, r.Manifest.Strategy
-	r.line("between nodes  gap %s: no noise of these pairs has a smaller loss with this strategy, but for that",
+	r.Fact("between nodes", "gap %s: no noise of these pairs has a smaller loss with this strategy, but for that",
 		terminal.DecimalUp(m.Space.GapSpace, 2))
-	r.line("over time      gap %s: no strategy has a smaller loss with this noise between nodes, but for that",
+	r.Fact("over time", "gap %s: no strategy has a smaller loss with this noise between nodes, but for that",
 		terminal.DecimalUp(m.Space.GapTime, 2))
-	r.line("together       %s: no %s has a smaller loss (%.4f of this one)", terminal.DecimalDown(m.JointLowerBound, 10),
+	r.Fact("together", "%s: no %s has a smaller loss (%.4f of this one)", terminal.DecimalDown(m.JointLowerBound, 10),
 		spacetime.Separable, m.JointLowerBound/m.Loss)
 	w := m.Space.Worst
 	attacker := "the eavesdropper"
 	if len(w.Attacker) > 0 {
 		attacker = strings.Join(w.Attacker, " and ")
 	}
-	r.line("most is seen   by %s, of %s: [M_A⁻¹]_vv = %s", attacker, w.Victim, terminal.DecimalUp(w.Value, 12))
-	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter, and draws a row more "+
+	r.Fact("most is seen", "by %s, of %s: [M_A⁻¹]_vv = %s", attacker, w.Victim, terminal.DecimalUp(w.Value, 12))
+	r.Fact("node", "keeps %d numbers and does %d operations a step, for each model parameter, and draws a row more "+
 		"for each neighbour", s.MemoryFloats, s.FlopsPerStep)
 }

@@ -2,10 +2,10 @@ package results
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 
 	"mafalda/benchmarks"
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/internal/version"
@@ -50,43 +50,69 @@ func SamplingResultOf(c *plan.SamplingCurves) *SamplingResult {
 	return r
 }
 
-// WriteSampling prints curves as a table: a line an ε, a column a number of bands; dir is where they are kept, if
-// anywhere.
-func WriteSampling(w io.Writer, c *plan.SamplingCurves, dir string) error {
+// SamplingDocument says what curves are: a line an ε, a column a number of bands.
+func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 	p := c.Problem
+	d := document.New("comparison of batches", "Batches drawn in secret, compared with batches in turn at the same (ε, δ).")
 	if n := p.Network; n != nil {
-		fmt.Fprintf(w, "graph          %s\n", n.Line())
-		fmt.Fprintf(w, "gossip         %s\n", n.Origin.GossipLine())
+		d.Fact("graph", "%s", n.Line())
+		d.Fact("gossip", "%s", n.Origin.GossipLine())
 	}
-	fmt.Fprintf(w, "workload       %v, T = %d steps\n", p.Workload, p.Schema.Steps())
-	fmt.Fprintf(w, "participation  %v\n", p.Schema)
-	fmt.Fprintf(w, "privacy        (ε, %v)-DP, local and zero-out: in turn whoever knows when a record takes part, in "+
-		"secret only if nobody does\n\n", c.Levels.Delta)
-	fmt.Fprintf(w, "squared error with Poisson sampling / that of the certified optimum for batches in turn, by bands\n")
-	header := []string{"ε"}
+	d.Fact("workload", "%v, T = %d steps", p.Workload, p.Schema.Steps())
+	d.Fact("participation", "%v", p.Schema)
+	d.Fact("privacy", "(ε, %v)-DP, local and zero-out: in turn whoever knows when a record takes part, in secret only if nobody does",
+		c.Levels.Delta)
+	d.Line("squared error with Poisson sampling / that of the certified optimum for batches in turn, by bands")
+	t := document.Table{Caption: "Squared error at the same privacy", Header: []string{"ε"}}
 	for _, b := range c.Bands {
 		name := strconv.Itoa(b.Bandwidth)
 		if b.Bandwidth == 1 {
 			name += " (DP-D-SGD)"
 		}
-		header = append(header, name)
+		t.Header = append(t.Header, name)
 	}
-	header = append(header, "best", "its bands", "noise multiplier", "error at privacy", "optimum in turn")
-	var lines [][]string
+	t.Header = append(t.Header, "best", "its bands", "noise multiplier", "error at privacy", "optimum in turn")
 	for i, epsilon := range c.Levels.Epsilons {
 		line := []string{fmt.Sprint(epsilon)}
 		for _, b := range c.Bands {
 			line = append(line, fmt.Sprintf("%.4f", b.At[i].Ratio))
 		}
 		best := c.Best[i]
-		lines = append(lines, append(line, fmt.Sprintf("%.4f", best.Ratio), strconv.Itoa(best.Bands),
+		t.Rows = append(t.Rows, append(line, fmt.Sprintf("%.4f", best.Ratio), strconv.Itoa(best.Bands),
 			terminal.NumberUp(best.NoiseMultiplier), terminal.NumberUp(best.Error), terminal.NumberUp(c.Cyclic[i])))
 	}
-	if err := terminal.Table(w, header, lines); err != nil {
-		return err
+	d.Table(t)
+	d.Charts = append(d.Charts, samplingChart(c))
+	d.Certify("The optimum in turn is certified. For secret batches the strategy of each number of bands is the best with so many, and " +
+		"ε is what the accountant bounds.")
+	d.Exclude("nodes whose draws, batch sizes or empty batches become known: they need the optimum in turn", "replace-one adjacency")
+	return d
+}
+
+// samplingChart draws errors against ε: in turn, for every number of bands, and for the best number.
+func samplingChart(curves *plan.SamplingCurves) document.Chart {
+	c := document.Chart{Caption: fmt.Sprintf("Error against ε, δ = %g", curves.Levels.Delta), X: "ε", Y: "squared error at (ε, δ)",
+		LogX: true, LogY: true, Series: []document.Series{{Name: "certified optimum, in turn", Method: "mafalda"}}}
+	best := document.Series{Name: "best number of bands", Method: "none"}
+	for _, b := range curves.Bands {
+		s := document.Series{Name: terminal.Count(b.Bandwidth, "band")}
+		if b.Bandwidth == 1 {
+			s.Method = "dp-d-sgd"
+		}
+		c.Series = append(c.Series, s)
 	}
-	if dir != "" {
-		fmt.Fprintf(w, "\nwritten        %s\n", dir)
+	for i, epsilon := range curves.Levels.Epsilons {
+		add := func(s *document.Series, error float64, says string) {
+			s.Points = append(s.Points, document.Point{X: epsilon, Y: error, Says: fmt.Sprintf("%s, ε = %g: error %s", says, epsilon,
+				terminal.NumberUp(error))})
+		}
+		add(&c.Series[0], curves.Cyclic[i], "in turn")
+		for j, b := range curves.Bands {
+			add(&c.Series[j+1], b.At[i].Error, c.Series[j+1].Name)
+		}
+		add(&best, curves.Best[i].Error, fmt.Sprintf("%s, %.4f of the optimum in turn", terminal.Count(curves.Best[i].Bands, "band"),
+			curves.Best[i].Ratio))
 	}
-	return nil
+	c.Series = append(c.Series, best)
+	return c
 }

@@ -9,12 +9,16 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
+	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/fault"
 	"mafalda/internal/simulated"
+	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/simulate"
 )
@@ -50,56 +54,151 @@ func WriteSimulationJSON(w io.Writer, rows []simulate.Row) error {
 	return terminal.WriteJSON(w, map[string]any{"simulated": true, "note": simulated.Note, "rows": rows})
 }
 
-// WriteSimulation writes what was run, and a table of its rows; dir is where it is kept, if anywhere.
-func WriteSimulation(w io.Writer, s *simulate.Study, g *simulate.Grid, rows []simulate.Row, dir string) error {
-	c, o, n := s.Config(), s.Options(), s.Network()
-	fmt.Fprintf(w, "graph          %s\n", n.Line())
-	fmt.Fprintf(w, "gossip         %s, %s a step\n", n.Origin.GossipLine(), terminal.Count(max(c.Workload.GossipRounds, 1), "round"))
-	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g\n", c.Task.Name, c.Task.Model.Size(),
-		c.LearningRate)
-	for _, line := range flags.WorkloadLines(c.Workload) {
-		fmt.Fprintln(w, line)
+// Simulation is what was trained: runs, and a row for every method and level.
+type Simulation struct {
+	Study *simulate.Study
+	Grid  *simulate.Grid
+	Rows  []simulate.Row
+}
+
+// SimulationFiles returns what makes the summaries of all runs in a folder.
+func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
+	draw := figures.SimulationFiles(s)
+	return func(entries []study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
+		files, err := draw(entries)
+		if err != nil {
+			return nil, err
+		}
+		g := s.Grid(entries)
+		rows, err := g.Rows(s.Options().Delta)
+		if err != nil {
+			return nil, err
+		}
+		r := Simulation{s, g, rows}
+		return append(files, documentFile(r.Document())), nil
 	}
+}
+
+// Document says what was trained, and what the noise costs.
+func (r Simulation) Document() *document.Document {
+	c, o, n := r.Study.Config(), r.Study.Options(), r.Study.Network()
+	d := document.New("simulation", "Models that were trained with every method, to see what the noise costs.")
+	d.Cells = r.Grid.Len()
+	d.Warn("simulated, not private: the noise comes from a seed")
+	for _, missing := range r.Grid.Missing() {
+		d.Warn("half finished: %s", missing)
+	}
+	d.Fact("graph", "%s", n.Line())
+	d.Fact("gossip", "%s, %s a step", n.Origin.GossipLine(), terminal.Count(max(c.Workload.GossipRounds, 1), "round"))
+	d.Fact("task", "%s, %d parameters, learning rate %g", c.Task.Name, c.Task.Model.Size(), c.LearningRate)
+	d.Add(flags.WorkloadFacts(c.Workload)...)
 	switch o.Sampling {
 	case participation.InTurn:
-		fmt.Fprintf(w, "participation  %v\n", c.Schema)
+		d.Fact("participation", "%v", c.Schema)
 	case participation.Bins:
-		fmt.Fprintf(w, "sampling       %v: every record once, in secret, into one of %d batches, which are visited in turn\n",
-			o.Sampling, c.Schema.Separation())
+		d.Fact("sampling", "%v: every record once, in secret, into one of %d batches, which are visited in turn", o.Sampling,
+			c.Schema.Separation())
 	default:
-		fmt.Fprintf(w, "sampling       %v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in "+
-			"expectation\n", o.Sampling, float64(c.Schema.Steps())/float64(c.Schema.Separation()))
+		d.Fact("sampling", "%v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in expectation", o.Sampling,
+			float64(c.Schema.Steps())/float64(c.Schema.Separation()))
 	}
-	fmt.Fprintf(w, "privacy        local DP: against everybody who sees all messages; %v neighbours, clipped to %g, "+
-		"delta %g\n", o.Adjacency, c.Clip, o.Delta)
-	sharing := s.Sharing()
+	privacy := fmt.Sprintf("local DP: against everybody who sees all messages; %v neighbours, clipped to %g, delta %g", o.Adjacency,
+		c.Clip, o.Delta)
+	sharing := r.Study.Sharing()
 	for _, name := range slices.Sorted(maps.Keys(sharing)) {
-		fmt.Fprintf(w, "               %s: SecLDP, against %s, who know the secrets of their own pairs\n", name, sharing[name])
+		privacy += fmt.Sprintf("\n%s: SecLDP, against %s, who know the secrets of their own pairs", name, sharing[name])
 	}
+	d.Fact("privacy", "%s", privacy)
 	rowsOf := "all test records"
 	if c.TestRows > 0 {
 		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)
 	}
-	fmt.Fprintf(w, "loss           mean over the nodes and the last %d steps, %s; %s\n\n", simulate.Window, rowsOf,
-		g.Count())
-	if err := simulationTable(w, rows); err != nil {
-		return err
-	}
-	var seconds []float64
-	for _, r := range rows {
-		seconds = append(seconds, r.Seconds)
-	}
-	fmt.Fprintf(w, "\n%scost           %.3g s a run\n", noiseLine(rows), slices.Max(seconds))
-	if dir != "" {
-		fmt.Fprintf(w, "written        %s\n", dir)
-	} else {
-		fmt.Fprintf(w, "written        nothing: use -o FOLDER to keep runs, table and figures\n")
-	}
-	return nil
+	d.Fact("loss", "mean over the nodes and the last %d steps, %s; %s", simulate.Window, rowsOf, r.Grid.Count())
+	d.Table(simulationTable(r.Rows))
+	d.FactIf("noise", noiseText(r.Rows))
+	r.summarize(d)
+	d.Charts = append(d.Charts, lossChart(r.Rows, o.Delta))
+	d.Exclude("other tasks, models, data and learning rates than these",
+		"runs that were not made: a mean of few seeds can be off by more than its standard error")
+	return d
 }
 
-// simulationTable writes a line a row; classifications have their accuracy beside the loss.
-func simulationTable(w io.Writer, rows []simulate.Row) error {
+// Seconds is how long a run took, in the slowest row.
+func (r Simulation) Seconds() float64 {
+	var most float64
+	for _, row := range r.Rows {
+		most = max(most, row.Seconds)
+	}
+	return most
+}
+
+// summarize says the losses at the strictest and at the weakest level.
+func (r Simulation) summarize(d *document.Document) {
+	byLevel, levels := map[float64][]string{}, []float64{}
+	for _, row := range r.Rows {
+		if row.Mean == nil {
+			continue
+		}
+		level := math.Inf(1) // without noise
+		if row.Epsilon != nil {
+			level = *row.Epsilon
+		}
+		if !slices.Contains(levels, level) {
+			levels = append(levels, level)
+		}
+		byLevel[level] = append(byLevel[level], row.Method+" "+lossText(row.Mean))
+	}
+	slices.Sort(levels)
+	for i, level := range levels {
+		name := "loss at ε = " + terminal.NumberUp(level)
+		switch {
+		case math.IsInf(level, 1):
+			name = "loss without noise"
+		case i > 0 && i+1 < len(levels) && !math.IsInf(levels[i+1], 1):
+			continue // in between
+		}
+		d.Summarize(name, "%s", strings.Join(byLevel[level], ", "))
+	}
+}
+
+// lossChart draws losses against ε, a line a method.
+func lossChart(rows []simulate.Row, delta float64) document.Chart {
+	c := document.Chart{Caption: fmt.Sprintf("Test loss against ε, for δ = %g", delta), X: "ε (local DP)", Y: "test loss", LogX: true, LogY: true}
+	at := map[string]int{}
+	var epsilons []float64
+	for _, r := range rows {
+		if r.Epsilon != nil && !slices.Contains(epsilons, *r.Epsilon) {
+			epsilons = append(epsilons, *r.Epsilon)
+		}
+	}
+	slices.Sort(epsilons)
+	for _, r := range rows {
+		if r.Mean == nil {
+			continue
+		}
+		i, known := at[r.Method]
+		if !known {
+			i = len(c.Series)
+			at[r.Method] = i
+			c.Series = append(c.Series, document.Series{Name: r.Method, Method: r.Method})
+		}
+		where := epsilons // without noise: at all
+		if r.Epsilon != nil {
+			where = []float64{*r.Epsilon}
+		}
+		for _, e := range where {
+			says := fmt.Sprintf("%s: loss %s", r.Method, lossText(r.Mean))
+			if r.Epsilon != nil {
+				says = fmt.Sprintf("%s, ε = %s: loss %s", r.Method, terminal.NumberUp(e), lossText(r.Mean))
+			}
+			c.Series[i].Points = append(c.Series[i].Points, document.Point{X: e, Y: *r.Mean, Says: says})
+		}
+	}
+	return c
+}
+
+// simulationTable has a line a row; classifications have their accuracy beside the loss.
+func simulationTable(rows []simulate.Row) document.Table {
 	classes := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Accuracy != nil })
 	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
 	drawn := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Sampling != "" })
@@ -127,7 +226,7 @@ func simulationTable(w io.Writer, rows []simulate.Row) error {
 		}
 		lines = append(lines, append(line, remark(&r)))
 	}
-	return terminal.Table(w, append(header, ""), lines)
+	return document.Table{Caption: "Test losses", Header: append(header, ""), Words: 1, Rows: lines}
 }
 
 func percentText(v *float64) string {
@@ -177,9 +276,9 @@ func remark(r *simulate.Row) string {
 	return text
 }
 
-// noiseLine says how far the errors that the noise alone makes of the models are from what the Gram matrix predicts: of
+// noiseText says how far the errors that the noise alone makes of the models are from what the Gram matrix predicts: of
 // every method, at the level where they differ most. It is empty if nothing is predicted.
-func noiseLine(rows []simulate.Row) string {
+func noiseText(rows []simulate.Row) string {
 	worst := map[string]simulate.Row{}
 	var order []string
 	for _, r := range rows {
@@ -198,7 +297,7 @@ func noiseLine(rows []simulate.Row) string {
 	if len(order) == 0 {
 		return ""
 	}
-	text := "noise          squared error measured / predicted: "
+	text := "squared error measured / predicted: "
 	for i, name := range order {
 		e := worst[name].NoiseError
 		if i > 0 {
@@ -212,5 +311,5 @@ func noiseLine(rows []simulate.Row) string {
 			text += fmt.Sprintf(" (%.1f standard errors off)", d)
 		}
 	}
-	return text + "\n"
+	return text
 }

@@ -1,4 +1,4 @@
-package report
+package document
 
 import (
 	"cmp"
@@ -11,30 +11,30 @@ import (
 	"unicode/utf8"
 
 	"mafalda/cmd/internal/figures"
-	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/rounding"
 )
 
 const (
-	mostNodes = 1000   // of a map
-	mostPairs = 250000 // of an attacker and a victim, on one map
+	MostNodes = 1000   // of a map
+	MostPairs = 250000 // of an attacker and a victim, on one map
 )
 
 // Map is a network on which a node is chosen.
 type Map struct {
-	ID        string       `json:"id"`
 	Kind      string       `json:"kind"` // account, shared or average
 	Labels    []string     `json:"labels"`
 	X         []float64    `json:"x"` // from 0 to 1000
 	Y         []float64    `json:"y"` // from 0 to height
-	Edges     [][2]int     `json:"-"`
+	Edges     [][2]int     `json:"edges"`
 	Attackers []Attacker   `json:"attackers"`
 	Shared    [][3]float64 `json:"shared,omitempty"` // node, node, standard deviation
 	Own       []float64    `json:"own,omitempty"`
 	Delta     string       `json:"delta,omitempty"` // of epsilon
-	Note      string       `json:"-"`
-	HoldsFor  string       `json:"-"` // what the numbers hold for; empty: for all
+	Note      string       `json:"note,omitempty"`
+	HoldsFor  string       `json:"holds_for,omitempty"` // what the numbers hold for; empty: for all
+
+	places map[string]int // of labels
 }
 
 // Attacker is what one learns: numbers of all nodes in the order of the map, rounded up, -1 for infinite.
@@ -50,8 +50,9 @@ type Attacker struct {
 // Height of a map; its width is 1000.
 const height = 760
 
-// sort puts the labels in order, numbers by value, and notes their places.
-func (m *Map) sort(at map[string]int) {
+// NewMap returns a map of nodes in order: numbers by value.
+func NewMap(kind string, labels []string) *Map {
+	m := &Map{Kind: kind, Labels: slices.Clone(labels), Edges: [][2]int{}, Attackers: []Attacker{}, places: map[string]int{}}
 	slices.SortFunc(m.Labels, func(a, b string) int {
 		x, noX := strconv.ParseInt(a, 10, 64)
 		y, noY := strconv.ParseInt(b, 10, 64)
@@ -61,8 +62,36 @@ func (m *Map) sort(at map[string]int) {
 		return cmp.Compare(a, b)
 	})
 	for i, label := range m.Labels {
-		at[label] = i
+		m.places[label] = i
 	}
+	return m
+}
+
+// Index returns the place of a label in the map's order, and whether it has one.
+func (m *Map) Index(label string) (i int, there bool) {
+	i, there = m.places[label]
+	return i, there
+}
+
+// Join adds the edges of a network, each once, whatever their direction, and gives every node its place.
+func (m *Map) Join(g *graph.Graph) error {
+	seen := map[[2]int]bool{}
+	g.Adjacency().DoNonZero(func(i, j int, _ float64) {
+		u, v := m.places[g.Label(i)], m.places[g.Label(j)]
+		if e := [2]int{min(u, v), max(u, v)}; u != v && !seen[e] {
+			seen[e] = true
+			m.Edges = append(m.Edges, e)
+		}
+	})
+	return m.Place()
+}
+
+// MapNumber is a number rounded up to four digits; -1 stands for infinite.
+func MapNumber(v *float64) float64 {
+	if v == nil || *v-*v != 0 {
+		return -1
+	}
+	return rounding.Up(*v, 4)
 }
 
 // graph is the network without its weights.
@@ -74,8 +103,8 @@ func (m *Map) graph() (*graph.Graph, error) {
 	return graph.New(m.Labels, edges, false)
 }
 
-// place gives every node its place: by the edges if they connect all, otherwise on rings around the first attacker.
-func (m *Map) place() error {
+// Place gives every node its place: by the edges if they connect all, otherwise on rings around the first attacker.
+func (m *Map) Place() error {
 	g, err := m.graph()
 	if err != nil {
 		return err
@@ -168,22 +197,34 @@ func (m *Map) Choice() string {
 	return "attacker"
 }
 
-// sharedMap shows who relies on whom.
-func sharedMap(id string, n *export.SharedNoise) (*Map, error) {
-	m := &Map{ID: id, Kind: "shared", Labels: n.Labels}
-	if len(n.Labels) > mostNodes {
-		return nil, nil
+// check returns an error unless all numbers are of nodes of the map.
+func (m *Map) check() error {
+	n := len(m.Labels)
+	if n == 0 || n > MostNodes || len(m.X) != n || len(m.Y) != n || len(m.Own) != 0 && len(m.Own) != n {
+		return fmt.Errorf("the map has %d nodes, and places for %d and %d", n, len(m.X), len(m.Y))
 	}
-	for _, v := range n.Own {
-		m.Own = append(m.Own, rounding.Up(v, 4))
-	}
-	for _, p := range n.Pairs {
-		if p.Deviation > 0 {
-			m.Edges = append(m.Edges, [2]int{p.U, p.V})
-			m.Shared = append(m.Shared, [3]float64{float64(p.U), float64(p.V), rounding.Up(p.Deviation, 4)})
+	node := func(v float64) bool { return v >= 0 && v < float64(n) && v == math.Trunc(v) }
+	for _, e := range m.Edges {
+		if !node(float64(e[0])) || !node(float64(e[1])) {
+			return fmt.Errorf("the map has %d nodes, and an edge between %d and %d", n, e[0], e[1])
 		}
 	}
-	m.Note = "Lines join nodes whose noise cancels. A node relies on those it shares with: what they give away of their " +
-		"secrets no longer protects it. Numbers are standard deviations, in units of the noise's."
-	return m, m.place()
+	for _, s := range m.Shared {
+		if !node(s[0]) || !node(s[1]) {
+			return fmt.Errorf("the map has %d nodes, and noise that %g and %g share", n, s[0], s[1])
+		}
+	}
+	for _, a := range m.Attackers {
+		for _, have := range []int{len(a.Mu), len(a.Epsilon), len(a.Nats), len(a.Hops)} {
+			if have != 0 && have != n {
+				return fmt.Errorf("the map has %d nodes, and %.60q %d numbers", n, a.Name, have)
+			}
+		}
+		for _, i := range a.Self {
+			if !node(float64(i)) {
+				return fmt.Errorf("the map has %d nodes, and %.60q is node %d", n, a.Name, i)
+			}
+		}
+	}
+	return nil
 }

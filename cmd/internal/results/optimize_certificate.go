@@ -1,46 +1,96 @@
-package report
+package results
 
 import (
 	"fmt"
 
+	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/factorize/spacetime"
 	"mafalda/participation"
 )
 
-// certificate says in words what is proved of an export, and what that leaves out.
-func (s *Section) certificate(m *export.Manifest) {
-	say := func(format string, args ...any) { s.Certified = append(s.Certified, fmt.Sprintf(format, args...)) }
+// summarize says what was exported, and its privacy, loss and gap.
+func (r *Summary) summarize() {
+	m := r.Manifest
+	network := "no network"
+	if m.Graph != nil {
+		network = fmt.Sprintf("%s (%d nodes)", m.Graph.Source, m.Graph.Nodes)
+	}
+	p := m.Participation
+	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a record takes part at most "+
+		"k = %d times, b = %d steps apart", classOf(m), network, m.Steps, p.K, p.B)
+	switch {
+	case m.Privacy == nil:
+		r.Summarize("privacy", "not chosen yet: noise of standard deviation clip/μ gives μ-GDP")
+	default:
+		r.Summarize("privacy", "%s", m.Guarantee())
+	}
+	r.Summarize("loss", "%s", terminal.NumberUp(m.Loss))
+	switch {
+	case m.Space != nil:
+		r.Summarize("gap", "%s for this strategy, %s for this sharing", terminal.NumberUp(m.Space.GapSpace), terminal.NumberUp(m.Space.GapTime))
+	case m.Binned():
+		r.Summarize("gap", "nothing is certified of the error under random bins")
+	case m.LowerBound == 0:
+		r.Summarize("gap", "nothing is certified: there is no lower bound for strategies this long")
+	default:
+		r.Summarize("gap", "%s: so much is left to gain, relatively, and no more", terminal.NumberUp(m.Gap))
+	}
+}
+
+// classOf names the class of the strategy, with its size.
+func classOf(m *export.Manifest) string {
+	text := m.Strategy.Class
+	switch {
+	case m.Strategy.Buffers > 0:
+		text += fmt.Sprintf(", %d buffers", m.Strategy.Buffers)
+	case m.Strategy.Bandwidth > 0:
+		text += fmt.Sprintf(", w = %d", m.Strategy.Bandwidth)
+	}
+	if m.PerNode != nil {
+		text += fmt.Sprintf(", %d strategies for %d nodes", m.PerNode.Distinct, len(m.PerNode.Layers))
+	}
+	return text
+}
+
+// boundText prints a lower bound, never more than it is.
+func boundText(v float64) string { return terminal.DecimalDown(v, 10) }
+
+// certify says in words what is proved of an export, and what that leaves out.
+func (r *Summary) certify() {
+	m, say := r.Manifest, r.Certify
 	if m.Privacy != nil {
 		say("Privacy: %s.", m.Guarantee())
 	} else {
 		say("The noise is not chosen yet: standard deviation clip/μ gives μ-GDP, and twice as much if neighbours replace a record.")
 	}
-	say("Sensitivity: sens² = %s, %s.", textUp(m.SensSquared), map[string]string{"exact": "exact",
+	say("Sensitivity: sens² = %s, %s.", terminal.NumberUp(m.SensSquared), map[string]string{"exact": "exact",
 		"bound": "an upper bound: the true one may be smaller"}[m.SensKind])
 	switch {
 	case m.Space != nil:
-		s.certifySpace(m, say)
+		r.certifySpace()
 	case m.Binned():
 		say("Nothing is certified of the error under random bins. The loss %s is for batches whose draw is known.",
-			textUp(m.Loss))
+			terminal.NumberUp(m.Loss))
 	case m.LowerBound == 0:
 		say("There is no lower bound for strategies this long: nothing is certified of the error.")
 	default:
-		s.certifyLoss(m, say)
+		r.certifyLoss()
 	}
 	if g := m.Gram; g != nil && g.Method != "exact" {
 		text := "The Gram matrix is an estimate, and so are loss and bound"
 		if g.LossError != nil {
-			text += fmt.Sprintf(": with probability %s the loss is known within %s", plain(g.Confidence), textUp(*g.LossError))
+			text += fmt.Sprintf(": with probability %s the loss is known within %s", terminal.AsGiven(g.Confidence), terminal.NumberUp(*g.LossError))
 		}
 		say("%s.", text)
 	}
-	s.NotCovered = notCovered(m)
+	r.Exclude(notCovered(m)...)
 }
 
 // certifyLoss says what the lower bound means.
-func (s *Section) certifyLoss(m *export.Manifest, say func(string, ...any)) {
+func (r *Summary) certifyLoss() {
+	m, say := r.Manifest, r.Certify
 	nobody := "No strategy for this graph, T, participation, optimizer and attacker (local DP) has"
 	if m.PerNode != nil {
 		nobody = "No strategies, one a node, for this graph, T, participation, optimizer and attacker (local DP) have"
@@ -49,13 +99,13 @@ func (s *Section) certifyLoss(m *export.Manifest, say func(string, ...any)) {
 		nobody = "Where a record takes part once, no strategy for this graph, T and optimizer has"
 	}
 	say("%s a smaller loss than %s; this one has %s. The gap is %s: so much is left to gain, relatively, and no more.",
-		nobody, textDown(m.LowerBound), upExactly(m.Loss), textUp(m.Gap))
+		nobody, boundText(m.LowerBound), terminal.DecimalUp(m.Loss, 10), terminal.NumberUp(m.Gap))
 	if schema, err := m.Schema(); err == nil && !participation.IsPartition(schema) {
 		say("Patterns of participation overlap, so that no strategy need reach the bound.")
 	}
 	if m.Strategy.ClassGap != nil {
 		say("No %s strategy with %d bands has a smaller loss than %s (gap %s).", m.Strategy.Class,
-			m.Strategy.Bandwidth, textDown(m.Strategy.ClassBound), textUp(*m.Strategy.ClassGap))
+			m.Strategy.Bandwidth, boundText(m.Strategy.ClassBound), terminal.NumberUp(*m.Strategy.ClassGap))
 	}
 	if m.Status != "converged" {
 		say("The search ended early (%s after %d iterations): the gap says how far.", m.Status, m.Iterations)
@@ -63,17 +113,18 @@ func (s *Section) certifyLoss(m *export.Manifest, say func(string, ...any)) {
 }
 
 // certifySpace says what is known of noise that nodes share.
-func (s *Section) certifySpace(m *export.Manifest, say func(string, ...any)) {
-	say("Its loss is %s; noise of every node's own costs %s.", textUp(m.Loss), textUp(m.LDPLoss))
+func (r *Summary) certifySpace() {
+	m, say := r.Manifest, r.Certify
+	say("Its loss is %s; noise of every node's own costs %s.", terminal.NumberUp(m.Loss), terminal.NumberUp(m.LDPLoss))
 	if m.JointLowerBound > 0 {
 		say("No %s, with these secrets and coalitions, has a smaller loss than %s.", spacetime.Separable,
-			textDown(m.JointLowerBound))
+			boundText(m.JointLowerBound))
 	}
 	say("For this strategy no sharing is better by more than %s, for this sharing no strategy by more than %s, "+
-		"relatively.", textUp(m.Space.GapSpace), textUp(m.Space.GapTime))
+		"relatively.", terminal.NumberUp(m.Space.GapSpace), terminal.NumberUp(m.Space.GapTime))
 	say("%d pairs may share a secret. The promise holds against everybody without secrets and against the coalitions that "+
 		"were asked about: the worst of them comes to %s of what is allowed, which is 1.", m.Space.Secrets.Pairs,
-		textUp(m.Space.Worst.Value))
+		terminal.NumberUp(m.Space.Worst.Value))
 }
 
 // notCovered is what a certificate does not say.

@@ -1,0 +1,171 @@
+package document
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"mafalda/internal/version"
+)
+
+// FileName is the name of a document in a folder of results.
+const FileName = "document.json"
+
+// WhatItIs is the name that a summary begins with.
+const WhatItIs = "what it is"
+
+// Document is what a result says. Every number in it is text that has been rounded to the safe side, or data for a picture that
+// has.
+type Document struct {
+	Kind    string `json:"kind"`    // what it is of: account, simulation, …
+	Version string `json:"version"` // of the program
+	Lead    string `json:"lead"`    // a sentence: what this is
+
+	Summary    []Fact   `json:"summary,omitempty"`     // the few numbers that matter, for the top of a page
+	Warnings   []string `json:"warnings,omitempty"`    // what a reader must know first
+	Blocks     []Block  `json:"blocks"`                // facts and tables, in the order in which they are read
+	Certified  []string `json:"certified,omitempty"`   // sentences
+	NotCovered []string `json:"not_covered,omitempty"` // what these do not say
+	Charts     []Chart  `json:"charts,omitempty"`      // points that say their numbers
+	Map        *Map     `json:"map,omitempty"`         // nodes to choose
+	Cells      int      `json:"cells,omitempty"`       // of its grid, that it is about
+}
+
+// Block is a list of facts, a line of text or a table.
+type Block struct {
+	Facts []Fact `json:"facts,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Table *Table `json:"table,omitempty"`
+}
+
+// Fact is a name with what is said of it. Several lines are lines on a terminal, and a paragraph on a page.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+
+	Secret string `json:"-"` // behind the value on the terminal of who has run the command, and nowhere else
+}
+
+// Table is text in rows; all columns but the first Words ones are numbers.
+type Table struct {
+	Caption string     `json:"caption"` // on a page
+	Header  []string   `json:"header"`
+	Words   int        `json:"words"`
+	Rows    [][]string `json:"rows"`
+}
+
+// Chart is a plot whose points say their numbers.
+type Chart struct {
+	Caption string   `json:"caption"`
+	X       string   `json:"x"` // the name of the axis
+	Y       string   `json:"y"`
+	LogX    bool     `json:"log_x,omitempty"`
+	LogY    bool     `json:"log_y,omitempty"`
+	Series  []Series `json:"series"`
+}
+
+// Series is a line of a chart, or dots.
+type Series struct {
+	Name   string  `json:"name"`
+	Method string  `json:"method,omitempty"` // if it has a colour in all pictures
+	Dots   bool    `json:"dots,omitempty"`   // no line between the points
+	Points []Point `json:"points"`
+}
+
+// Point is a place with what it says.
+type Point struct {
+	X     float64 `json:"x"`
+	Y     float64 `json:"y"`
+	Says  string  `json:"says"`
+	Label string  `json:"label,omitempty"` // beside it
+}
+
+// New returns the document of a kind of result, by this version of the program.
+func New(kind, lead string) *Document {
+	return &Document{Kind: kind, Version: version.String(), Lead: lead, Blocks: []Block{}}
+}
+
+// Fact adds a fact to the list that comes last, or begins a list.
+func (d *Document) Fact(name, format string, args ...any) {
+	if n := len(d.Blocks); n == 0 || d.Blocks[n-1].Facts == nil {
+		d.Blocks = append(d.Blocks, Block{})
+	}
+	last := &d.Blocks[len(d.Blocks)-1]
+	last.Facts = append(last.Facts, Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+}
+
+// Add adds facts.
+func (d *Document) Add(facts ...Fact) {
+	for _, f := range facts {
+		d.Fact(f.Name, "%s", f.Value)
+		last := d.Blocks[len(d.Blocks)-1].Facts
+		last[len(last)-1].Secret = f.Secret
+	}
+}
+
+// More adds a line to the fact that comes last.
+func (d *Document) More(format string, args ...any) {
+	facts := d.Blocks[len(d.Blocks)-1].Facts
+	facts[len(facts)-1].Value += "\n" + fmt.Sprintf(format, args...)
+}
+
+// Gap begins a new list of facts.
+func (d *Document) Gap() { d.Blocks = append(d.Blocks, Block{Facts: []Fact{}}) }
+
+// FactIf adds a fact unless its text is empty.
+func (d *Document) FactIf(name, text string) {
+	if text != "" {
+		d.Fact(name, "%s", text)
+	}
+}
+
+// Line adds a line of text.
+func (d *Document) Line(format string, args ...any) {
+	d.Blocks = append(d.Blocks, Block{Text: fmt.Sprintf(format, args...)})
+}
+
+// Table adds a table.
+func (d *Document) Table(t Table) { d.Blocks = append(d.Blocks, Block{Table: &t}) }
+
+// Summarize adds to the summary.
+func (d *Document) Summarize(name, format string, args ...any) {
+	d.Summary = append(d.Summary, Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+}
+
+// Warn adds a warning.
+func (d *Document) Warn(format string, args ...any) {
+	d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Certify adds a sentence about what is proven.
+func (d *Document) Certify(format string, args ...any) {
+	d.Certified = append(d.Certified, fmt.Sprintf(format, args...))
+}
+
+// Exclude adds what the sentences of Certify do not say.
+func (d *Document) Exclude(what ...string) { d.NotCovered = append(d.NotCovered, what...) }
+
+// JSON writes the document as JSON.
+func (d *Document) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
+}
+
+// Check returns an error unless the parts of a document that was read fit together.
+func (d *Document) Check() error {
+	for _, b := range d.Blocks {
+		if b.Table == nil {
+			continue
+		}
+		for _, row := range b.Table.Rows {
+			if len(row) != len(b.Table.Header) {
+				return fmt.Errorf("the table %.60q has %d columns and a row with %d", b.Table.Caption, len(b.Table.Header), len(row))
+			}
+		}
+	}
+	if d.Map == nil {
+		return nil
+	}
+	return d.Map.check()
+}
