@@ -1,0 +1,250 @@
+package verify
+
+import (
+	"math"
+	"strings"
+
+	"mafalda/factorize"
+	"mafalda/factorize/baselines"
+	"mafalda/strategy"
+)
+
+// comparison says how what the manifest says of a key is compared with what is computed again.
+type comparison string
+
+const (
+	// exactly: equal, to the last bit; within: equal up to a relative difference; atMost: not above it, since it promises that
+	// nothing is below; sameLength: a list of as many entries.
+	exactly    comparison = "exactly"
+	within     comparison = "within"
+	atMost     comparison = "at most"
+	sameLength comparison = "same length"
+	// judged: no number is compared with it, but the check finds out whether it holds.
+	judged comparison = "judged"
+	// given: all else is computed from it. Another one makes other numbers.
+	given comparison = "given"
+	// unchecked: nothing is known of it but from the manifest.
+	unchecked comparison = "unchecked"
+)
+
+// rule is how a key is compared, in which check.
+type rule struct {
+	key   string // * stands for every name of a map, [] for every entry of a list; a key stands for all that is in it, too
+	how   comparison
+	check string
+	apart tolerance // of within: how far apart both may be, relatively; nil: not at all
+
+	network bool // it is known only with the network
+	absent  bool // it says something by not being there
+}
+
+// tolerance is a relative difference, which may depend on what is verified.
+type tolerance func(v *verification, key string) float64
+
+func upTo(x float64) tolerance { return func(*verification, string) float64 { return x } }
+
+const (
+	sameFormula = 0x1p-50 // the same operations on the same numbers
+	sameMatrix  = 1e-9    // sums over the same matrices, in another order
+	sameNoise   = 1e-7    // calibrations on different processors
+	sameSearch  = 1e-7    // bounds that searches on different processors prove
+)
+
+// rules are those of all keys that a manifest can have, in its order. Where a key has two, both checks compare it.
+func rules() []rule {
+	return []rule{
+		{key: "version", how: unchecked},
+		{key: "graph.source", how: exactly, check: "network", network: true, absent: true},
+		{key: "graph.sha256", how: exactly, check: "network", network: true},
+		{key: "graph.seed", how: exactly, check: "network", network: true},
+		{key: "graph.nodes", how: exactly, check: "network", network: true},
+		{key: "graph.edges", how: exactly, check: "network", network: true},
+		{key: "graph.dropped_nodes", how: exactly, check: "network", network: true},
+		{key: "graph.directed", how: exactly, check: "network", network: true},
+		{key: "graph.gossip", how: exactly, check: "network", network: true},
+		{key: "graph.gossip_file", how: unchecked, network: true},
+		{key: "graph.gossip_sha256", how: exactly, check: "network", network: true},
+		{key: "graph.sequence_file", how: unchecked, network: true},
+		{key: "graph.sequence_sha256", how: exactly, check: "network", network: true},
+		{key: "workload", how: given, network: true, absent: true},
+		{key: "workload_spec", how: given, network: true},
+		{key: "objective", how: given, check: "objective", network: true, absent: true},
+		{key: "objective_weights", how: given, check: "lower bound", network: true},
+		{key: "steps", how: given},
+		{key: "gram.method", how: given, check: "gram", network: true, absent: true},
+		{key: "gram.probes", how: exactly, check: "estimate", network: true},
+		{key: "gram.lanczos_steps", how: given, network: true},
+		{key: "gram.seed", how: given, network: true},
+		{key: "gram.confidence", how: judged, check: "estimate", network: true},
+		{key: "gram.loss_error", how: within, check: "estimate", apart: upTo(1e-7), network: true},
+		{key: "gram.excess_bound", how: within, check: "estimate", apart: upTo(1e-7), network: true},
+		{key: "participation.schema", how: exactly, check: "schema"},
+		{key: "participation.k", how: exactly, check: "schema"},
+		{key: "participation.b", how: exactly, check: "schema"},
+		{key: "participation.source", how: exactly, check: "schema"}, // but the name of a file
+		{key: "participation.patterns", how: exactly, check: "schema"},
+		{key: "trust", how: judged, check: "space"},
+		{key: "space.secrets.source", how: judged, check: "secrets", network: true},
+		{key: "space.secrets.sha256", how: unchecked, network: true},
+		{key: "space.secrets.pairs", how: exactly, check: "secrets", network: true},
+		{key: "space.coalitions", how: given, check: "space"},
+		{key: "space.largest_pair", how: judged, check: "secrets"},
+		{key: "space.worst", how: judged, check: "space"},
+		{key: "space.gap_space", how: judged, check: "space gap", network: true},
+		{key: "space.gap_time", how: judged, check: "time gap", network: true},
+		{key: "space.own", how: judged, check: "space"}, // not in exports, whose files have them
+		{key: "space.pairs", how: judged, check: "space"},
+		{key: "strategy.class", how: given, check: "strategy"},
+		{key: "strategy.bandwidth", how: exactly, check: "cost"},
+		{key: "strategy.buffers", how: exactly, check: "cost"},
+		{key: "strategy.diagonals", how: sameLength, check: "cost"}, // the numbers in it make C: see parameters
+		{key: "strategy.coefficients", how: sameLength, check: "cost"},
+		{key: "strategy.column_scales", how: sameLength, check: "cost"},
+		{key: "strategy.scale", how: exactly, check: "cost"},
+		{key: "strategy.sections", how: sameLength, check: "cost"},
+		{key: "strategy.theta[]", how: within, check: "cost", apart: upTo(1e-12)},
+		{key: "strategy.omega[]", how: within, check: "cost", apart: upTo(1e-12)},
+		{key: "strategy.ratio", how: within, check: "ratio", apart: twoSearches(1e-9), network: true},
+		{key: "strategy.ratio", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
+		{key: "strategy.class_bound", how: atMost, check: "class bound", network: true},
+		{key: "strategy.class_gap", how: within, check: "class gap", apart: upTo(sameFormula), network: true},
+		{key: "strategy.memory_floats", how: exactly, check: "cost"},
+		{key: "strategy.flops_per_step", how: exactly, check: "cost"},
+		{key: "per_node.groups", how: judged, check: "groups", network: true},
+		{key: "per_node.distinct", how: exactly, check: "groups", network: true},
+		{key: "per_node.layers", how: given, check: "groups", network: true},
+		{key: "per_node.losses[]", how: within, check: "loss", apart: upTo(sameMatrix), network: true},
+		{key: "per_node.group_bound", how: within, check: "group bound", apart: upTo(1e-11), network: true},
+		{key: "sens_squared", how: judged, check: "sensitivity"},
+		{key: "sens_kind", how: judged, check: "sensitivity"},
+		{key: "squared_error", how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true},
+		{key: "loss", how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true},
+		{key: "loss", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
+		{key: "rmse", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true, absent: true},
+		{key: "shared_loss", how: within, check: "shared loss", apart: twoSearches(0), network: true},
+		{key: "ldp_loss", how: within, check: "local DP", apart: twoSearches(1e-6), network: true},
+		{key: "joint_lower_bound", how: within, check: "joint bound", apart: jointGap, network: true},
+		{key: "lower_bound", how: atMost, check: "lower bound", network: true},
+		{key: "gap", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
+		{key: "tolerance", how: unchecked},
+		{key: "iterations", how: unchecked},
+		{key: "status", how: judged, check: "ending"},
+		{key: "history", how: judged, check: "ending"},
+		{key: "baselines.*.sens_squared", how: within, check: "baselines", apart: upTo(1e-11), network: true, absent: true},
+		{key: "baselines.*.squared_error", how: within, check: "baselines", apart: baselineGap, network: true},
+		{key: "baselines.*.loss", how: within, check: "baselines", apart: baselineGap, network: true},
+		{key: "baselines.*.loss", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
+		{key: "baselines.*.error_at_privacy", how: within, check: "arithmetic", apart: atPrivacy, network: true},
+		{key: "plain_strategy_loss", how: within, check: "plain strategy", apart: plainGap, network: true},
+		{key: "privacy", how: judged, check: "privacy"},
+		{key: "error_at_privacy", how: within, check: "arithmetic", apart: upTo(2 * sameFormula), network: true},
+		{key: "error_at_privacy", how: within, check: "sampling", apart: upTo(sameFormula), network: true},
+		{key: "cyclic_error_at_privacy", how: within, check: "arithmetic", apart: upTo(4 * sameFormula), network: true},
+		{key: "cyclic_error_at_privacy", how: within, check: "candidates", apart: candidateGap, network: true},
+		{key: "sampling.scheme", how: given, check: "sampling"},
+		{key: "sampling.groups", how: exactly, check: "sampling"},
+		{key: "sampling.probability", how: exactly, check: "sampling"},
+		{key: "sampling.rounds", how: exactly, check: "sampling"},
+		{key: "sampling.noise_multiplier", how: within, check: "sampling", apart: upTo(sameNoise)},
+		{key: "sampling.epsilon", how: judged, check: "privacy"},
+		{key: "sampling.epsilon_lower", how: judged, check: "privacy"},
+		{key: "sampling.delta", how: judged, check: "privacy"},
+		{key: "sampling.candidates[].bandwidth", how: judged, check: "sampling"},
+		{key: "sampling.candidates[].noise_multiplier", how: within, check: "sampling", apart: upTo(sameNoise)},
+		{key: "sampling.candidates[].error_at_privacy", how: within, check: "candidates", apart: candidateGap},
+		{key: "sampling.candidates[].optimized_for", how: unchecked},
+		{key: "sampling.failure_probability", how: judged, check: "sampling"}, // by samples that are drawn again
+		{key: "sampling.samples", how: judged, check: "sampling"},
+		{key: "sampling.seed", how: judged, check: "sampling"},
+		{key: "sampling.confirmations", how: judged, check: "sampling"},
+		{key: "sampling.confirmed_delta", how: judged, check: "sampling"},
+		{key: "sampling.noise_multiplier_estimate", how: unchecked},
+		{key: "contract", how: judged, check: "contract"},
+		{key: "seconds", how: unchecked},
+		{key: "peak_bytes", how: unchecked},
+		{key: "files", how: judged, check: "hashes"},
+	}
+}
+
+// twoSearches allows for two searches for the same optimum, each to the tolerance of the manifest, or to the precision of
+// the second where that is coarser, but to least at most.
+func twoSearches(least float64) tolerance {
+	return func(v *verification, key string) float64 {
+		return 2 * math.Max(math.Max(v.export.Manifest.Tolerance, least), v.reached[key])
+	}
+}
+
+// candidateGap allows for two searches for the strategy of a candidate.
+func candidateGap(v *verification, _ string) float64 { return 2*v.candidateGap() + sameMatrix }
+
+// baselineGap is how far a baseline's cost is known. D-MF and the optimum for the mean are optima of other objectives:
+// known to the root of the gap that they are optimized to. The others that are searched for stop much earlier than
+// rounding.
+func baselineGap(v *verification, key string) float64 {
+	switch baselineOf(key) {
+	case baselines.DMF:
+		return math.Sqrt(baselines.DMFGap(v.spec, v.export.Manifest.Steps))
+	case baselines.LDPOptimal, baselines.DECOR, baselines.DECORInTime:
+		return 2e-6
+	case baselines.MeanOptimal:
+		return 1e-3 // √1e-6
+	}
+	return sameMatrix
+}
+
+// atPrivacy is how far a baseline's error at the privacy is known: under Poisson sampling its noise is calibrated again.
+func atPrivacy(v *verification, _ string) float64 {
+	if v.export.Manifest.Sampled() {
+		return sameNoise
+	}
+	return 4 * sameFormula
+}
+
+// plainGap is how far the loss of an optimum for another workload is known.
+func plainGap(v *verification, _ string) float64 {
+	if m := v.export.Manifest; m.Objective != "" || m.Steps > strategy.LongSteps {
+		return 0.1 // searches that stop much earlier
+	}
+	return math.Sqrt(factorize.MinGap(v.export.Manifest.Steps))
+}
+
+// jointGap is how far apart two proofs of the joint bound are.
+func jointGap(v *verification, key string) float64 { return 2 * v.reached[key] }
+
+// networkSections returns the keys that need the network, in the order of the rules: where all that is in a block needs it, the
+// block. A section says whether it stands for something though it is not there.
+func networkSections() (sections []string, absent map[string]bool) {
+	all := rules()
+	whole := func(prefix string) bool {
+		for _, r := range all {
+			if inside(r.key, prefix) && !r.network {
+				return false
+			}
+		}
+		return true
+	}
+	absent = map[string]bool{}
+	for _, r := range all {
+		if !r.network {
+			continue
+		}
+		section := r.key
+		for i := range r.key {
+			if strings.ContainsRune(".[", rune(r.key[i])) && whole(r.key[:i]) {
+				section = r.key[:i]
+				break
+			}
+		}
+		if len(sections) == 0 || sections[len(sections)-1] != section {
+			sections = append(sections, section)
+		}
+		absent[section] = absent[section] || r.absent
+	}
+	return sections, absent
+}
+
+// inside reports whether a key is another one, or in it.
+func inside(key, block string) bool {
+	rest, ok := strings.CutPrefix(key, block)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
