@@ -43,6 +43,20 @@ type mode interface {
 	describe(s *Solution, m *export.Manifest)
 }
 
+// ordinary is embedded in modes: of what it has they write only what differs.
+type ordinary struct{}
+
+// exactOnly has a reason for objectives other than the mean.
+func (ordinary) exactOnly(p Problem) string {
+	if p.Objective != Mean {
+		return "its error bound is for [Objective] mean"
+	}
+	return ""
+}
+
+// describe writes nothing.
+func (ordinary) describe(*Solution, *export.Manifest) {}
+
 // modes are all modes. The first that takes a problem solves it; the last one takes what is left.
 var modes = []mode{sharingMode{}, poissonMode{}, binsMode{}, longMode{}, splitMode{}, turnMode{}}
 

@@ -6,11 +6,9 @@ import (
 	"math"
 
 	"mafalda/accounting"
-	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
-	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -19,7 +17,7 @@ import (
 // binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
 // are the best for a known draw, and one that is optimized for the accountant itself (ForBins). All are local optima, without a
 // certificate; the optimum, the bound and the loss beside them are those for batches in turn.
-type binsMode struct{}
+type binsMode struct{ ordinary }
 
 func (binsMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Bins }
 
@@ -38,8 +36,6 @@ func (binsMode) check(p Problem, o Options) error {
 	}
 	return accounting.CheckBinsDelta(o.Privacy.Delta)
 }
-
-func (binsMode) exactOnly(p Problem) string { return p.exactObjective() }
 
 func (binsMode) needs(j *job) need {
 	b, samples := float64(j.schema().Separation()), float64(j.Options.MonteCarlo.Filled().Samples)
@@ -78,8 +74,6 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 	}
 	return s.plain(ctx)
 }
-
-func (binsMode) describe(*Solution, *export.Manifest) {}
 
 // binSearch compares candidates.
 type binSearch struct {
@@ -175,26 +169,21 @@ func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) erro
 
 // privateBins is private under random bins.
 func (s *job) privateBins() error {
-	wanted, best := s.Options.Privacy, s.bands
-	clip, seed := wanted.clip(), s.Options.MonteCarlo.Seed
-	epsilon, delta := wanted.Epsilon, wanted.Delta
-	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: clip, Adjacency: wanted.Adjacency.String(),
-		NoiseStd: rounding.MulUp(best.NoiseMultiplier, clip)}
-	asked := s.Options.MonteCarlo.Filled()
-	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: s.schema().Separation(),
-		Probability: best.Probability, Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Epsilon: &epsilon,
-		Delta: delta, Failure: asked.Failure, Samples: asked.Samples, Seed: &seed, Confirmations: best.Privacy.Rounds,
-		ConfirmedDelta: math.Min(best.Privacy.Confirmed.Upper, delta), NoiseMultiplierEstimate: best.Privacy.Estimated}
+	s.privateDrawn(s.schema().Separation())
+	best, asked := s.bands, s.Options.MonteCarlo.Filled()
+	epsilon, seed := s.Options.Privacy.Epsilon, asked.Seed
+	of := s.Sampling
+	of.Epsilon, of.Failure, of.Samples, of.Seed = &epsilon, asked.Failure, asked.Samples, &seed
+	of.Confirmations, of.NoiseMultiplierEstimate = best.Privacy.Rounds, best.Privacy.Estimated
+	of.ConfirmedDelta = math.Min(best.Privacy.Confirmed.Upper, of.Delta)
 	if planned := len(newBinSearch(s).widths) + 1; len(s.Candidates) < planned { // it was interrupted
-		s.Sampling.Failure *= float64(len(s.Candidates)) / float64(planned)
+		of.Failure *= float64(len(s.Candidates)) / float64(planned)
 	}
-	for _, c := range s.Candidates {
-		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
-			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy, OptimizedFor: c.For.String()})
+	for i, c := range s.Candidates {
+		of.Candidates[i].OptimizedFor = c.For.String()
 	}
-	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
 	s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
 	var err error
-	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
+	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy)
 	return err
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
-	"mafalda/internal/rounding"
 	"mafalda/measure"
 	"mafalda/participation"
 )
@@ -16,7 +14,7 @@ import (
 // poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what is said of
 // it are those under single participation, which is what the privacy of the bands is accounted for with; beside them there is
 // the optimum for batches in turn, to compare with.
-type poissonMode struct{}
+type poissonMode struct{ ordinary }
 
 func (poissonMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Poisson }
 
@@ -32,8 +30,6 @@ func (poissonMode) check(p Problem, o Options) error {
 	}
 	return o.checkDrawnPrivacy()
 }
-
-func (poissonMode) exactOnly(p Problem) string { return p.exactObjective() }
 
 func (poissonMode) needs(j *job) need {
 	return j.need(matricesOfSearch, 1, poissonTime(j.schema().Steps()))
@@ -101,8 +97,6 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	return s.plain(ctx)
 }
 
-func (poissonMode) describe(*Solution, *export.Manifest) {}
-
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
 // with what Verify computes, unless a coarser one was asked for.
 func (s *job) bandGap() float64 {
@@ -133,25 +127,10 @@ func (s *job) dense(ctx context.Context, schema participation.Schema,
 
 // privateBands is private under Poisson sampling.
 func (s *job) privateBands() error {
-	wanted := s.Options.Privacy
-	best := s.bands
-	clip := wanted.clip()
-	epsilon, delta := wanted.Epsilon, wanted.Delta
-	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: clip, Adjacency: wanted.Adjacency.String(),
-		NoiseStd: rounding.MulUp(best.NoiseMultiplier, clip)}
-	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: best.Bandwidth,
-		Probability: best.Probability, Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta}
+	s.privateDrawn(s.bands.Bandwidth)
 	upper, lower, err := s.Sampling.Bounds()
-	if err != nil {
-		return err
-	}
 	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
-	for _, c := range s.Candidates {
-		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
-			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
-	}
-	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
-	return nil
+	return err
 }
 
 // cyclicError is the error at the privacy of an optimum for batches in turn.

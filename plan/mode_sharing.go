@@ -25,7 +25,7 @@ import (
 
 // sharingMode computes the best noise over nodes and steps, where nodes share noise in pairs: noise between nodes and a strategy
 // of the class, in turn.
-type sharingMode struct{}
+type sharingMode struct{ ordinary }
 
 func (sharingMode) takes(p Problem, _ Options) bool { return p.Sharing != nil }
 
@@ -71,8 +71,8 @@ func (sharingMode) check(p Problem, o Options) error {
 	return err
 }
 
-func (sharingMode) exactOnly(p Problem) string {
-	if why := p.exactObjective(); why != "" {
+func (m sharingMode) exactOnly(p Problem) string {
+	if why := m.ordinary.exactOnly(p); why != "" {
 		return why
 	}
 	return "noise that nodes share needs the exact Gram matrices"

@@ -16,7 +16,7 @@ import (
 )
 
 // splitMode computes strategies for single nodes or for groups of them, which start from the one that is best for all.
-type splitMode struct{}
+type splitMode struct{ ordinary }
 
 func (splitMode) takes(_ Problem, o Options) bool { return o.split() }
 
@@ -40,8 +40,8 @@ func (splitMode) check(p Problem, o Options) error {
 	return nil
 }
 
-func (splitMode) exactOnly(p Problem) string {
-	if why := p.exactObjective(); why != "" {
+func (m splitMode) exactOnly(p Problem) string {
+	if why := m.ordinary.exactOnly(p); why != "" {
 		return why
 	}
 	return "strategies of single nodes need the exact Gram matrices"

@@ -18,21 +18,11 @@ import (
 
 // turnMode computes one strategy for all nodes, which take their batches in turn: the dense optimum with its certificate and, if
 // another class is asked for or patterns overlap, the best of the class beside it.
-type turnMode struct{}
+type turnMode struct{ ordinary }
 
 func (turnMode) takes(Problem, Options) bool { return true }
 
 func (turnMode) check(p Problem, o Options) error { return o.checkObjective(p) }
-
-func (turnMode) exactOnly(p Problem) string { return p.exactObjective() }
-
-// exactObjective says why an estimate of the Gram matrix would not do for the objective.
-func (p Problem) exactObjective() string {
-	if p.Objective != Mean {
-		return "its error bound is for [Objective] mean"
-	}
-	return ""
-}
 
 func (turnMode) needs(j *job) need { return j.need(matricesOfSearch, 1, j.turnTime()) }
 

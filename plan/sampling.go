@@ -6,6 +6,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
 
@@ -27,6 +28,21 @@ type Bands struct {
 	// and how its noise was found.
 	For     participation.Scheme
 	Privacy accounting.BinsPrivacy
+}
+
+// privateDrawn fills in the noise of the best bands, with what a manifest says of the candidates and the draw from so many groups.
+func (s *job) privateDrawn(groups int) {
+	wanted, best := s.Options.Privacy, s.bands
+	epsilon, delta := wanted.Epsilon, wanted.Delta
+	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: wanted.clip(), Adjacency: wanted.Adjacency.String(),
+		NoiseStd: rounding.MulUp(best.NoiseMultiplier, wanted.clip())}
+	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: groups, Probability: best.Probability,
+		Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta}
+	for _, c := range s.Candidates {
+		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
+			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
+	}
+	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, best.SquaredError)
 }
 
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.
