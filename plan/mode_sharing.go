@@ -30,16 +30,6 @@ type sharingMode struct{ ordinary }
 func (sharingMode) takes(p Problem, _ Options) bool { return p.Sharing != nil }
 
 func (sharingMode) check(p Problem, o Options) error {
-	var err error
-	switch o.Sampling {
-	case participation.Poisson:
-		err = poissonMode{}.check(p, o)
-	case participation.Bins:
-		err = binsMode{}.check(p, o)
-	}
-	if err != nil {
-		return err
-	}
 	const shared = "is not for noise that nodes share"
 	switch {
 	case p.Workload.Kind == workload.Prefix:
@@ -67,7 +57,7 @@ func (sharingMode) check(p Problem, o Options) error {
 	case p.Sharing.setting.Secrets == nil || p.Sharing.setting.Secrets.Nodes() != p.nodes():
 		return fault.New("Sharing", nil, "is not one of the network's %d nodes: see Sharing.On", p.nodes())
 	}
-	_, err = p.spaceTime()
+	_, err := p.spaceTime()
 	return err
 }
 

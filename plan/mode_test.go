@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mafalda/accounting"
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -50,7 +51,8 @@ func TestModeOfAProblem(t *testing.T) {
 	}
 }
 
-// What a mode is not for is refused before any work, and the field is named, whichever mode takes the problem.
+// What a mode is not for is refused before any work, and the field is named. Of several modes that are asked for, none is left
+// out silently.
 func TestModesRefuse(t *testing.T) {
 	schema, err := participation.NewCyclic(12, 3, 4)
 	if err != nil {
@@ -72,6 +74,34 @@ func TestModesRefuse(t *testing.T) {
 		var a *fault.Argument
 		if !errors.As(err, &a) || a.Field != tc.field || !strings.Contains(err.Error(), tc.say) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Any two modes but those that share noise and draw by Poisson sampling refuse each other.
+func TestModesTogether(t *testing.T) {
+	schema, err := participation.NewCyclic(12, 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := &Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}
+	for name, sampling := range map[string]participation.Scheme{"in turn": participation.InTurn,
+		"poisson": participation.Poisson, "bins": participation.Bins} {
+		for _, groups := range []int{0, 2} {
+			for _, sharing := range []*Sharing{nil, {}} {
+				asked := 0
+				for _, is := range []bool{groups > 0, sharing != nil, sampling != participation.InTurn} {
+					if is {
+						asked++
+					}
+				}
+				both := asked == 2 && sharing != nil && sampling == participation.Poisson
+				_, err := prepare(Problem{Schema: schema, Sharing: sharing},
+					Options{Sampling: sampling, Groups: groups, Privacy: private})
+				if refused := err != nil; refused != (asked > 1 && !both) {
+					t.Errorf("%s, %d groups, shared noise %v: %v", name, groups, sharing != nil, err)
+				}
+			}
 		}
 	}
 }

@@ -122,8 +122,7 @@ func (p Problem) operations(g *export.Gram, long bool) float64 {
 // CheckExport finds, before any work, what is wrong with an export of the solution to dir: options that do not fit, a
 // place that cannot be written, and a disk that is too small. It is to be called after Check.
 func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error {
-	j, _ := newJob(p, o)
-	o = j.Options
+	o = o.filled(p)
 	switch bands := o.Class.Parameters().Bandwidth; {
 	case w.ParametersOnly && o.dense():
 		return fault.New("ParametersOnly", nil, "[ParametersOnly] leaves nothing to export of [Class] dense")
@@ -143,7 +142,7 @@ func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error
 	case err != nil:
 		return err
 	}
-	r := j.needs()
+	r := p.Needs(o)
 	if w.ParametersOnly {
 		r.Disk = 0
 	}
