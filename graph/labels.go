@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"mafalda/internal/runes"
 )
 
 // CheckLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks
@@ -20,18 +21,11 @@ func CheckLabel(label string) error {
 
 func checkRunes(label string) error {
 	for _, r := range label {
-		if ControlsTerminal(r) {
+		if runes.ControlsTerminal(r) {
 			return fmt.Errorf("label %.60q has the control character %U", label, r)
 		}
 	}
 	return nil
-}
-
-// ControlsTerminal reports whether a terminal would obey a character instead of showing it, or show nothing.
-func ControlsTerminal(r rune) bool {
-	return unicode.IsControl(r) || r >= 0x2028 && r <= 0x202e || // ends of lines and paragraphs, directions
-		r == 0x061c || r == 0x200e || r == 0x200f || // directions, too
-		r == 0x200b || r >= 0x2060 && r <= 0x206f || r == 0xfeff // of no width; directions; a mark of byte order
 }
 
 // labelOrder returns the order of the labels: numerical if all are integers, else by bytes.

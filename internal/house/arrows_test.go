@@ -10,9 +10,11 @@ import (
 // know each other. Packages inside a room's folder belong to the room.
 var rooms = [][]string{
 	{"cmd/mafalda", "examples"},
-	{"internal/cli"},
-	{"internal/report"},
-	{"internal/figures"},
+	{"cmd/internal/commands"},
+	{"cmd/internal/grids"},
+	{"cmd/internal/results"},
+	{"cmd/internal/report", "cmd/internal/flags"},
+	{"cmd/internal/figures", "cmd/internal/terminal"},
 	{"simulate"},
 	{"plan", "verify"},
 	{"measure"},
@@ -31,7 +33,7 @@ var rooms = [][]string{
 	{"internal/study"},
 	{"internal/cluster", "internal/dense", "internal/enum", "internal/npy"},
 	{"internal/files", "internal/gemm", "internal/simulated", "internal/version"},
-	{"internal/fault", "internal/limits", "internal/parallel", "internal/rounding", "internal/rows", "internal/series",
+	{"internal/fault", "internal/limits", "internal/parallel", "internal/rounding", "internal/rows", "internal/runes", "internal/series",
 		"internal/strictjson", "internal/house"},
 }
 

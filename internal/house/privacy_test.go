@@ -18,7 +18,7 @@ func TestPrivacyIsNeverRoundedToTheNearest(t *testing.T) {
 		}
 	}
 	for _, f := range sources(t) {
-		if f.test || f.path == "cmd/mafalda/audit.go" {
+		if f.test || f.path == "cmd/internal/commands/audit.go" {
 			continue
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {

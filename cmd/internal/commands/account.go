@@ -1,0 +1,258 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/participation"
+	"mafalda/threat"
+)
+
+type accountFlags struct {
+	network            flags.NetworkFlags
+	schema             flags.SchemaFlags
+	threat             flags.ThreatFlags
+	reaction           flags.ReactionFlags
+	attacker, bound    string
+	sigma, delta       float64
+	alpha              float64
+	growth             string
+	out                string
+	force, json, quiet bool
+	shard              grids.ShardFlags
+}
+
+// NewAccount returns mafalda account.
+func NewAccount() *cobra.Command {
+	var f accountFlags
+	cmd := &cobra.Command{
+		Use:   "account",
+		Short: "Compute who learns how much of whom",
+		Long: `Compute what an attacker learns of every other node: the squared sensitivity of its view, and the privacy that follows.
+
+Sensitivities are for gradients of norm 1 and noise of standard deviation 1; mu and epsilon are for the real noise: that of
+--sigma, over what a record can move a sum of gradients by (the clip, or twice the clip where records are replaced), or else
+what the export of --export was calibrated with. A record takes part in every step unless -k, -b or --schema say otherwise, as
+in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local DP; abs, spectral and exact are
+single ones; lower is no bound, but what is certainly lost.
+
+What a node learns (--trust pndp, with --secure-summation or without) depends on how gradients of other nodes react to models
+that the attacker does not see. Without a flag about that the guarantee is local DP. With --convex, --smooth, --clipped-convex,
+--strongly-convex or --lipschitz it is a bound for every training of that class (x = ηβ is the learning rate, of which
+--learning-rates are multiples, times a Lipschitz constant of the sum of clipped gradients; docs/threat-models.md says which).
+With --fixed-inputs it is for
+` + threat.Condition + `;
+that number is shown beside others as "if gradients do not react", and is no guarantee for a training.
+What everybody learns (ldp, secldp) holds however nodes react.
+
+Bounds of a class are of all victims at once. Where it takes seconds, or with --refine, the pairs that lose most at each distance
+get their best bound, which is several times smaller where a record takes part more than once.
+
+With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and missed steps that are
+drawn are those of --seed: what is reported is guaranteed for exactly these, and local DP for all.
+
+With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm,
+export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes
+at once, and an interrupted command goes on where it stopped.`,
+		Example: `  mafalda account --graph florentine --T 10 --attacker Medici                               # any training
+  mafalda account --graph florentine --T 10 --attacker Medici --convex 0.1                  # convex losses, small steps
+  mafalda account --graph florentine --T 10 --attacker Medici --fixed-inputs                # averaging
+  mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
+  mafalda account --graph erdos:100,0.2 --T 10 --attacker all --fixed-inputs -o figure2
+  mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --smooth 0.05 --worst-answer
+  mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise \
+    --fixed-inputs --growth 10,30,100,300
+  mafalda account --graph florentine --T 100 --attacker Medici --momentum 0.9 --learning-rates cosine --local-steps 4
+  mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --export out --attacker Medici`,
+		Args: terminal.NoArgs,
+		RunE: terminal.UntilInterrupted(f.run),
+	}
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.BindEvery(cmd)
+	f.threat.Bind(cmd, &f.network)
+	f.reaction.Bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.attacker, "attacker", "",
+		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
+			"labels with commas in quotes, as in CSV")
+	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
+	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
+	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of --export, or 1)")
+	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
+	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
+	fl.StringVar(&f.growth, "growth", "",
+		"instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
+	fl.StringVarP(&f.out, "output", "o", "", "write pairs and figure to this `folder`")
+	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
+	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.shard.Bind(cmd)
+	terminal.CompleteWith(cmd, "bound", threat.Measures())
+	return cmd
+}
+
+// ledger is an account command whose flags and input have been checked.
+type ledger struct {
+	*results.Accounts
+	flags    *accountFlags
+	progress *terminal.Progress
+	level    flags.Level
+}
+
+func (f *accountFlags) run(cmd *cobra.Command) error {
+	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+		return err
+	}
+	lengths, err := f.lengths(cmd)
+	if err != nil {
+		return err
+	}
+	l, err := f.prepare(cmd, lengths)
+	if err != nil {
+		return err
+	}
+	if lengths != nil {
+		return l.runGrowth(cmd, lengths)
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long, and much garbage beside them
+	l.progress.At = "attackers"
+	all := grids.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
+		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard,
+		Cost: l.Study.Seconds, Memory: l.Study.Memory}
+	reports, err := all.Run(cmd.Context(), l.progress)
+	if err != nil || f.shard.On() {
+		return err
+	}
+	for i, a := range l.Attackers {
+		reports[i].Attacker = a.Name(l.Network.Graph) // a coalition may have been named in another order
+	}
+	return l.print(cmd.OutOrStdout(), reports)
+}
+
+// prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
+func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, error) {
+	schema, err := f.chooseSchema(cmd, lengths)
+	if err != nil {
+		return nil, err
+	}
+	o := threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}
+	if o.Measure, err = threat.ParseMeasure(f.bound); err != nil {
+		return nil, terminal.Usage(err)
+	}
+	if cmd.Flags().Changed("delta") && f.delta == 0 {
+		return nil, terminal.Usagef("--delta 0: must be between 0 and 1")
+	}
+	algorithm, err := f.threat.Algorithm(cmd, schema.Steps())
+	if err != nil {
+		return nil, err
+	}
+	level, err := f.threat.Level(f.sigma, cmd.Flags().Changed("sigma"))
+	if err != nil {
+		return nil, err
+	}
+	o.Sigma = level.Sigma
+	n, err := f.network.Load()
+	if err != nil {
+		return nil, err
+	}
+	if !f.quiet {
+		for _, note := range n.Notes {
+			fmt.Fprintln(cmd.ErrOrStderr(), note)
+		}
+	}
+	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
+		return nil, err
+	}
+	attackers, err := f.threat.Attackers(f.attacker, algorithm, n.Graph)
+	if err != nil {
+		return nil, err
+	}
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	if err := f.reaction.Choose(cmd, s, &o); err != nil {
+		return nil, err
+	}
+	s.Attacker.Nodes, o.Graph = nil, n.Graph
+	progress := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)
+	if len(attackers) == 1 && lengths == nil {
+		o.Progress = progress.ShowAs("victims")
+	}
+	all, err := threat.NewStudy(cmd.Context(), s, o)
+	if err != nil {
+		return nil, err
+	}
+	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
+		Exported: f.threat.Exported(), Replace: f.force}
+	return &ledger{accounts, f, progress, level}, nil
+}
+
+func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {
+	if lengths == nil {
+		return f.schema.ChooseEvery(cmd)
+	}
+	longest := slices.Max(lengths)
+	s, err := participation.NewCyclic(longest, longest, 1)
+	return s, terminal.Usage(err)
+}
+
+// assess computes a cell, and says on w where local DP is reported instead.
+func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.Report, error) {
+	return func(ctx context.Context, c threat.Cell) (threat.Report, error) {
+		r, err := l.Study.Assess(ctx, c)
+		if r.Unclear {
+			fmt.Fprintf(w, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n",
+				r.Attacker)
+		}
+		return r, err
+	}
+}
+
+// print writes the table by distance, or JSON.
+func (l *ledger) print(w io.Writer, reports []threat.Report) error {
+	switch {
+	case l.flags.json:
+		return l.writeJSON(w, reports)
+	case l.flags.quiet:
+		return nil
+	}
+	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
+	fmt.Fprintf(w, "algorithm      %s, T = %d steps\n", l.Scenario.Algorithm.Name(), l.Scenario.Schema.Steps())
+	for _, line := range flags.TrainingLines(l.Scenario) {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintf(w, "participation  %v\n", l.Scenario.Schema)
+	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
+	fmt.Fprintln(w, l.level.Line())
+	fmt.Fprintf(w, "bound          %s of sens², for gradients of norm 1 and noise of standard deviation 1\n%s\n", l.BoundText(),
+		l.HoldsForLines(reports...))
+	if err := l.Table(w, reports); err != nil || l.flags.out == "" {
+		return err
+	}
+	return results.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg",
+		"exposure.pdf")
+}
+
+// writeJSON writes the report of the one attacker, or the reports of all, with the noise level.
+func (l *ledger) writeJSON(w io.Writer, reports []threat.Report) error {
+	if len(reports) == 1 {
+		return terminal.WriteJSON(w, struct {
+			threat.Report
+			flags.Level
+		}{reports[0], l.level})
+	}
+	return terminal.WriteJSON(w, struct {
+		Attackers []threat.Report `json:"attackers"`
+		flags.Level
+	}{reports, l.level})
+}

@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/threat"
+)
+
+// lengths returns the numbers of steps of --growth, in order; nil without it.
+func (f *accountFlags) lengths(cmd *cobra.Command) ([]int, error) {
+	if f.growth == "" {
+		return nil, nil
+	}
+	if slices.ContainsFunc([]string{"T", "participations", "separation", "schema"}, cmd.Flags().Changed) {
+		return nil, terminal.Usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
+	}
+	var all []int
+	for _, word := range strings.Split(f.growth, ",") {
+		n, err := terminal.ParseWhole(strings.TrimSpace(word))
+		if err != nil || n < 1 {
+			return nil, terminal.Usagef("--growth %s: %q is no number of steps", f.growth, word)
+		}
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// runGrowth is account with --growth.
+func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
+	if len(l.Attackers) > 1 {
+		return terminal.Usagef("--growth is for one attacker at a time")
+	}
+	if l.Options.Worst {
+		return terminal.Usagef("--worst-answer is for pairs: leave out --growth")
+	}
+	var cells []threat.GrowthCell
+	for _, steps := range lengths {
+		cells = append(cells, threat.GrowthCell{Cell: l.Cells()[0], Steps: steps})
+	}
+	l.progress.At = "numbers of steps"
+	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.out, Spec: l.GrowthSpec(), Cells: cells,
+		Cell: "length", Do: l.Study.Growth, Files: l.GrowthFiles, Shard: &l.flags.shard,
+		Cost: l.Study.GrowthSeconds}
+	rows, err := all.Run(cmd.Context(), l.progress)
+	w := cmd.OutOrStdout()
+	switch {
+	case err != nil || l.flags.shard.On():
+		return err
+	case l.flags.json:
+		return terminal.WriteJSON(w, l.GrowthData(rows))
+	case l.flags.quiet:
+		return nil
+	}
+	fmt.Fprintf(w, "graph          %s\n", l.Network.Line())
+	fmt.Fprintf(w, "gossip         %s\n", l.Network.Origin.GossipLine())
+	for _, line := range flags.TrainingLines(l.Scenario) {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintf(w, "attackers      %s\n", l.AttackersLine())
+	fmt.Fprintf(w, "bound          %s of sens²/T for %s, a record in every step\n%s\n", l.BoundText(),
+		l.Scenario.Algorithm.Name(), l.HoldsForLines())
+	if err := l.GrowthTable(w, rows); err != nil || l.flags.out == "" {
+		return err
+	}
+	return results.Written(w, l.flags.out, "growth.json", "growth.png", "growth.svg", "growth.pdf")
+}

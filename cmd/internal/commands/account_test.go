@@ -1,0 +1,243 @@
+package commands
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mafalda/threat"
+)
+
+func accountJSON(t *testing.T, args ...string) threat.Report {
+	t.Helper()
+	code, out, errs := mafalda(append([]string{"account", "--json", "--graph", "florentine"}, args...)...)
+	var a threat.Report
+	if err := json.Unmarshal([]byte(out), &a); code != 0 || err != nil {
+		t.Fatalf("%v: code %d, %v, %s", args, code, err, errs)
+	}
+	return a
+}
+
+// fixedJSON is accountJSON for inputs that do not react.
+func fixedJSON(t *testing.T, args ...string) threat.Report {
+	t.Helper()
+	return accountJSON(t, append([]string{"--fixed-inputs"}, args...)...)
+}
+
+func pairOf(t *testing.T, a threat.Report, victim string) threat.Pair {
+	t.Helper()
+	for _, p := range a.Pairs {
+		if p.Victim == victim {
+			return p
+		}
+	}
+	t.Fatalf("no pair of %s with %s", a.Attacker, victim)
+	return threat.Pair{}
+}
+
+func TestAccount(t *testing.T) {
+	a := fixedJSON(t, "--T", "10", "--attacker", "Medici", "--sigma", "2", "--delta", "1e-5")
+	if len(a.Pairs) != 15 || a.Attacker != "Medici" || a.Local != 10 {
+		t.Fatalf("%+v", a)
+	}
+	own := pairOf(t, a, "Medici")
+	if !own.Infinite || own.SensSquared != nil || *own.Distance != 0 {
+		t.Errorf("the attacker itself: %+v", own)
+	}
+	// Acciaiuoli has no other neighbour: Medici sees every message it was made of
+	next := pairOf(t, a, "Acciaiuoli")
+	if math.Abs(*next.SensSquared-10) > 1e-9 || math.Abs(*next.Mu-math.Sqrt(10)/2) > 1e-9 || *next.Epsilon <= 0 || *next.Cyffers != 10 || *next.Distance != 1 {
+		t.Errorf("Acciaiuoli: %+v", next)
+	}
+	if math.Abs(*next.RDP-2*(*next.Mu)*(*next.Mu)/2) > 1e-12 {
+		t.Errorf("RDP of order 2: %v for mu %v", *next.RDP, *next.Mu)
+	}
+	far := pairOf(t, a, "Peruzzi")
+	for _, bound := range []string{"abs", "spectral", "exact", "lower"} {
+		p := pairOf(t, fixedJSON(t, "--T", "10", "--attacker", "Medici", "--bound", bound), "Peruzzi")
+		if r := *p.SensSquared / *far.SensSquared; r < 0.99 || r > 1.4 || p.Bound != bound {
+			t.Errorf("%s: %v, best %v", bound, *p.SensSquared, *far.SensSquared)
+		}
+	}
+	both := fixedJSON(t, "--T", "10", "--attacker", "Medici, Pazzi")
+	if len(both.Pairs) != 15 || *pairOf(t, both, "Peruzzi").SensSquared < *far.SensSquared || !pairOf(t, both, "Pazzi").Infinite {
+		t.Errorf("a coalition: %+v", both)
+	}
+	public := accountJSON(t, "--T", "10", "--trust", "ldp", "-k", "5")
+	if math.Abs(*pairOf(t, public, "Medici").SensSquared-5) > 1e-12 || public.Attacker != "everybody" {
+		t.Errorf("local DP: %+v", public)
+	}
+	summed := fixedJSON(t, "--T", "10", "--attacker", "Medici", "--gossip", "metropolis", "--secure-summation", "--forget-own-noise")
+	if s := *pairOf(t, summed, "Ridolfi").SensSquared; s > 1 {
+		t.Errorf("secure summation: %v", s)
+	}
+	for _, args := range [][]string{{"--algorithm", "antipgd"}, {"--algorithm", "muffliato", "--rounds", "2"}, {"--algorithm", "decor", "--shared-noise", "2"}, {"--algorithm", "zip-dl"}} {
+		if a := fixedJSON(t, append([]string{"--T", "4", "--attacker", "Pazzi"}, args...)...); len(a.Pairs) != 15 || a.Algorithm != args[1] {
+			t.Errorf("%v: %+v", args, a)
+		}
+	}
+}
+
+// An export is accounted and audited; against everybody it has the sensitivity it was made for.
+func TestAccountOfAnExport(t *testing.T) {
+	for _, class := range [][]string{nil, {"--strategy", "banded", "--no-dense"}, {"--strategy", "blt", "--buffers", "2"}, {"--per-node"}, {"--groups", "2"}} {
+		dir := filepath.Join(t.TempDir(), "out")
+		optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines", "-o", dir}, class...)...)
+		run := []string{"--T", "20", "-k", "4", "--algorithm", "mf-d-sgd", "--strategy", dir}
+		public := accountJSON(t, append([]string{"--trust", "ldp"}, run...)...)
+		if s := *pairOf(t, public, "Medici").SensSquared; math.Abs(s-1) > 1e-4 {
+			t.Errorf("%v: against everybody sens² is %v", class, s)
+		}
+		node := fixedJSON(t, append([]string{"--attacker", "Pazzi"}, run...)...)
+		if s := *pairOf(t, node, "Medici").SensSquared; !(s > 0) || s >= 1 {
+			t.Errorf("%v: against a node sens² is %v", class, s)
+		}
+		audit := append([]string{"audit", "--graph", "florentine", "--attacker", "Pazzi", "--victim", "Salviati", "--runs", "2000", "--json"}, run...)
+		if code, out, errs := mafalda(audit...); code != 0 || !strings.Contains(out, `"passed": true`) {
+			t.Errorf("%v: audit: code %d, %s%s", class, code, out, errs)
+		}
+	}
+}
+
+// All attackers are kept on disk: a second run computes nothing, another setting is refused, and --force replaces it.
+func TestAccountResumes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "account")
+	run := func(args ...string) (int, string, string) {
+		return mafalda(append([]string{"account", "--graph", "florentine", "--attacker", "all", "-o", dir, "--T"}, args...)...)
+	}
+	code, first, errs := run("5")
+	if code != 0 || !strings.Contains(first, "exposure.png") {
+		t.Fatalf("code %d, %s%s", code, first, errs)
+	}
+	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
+	if err != nil || len(cells) != 15 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	kept, lost := modified(t, cells[0]), cells[3]
+	if err := os.Remove(lost); err != nil {
+		t.Fatal(err)
+	}
+	if code, second, errs := run("5"); code != 0 || second != first {
+		t.Errorf("again: code %d, %s%s", code, second, errs)
+	}
+	if modified(t, cells[0]) != kept || modified(t, lost) == kept {
+		t.Error("the second run did not compute what was missing, and that alone")
+	}
+	if code, _, errs := run("6"); code != 2 || !strings.Contains(errs, "T is 5 there and 6 here") {
+		t.Errorf("other settings: code %d, %s", code, errs)
+	}
+	if code, _, errs := run("6", "--force"); code != 0 {
+		t.Errorf("replacing: code %d, %s", code, errs)
+	}
+	if lines := linesOf(t, filepath.Join(dir, "pairs.csv")); lines != 1+15*15 {
+		t.Errorf("pairs.csv has %d lines", lines)
+	}
+}
+
+func modified(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime().UnixNano()
+}
+
+func linesOf(t *testing.T, path string) int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), "\n")
+}
+
+// The growth of a node's view under secure summation approaches T/n.
+func TestAccountGrowth(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "growth")
+	args := []string{"account", "--graph", "cycle:5", "--gossip", "metropolis", "--attacker", "0", "--secure-summation",
+		"--forget-own-noise", "--fixed-inputs", "--growth", "60, 20"}
+	code, out, errs := mafalda(append(args, "--json")...)
+	var r struct {
+		Rows []threat.GrowthRow `json:"rows"`
+	}
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || len(r.Rows) != 2 || r.Rows[0].Steps != 20 {
+		t.Fatalf("code %d, %v, %s%s", code, err, out, errs)
+	}
+	early, late := r.Rows[0], r.Rows[1]
+	if *late.Asymptote != 0.2 || math.Abs(*late.Others-0.2) > math.Abs(*early.Others-0.2) || math.Abs(*late.Neighbours-0.2) > 0.02 {
+		t.Errorf("%+v, %+v", early, late)
+	}
+	if code, out, errs := mafalda(append(args, "-o", dir)...); code != 0 || !strings.Contains(out, "growth.png") {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
+func TestAudit(t *testing.T) {
+	attack := []string{"audit", "--graph", "florentine", "--T", "6", "--attacker", "Medici", "--runs", "2000"}
+	if code, out, errs := mafalda(attack...); code != 0 || !strings.Contains(out, "passed") {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+	code, out, errs := mafalda(append(attack, "--noise-scale", "0.5", "--json")...)
+	var r struct {
+		Claimed float64 `json:"claimed_mu"`
+		Low     float64 `json:"ci_low"`
+		Passed  bool    `json:"passed"`
+	}
+	if err := json.Unmarshal([]byte(out), &r); code != 1 || err != nil || r.Passed || r.Low < r.Claimed || strings.Count(errs, "\n") != 1 {
+		t.Errorf("halved noise: code %d, %+v, %v, %s", code, r, err, errs)
+	}
+}
+
+func TestBadAccounts(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own")
+	optimizeJSON(t, "--graph", "cycle:15", "--T", "8", "-k", "8", "--groups", "2", "--no-baselines", "-o", own)
+	on := func(args ...string) []string {
+		return append([]string{"account", "--graph", "florentine", "--T", "8"}, args...)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"no attacker":          {on(), "who attacks"},
+		"unknown attacker":     {on("--attacker", "Borgia"), "no such node"},
+		"no steps":             {on("--attacker", "Medici", "--T", "0"), "T = 0 must be at least 1"},
+		"attacker twice":       {on("--attacker", "Medici,Medici"), "named twice"},
+		"attacker under LDP":   {on("--attacker", "Medici", "--trust", "ldp"), "leave out --attacker"},
+		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp, secldp or eavesdropper"},
+		"secure summation LDP": {on("--trust", "ldp", "--secure-summation"), "--trust pndp"},
+		"algorithm":            {on("--attacker", "Medici", "--algorithm", "sgd"), "unknown algorithm"},
+		"rounds":               {on("--attacker", "Medici", "--rounds", "2"), "muffliato"},
+		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--rounds", "0"), "at least 1"},
+		"decor without noise":  {on("--attacker", "Medici", "--algorithm", "decor", "--own-noise", "0", "--shared-noise", "0"), "not both zero"},
+		"shared noise":         {on("--attacker", "Medici", "--shared-noise", "2"), "decor"},
+		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--export DIR"},
+		"strategy of another":  {on("--attacker", "Medici", "--strategy", "x"), "mf-d-sgd"},
+		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", t.TempDir()), "no export here"},
+		"growth":               {[]string{"account", "--graph", "florentine", "--attacker", "Medici", "--growth", "5,x"}, "no number of steps"},
+		"growth and T":         {on("--attacker", "Medici", "--growth", "5"), "leave out --T"},
+		"growth of all":        {[]string{"account", "--graph", "florentine", "--attacker", "all", "--growth", "5"}, "one attacker"},
+		"another graph":        {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", own), "another graph"},
+		"bound":                {on("--attacker", "Medici", "--bound", "tight"), "unknown bound"},
+		"sigma":                {on("--attacker", "Medici", "--sigma", "0"), "--sigma 0"},
+		"delta":                {on("--attacker", "Medici", "--delta", "2"), "--delta 2"},
+		"alpha":                {on("--attacker", "Medici", "--alpha", "1"), "--alpha 1"},
+		"too large":            {[]string{"account", "--graph", "cycle:20000", "--T", "20000", "--attacker", "0"}, "of memory"},
+		"victim attacks":       {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--victim", "Medici"}, "attacks itself"},
+		"unknown victim":       {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--victim", "Borgia"}, "no such node"},
+		"audit of all":         {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "all"}, "one attacker at a time"},
+		"audit too large":      {[]string{"audit", "--graph", "florentine", "--T", "4000", "--attacker", "Medici"}, "fewer steps"},
+		"few runs":             {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--runs", "1"}, "--runs 1"},
+		"bare messages":        {[]string{"audit", "--graph", "florentine", "--T", "4", "--trust", "ldp", "--algorithm", "zip-dl"}, "without noise"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := mafalda(tc.args...)
+			if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, tc.say) {
+				t.Errorf("code %d, stdout %q, stderr %q; want 2 and one line with %q", code, out, errs, tc.say)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Flags say what is trained; what is drawn is named with its seed, and local DP stays what it is.
+func TestAccountOfTraining(t *testing.T) {
+	plain := fixedJSON(t, "--T", "12", "--attacker", "Medici")
+	if plain.Workload != nil || plain.Drawn != nil {
+		t.Errorf("plain: %+v", plain)
+	}
+	for _, args := range []string{"--momentum 0.9 --learning-rates cosine", "--gossip-rounds 2", "--local-steps 3",
+		"--gradient-tracking", "--node-failures 0.2 --seed 7", "--random-neighbours 2", "--missed-steps 0.1 --carry"} {
+		a := fixedJSON(t, append([]string{"--T", "12", "--attacker", "Medici"}, strings.Fields(args)...)...)
+		drawn := strings.Contains(args, "fail") || strings.Contains(args, "random") || strings.Contains(args, "missed")
+		if a.Workload == nil || (a.Drawn != nil) != drawn || a.Local != 12 {
+			t.Errorf("%s: %+v", args, a)
+		}
+		if p := pairOf(t, a, "Peruzzi"); *p.SensSquared == *pairOf(t, plain, "Peruzzi").SensSquared || *p.SensSquared > 12 {
+			t.Errorf("%s: sens² is %v", args, *p.SensSquared)
+		}
+	}
+	public := accountJSON(t, "--T", "12", "--trust", "ldp", "--momentum", "0.9", "--missed-steps", "0.1")
+	if *pairOf(t, public, "Medici").SensSquared != 12 || public.Drawn != nil {
+		t.Errorf("against everybody: %+v", public)
+	}
+	code, out, errs := mafalda("account", "--graph", "florentine", "--T", "6", "--attacker", "Medici", "--link-failures", "0.1")
+	if code != 0 || !strings.Contains(out, "drawn          by --seed 0") || !strings.Contains(out, "links fail") {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+	one := fixedJSON(t, "--T", "6", "--attacker", "Pazzi", "--algorithm", "muffliato", "--rounds", "2")
+	other := fixedJSON(t, "--T", "6", "--attacker", "Pazzi", "--algorithm", "muffliato", "--gossip-rounds", "2")
+	if *pairOf(t, one, "Medici").SensSquared != *pairOf(t, other, "Medici").SensSquared {
+		t.Errorf("--rounds and --gossip-rounds of muffliato: %+v, %+v", one, other)
+	}
+}
+
+// An export's training is its own; flags may repeat it, and nothing else.
+func TestAccountOfATrainedExport(t *testing.T) {
+	folder := t.TempDir()
+	turns := filepath.Join(folder, "turns.edges")
+	if err := os.WriteFile(turns, []byte("0 1\n2 3\n\n1 2\n3 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	momentum, turning := filepath.Join(folder, "momentum"), filepath.Join(folder, "turning")
+	optimizeJSON(t, "--graph", "cycle:4", "--T", "8", "-k", "2", "--no-baselines", "--momentum", "0.9", "-o", momentum)
+	optimizeJSON(t, "--graph", "cycle:4", "--T", "8", "-k", "2", "--no-baselines", "--graph-sequence", turns, "-o", turning)
+	run := func(dir string, args ...string) []string {
+		return append([]string{"--graph", "cycle:4", "--T", "8", "-k", "2", "--attacker", "0", "--algorithm", "mf-d-sgd",
+			"--strategy", dir}, args...)
+	}
+	a := accountJSON(t, run(momentum)...)
+	if a.Workload == nil || a.Workload.Momentum != 0.9 {
+		t.Errorf("%+v", a)
+	}
+	if a := accountJSON(t, run(turning, "--graph-sequence", turns)...); a.Workload == nil || a.Workload.GraphSequence == nil {
+		t.Errorf("%+v", a)
+	}
+	if code, out, errs := mafalda(append([]string{"audit", "--runs", "500"}, run(turning, "--graph-sequence", turns)...)...); code != 0 ||
+		!strings.Contains(out, "networks that take turns") {
+		t.Errorf("audit: code %d, %s%s", code, out, errs)
+	}
+	if a := accountJSON(t, run(momentum, "--momentum", "0.9")...); a.Workload == nil {
+		t.Errorf("%+v", a)
+	}
+	medici := []string{"--graph", "florentine", "--T", "8", "--attacker", "Medici"}
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"other momentum":    {run(momentum, "--momentum", "0.5"), "--momentum 0.5: the strategy in"},
+		"more than it says": {run(momentum, "--gossip-rounds", "2"), "--gossip-rounds 2: the strategy in"},
+		"a sequence, too":   {run(momentum, "--graph-sequence", turns), "a network that stays"},
+		"no sequence":       {run(turning), "--graph-sequence FILE"},
+		"bad momentum":      {append(medici, "--momentum", "1"), "--momentum 1"},
+		"bad combination":   {append(medici, "--gradient-tracking", "--local-steps", "2"), "--local-steps"},
+		"too many":          {append(medici, "--random-neighbours", "15"), "only 14 others"},
+		"decor":             {append(medici, "--algorithm", "decor", "--momentum", "0.5"), "--algorithm decor is accounted for without"},
+		"muffliato":         {append(medici, "--algorithm", "muffliato", "--momentum", "0.5", "--gossip-rounds", "2"), "without optimizers"},
+		"twice":             {append(medici, "--algorithm", "muffliato", "--rounds", "2", "--gossip-rounds", "2"), "only one of them"},
+		"sampling":          {[]string{"--sampling", "poisson", "--T", "8", "--momentum", "0.5"}, "--momentum"},
+	} {
+		command := "account"
+		if name == "sampling" {
+			command = "audit"
+		}
+		args := append([]string{command}, tc.args...)
+		if code, out, errs := mafalda(args...); code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, tc.say) {
+			t.Errorf("%s: code %d, %q, %q; want one line with %q", name, code, out, errs, tc.say)
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
+	"mafalda/threat"
+)
+
+type auditFlags struct {
+	network          flags.NetworkFlags
+	schema           flags.SchemaFlags
+	threat           flags.ThreatFlags
+	sampled          sampledFlags
+	attacker, victim string
+	runs             int
+	auditSeed        uint64
+	confidence       float64
+	noiseScale       float64
+	answer           string
+	json             bool
+}
+
+func newAuditCmd() *cobra.Command {
+	var f auditFlags
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Attack the simulated protocol, to prove the accounting wrong",
+		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
+the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
+--export the noise is made by C_inv of the export itself, at the level that it was calibrated with. Of an export whose nodes share
+noise (--trust secldp) the worst coalition that it allows attacks, or that of --coalitions or --attacker, and the claim is the
+export's.
+
+The claim of --trust pndp holds for
+` + threat.Condition + `.
+With --answer all nodes but the attackers react to the model θ that they hold, in units of what a record can move a sum of gradients
+by: clip:K,B adds clip(K·θ, B) to what they send, so that B is about how many records react; that is the gradient of a loss that
+falls as the model grows, the sign that hurts. linear:D sends D·θ in the place of θ. What a threshold of the attack's statistic
+proves (Clopper and Pearson) stands against the claim, against the bound for nodes that react like that, and against local DP.
+With the name of a class (convex:X, smooth:X, clipped-convex:X, strongly-convex:X,Y, lipschitz:L, as mafalda smoothness has them)
+the worst linear answers of the class are played, and the claim is the bound for the class, which they may not exceed.
+
+With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
+likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
+The claim is the accountant's, or the export's of --export, or --epsilon. Fixed batches under a Poisson claim fail.
+
+Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
+		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
+  mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
+  mafalda audit --graph path:3 --T 2 -k 1 --attacker 2 --answer clip:10,1           # nodes that react: fails, local DP holds
+  mafalda audit --graph path:3 --T 2 -k 1 --attacker 2 --answer smooth:0.5          # the bound for such nodes: passes
+  mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
+  mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
+  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
+  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp --coalitions 2
+  mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
+  mafalda audit --sampling poisson --export out                                  # as the export says
+  mafalda audit --sampling poisson --export out --actual cyclic                  # fixed batches, in truth: fails
+  mafalda audit --sampling poisson --export out --noise-scale 0.5                # half the noise: fails`,
+		Args: terminal.NoArgs,
+		RunE: terminal.UntilInterrupted(f.run),
+	}
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.BindEvery(cmd)
+	f.threat.Bind(cmd, &f.network)
+	f.sampled.bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.attacker, "attacker", "",
+		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
+	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node; where nodes share noise, the one of whom most is learned;\n"+
+		"with --answer, the nearest one that the attacker does not see)")
+	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
+	flags.CompleteGraphLabels(cmd, "victim", &f.network)
+	f.runs = 4000
+	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
+	f.auditSeed = 1
+	fl.Var((*terminal.SeedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
+	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
+	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
+		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
+	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
+		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (f *auditFlags) run(cmd *cobra.Command) error {
+	switch { // 0 would ask the library for a default
+	case f.runs == 0:
+		return terminal.Usagef("--runs 0: must be at least 10")
+	case f.confidence == 0:
+		return terminal.Usagef("--confidence 0: must be between 0 and 1")
+	case f.noiseScale == 0:
+		return terminal.Usagef("--noise-scale 0: must be positive and finite")
+	}
+	if err := f.sampled.check(cmd); err != nil {
+		return err
+	}
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("computing the claim")
+	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
+		return f.runSampled(cmd, bar)
+	}
+	return f.runNetwork(cmd, bar)
+}
+
+// runNetwork attacks what a node, or everybody, sees of the network.
+func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) error {
+	schema, err := f.schema.ChooseEvery(cmd)
+	if err != nil {
+		return err
+	}
+	algorithm, err := f.threat.Algorithm(cmd, schema.Steps())
+	if err != nil {
+		return err
+	}
+	n, err := f.network.Load()
+	if err != nil {
+		return err
+	}
+	if err := algorithm.CheckNodes(n.Graph); err != nil {
+		return err
+	}
+	level, err := f.threat.Level(0, false)
+	if err != nil {
+		return err
+	}
+	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
+		return err
+	}
+	answer, err := f.chooseAnswer(cmd)
+	if err != nil {
+		return err
+	}
+	victims, err := f.namedVictim(n.Graph)
+	if err != nil {
+		return err
+	}
+	attack, err := f.threat.Attack(cmd.Context(), f.attacker, algorithm, n.Graph, victims...)
+	if err != nil {
+		return err
+	}
+	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attack.Attacker, Schema: schema}
+	victim, err := f.chooseVictim(s, attack, victims)
+	if err != nil {
+		return err
+	}
+	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
+		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
+		Answer: answer, Progress: bar.ShowAs("steps of all runs")})
+	bar.Clear()
+	if cmd.Context().Err() != nil {
+		return context.Cause(cmd.Context())
+	}
+	if err != nil {
+		return err
+	}
+	err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
+	if err == nil && !r.Passed {
+		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s%s", r.Empirical,
+			terminal.DecimalDown(max(r.Low, exactly(r)), 6), terminal.DecimalUp(r.Claimed, 6), otherVerdicts(r))
+	}
+	return err
+}
+
+// chooseAnswer returns how nodes react; nil without --answer. It then sets as many runs as that takes.
+func (f *auditFlags) chooseAnswer(cmd *cobra.Command) (threat.Answer, error) {
+	if !cmd.Flags().Changed("answer") {
+		return nil, nil
+	}
+	if !cmd.Flags().Changed("runs") {
+		f.runs = answeredRuns
+	}
+	a, err := threat.ParseAnswer(f.answer)
+	if err != nil {
+		return nil, terminal.Usagef("--answer: %w", err)
+	}
+	return a, nil
+}
+
+// answeredRuns is how many runs it takes where half of them choose a threshold.
+const answeredRuns = 10000
+
+// namedVictim returns the victim that is named, if there is one.
+func (f *auditFlags) namedVictim(g *graph.Graph) ([]int, error) {
+	if f.victim == "" {
+		return nil, nil
+	}
+	v := slices.Index(g.Labels(), f.victim)
+	if v < 0 {
+		return nil, terminal.Usagef("--victim %s: the graph has no such node", f.victim)
+	}
+	return []int{v}, nil
+}
+
+// chooseVictim returns the named victim, the one that the attack is best at, or the nearest node.
+func (f *auditFlags) chooseVictim(s threat.Scenario, a flags.Attack, named []int) (int, error) {
+	switch {
+	case len(named) > 0 && slices.Contains(a.Nodes(), named[0]):
+		return 0, terminal.Usagef("--victim %s attacks itself: its gradients are known", f.victim)
+	case len(named) > 0:
+		return named[0], nil
+	case a.Victim >= 0:
+		return a.Victim, nil
+	}
+	s.Attacker.Any, s.Attacker.Nodes = nil, a.Nodes()
+	v, there := s.Nearest()
+	if f.answer != "" {
+		v, there = s.NearestHidden()
+	}
+	if !there {
+		return 0, terminal.Usagef("every node attacks: there is no victim")
+	}
+	return v, nil
+}
+
+// attacked is an audit that has ended.
+type attacked struct {
+	by     flags.Attack
+	victim int
+	result threat.AuditResult
+	level  flags.Level
+}
+
+// exactly returns what is reached for certain by linear answers of a class, which is known without a simulation; 0 of others.
+func exactly(r threat.AuditResult) float64 {
+	if r.Reacting == nil || !r.Reacting.Judged {
+		return 0
+	}
+	return r.Reachable
+}
+
+// otherVerdicts says what else holds, of an attack on nodes that react.
+func otherVerdicts(r threat.AuditResult) string {
+	text := ""
+	if r.LocalHolds != nil {
+		text = "; the local-DP number, " + localText(r) + ", " + holds(*r.LocalHolds)
+	}
+	if of := r.Reacting; of != nil && !of.Judged {
+		text += "; the bound for such answers, mu = " + terminal.DecimalUp(of.Bound, 6) + ", " + holds(of.Holds)
+	}
+	return text
+}
+
+func holds(yes bool) string {
+	if yes {
+		return "holds"
+	}
+	return "does not hold either"
+}
+
+// localText says what local DP is.
+func localText(r threat.AuditResult) string {
+	if r.Local == nil {
+		return "infinite"
+	}
+	return "mu = " + terminal.DecimalUp(*r.Local, 6)
+}
+
+func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
+	r := a.result
+	if f.json {
+		return terminal.WriteJSON(w, struct {
+			Attacker []string `json:"attacker,omitempty"`
+			Victim   string   `json:"victim"`
+			Answer   string   `json:"answer,omitempty"`
+			threat.AuditResult
+			flags.Level
+		}{a.by.Labels(n.Graph), n.Graph.Label(a.victim), f.answer, r, a.level})
+	}
+	fmt.Fprintf(w, "graph          %s\n", n.Line())
+	fmt.Fprintf(w, "participation  %v\n", s.Schema)
+	for _, line := range flags.TrainingLines(s) {
+		fmt.Fprintln(w, line)
+	}
+	attacker := f.attacker
+	if attacker == "" {
+		attacker = threat.Attacker{Nodes: a.by.Nodes()}.Name(n.Graph)
+	}
+	fmt.Fprintf(w, "attack         of %s on %s, %s under %v\n", attacker,
+		n.Graph.Label(a.victim), s.Algorithm.Name(), s.Attacker.Trust)
+	if a.by.Colluding != nil {
+		fmt.Fprintf(w, "against        the claim for %s\n", s.Attacker.Name(n.Graph))
+	}
+	fmt.Fprintln(w, a.level.Line())
+	if f.answer != "" {
+		fmt.Fprintf(w, "answers        %s\n", answerText(f.answer, r.Reacting))
+	}
+	fmt.Fprintf(w, "claimed        mu = %s\n", terminal.DecimalUp(r.Claimed, 6))
+	if r.HoldsFor != "" {
+		fmt.Fprintf(w, "holds for      %s (%s)\n", r.HoldsFor, localText(r))
+	}
+	if of := r.Reacting; of != nil && of.Judged {
+		fmt.Fprintf(w, "holds for      every training of the class; without a class it is local DP, %s\n", localText(r))
+		broken := ""
+		if of.Broken {
+			broken = "; these nodes exceed it"
+		}
+		fmt.Fprintf(w, "no guarantee   mu = %s, if gradients do not react%s\n", terminal.DecimalUp(of.Without, 6), broken)
+	} else if of != nil {
+		fmt.Fprintf(w, "bound          mu = %s for such answers (rho %.6g, kappa %.6g)\n", terminal.DecimalUp(of.Bound, 6), of.Rho, of.Kappa)
+	}
+	switch {
+	case r.Exposed:
+		fmt.Fprintln(w, "reachable      infinite: it sees a gradient without noise")
+	case exactly(r) > 0:
+		fmt.Fprintf(w, "reachable      mu = %.6g by this attack, exactly\n", r.Reachable)
+	case r.Reachable > 0 || f.answer == "":
+		fmt.Fprintf(w, "reachable      mu = %s by this attack, if the accounting is right\n", terminal.DecimalUp(r.Reachable, 6))
+	}
+	limits := fmt.Sprintf("between %s and %s", terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.High, 6))
+	if r.High == 0 {
+		limits = "at least " + terminal.DecimalDown(r.Low, 6)
+	}
+	fmt.Fprintf(w, "reached        mu = %.6g, %s with confidence %g (%d runs each)\n", r.Empirical, limits, f.confidence, r.Runs)
+	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
+	if !r.Passed {
+		verdict = "FAILED: the attack learns more than is claimed" + otherVerdicts(r)
+	}
+	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
+	return err
+}
+
+// answerText says how nodes react.
+func answerText(answer string, of *threat.Reacting) string {
+	if of != nil && of.Judged {
+		return fmt.Sprintf("%s, the worst linear ones of the class rho %.6g, kappa %.6g, by all nodes but the attackers", answer,
+			of.Rho, of.Kappa)
+	}
+	return answer + " of the model that they hold, by all nodes but the attackers"
+}

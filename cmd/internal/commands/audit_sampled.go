@@ -1,0 +1,159 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/threat"
+)
+
+// sampledFlags say which batches are claimed, and which ones the nodes really draw.
+type sampledFlags struct {
+	sampling, actual string
+	probability      float64
+	groups           int
+	noiseMultiplier  float64
+	epsilon, delta   float64
+}
+
+var auditedSamplings = []string{"poisson", "bins", "cyclic"}
+
+func (f *sampledFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.sampling, "sampling", "", "attack the privacy of batches that are drawn in secret:\n"+
+		"poisson: from --groups in turn, each record with --probability\n"+
+		"bins: each record in one of -b batches, drawn once\n"+
+		"cyclic: each record in one of -b fixed batches, and no secret")
+	fl.StringVar(&f.actual, "actual", "",
+		"with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)")
+	fl.Float64Var(&f.probability, "probability", 0,
+		"with --sampling: of a record in a step of its group (default: groups/b)")
+	fl.Var((*terminal.WholeNumber)(&f.groups), "groups",
+		"with --sampling: groups of records (default: the bands of the strategy)")
+	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0,
+		"with --sampling: noise standard deviation over the clip that is claimed")
+	fl.Float64Var(&f.epsilon, "epsilon", 0, "with --sampling: the epsilon that is claimed (default: the accountant's)")
+	fl.Float64Var(&f.delta, "delta", 0, "with --sampling: the delta of the claim")
+	terminal.CompleteWith(cmd, "sampling", auditedSamplings)
+	terminal.CompleteWith(cmd, "actual", auditedSamplings)
+}
+
+// Other flags are for audits without --sampling.
+var (
+	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta"}
+	flagsOfBoth     = [...]string{"sampling", "T", "separation", "export", "runs", "audit-seed", "confidence",
+		"noise-scale", "json"}
+)
+
+// check refuses flags of the other kind of audit.
+func (f *sampledFlags) check(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("sampling") {
+		for _, name := range flagsOfSampling {
+			if cmd.Flags().Changed(name) {
+				return terminal.Usagef("--%s is for --sampling", name)
+			}
+		}
+		return nil
+	}
+	var err error
+	cmd.Flags().Visit(func(given *pflag.Flag) {
+		ofAll := cmd.InheritedFlags().Lookup(given.Name) != nil
+		if !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) && !slices.Contains(flagsOfBoth[:], given.Name) {
+			err = terminal.Usagef("--%s is not for --sampling: who attacks sees all messages of all nodes", given.Name)
+		}
+	})
+	return err
+}
+
+func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) error {
+	a, err := f.chooseSampled(cmd)
+	if err != nil {
+		return err
+	}
+	runs := f.runs
+	if !cmd.Flags().Changed("runs") {
+		runs = threat.DefaultSampledRuns
+	}
+	r, err := threat.AuditSampled(cmd.Context(), a.SampledScenario, threat.SampledOptions{
+		Random: rand.NewPCG(f.auditSeed, 0), Runs: runs, Confidence: f.confidence, NoiseScale: f.noiseScale,
+		Noising: a.noising, Progress: bar.ShowAs("runs")})
+	bar.Clear()
+	if cmd.Context().Err() != nil {
+		return context.Cause(cmd.Context())
+	}
+	if err != nil {
+		return err
+	}
+	if f.json {
+		err = terminal.WriteJSON(cmd.OutOrStdout(), struct {
+			Sampling        string  `json:"sampling"`
+			Actual          string  `json:"actual"`
+			NoiseMultiplier float64 `json:"noise_multiplier"`
+			NoiseScale      float64 `json:"noise_scale"`
+			Confidence      float64 `json:"confidence"`
+			threat.SampledResult
+		}{a.claimed.String(), a.Actual.String(), a.NoiseMultiplier, f.noiseScale, f.confidence, r})
+	} else {
+		err = f.printSampled(cmd.OutOrStdout(), a, r)
+	}
+	if err == nil && !r.Passed {
+		err = sampledFailure(r)
+	}
+	return err
+}
+
+// sampledFailure says by how much the claim is exceeded: its epsilon, or else the delta of its curve where that is most.
+func sampledFailure(r threat.SampledResult) error {
+	if r.EpsilonLow > r.Epsilon {
+		return fmt.Errorf("the attack proves epsilon of at least %s at delta = %s: more than the claimed %s",
+			terminal.DecimalDown(r.EpsilonLow, 6), terminal.AsGiven(r.Delta), terminal.DecimalUp(r.Epsilon, 6))
+	}
+	worst := slices.MaxFunc(r.Points, func(a, b threat.SampledPoint) int {
+		return cmp.Compare(a.DeltaLow-a.Delta, b.DeltaLow-b.Delta)
+	})
+	return fmt.Errorf("the attack proves delta of at least %s at epsilon = %s: more than the claimed %s",
+		terminal.DecimalDown(worst.DeltaLow, 6), terminal.DecimalUp(worst.Epsilon, 6), terminal.DecimalUp(worst.Delta, 6))
+}
+
+func (f *auditFlags) printSampled(w io.Writer, a sampledAudit, r threat.SampledResult) error {
+	class := a.Strategy.Name()
+	if bands := bandsOf(a.Strategy); bands > 1 {
+		class += fmt.Sprintf(", %d bands", bands)
+	}
+	fmt.Fprintf(w, "strategy       %s, T = %d\n", class, a.Strategy.Steps())
+	fmt.Fprintf(w, "claimed        %v\n", a.claimed)
+	fmt.Fprintf(w, "               noise multiplier %s: epsilon = %s at delta = %s\n", terminal.AsGiven(a.NoiseMultiplier),
+		terminal.DecimalUp(r.Epsilon, 6), terminal.AsGiven(r.Delta))
+	fmt.Fprintf(w, "attacked       %v\n", a.Actual)
+	if f.noiseScale != 1 {
+		fmt.Fprintf(w, "               noise multiplied by %s\n", terminal.AsGiven(f.noiseScale))
+	}
+	var rows [][]string
+	for _, p := range r.Points {
+		mark := "holds"
+		if !p.Passed {
+			mark = "EXCEEDED"
+		}
+		rows = append(rows, []string{p.Direction, terminal.DecimalUp(p.Epsilon, 4), terminal.DecimalUp(p.Delta, 4),
+			terminal.DecimalDown(p.DeltaLow, 4), mark})
+	}
+	if err := terminal.Table(w, []string{"a record to", "epsilon", "claimed delta", "proved delta", ""}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "proved         epsilon of at least %s at delta = %s, with confidence %g (%d runs each)\n",
+		terminal.DecimalDown(r.EpsilonLow, 6), terminal.AsGiven(r.Delta), f.confidence, r.Runs)
+	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
+	if !r.Passed {
+		verdict = "FAILED: the attack learns more than is claimed"
+	}
+	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
+	return err
+}

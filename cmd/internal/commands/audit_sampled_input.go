@@ -1,0 +1,223 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/threat"
+)
+
+// sampledAudit is what is audited.
+type sampledAudit struct {
+	threat.SampledScenario
+	claimed participation.Sampling
+	noising mat.Matrix // C⁻¹ as the nodes load it, nil if it follows from the parameters
+}
+
+// chooseSampled returns what the flags, and the export where they say nothing, tell of the mechanism.
+func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
+	var a sampledAudit
+	d := sampledDefaults{sampledFlags: f.sampled, separation: f.schema.Separation(), given: cmd.Flags().Changed}
+	var err error
+	if folder := cmd.Flags().Lookup("export").Value.String(); folder != "" {
+		err = d.load(cmd.Context(), folder, &a)
+	} else {
+		err = f.independent(cmd, &a)
+	}
+	if err != nil {
+		return a, err
+	}
+	if steps := a.Strategy.Steps(); d.given("T") && f.schema.Steps != steps {
+		return a, terminal.Usagef("--T %d: the strategy is for T = %d; leave out --T", f.schema.Steps, steps)
+	}
+	if !d.given("groups") && d.groups == 0 {
+		d.groups = bandsOf(a.Strategy)
+	}
+	if a.claimed, err = d.named("sampling", d.sampling, a.Strategy.Steps()); err != nil {
+		return a, err
+	}
+	a.Actual = a.claimed
+	if d.given("actual") {
+		if a.Actual, err = d.named("actual", d.actual, a.Strategy.Steps()); err != nil {
+			return a, err
+		}
+	}
+	return a, d.claim(cmd.Context(), &a)
+}
+
+// independent has independent noise: DP-D-SGD.
+func (f *auditFlags) independent(cmd *cobra.Command, a *sampledAudit) error {
+	if !cmd.Flags().Changed("T") {
+		return terminal.Usagef("how many steps? Use --T, for example --T 380, or --export DIR")
+	}
+	if f.schema.Steps < 1 || f.schema.Steps > threat.MaxSampledSteps {
+		return terminal.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, threat.MaxSampledSteps)
+	}
+	a.Strategy = strategy.Identity(f.schema.Steps)
+	return nil
+}
+
+// sampledDefaults are the flags, filled with what an export says.
+type sampledDefaults struct {
+	sampledFlags
+	separation int
+	given      func(flag string) bool
+	said       float64 // epsilon of the export, if its numbers are those of the claim; or 0
+	manifest   *export.Manifest
+}
+
+// load reads the export.
+func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAudit) error {
+	e, err := export.Load(folder)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	if err := e.CheckHashes(); err != nil {
+		return terminal.Usage(err)
+	}
+	if err := threat.Withstands(ctx, e); err != nil { // then what coalitions leave is noise of variance 1
+		return terminal.Usage(fmt.Errorf("%s: %w", folder, err))
+	}
+	if e.Manifest.PerNode != nil {
+		return terminal.Usagef("--export %s: its nodes have strategies of their own, which --sampling does not audit", folder)
+	}
+	if a.Strategy, err = e.SharedStrategy(); err != nil {
+		return terminal.Usage(err)
+	}
+	if e.Inverse != nil {
+		var lower mat.TriDense
+		a.Strategy.StrategyTo(&lower)
+		if err := strategy.CheckInverse(&lower, e.Inverse); err != nil {
+			return terminal.Usage(fmt.Errorf("%s: %w", folder, err))
+		}
+		a.noising = e.Inverse
+	}
+	if !d.given("separation") {
+		d.separation = e.Manifest.Participation.B
+	}
+	s := e.Manifest.Sampling
+	if e.Manifest.Sampled() && s.Scheme != d.sampling {
+		return terminal.Usagef("--sampling %s: %s is for --sampling %s", d.sampling, folder, s.Scheme)
+	}
+	if s == nil || s.Scheme != d.sampling || !e.Manifest.Sampled() {
+		return nil
+	}
+	if err := e.Manifest.CheckPrivacy(); err != nil { // an attack may be too weak to find that
+		return terminal.Usage(fmt.Errorf("%s: %w", folder, err))
+	}
+	d.said, d.manifest = *s.Epsilon, e.Manifest
+	for _, from := range []struct {
+		flag string
+		to   *float64
+		by   float64
+	}{{"probability", &d.probability, s.Probability}, {"noise-multiplier", &d.noiseMultiplier, s.NoiseMultiplier},
+		{"delta", &d.delta, s.Delta}} {
+		if !d.given(from.flag) {
+			*from.to = from.by
+		} else {
+			d.said = 0
+		}
+	}
+	if !d.given("groups") {
+		d.groups = s.Groups
+	} else {
+		d.said = 0
+	}
+	if s.Scheme == export.SchemeBins && d.separation != s.Groups {
+		d.said = 0
+	}
+	return nil
+}
+
+// named returns what a flag names.
+func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sampling, error) {
+	switch name {
+	case "poisson":
+		q := d.probability
+		if q == 0 && !d.given("probability") && d.separation > 0 {
+			q = float64(d.groups) / float64(d.separation)
+		}
+		if q == 0 && !d.given("probability") {
+			return nil, terminal.Usagef("--%s poisson: how likely does a record take part? Use --probability, or -b", flag)
+		}
+		return participation.PoissonSampling{Groups: d.groups, Probability: q}, nil
+	case "bins", "cyclic":
+		b, err := d.batches(flag+" "+name, steps)
+		if err != nil {
+			return nil, err
+		}
+		if name == "bins" {
+			return participation.BinsSampling{Bins: b}, nil
+		}
+		return participation.CyclicSampling{Batches: b}, nil
+	}
+	return nil, terminal.Usagef("--%s %s: choose poisson, bins or cyclic", flag, name)
+}
+
+// batches returns -b, or how many batches have as many records as a step of the Poisson sampling expects.
+func (d *sampledDefaults) batches(flag string, steps int) (int, error) {
+	b := d.separation
+	if b == 0 && !d.given("separation") && d.probability > 0 {
+		exact := float64(d.groups) / d.probability
+		if b = int(math.Round(exact)); math.Abs(exact-float64(b)) > 1e-6*exact {
+			b = 0
+		}
+	}
+	switch {
+	case b == 0 && !d.given("separation"):
+		return 0, terminal.Usagef("--%s: how many batches are there? Use -b", flag)
+	case b < 1 || b > steps:
+		return 0, terminal.Usagef("--separation %d: there must be from 1 to T = %d batches", b, steps)
+	}
+	return b, nil
+}
+
+// claim completes what is attacked: an epsilon that was given, or the accountant's, and what an export says.
+func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error) {
+	a.NoiseMultiplier = d.noiseMultiplier
+	switch {
+	case !d.given("noise-multiplier") && d.noiseMultiplier == 0:
+		return terminal.Usagef("how much noise is there? Use --noise-multiplier, the standard deviation over the clip")
+	case !d.given("delta") && d.delta == 0:
+		return terminal.Usagef("at which delta? Use --delta, for example --delta 1e-6")
+	case d.given("epsilon"):
+		a.Claim = threat.SampledClaim{Epsilon: d.epsilon, Delta: d.delta}
+		return nil
+	}
+	a.Claim, err = threat.ClaimSampled(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	if errors.Is(err, accounting.ErrDomination) {
+		return terminal.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
+	}
+	if d.said > 0 {
+		a.Claim.Epsilon = d.said
+	}
+	if err == nil && d.said > 0 && d.manifest.Binned() {
+		var lower mat.TriDense
+		a.Strategy.StrategyTo(&lower)
+		if err = d.manifest.ConfirmBins(ctx, &lower); ctx.Err() == nil {
+			err = terminal.Usage(err)
+		}
+	}
+	return err
+}
+
+// bandsOf returns how many bands C has, T for one without a name for it.
+func bandsOf(c strategy.Strategy) int {
+	switch c := c.(type) {
+	case strategy.Identity:
+		return 1
+	case interface{ Bands() int }:
+		return c.Bands()
+	}
+	return c.Steps()
+}

@@ -1,0 +1,147 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"mafalda/cmd/internal/terminal"
+)
+
+// average --graph cycle:1000000 went on for minutes after SIGTERM; dpps ran out of memory.
+func TestAverageEndsWhenInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"--protocol", "ppac", "--observer", "0"}, {"--protocol", "ppac", "--observer", "0", "--rounds", "40"},
+		{"--protocol", "gossip", "--observer", "0"},
+		{"--protocol", "dpps", "--estimate", "real", "--rounds", "500"}, {"--compare", "--observer", "0"},
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(30*time.Millisecond, cancel)
+		dir := filepath.Join(t.TempDir(), "out")
+		var out, errs bytes.Buffer
+		before := time.Now()
+		code := run(ctx, append([]string{"average", "--graph", "cycle:100000", "-o", dir}, args...), &out, &errs)
+		if code != terminal.ExitInterrupted || !strings.Contains(errs.String(), "interrupted") ||
+			time.Since(before) > time.Minute {
+			t.Errorf("%v: code %d after %v: %s", args, code, time.Since(before), errs.String())
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%v: %s is left behind", args, dir)
+		}
+		cancel()
+	}
+}
+
+func TestPartPSPEndsWhenInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	var out, errs bytes.Buffer
+	before := time.Now()
+	if code := run(ctx, []string{"partpsp"}, &out, &errs); code != terminal.ExitInterrupted ||
+		time.Since(before) > time.Minute {
+		t.Errorf("code %d after %v: %s", code, time.Since(before), errs.String())
+	}
+}
+
+// What would take days or more memory than there is is refused before it begins.
+func TestAverageRefusesWhatIsTooLarge(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"pairs":       {[]string{"--protocol", "gossip", "--graph", "cycle:5000"}, "--observer and --victim"},
+		"calibration": {[]string{"--protocol", "dpps", "--graph", "cycle:10100"}, "--c-prime"},
+		"values": {[]string{"--graph", "path:3", "--values", writeFile(t, "huge",
+			"0 1e308\n1 1e308\n2 1e308\n")}, "1e+150"},
+		"deviation": {[]string{"--graph", "path:3", "--value-std", "1e308"}, "at most 1e+150"},
+		"mu": {[]string{"--graph", "path:3", "--protocol", "gossip", "--noise-std", "1e-308"},
+			"beyond all numbers"},
+		"epsilon": {[]string{"--graph", "path:3", "--protocol", "dpps", "--b", "1e200", "--gamma-n", "1e-200"},
+			"beyond all numbers"},
+		"rounds":   {[]string{"--graph", "path:3", "--protocol", "dpps", "--rounds", "1000000000000"}, "GB"},
+		"an empty": {[]string{"--graph", "path:3", "--values", writeFile(t, "empty", "")}, "nothing for node 0"},
+		"a long line": {[]string{"--graph", "path:3", "--values", writeFile(t, "long", strings.Repeat("x", 1<<17))},
+			"too long"},
+		"labels apart": {[]string{"--graph", writeFile(t, "q", "a\"x b\nb c\n"), "--values", writeFile(t, "v",
+			"\"a\" 1\n")}, "not in the graph"},
+	} {
+		code, out, errs := mafalda(append([]string{"average"}, tc.args...)...)
+		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(strings.TrimPrefix(errs, "note"),
+			"\n") > 2 {
+			t.Errorf("%s: code %d, want %q: %s%s", name, code, tc.say, out, errs)
+		}
+	}
+}
+
+// --help says what --rounds of ppac and gossip counts: t+1 messages.
+func TestAverageRoundsCountMessages(t *testing.T) {
+	if _, help, _ := mafalda("average", "--help"); !strings.Contains(help, "t+1 messages of the rounds 0 to t") {
+		t.Error("--help does not say what --rounds counts")
+	}
+}
+
+// All results say that they are of a simulation.
+func TestSimulatedProtocolsSaySo(t *testing.T) {
+	for _, args := range [][]string{
+		{"average", "--graph", "path:3"}, {"average", "--graph", "path:3", "--protocol", "gossip"}, {"average",
+			"--graph", "path:3", "--protocol", "dpps"},
+		{"average", "--graph", "path:3", "--compare"},
+		{"partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp", "--shared", "1", "--b",
+			"2", "--epochs", "1", "--batch", "30", "--seeds", "1"},
+	} {
+		_, out, _ := mafalda(append(args, "--json")...)
+		var r struct {
+			Simulated bool
+			Note      string
+		}
+		if err := json.Unmarshal([]byte(out), &r); err != nil || !r.Simulated || !strings.Contains(r.Note,
+			"not private") {
+			t.Errorf("%v: %v, %+v", args, err, r)
+		}
+	}
+}
+
+// Under the default noise of dpps an average is left, and what that costs is printed.
+func TestDefaultNoiseOfDPPSLeavesAnAverage(t *testing.T) {
+	for _, graph := range []string{"exp:10", "d-out:10,2", "florentine", "cycle:20"} {
+		r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", graph)
+		if last := r.Errors[len(r.Errors)-1]; last > 0.15*r.Errors[0] || r.Per != 50 {
+			t.Errorf("%s: the error goes from %g to %g at epsilon %g", graph, r.Errors[0], last, r.Per)
+		}
+	}
+	if _, out, _ := mafalda("average", "--protocol", "dpps", "--graph", "exp:10"); !strings.Contains(out,
+		"hides next to nothing") {
+		t.Error("what an epsilon of 50 is worth is not said")
+	}
+}
+
+// partpsp drew b = 5 whatever --b said.
+func TestPartPSPDrawsWhatWasRun(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "part")
+	code, _, errs := mafalda("partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp",
+		"--shared", "1,3", "--b", "1,3", "--epochs", "2",
+		"--batch", "30", "--seeds", "1", "-q", "-o", dir)
+	if code != 0 {
+		t.Fatalf("code %d, %s", code, errs)
+	}
+	for b, name := range map[string]string{"b = 1,": "sensitivity-exp-b-1.svg", "b = 3,": "sensitivity-exp-b-3.svg"} {
+		drawn, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{b, "PartPSP-1", "SGPDP"} {
+			if !strings.Contains(string(drawn), text) {
+				t.Errorf("%s does not say %q", name, text)
+			}
+		}
+	}
+}

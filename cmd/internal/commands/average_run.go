@@ -1,0 +1,300 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
+	"mafalda/internal/parallel"
+	"mafalda/protocols"
+	"mafalda/protocols/averaging"
+	"mafalda/protocols/dpps"
+	"mafalda/protocols/gossip"
+	"mafalda/protocols/ppac"
+)
+
+// averageName is that of the result in a folder.
+const averageName = "average.json"
+
+// averaged is what came of a protocol, ready to be shown.
+type averaged struct {
+	data    any // for JSON
+	print   func(w io.Writer) error
+	figures func(ctx context.Context) ([]figures.Named, error) // for -o
+}
+
+// runOne runs a protocol and shows what came of it.
+func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note func(string, ...any)) (err error) {
+	if err := results.CheckFolder(f.out, averageName, f.force); err != nil {
+		return err
+	}
+	defer func() { results.RemoveIfEmpty(f.out, err) }()
+	choose := map[string]func(context.Context, *terminal.Progress, func(string, ...any)) (averaged, error){
+		"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol]
+	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaged, error) {
+		return choose(ctx, bar, note)
+	})
+	bar.Clear()
+	if err != nil {
+		return results.AveragingError(err)
+	}
+	var drawing error
+	if f.out != "" {
+		if err := results.WriteResult(f.out, averageName, a.data, f.force); err != nil {
+			return err
+		}
+		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
+		bar.Clear()
+		drawing = results.AveragingError(results.WritePictures(f.out, pictures, err, f.force))
+	}
+	return cmp.Or(f.show(cmd.OutOrStdout(), a.data, a.print), drawing)
+}
+
+// show prints a result.
+func (f *averageFlags) show(w io.Writer, data any, print func(w io.Writer) error) error {
+	switch {
+	case f.json:
+		return terminal.WriteJSON(w, data)
+	case f.quiet:
+		return nil
+	}
+	if err := print(w); err != nil || f.out == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nwritten        %s\n", f.out)
+	return err
+}
+
+// problem loads a connected graph with a consensus matrix, its nodes' values and those who look on.
+func (f *averageFlags) problem(note func(string, ...any)) (p averaging.Problem, err error) {
+	if name, _, _ := strings.Cut(f.network.Source, ":"); name == "exp" || name == "d-out" {
+		return p, terminal.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.Source)
+	}
+	n, err := f.network.LoadBy(graph.Laplacian)
+	if err != nil {
+		return p, err
+	}
+	if n.Graph.Directed() {
+		return p, terminal.Usagef("the graph is directed: %s needs an undirected one", f.protocol)
+	}
+	if !f.network.GossipGiven() {
+		if err := averaging.Mend(n); err != nil {
+			return p, terminal.Usage(err)
+		}
+	}
+	for _, text := range n.Notes {
+		note("%s", text)
+	}
+	p = averaging.Problem{Network: n, ValueStd: f.valueStd, Seed: f.network.Seed}
+	if f.given("rounds") {
+		p.Rounds = &f.rounds
+	}
+	if p.Values, err = f.startValues(n.Graph.Labels()); err != nil {
+		return p, err
+	}
+	return p, f.observers(&p)
+}
+
+// startValues draws the nodes' values, or reads them.
+func (f *averageFlags) startValues(labels []string) ([]float64, error) {
+	if f.values == "" {
+		return averaging.DrawValues(len(labels), f.valueStd, f.network.Seed), nil
+	}
+	u, err := averaging.ReadValues(f.values, labels)
+	return u, terminal.Usage(err)
+}
+
+// observers says who looks on: one coalition, or every node alone; and at whom.
+func (f *averageFlags) observers(p *averaging.Problem) (err error) {
+	g := p.Network.Graph
+	if f.observer != "" {
+		coalition, err := flags.NodesNamed("observer", f.observer, g)
+		if err != nil {
+			return err
+		}
+		if len(coalition) == g.Nodes() {
+			return terminal.Usagef("--observer names all nodes: there is no victim")
+		}
+		p.Observers = [][]int{coalition}
+	}
+	if f.victim == "" {
+		return nil
+	}
+	if p.Victims, err = flags.NodesNamed("victim", f.victim, g); err != nil {
+		return err
+	}
+	for _, coalition := range p.Observers {
+		for _, v := range coalition {
+			if p.Asked(v) {
+				return terminal.Usagef("--victim %s is an observer: it knows its own value", f.victim)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *averageFlags) ofPPAC(g *graph.Graph, bar *terminal.Progress) (o ppac.AverageOptions, err error) {
+	o = ppac.AverageOptions{NoiseStd: f.noiseStd, Progress: showing(bar, "observers")}
+	if f.chosen != "" {
+		o.Chosen, err = ppac.ReadChosen(f.chosen, g)
+	}
+	return o, terminal.Usage(err)
+}
+
+func (f *averageFlags) ofGossip(bar *terminal.Progress) gossip.AverageOptions {
+	return gossip.AverageOptions{NoiseStd: f.noiseStd, Difference: f.difference, Delta: f.delta,
+		Progress: showing(bar, "observers")}
+}
+
+// ofDPPS has all but the graphs and the values.
+func (f *averageFlags) ofDPPS(bar *terminal.Progress, note func(string, ...any)) (dpps.Problem, error) {
+	plan, err := f.push.Plan()
+	return dpps.Problem{Plan: plan, Delta: f.delta, Seed: f.network.Seed, Progress: showing(bar, "calibrating"),
+		Unsound: func(c dpps.Constants) {
+			note("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out too "+
+				"small ends the run", c.C, c.Lambda)
+		}}, err
+}
+
+// showing moves a bar for what is being done.
+func showing(bar *terminal.Progress, what string) func(fraction float64) {
+	return func(fraction float64) { bar.Show(fraction, what) }
+}
+
+func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r averaged, err error) {
+	p, err := f.problem(note)
+	if err != nil {
+		return r, err
+	}
+	o, err := f.ofPPAC(p.Network.Graph, bar)
+	if err != nil {
+		return r, err
+	}
+	a, err := ppac.Average(ctx, p, o)
+	if err != nil {
+		return r, err
+	}
+	return averaged{a.Result, func(w io.Writer) error { return results.WritePPAC(w, a) },
+		func(ctx context.Context) ([]figures.Named, error) {
+			s, err := a.Sweep(ctx, showing(bar, "leakage by noise"))
+			if err != nil {
+				return nil, err
+			}
+			return figures.PPAC(a, s)
+		}}, nil
+}
+
+func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r averaged,
+	err error) {
+	p, err := f.problem(note)
+	if err != nil {
+		return r, err
+	}
+	g, err := gossip.Average(ctx, p, f.ofGossip(bar))
+	if err != nil {
+		return r, err
+	}
+	return averaged{g, func(w io.Writer) error { return results.WriteGossip(w, p.Network, g) },
+		func(context.Context) ([]figures.Named, error) {
+			drawn, err := figures.GossipErrors(g)
+			return []figures.Named{{Name: "error", Figure: drawn}}, err
+		}}, nil
+}
+
+func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r averaged, err error) {
+	if f.given("noise-std") {
+		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --laplace-b")
+	}
+	p, err := f.ofDPPS(bar, note)
+	if err != nil {
+		return r, err
+	}
+	var notes []string
+	p.Sequence, p.Name, notes, err = f.push.Sequence(&f.network)
+	for _, text := range notes {
+		note("%s", text)
+	}
+	if err != nil {
+		return r, err
+	}
+	if p.Values, err = f.startValues(p.Sequence.Labels()); err != nil {
+		return r, err
+	}
+	if p.Rounds = dpps.DefaultRounds; f.given("rounds") {
+		p.Rounds = f.rounds
+	}
+	d, err := dpps.Average(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	return averaged{d, func(w io.Writer) error { return results.WriteDPPS(w, d, p.Source) },
+		func(context.Context) ([]figures.Named, error) { return figures.DPPS(d) }}, nil
+}
+
+// runCompare runs all protocols; with a folder, those that are not there yet.
+func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, note func(string, ...any)) error {
+	p, err := parallel.Abandonable(cmd.Context(), func(context.Context) (averaging.Problem, error) { return f.problem(note) })
+	if err != nil {
+		return err
+	}
+	c := &protocols.Comparison{Problem: p, Gossip: f.ofGossip(bar)}
+	if c.PPAC, err = f.ofPPAC(p.Network.Graph, bar); err != nil {
+		return err
+	}
+	if c.DPPS, err = f.ofDPPS(bar, note); err != nil {
+		return err
+	}
+	if rounds := protocols.ComparedRounds; p.Rounds == nil {
+		c.Problem.Rounds = &rounds
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	spec := figures.ComparisonSpec(c)
+	spec.Replace = f.force
+	outcomes, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
+		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
+			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
+		},
+		Files: results.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), bar)
+	if err != nil {
+		return err
+	}
+	r := results.CompareProtocols(c, outcomes)
+	return f.show(cmd.OutOrStdout(), r, func(w io.Writer) error { return results.WriteComparison(w, p.Network.Line(), r) })
+}
+
+// drawPapers draws the figures of the papers that have averaging.
+func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
+	if err := results.CheckFolder(f.out, "ppac-figure-3.png", f.force); err != nil {
+		return err
+	}
+	p, err := protocols.RunPapers(cmd.Context(), f.network.Seed)
+	if err != nil {
+		return err
+	}
+	list, err := figures.Papers(p)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if f.quiet {
+		w = io.Discard
+	}
+	for _, g := range list {
+		if err := results.WriteFigure(w, f.out, g.Name, g.Figure, f.force); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/benchmarks"
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+)
+
+type benchmarkFlags struct {
+	study              flags.BenchmarkFlags
+	out                string
+	force, json, quiet bool
+	shard              grids.ShardFlags
+}
+
+// NewBenchmark returns mafalda benchmark.
+func NewBenchmark() *cobra.Command {
+	var f benchmarkFlags
+	cmd := &cobra.Command{
+		Use:   "benchmark",
+		Short: "Compare all strategies on a suite of graphs",
+		Long: `Measure every class of strategies and every baseline on a suite of graphs, for T = 64 (k = 4, b = 16) and T = 380 (k = 20,
+b = 19), and compare the losses with the certified optimum. Where batches are drawn in secret (--sampling poisson) what a
+strategy costs depends on the privacy: DP-D-SGD and the best number of bands are compared with the optimum, whose
+batches are visited in turn, by squared errors with the noise for every --epsilon.
+
+With -o, write benchmark.csv, benchmark.json and figures of all that is in the folder. What is there already is not
+measured again: an interrupted benchmark goes on where it stopped, and more graphs and numbers of steps can be added,
+also by several processes at once. Gossip, --seed, --directed, --epsilon and --delta have to be the same.
+
+With --workloads, compare strategies over optimizers and networks that change, for T = 128 (k = 8, b = 16): the one that
+is optimal for plain training on the network, a centralized one (D-MF) that knows the optimizer, and the certified optimum, which
+knows both. -o is then a folder of its own, with workloads.csv, workloads.json, a figure, and the sequences of networks.`,
+		Example: `  mafalda benchmark -o bench
+  mafalda benchmark --graph ego.edges --only --T 380 -k 20 --epsilon 0.5,1,2,4,8,16
+  mafalda benchmark --graph ego.edges -o bench --json
+  mafalda benchmark --workloads
+  mafalda benchmark --workloads --graph ego.edges --T 64 -k 4 -o trained`,
+		Args: terminal.NoArgs,
+		RunE: terminal.UntilInterrupted(f.run),
+	}
+	f.study.Bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "write table and figures to this `folder`, and go on with what is there")
+	fl.BoolVar(&f.force, "force", false, "replace rows of other inputs")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.shard.Bind(cmd)
+	return cmd
+}
+
+func (f *benchmarkFlags) run(cmd *cobra.Command) error {
+	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+		return err
+	}
+	note := func(text string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), text)
+		}
+	}
+	if f.study.Workloads {
+		return f.compareWorkloads(cmd, note)
+	}
+	s, err := f.study.Study(cmd, note)
+	if err != nil {
+		return err
+	}
+	spec := figures.BenchmarkSpec(s)
+	spec.Replace = f.force
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
+		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
+		return s.Do(ctx, c)
+	}
+	rows, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
+		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
+		Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
+	switch {
+	case err != nil || f.shard.On():
+		return err
+	case f.json:
+		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
+	case f.quiet:
+		return nil
+	}
+	return results.WriteBenchmark(cmd.OutOrStdout(), rows, s.Levels(), f.out)
+}
+
+// compareWorkloads is run with --workloads.
+func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string)) error {
+	s, err := f.study.WorkloadStudy(cmd, note)
+	if err != nil {
+		return err
+	}
+	spec := figures.WorkloadsSpec(s)
+	spec.Replace = f.force
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	measure := func(ctx context.Context, c benchmarks.WorkloadCell) (benchmarks.WorkloadRow, error) {
+		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Workload)
+		return s.Do(ctx, c)
+	}
+	rows, err := grids.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
+		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row", Shard: &f.shard,
+		Cost: benchmarks.WorkloadCell.Seconds}.Run(cmd.Context(), bar)
+	switch {
+	case err != nil || f.shard.On():
+		return err
+	case f.json:
+		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
+	case f.quiet:
+		return nil
+	}
+	return results.WriteWorkloads(cmd.OutOrStdout(), rows, f.out)
+}

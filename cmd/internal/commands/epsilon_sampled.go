@@ -1,0 +1,124 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/accounting"
+	"mafalda/cmd/internal/terminal"
+)
+
+// sampledEpsilonFlags describe rounds of the Gaussian mechanism on batches that are drawn in secret.
+type sampledEpsilonFlags struct {
+	sampling        string
+	probability     float64
+	rounds          int
+	noiseMultiplier float64
+}
+
+func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.sampling, "sampling", "", "batches that are drawn in secret: poisson, each record with --probability")
+	fl.Float64Var(&f.probability, "probability", 0, "with --sampling: of a record to take part in a round")
+	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "with --sampling: rounds that a record can be drawn for")
+	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0, "with --sampling: noise standard deviation over the clip")
+	terminal.CompleteWith(cmd, "sampling", []string{"poisson"})
+}
+
+// sampledConversion is what epsilon --sampling prints.
+type sampledConversion struct {
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	Epsilon         float64 `json:"epsilon"`       // of NoiseMultiplier, an upper bound
+	EpsilonLower    float64 `json:"epsilon_lower"` // a lower one
+	Delta           float64 `json:"delta"`
+
+	ProvenBy accounting.Source `json:"proven_by"` // of Epsilon
+}
+
+// bounds returns those of ε.
+func (c sampledConversion) bounds() accounting.EpsilonBounds {
+	return accounting.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower, By: c.ProvenBy}
+}
+
+// check refuses flags that do not go together.
+func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
+	if !given("sampling") {
+		for _, name := range []string{"probability", "rounds", "noise-multiplier"} {
+			if given(name) {
+				return terminal.Usagef("--%s is for --sampling poisson", name)
+			}
+		}
+		return nil
+	}
+	if f.sampling != "poisson" {
+		return terminal.Usagef("--sampling %s: choose poisson", f.sampling)
+	}
+	for _, name := range []string{"mu", "alpha", "rdp"} {
+		if given(name) {
+			return terminal.Usagef("--%s is not for --sampling: Gaussian DP does not describe these mechanisms", name)
+		}
+	}
+	for _, name := range []string{"probability", "rounds", "delta"} {
+		if !given(name) {
+			return terminal.Usagef("--sampling poisson needs --probability, --rounds, --delta and --noise-multiplier or --epsilon: "+
+				"--%s is missing", name)
+		}
+	}
+	switch {
+	case given("noise-multiplier") && given("epsilon"):
+		return terminal.Usagef("give --noise-multiplier, or --epsilon to compute it, not both")
+	case !given("noise-multiplier") && !given("epsilon"):
+		return terminal.Usagef("--sampling poisson needs --noise-multiplier, or --epsilon to compute it")
+	}
+	return nil
+}
+
+func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
+	calibrated := cmd.Flags().Changed("epsilon")
+	c, err := f.sampled.convert(calibrated, f.epsilon, f.delta)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if f.json {
+		return terminal.WriteJSONLine(w, c)
+	}
+	return f.sampled.print(w, c)
+}
+
+// convert returns the epsilon of the noise multiplier, or that of the one it finds for an epsilon.
+func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (sampledConversion, error) {
+	c := sampledConversion{NoiseMultiplier: f.noiseMultiplier, Delta: delta}
+	if calibrated {
+		p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: f.probability, Rounds: f.rounds,
+			Epsilon: epsilon, Delta: delta})
+		c.NoiseMultiplier, c.Epsilon, c.EpsilonLower, c.ProvenBy = p.NoiseMultiplier, p.Epsilon, p.EpsilonLower, p.By
+		return c, err
+	}
+	d, err := accounting.ComposeSampled(accounting.ZeroOut, accounting.SampledRounds{Rounds: f.rounds,
+		SampledGaussian: accounting.SampledGaussian{Probability: f.probability, NoiseMultiplier: f.noiseMultiplier}})
+	if err != nil {
+		return c, err
+	}
+	b, err := d.EpsilonBounds(delta)
+	c.Epsilon, c.EpsilonLower, c.ProvenBy = b.Upper, b.Lower, b.By
+	return c, err
+}
+
+func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
+	const digits = 8
+	fmt.Fprintf(w, "mechanism         %d rounds, each record in each with probability %s, in secret\n", f.rounds,
+		terminal.AsGiven(f.probability))
+	fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
+	fmt.Fprintf(w, "epsilon           %s (the least one is not below %s)\n", terminal.DecimalUp(c.Epsilon, digits),
+		terminal.DecimalDown(c.EpsilonLower, digits))
+	_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
+	if err == nil && !c.bounds().Accurate() {
+		_, err = fmt.Fprintf(w, "proven by         %s\n"+
+			"                  the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be\n",
+			c.ProvenBy.About())
+	}
+	return err
+}

@@ -1,0 +1,256 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/files"
+	"mafalda/noise"
+)
+
+type noiseFlags struct {
+	nodeFlags
+	out, format string
+	steps, row  int
+	skip        int
+	force       bool
+	withSteps   bool
+}
+
+func newNoiseCmd() *cobra.Command {
+	var f noiseFlags
+	cmd := &cobra.Command{
+		Use:   "noise DIR",
+		Short: "Draw a node's noise from an export",
+		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters.
+A node adds row t to its sum of clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost
+takes its step with it, and no row moves to another step (docs/noise.md says what to do then). With --row t only row t
+comes out, or none. The rows of an export with --sampling poisson are for batches that the node draws in secret, and for
+no others: how is said on standard error (docs/sampling-samplers.md).
+
+The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go
+on where this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would
+draw rows again: --counter keeps the place once more, on storage that is not restored together with it, and refuses
+such a copy. With --seed noise is reproducible, for tests and simulations, and protects nothing.
+
+With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether
+they are private. Without -o they go to standard output as raw little-endian numbers, with --with-steps each behind the
+number of its step. Which rows they are is said on standard error. A row goes into a pipe when its reader has read all
+that went before (Linux); 'mafalda noise serve' draws each row when it is asked for.
+
+Where nodes share noise with their neighbours (exports of --trust secldp), a new state begins a run with them: it needs
+--key, --peers and --runs, and then has the keys of all pairs ('mafalda keys --help').
+
+--grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed;
+without that it does harm: the digits of the sum below the grid go out without noise.`,
+		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --skip 1 --steps 1 -o row3.npy   # 2 missed
+  mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
+  mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
+  mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
+		Args: terminal.ExactArgs(1, "one folder"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	fl := cmd.Flags()
+	f.bind(cmd)
+	fl.Var((*terminal.WholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
+	fl.Var((*terminal.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
+	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
+	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
+	fl.Var((*terminal.WholeNumber)(&f.skip), "skip",
+		"so many steps, from --row on, were never sent: add their rows to the first one")
+	fl.BoolVar(&f.withSteps, "with-steps", false,
+		"to standard output: the step of every row before it, eight bytes, the least significant first")
+	fl.BoolVar(&f.force, "force", false, "replace these two files")
+	terminal.CompleteWith(cmd, "format", noise.Formats())
+	cmd.AddCommand(newNoiseServeCmd())
+	return cmd
+}
+
+func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
+	format, err := f.check(cmd, dir)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := f.fileError(noise.CheckFile(f.out, f.force)); err != nil {
+			return err
+		}
+	}
+	rows, err := f.open(cmd, dir)
+	if err != nil {
+		return err
+	}
+	d, err := f.draw(rows, format)
+	if err != nil {
+		if cmd.Flags().Changed("steps") {
+			err = fmt.Errorf("--steps %d: %w", f.steps, err)
+		}
+		return errors.Join(terminal.Usage(err), rows.Close())
+	}
+	notes := cmd.ErrOrStderr()
+	if cmd.Flags().Changed("seed") {
+		fmt.Fprintln(notes, "warning: noise from a seed is reproducible by everybody: it is NOT private")
+	} else if c := d.Condition(); c != "" {
+		fmt.Fprintln(notes, c)
+	}
+	if f.out != "" {
+		err = f.toFile(cmd, d)
+	}
+	if err == nil {
+		text := d.String()
+		if f.out != "" {
+			text += ": " + f.out
+		}
+		fmt.Fprintln(notes, text)
+	}
+	if f.out == "" {
+		err = d.ToStream(f.stream(cmd), f.withSteps)
+	}
+	return errors.Join(err, rows.Close())
+}
+
+// draw prepares the rows, without those of steps that are skipped, which the first one carries.
+func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
+	if left := rows.Steps() - rows.Step(); f.skip > 0 && f.skip >= left {
+		return nil, fmt.Errorf("--skip %d: %w", f.skip, &noise.LeftError{Left: left, Steps: rows.Steps()})
+	}
+	for range f.skip {
+		if err := rows.Skip(); err != nil {
+			return nil, err
+		}
+	}
+	return noise.Draw(rows, f.steps, format)
+}
+
+// check finds wrong flags before anything is opened.
+func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error) {
+	if err := f.checkNumbers(cmd); err != nil {
+		return "", err
+	}
+	given := cmd.Flags().Changed
+	switch {
+	case given("steps") && f.steps < 1:
+		return "", terminal.Usagef("--steps %d: must be at least 1", f.steps)
+	case f.skip < 0:
+		return "", terminal.Usagef("--skip %d: must not be negative", f.skip)
+	case f.row < 0:
+		return "", terminal.Usagef("--row %d: rows are counted from 0", f.row)
+	case !given("seed") && f.state == "":
+		return "", terminal.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
+			"simulation")
+	case f.state == "" && (f.fresh || f.counter != ""):
+		return "", terminal.Usagef("--new and --counter are for a --state")
+	case f.state == "" && f.row > 0:
+		return "", terminal.Usagef("--row %d: without --state row 0 is next", f.row)
+	}
+	if f.withSteps && (f.out != "" || f.format == string(noise.NPY)) {
+		return "", terminal.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
+	}
+	format, err := f.chooseFormat(cmd)
+	if err == nil {
+		named := map[string]string{"-o": f.out}
+		if f.out != "" {
+			named["the .json of -o"] = noise.AboutPath(f.out)
+		}
+		err = f.checkPlaces(dir, named)
+	}
+	return format, err
+}
+
+// chooseFormat returns how rows are written: as .npy to a file, and raw to standard output, unless --format says
+// otherwise.
+func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
+	format := noise.Raw64
+	if f.out != "" {
+		format = noise.NPY
+	}
+	if f.format != "" {
+		var err error
+		if format, err = noise.ParseFormat(f.format); err != nil {
+			return "", terminal.Usagef("--%w", err)
+		}
+	}
+	if file, ok := terminal.FileOf(cmd.OutOrStdout()); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
+		return "", terminal.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
+	}
+	return format, nil
+}
+
+// open returns the rows. All its errors are of flags or input.
+func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) {
+	opts := f.options(cmd)
+	if f.state == "" {
+		s, err := noise.Open(dir, f.node, f.dim, opts)
+		if err != nil {
+			return nil, terminal.Usage(err)
+		}
+		return s, nil
+	}
+	at := f.place()
+	expected := cmd.Flags().Changed("row")
+	if expected {
+		at.Row = &f.row
+	}
+	d, err := noise.OpenDurable(dir, f.node, f.dim, at, opts)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	if d.Check() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "warning: rows of a check have no noise of the node's own: they are NOT private")
+	}
+	if d.CutOff() && !expected {
+		err := terminal.Usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+
+			"out; --row %d goes on with the next (docs/noise.md)", f.state, d.Step()-1, d.Step())
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// stream is standard output: as a pipe, if it is one whose reader can be watched.
+func (f *noiseFlags) stream(cmd *cobra.Command) io.Writer {
+	if file, ok := terminal.FileOf(cmd.OutOrStdout()); ok {
+		if p := files.NewPipe(file); p != nil {
+			return p
+		}
+	}
+	return terminal.Raw(cmd.OutOrStdout())
+}
+
+// toFile writes the rows; an interruption leaves no file.
+func (f *noiseFlags) toFile(cmd *cobra.Command, d *noise.Drawing) error {
+	ctx, stop := terminal.Interruptible(cmd.Context())
+	defer stop()
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("drawing rows")
+	d.Progress = bar.ShowAs("rows")
+	err := d.ToFile(ctx, f.out, f.force)
+	bar.Clear()
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w; no row has gone out", f.out, terminal.ErrInterrupted)
+	}
+	if errors.Is(err, noise.ErrLost) {
+		return err
+	}
+	return f.fileError(err)
+}
+
+// fileError makes errors about a file that cannot be written ones of usage.
+func (f *noiseFlags) fileError(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return terminal.Usagef("%w (use --force to replace it)", err)
+	case errors.Is(err, files.ErrIrregular):
+		return terminal.Usage(err)
+	}
+	return err
+}

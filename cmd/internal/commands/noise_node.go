@@ -1,0 +1,128 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/files"
+	"mafalda/noise"
+	"mafalda/noise/keys"
+)
+
+// nodeFlags say whose noise is drawn, and where its state is.
+type nodeFlags struct {
+	node, state, counter string
+	dim                  int
+	seed                 uint64
+	std, grid            float64
+	regenerate, fresh    bool
+	join                 noise.Join
+}
+
+func (f *nodeFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
+	flags.CompleteLabels(cmd, "node")
+	fl.Var((*terminal.WholeNumber)(&f.dim), "dim", "parameters of the model (required)")
+	fl.Var((*terminal.SeedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
+	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
+	fl.BoolVar(&f.fresh, "new", false,
+		"start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
+	fl.StringVar(&f.counter, "counter", "",
+		"keep the place in this `file` too, on other storage, to find out old copies of the state")
+	joinFlags(cmd, &f.join)
+	fl.StringVar(&f.join.Runs, "runs", "",
+		"`folder` with the announcements of the node and its neighbours, *"+keys.RunExtension)
+	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
+	fl.Float64Var(&f.grid, "grid", 0,
+		"round every number to a multiple of this power of two, on which the gradients are too")
+	fl.BoolVar(&f.regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
+}
+
+// checkNumbers finds wrong flags before anything is opened.
+func (f *nodeFlags) checkNumbers(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case !given("dim"):
+		return terminal.Usagef("how many parameters has the model? Use --dim")
+	case f.dim < 1:
+		return terminal.Usagef("--dim %d: must be at least 1", f.dim)
+	case given("noise-std") && (!(f.std > 0) || math.IsInf(f.std, 1)):
+		return terminal.Usagef("--noise-std %v: must be positive and finite", f.std)
+	case given("grid") && (!(f.grid > 0) || math.IsInf(f.grid, 1)):
+		return terminal.Usagef("--grid %v: must be positive and finite", f.grid)
+	case f.join != noise.Join{} && !f.fresh:
+		return terminal.Usagef("--key, --peers and --runs are for --new: a state has the keys of its run")
+	case f.join != noise.Join{} && (f.join.Key == "" || f.join.Keys == "" || f.join.Runs == ""):
+		return terminal.Usagef("--key, --peers and --runs belong together")
+	case f.join != noise.Join{} && given("seed"):
+		return terminal.Usagef("--key, --peers and --runs are not for --seed, which makes all keys")
+	}
+	return terminal.CheckMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
+}
+
+// checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest
+// says any more, and a state that is there and should not be, or the reverse.
+func (f *nodeFlags) checkPlaces(dir string, named map[string]string) error {
+	named["--state"], named["--counter"] = f.state, f.counter
+	for flag, path := range named {
+		if path == "" {
+			continue
+		}
+		if files.Same(filepath.Dir(path), dir) {
+			return terminal.Usagef("%s %s: the export's folder is for its own files", flag, path)
+		}
+		for other, twin := range named {
+			if other != flag && twin != "" && files.Same(path, twin) {
+				return terminal.Usagef("%s and %s are one file", min(flag, other), max(flag, other))
+			}
+		}
+	}
+	if f.state == "" {
+		return nil
+	}
+	_, err := os.Stat(f.state)
+	switch {
+	case f.fresh && err == nil:
+		return terminal.Usagef("%s: there is a state already; without --new it goes on", f.state)
+	case !f.fresh && errors.Is(err, fs.ErrNotExist):
+		return terminal.Usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
+			"noise yet, by no state elsewhere", absolute(f.state))
+	}
+	return nil
+}
+
+// absolute returns a path as it is from everywhere: a relative one means another file where another folder is the
+// current one.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// options are those of the noise.
+func (f *nodeFlags) options(cmd *cobra.Command) noise.Options {
+	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
+	if cmd.Flags().Changed("seed") {
+		opts.Seed = &f.seed
+	}
+	return opts
+}
+
+// place is where the state is.
+func (f *nodeFlags) place() noise.State {
+	at := noise.State{Path: f.state, New: f.fresh, Counter: f.counter}
+	if f.join != (noise.Join{}) {
+		at.Join = &f.join
+	}
+	return at
+}

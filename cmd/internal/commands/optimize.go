@@ -1,0 +1,239 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/parallel"
+	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/workload"
+)
+
+const aboutOptimize = "Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, " +
+	`with a proof of how close
+to the optimum it is. A node adds row t of C⁻¹Z to its gradients at step t.
+
+A record takes part at most k times, b steps apart (--schema says otherwise). With --T alone, k = 20 if 20 divides T.
+
+Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 interrupted.`
+
+const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
+  mafalda optimize --graph ego.edges --T 380 --epsilon 8 --delta 1e-6 --clip 1 -o out
+  mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
+  mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
+  mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
+  mafalda optimize --graph florentine --T 380 --memory 4GB --dim 1e7 -o out         # the best that fits a node
+  mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
+  mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
+  mafalda submit --engine slurm -- optimize --graph ego.edges --T 380 --per-node -o grid      # merged into grid/export
+  mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
+  mafalda optimize --graph florentine --T 64 -k 4 --objective max
+  mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
+  mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
+  mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
+  mafalda optimize --graph ego.edges --T 380 -k 20 --trust secldp -o out     # neighbours share noise
+  mafalda optimize --graph florentine --T 64 -k 4 --trust secldp --secrets pairs.edges --coalitions 2
+  mafalda optimize --workload prefix --T 380          # centralized: no network`
+
+func newOptimizeCmd() *cobra.Command {
+	var f optimizeFlags
+	cmd := &cobra.Command{
+		Use:     "optimize",
+		Short:   "Compute, certify and export the optimal strategy of a network",
+		Long:    aboutOptimize,
+		Example: optimizeExamples,
+		Args:    terminal.NoArgs,
+		RunE:    terminal.UntilInterrupted(f.run),
+	}
+	f.bind(cmd)
+	return cmd
+}
+
+func (f *optimizeFlags) run(cmd *cobra.Command) error {
+	p, o, err := f.problem(cmd)
+	if err != nil {
+		return err
+	}
+	layers, err := f.layers(cmd, &o)
+	if err != nil {
+		return err
+	}
+	check := func() error {
+		if err := p.Check(o); err != nil || f.shard.On() {
+			return err
+		}
+		return p.CheckExport(o, f.out, f.write)
+	}
+	if err := check(); err != nil { // before a large network is read
+		return err
+	}
+	if p.Workload.Kind == workload.Prefix {
+		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
+	} else if p.Network, err = f.network.Load(); err == nil {
+		err = onNetwork(cmd.Context(), &p, check)
+	}
+	if err != nil {
+		return err
+	}
+	progress := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet || f.verbose)
+	o.Progress = f.progress(cmd.ErrOrStderr(), progress)
+	if n := p.Network; n != nil && !f.quiet {
+		for _, note := range n.Notes {
+			fmt.Fprintln(cmd.ErrOrStderr(), note)
+		}
+	}
+	if layers != nil {
+		layers.Problem, layers.Options, layers.Progress = p, o, progress
+		o.Parts = layers.Parts()
+	}
+	s, err := plan.Solve(cmd.Context(), p, o)
+	progress.Clear()
+	switch {
+	case errors.Is(err, grids.ErrShardDone):
+		return nil
+	case err != nil:
+		return err
+	case f.shard.On():
+		layers.Done()
+		return nil
+	}
+	return f.finish(cmd, s)
+}
+
+// layers returns the grid of the strategies of nodes or groups, where a shard or merge is asked for; else nil. Merge exports into a
+// folder of its own, which it replaces.
+func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Layers, error) {
+	if err := f.shard.Parse(cmd, f.out, f.write.Force); err != nil {
+		return nil, err
+	}
+	merging := grids.IsMerging(cmd.Context())
+	if !f.shard.On() && !merging {
+		return nil, nil
+	}
+	switch {
+	case !o.PerNode && o.Groups == 0:
+		return nil, terminal.Usagef("--shard is for --per-node and --groups: one strategy is found by one search")
+	case o.Checkpoint != "":
+		return nil, terminal.Usagef("--shard keeps what it finds in the folder of -o: leave out --checkpoint")
+	}
+	layers := &grids.Layers{Dir: f.out, Shard: &f.shard}
+	if merging {
+		f.out, f.write.Force = layers.ExportDir(), true
+	} else {
+		o.NoBaselines = true // they are of the export
+	}
+	return layers, nil
+}
+
+// onNetwork completes a problem whose network has been loaded, and checks it again.
+func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err error) {
+	if p.Workload, err = p.Workload.On(p.Network); err != nil {
+		return err
+	}
+	if sharing, n := p.Sharing, p.Network; sharing != nil { // which reads files
+		p.Sharing, err = parallel.Abandonable(ctx, func(context.Context) (*plan.Sharing, error) { return sharing.On(n) })
+		if err != nil {
+			return err
+		}
+	}
+	return check()
+}
+
+// refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
+func refuseNetwork(cmd *cobra.Command, sampled bool) error {
+	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed",
+		"graph-sequence"} {
+		if cmd.Flags().Changed(name) && !(sampled && name == "seed") {
+			return terminal.Usagef("the prefix workload has no network: leave out --%s", name)
+		}
+	}
+	return nil
+}
+
+// progress returns what shows how far it is.
+func (f *optimizeFlags) progress(stderr io.Writer, bar *terminal.Progress) func(plan.Event) {
+	phase := ""
+	return func(e plan.Event) {
+		if e.Phase != phase {
+			bar.Clear()
+			phase = e.Phase
+		}
+		switch it := e.Iteration; {
+		case e.Warning:
+			fmt.Fprintf(stderr, "warning: %s\n", e.Note)
+		case e.Note != "" && !f.quiet:
+			fmt.Fprintln(stderr, e.Note)
+		case e.Note != "":
+		case it == nil:
+			bar.Show(e.Fraction, e.Phase)
+		default:
+			loss, gap := terminal.DecimalUp(it.Loss, 10), terminal.DecimalUp(it.Gap, 3)
+			if f.verbose {
+				fmt.Fprintf(stderr, "%siteration %3d  loss %s  bound %s  gap %s\n", of(e), it.Count, loss,
+					terminal.DecimalDown(it.LowerBound, 10), gap)
+			}
+			bar.Show(e.Fraction, fmt.Sprintf("%siteration %d, loss %s, gap %s", of(e), it.Count,
+				terminal.DecimalUp(it.Loss, 6), terminal.DecimalUp(it.Gap, 2)))
+		}
+	}
+}
+
+// of names the search of an iteration, if there are several.
+func of(e plan.Event) string {
+	if e.Phase == "optimum" {
+		return ""
+	}
+	return e.Phase + ": "
+}
+
+// finish exports and prints what was computed.
+func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
+	incomplete := f.incomplete(cmd.Context(), s)
+	if f.out != "" && (incomplete == nil || f.keepPartial) {
+		if err := s.Export(f.out, f.write); err != nil {
+			return err
+		}
+	}
+	w, m := cmd.OutOrStdout(), s.Manifest()
+	switch {
+	case f.json:
+		if err := m.WriteJSON(w); err != nil {
+			return err
+		}
+	case !f.quiet:
+		r := results.Summary{Writer: w, Solution: s, Manifest: m, Privacy: &f.privacy, Out: f.out,
+			NetworkFiles: f.networkFiles(s.Problem)}
+		if err := r.Print(); err != nil {
+			return err
+		}
+	}
+	return incomplete
+}
+
+// incomplete returns the error of a run that did not reach its tolerance, or nil.
+func (f *optimizeFlags) incomplete(ctx context.Context, s *plan.Solution) error {
+	hint, end := "", s.Ending
+	if f.out != "" && !f.keepPartial {
+		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
+	}
+	after := fmt.Sprintf("after %d iterations with a gap of %s", end.Iterations, terminal.DecimalUp(end.Gap, 2))
+	if s.Options.Sampling == participation.Bins { // the gap is that of the optimum to compare with
+		after = fmt.Sprintf("after %s", terminal.Count(len(s.Candidates), "candidate"))
+	}
+	switch {
+	case s.Optimum == nil || end.Status == optim.Converged && ctx.Err() == nil:
+		return nil
+	case end.Status == optim.Interrupted || ctx.Err() != nil:
+		return fmt.Errorf("%w %s%s", terminal.ErrInterrupted, after, hint)
+	}
+	return fmt.Errorf("%v %s, above the tolerance %g%s", end.Status, after, s.Options.Tolerance, hint)
+}

@@ -1,0 +1,196 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mafalda/export"
+	"mafalda/simulate"
+)
+
+var inBins = []string{"--graph", "florentine", "--T", "12", "-k", "6", "--sampling", "bins", "--epsilon", "2", "--delta",
+	"1e-5"}
+
+// Keys that scripts rely on, and what belongs together; what others do with the export.
+func TestOptimizeBins(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	m := optimizeJSON(t, append(inBins, "--samples", "4096", "--failure", "1e-6", "--clip", "3", "--seed", "5", "-o",
+		dir)...)
+	s, p := m.Sampling, m.Privacy
+	if s == nil || s.Scheme != "bins" || s.Groups != 2 || s.Probability != 1 || s.Rounds != 6 || *s.Epsilon != 2 ||
+		s.EpsilonLower != nil || s.Delta != 1e-5 || s.Failure != 1e-6 || s.Samples != 4096 || *s.Seed != 5 ||
+		s.ConfirmedDelta > 1e-5 || m.Baselines != nil || m.Gap != 0 || m.Strategy.ClassBound != 0 {
+		t.Fatalf("%+v", s)
+	}
+	if p.Mu != 0 || *p.Epsilon != 2 || !near(p.NoiseStd, 3*s.NoiseMultiplier, 1e-15) ||
+		!near(m.ErrorAtPrivacy, s.NoiseMultiplier*s.NoiseMultiplier*m.SquaredError, 1e-14) ||
+		m.ErrorAtPrivacy > m.CyclicErrorAtPrivacy {
+		t.Errorf("%+v, error at privacy %v", p, m.ErrorAtPrivacy)
+	}
+	var names []string
+	for _, c := range s.Candidates {
+		names = append(names, c.OptimizedFor)
+	}
+	if strings.Join(names, " ") != "cyclic cyclic cyclic bins" || s.Candidates[2].Bandwidth != 12 {
+		t.Errorf("%+v", s.Candidates)
+	}
+	cyclic := optimizeJSON(t, "--graph", "florentine", "--T", "12", "-k", "6", "--epsilon", "2", "--delta", "1e-5")
+	if !near(cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy, 2e-6) || !near(cyclic.LowerBound, m.LowerBound, 2e-6) {
+		t.Errorf("in turn: %v and %v", cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy)
+	}
+	useBins(t, dir, m)
+}
+
+// simulateRows runs a simulation with --json and returns its rows.
+func simulateRows(t *testing.T, args ...string) []simulate.Row {
+	t.Helper()
+	code, out, errs := mafalda(args...)
+	var got struct{ Rows []simulate.Row }
+	if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil {
+		t.Fatalf("code %d, %v\n%s%s", code, err, out, errs)
+	}
+	return got.Rows
+}
+
+// noiseOfUnconfirmedBins asks for rows of an export whose noise is a little less everywhere it is written: samples say
+// another δ than the manifest.
+func noiseOfUnconfirmedBins(t *testing.T, dir string, m export.Manifest) {
+	t.Helper()
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(other, export.ManifestName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, p := *m.Sampling, *m.Privacy
+	less := s.NoiseMultiplier * 0.999
+	for from, to := range map[float64]float64{s.NoiseMultiplier: less, p.NoiseStd: less * p.Clip} {
+		text = bytes.ReplaceAll(text, fmt.Appendf(nil, " %v", from), fmt.Appendf(nil, " %v", to))
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	for _, from := range [][]string{{"--seed", "1"}, {"--state", state, "--new"}} {
+		code, out, errs := mafalda(append([]string{"noise", other, "--node", "Medici", "--dim", "2"}, from...)...)
+		if code == 0 || out != "" || !strings.Contains(errs, "delta is at most") {
+			t.Errorf("noise %v: code %d, %q, %s", from, code, out, errs)
+		}
+	}
+	if _, err := os.Stat(state); err == nil {
+		t.Error("a state was begun")
+	}
+}
+
+// useBins holds what others do with an export for bins: not what they cannot stand for.
+func useBins(t *testing.T, dir string, m export.Manifest) {
+	t.Helper()
+	if code, out, errs := mafalda("verify", dir); code != 0 || !strings.Contains(out, "ok      sampling     2 bins") ||
+		!strings.Contains(out, "but for a chance of 1e-06") {
+		t.Errorf("verify: code %d\n%s%s", code, out, errs)
+	}
+	audit := []string{"audit", "--sampling", "bins", "--strategy", dir, "--runs", "10000"}
+	if code, out, errs := mafalda(audit...); code != 0 || !strings.Contains(out, "epsilon = 2 at") {
+		t.Errorf("audit: code %d\n%s%s", code, out, errs)
+	}
+	if code, _, _ := mafalda(append(audit, "--noise-scale", "0.5")...); code == 0 {
+		t.Error("half the noise passes an audit")
+	}
+	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "2", "--seed", "1"); code != 0 {
+		t.Errorf("noise: code %d, %s", code, errs)
+	}
+	noiseOfUnconfirmedBins(t, dir, m)
+	if code, out, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 0 || strings.Contains(out, "sampling.png") {
+		t.Errorf("plot: code %d, %s", code, errs)
+	}
+	simulated := []string{"simulate", "--T", "12", "-k", "6", "--methods", dir, "--sampling", "bins", "--delta", "1e-5",
+		"--seeds", "1", "--records", "100", "--json", "--epsilon"}
+	rows := simulateRows(t, append(simulated, "2,1")...)
+	if *rows[1].Epsilon != 2 || rows[1].Groups != 2 || !near(rows[1].Multiplier, m.Sampling.NoiseMultiplier, 1e-12) {
+		t.Errorf("simulate: %+v, want the noise multiplier %v", rows[1], m.Sampling.NoiseMultiplier)
+	}
+	if *rows[0].Epsilon != 1 || rows[0].Multiplier < 1.5*m.Sampling.NoiseMultiplier {
+		t.Errorf("simulate: %+v", rows[0])
+	}
+	for name, args := range map[string][]string{
+		"poisson": {"simulate", "--T", "12", "-k", "6", "--methods", dir, "--sampling", "poisson", "--epsilon", "2"},
+		"in turn": {"simulate", "--T", "12", "-k", "6", "--methods", dir, "--mu", "1"},
+	} {
+		if code, _, errs := mafalda(args...); code != 2 || strings.Count(errs, "\n") != 1 {
+			t.Errorf("simulate %s: code %d, %s", name, code, errs)
+		}
+	}
+}
+
+// A strategy with negative entries has no claim for bins, and no batches.
+func TestBinsRefuseNegativeEntries(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "florentine", "--T", "60", "-k", "10", "-o", dir)
+	code, _, errs := mafalda("simulate", "--T", "60", "-k", "10", "--methods", dir, "--sampling", "bins", "--epsilon", "2")
+	if code != 2 || !strings.Contains(errs, "negative entry") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("code %d, %s", code, errs)
+	}
+}
+
+// The table says what is known, and what is not.
+func TestBinsAreNamedHonestly(t *testing.T) {
+	t.Parallel()
+	code, out, errs := mafalda(append([]string{"optimize", "--samples", "1024", "--bandwidth", "2"}, inBins...)...)
+	if code != 0 || strings.Count(out, "(best)") != 1 || strings.Contains(out, "dense (") {
+		t.Errorf("code %d\n%s%s", code, out, errs)
+	}
+	for _, want := range []string{"sampling       bins, in secret", "a permutation that is cut into equal batches is another",
+		"certificate    none for this error", "but for a chance of 1e-09", "dense, in turn", "noise multiplier·clip"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, never := range []string{"class bound", "lower bound", "certified"} {
+		if strings.Contains(out, never) {
+			t.Errorf("%q in\n%s", never, out)
+		}
+	}
+}
+
+// What does not go with bins is said in one line that names flags.
+func TestBadBins(t *testing.T) {
+	given := inBins[6:]
+	for name, tc := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"no epsilon":  {[]string{"--sampling", "bins"}, "--sampling bins needs --epsilon and --delta"},
+		"mu":          {[]string{"--sampling", "bins", "--mu", "2"}, "--mu is not for --sampling bins"},
+		"replace-one": {append(given, "--adjacency", "replace-one"), "--adjacency replace-one is not for --sampling bins"},
+		"min-sep":     {append(given, "--schema", "min-sep"), "--sampling bins is not for min-sep"},
+		"per node":    {append(given, "--per-node"), "--per-node and --groups are not for --sampling bins"},
+		"groups":      {append(given, "--groups", "2"), "--per-node and --groups are not for --sampling bins"},
+		"bands":       {append(given, "--bandwidth", "13"), "--bandwidth 13: must be from 1 to T = 12"},
+		"dense":       {append(given, "--strategy", "dense"), "--sampling bins is for --strategy banded"},
+		"delta of 1":  {append(given, "--delta", "1"), "--delta 1: must be from 1e-100 to 0.5"},
+		"objective":   {append(given, "--objective", "max"), "--objective max is not for --sampling bins"},
+		"samples":     {append(given, "--samples", "10"), "--samples 10: must be at least 1024"},
+		"failure":     {append(given, "--failure", "0.6"), "--failure 0.6: must be above 0 and at most 0.5"},
+		"of poisson": {[]string{"--sampling", "poisson", "--epsilon", "2", "--delta", "1e-6", "--samples", "2000"},
+			"--samples and --failure are for --sampling bins"},
+		"no dense": {append(given, "-o", "x", "--no-dense"), "--no-dense may leave nothing to export of --sampling bins: " +
+			"give --bandwidth"},
+		"few": {append(given, "-k", "2", "-b", "4"), "lets a record take part T/b = 3 times on average, more than k = 2"},
+	} {
+		code, out, errs := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "12", "-k", "3"},
+			tc.args...)...)
+		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: code %d, %q, want %q", name, code, errs, tc.say)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/accounting"
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/spacetime"
+	"mafalda/measure"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/threat"
+)
+
+// optimizeFlags fill a plan.Problem, the plan.Options for it, and the export.WriteOptions of its solution.
+type optimizeFlags struct {
+	network     flags.NetworkFlags
+	workload    flags.WorkloadFlags
+	objective   string
+	schema      flags.SchemaFlags
+	gram        gramFlags
+	class       classFlags
+	budget      flags.BudgetFlags
+	sampling    string
+	trust       string
+	sharing     plan.Sharing
+	tolerance   float64
+	groups      int
+	options     plan.Options // what other flags than these bind directly
+	privacy     flags.PrivacyFlags
+	out, format string
+	write       export.WriteOptions
+	keepPartial bool
+	json, quiet bool
+	verbose     bool
+	shard       grids.ShardFlags
+}
+
+func (f *optimizeFlags) bind(cmd *cobra.Command) {
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	fl := cmd.Flags()
+	f.workload.Bind(cmd, &f.network)
+	bindObjective(cmd, &f.objective)
+	f.schema.Bind(cmd)
+	fl.Float64Var(&f.tolerance, "tolerance", plan.Mean.Tolerance(), "certified relative gap to stop at "+
+		"(default 1e-3 for --objective max, 1e-2 for last and for noise that counts for nothing)")
+	f.gram.bind(cmd)
+	o := &f.options
+	fl.StringVar(&o.StartFrom, "start", "", "start from the strategy of this earlier export, of the same T "+
+		"(another network will do)")
+	fl.StringVar(&o.Checkpoint, "checkpoint", "",
+		"keep the optimization in this `file` while it runs, every ten seconds")
+	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
+	f.class.bind(cmd)
+	f.budget.Bind(cmd, "choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim")
+	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
+			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
+			"and finds the best w up to b unless --bandwidth says it),\n"+
+			"bins (in secret, every record put once into one of b batches of random size, drawn independently and\n"+
+			"uniformly: not a permutation that is cut into equal batches; needs --epsilon and --delta)")
+	fl.Var((*terminal.WholeNumber)(&o.MonteCarlo.Samples), "samples", "of the accountant of --sampling bins, drawn with --seed "+
+		"(default 524288)")
+	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
+		"with (default 1e-9)")
+	terminal.CompleteWith(cmd, "sampling", participation.Schemes())
+	f.bindTrust(cmd)
+	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
+	fl.Var((*terminal.WholeNumber)(&f.groups), "groups",
+		"so many dense strategies that the nodes share, found by assigning "+
+			"and optimizing in turn")
+	f.privacy.Bind(cmd)
+	f.bindOutput(cmd)
+}
+
+func (f *optimizeFlags) bindTrust(cmd *cobra.Command) {
+	fl, trusts := cmd.Flags(), []string{threat.LDP.String(), threat.SecLDP.String()}
+	fl.StringVar(&f.trust, "trust", trusts[0], "against whom:\nldp: everybody who sees all messages; every node has its own "+
+		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
+		"(docs/secrets.md)")
+	fl.StringVar(&f.sharing.Secrets, "secrets", export.SecretsGossip, "with --trust secldp, which pairs may share noise: "+
+		"gossip (the edges of the graph), all (up to 500 nodes),\nor a `file` of edges")
+	fl.StringVar(&f.sharing.Coalitions, "coalitions", "1", "with --trust secldp, who puts together what they know: 1 (nobody: "+
+		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line (nodes in none are "+
+		"trusted); the eavesdropper is always there")
+	fl.Float64Var(&f.sharing.LargestPair, "largest-pair", spacetime.DefaultLargestPair, "with --trust secldp, the most "+
+		"variance that a pair may share, where a node alone would need 1:\nlarger gains a little, and a node that drops out "+
+		"leaves it behind (docs/secrets-optimum.md)")
+	terminal.CompleteWith(cmd, "trust", trusts)
+	terminal.CompleteWith(cmd, "secrets", []string{export.SecretsGossip, export.SecretsAll})
+	terminal.CompleteWith(cmd, "coalitions", []string{"1", "2"})
+}
+
+// chooseTrust returns who shares noise; nil if nobody does.
+func (f *optimizeFlags) chooseTrust(cmd *cobra.Command) (*plan.Sharing, error) {
+	switch f.trust {
+	case threat.LDP.String():
+		for _, name := range []string{"secrets", "coalitions", "largest-pair"} {
+			if cmd.Flags().Changed(name) {
+				return nil, terminal.Usagef("--%s is for --trust secldp", name)
+			}
+		}
+		return nil, nil
+	case threat.SecLDP.String():
+		for _, name := range []string{"secrets", "coalitions"} {
+			if cmd.Flags().Lookup(name).Value.String() == "" {
+				return nil, terminal.Usagef("--%s is empty", name)
+			}
+		}
+		sharing := f.sharing
+		sharing.LargestPair = given(cmd, "largest-pair", f.sharing.LargestPair)
+		return &sharing, nil
+	}
+	return nil, terminal.Usagef("unknown trust model %q: choose ldp or secldp", f.trust)
+}
+
+func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
+	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
+	fl.BoolVar(&f.write.ParametersOnly, "no-dense", false,
+		"export the parameters of a structured strategy only, not its "+
+			"matrices (the default for T > 4096)")
+	fl.BoolVar(&f.write.Force, "force", false, "replace an earlier export")
+	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
+	fl.BoolVar(&f.options.NoBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
+	terminal.CompleteWith(cmd, "format", export.Formats())
+	f.shard.Bind(cmd)
+	terminal.InGroup(cmd, "Output", "output", "shard", "format", "no-dense", "force", "keep-partial", "json", "quiet", "verbose")
+}
+
+// problem returns what the flags ask for, but for the network.
+func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options, error) {
+	p, o := plan.Problem{}, f.options
+	o.Partial = f.keepPartial
+	for _, choose := range []func() error{
+		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
+		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
+		func() (err error) { o.Sampling, err = participation.ParseScheme(f.sampling); return err },
+		func() (err error) {
+			o.Class, err = f.class.choose(cmd, plan.DefaultClass(o.Sampling, p.Schema))
+			return err
+		},
+		func() (err error) {
+			if o.Budget, err = f.budget.Choose(cmd); o.Budget != nil && !f.class.given(cmd) {
+				o.Class = nil // it is what fits
+			}
+			return err
+		},
+		func() (err error) { p.Objective, err = measure.ParseObjective(f.objective); return terminal.Usage(err) },
+		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
+		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
+		func() (err error) { p.Sharing, err = f.chooseTrust(cmd); return err },
+		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
+	} {
+		if err := choose(); err != nil {
+			return p, o, err
+		}
+	}
+	p.SchemaFile = f.schema.File()
+	o.Groups = given(cmd, "groups", f.groups)
+	o.Tolerance = given(cmd, "tolerance", f.tolerance)
+	o.MonteCarlo = accounting.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
+		Failure: given(cmd, "failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
+	if cmd.Flags().Changed("output") && f.out == "" {
+		return p, o, terminal.Usagef("--output is empty: name a folder")
+	}
+	return p, o, nil
+}
+
+// given returns the value of a flag for an option whose zero value is its default: zero without the flag, and a value
+// that is refused if zero was given.
+func given[V int | float64](cmd *cobra.Command, flag string, v V) V {
+	switch {
+	case !cmd.Flags().Changed(flag):
+		return 0
+	case v == 0:
+		return -1
+	}
+	return v
+}
+
+func bindObjective(cmd *cobra.Command, name *string) {
+	about := "what is to be small:"
+	var names []string
+	for _, o := range measure.Objectives() {
+		names = append(names, o.String())
+		about += fmt.Sprintf("\n%v: %s", o, o.About())
+	}
+	cmd.Flags().StringVar(name, "objective", plan.Mean.String(), about)
+	terminal.CompleteWith(cmd, "objective", names)
+}
+
+// gramFlags say how the Gram matrix is computed.
+type gramFlags struct {
+	method               string
+	probes, lanczosSteps int
+}
+
+func (f *gramFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.method, "gram", "auto",
+		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
+			"bound),\nsampled (likewise from random runs of networks that change), or\nauto: exact unless that takes minutes")
+	fl.Var((*terminal.WholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
+		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes "+
+		"or for\n128 and fewer")
+	f.lanczosSteps = 40
+	fl.Var((*terminal.WholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
+	terminal.CompleteWith(cmd, "gram", measure.GramMethods())
+}
+
+func (f *gramFlags) choose(cmd *cobra.Command, seed uint64) (plan.Gram, error) {
+	method, err := measure.ParseGramMethod(f.method)
+	return plan.Gram{Method: method, Probes: given(cmd, "probes", f.probes),
+		LanczosSteps: given(cmd, "lanczos-steps", f.lanczosSteps), Seed: seed}, err
+}
+
+// classFlags say which class of strategies to optimize over.
+type classFlags struct {
+	class              string
+	bandwidth, buffers int
+	scaleColumns       bool
+}
+
+func (f *classFlags) bind(cmd *cobra.Command) {
+	var names []string
+	about := "class of strategies:"
+	for _, c := range factorize.Classes() {
+		names = append(names, c.Name())
+		about += fmt.Sprintf("\n%s: %s", c.Name(), c.Traits().About)
+	}
+	cmd.Flags().StringVar(&f.class, "strategy", factorize.Dense{}.Name(), about)
+	f.buffers = factorize.BLT{}.Traits().Buffers
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
+		"see --strategy)")
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt, fewer by default where T is no more")
+	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
+	terminal.CompleteWith(cmd, "strategy", names)
+	terminal.InGroup(cmd, "Strategy", "strategy", "bandwidth", "buffers", "scale-columns")
+}
+
+// given reports whether a flag says anything of the class.
+func (f *classFlags) given(cmd *cobra.Command) bool {
+	return slices.ContainsFunc([]string{"strategy", "bandwidth", "buffers", "scale-columns"}, cmd.Flags().Changed)
+}
+
+// choose returns the class, c unless a flag names one, with its parameters, after refusing those that it does not have.
+func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Class, error) {
+	changed := cmd.Flags().Changed
+	if changed("strategy") {
+		var err error
+		if c, err = factorize.ClassOf(f.class); err != nil {
+			return nil, terminal.Usage(err)
+		}
+	}
+	has := c.Traits()
+	switch {
+	case changed("bandwidth") && has.Bandwidth == nil:
+		return nil, terminal.Usagef("--bandwidth is not for --strategy %s", c.Name())
+	case changed("buffers") && has.Buffers == 0:
+		return nil, terminal.Usagef("--buffers is for --strategy blt")
+	case f.scaleColumns && !has.ScaleColumns:
+		return nil, terminal.Usagef("--scale-columns is for --strategy toeplitz")
+	}
+	return c.With(factorize.Parameters{Bandwidth: given(cmd, "bandwidth", f.bandwidth),
+		Buffers: given(cmd, "buffers", f.buffers), ScaleColumns: f.scaleColumns})
+}
+
+// networkFiles returns the flags by which verify and plot are told of the files of the network.
+func (f *optimizeFlags) networkFiles(p plan.Problem) string {
+	var flags []string
+	if n := p.Network; n != nil && n.Origin.SHA256 != "" {
+		flags = append(flags, " --graph "+terminal.ShellQuoted(f.network.Source))
+	}
+	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
+		flags = append(flags, " --gossip-matrix "+terminal.ShellQuoted(f.network.GossipFile))
+	}
+	if f.network.Sequence != "" {
+		flags = append(flags, " --graph-sequence "+terminal.ShellQuoted(f.network.Sequence))
+	}
+	return strings.Join(flags, "")
+}

@@ -1,0 +1,172 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/fault"
+	"mafalda/internal/parallel"
+	"mafalda/protocols/dpps"
+	"mafalda/simulate"
+)
+
+// partName is that of the result in a folder.
+const partName = "partpsp.json"
+
+type partFlags struct {
+	o                  simulate.PartPSPOptions
+	estimate           string
+	out                string
+	force, json, quiet bool
+}
+
+func newPartPSPCmd() *cobra.Command {
+	f := partFlags{o: simulate.PartPSPOptions{Records: 12000, Features: 64, Nodes: 10, Epochs: 12, Batch: 50, Seeds: 3,
+		Shared: []int{1, 2, 3}, Plan: dpps.Plan{Sync: 5}}}
+	cmd := &cobra.Command{
+		Use:   "partpsp",
+		Short: "Train with PartPSP: push-sum with Laplace noise, of some layers only",
+		Long: `Train a perceptron (features-10-features-classes, tanh, no biases) on directed networks with PartPSP (Zhou, Xue & Chen), and print the
+test accuracy as their Table II has it: rows are how many layers are shared (all of them is SGPDP) and the noise, columns networks.
+
+The noise of a round is Laplace of scale gamma-n·S/b in every shared parameter, S the sensitivity of the round; the round has
+epsilon = b/gamma-n, which is printed: b alone is no epsilon. By default S is the real one, as in the paper's table. No node knows it,
+so this shows the best that can be expected; --estimate sound takes what the nodes can compute.
+
+synthetic needs no data; mnist a folder with four IDX files.`,
+		Example: `  mafalda partpsp
+  mafalda partpsp --networks exp,d-out:2 --estimate sound --gamma-n 1e-4 -o partpsp
+  mafalda partpsp --task mnist --data mnist --batch 100 --seeds 1 -o table2
+  mafalda partpsp --features 784 --shared 1 --laplace-b 1 --json`,
+		Args: terminal.NoArgs,
+		RunE: terminal.UntilInterrupted(f.run),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.o.Task, "task", "synthetic", "what is learned: synthetic or mnist")
+	fl.StringVar(&f.o.Data, "data", "", "`folder` with the data of mnist")
+	fl.Var((*terminal.WholeNumber)(&f.o.Records), "records", "records of the synthetic task")
+	fl.Var((*terminal.WholeNumber)(&f.o.Features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
+	fl.Var((*terminal.WholeNumber)(&f.o.Nodes), "nodes", "nodes of the network")
+	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
+		"directed networks: exp, and d-out:d for several d")
+	terminal.NumbersVar(fl, &f.o.Bs, "laplace-b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
+	terminal.HiddenAlias(cmd, "b", "laplace-b")
+	fl.Var(&terminal.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
+	fl.Float64Var(&f.o.Plan.NoiseRate, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
+	fl.Var((*terminal.WholeNumber)(&f.o.Plan.Sync), "sync", "all nodes average exactly after so many rounds (0: never)")
+	fl.StringVar(&f.estimate, "estimate", "real",
+		"sensitivity of the rounds: real, sound or paper (see mafalda average)")
+	fl.Var((*terminal.WholeNumber)(&f.o.Epochs), "epochs", "passes over the records")
+	fl.Var((*terminal.WholeNumber)(&f.o.Batch), "batch", "records of a node in a round")
+	fl.Float64Var(&f.o.LearningRate, "learning-rate", 0.3, "of shared and local layers")
+	fl.Float64Var(&f.o.Clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
+	fl.Var((*terminal.WholeNumber)(&f.o.Seeds), "seeds", "runs of every cell")
+	fl.StringVarP(&f.out, "output", "o", "",
+		"write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
+			"every --laplace-b and --shared (with --estimate real in runs of their own, with sound estimates)")
+	fl.BoolVar(&f.force, "force", false, "replace files that are there")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	terminal.CompleteWith(cmd, "task", simulate.PartPSPTasks())
+	terminal.CompleteWith(cmd, "estimate", dpps.Sources())
+	return cmd
+}
+
+// options returns what the flags say.
+func (f *partFlags) options() (o simulate.PartPSPOptions, err error) {
+	o = f.o
+	if len(o.Networks) == 0 || len(o.Shared) == 0 {
+		return o, errors.New("--networks and --shared: nothing to train")
+	}
+	if err = o.Check(); err != nil {
+		return o, err
+	}
+	o.Plan.Source, err = dpps.ParseSource(f.estimate)
+	return o, err
+}
+
+// partError marks errors of preparing, but for Ctrl-C, as errors of usage, and names the flags whose fields have other
+// names, or that have lists of which one is wrong.
+func partError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var a *fault.Argument
+	if errors.As(err, &a) {
+		if flag := map[string]string{"NoiseRate": "gamma-n", "B": "laplace-b", "Shared": "shared"}[a.Field]; flag != "" {
+			return terminal.Usagef("--%s %v: %s", flag, a.Value, a.Reason)
+		}
+	}
+	return terminal.Usage(err)
+}
+
+func (f *partFlags) run(cmd *cobra.Command) (err error) {
+	o, err := f.options()
+	if err != nil {
+		return partError(err)
+	}
+	p, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSP, error) {
+		return simulate.NewPartPSP(ctx, o)
+	})
+	if err != nil {
+		return partError(err)
+	}
+	if err := results.CheckFolder(f.out, partName, f.force); err != nil {
+		return err
+	}
+	defer func() { results.RemoveIfEmpty(f.out, err) }()
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	p.Progress = showing(bar, "runs")
+	result, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSPResult, error) {
+		cells, err := p.Train(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return o.Result(p, cells), nil
+	})
+	bar.Clear()
+	switch {
+	case errors.Is(err, simulate.ErrData):
+		return terminal.Usage(err)
+	case err != nil:
+		return err
+	}
+	var drawing error
+	if f.out != "" {
+		if err := results.WriteResult(f.out, partName, result, f.force); err != nil {
+			return err
+		}
+		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
+			curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
+			if err != nil {
+				return nil, err
+			}
+			return figures.PartPSP(curves)
+		})
+		bar.Clear()
+		drawing = results.WritePictures(f.out, pictures, err, f.force)
+	}
+	return cmp.Or(f.show(cmd.OutOrStdout(), p, result), drawing)
+}
+
+// show prints a table.
+func (f *partFlags) show(w io.Writer, p *simulate.PartPSP, r *simulate.PartPSPResult) error {
+	switch {
+	case f.json:
+		return terminal.WriteJSON(w, r)
+	case f.quiet:
+		return nil
+	}
+	source, err := dpps.ParseSource(f.estimate)
+	if err != nil {
+		return err
+	}
+	return results.WritePartPSP(w, p, r, source)
+}

@@ -1,0 +1,199 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/benchmarks"
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/plan"
+	"mafalda/strategy"
+	"mafalda/verify"
+)
+
+// plotFlags say what to draw, and where to.
+type plotFlags struct {
+	network flags.ExportNetworkFlags
+	out     string
+	node    string
+	force   bool
+	json    bool
+}
+
+func newPlotCmd() *cobra.Command {
+	var f plotFlags
+	cmd := &cobra.Command{
+		Use:   "plot DIR",
+		Short: "Draw an export: matrices, convergence, errors, spectrum",
+		Long: `Draw an export, as .png, .svg and .pdf:
+
+  matrices      C and C⁻¹ side by side, in signed colours
+  convergence   how loss and lower bound approached each other
+  errors        the error of every step, beside those of DP-D-SGD and D-MF
+  spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
+  sampling      of exports with --sampling poisson: errors at the same privacy, for epsilon from 0.25 to 16
+  sharing       of exports with --trust secldp: who relies on whom, own noise as size and shared noise as width
+
+Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together,
+each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix
+from a file, name it. Nothing is written before everything is drawn.`,
+		Example: `  mafalda plot out                 # into the current folder
+  mafalda plot out --graph ego.edges -o figures
+  mafalda plot groups --node Medici --json -o figures`,
+		Args: terminal.ExactArgs(1, "one folder"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.network.Bind(cmd)
+	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "write the pictures to this `folder`")
+	cmd.Flags().StringVar(&f.node, "node", "",
+		"`LABEL` of the node whose strategy to draw, if nodes have their own (default: the first)")
+	flags.CompleteLabels(cmd, "node")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object: what was written, and what was not, and why")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace pictures that are there")
+	return cmd
+}
+
+func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
+	ctx, stop := terminal.Interruptible(cmd.Context())
+	defer stop()
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	bar.Busy("computing what is drawn")
+	e, err := export.Load(dir)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	if steps := e.Manifest.Steps; steps > strategy.LongSteps {
+		return terminal.Usagef("%s has T = %d steps: pictures are of at most %d", dir, steps, strategy.LongSteps)
+	}
+	index, label, err := flags.ExportedNode("node", f.node, e)
+	if err != nil {
+		return err
+	}
+	c, err := e.NodeStrategy(index)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	n, note, err := f.network.Of(ctx, e)
+	if err != nil {
+		return err
+	}
+	if err := results.CheckPictures(f.out, figures.ExportNames(e.Manifest, n != nil), f.force); err != nil {
+		return err
+	}
+	d := drawing{NotDrawn: map[string]string{}}
+	if note != "" {
+		d.NotDrawn["errors"], d.NotDrawn["spectrum"] = note, note
+	}
+	if d.pictures, err = figures.Export(e.Manifest, c, label); err != nil {
+		return err
+	}
+	if n != nil {
+		if err := d.ofNetwork(ctx, e, n); err != nil {
+			return err
+		}
+	}
+	for i, g := range d.pictures { // all are made before the first is written
+		bar.Show(float64(i)/float64(len(d.pictures)), "drawing "+g.Name)
+		written, err := results.SaveFigure(f.out, g.Name, g.Figure, f.force)
+		d.Written = append(d.Written, written...)
+		if err != nil {
+			return err
+		}
+	}
+	bar.Clear()
+	return f.print(cmd, &d)
+}
+
+// drawing is what is drawn of an export, and what is not.
+type drawing struct {
+	Written  []string          `json:"written"`             // paths
+	NotDrawn map[string]string `json:"not_drawn,omitempty"` // why, by the picture's name
+	pictures []figures.Named
+}
+
+func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
+	w := cmd.OutOrStdout()
+	if f.json {
+		return terminal.WriteJSON(w, d)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.NotDrawn)) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, terminal.PlainLine(d.NotDrawn[name]))
+	}
+	for _, path := range d.Written {
+		fmt.Fprintf(w, "written  %s\n", path)
+	}
+	return nil
+}
+
+// ofNetwork draws what needs the network.
+func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Network) error {
+	add := func(name string, f *figures.Figure, err error) error {
+		if err == nil {
+			d.pictures = append(d.pictures, figures.Named{Name: name, Figure: f})
+		}
+		return err
+	}
+	methods, err := verify.StepErrors(ctx, e, n)
+	switch {
+	case errors.Is(err, verify.ErrNoSteps):
+		d.NotDrawn["errors"] = err.Error()
+	case err != nil:
+		return err
+	default:
+		f, err := figures.StepErrors(e.Manifest, n.Graph.Nodes(), methods)
+		if err := add("errors", f, err); err != nil {
+			return err
+		}
+	}
+	if e.Shared != nil {
+		f, err := figures.Sharing(n.Graph, e.Shared.Noise)
+		if err := add("sharing", f, err); err != nil {
+			return err
+		}
+	} else if e.Manifest.Sampled() && !e.Manifest.Binned() {
+		f, err := samplingFigure(ctx, e, n)
+		if err := add("sampling", f, err); err != nil {
+			return err
+		}
+	}
+	values, err := n.Gossip.Eigenvalues()
+	if errors.Is(err, graph.ErrSpectrum) {
+		d.NotDrawn["spectrum"] = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := figures.Spectrum(e.Manifest, values)
+	return add("spectrum", f, err)
+}
+
+// samplingFigure draws errors at the delta of an export, over the epsilon.
+func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*figures.Figure, error) {
+	p, err := plan.ProblemOf(e, n)
+	if err != nil {
+		return nil, err
+	}
+	var epsilons []float64
+	for i := range 13 {
+		epsilons = append(epsilons, 0.25*math.Pow(2, float64(i)/2))
+	}
+	levels := benchmarks.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
+	curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Of: e})
+	if err != nil {
+		return nil, err
+	}
+	return figures.Sampling(curves)
+}

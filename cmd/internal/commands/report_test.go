@@ -1,0 +1,146 @@
+package commands
+
+import (
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mafalda/export"
+)
+
+// commandsIn returns the command lines of a report, without the name of the program.
+func commandsIn(t *testing.T, path string) (all [][]string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`<pre[^>]*><code>(.*?)</code>`).FindAllSubmatch(page, -1) {
+		line := html.UnescapeString(string(m[1]))
+		var words []string
+		for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
+			words = append(words, strings.Trim(w, "'"))
+		}
+		all = append(all, words[1:])
+	}
+	return all
+}
+
+// The commands in a report make the same bytes again, in other folders.
+func TestReportCommandsReproduce(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	at := func(name string) string { return filepath.Join(home, name) }
+	edges := writeFile(t, "g raph.edges", "a b\nb c\nc d\nd a\na c\n")
+	for _, args := range [][]string{
+		{"optimize", "--graph", edges, "--T", "12", "-k", "3", "--strategy", "banded", "--bandwidth", "2", "--gossip",
+			"metropolis", "--mu", "0.7", "--delta", "1e-5", "--clip", "2", "--adjacency", "replace-one", "-o", at("banded")},
+		{"optimize", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "12", "-k", "3", "--epsilon", "2", "--delta", "1e-6",
+			"-o", at("dense")},
+		{"optimize", "--graph", "cycle:5", "--T", "12", "-k", "3", "--schema", "min-sep", "-b", "4", "-o", at("min-sep")},
+		{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "1", "--format", "both", "-o", at("single")},
+		{"optimize", "--workload", "prefix", "--T", "12", "-k", "3", "-o", at("prefix")},
+		{"optimize", "--graph", "cycle:5", "--T", "12", "-k", "3", "--sampling", "poisson", "--epsilon", "2", "--delta", "1e-6",
+			"-o", at("poisson")},
+		{"account", "--graph", edges, "--T", "6", "-k", "2", "--attacker", "all", "--sigma", "2", "--delta", "1e-6", "-o",
+			at("account")},
+		{"account", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export",
+			at("dense"), "--trust", "secldp", "--attacker", "2", "-o", at("exported account")},
+		{"simulate", "--graph", "cycle:5", "--T", "6", "-k", "2", "--methods", "none,dp-d-sgd", "--epsilon", "1,5.59712",
+			"--seeds", "2", "--records", "200", "-o", at("simulation for ε")},
+		{"simulate", "--graph", "cycle:5", "--T", "6", "-k", "2", "--methods", "none,dp-d-sgd", "--mu", "0.5,1", "--seeds", "2",
+			"--records", "200", "-o", at("simulation")},
+		{"sampling", "--graph", "cycle:5", "--T", "12", "-k", "3", "--epsilon", "1,4", "-o", at("sampling")},
+	} {
+		if code, _, errs := mafalda(args...); code != 0 {
+			t.Fatalf("%v: code %d, %s", args, code, errs)
+		}
+	}
+	compared := map[string]string{"banded": "C.npy", "dense": "C.npy", "min-sep": "C.npy", "prefix": "C.npy", "single": "C.csv",
+		"poisson": "C.npy", "account": "pairs.csv",
+		"exported account": "pairs.csv", "simulation for ε": "study.json", "simulation": "study.json", "sampling": "sampling.csv"}
+	for name, file := range compared {
+		report := at(name + ".html")
+		if code, _, errs := mafalda("report", at(name), "-o", report); code != 0 || errs != "" {
+			t.Fatalf("%s: code %d, %s", name, code, errs)
+		}
+		for i, line := range commandsIn(t, report) {
+			if i == 0 {
+				line[len(line)-1] += "-again"
+			}
+			if line[0] == "verify" && len(line) > 3 {
+				line[3] = edges
+			}
+			for j, word := range line {
+				if word == filepath.Base(edges) { // a manifest has the name alone
+					line[j] = edges
+				}
+			}
+			if code, _, errs := mafalda(line...); code != 0 {
+				t.Fatalf("%q: code %d, %s", line, code, errs)
+			}
+		}
+		first, err := os.ReadFile(filepath.Join(at(name), file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(filepath.Join(at(name+"-again"), file)); err != nil || string(first) != string(again) {
+			t.Errorf("%s: %s is another one, %v", name, file, err)
+		}
+		if strings.HasSuffix(file, ".npy") {
+			samePrivacy(t, at(name), at(name+"-again"))
+		}
+	}
+}
+
+func samePrivacy(t *testing.T, a, b string) {
+	t.Helper()
+	x, err := export.Load(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := export.Load(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, q := x.Manifest.Privacy, y.Manifest.Privacy; (p == nil) != (q == nil) || p != nil && (p.NoiseStd != q.NoiseStd ||
+		p.Adjacency != q.Adjacency || p.Mu != q.Mu) {
+		t.Errorf("%s: %+v, then %+v", a, p, q)
+	}
+}
+
+// A report replaces nothing unasked, goes into no export, and is not there if a folder is no good.
+func TestReportIsCareful(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "cycle:4", "--T", "6", "-k", "2", "-o", dir)
+	path := writeFile(t, "report.html", "mine")
+	if code, _, errs := mafalda("report", dir, "-o", path); code != 2 || !strings.Contains(errs, "exists already") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	if code, _, errs := mafalda("report", dir, "-o", filepath.Join(dir, "report.html")); code != 2 ||
+		!strings.Contains(errs, "is an export") {
+		t.Errorf("into the export: code %d, %s", code, errs)
+	}
+	if code, _, errs := mafalda("report", dir, t.TempDir(), "-o", path, "--force"); code != 2 ||
+		!strings.Contains(errs, "nothing to report") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("a folder of nobody's: code %d, %s", code, errs)
+	}
+	if mine, err := os.ReadFile(path); err != nil || string(mine) != "mine" {
+		t.Errorf("the file is now %.20s, %v", mine, err)
+	}
+	code, out, errs := mafalda("report", dir, "-o", path, "--force")
+	page, err := os.ReadFile(path)
+	if code != 0 || errs != "" || !strings.Contains(out, "1 folder") || err != nil || !strings.Contains(string(page), "No strategy for this graph") {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "C.npy"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := mafalda("report", dir, "-o", path, "--force"); code == 0 || strings.Count(errs, "\n") != 1 {
+		t.Errorf("a cut matrix: code %d, %s", code, errs)
+	}
+}

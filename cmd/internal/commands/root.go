@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/limits"
+	"mafalda/internal/version"
+	"mafalda/optim"
+)
+
+func newRootCmd() *cobra.Command {
+	var asked bool
+	root := &cobra.Command{
+		Use:   "mafalda",
+		Short: "Optimal noise correlations for differentially private decentralized learning",
+		Long: `mafalda computes how the nodes of a network should correlate their privacy noise over time, proves how close to
+optimal the result is, and exports it for the nodes to load. Whole numbers may be written 1e6.`,
+		Example: `  mafalda advise --graph florentine --T 380 --epsilon 2 --delta 1e-6 --dim 1e6
+  mafalda optimize --graph florentine --T 380 -o out
+  mafalda verify out
+  mafalda graph barabasi:1000,3
+  mafalda epsilon --mu 1 --delta 1e-6`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          terminal.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked {
+				return printVersion(cmd.OutOrStdout(), false)
+			}
+			return cmd.Help()
+		},
+	}
+	root.Flags().BoolVar(&asked, "version", false, "print the version")
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Choose and make a strategy", []*cobra.Command{newAdviseCmd(), newOptimizeCmd(), newVerifyCmd(), newPlotCmd(), newReportCmd()}},
+		{"Privacy", []*cobra.Command{NewAccount(), newAuditCmd(), newSmoothnessCmd(), newEpsilonCmd(), newSamplingCmd()}},
+		{"At a node", []*cobra.Command{newNoiseCmd(), newKeysCmd()}},
+		{"Experiments", []*cobra.Command{NewSimulate(), NewBenchmark(), newAverageCmd(), newPartPSPCmd(), newGraphCmd()}},
+		{"Several processes or machines", []*cobra.Command{newSubmitCmd(), newStatusCmd(), newMergeCmd()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newBenchSelfCmd(), newVersionCmd(), terminal.NewManCmd())
+	return root
+}
+
+// Main is the program mafalda: it runs a command line, and returns the exit code.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
+	}
+	limits.Soften()
+	optim.UseKernels()
+	go terminal.EndOnSignals()
+	return run(ctx, args, stdout, stderr)
+}
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return terminal.Run(ctx, newRootCmd(), args, stdout, stderr, flags.Explain)
+}
+
+func newVersionCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  mafalda version --json",
+		Args:    terminal.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd.OutOrStdout(), asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func printVersion(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return terminal.WriteJSONLine(w, map[string]string{"version": version.String(), "go": runtime.Version(),
+			"platform": runtime.GOOS + "/" + runtime.GOARCH})
+	}
+	_, err := fmt.Fprintf(w, "mafalda %s (%s, %s/%s)\n", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}

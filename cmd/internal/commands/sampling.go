@@ -1,0 +1,138 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/benchmarks"
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/files"
+	"mafalda/plan"
+	"mafalda/workload"
+)
+
+type samplingFlags struct {
+	network            flags.NetworkFlags
+	schema             flags.SchemaFlags
+	workload           string
+	levels             benchmarks.Privacies
+	out                string
+	force, json, quiet bool
+}
+
+// samplingFile is the result in a folder; the others have its name, with other endings.
+const samplingName, samplingFile = "sampling", "sampling.json"
+
+func newSamplingCmd() *cobra.Command {
+	var f samplingFlags
+	cmd := &cobra.Command{
+		Use:   "sampling",
+		Short: "Compare secret batches with batches in turn, at equal privacy",
+		Long: `Compare what strategies cost on a network where batches are drawn in secret, by Poisson sampling, with the certified optimum
+for batches in turn, whose privacy holds against whoever knows when a record takes part. For every --epsilon and numbers of
+bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon, delta), over that of the optimum with its own.
+A batch of w bands is drawn from one of w groups, every record with probability w/b: as many as in turn, on average.
+
+With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the best strategy for an
+epsilon, and proves that no other number of bands is better.`,
+		Example: `  mafalda sampling --graph florentine --T 380 -k 20
+  mafalda sampling --graph ego.edges --T 380 -k 20 --epsilon 0.5,1,2,4,8,16 -o sampling
+  mafalda sampling --graph erdos:100,0.1 --T 64 -k 4 --delta 1e-5 --json`,
+		Args: terminal.NoArgs,
+		RunE: terminal.UntilInterrupted(f.run),
+	}
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.Bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging) or message (before)")
+	flags.BindPrivacies(cmd, &f.levels, benchmarks.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
+	fl.StringVarP(&f.out, "output", "o", "", "write table and picture to this `folder`")
+	fl.BoolVar(&f.force, "force", false, "replace files that are there")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	terminal.CompleteWith(cmd, "workload", []string{workload.Model.String(), workload.Message.String()})
+	return cmd
+}
+
+func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
+	var p plan.Problem
+	if p.Schema, err = f.schema.Choose(cmd); err != nil {
+		return err
+	}
+	if p.Workload.Kind, err = workload.ParseKind(f.workload); err != nil {
+		return terminal.Usage(err)
+	}
+	if err := plan.CheckSamplingCurve(p, f.levels); err != nil { // before a large network is read
+		return flags.LevelError(err)
+	}
+	if p.Network, err = f.network.Load(); err != nil {
+		return err
+	}
+	for _, note := range p.Network.Notes {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), note)
+		}
+	}
+	if err := f.checkFolder(); err != nil {
+		return err
+	}
+	defer func() { results.RemoveIfEmpty(f.out, err) }()
+	slices.Sort(f.levels.Epsilons)
+	levels := f.levels
+	if f.out != "" { // for the picture
+		levels.Epsilons = plan.Finer(levels.Epsilons)
+	}
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, plan.CurveOptions{Progress: func(phase string, fraction float64) {
+		bar.Show(fraction, phase)
+	}})
+	bar.Clear()
+	if err != nil {
+		return flags.LevelError(err)
+	}
+	return f.finish(cmd.OutOrStdout(), curves)
+}
+
+func (f *samplingFlags) checkFolder() error {
+	if f.out == "" {
+		return nil
+	}
+	if err := results.CheckPictures(f.out, []string{samplingName}, f.force); err != nil {
+		return err
+	}
+	return results.CheckFolder(f.out, samplingFile, f.force)
+}
+
+// finish writes and prints the errors at the ε that were asked for.
+func (f *samplingFlags) finish(w io.Writer, curves *plan.SamplingCurves) error {
+	asked := curves.Only(f.levels.Epsilons)
+	var drawing error
+	if f.out != "" {
+		table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
+		if err := files.WriteFile(filepath.Join(f.out, samplingName+".csv"), table, f.force); err != nil {
+			return terminal.UsageIfExists(err)
+		}
+		if err := results.WriteResult(f.out, samplingFile, results.SamplingResultOf(asked), f.force); err != nil {
+			return err
+		}
+		picture, err := figures.Sampling(curves)
+		drawing = results.WritePictures(f.out, []figures.Named{{Name: samplingName, Figure: picture}}, err, f.force)
+	}
+	var err error
+	switch {
+	case f.json:
+		err = terminal.WriteJSON(w, results.SamplingResultOf(asked))
+	case !f.quiet:
+		err = results.WriteSampling(w, asked, f.out)
+	}
+	return cmp.Or(err, drawing)
+}

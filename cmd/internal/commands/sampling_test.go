@@ -1,0 +1,115 @@
+package commands
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mafalda/cmd/internal/results"
+)
+
+// The table, the JSON, the CSV and the picture are of the same numbers, which are those of optimize.
+func TestSamplingCommand(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "sampling")
+	args := []string{"sampling", "--graph", "florentine", "--T", "24", "-k", "3", "--epsilon", "16,1"}
+	code, out, errs := mafalda(append(args, "-o", dir)...)
+	if code != 0 || errs != "" || !strings.Contains(out, "1 (DP-D-SGD)") || !strings.Contains(out, "│ 16 │") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	var r results.SamplingResult
+	text, err := os.ReadFile(filepath.Join(dir, "sampling.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil || len(r.Rows) != 2 || r.Rows[0].Epsilon != 1 || r.Graph.Source != "florentine" ||
+		r.Separation != 8 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, row := range r.Rows {
+		m := optimizeJSON(t, "--graph", "florentine", "--T", "24", "-k", "3", "--sampling", "poisson", "--delta", "1e-6",
+			"--epsilon", map[float64]string{1: "1", 16: "16"}[row.Epsilon])
+		if best := row.Best; best.Bands != m.Sampling.Groups ||
+			math.Abs(best.Error-m.ErrorAtPrivacy) > 2e-5*best.Error ||
+			math.Abs(row.CyclicErrorAtPrivacy-m.CyclicErrorAtPrivacy) > 2e-6*m.CyclicErrorAtPrivacy {
+			t.Errorf("%+v, optimize: %+v", row, m.Sampling)
+		}
+		for _, at := range row.Bands {
+			if at.Ratio != at.Error/row.CyclicErrorAtPrivacy || at.Error < row.Best.Error {
+				t.Errorf("%+v, best %+v", at, row.Best)
+			}
+		}
+	}
+	lines, err := os.ReadFile(filepath.Join(dir, "sampling.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := csv.NewReader(strings.NewReader(string(lines))).ReadAll()
+	best := 0
+	for _, line := range table {
+		if line[7] == "true" {
+			best++
+		}
+	}
+	if err != nil || best != 2 || len(table) < 1+2*4 {
+		t.Errorf("%v, %v", table, err)
+	}
+	for _, name := range []string{"sampling.png", "sampling.svg"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 || info.Size() > 200_000 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if code, _, errs := mafalda(append(args, "-o", dir)...); code != 2 || !strings.Contains(errs, "--force") {
+		t.Errorf("over files: code %d, %s", code, errs)
+	}
+	if code, out, errs := mafalda(append(args, "--json")...); code != 0 || !strings.HasPrefix(out, "{") {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
+func TestBadSamplingCommand(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "sampling")
+	for name, tc := range map[string]struct {
+		args string
+		say  string
+	}{
+		"no steps":     {"--graph cycle:5", "--T"},
+		"no graph":     {"--T 12 -k 3", "which network?"},
+		"min-sep":      {"--graph cycle:5 --T 12 -k 3 --schema min-sep", "not for min-sep"},
+		"prefix":       {"--graph cycle:5 --T 12 -k 3 --workload prefix", "prefix"},
+		"epsilon":      {"--graph cycle:5 --T 12 -k 3 --epsilon 2,-1", "--epsilon -1: must be positive and finite"},
+		"twice":        {"--graph cycle:5 --T 12 -k 3 --epsilon 2,2", "--epsilon 2 is there twice"},
+		"no epsilon":   {"--graph cycle:5 --T 12 -k 3 --epsilon=", "--epsilon"},
+		"delta":        {"--graph cycle:5 --T 12 -k 3 --delta 0", "--delta 0: must be above 0"},
+		"out of reach": {"--graph cycle:5 --T 12 -k 3 --epsilon 1e-9 --delta 1e-12", "is out of reach"},
+	} {
+		args := append([]string{"sampling", "-o", dir}, strings.Fields(tc.args)...)
+		if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, tc.say) ||
+			strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: code %d, %s", name, code, errs)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder was left behind")
+	}
+}
+
+// One ε of at most 1 panicked, and left CSV and JSON without the picture.
+func TestSamplingOfOneEpsilon(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "s")
+	code, out, errs := mafalda("sampling", "--graph", "path:5", "--T", "12", "-k", "3", "--epsilon", "1", "-o", dir)
+	if code != 0 || errs != "" || !strings.Contains(out, "│ 1 │") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	for _, name := range []string{"sampling.csv", "sampling.json", "sampling.png", "sampling.svg", "sampling.pdf"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Error(name, err)
+		}
+	}
+}

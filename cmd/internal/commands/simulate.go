@@ -1,0 +1,123 @@
+package commands
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/simulate"
+)
+
+type simulateFlags struct {
+	study              flags.SimulateFlags
+	out                string
+	force, json, quiet bool
+	shard              grids.ShardFlags
+	attack             flags.SimulateAttackFlags
+}
+
+// NewSimulate returns mafalda simulate.
+func NewSimulate() *cobra.Command {
+	var f simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate",
+		Short: "Train models with every method, to see what the noise costs",
+		Long: `Train a model on a network with MF-D-SGD, for every method, level of privacy and seed, and compare the test losses. Every node has
+a part of the records, in b batches that it visits in turn; that no record takes part more often, or sooner again, than a strategy
+was made for is checked while training. Methods with the same seed have the same data, start and Z.
+
+Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network), mafalda-plain, and folders of
+exports.
+The noise protects a record against everybody who sees all messages: mu of Gaussian differential privacy.
+
+With --sampling poisson nodes draw their batches in secret instead, and levels are given by --epsilon and --delta: every record
+takes part with probability w/b in every w-th step, where w is the number of bands of a method's strategy (1 for dp-d-sgd), so that
+batches are as large as cyclic ones in expectation. Noise is what the accountant of that asks for. Sums are divided by the expected
+size, and empty batches take noise and a step.
+
+Nodes train with momentum, learning rates that change (times --learning-rate), weight decay (times the rate), local steps, rounds
+of gossip and gradient tracking, over networks that change or fail, and they may miss steps. mafalda and d-mf then know of it,
+mafalda-plain is the optimum of the network that does not. An export that was made for such training brings it along, and is
+refused for other flags. The line "noise" compares the squared error that the noise alone makes of the models with the predicted one.
+
+With --attack NODE that node attacks real training instead, with dp-d-sgd: it is run many times with a record of the victim and
+without it, and what the attacker's statistic of the messages that it sees reaches stands beside what is proven: the bound for the
+class that the task is in (see mafalda smoothness; local DP where it is in none), and the number if gradients do not react.
+
+With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted simulation goes
+on where it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and
+every byte that is read, has to be the same.
+
+linear, logistic and perceptron (with tanh; with --data, on images) are synthetic; housing needs cal_housing.data (20,640 lines of 9 numbers, in
+https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder with four IDX files.`,
+		Example: `  mafalda simulate
+  mafalda simulate --task housing --data cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
+  mafalda simulate --T 380 -k 20 --methods none,blt,dp-d-sgd --mu 0.5      # blt: a folder from mafalda optimize -o blt
+  mafalda simulate --sampling poisson --epsilon 0.5,2,8                    # compare with the same levels without --sampling
+  mafalda simulate --momentum 0.9 --learning-rates warmup-cosine --learning-rate 0.01
+  mafalda simulate --missed-steps 0.1 --carry
+  mafalda simulate --task logistic --T 10 -k 1 --learning-rate 0.05 --attack Medici    # what a node learns of a record
+  mafalda simulate --task logistic --graph erdos:50,0.2 --epsilon 2,8 --delta 1e-6 --json`,
+		Args: terminal.NoArgs,
+		RunE: terminal.UntilInterrupted(f.run),
+	}
+	f.study.Bind(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "write runs, table and figures to this `folder`, and go on with the runs there")
+	fl.BoolVar(&f.force, "force", false, "replace runs of other inputs")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.shard.Bind(cmd)
+	f.attack.Bind(cmd, &f.study)
+	return cmd
+}
+
+func (f *simulateFlags) run(cmd *cobra.Command) error {
+	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("output") && f.out == "" {
+		return terminal.Usagef("--output is empty: name a folder")
+	}
+	note := func(text string) {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), text)
+		}
+	}
+	if cmd.Flags().Changed("attack") {
+		return f.attack.Run(cmd, &f.study, f.json, f.quiet, note)
+	}
+	if err := f.attack.Unused(cmd); err != nil {
+		return err
+	}
+	s, err := f.study.Study(cmd, f.out != "", note)
+	if err != nil {
+		return err
+	}
+	spec := figures.SimulationSpec(s)
+	spec.Replace = f.force
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	cells := s.Cells()
+	runs, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,
+		Do: results.Simulating(s, bar, note), Files: figures.SimulationFiles(s), Cell: "run", Shard: &f.shard,
+		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
+	if err != nil || f.shard.On() {
+		return err
+	}
+	g := simulate.NewGrid(cells, runs)
+	rows, err := g.Rows(s.Options().Delta)
+	switch {
+	case err != nil:
+		return err
+	case f.json:
+		return results.WriteSimulationJSON(cmd.OutOrStdout(), rows)
+	case f.quiet:
+		return nil
+	}
+	return results.WriteSimulation(cmd.OutOrStdout(), s, g, rows, f.out)
+}

@@ -1,0 +1,125 @@
+package flags
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/benchmarks"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/participation"
+)
+
+// BenchmarkFlags say which graphs and schemas strategies are compared on: benchmarks.Study.
+type BenchmarkFlags struct {
+	Workloads             bool // the study is benchmarks.WorkloadStudy, instead
+	graphs                []string
+	only                  bool
+	steps, participations int
+	levels                benchmarks.Privacies
+	network               NetworkFlags
+}
+
+// Bind binds the flags to a command.
+func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
+	f.network.BindGossip(cmd)
+	fl := cmd.Flags()
+	fl.StringArrayVarP(&f.graphs, "graph", "g", nil,
+		"a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
+	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
+	fl.BoolVar(&f.Workloads, "workloads", false,
+		"compare strategies over optimizers and networks that change, instead; --graph takes the place of its graphs")
+	fl.VarP((*terminal.WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
+	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
+		"participations for --T (default 20 if 20 divides T)")
+	BindPrivacies(cmd, &f.levels, benchmarks.SuitePrivacies())
+	if err := cmd.RegisterFlagCompletionFunc("graph", CompleteGraph); err != nil {
+		panic(err)
+	}
+}
+
+// Study loads all graphs and returns the study. What a user should know of them is handed to note. Its errors are ones
+// of usage.
+func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmarks.Study, error) {
+	graphs, schemas := benchmarks.Suite()
+	if f.only {
+		graphs = nil
+	}
+	if graphs = append(graphs, f.graphs...); len(graphs) == 0 {
+		return nil, terminal.Usagef("--only without --graph leaves nothing to measure")
+	}
+	one, given, err := f.schema(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if given {
+		schemas = []participation.Cyclic{one}
+	}
+	networks, err := f.networks(graphs, note)
+	if err != nil {
+		return nil, err
+	}
+	var all []benchmarks.Case
+	for _, n := range networks {
+		cases, err := benchmarks.Cases(n, schemas)
+		if err != nil {
+			return nil, terminal.Usage(err)
+		}
+		all = append(all, cases...)
+	}
+	o, err := f.network.options(graph.Uniform)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	s, err := benchmarks.NewStudy(all, o, f.levels)
+	return s, LevelError(err)
+}
+
+// schema returns what --T and --participations say, if they are given.
+func (f *BenchmarkFlags) schema(cmd *cobra.Command) (s participation.Cyclic, given bool, err error) {
+	if !cmd.Flags().Changed("T") && !cmd.Flags().Changed("participations") {
+		return s, false, nil
+	}
+	s, err = participation.Complete(f.steps, f.participations, 0)
+	return s, true, terminal.Usage(err)
+}
+
+// networks loads graphs. Its errors are ones of usage.
+func (f *BenchmarkFlags) networks(graphs []string, note func(string)) ([]*graph.Network, error) {
+	if f.network.GossipFile != "" {
+		return nil, terminal.Usagef("--gossip-matrix fits one graph only: use mafalda optimize")
+	}
+	var all []*graph.Network
+	for _, source := range graphs {
+		network := f.network
+		network.Source = source
+		n, err := network.Load()
+		if err != nil {
+			return nil, terminal.Usage(err)
+		}
+		for _, text := range n.Notes {
+			note(source + ": " + text)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// BindPrivacies binds --epsilon and --delta as levels that strategies are compared at.
+func BindPrivacies(cmd *cobra.Command, levels *benchmarks.Privacies, byDefault benchmarks.Privacies) {
+	fl := cmd.Flags()
+	terminal.NumbersVar(fl, &levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
+	fl.Float64Var(&levels.Delta, "delta", byDefault.Delta, "of the levels of privacy")
+}
+
+// LevelError makes an error about one of several levels of privacy one of usage that names this level.
+func LevelError(err error) error {
+	var a *fault.Argument
+	if !errors.As(err, &a) {
+		return err
+	}
+	return terminal.Usagef("%s", a.Text(func(field string) string { return "--" + flagOf(field) }))
+}

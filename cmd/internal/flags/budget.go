@@ -1,0 +1,100 @@
+package flags
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/plan"
+)
+
+// BudgetFlags say how much memory a node has: a plan.Budget.
+type BudgetFlags struct {
+	memory  terminal.ByteSize
+	dim     int
+	float32 bool
+}
+
+const budgetGroup = "Memory of a node"
+
+// Bind binds --memory, whose effect about says, --dim and --float32.
+func (f *BudgetFlags) Bind(cmd *cobra.Command, about string) {
+	fl := cmd.Flags()
+	fl.Var(&f.memory, "memory", about+" (MB is 10⁶ bytes, MiB is 2²⁰)")
+	fl.Var((*terminal.WholeNumber)(&f.dim), "dim", "parameters of the model")
+	fl.BoolVar(&f.float32, "float32", false, "a node keeps numbers of 4 bytes, not of 8")
+	terminal.InGroup(cmd, budgetGroup, "memory", "dim", "float32")
+}
+
+// Choose returns the budget, nil if no memory is given.
+func (f *BudgetFlags) Choose(cmd *cobra.Command) (*plan.Budget, error) {
+	given := cmd.Flags().Changed
+	if !given("memory") {
+		if given("dim") || given("float32") {
+			return nil, terminal.Usagef("--dim and --float32 are for --memory")
+		}
+		return nil, nil
+	}
+	if !given("dim") {
+		return nil, terminal.Usagef("--memory needs --dim: how many parameters has the model?")
+	}
+	return &plan.Budget{Memory: float64(f.memory), Dim: f.dim, Float32: f.float32}, nil
+}
+
+// ChooseAny is Choose where memory may be without a limit.
+func (f *BudgetFlags) ChooseAny(cmd *cobra.Command) (*plan.Budget, error) {
+	if !cmd.Flags().Changed("dim") {
+		return nil, terminal.Usagef("how many parameters has the model? Use --dim, for example --dim 1e6")
+	}
+	b := &plan.Budget{Memory: math.Inf(1), Dim: f.dim, Float32: f.float32}
+	if cmd.Flags().Changed("memory") {
+		b.Memory = float64(f.memory)
+	}
+	return b, nil
+}
+
+// BudgetLines say what fits a budget, and why a class was chosen; none without a budget.
+func BudgetLines(s *plan.Solution) []string {
+	b := s.Options.Budget
+	if b == nil {
+		return nil
+	}
+	steps := s.Problem.Schema.Steps()
+	lines := []string{fmt.Sprintf("memory         %s are %s of %d bytes for each of %s parameters; dense needs %d, %s",
+		terminal.BytesText(b.Memory), terminal.Count(b.Floats(), "number"), b.NumberBytes(), terminal.Grouped(b.Dim), steps,
+		terminal.BytesText(b.Bytes(steps)))}
+	kept := s.Strategy().NodeCost().Floats
+	chosen := fmt.Sprintf("chosen         %s, which keeps %s, %s", plan.ClassText(s.Options.Class),
+		terminal.Count(kept, "number"), terminal.BytesText(b.Bytes(kept)))
+	switch {
+	case len(s.Candidates) > 0:
+		chosen = fmt.Sprintf("chosen         %s, which keep %s: the best at this privacy of those that fit",
+			terminal.Count(s.OfClass.Strategy.Parameters().Bandwidth, "band"), terminal.BytesText(b.Bytes(kept)))
+	case len(s.Fitting) == 0:
+		chosen += ": all strategies fit"
+	default:
+		chosen += fmt.Sprintf(": the least loss of %d strategies that fit", len(s.Fitting))
+	}
+	lines = append(lines, chosen)
+	if other, ratio := nextBest(s); other != "" {
+		lines = append(lines, fmt.Sprintf("               (the best of another class, %s, has %.4f of it)", other, ratio))
+	}
+	if kept < steps && s.Options.Budget.Floats() < steps && len(s.Candidates) == 0 {
+		lines = append(lines, "               (dense fits any memory if a node makes earlier noise again in every step:",
+			"               mafalda noise --regenerate, about T/2 times as much to draw)")
+	}
+	return lines
+}
+
+// nextBest returns the best strategy of a class other than the chosen one, and its loss over that of the chosen one.
+func nextBest(s *plan.Solution) (name string, ratio float64) {
+	for _, f := range s.Fitting {
+		r := f.Result.Loss / s.Quality.Loss
+		if f.Class.Name() != s.Options.Class.Name() && (name == "" || r < ratio) {
+			name, ratio = plan.ClassText(f.Class), r
+		}
+	}
+	return name, ratio
+}

@@ -1,0 +1,88 @@
+package flags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/verify"
+)
+
+// ExportNetworkFlags name the files that an export's network came from.
+type ExportNetworkFlags struct{ Graph, GossipMatrix, GraphSequence string }
+
+// Bind adds the flags to a command.
+func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.Graph, "graph", "g", "", "the graph `file` the export was made for")
+	cmd.Flags().StringVar(&f.GossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
+	cmd.Flags().StringVar(&f.GraphSequence, "graph-sequence", "",
+		"the `file` of networks that take turns the export was made for")
+}
+
+// Load reads the network that the flags name; nil if they name none, or not all of its files. Its errors are those of
+// usage.
+func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph.Network, error) {
+	if *f == (ExportNetworkFlags{}) {
+		return nil, nil
+	}
+	o, err := verify.NetworkOptions(e.Manifest, verify.NetworkFiles{Graph: f.Graph, GossipMatrix: f.GossipMatrix,
+		GraphSequence: f.GraphSequence})
+	var (
+		failed  *verify.FailedError
+		missing *verify.MissingFilesError
+	)
+	switch {
+	case errors.Is(err, verify.ErrNoNetwork):
+		return nil, terminal.Usagef("%s is for the prefix workload, which has no network: leave out --graph, "+
+			"--gossip-matrix and --graph-sequence", e.Dir)
+	case errors.As(err, &failed) || errors.As(err, &missing):
+		return nil, nil // whoever uses the export says so
+	case err != nil:
+		return nil, terminal.Usage(err)
+	}
+	n, err := graph.LoadNetwork(ctx, o)
+	return n, terminal.Usage(NetworkError(err))
+}
+
+// Of returns the network of the export, compared with its manifest; nil if it has none or, with a note that says how to
+// name them, if not all of its files are named.
+func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph.Network, note string, err error) {
+	given, err := f.Load(ctx, e)
+	if err != nil {
+		return nil, "", err
+	}
+	n, err = verify.NetworkOf(ctx, e, given)
+	var (
+		failed  *verify.FailedError
+		missing *verify.MissingFilesError
+	)
+	switch {
+	case errors.Is(err, verify.ErrNoNetwork):
+		return nil, "", nil
+	case errors.As(err, &missing):
+		return nil, f.Note(missing.Files), nil
+	case errors.As(err, &failed):
+		return nil, "", terminal.Usagef("%s: %w", e.Dir, err)
+	}
+	return n, "", terminal.Usage(NetworkError(err))
+}
+
+// Note says how to name the files that are missing.
+func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
+	note := "name the network's file with"
+	if missing.Graph != "" && f.Graph == "" {
+		note += fmt.Sprintf(" --graph FILE (it was %s)", missing.Graph)
+	}
+	if missing.GossipMatrix != "" && f.GossipMatrix == "" {
+		note += fmt.Sprintf(" --gossip-matrix FILE (it was %s)", missing.GossipMatrix)
+	}
+	if missing.GraphSequence != "" && f.GraphSequence == "" {
+		note += fmt.Sprintf(" --graph-sequence FILE (it was %s)", missing.GraphSequence)
+	}
+	return note
+}

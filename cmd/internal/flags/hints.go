@@ -1,0 +1,102 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
+	"mafalda/internal/files"
+	"mafalda/noise"
+	"mafalda/plan"
+	"mafalda/protocols/averaging"
+	"mafalda/protocols/dpps"
+	"mafalda/simulate"
+	"mafalda/threat"
+)
+
+// Explain is terminal.Explain of this program's commands.
+func Explain(cmd *cobra.Command, err error) (text string, usage bool) {
+	return Hinted(cmd, err), OfUsage(err)
+}
+
+// OfUsage reports whether an error is one that the user can mend.
+func OfUsage(err error) bool {
+	of := []error{threat.ErrAttacker, threat.ErrAudit, threat.ErrStrategy, threat.ErrTooLarge}
+	return terminal.IsUsage(err) || slices.ContainsFunc(of, func(target error) bool { return errors.Is(err, target) })
+}
+
+// Hinted returns the text of an error with what the flags of this program can do about it, right behind the words that
+// it is about: the libraries name no flags. A bad argument is named as the flag of the command that fills the field,
+// where there is one.
+func Hinted(cmd *cobra.Command, err error) string {
+	text := err.Error()
+	hint := func(about error, what string) { text = strings.Replace(text, about.Error(), about.Error()+what, 1) }
+	if errors.Is(err, graph.ErrDirected) {
+		hint(graph.ErrDirected, "; uniform and --gossip-matrix work for directed ones")
+	}
+	if errors.Is(err, graph.ErrAsymmetric) {
+		hint(graph.ErrAsymmetric, ": use --directed")
+	}
+	if errors.Is(err, noise.ErrNeighbours) {
+		hint(noise.ErrNeighbours, " (see 'mafalda keys --help'; --key, --peers and --runs begin a run with --new)")
+	}
+	if errors.Is(err, plan.ErrEstimate) {
+		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
+	}
+	var (
+		exists       *files.ExistsError
+		draw         *graph.DrawError
+		disconnected *graph.DisconnectedError
+		steps        *simulate.StepsError
+		training     *simulate.TrainingError
+		lost         *noise.LostError
+		unread       *noise.UnreadError
+		pairs        *averaging.PairsError
+		size         *dpps.SizeError
+	)
+	if errors.As(err, &pairs) {
+		hint(pairs, " (--observer and --victim name some)")
+	}
+	if errors.As(err, &size) {
+		hint(size, calibrationHint(cmd, size))
+	}
+	if errors.As(err, &exists) {
+		hint(exists, " (use --force to replace it)")
+	}
+	if errors.As(err, &draw) {
+		hint(draw, ", or another --seed")
+	}
+	if errors.As(err, &disconnected) {
+		hint(disconnected, " (leave out --strict to use it)")
+	}
+	if errors.As(err, &steps) {
+		hint(steps, fmt.Sprintf(" (use --T %d)", steps.Steps))
+	}
+	if errors.As(err, &training) {
+		hint(training, " (without flags of what is trained, it is what the export was made for)")
+	}
+	if errors.As(err, &unread) {
+		hint(unread, fmt.Sprintf(", and go on with row %d in step %[1]d (docs/noise.md)", unread.Row+1))
+	}
+	if errors.As(err, &lost) {
+		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
+	}
+	return withFlags(text, err, cmd)
+}
+
+// calibrationHint says what to do where constants of DPPS cannot be found.
+func calibrationHint(cmd *cobra.Command, size *dpps.SizeError) string {
+	how := ": --estimate paper or real"
+	if cmd != nil && cmd.Flags().Lookup("c-prime") != nil {
+		how = ": give --c-prime and --lambda, or --estimate paper or real"
+		if size.Rounds > 0 {
+			how = ": give --c-prime and --lambda, or synchronize"
+		}
+	}
+	return how
+}

@@ -1,0 +1,29 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/internal/fault"
+)
+
+// A bad argument is named as the flag that fills it, if the command has one, and is an error of usage.
+func TestHintedArguments(t *testing.T) {
+	cmd := &cobra.Command{}
+	cmd.Flags().Float64("noise-scale", 1, "")
+	wrapped := fmt.Errorf("auditing: %w", fault.New("NoiseScale", 0.5, "must be %d", 1))
+	for err, want := range map[error]string{
+		wrapped:                         "auditing: --noise-scale 0.5: must be 1",
+		fault.New("Shape", 2, "is odd"): "Shape 2 is odd",
+	} {
+		if got := Hinted(cmd, err); got != want || !OfUsage(err) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if OfUsage(errors.New("other")) {
+		t.Error("any error is one of usage")
+	}
+}

@@ -1,0 +1,76 @@
+package flags
+
+import (
+	"encoding/csv"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/internal/files"
+)
+
+// CompleteLabels offers the labels of the nodes of an export, the command's first argument, for the value of a flag.
+func CompleteLabels(cmd *cobra.Command, flag string) {
+	labels := func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return exportedLabels(args[0], start), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, labels); err != nil {
+		panic(err) // a flag that does not exist
+	}
+}
+
+// CompleteGraphLabels offers the labels of the nodes of a graph, for the value of a flag: of a file that --graph names,
+// or of a built-in graph.
+func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags) {
+	labels := func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		n, err := network.Load()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		before := start[:strings.LastIndexByte(start, ',')+1] // a coalition's other nodes
+		labels := beginning(n.Graph.Labels(), start[len(before):])
+		for i := range labels {
+			labels[i] = before + labels[i]
+		}
+		return labels, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, labels); err != nil {
+		panic(err) // a flag that does not exist
+	}
+}
+
+// exportedLabels returns those of the nodes of an export that begin like this; none of what is no export.
+func exportedLabels(dir, start string) []string {
+	f, _, err := files.Open(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(lines) == 0 {
+		return nil
+	}
+	at := slices.Index(lines[0], "label")
+	var labels []string
+	for _, line := range lines[1:] {
+		if at >= 0 {
+			labels = append(labels, line[at])
+		}
+	}
+	return beginning(labels, start)
+}
+
+func beginning(labels []string, start string) []string {
+	var fit []string
+	for _, l := range labels {
+		if strings.HasPrefix(l, start) {
+			fit = append(fit, l)
+		}
+	}
+	return fit
+}

@@ -1,0 +1,73 @@
+package flags
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/accounting"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/plan"
+)
+
+// PrivacyFlags say how much privacy is wanted, if any.
+type PrivacyFlags struct {
+	mu, epsilon, delta, clip float64
+	adjacency                string
+}
+
+func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.Float64Var(&f.mu, "mu", 0, "privacy wanted, as the parameter of Gaussian DP")
+	fl.Float64Var(&f.epsilon, "epsilon", 0, "privacy wanted, with --delta, instead of --mu")
+	fl.Float64Var(&f.delta, "delta", 0, "the delta of --epsilon, or to report an epsilon for --mu")
+	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
+	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
+		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
+	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
+	terminal.InGroup(cmd, "Privacy", "mu", "epsilon", "delta", "clip", "adjacency")
+}
+
+// wanted reports whether noise is to be calibrated.
+func (f *PrivacyFlags) wanted() bool { return f.mu != 0 || f.epsilon != 0 || f.delta != 0 }
+
+// Choose returns the privacy that the flags ask for, nil for none.
+func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
+	for name, v := range map[string]float64{"mu": f.mu, "epsilon": f.epsilon, "delta": f.delta} {
+		if cmd.Flags().Changed(name) && !(v > 0) {
+			return nil, terminal.Usagef("--%s %v: must be positive", name, v)
+		}
+	}
+	if f.epsilon != 0 && f.delta == 0 {
+		return nil, terminal.Usagef("--epsilon %v without a delta: use --delta, for example --delta 1e-6", f.epsilon)
+	}
+	if !(f.clip > 0) || math.IsInf(f.clip, 1) {
+		return nil, terminal.Usagef("--clip %v: must be positive and finite", f.clip)
+	}
+	adjacency, err := accounting.ParseAdjacency(f.adjacency)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	if !f.wanted() {
+		return nil, nil
+	}
+	return &plan.Privacy{Target: accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, Clip: f.clip,
+		Adjacency: adjacency}, nil
+}
+
+func (f *PrivacyFlags) AdjacencyLine() string {
+	a, err := accounting.ParseAdjacency(f.adjacency)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, f.Contribution())
+}
+
+// Contribution says how far one record can move a sum of gradients, by accounting.Adjacency.Contribution.
+func (f *PrivacyFlags) Contribution() string {
+	if a, err := accounting.ParseAdjacency(f.adjacency); err == nil && a.Contribution(1) == 1 {
+		return "clip"
+	}
+	return "2·clip"
+}

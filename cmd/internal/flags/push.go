@@ -1,0 +1,133 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
+	"mafalda/internal/files"
+	"mafalda/protocols/dpps"
+)
+
+// PushFlags are those of push-sum with noise: dpps.Plan, and the graphs of its rounds.
+type PushFlags struct {
+	sequence  string
+	b, gammaN float64
+	sync      int
+	estimate  string
+	c, lambda float64
+	given     func(flag string) bool
+}
+
+// Bind binds the flags to a command.
+func (f *PushFlags) Bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	f.given = fl.Changed
+	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
+	fl.Float64Var(&f.b, "laplace-b", 50,
+		"dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
+			"epsilon = b/gamma-n of a round that hides next to nothing; under --laplace-b 5 errors grow on most networks")
+	terminal.HiddenAlias(cmd, "b", "laplace-b")
+	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
+	f.sync = 5
+	fl.Var((*terminal.WholeNumber)(&f.sync), "sync",
+		"dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
+	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\n"+
+		"sound: estimates that are proved to be enough for this network\n"+
+		"paper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\n"+
+		"real: what nobody in the network knows")
+	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
+	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
+	terminal.CompleteWith(cmd, "estimate", dpps.Sources())
+}
+
+// Check finds, before anything is read, flags that do not go together or make no sense. Used is whether DPPS runs at
+// all, and alone whether nothing else does.
+func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
+	for _, name := range []string{"sequence", "laplace-b", "gamma-n", "sync", "estimate", "c-prime", "lambda"} {
+		if f.given(name) && !used {
+			return fmt.Errorf("--%s is for --protocol dpps", name)
+		}
+	}
+	switch {
+	case f.sequence != "" && !alone:
+		return errors.New("--sequence: --compare runs all protocols on one graph, from --graph")
+	case f.sequence != "" && n.Source != "":
+		return errors.New("--graph and --sequence: only one of them")
+	case f.given("c-prime") != f.given("lambda"):
+		return errors.New("--c-prime and --lambda: both or none")
+	case f.given("c-prime") && f.given("estimate"):
+		return errors.New("--c-prime and --lambda are constants of their own: leave out --estimate")
+	}
+	return f.checkNumbers()
+}
+
+func (f *PushFlags) checkNumbers() error {
+	finite := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+	switch {
+	case !finite(f.b):
+		return fmt.Errorf("--laplace-b %v: must be positive and finite", f.b)
+	case !finite(f.gammaN):
+		return fmt.Errorf("--gamma-n %v: must be positive and finite", f.gammaN)
+	case math.IsInf(f.b/f.gammaN, 1):
+		return fmt.Errorf("--laplace-b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
+	case f.sync < 0:
+		return fmt.Errorf("--sync %d: must not be negative", f.sync)
+	case f.given("c-prime") && !(finite(f.c) && f.lambda > 0 && f.lambda < 1):
+		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", f.c, f.lambda)
+	}
+	_, err := f.Plan()
+	return err
+}
+
+// Plan returns what the flags say of the noise.
+func (f *PushFlags) Plan() (p dpps.Plan, err error) {
+	p = dpps.Plan{B: f.b, NoiseRate: f.gammaN, Sync: f.sync, Constants: dpps.Constants{C: f.c, Lambda: f.lambda}}
+	if p.Source, err = dpps.ParseSource(f.estimate); err == nil && f.given("c-prime") {
+		p.Source = dpps.Given
+	}
+	return p, err
+}
+
+// Sequence returns the graphs of DPPS, what to call them, and what a user should know of them.
+func (f *PushFlags) Sequence(of *NetworkFlags) (s *dpps.Sequence, name string, notes []string, err error) {
+	if s, known, err := dpps.ByName(of.Source); known {
+		if err == nil && (of.GossipGiven() || of.GossipFile != "") {
+			err = fmt.Errorf("%s has weights of its own: leave out --gossip and --gossip-matrix", of.Source)
+		}
+		return s, of.Source, nil, terminal.Usage(err)
+	}
+	if f.sequence != "" {
+		s, err := f.readSequence(of)
+		return s, filepath.Base(f.sequence), nil, terminal.Usage(err)
+	}
+	n, err := of.LoadBy(graph.Metropolis)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	s, err = dpps.Static(n.Graph.Labels(), n.Gossip)
+	return s, fmt.Sprintf("%s with %s weights", n.Origin.Source, n.Origin.Gossip), n.Notes, err
+}
+
+func (f *PushFlags) readSequence(of *NetworkFlags) (*dpps.Sequence, error) {
+	weighting := dpps.OutDegree
+	switch {
+	case of.GossipFile != "":
+		return nil, errors.New("--sequence and --gossip-matrix: only one of them")
+	case of.GossipGiven() && of.Gossip == graph.Metropolis.String():
+		weighting = dpps.MetropolisWeights
+	case of.GossipGiven():
+		return nil, errors.New("--sequence weights messages by out-degree, or with --gossip metropolis")
+	}
+	file, _, err := files.Open(f.sequence)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return dpps.ReadSequence(file, f.sequence, weighting)
+}

@@ -1,0 +1,130 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/internal/files"
+	"mafalda/participation"
+)
+
+// SchemaFlags say who may take part when.
+type SchemaFlags struct {
+	schema                            string
+	Steps, participations, separation int
+}
+
+const schemaGroup = "Who takes part when"
+
+// SchemaNames returns the names of schemas that are no files.
+func SchemaNames() []string { return []string{"cyclic", "min-sep", "single"} }
+
+func (f *SchemaFlags) Bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.VarP((*terminal.WholeNumber)(&f.Steps), "T", "T", "steps (required)")
+	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
+		"how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*terminal.WholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
+	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
+		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
+	terminal.CompleteWithFiles(cmd, "schema", SchemaNames())
+	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema")
+}
+
+// BindEvery is Bind for ChooseEvery.
+func (f *SchemaFlags) BindEvery(cmd *cobra.Command) {
+	f.Bind(cmd)
+	k := cmd.Flags().Lookup("participations")
+	k.Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
+}
+
+// Choose returns the schema that the flags describe.
+func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
+	if !cmd.Flags().Changed("T") {
+		return nil, terminal.Usagef("how many steps? Use --T, for example --T 380")
+	}
+	for name, v := range map[string]int{"participations": f.participations, "separation": f.separation} {
+		if cmd.Flags().Changed(name) && v < 1 {
+			return nil, terminal.Usagef("--%s %d: must be at least 1", name, v)
+		}
+	}
+	var s participation.Schema
+	var err error
+	switch f.schema {
+	case "cyclic":
+		s, err = participation.Complete(f.Steps, f.participations, f.separation)
+	case "min-sep":
+		var c participation.Cyclic
+		if c, err = participation.Complete(f.Steps, f.participations, f.separation); err == nil {
+			s, err = participation.NewMinSep(f.Steps, c.Participations(), c.Separation())
+		}
+	case "single":
+		if f.participations > 1 || f.separation > 0 && f.separation != f.Steps {
+			return nil, terminal.Usagef("--schema single is k = 1: leave out -k and -b")
+		}
+		s, err = participation.NewCyclic(f.Steps, 1, f.Steps)
+	default:
+		if f.participations > 0 || f.separation > 0 {
+			return nil, terminal.Usagef("--schema %s says who takes part when: leave out -k and -b", f.schema)
+		}
+		return readSchema(f.schema, f.Steps)
+	}
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	return s, nil
+}
+
+// ChooseEvery is Choose with another default: without any of the flags a record takes part in every step.
+func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, error) {
+	given := cmd.Flags().Changed
+	if given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
+		s, err := participation.NewCyclic(f.Steps, f.Steps, 1)
+		if err != nil {
+			return nil, terminal.Usage(err)
+		}
+		return s, nil
+	}
+	return f.Choose(cmd)
+}
+
+func readSchema(path string, steps int) (participation.Schema, error) {
+	file, _, err := files.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, terminal.Usagef("--schema %s is neither cyclic, min-sep nor single, nor a file: %v", path, err)
+	}
+	if err != nil {
+		return nil, terminal.Usagef("--schema: %w", err)
+	}
+	defer file.Close()
+	if err := terminal.CheckMemory(fmt.Sprintf("T = %d", steps), 64*float64(steps)); err != nil {
+		return nil, err
+	}
+	s, err := participation.ReadPatterns(file, steps)
+	if err != nil {
+		return nil, terminal.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	return s, nil
+}
+
+// Separation returns -b as it was given, 0 if it was not.
+func (f *SchemaFlags) Separation() int { return f.separation }
+
+// File returns the path of the file that --schema names, empty if it names none.
+func (f *SchemaFlags) File() string {
+	if slices.Contains(SchemaNames(), f.schema) {
+		return ""
+	}
+	return f.schema
+}
+
+// Describe returns the schema for the manifest.
+func (f *SchemaFlags) Describe(s participation.Schema) export.Participation {
+	return export.DescribeSchema(f.schema, s)
+}

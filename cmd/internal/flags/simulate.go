@@ -1,0 +1,246 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/accounting"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/simulate"
+	"mafalda/workload"
+)
+
+// The run that is simulated unless flags say otherwise.
+const (
+	simulatedGraph          = "florentine"
+	simulatedSteps          = 320
+	simulatedParticipations = 20
+)
+
+// SimulateFlags say what is trained, where and how often: simulate.Study.
+type SimulateFlags struct {
+	task                              simulate.TaskOptions
+	network                           NetworkFlags
+	workload                          WorkloadFlags
+	steps, participations, separation int
+	seeds, testRows                   int
+	methods                           []string
+	mus, epsilons                     []float64
+	delta                             float64
+	adjacency                         string
+	learningRate, clip                float64
+	sampling                          string
+	bandwidth                         int
+}
+
+// Bind binds the flags to a command.
+func (f *SimulateFlags) Bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.task.Name, "task", "linear", "what is learned: linear, logistic, perceptron, housing or mnist")
+	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file), or mnist and perceptron (a folder)")
+	fl.Var((*terminal.WholeNumber)(&f.task.Records), "records", "records of a synthetic task (default 4000)")
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	fl.VarP((*terminal.WholeNumber)(&f.steps), "T", "T", "steps (default 320)")
+	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
+		"epochs: how often a record takes part (default 20 if 20 divides T)")
+	fl.VarP((*terminal.WholeNumber)(&f.separation), "separation", "b",
+		"batches of a node: steps between participations (default T/k)")
+	f.workload.Bind(cmd, &f.network)
+	terminal.HiddenAlias(cmd, "rounds", "gossip-rounds")
+	fl.StringSliceVar(&f.methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
+		"what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain training\n"+
+			"(there by default if there is more)")
+	terminal.NumbersVar(fl, &f.mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
+	terminal.NumbersVar(fl, &f.epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
+	fl.Float64Var(&f.delta, "delta", 1e-6, "for which epsilon is reported")
+	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
+		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
+	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation) or\n"+
+			"bins (drawn once, in secret, independently for every record: no permutation cut into equal batches)")
+	fl.Var((*terminal.WholeNumber)(&f.bandwidth), "bandwidth",
+		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default: all)")
+	f.seeds = 10
+	fl.Var((*terminal.WholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
+	fl.Float64Var(&f.learningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
+	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
+	f.testRows = 256
+	fl.Var((*terminal.WholeNumber)(&f.testRows), "test-rows",
+		"test records that losses are of while training; all of them at the end (0: always all)")
+	terminal.CompleteWith(cmd, "task", simulate.TaskNames())
+	terminal.CompleteWithFiles(cmd, "methods", simulate.MethodNames())
+	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
+	terminal.CompleteWith(cmd, "sampling", participation.Schemes())
+}
+
+// Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
+// user should know of its network and methods is handed to note.
+func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) (*simulate.Study, error) {
+	if err := f.check(cmd); err != nil {
+		return nil, err
+	}
+	schema, err := f.schema(cmd)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	spec, err := f.workload.Spec(cmd)
+	if err == nil { // decay waits for the rate of the task, if none is given
+		err = spec.At(f.learningRate).Check(schema.Steps())
+	}
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	options, err := f.options(cmd, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkRoom(schema.Steps(), options, kept); err != nil {
+		return nil, err
+	}
+	if options.Adjacency, err = accounting.ParseAdjacency(f.adjacency); err != nil {
+		return nil, terminal.Usage(err)
+	}
+	if err := options.Check(); err != nil {
+		return nil, SimulateError(err)
+	}
+	if err := f.task.Check(); err != nil {
+		return nil, SimulateError(err)
+	}
+	n, config, err := f.inputs(schema, spec, note)
+	if err != nil {
+		return nil, err
+	}
+	s, err := simulate.NewStudy(n, config, options)
+	if err != nil {
+		return nil, SimulateError(err)
+	}
+	for _, text := range s.Notes() {
+		note(text)
+	}
+	return s, nil
+}
+
+// inputs reads the network and the task, and returns them with what is trained.
+func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(string)) (*graph.Network,
+	simulate.Config, error) {
+	network := f.network
+	if network.Source == "" && network.GossipFile == "" {
+		network.Source = simulatedGraph
+	}
+	n, err := network.Load()
+	if err != nil {
+		return nil, simulate.Config{}, err
+	}
+	for _, text := range n.Notes {
+		note(text)
+	}
+	config := simulate.Config{Schema: schema, Workload: spec, LearningRate: f.learningRate, Clip: f.clip,
+		TestRows: f.testRows}
+	if f.testRows == 0 {
+		config.TestRows = -1 // all
+	}
+	if config.Task, err = simulate.LoadTask(f.task); err != nil {
+		return nil, simulate.Config{}, SimulateError(err)
+	}
+	return n, config, nil
+}
+
+// options are those of the study, but for the adjacency. Defaults are those of the sampling.
+func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
+	given := cmd.Flags().Changed
+	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth,
+		Folders: placesOf(cmd)}
+	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
+		return o, SimulateError(err)
+	}
+	if !given("methods") {
+		if f.network.Sequence != "" { // it comes with the network
+			spec.GraphSequence = new(workload.Sequence)
+		}
+		o.Methods = simulate.MethodsFor(o.Sampling, spec)
+	}
+	switch {
+	case given("epsilon"):
+		o.Epsilons = f.epsilons
+	case given("mu") || o.Sampling == participation.InTurn:
+		o.Mus = f.mus
+	}
+	return o, nil
+}
+
+// check finds wrong values of flags that stand for defaults in the library, and flags that do not go together.
+func (f *SimulateFlags) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	for name, v := range map[string]int{"T": f.steps, "participations": f.participations, "separation": f.separation,
+		"bandwidth": f.bandwidth, "records": f.task.Records, "seeds": f.seeds} {
+		if given(name) && v < 1 {
+			return terminal.Usagef("--%s %d: must be at least 1", name, v)
+		}
+	}
+	for name, v := range map[string]float64{"clip": f.clip, "learning-rate": f.learningRate} {
+		if given(name) && (!(v > 0) || math.IsInf(v, 1)) {
+			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
+		}
+	}
+	switch {
+	case f.testRows < 0:
+		return terminal.Usagef("--test-rows %d: must not be negative", f.testRows)
+	case given("mu") && given("epsilon"):
+		return terminal.Usagef("--mu and --epsilon: only one of them")
+	}
+	return nil
+}
+
+// schema returns who takes part when: by default that of the paper's experiment.
+func (f *SimulateFlags) schema(cmd *cobra.Command) (participation.Schema, error) {
+	steps := f.steps
+	if !cmd.Flags().Changed("T") {
+		steps = simulatedSteps
+		if k, b := f.participations, f.separation; k > 0 && b > 0 {
+			steps = k * b
+		} else if b > 0 {
+			steps = simulatedParticipations * b
+		}
+	}
+	return participation.Complete(steps, f.participations, f.separation)
+}
+
+// checkRoom refuses what flags alone show to be too large: steps, records, and runs that are kept.
+func (f *SimulateFlags) checkRoom(steps int, o simulate.StudyOptions, kept bool) error {
+	if err := terminal.CheckMemory(fmt.Sprintf("T = %d", steps), simulate.StrategyNeeds(steps)); err != nil {
+		return err
+	}
+	if err := terminal.CheckMemory(fmt.Sprintf("--records %d", f.task.Records), f.task.Needs()); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("--seeds %d, %.3g runs in all,", o.Seeds, o.Runs())
+	return terminal.CheckMemory(what, o.Needs(steps, kept))
+}
+
+// SimulateError makes the errors of a study ones of usage, with the flags that fill what they are about.
+func SimulateError(err error) error {
+	var a *fault.Argument
+	if errors.As(err, &a) && a.Value == nil {
+		switch a.Field {
+		case "Data":
+			return terminal.Usagef("--%s: leave out --data", a.Reason)
+		case "Records":
+			return terminal.Usagef("--%s: leave out --records", a.Reason)
+		case "Methods":
+			return terminal.Usagef("--methods %s: name some of %s, or folders of exports", a.Reason,
+				strings.Join(simulate.MethodNames(), ", "))
+		}
+	}
+	return terminal.Usage(terminal.FlagError(err, map[string]string{"Name": "task", "Records": "records", "Seeds": "seeds",
+		"Delta": "delta", "Mus": "mu", "Epsilons": "epsilon", "Methods": "methods", "Adjacency": "adjacency",
+		"Sampling": "sampling", "Bandwidth": "bandwidth", "Attacker": "attack", "Victim": "victim", "Mu": "mu",
+		"Runs": "runs", "Confidence": "confidence"}))
+}

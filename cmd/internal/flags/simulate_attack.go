@@ -1,0 +1,195 @@
+package flags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/factorize/baselines"
+	"mafalda/graph"
+	"mafalda/internal/simulated"
+	"mafalda/participation"
+	"mafalda/simulate"
+	"mafalda/threat"
+)
+
+// SimulateAttackFlags say who attacks the training of mafalda simulate.
+type SimulateAttackFlags struct {
+	attacker, victim string
+	runs             int
+	confidence       float64
+}
+
+// Bind binds the flags to a command.
+func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.attacker, "attack", "", "let the node with this `LABEL` attack a record of another one, instead of comparing losses")
+	fl.StringVar(&f.victim, "victim", "", "`LABEL` of whose record is attacked (default: the nearest node that the attacker does not see)")
+	f.runs = 2000
+	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of an attacked training with the record, and as many without")
+	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval of an attack")
+	CompleteGraphLabels(cmd, "attack", &study.network)
+	CompleteGraphLabels(cmd, "victim", &study.network)
+}
+
+// Unused rejects flags of an attack where nobody attacks.
+func (f *SimulateAttackFlags) Unused(cmd *cobra.Command) error {
+	for _, name := range []string{"victim", "runs", "confidence"} {
+		if cmd.Flags().Changed(name) {
+			return terminal.Usagef("--%s: is for --attack", name)
+		}
+	}
+	return nil
+}
+
+// check rejects flags that are not for attacks.
+func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) error {
+	given := cmd.Flags().Changed
+	for _, name := range []string{"output", "force", "shard", "epsilon", "delta", "adjacency", "sampling", "bandwidth", "seeds", "test-rows"} {
+		if given(name) {
+			return terminal.Usagef("--%s: is not for --attack", name)
+		}
+	}
+	switch {
+	case f.attacker == "":
+		return terminal.Usagef("--attack is empty: name a node")
+	case given("methods") && !slices.Equal(study.methods, []string{baselines.DPDSGD}):
+		return terminal.Usagef("--methods: --attack is for %s", baselines.DPDSGD)
+	case given("mu") && len(study.mus) != 1:
+		return terminal.Usagef("--mu: one level is attacked")
+	case given("mu") && study.mus[0] == 0:
+		return terminal.Usagef("--mu 0: must be positive and finite")
+	case f.runs == 0: // 0 would ask the library for a default
+		return terminal.Usagef("--runs 0: must be at least 20")
+	case f.confidence == 0:
+		return terminal.Usagef("--confidence 0: must be between 0 and 1")
+	}
+	return nil
+}
+
+// Run attacks the training that the flags of a study describe, and writes what was learned. The error is one of the attack,
+// or that it learned more than was proven.
+func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJSON, quiet bool, note func(string)) error {
+	if err := errors.Join(f.check(cmd, study), study.check(cmd)); err != nil {
+		return err
+	}
+	schema, err := study.schema(cmd)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	spec, err := study.workload.Spec(cmd)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	if err := study.task.Check(); err != nil {
+		return SimulateError(err)
+	}
+	n, config, err := study.inputs(schema, spec, note)
+	if err != nil {
+		return err
+	}
+	config.Gossip = n.Gossip.Matrix()
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), quiet)
+	defer bar.Clear()
+	bar.Busy("computing the claims")
+	o := simulate.AttackOptions{Runs: f.runs, Confidence: f.confidence, Progress: bar.ShowAs("runs")}
+	if cmd.Flags().Changed("mu") {
+		o.Mu = study.mus[0]
+	}
+	if o.Attacker, err = labelled(n.Graph, "attack", f.attacker); err != nil {
+		return err
+	}
+	if f.victim != "" {
+		v, err := labelled(n.Graph, "victim", f.victim)
+		if err != nil {
+			return err
+		}
+		o.Victim = &v
+	}
+	r, err := simulate.Attack(cmd.Context(), config, o)
+	bar.Clear()
+	switch {
+	case cmd.Context().Err() != nil:
+		return context.Cause(cmd.Context())
+	case errors.Is(err, threat.ErrAudit) || errors.Is(err, simulate.ErrData) || errors.Is(err, participation.ErrViolated):
+		return terminal.Usage(err)
+	case err != nil:
+		return SimulateError(err)
+	}
+	if err := f.print(cmd.OutOrStdout(), n, config, r, asJSON); err != nil {
+		return err
+	}
+	if !r.Passed {
+		return fmt.Errorf("the attack reaches mu = %s, at least %s: more than the bound, %s", terminal.DecimalUp(r.Reached, 6),
+			terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.Bound, 6))
+	}
+	return nil
+}
+
+// labelled returns the node that a flag names.
+func labelled(g *graph.Graph, flag, label string) (int, error) {
+	v := slices.Index(g.Labels(), label)
+	if v < 0 {
+		return 0, terminal.Usagef("--%s %s: the graph has no such node", flag, label)
+	}
+	return v, nil
+}
+
+func (f *SimulateAttackFlags) print(w io.Writer, n *graph.Network, c simulate.Config, r *simulate.Attacked, asJSON bool) error {
+	victim := n.Graph.Label(r.Victim)
+	rate := c.LearningRate
+	if rate == 0 {
+		rate = c.Task.LearningRate
+	}
+	if asJSON {
+		return terminal.WriteJSON(w, struct {
+			Simulated bool   `json:"simulated"`
+			Note      string `json:"note"`
+			Attacker  string `json:"attacker"`
+			Victim    string `json:"victim"`
+			*simulate.Attacked
+		}{true, simulated.Note, f.attacker, victim, r})
+	}
+	fmt.Fprintf(w, "graph          %s\n", n.Line())
+	fmt.Fprintf(w, "gossip         %s\n", n.Origin.GossipLine())
+	fmt.Fprintf(w, "task           %s, %d parameters, learning rate %g of the mean over batches of %d, clipped to %g\n", c.Task.Name,
+		c.Task.Model.Size(), rate, r.Batch, c.Clip)
+	fmt.Fprintf(w, "participation  %v\n", c.Schema)
+	fmt.Fprintf(w, "attack         of %s on a record of %s, %s away, from the messages that it sees\n", f.attacker, victim,
+		terminal.Count(r.Hops, "hop"))
+	fmt.Fprintf(w, "record         of the first batch; its first gradient has %.3g of the clipping norm\n", r.Moves)
+	class := "none: gradients of this model change without a bound, or jump"
+	if r.Found != nil {
+		class = fmt.Sprintf("%s %s: rho %.4g, kappa %.4g, by the largest norms of these records", r.Row, terminal.DecimalUp(r.Found.X, 4),
+			r.Found.Class.Rho, r.Found.Class.Kappa)
+	}
+	fmt.Fprintf(w, "class          %s\n", class)
+	fmt.Fprintf(w, "local DP       mu = %s\n", terminal.DecimalUp(r.Local, 6))
+	of := "for every training of the class"
+	if r.Found == nil {
+		of = "for every training: local DP, as there is no class"
+	}
+	fmt.Fprintf(w, "bound          mu = %s, %s\n", terminal.DecimalUp(r.Bound, 6), of)
+	broken := ""
+	if r.Broken {
+		broken = "; this attack exceeds it"
+	}
+	fmt.Fprintf(w, "no guarantee   mu = %s, if gradients do not react%s\n", terminal.DecimalUp(r.Without, 6), broken)
+	fmt.Fprintf(w, "statistic      mu = %s of this record, if nodes answer as in training without noise\n", terminal.DecimalUp(r.Linear, 6))
+	limits := "at least " + terminal.DecimalDown(r.Low, 6)
+	if r.High != 0 {
+		limits = fmt.Sprintf("between %s and %s", terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.High, 6))
+	}
+	fmt.Fprintf(w, "reached        mu = %s, %s with confidence %g (%d runs each)\n", terminal.DecimalUp(r.Reached, 6), limits, f.confidence, r.Runs)
+	verdict := "passed: the attack learns no more than the bound (which proves nothing)"
+	if !r.Passed {
+		verdict = "FAILED: the attack learns more than the bound"
+	}
+	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
+	return err
+}

@@ -1,0 +1,147 @@
+package flags
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/graph"
+	"mafalda/threat"
+)
+
+// ThreatFlags say which algorithm runs, and what those who attack it see and know.
+type ThreatFlags struct {
+	algorithm, strategy, trust string
+	coalitions                 string
+	rounds                     int
+	own, shared                float64
+	secure, forget             bool
+	training                   WorkloadFlags
+	exported                   *export.Manifest // of --export, once Algorithm has loaded it
+}
+
+var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
+
+// Bind adds the flags to a command; that of networks that take turns fills network.
+func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
+	f.training.BindOptimizer(cmd)
+	f.training.BindChanges(cmd, network)
+	f.training.BindAbsence(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
+	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
+	terminal.HiddenAlias(cmd, "strategy", "export")
+	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages, and all noise but the victim's own\n"+
+		"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets\n"+
+		"eavesdropper: all messages, and no secrets")
+	f.rounds = 1
+	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
+	if err := fl.MarkHidden("rounds"); err != nil { // --gossip-rounds is that of all algorithms
+		panic(err)
+	}
+	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
+	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
+	fl.StringVar(&f.coalitions, "coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
+		"so many nodes, or those of a file (default: as the export says)")
+	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
+	fl.BoolVar(&f.forget, "forget-own-noise", false, "the attacker's own noise counts as protection")
+	terminal.CompleteWith(cmd, "algorithm", algorithmNames[:])
+	terminal.CompleteWith(cmd, "trust", threat.Trusts())
+}
+
+// Algorithm returns the algorithm, over so many steps. On says on which networks.
+func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
+	given := cmd.Flags().Changed
+	switch {
+	case given("rounds") && f.algorithm != "muffliato":
+		return threat.Algorithm{}, terminal.Usagef("--rounds is for --algorithm muffliato: use --gossip-rounds")
+	case given("rounds") && given("gossip-rounds"):
+		return threat.Algorithm{}, terminal.Usagef("--rounds and --gossip-rounds are the same: only one of them")
+	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
+		return threat.Algorithm{}, terminal.Usagef("--own-noise and --shared-noise are for --algorithm decor")
+	case f.strategy != "" && f.algorithm != "mf-d-sgd":
+		return threat.Algorithm{}, terminal.Usagef("--export is for --algorithm mf-d-sgd")
+	case f.strategy == "" && f.algorithm == "mf-d-sgd":
+		return threat.Algorithm{}, terminal.Usagef("which strategy does mf-d-sgd run? Use --export DIR")
+	}
+	var a threat.Algorithm
+	var err error
+	switch f.algorithm {
+	case "dp-d-sgd":
+		a = threat.DPDSGD()
+	case "antipgd":
+		a = threat.AntiPGD()
+	case "muffliato":
+		if given("gossip-rounds") {
+			f.rounds = f.training.rounds
+		}
+		a, err = threat.Muffliato(f.rounds)
+	case "decor":
+		a, err = threat.DECOR(f.own, f.shared)
+	case "zip-dl":
+		a = threat.ZipDL()
+	case "mf-d-sgd":
+		a, err = f.load(steps)
+	default:
+		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames[:], ", "))
+	}
+	if err == nil {
+		a, err = f.trained(cmd, a, steps)
+	}
+	return a, terminal.Usage(err)
+}
+
+// Exported returns the folder of --export, empty if there is none.
+func (f *ThreatFlags) Exported() string { return f.strategy }
+
+func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
+	e, err := export.Load(f.strategy)
+	if err != nil {
+		return threat.Algorithm{}, err
+	}
+	f.exported = e.Manifest
+	return threat.MFDSGDOf(e, steps)
+}
+
+// Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
+// There is at least one. Under SecLDP, where nodes share noise and no attacker is named, it is any of the coalitions that
+// the export withstands, or of --coalitions.
+func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph) ([]threat.Attacker, error) {
+	trust, err := threat.ParseTrust(f.trust)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	base := threat.Attacker{Trust: trust, SecureSummation: f.secure, ForgetOwnNoise: f.forget}
+	if (f.secure || f.forget) && trust != threat.PNDP {
+		return nil, terminal.Usagef("--secure-summation and --forget-own-noise are for --trust pndp")
+	}
+	if err := f.checkCoalitions(names, trust, a); err != nil {
+		return nil, err
+	}
+	switch {
+	case (trust == threat.LDP || trust == threat.Eavesdropper) && names != "":
+		return nil, terminal.Usagef("under --trust %v everybody sees all messages: leave out --attacker", trust)
+	case names == "" && trust == threat.PNDP:
+		return nil, terminal.Usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
+	case names == "":
+		if trust == threat.SecLDP {
+			if base.Any, err = f.coalitionsOf(a, g); err == nil && base.Any == nil && a.SharesNoise() {
+				err = terminal.Usagef("who attacks? Where nodes share noise use --attacker LABEL or all, or --trust ldp or eavesdropper")
+			}
+		}
+		return []threat.Attacker{base}, err
+	case names == "all":
+		var list []threat.Attacker
+		for v := range g.Nodes() {
+			a := base
+			a.Nodes = []int{v}
+			list = append(list, a)
+		}
+		return list, nil
+	}
+	base.Nodes, err = NodesNamed("attacker", names, g)
+	return []threat.Attacker{base}, err
+}

@@ -1,0 +1,103 @@
+package flags
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
+	"mafalda/threat"
+	"mafalda/workload"
+)
+
+// trainingFlag is a flag about what is trained, with what it says of a workload.
+type trainingFlag struct {
+	name string
+	of   func(workload.Spec) workload.Spec
+}
+
+// trainingFlags are all of them, but that of networks that take turns.
+func trainingFlags() []trainingFlag {
+	optimizer := func(o workload.Optimizer) workload.Spec { return workload.Spec{Optimizer: o} }
+	changes := func(c workload.Changes) workload.Spec { return workload.Spec{Changes: c} }
+	absence := func(a workload.Absence) workload.Spec { return workload.Spec{Absence: a} }
+	type spec = workload.Spec
+	return []trainingFlag{
+		{"momentum", func(s spec) spec { return optimizer(workload.Optimizer{Momentum: s.Momentum}) }},
+		{"nesterov", func(s spec) spec { return optimizer(workload.Optimizer{Nesterov: s.Nesterov}) }},
+		{"learning-rates", func(s spec) spec { return optimizer(workload.Optimizer{LearningRates: s.LearningRates}) }},
+		{"weight-decay", func(s spec) spec { return optimizer(workload.Optimizer{WeightDecay: s.WeightDecay}) }},
+		{"local-steps", func(s spec) spec { return optimizer(workload.Optimizer{LocalSteps: max(1, s.LocalSteps)}) }},
+		{"gossip-rounds", func(s spec) spec { return optimizer(workload.Optimizer{GossipRounds: max(1, s.GossipRounds)}) }},
+		{"gradient-tracking", func(s spec) spec {
+			return optimizer(workload.Optimizer{GradientTracking: s.GradientTracking})
+		}},
+		{"node-failures", func(s spec) spec { return changes(workload.Changes{NodeFailures: s.NodeFailures}) }},
+		{"link-failures", func(s spec) spec { return changes(workload.Changes{LinkFailures: s.LinkFailures}) }},
+		{"random-neighbours", func(s spec) spec {
+			return changes(workload.Changes{RandomNeighbours: s.RandomNeighbours})
+		}},
+		{"missed-steps", func(s spec) spec { return absence(workload.Absence{MissedSteps: s.MissedSteps}) }},
+		{"carry", func(s spec) spec { return absence(workload.Absence{Carry: s.Carry}) }},
+	}
+}
+
+// trained returns the algorithm with what is trained: what its export was made for, which flags must not contradict, or
+// what flags say.
+func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int) (threat.Algorithm, error) {
+	given := slices.DeleteFunc(trainingFlags(), func(flag trainingFlag) bool { return !cmd.Flags().Changed(flag.name) })
+	if f.algorithm == "muffliato" {
+		given = slices.DeleteFunc(given, func(flag trainingFlag) bool { return flag.name == "gossip-rounds" })
+	}
+	if len(given) == 0 {
+		return a, nil
+	}
+	spec, err := f.training.Spec(cmd)
+	if err != nil {
+		return a, err
+	}
+	if own := a.Training().Spec; !own.IsPlain() {
+		for _, flag := range given {
+			if flag.of(spec).String() != flag.of(own).String() {
+				return a, terminal.Usagef("--%s %s: the strategy in %s was made for other training: leave out what is about it, "+
+					"or use an export that was made for this", flag.name, cmd.Flags().Lookup(flag.name).Value, f.strategy)
+			}
+		}
+		return a, nil
+	}
+	if f.algorithm == "muffliato" {
+		spec.GossipRounds = 0
+	}
+	if err := spec.Check(steps); err != nil {
+		return a, err
+	}
+	return a.Under(threat.Training{Spec: spec})
+}
+
+// On returns the algorithm on the network: with the networks that take turns there, and those that are drawn by its
+// seed.
+func (f *ThreatFlags) On(a threat.Algorithm, n *graph.Network, seed uint64) (threat.Algorithm, error) {
+	q := a.Training().Spec.GraphSequence
+	if q != nil && n.Sequence == nil && f.trust == threat.PNDP.String() {
+		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-sequence FILE (it was %s)",
+			f.strategy, q.Source())
+	}
+	a, err := a.On(n, seed)
+	return a, terminal.Usage(err)
+}
+
+// TrainingLines says what is trained, a line each, if it is more than plain gradient descent, and what is drawn.
+func TrainingLines(s threat.Scenario) []string {
+	t := s.Algorithm.Training()
+	lines := WorkloadLines(t.Spec)
+	if t.Drawn() && s.Attacker.Trust == threat.PNDP {
+		lines = append(lines, "drawn          "+drawnText(t))
+	}
+	return lines
+}
+
+func drawnText(t threat.Training) string {
+	return "by --seed " + (*terminal.SeedNumber)(&t.Seed).String() +
+		": a guarantee for exactly these networks and absences; for others only local DP is"
+}

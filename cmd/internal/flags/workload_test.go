@@ -1,0 +1,119 @@
+package flags
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/workload"
+)
+
+// trainCommand is a command with all flags of what is trained, and what they say after a run.
+func trainCommand(args ...string) (workload.Spec, string, error) {
+	var f WorkloadFlags
+	var network NetworkFlags
+	var spec workload.Spec
+	var help bytes.Buffer
+	cmd := &cobra.Command{Use: "train", SilenceErrors: true, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			spec, err = f.Spec(cmd)
+			return err
+		}}
+	f.Bind(cmd, &network)
+	terminal.HiddenAlias(cmd, "rounds", "gossip-rounds")
+	cmd.SetArgs(args)
+	cmd.SetOut(&help)
+	terminal.WrapHelp(cmd, &help)
+	err := cmd.Execute()
+	return spec, help.String(), err
+}
+
+func TestWorkloadFlags(t *testing.T) {
+	rates := filepath.Join(t.TempDir(), "rates.txt")
+	if err := os.WriteFile(rates, []byte("1\n0.5\n0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string]string{
+		"model":   "",
+		"message": "--workload message --local-steps 1 --gossip-rounds 1 --learning-rates constant --momentum 0",
+		`{"kind":"model","weights":"last:5","learning_rates":"warmup-cosine:0.2","momentum":0.9,"nesterov":true,` +
+			`"weight_decay":0.01,"local_steps":4,"gossip_rounds":2}`: "--average-last 5 --learning-rates " +
+			"warmup-cosine:0.2 --momentum 0.9 --nesterov --weight-decay 0.01 --local-steps 4 --rounds 2",
+		`{"kind":"model","learning_rates":[1,0.5,0],"gradient_tracking":true}`: "--gradient-tracking --learning-rates " +
+			rates,
+		`{"kind":"model","node_failures":0.1,"link_failures":0.2,"missed_steps":0.3,"carry":true}`: "--node-failures " +
+			"0.1 --link-failures 0.2 --missed-steps 0.3 --carry",
+		`{"kind":"model","random_neighbours":3}`: "--random-neighbours 3",
+	} {
+		got, _, err := trainCommand(strings.Fields(args)...)
+		if err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v; want %s", args, got, err, want)
+		}
+	}
+}
+
+// What stands for a default in the library is refused where it is given, and names are suggested.
+func TestBadWorkloadFlags(t *testing.T) {
+	for args, say := range map[string]string{
+		"--learning-rates cosin":      "neither a file nor one of constant, cosine, warmup-cosine[:fraction], step:factor,from[,from…]; did you mean cosine?",
+		"--learning-rates warmup:0.1": "did you mean warmup-cosine?",
+		"--learning-rates xyz123":     "step:factor,from[,from…]",
+		"--learning-rates step:0.1":   "from which step on?",
+		"--learning-rates .":          "is a folder",
+		"--workload models":           "unknown workload",
+	} {
+		if _, _, err := trainCommand(strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v, want %q", args, err, say)
+		}
+	}
+	for args, bad := range map[string]func(workload.Spec) bool{
+		"--local-steps 0":       func(s workload.Spec) bool { return s.LocalSteps < 0 },
+		"--gossip-rounds 0":     func(s workload.Spec) bool { return s.GossipRounds < 0 },
+		"--random-neighbours 0": func(s workload.Spec) bool { return s.RandomNeighbours < 0 },
+		"--average-last 0":      func(s workload.Spec) bool { return s.Check(9) != nil },
+	} {
+		if s, _, err := trainCommand(strings.Fields(args)...); err != nil || !bad(s) || s.Check(9) == nil {
+			t.Errorf("%s: %v, %v", args, s, err)
+		}
+	}
+}
+
+// Help has the flags under headings, and not the old names.
+func TestFlagsInGroups(t *testing.T) {
+	_, help, err := trainCommand("--help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, want := range []string{"Usage:", "\nFlags:", "--help", "\n" + trainingGroup + ":", "--momentum", "\n" +
+		absenceGroup + ":", "--missed-steps", "\n" + networkGroup + ":", "--graph-sequence FILE", "--node-failures"} {
+		next := strings.Index(help[at:], want)
+		if next < 0 {
+			t.Fatalf("no %q after the first %d bytes of\n%s", want, at, help)
+		}
+		at += next
+	}
+	if strings.Contains(help, "--rounds") {
+		t.Errorf("old names in\n%s", help)
+	}
+}
+
+func TestWorkloadLines(t *testing.T) {
+	if lines := WorkloadLines(workload.Spec{Kind: workload.Message}); len(lines) != 0 {
+		t.Errorf("plain: %q", lines)
+	}
+	s, _, err := trainCommand(strings.Fields("--momentum 0.9 --nesterov --learning-rates cosine --node-failures 0.1 " +
+		"--missed-steps 0.2 --average-last 3")...)
+	text := strings.Join(WorkloadLines(s), "\n")
+	for _, want := range []string{"optimizer      momentum 0.9 (Nesterov), rates cosine", "changes        nodes fail with " +
+		"probability 0.1", "rows of noise lost", "counted        steps last:3"} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s\n%v", want, text, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package grids
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/graph"
+	"mafalda/simulate"
+	"mafalda/workload"
+)
+
+// Flag is a flag of a command as it was typed.
+type Flag struct {
+	Name, Value string
+	Paths       []string // of files and folders that the value names, which are there
+}
+
+const methodsFlag = "methods"
+
+// inputFlags are those whose values may name files or folders, each with what reports that a value is another one.
+func inputFlags() map[string]func(value string) bool {
+	never := func(string) bool { return false }
+	form := func(forms []string) func(string) bool {
+		return func(value string) bool {
+			name, _, _ := strings.Cut(value, ":")
+			return slices.ContainsFunc(forms, func(f string) bool {
+				known, _, _ := strings.Cut(f, ":")
+				known, _, _ = strings.Cut(known, "[")
+				return known == name
+			})
+		}
+	}
+	number := func(value string) bool { _, err := strconv.Atoi(value); return err == nil }
+	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip-matrix": never,
+		"graph-sequence": never, "learning-rates": form(workload.ScheduleForms()), "schema": form(flags.SchemaNames()),
+		"export": never, "coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
+}
+
+// inputsOf returns the path of a command and its flags, but for those about where results go, and those of the program.
+func inputsOf(cmd *cobra.Command) (path []string, flags []Flag, err error) {
+	inputs := inputFlags()
+	err = typed(cmd, func(fl *pflag.Flag, value string) error {
+		if slices.Contains([]string{"output", "json", "force"}, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil {
+			return nil
+		}
+		one := Flag{Name: fl.Name, Value: value}
+		if other, may := inputs[fl.Name]; may {
+			values := []string{value}
+			if fl.Name == methodsFlag {
+				values = strings.Split(value, ",")
+			}
+			for _, v := range values {
+				if v == "" || other(v) {
+					continue
+				}
+				if _, err := os.Stat(v); err == nil {
+					one.Paths = append(one.Paths, v)
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
+		}
+		flags = append(flags, one)
+		return nil
+	})
+	return strings.Fields(cmd.CommandPath())[1:], flags, err
+}
+
+// WordsAt returns the words of a command whose inputs are in other places, by their paths. What a study calls by its
+// path keeps it: see InputsAt.
+func WordsAt(command []string, flags []Flag, places map[string]string) []string {
+	words := slices.Clone(command)
+	for _, f := range flags {
+		value := f.Value
+		if len(f.Paths) > 0 && f.Name != methodsFlag {
+			value = places[value]
+		}
+		words = append(words, "--"+f.Name+"="+value)
+	}
+	return words
+}

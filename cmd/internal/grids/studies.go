@@ -1,0 +1,134 @@
+package grids
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/study"
+)
+
+// StudyError makes errors about a folder that was named errors of usage.
+func StudyError(err error) error {
+	var other *study.InputsError
+	switch {
+	case errors.As(err, &other):
+		return terminal.Usagef("%w: choose another folder, or --force to replace them", err)
+	case errors.Is(err, study.ErrForeign) || errors.Is(err, study.ErrDamaged):
+		return terminal.Usage(err)
+	}
+	return err
+}
+
+// StoppedError says what is kept of a study that ended early.
+func StoppedError(err error, dir, what string) error {
+	var stopped *study.StoppedError
+	if !errors.As(err, &stopped) {
+		return StudyError(err)
+	}
+	if errors.Is(err, context.Canceled) {
+		err = terminal.ErrInterrupted
+	}
+	err = StudyError(err)
+	kept := fmt.Sprintf("%d of %s", stopped.Done, terminal.Count(stopped.Total, what))
+	switch {
+	case stopped.Done == 0 && !errors.Is(err, terminal.ErrInterrupted):
+		return err
+	case dir == "" && errors.Is(err, terminal.ErrInterrupted):
+		return fmt.Errorf("%w after %s; nothing kept (use -o FOLDER to be able to go on)", err, kept)
+	case dir == "":
+		return err
+	case stopped.Done == 0:
+		return fmt.Errorf("%w; none of %s is finished, and nothing is written", err, terminal.Count(stopped.Total, what))
+	}
+	return fmt.Errorf("%w; %s are kept in %s, and the same command goes on with them", err, kept, dir)
+}
+
+// Study is a study as a command runs it.
+type Study[C, R any] struct {
+	Dir   string // where results are kept; empty: in memory
+	Spec  study.Spec
+	Cells []C                                             // that were asked for
+	Do    func(context.Context, C) (R, error)             // computes one
+	Known func(C, R)                                      // if not nil, sees those that are there before any is computed
+	Files func([]study.Entry[C, R]) ([]study.File, error) // the summaries of all that are there
+	Cell  string                                          // what a cell is called
+	// Workers is how many cells are computed at a time, as of study.Options.
+	Workers int
+	Shard   *ShardFlags     // if on, only that part is computed
+	Cost    func(C) float64 // about how many seconds a cell takes, for shards that end together; nil: all alike
+
+	// Memory is about how many bytes computing takes with so many processors, for who asks for machines; nil: not known.
+	Memory func(processors int) float64
+}
+
+// Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
+// after a run that ended early, and returns the results that were asked for, cell by cell; those of a shard it keeps, and
+// returns none.
+func (s Study[C, R]) Run(ctx context.Context, bar *terminal.Progress) ([]R, error) {
+	store, err := study.Open[C, R](s.Dir, s.Spec)
+	if err != nil {
+		return nil, s.otherInputs(ctx, err)
+	}
+	if s.Known != nil {
+		for _, c := range s.Cells {
+			if r, there, err := store.Get(c); err != nil {
+				return nil, StudyError(err)
+			} else if there {
+				s.Known(c, r)
+			}
+		}
+	}
+	if s.Shard.On() {
+		return nil, s.runShard(ctx, store, bar)
+	}
+	if IsMerging(ctx) {
+		s.Do = func(_ context.Context, c C) (r R, err error) {
+			text, _ := json.Marshal(c) // a cell can be encoded
+			return r, fmt.Errorf("%s; missing: %s (submit it, or have the shards run, again)", s.Dir, text)
+		}
+	}
+	bar.Busy(terminal.Count(len(s.Cells), s.Cell))
+	if engineOf(ctx) != nil {
+		err = s.elsewhere(ctx, store, bar)
+	} else {
+		err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
+	}
+	bar.Clear()
+	if err != nil {
+		err = StoppedError(err, s.Dir, s.Cell)
+	}
+	if err := Summarize(ctx, store, err, s.Files); err != nil {
+		return nil, err
+	}
+	results := make([]R, len(s.Cells))
+	for i, c := range s.Cells {
+		if results[i], _, err = store.Get(c); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// otherInputs returns the error of a folder that cannot be opened. Shards do not replace results.
+func (s Study[C, R]) otherInputs(ctx context.Context, err error) error {
+	var other *study.InputsError
+	if errors.As(err, &other) && (s.Shard.On() || IsMerging(ctx)) {
+		return terminal.Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
+			err)
+	}
+	return StudyError(err)
+}
+
+// Summarize has the files of a folder made anew of all cells, also after a run that ended early: running is how it
+// ended.
+func Summarize[C, R any](ctx context.Context, s *study.Store[C, R], running error,
+	make func([]study.Entry[C, R]) ([]study.File, error)) error {
+	err := s.Summarize(context.WithoutCancel(ctx), make)
+	if running != nil {
+		return running // the summaries are made again when the command is
+	}
+	return StudyError(err)
+}

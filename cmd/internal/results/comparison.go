@@ -1,0 +1,148 @@
+package results
+
+import (
+	"fmt"
+	"io"
+
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/simulated"
+	"mafalda/internal/study"
+	"mafalda/protocols"
+	"mafalda/protocols/dpps"
+	"mafalda/protocols/gossip"
+	"mafalda/protocols/ppac"
+)
+
+// Compared is a protocol beside the others. Its promise is words and numbers of its own kind.
+type Compared struct {
+	Protocol string    `json:"protocol"`
+	Noise    string    `json:"noise"`
+	Errors   []float64 `json:"errors"`
+	Promise  string    `json:"promise"`
+	Against  string    `json:"against"`
+	Not      string    `json:"not_promised"`
+	Details  any       `json:"details,omitempty"`
+}
+
+// Comparison is protocols on the same network, as it is printed and written.
+type Comparison struct {
+	simulated.Mark
+	Graph     string     `json:"graph"`
+	Nodes     int        `json:"nodes"`
+	Edges     int        `json:"edges"`
+	Seed      uint64     `json:"seed"`
+	ValueStd  float64    `json:"value_std"`
+	Mean      float64    `json:"mean"`
+	Rounds    int        `json:"rounds"`
+	Protocols []Compared `json:"protocols"`
+}
+
+// CompareProtocols puts what came of the cells of a comparison into words. Outcomes that are missing are left out.
+func CompareProtocols(c *protocols.Comparison, outcomes []protocols.Outcome) *Comparison {
+	p := &c.Problem
+	all := &Comparison{Mark: simulated.Revealing(), Graph: p.Network.Origin.Source, Nodes: p.Network.Graph.Nodes(),
+		Edges: p.Network.Graph.Edges(), Seed: p.Seed, ValueStd: p.ValueStd, Rounds: *p.Rounds}
+	for _, o := range outcomes {
+		switch {
+		case o.Plain != nil:
+			all.Mean = o.Plain.Mean
+			all.Protocols = append(all.Protocols, Compared{Protocol: protocols.Plain, Noise: "none",
+				Errors: o.Plain.Errors, Promise: "nothing", Against: "–", Not: "neighbours receive the values"})
+		case o.Gossip != nil:
+			all.Protocols = append(all.Protocols, comparedGossip(o.Gossip))
+		case o.PPAC != nil:
+			all.Protocols = append(all.Protocols, comparedPPAC(o.PPAC, all.Rounds))
+		case o.DPPS != nil:
+			all.Protocols = append(all.Protocols, comparedDPPS(o.DPPS))
+		case o.Failed != "":
+			all.Protocols = append(all.Protocols, Compared{Protocol: protocols.DPPS, Noise: "Laplace, every message",
+				Promise: "none: " + o.Failed, Against: "–", Not: "–"})
+		}
+	}
+	return all
+}
+
+func comparedGossip(r *gossip.Result) Compared {
+	return Compared{Protocol: protocols.Gossip, Noise: fmt.Sprintf("Gaussian, std %g, once", r.NoiseStd),
+		Errors: r.Errors, Promise: fmt.Sprintf("mu = %s (epsilon %s, delta %g) for values %g apart", terminal.DecimalUp(r.Mu, 3),
+			terminal.DecimalUp(r.Epsilon, 3), r.Delta, r.Difference),
+		Against: "everybody, with all messages, for ever", Not: "an exact average",
+		Details: map[string]float64{"mu": r.Mu, "epsilon": r.Epsilon, "delta": r.Delta, "difference": r.Difference,
+			"worst_pair_mu": r.WorstMu}}
+}
+
+func comparedPPAC(r *ppac.Result, rounds int) Compared {
+	worst := r.WorstFinite()
+	promise := fmt.Sprintf("at most %s nats of a Gaussian value", terminal.NumberUp(worst))
+	if r.Infinite > 0 {
+		promise = fmt.Sprintf("%s of %d get a value outright; the others %s", terminal.Count(r.Infinite, "pair"), len(r.Pairs),
+			promise)
+	}
+	return Compared{Protocol: protocols.PPAC, Noise: fmt.Sprintf("fragments, std %g, once", r.NoiseStd),
+		Errors: r.Errors, Promise: promise,
+		Against: fmt.Sprintf("each single node, in the rounds 0 to %d", rounds),
+		Not:     "an observer of all messages learns every value",
+		Details: map[string]any{"worst_finite_leakage": worst, "infinite_pairs": r.Infinite, "floor": r.Floor}}
+}
+
+func comparedDPPS(r *dpps.Result) Compared {
+	return Compared{Protocol: protocols.DPPS,
+		Noise:  fmt.Sprintf("Laplace of scale %g·S/%g, every message", r.NoiseRate, r.B),
+		Errors: r.Errors,
+		Promise: fmt.Sprintf("epsilon = %s in a single round, given S, for whose message it is",
+			terminal.DecimalUp(r.Epsilon, 4)),
+		Against: "who receives the message, and hears no later S",
+		Not:     "several rounds; the broadcast numbers; how large a value is",
+		Details: map[string]float64{"epsilon_per_round": r.Epsilon, "epsilon_basic": r.Basic,
+			"epsilon_advanced": r.Advanced, "delta": r.Delta}}
+}
+
+// ComparisonFiles returns what makes the summaries of a folder of a comparison.
+func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File,
+	error) {
+	return func(entries []study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File, error) {
+		cells := c.Cells()
+		outcomes := make([]protocols.Outcome, len(cells))
+		for i, cell := range cells {
+			for _, e := range entries {
+				if e.Cell == cell {
+					outcomes[i] = e.Result
+				}
+			}
+		}
+		result := study.JSONFile(protocols.ComparisonFile, CompareProtocols(c, outcomes))
+		return append([]study.File{result}, figures.ComparisonFiles(c, outcomes)...), nil
+	}
+}
+
+// WriteComparison prints errors and promises of protocols on a network, which line says.
+func WriteComparison(w io.Writer, line string, c *Comparison) error {
+	fmt.Fprintf(w, "graph          %s\n", line)
+	fmt.Fprintf(w, "values         standard deviation %g (seed %d), average %.10g\n", c.ValueStd, c.Seed, c.Mean)
+	fmt.Fprintf(w, "error          ‖v(t) - average‖₂ over all nodes\n\n")
+	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}
+	header := []string{"protocol", "noise"}
+	for _, t := range at {
+		header = append(header, fmt.Sprintf("error, t = %d", t))
+	}
+	var errors, promises [][]string
+	for _, p := range c.Protocols {
+		row := []string{p.Protocol, p.Noise}
+		for _, t := range at {
+			text := "–"
+			if t < len(p.Errors) {
+				text = fmt.Sprintf("%.4g", p.Errors[t])
+			}
+			row = append(row, text)
+		}
+		errors = append(errors, row)
+		promises = append(promises, []string{p.Protocol, p.Promise, p.Against, p.Not})
+	}
+	if err := terminal.Table(w, header, errors); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nThe promises are of different kinds: their numbers do not compare.")
+	fmt.Fprintln(w)
+	return terminal.TextTable(w, []string{"protocol", "promised", "against", "not promised"}, promises)
+}

@@ -1,0 +1,128 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/internal/files"
+)
+
+// CheckFolder finds out, before anything is computed, whether a result can be written to the folder. An empty name of a folder is none.
+func CheckFolder(dir, name string, force bool) error {
+	if dir == "" {
+		return nil
+	}
+	if err := RefuseExport(dir); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !force {
+		return terminal.Usagef("%s is there already: use --force to replace it", filepath.Join(dir, name))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
+	}
+	probe, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// RefuseExport keeps other files out of an export: it would not verify any more, and no noise be drawn from it.
+func RefuseExport(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, export.ManifestName)); err == nil {
+		return terminal.Usagef("%s is an export, which has no other files: choose another folder with -o", dir)
+	}
+	return nil
+}
+
+// RefuseInExport keeps a file out of an export.
+func RefuseInExport(path string) error { return RefuseExport(filepath.Dir(path)) }
+
+// CheckPictures finds out, before anything is drawn, whether the pictures can be written to the folder.
+func CheckPictures(dir string, names []string, force bool) error {
+	if err := RefuseExport(dir); err != nil {
+		return err
+	}
+	for _, name := range names {
+		for _, ext := range figures.Formats() {
+			path := filepath.Join(dir, name+ext)
+			if _, err := os.Lstat(path); err == nil && !force {
+				return terminal.Usage(&files.ExistsError{Path: path})
+			}
+		}
+	}
+	return nil
+}
+
+// RemoveIfEmpty takes back a folder that was made for results, if nothing came of it.
+func RemoveIfEmpty(dir string, err error) {
+	if err != nil && dir != "" {
+		_ = os.Remove(dir) // refuses a folder with something in it
+	}
+}
+
+// WriteResult writes a result as JSON. Its pictures are written after it: it is there whatever becomes of them.
+func WriteResult(dir, name string, result any, force bool) error {
+	err := files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return terminal.WriteJSON(w, result) }, force)
+	return terminal.UsageIfExists(err)
+}
+
+// WritePictures writes pictures of a result that has been written, or returns the error of making them.
+func WritePictures(dir string, pictures []figures.Named, err error, force bool) error {
+	if err != nil {
+		return fmt.Errorf("drawing (the result is written): %w", err)
+	}
+	for _, g := range pictures {
+		if err := WriteFigure(io.Discard, dir, g.Name, g.Figure, force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFigure writes a figure in every format to the folder and says where.
+func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) error {
+	written, err := SaveFigure(dir, name, f, force)
+	for _, path := range written {
+		fmt.Fprintf(w, "written  %s\n", path)
+	}
+	return err
+}
+
+// SaveFigure writes a figure in every format to the folder, and returns the paths of what it has written: none of a figure
+// that is nil, with nothing to show.
+func SaveFigure(dir, name string, f *figures.Figure, force bool) (written []string, err error) {
+	if f == nil {
+		return nil, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making the folder of the figures: %w", err)
+	}
+	for _, ext := range figures.Formats() {
+		path := filepath.Join(dir, name+ext)
+		if err := files.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
+			return written, terminal.UsageIfExists(err)
+		}
+		written = append(written, path)
+	}
+	return written, nil
+}
+
+// Written says which of the files are in the folder.
+func Written(w io.Writer, dir string, names ...string) error {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err != nil // no figure without anything to draw
+	})
+	_, err := fmt.Fprintf(w, "\nwritten        %s: %s\n", dir, strings.Join(names, ", "))
+	return err
+}

@@ -1,0 +1,125 @@
+package results
+
+import (
+	"fmt"
+	"math"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/participation"
+)
+
+// sampling says how nodes draw their batches.
+func (r *Summary) sampling() {
+	s := r.Manifest.Sampling
+	if r.Manifest.Binned() {
+		r.line("sampling       %s, in secret: a node once puts every record into one of %d batches, independently and "+
+			"uniformly;", s.Scheme, s.Groups)
+		r.line("               step t visits batch t mod %d, whatever its size, and counts it with the expected one",
+			s.Groups)
+		r.line("               (a permutation that is cut into equal batches is another mechanism)")
+		return
+	}
+	from, every := fmt.Sprintf("group t mod %d", s.Groups), "of it"
+	if s.Groups == 1 {
+		from, every = "all records", "of them"
+	} else {
+		defer r.line("               a node once puts every record into one of %d groups, independently of all others",
+			s.Groups)
+	}
+	r.line("sampling       %s, in secret: step t draws from %s, every record %s with probability %.6g;", s.Scheme,
+		from, every, s.Probability)
+	r.line("               batches count with their expected size, not with the real one")
+}
+
+// bands compares the strategies that were searched, and the optimum for batches in turn.
+func (r *Summary) bands() error {
+	m := r.Manifest
+	header := []string{"bands", "probability", "rounds"}
+	if m.Binned() {
+		header = []string{"strategy", "optimized for", "estimated"}
+	}
+	header = append(header, "noise multiplier", "squared error", "error at privacy", "of cyclic", "rows kept")
+	var rows [][]string
+	for _, c := range r.Solution.Candidates {
+		first := []string{fmt.Sprint(c.Bandwidth), fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds)}
+		kept := c.Bandwidth - 1
+		if m.Binned() {
+			first = []string{terminal.Count(c.Bandwidth, "band"), "known draw", terminal.NumberUp(c.Privacy.Estimated)}
+			switch {
+			case c.For == participation.Bins:
+				first[1] = "bins"
+			case c.Bandwidth == 1:
+				first[0] += ", DP-D-SGD"
+			}
+			if c.Bandwidth == m.Steps {
+				first[0], kept = "dense", m.Steps
+			}
+		}
+		if c.ErrorAtPrivacy == r.best() {
+			first[0] += " (best)"
+		}
+		rows = append(rows, append(first, terminal.NumberUp(c.NoiseMultiplier), terminal.NumberUp(c.SquaredError),
+			terminal.NumberUp(c.ErrorAtPrivacy), fmt.Sprintf("%.4f", c.ErrorAtPrivacy/m.CyclicErrorAtPrivacy), fmt.Sprint(kept)))
+	}
+	rows = append(rows, []string{"dense, in turn", "", "", "", terminal.NumberUp(r.Solution.Cyclic.SquaredError),
+		terminal.NumberUp(m.CyclicErrorAtPrivacy), "1.0000", fmt.Sprint(m.Steps)})
+	return terminal.Table(r.Writer, header, rows)
+}
+
+// best is the least error of the candidates.
+func (r *Summary) best() float64 {
+	least := math.Inf(1)
+	for _, c := range r.Solution.Candidates {
+		least = math.Min(least, c.ErrorAtPrivacy)
+	}
+	return least
+}
+
+// compared says what the best candidate is better than, and what is not known of it.
+func (r *Summary) compared() {
+	if r.Manifest.Binned() {
+		r.uncertified()
+		return
+	}
+	most := fmt.Sprintf("b = %d", r.Solution.Problem.Schema.Separation())
+	if b := r.Solution.Options.Budget; b != nil && b.Floats()+1 < r.Solution.Problem.Schema.Separation() {
+		most = fmt.Sprintf("the %d that fit", b.Floats()+1)
+	}
+	switch n := r.Solution.Excluded; n {
+	case 0:
+	case 1:
+		r.line("bands          the other one, up to %s, is proven to have no smaller error", most)
+	default:
+		r.line("bands          the other %d numbers of bands, up to %s, are proven to have no smaller error", n, most)
+	}
+}
+
+// uncertified says what strategies without negative entries are known to be, and what the sign costs.
+func (r *Summary) uncertified() {
+	s, m := r.Solution, r.Manifest
+	r.line("certificate    none for this error: the strategies are local optima among those without negative entries,")
+	r.line("               the only ones whose privacy is proved for bins")
+	for _, c := range s.Candidates {
+		if c.Bandwidth == m.Steps && c.For == participation.InTurn {
+			r.line("sign           costs the dense strategy at most %s of the loss when the draw is known",
+				terminal.DecimalUp(c.SquaredError/m.LowerBound-1, 3))
+		}
+	}
+	r.line("confidence     noise for all of these strategies is enough but for a chance of %.2g (%d samples, seed %d);",
+		m.Sampling.Failure, m.Sampling.Samples, *m.Sampling.Seed)
+	r.line("               without that confidence, the samples put the least noise multiplier of the best at %s",
+		terminal.NumberUp(m.Sampling.NoiseMultiplierEstimate))
+	if ratio := s.DPDSGDRatio; ratio > 0 && ratio < 0.995 {
+		r.line("poisson        DP-D-SGD with --sampling poisson has %s of this error; see --sampling poisson",
+			terminal.DecimalUp(ratio, 2))
+	}
+}
+
+// inTurn says where batches in secret cost more than ones that attackers may know: at a large ε.
+func (r *Summary) inTurn() {
+	m := r.Manifest
+	if ratio := m.CyclicErrorAtPrivacy / m.ErrorAtPrivacy; m.Sampled() && ratio > 0 && ratio < 0.995 {
+		r.line("in turn        the dense optimum without --sampling has %s of this error, and needs no secret",
+			terminal.DecimalUp(ratio, 2))
+	}
+}

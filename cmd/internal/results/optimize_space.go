@@ -1,0 +1,100 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/factorize/spacetime"
+	"mafalda/optim"
+	"mafalda/plan"
+)
+
+// sharing says who shares noise, and who puts together what they know.
+func (r *Summary) sharing() {
+	s := r.Manifest.Space
+	from := map[string]string{export.SecretsGossip: "the edges of the graph", export.SecretsAll: "all pairs of nodes"}[s.Secrets.Source]
+	if from == "" {
+		from = s.Secrets.Source
+	}
+	r.line("secrets        %s may share noise: %s", terminal.Count(s.Secrets.Pairs, "pair"), from)
+	who := "single curious nodes"
+	switch {
+	case s.Coalitions.Size == 2:
+		who = "any two curious nodes together"
+	case s.Coalitions.Size == 0:
+		who = fmt.Sprintf("%s of curious nodes, %s", terminal.Count(len(s.Coalitions.Sets), "coalition"), s.Coalitions.Source)
+	}
+	r.line("attackers      %s, and everybody who sees all messages", who)
+	if trusted := r.Manifest.Graph.Nodes - named(s.Coalitions.Sets); s.Coalitions.Size == 0 && trusted > 0 {
+		r.line("trusted        %s in no coalition: what these learn from the secrets of their pairs is not bounded",
+			terminal.Count(trusted, "node"))
+	}
+}
+
+// named returns how many labels there are in sets.
+func named(sets [][]string) int {
+	all := map[string]bool{}
+	for _, set := range sets {
+		for _, l := range set {
+			all[l] = true
+		}
+	}
+	return len(all)
+}
+
+// spaceAndTime compares noise over nodes and steps with noise over steps alone, and says how good it is.
+func (r *Summary) spaceAndTime() error {
+	m := r.Manifest
+	name := "space and time"
+	if m.Status != optim.Converged.String() {
+		name += " (so far)"
+	}
+	header := []string{"noise", "sens²", "squared error", "loss", "ratio to LDP"}
+	private := m.ErrorAtPrivacy > 0
+	if private {
+		header = append(header, "error at privacy")
+	}
+	row := func(name string, b export.Baseline) []string {
+		line := []string{name, terminal.NumberUp(b.SensSquared), terminal.NumberUp(b.SquaredError), terminal.NumberUp(b.Loss),
+			fmt.Sprintf("%.4f", b.Loss/m.LDPLoss)}
+		if private {
+			line = append(line, terminal.NumberUp(b.ErrorAtPrivacy))
+		}
+		return line
+	}
+	rows := [][]string{row(name, export.Baseline{SensSquared: m.SensSquared, SquaredError: m.SquaredError, Loss: m.Loss,
+		ErrorAtPrivacy: m.ErrorAtPrivacy})}
+	for _, b := range []struct{ name, about string }{{plan.DECORInTime, "DECOR, this strategy"}, {plan.DECOR, "DECOR"},
+		{plan.LDPOptimal, "LDP optimum"}} {
+		if of, ok := m.Baselines[b.name]; ok {
+			rows = append(rows, row(b.about, of))
+		}
+	}
+	if err := terminal.Table(r.Writer, header, rows); err != nil {
+		return err
+	}
+	r.line("")
+	r.spaceBounds()
+	return nil
+}
+
+// spaceBounds says what is proven, and what a node draws.
+func (r *Summary) spaceBounds() {
+	m, s := r.Manifest, r.Manifest.Strategy
+	r.line("between nodes  gap %s: no noise of these pairs has a smaller loss with this strategy, but for that",
+		terminal.DecimalUp(m.Space.GapSpace, 2))
+	r.line("over time      gap %s: no strategy has a smaller loss with this noise between nodes, but for that",
+		terminal.DecimalUp(m.Space.GapTime, 2))
+	r.line("together       %s: no %s has a smaller loss (%.4f of this one)", terminal.DecimalDown(m.JointLowerBound, 10),
+		spacetime.Separable, m.JointLowerBound/m.Loss)
+	w := m.Space.Worst
+	attacker := "the eavesdropper"
+	if len(w.Attacker) > 0 {
+		attacker = strings.Join(w.Attacker, " and ")
+	}
+	r.line("most is seen   by %s, of %s: [M_A⁻¹]_vv = %s", attacker, w.Victim, terminal.DecimalUp(w.Value, 12))
+	r.line("node           keeps %d numbers and does %d operations a step, for each model parameter, and draws a row more "+
+		"for each neighbour", s.MemoryFloats, s.FlopsPerStep)
+}

@@ -1,0 +1,112 @@
+package terminal
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// flagText says what is wrong with a number without naming the function that found out.
+func flagText(err error) string {
+	text, reason, _ := strings.Cut(err.Error(), ": strconv.")
+	switch {
+	case reason != "" && strings.HasSuffix(reason, "value out of range"):
+		return text + ": is too large a number"
+	case strings.HasPrefix(reason, "ParseBool"):
+		return text + ": must be true or false"
+	case strings.HasPrefix(reason, "ParseFloat"):
+		return text + ": must be a number"
+	case strings.HasPrefix(reason, "ParseInt"):
+		return text + ": must be a whole number"
+	case strings.HasPrefix(reason, "ParseUint"):
+		return text + ": must be a whole number, zero or more"
+	}
+	return err.Error()
+}
+
+// NoArgs is cobra's, with an error of usage.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasAvailableSubCommands() {
+		return Usagef("unknown command %q%s (see '%s --help')", args[0], DidYouMean(args[0], commandNames(cmd)),
+			cmd.CommandPath())
+	}
+	return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
+}
+
+// strict makes the commands that cobra adds refuse words that mean nothing to them: shells, and commands that there are
+// not. It comes after SetOut, which that of completion looks at when it is made; its scripts are never wrapped.
+func strict(root *cobra.Command) {
+	out := root.OutOrStdout()
+	root.SetOut(Verbatim(out))
+	root.InitDefaultCompletionCmd()
+	root.SetOut(out)
+	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
+		completion.Args = NoArgs
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		for _, shell := range completion.Commands() {
+			shell.Args = NoArgs
+		}
+	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err != nil {
+				return Usage(err)
+			}
+			return NoArgs(about, rest)
+		}
+	}
+}
+
+func commandNames(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+func ExactArgs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return Usagef("%s needs %s (see '%s --help')", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// SomeArgs is cobra's MinimumNArgs(1), with an error of usage.
+func SomeArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return ExactArgs(1, what)(cmd, args)
+		}
+		return nil
+	}
+}
+
+// CompleteWith offers fixed words for the value of a flag, and remembers them for valueMeant.
+func CompleteWith(cmd *cobra.Command, flag string, words []string) {
+	completeWith(cmd, flag, words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// CompleteWithFiles is CompleteWith for a flag that may also name a file.
+func CompleteWithFiles(cmd *cobra.Command, flag string, words []string) {
+	completeWith(cmd, flag, words, cobra.ShellCompDirectiveDefault)
+}
+
+func completeWith(cmd *cobra.Command, flag string, words []string, files cobra.ShellCompDirective) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, files))
+	if err == nil {
+		err = cmd.Flags().SetAnnotation(flag, wordsAnnotation, words)
+	}
+	if err != nil {
+		panic(err) // a flag that does not exist
+	}
+}

@@ -1,0 +1,151 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/limits"
+)
+
+// Exit codes.
+const (
+	exitFailed      = 1   // the computation or the writing failed, or a check did not hold
+	ExitUsage       = 2   // flags or input
+	ExitInterrupted = 130 // Ctrl-C
+)
+
+// usageError is an error of flags or input; everything else is a failure to compute or to write.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Usage marks err, if it is one, as an error of flags or input.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// ErrInterrupted ends a command that Ctrl-C stopped.
+var ErrInterrupted = errors.New("interrupted")
+
+// Explainer says what an error of a command is, in the words of the program's flags, and reports whether flags or input have to
+// be changed.
+type Explainer func(cmd *cobra.Command, err error) (text string, usage bool)
+
+// Run runs a program's root command and returns the exit code. Errors go to stderr as one line, the one of explain.
+func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer, explain Explainer) int {
+	var profiles profiling
+	profiles.bind(root)
+	WrapHelp(root, stdout)
+	setArgs(root, args)
+	out := &CheckedWriter{W: stdout}
+	text, end := forPeople(out)
+	root.SetOut(text)
+	stderr, endErrors := forPeople(stderr)
+	defer endErrors()
+	root.SetErr(stderr)
+	strict(root)
+	cmd, err := root.ExecuteContextC(context.WithValue(ctx, wordsKey{}, args))
+	end()
+	err = errors.Join(err, profiles.stop())
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("writing the output: %w", out.err)
+	}
+	if err == nil {
+		return 0
+	}
+	if errors.Is(err, context.Canceled) && !errors.Is(err, ErrInterrupted) {
+		err = ErrInterrupted // who has something to say of what is kept has said it
+	}
+	said, usage := explained(cmd, err, explain)
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), strings.ReplaceAll(said, "\n", "; "))
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		return ExitInterrupted
+	case usage:
+		return ExitUsage
+	}
+	return exitFailed
+}
+
+// setArgs gives a root command its command line.
+func setArgs(root *cobra.Command, args []string) {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		_, rest, _ := root.Find(args)
+		if cmd.HasAvailableSubCommands() && cmd.Use == cmd.Name() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			return NoArgs(cmd, rest) // a flag of a command that there is not
+		}
+		return Usagef("%s%s (see '%s --help')", flagText(err), flagMeant(cmd, err), cmd.CommandPath())
+	})
+	root.SetArgs(args)
+}
+
+// explained is explain with the value that may have been meant.
+func explained(cmd *cobra.Command, err error, explain Explainer) (text string, usage bool) {
+	if text, usage = explain(cmd, err); usage {
+		text += valueMeant(cmd, text)
+	}
+	return text, usage
+}
+
+// Nested runs another command line of the program inside one of its commands. The error says what that command would,
+// of its own flags.
+func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer, explain Explainer) error {
+	setArgs(root, args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	strict(root)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	text, usage := explained(cmd, err, explain)
+	if usage {
+		return Usage(errors.New(text))
+	}
+	return errors.New(text)
+}
+
+// IsUsage reports whether an error is marked as one of flags or input, or is about a bad argument of a library.
+func IsUsage(err error) bool {
+	var marked usageError
+	var argument *fault.Argument
+	return errors.As(err, &marked) || errors.As(err, &argument) || errors.Is(err, limits.ErrMemory)
+}
+
+// CheckedWriter remembers that something could not be written, so that nobody takes half an output for a whole one.
+type CheckedWriter struct {
+	W   io.Writer
+	err error
+}
+
+func (c *CheckedWriter) Write(b []byte) (int, error) {
+	n, err := c.W.Write(b)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+type wordsKey struct{}
+
+// Words returns the arguments of the program that runs under a context.
+func Words(ctx context.Context) []string {
+	words, _ := ctx.Value(wordsKey{}).([]string)
+	return words
+}
+
+// WithWords returns a context under which a command has these arguments of the program.
+func WithWords(ctx context.Context, words []string) context.Context {
+	return context.WithValue(ctx, wordsKey{}, words)
+}

@@ -1,0 +1,87 @@
+package terminal
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagMeant asks for the flag that may have been meant, if the error is about one that there is not.
+func flagMeant(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return DidYouMean("--"+unknown.GetSpecifiedName(), names)
+}
+
+// wordsAnnotation holds the values that a flag may have.
+const wordsAnnotation = "mafalda_words"
+
+// valueMeant asks for the value that may have been meant, if the error is about one that a flag may not have.
+func valueMeant(cmd *cobra.Command, text string) (question string) {
+	if cmd == nil || strings.Contains(text, "did you mean") {
+		return ""
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		words, value := f.Annotations[wordsAnnotation], f.Value.String()
+		switch {
+		case question != "" || len(words) == 0 || slices.Contains(words, value):
+		case strings.Contains(text, strconv.Quote(value)) || strings.Contains(text, "--"+f.Name+" "+value):
+			question = DidYouMean(value, words)
+		}
+	})
+	return question
+}
+
+// DidYouMean returns a question for the nearest of the names, with a semicolon before it, if one is near.
+func DidYouMean(text string, names []string) string {
+	best, least := "", max(2, len(text)/3)+1
+	for _, name := range names {
+		d := editDistance(text, name)
+		if len(text) > 2 && strings.HasPrefix(name, text) {
+			d = 1
+		}
+		if d < least {
+			best, least = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// editDistance counts the bytes to insert, to delete, to change or to swap with the next one that make b of a.
+func editDistance(a, b string) int {
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next[0] = i + 1
+		for j := range len(b) {
+			d := row[j]
+			if a[i] != b[j] {
+				d++
+			}
+			d = min(d, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			next[j+1] = d
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,210 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// Progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
+type Progress struct {
+	mu       sync.Mutex // work that was left behind may still report
+	out      io.Writer  // nil: draw nothing
+	since    time.Time
+	bar      *progressbar.ProgressBar
+	furthest int
+	drawn    time.Time // when the bar was last
+	counted  time.Time // when the work was first counted
+	from     float64   // what was done then
+	At       string    // what ShowAt says is being done
+
+	lines io.Writer // where Stage writes, if w is no terminal
+	stage string    // the last one
+
+	waiting chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
+	width   int           // of what it has written last
+}
+
+const (
+	progressDelay = 2 * time.Second
+	progressPause = 100 * time.Millisecond // between two pictures
+	progressParts = 1000
+)
+
+// NewProgress draws on w if that is a terminal.
+func NewProgress(w io.Writer, quiet bool) *Progress {
+	p := &Progress{since: time.Now()}
+	f, ok := FileOf(w)
+	switch {
+	case quiet:
+	case ok && term.IsTerminal(int(f.Fd())):
+		p.out = f // not wrapped
+	default:
+		p.lines = w
+	}
+	return p
+}
+
+// Stage says in a line what is being done, where there is no terminal to draw on; what follows a colon is a step of a stage,
+// which is said once.
+func (p *Progress) Stage(what string) {
+	what, _, _ = strings.Cut(what, ":")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines != nil && what != p.stage {
+		p.stage = what
+		fmt.Fprintf(p.lines, "computing: %s\n", PlainLine(what))
+	}
+}
+
+// Busy says every second what is being done and since when, where nobody knows how much of it is left. Show and Clear end
+// that. There is nothing to say on nil.
+func (p *Progress) Busy(what string) {
+	if p == nil || p.out == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rest()
+	what = PlainLine(what)
+	ended := make(chan struct{})
+	p.waiting = ended
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				p.say(ended, what)
+			}
+		}
+	}()
+}
+
+// say writes what is being done, unless that has ended.
+func (p *Progress) say(ended chan struct{}, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if took := time.Since(p.since); p.waiting == ended && took >= progressDelay {
+		since := fmt.Sprintf(" … %d s", int(took.Seconds()))
+		text := what + since
+		if width := terminalWidth(p.out); width > 0 {
+			text = cut(what, width-1-displaywidth.String(since)) + since
+		}
+		n := displaywidth.String(text)
+		fmt.Fprint(p.out, "\r"+text+strings.Repeat(" ", max(p.width-n, 0)))
+		p.width = n
+	}
+}
+
+// rest ends what Busy shows, and takes it away.
+func (p *Progress) rest() {
+	if p.waiting == nil {
+		return
+	}
+	close(p.waiting)
+	if p.width > 0 {
+		fmt.Fprint(p.out, "\r"+strings.Repeat(" ", p.width)+"\r")
+	}
+	p.waiting, p.width = nil, 0
+}
+
+// Show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
+func (p *Progress) Show(fraction float64, description string) {
+	if p == nil || p.out == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.counted.IsZero() {
+		p.counted, p.from = time.Now(), fraction
+	}
+	if time.Since(p.since) < progressDelay {
+		return
+	}
+	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
+		p.furthest = at
+	}
+	if time.Since(p.drawn) < progressPause {
+		return
+	}
+	p.drawn = time.Now()
+	p.rest()
+	const long, short, beside = 24, 10, 12 // of the bar, and what stands around it
+	width, bar := terminalWidth(p.out), long
+	if width > 0 && width < 80 {
+		bar = short
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
+	}
+	description = PlainLine(description)
+	left := p.left(fraction)
+	if width > 0 {
+		description = cut(description, width-bar-beside-displaywidth.String(left))
+	}
+	_ = p.bar.Set(p.furthest)
+	p.bar.Describe(description + left) // draws the two
+}
+
+// left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
+// has been.
+func (p *Progress) left(fraction float64) string {
+	const enough = 0.02 // of the work
+	took := time.Since(p.counted)
+	if fraction-p.from < enough || fraction >= 1 || took < progressDelay {
+		return ""
+	}
+	seconds := took.Seconds() * (1 - fraction) / (fraction - p.from)
+	return ", about " + (time.Duration(math.Ceil(seconds)) * time.Second).String() + " left"
+}
+
+// cut shortens a text that is wider than that.
+func cut(text string, length int) string {
+	const least = 8
+	return displaywidth.TruncateString(text, max(length, least), "…")
+}
+
+// ShowAt moves the bar to so many of all, and says what p.at says.
+func (p *Progress) ShowAt(done, total int) { p.Show(float64(done)/float64(max(total, 1)), p.At) }
+
+// ShowAs returns what moves the bar to so many of all of something that is counted, from its first call on. There is
+// nothing to show on nil.
+func (p *Progress) ShowAs(what string) func(done, total int) {
+	var first sync.Once
+	return func(done, total int) {
+		fraction := float64(done) / float64(max(total, 1))
+		first.Do(func() { p.count(fraction) })
+		p.Show(fraction, what)
+	}
+}
+
+// count begins to count the work.
+func (p *Progress) count(fraction float64) {
+	if p != nil && p.out != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.counted, p.from = time.Now(), fraction
+	}
+}
+
+// Clear takes the bar away, for another phase or for the result. The two seconds are those of the whole work.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rest()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	p.bar, p.furthest, p.drawn, p.counted = nil, 0, time.Time{}, time.Time{}
+}

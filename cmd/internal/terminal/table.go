@@ -1,0 +1,145 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// Table renders rows with the first column left-aligned and the others, which hold numbers, to the right. Numbers of five
+// digits and more are grouped. What is wider than the terminal that it goes to gets headings of several lines and, if that
+// is not enough, a line for every entry.
+func Table(w io.Writer, header []string, rows [][]string) error {
+	return fittingTable(w, header, grouped(rows), tw.AlignRight)
+}
+
+// TextTable renders rows of words.
+func TextTable(w io.Writer, header []string, rows [][]string) error {
+	return fittingTable(w, header, rows, tw.AlignLeft)
+}
+
+func fittingTable(w io.Writer, header []string, rows [][]string, others tw.Align) error {
+	width := terminalWidth(w)
+	for _, names := range [][]string{header, stacked(header, rows)} {
+		var text bytes.Buffer
+		if err := renderTable(&text, names, rows, others); err != nil {
+			return err
+		}
+		line, _, _ := strings.Cut(text.String(), "\n")
+		if width == 0 || utf8.RuneCountInString(line) <= width {
+			_, err := text.WriteTo(w)
+			return err
+		}
+	}
+	return listed(w, header, rows)
+}
+
+// stacked breaks headings between words, as far as they are longer than what stands below them.
+func stacked(header []string, rows [][]string) []string {
+	names := make([]string, len(header))
+	for i, name := range header {
+		widest := 0
+		for _, r := range rows {
+			widest = max(widest, utf8.RuneCountInString(r[i]))
+		}
+		column := 0
+		for _, word := range strings.Fields(name) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case column == 0:
+			case column+1+n <= widest:
+				names[i] += " "
+				column++
+			default:
+				names[i] += "\n"
+				column = 0
+			}
+			names[i] += word
+			column += n
+		}
+	}
+	return names
+}
+
+// listed prints a row as lines, one an entry, with an empty line after each row.
+func listed(w io.Writer, header []string, rows [][]string) error {
+	widest := 0
+	for _, name := range header {
+		widest = max(widest, utf8.RuneCountInString(name))
+	}
+	for i, r := range rows {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for j, cell := range r {
+			if cell == "" {
+				continue
+			}
+			gap := strings.Repeat(" ", widest-utf8.RuneCountInString(header[j]))
+			if _, err := fmt.Fprintf(w, "%s%s  %s\n", header[j], gap, cell); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var longNumber = regexp.MustCompile(`^(-?)([0-9]{5,})(\.[0-9]+)?$`)
+
+// groupedText puts commas between the thousands of a number of five digits and more before the point. Other text is as it was.
+func groupedText(text string) string {
+	parts := longNumber.FindStringSubmatch(text)
+	if parts == nil {
+		return text
+	}
+	return parts[1] + thousands(parts[2]) + parts[3]
+}
+
+// GroupedWords does that with every number that is a word of a text, or one with punctuation behind it or a bracket before.
+func GroupedWords(text string) string {
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		number := strings.TrimRight(strings.TrimLeft(word, "("), ",.;:)")
+		words[i] = strings.Replace(word, number, groupedText(number), 1)
+	}
+	return strings.Join(words, " ")
+}
+
+// grouped returns rows whose cells but the first are groupedText.
+func grouped(rows [][]string) [][]string {
+	all := make([][]string, len(rows))
+	for i, r := range rows {
+		for j, cell := range r {
+			if j > 0 {
+				cell = groupedText(cell)
+			}
+			all[i] = append(all[i], cell)
+		}
+	}
+	return all
+}
+
+func renderTable(w io.Writer, header []string, rows [][]string, others tw.Align) error {
+	align := make([]tw.Align, len(header))
+	for i := range align {
+		align[i] = others
+	}
+	align[0] = tw.AlignLeft
+	t := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleLight)))
+	t.Header(header)
+	for _, r := range rows {
+		if err := t.Append(r); err != nil {
+			return err
+		}
+	}
+	return t.Render()
+}

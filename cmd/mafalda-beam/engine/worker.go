@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/commands"
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, string, func(string), error](&computeFn{})
+	register.Emitter1[string]()
+	register.Function1x0(forget)
+}
+
+// Commands returns those whose cells an engine can compute.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{commands.NewAccount(), commands.NewSimulate(), commands.NewBenchmark()}
+}
+
+// computeFn computes the cells that are its elements, where it runs, and takes the results to the desk. Its fields
+// go to the workers.
+type computeFn struct {
+	Desk errand
+	Job  string // hash
+}
+
+// ProcessElement computes a cell, given as JSON. Errors of the cell go to the desk; those that the runner gets, and
+// may try again after, are about the way there. Cells that are done are its output, for the runner's counts.
+func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(string)) error {
+	wanted, err := f.Desk.wanted(ctx, cell)
+	if err != nil || !wanted {
+		return err
+	}
+	w, err := workshops.of(f.Job, func() (*workshop, error) { return f.open(ctx) })
+	a := answer{Cell: json.RawMessage(cell)}
+	if err == nil {
+		a.Result, a.Notes, err = w.compute(ctx, a.Cell)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		a.Error, a.Usage = err.Error(), flags.OfUsage(err)
+	}
+	if err = f.Desk.bring(ctx, a); err == nil {
+		done(cell)
+	}
+	return err
+}
+
+// forget is the end of the pipeline. Prism keeps a processor busy waiting for stages that have no output.
+func forget(string) {}
+
+// workshops holds this process's workshops, by the hashes of their jobs: bundles of one job that run at the same time
+// share one.
+var workshops = opened{all: map[string]*workshop{}}
+
+type opened struct {
+	mu  sync.Mutex
+	all map[string]*workshop
+}
+
+// of returns the workshop of a job, opened if need be. What failed is tried again for the next cell.
+func (o *opened) of(job string, open func() (*workshop, error)) (*workshop, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if w := o.all[job]; w != nil {
+		return w, nil
+	}
+	w, err := open()
+	if err == nil {
+		clear(o.all) // a process works for one command at a time, and studies can be large
+		o.all[job] = w
+	}
+	return w, err
+}
+
+// workshop is the study of a job, ready to compute cells.
+type workshop struct {
+	grid  *grids.Grid
+	notes *notebook
+	turns chan struct{} // as many as cells may be computed at a time
+}
+
+// open fetches the job and makes its study.
+func (f *computeFn) open(ctx context.Context) (*workshop, error) {
+	content, err := f.Desk.job(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j, err := unpack(content, f.Job)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mafalda-beam-")
+	if err != nil {
+		return nil, err
+	}
+	w, err := j.open(ctx, dir)
+	return w, errors.Join(err, os.RemoveAll(dir)) // all inputs have been read
+}
+
+// open runs the command up to the point where cells are computed. The inputs are written to dir.
+func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
+	places, err := j.place(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &workshop{notes: new(notebook)}
+	root := &cobra.Command{Use: "mafalda", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(Commands()...)
+	words := grids.WordsAt(j.Command, j.Flags, places)
+	if err := grids.CheckRecorded(root, words); err != nil {
+		return nil, fmt.Errorf("the job: %w", err)
+	}
+	root.SetArgs(words)
+	root.SetOut(io.Discard)
+	root.SetErr(w.notes)
+	err = root.ExecuteContext(flags.InputsAt(grids.On(bare{ctx}, w), places))
+	switch {
+	case w.grid == nil && err == nil:
+		return nil, fmt.Errorf("%v has no cells to compute", j.Command)
+	case w.grid == nil:
+		return nil, err
+	case w.grid.Key.String() != j.Key:
+		return nil, errors.New("a worker cannot make the same study of the same command: an input has changed since, " +
+			"or is none of the files that the command names")
+	}
+	w.notes.take() // the program with the command has said as much
+	w.turns = make(chan struct{}, w.grid.Workers)
+	return w, nil
+}
+
+// bare is a context without values: in the process with the command, a bundle's context has the command's values.
+type bare struct{ context.Context }
+
+func (bare) Value(any) any { return nil }
+
+var errTaken = errors.New("the study is taken")
+
+// Compute makes the workshop the engine of its own command: it takes the study, and ends the command.
+func (w *workshop) Compute(_ context.Context, g *grids.Grid) error {
+	w.grid = g
+	return errTaken
+}
+
+// compute computes a cell, and returns what there is to say of it or of one that is computed at the same time.
+func (w *workshop) compute(ctx context.Context, cell json.RawMessage) (result []byte, notes string, err error) {
+	select {
+	case w.turns <- struct{}{}:
+		defer func() { <-w.turns }()
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	result, err = w.grid.Do(ctx, cell)
+	return result, w.notes.take(), err
+}
+
+// notebook is where a command writes what it has to say of its cells.
+type notebook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (n *notebook) Write(b []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.Write(b)
+}
+
+// take returns what has been written since the last time.
+func (n *notebook) take() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	defer n.text.Reset()
+	return n.text.String()
+}
