@@ -130,7 +130,7 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 	case Dense:
 		return dense, nil
 	case SampledBest:
-		return m.sampled(ctx, c.row(strategy), dense, m.bands.Falling)
+		return m.sampled(ctx, c.row(strategy), dense, m.bands.Descend)
 	case SampledDPDSGD:
 		return m.sampled(ctx, c.row(strategy), dense,
 			func(ctx context.Context, epsilon, delta float64) (bands.Cost, error) {

@@ -16,7 +16,7 @@ import (
 	"mafalda/strategy"
 )
 
-// BinsOptions are what ForBins is asked for.
+// BinsOptions are what OptimizeForBins is asked for.
 type BinsOptions struct {
 	Bandwidth      int // bands; 0 means T: dense
 	Epsilon, Delta float64
@@ -45,7 +45,7 @@ const (
 	worthwhile  = 1e-3 // relative decrease that another round has to have brought
 )
 
-// ForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give, as many of
+// OptimizeForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give, as many of
 // them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks
 // for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from the best of these, for the weights of
 // the accountant's own tangent at the strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error
@@ -53,7 +53,7 @@ const (
 //
 // When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
 // as factorize.Bins.Minimize and CalibrateBins do.
-func ForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema, o BinsOptions) (*BinsResult, error) {
+func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema, o BinsOptions) (*BinsResult, error) {
 	if !(o.Epsilon > 0) || math.IsInf(o.Epsilon, 1) {
 		return nil, fault.New("Epsilon", o.Epsilon, "must be positive and finite")
 	}

@@ -240,15 +240,15 @@ func (s *Solution) best() *factorize.Result {
 	return s.Optimum
 }
 
-// bounded fills in the quality of the solution with a bound that no strategy is below.
-func (s *Solution) bounded(q factorize.Quality, bound float64) {
+// setQuality fills in the quality of the solution with a bound that no strategy is below.
+func (s *Solution) setQuality(q factorize.Quality, bound float64) {
 	if s.Quality, s.LowerBound = q, bound; bound > 0 {
 		s.Gap = rounding.DivUp(q.Loss-bound, bound)
 	}
 }
 
-// ended returns how the first search that did not converge has ended, or the last one.
-func ended(ctx context.Context, searches ...*factorize.Result) Ending {
+// endingOf returns how the first search that did not converge has ended, or the last one.
+func endingOf(ctx context.Context, searches ...*factorize.Result) Ending {
 	var e Ending
 	for _, r := range searches {
 		if e = (Ending{r.Status, r.Iterations, r.Gap}); r.Status != optim.Converged {

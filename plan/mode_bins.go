@@ -15,7 +15,7 @@ import (
 )
 
 // binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
-// are the best for a known draw, and one that is optimized for the accountant itself (ForBins). All are local optima, without a
+// are the best for a known draw, and one that is optimized for the accountant itself (OptimizeForBins). All are local optima, without a
 // certificate; the optimum, the bound and the loss beside them are those for batches in turn.
 type binsMode struct{ ordinary }
 
@@ -68,11 +68,11 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 		}
 	}
 	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound // the loss is not what the strategy is for: no gap
-	s.Ending = ended(ctx, s.Optimum)
-	if err := s.privateBins(); err != nil {
+	s.Ending = endingOf(ctx, s.Optimum)
+	if err := s.setBinsNoise(); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
 
 // binSearch compares candidates.
@@ -141,7 +141,7 @@ func (s *binSearch) run(ctx context.Context) error {
 		}
 	}
 	w := s.widths[len(s.widths)-1]
-	found, err := ForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth, Epsilon: target.Epsilon,
+	found, err := OptimizeForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth, Epsilon: target.Epsilon,
 		Delta: target.Delta, MonteCarlo: s.share, Progress: func(factorize.Iteration) { s.progress() }})
 	if err != nil {
 		return err
@@ -167,9 +167,9 @@ func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) erro
 	return nil
 }
 
-// privateBins is private under random bins.
-func (s *job) privateBins() error {
-	s.privateDrawn(s.schema().Separation())
+// setBinsNoise fills in the noise under random bins.
+func (s *job) setBinsNoise() error {
+	s.setDrawnNoise(s.schema().Separation())
 	best, asked := s.bands, s.Options.MonteCarlo.Filled()
 	epsilon, seed := s.Options.Privacy.Epsilon, asked.Seed
 	of := s.Sampling

@@ -73,8 +73,8 @@ func (longMode) solve(ctx context.Context, s *job) error {
 		}
 	}
 	s.Quality, s.Ending = s.OfClass.Quality, Ending{Status: optim.Converged}
-	if err := s.private(); err != nil {
+	if err := s.setNoise(); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }

@@ -86,15 +86,15 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 			return err
 		}
 	}
-	s.bounded(s.OfClass.Quality, s.Optimum.LowerBound)
-	s.Ending = ended(ctx, s.Optimum, s.OfClass)
-	if err := s.privateBands(); err != nil {
+	s.setQuality(s.OfClass.Quality, s.Optimum.LowerBound)
+	s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
+	if err := s.setPoissonNoise(); err != nil {
 		return err
 	}
 	if s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
@@ -125,9 +125,9 @@ func (s *job) dense(ctx context.Context, schema participation.Schema,
 	return r, nil
 }
 
-// privateBands is private under Poisson sampling.
-func (s *job) privateBands() error {
-	s.privateDrawn(s.bands.Bandwidth)
+// setPoissonNoise fills in the noise under Poisson sampling.
+func (s *job) setPoissonNoise() error {
+	s.setDrawnNoise(s.bands.Bandwidth)
 	upper, lower, err := s.Sampling.Bounds()
 	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
 	return err

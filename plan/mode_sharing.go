@@ -74,7 +74,7 @@ func (sharingMode) needs(j *job) need {
 		took = poissonTime(j.schema().Steps())
 	}
 	n := j.need(matricesOfSearch, 1, took)
-	if !j.sized() || j.Problem.Sharing.setting.Secrets == nil {
+	if !j.hasNetwork() || j.Problem.Sharing.setting.Secrets == nil {
 		return n
 	}
 	n.what += fmt.Sprintf(" with %d pairs that share", len(j.Problem.Sharing.setting.Secrets.Pairs()))
@@ -120,9 +120,9 @@ func (sharingMode) solve(ctx context.Context, s *job) error {
 	}
 	s.Quality, s.Ending = s.best().Quality, s.Space.ending(ctx) // there is a bound for each half, and one for both together
 	if s.Options.Sampling == participation.Poisson {
-		return s.privateBands()
+		return s.setPoissonNoise()
 	}
-	return s.private()
+	return s.setNoise()
 }
 
 func (sharingMode) describe(s *Solution, m *export.Manifest) {

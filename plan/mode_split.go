@@ -53,7 +53,7 @@ func (splitMode) needs(j *job) need {
 		count = float64(j.Problem.nodes())
 	}
 	n := j.need(matricesOfSearch, count, denseTime(j.schema().Steps())*(1+count/2))
-	if !j.sized() {
+	if !j.hasNetwork() {
 		return n
 	}
 	nodes, steps := float64(j.Problem.nodes()), float64(j.schema().Steps())
@@ -65,11 +65,11 @@ func (splitMode) needs(j *job) need {
 }
 
 func (splitMode) solve(ctx context.Context, s *job) error {
-	if err := s.search(ctx, s.several, s.baselines, s.judge); err != nil {
+	if err := s.search(ctx, s.optimizeNodes, s.baselines, s.judge); err != nil {
 		return err
 	}
-	s.bounded(s.Optimum.Quality, s.Optimum.LowerBound)
-	s.Ending = ended(ctx, s.Optimum)
+	s.setQuality(s.Optimum.Quality, s.Optimum.LowerBound)
+	s.Ending = endingOf(ctx, s.Optimum)
 	if split := s.Split; split != nil {
 		if s.Optimum.Status == optim.Converged {
 			s.Ending.Iterations, s.Ending.Gap = split.Iterations, split.Gap
@@ -78,15 +78,15 @@ func (splitMode) solve(ctx context.Context, s *job) error {
 			}
 		}
 		if split.LowerBound > 0 {
-			s.bounded(split.Quality, split.LowerBound)
+			s.setQuality(split.Quality, split.LowerBound)
 		} else { // there was no time for them
 			s.Split = nil
 		}
 	}
-	if err := s.privateInTurn(); err != nil {
+	if err := s.setNoiseInTurn(); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
 
 func (splitMode) describe(s *Solution, m *export.Manifest) {
@@ -96,8 +96,8 @@ func (splitMode) describe(s *Solution, m *export.Manifest) {
 	}
 }
 
-// several computes strategies for single nodes or groups, starting from the shared one.
-func (s *job) several(ctx context.Context) error {
+// optimizeNodes computes strategies for single nodes or groups, starting from the shared one.
+func (s *job) optimizeNodes(ctx context.Context) error {
 	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups, Parts: s.Options.Parts}
 	err := workload.NodeGrams(ctx, s.Problem.Network.Gossip.Matrix(), s.schema().Steps(),
 		workload.Options{Spec: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},

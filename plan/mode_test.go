@@ -45,7 +45,7 @@ func TestModeOfAProblem(t *testing.T) {
 		"both secrets":      {short, &Sharing{}, Options{Sampling: participation.Poisson}, sharingMode{}},
 	} {
 		j, err := newJob(Problem{Network: n, Schema: tc.schema, Sharing: tc.sharing}, tc.options)
-		if j.mode != tc.want || err != nil || j.Options.Class == nil || j.Options.Tolerance == 0 || !j.sized() {
+		if j.mode != tc.want || err != nil || j.Options.Class == nil || j.Options.Tolerance == 0 || !j.hasNetwork() {
 			t.Errorf("%s: %T, %v, %+v", name, j.mode, err, j.Options)
 		}
 	}

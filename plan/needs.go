@@ -65,7 +65,7 @@ func (j *job) need(kept, exported, nanoseconds float64) need {
 	if j.Options.dense() || j.schema().Steps() <= denseSteps {
 		n.matrices = exported
 	}
-	if !j.sized() {
+	if !j.hasNetwork() {
 		return n
 	}
 	long := p.long(j.Options)
@@ -75,8 +75,8 @@ func (j *job) need(kept, exported, nanoseconds float64) need {
 	return n
 }
 
-// sized reports whether it is known what the network's part takes.
-func (j *job) sized() bool { return j.Problem.Network != nil && j.Gram.Method != "" }
+// hasNetwork reports whether it is known what the network's part takes.
+func (j *job) hasNetwork() bool { return j.Problem.Network != nil && j.Gram.Method != "" }
 
 // denseTime returns about how many nanoseconds the search for the dense optimum takes, by what it took for some hundred steps.
 func denseTime(steps int) float64 {

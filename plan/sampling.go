@@ -30,8 +30,8 @@ type Bands struct {
 	Privacy accounting.BinsPrivacy
 }
 
-// privateDrawn fills in the noise of the best bands, with what a manifest says of the candidates and the draw from so many groups.
-func (s *job) privateDrawn(groups int) {
+// setDrawnNoise fills in the noise of the best bands, with what a manifest says of the candidates and the draw from so many groups.
+func (s *job) setDrawnNoise(groups int) {
 	wanted, best := s.Options.Privacy, s.bands
 	epsilon, delta := wanted.Epsilon, wanted.Delta
 	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: wanted.clip(), Adjacency: wanted.Adjacency.String(),

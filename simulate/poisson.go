@@ -29,7 +29,7 @@ func (s *Study) single() (participation.Schema, error) {
 // number of bands, and then rise, so that the search ends behind two that are no better.
 func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (participation.Sampling, *Noise, error) {
 	made := map[int]*Noise{}
-	groups, err := bands.Falling(s.groupsOf(m), 2, func(groups int) (float64, error) {
+	groups, err := bands.Descend(s.groupsOf(m), 2, func(groups int) (float64, error) {
 		of, err := s.sampledOf(ctx, m, groups)
 		if err != nil {
 			return 0, err
@@ -108,7 +108,7 @@ func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 			return nil, err
 		}
 		gap := gapFor(s.config.trained(), s.config.Schema.Steps())
-		if s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, Afresh: true}); err != nil {
+		if s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, FromGuess: true}); err != nil {
 			return nil, err
 		}
 	}

@@ -4,7 +4,7 @@
 //
 //	Table     the strategies and their noise, each made when it is first needed
 //	Search    the number of bands of least error at an (ε, δ), with a proof, by branch and bound
-//	Falling   the least error of some numbers of bands, looked at as long as it falls: no proof, for many (ε, δ)
+//	Descend   the least error of some numbers of bands, looked at as long as it falls: no proof, for many (ε, δ)
 //	Noise     the noise multipliers, which depend on no workload
 //
 // Strategies do not depend on the privacy: columns of a group have no rows in common, so that they are optimized for a single
@@ -36,9 +36,9 @@ type Cost struct {
 
 // Options says how strategies are made.
 type Options struct {
-	Gap    float64 // certified relative gap to stop at; 0: the default of the objective
-	Noise  Noise   // where noise multipliers are looked up, and added; nil: the table has its own
-	Afresh bool    // searches start from a guess, not from the strategy of fewer bands: what is found depends on no other search
+	Gap       float64 // certified relative gap to stop at; 0: the default of the objective
+	Noise     Noise   // where noise multipliers are looked up, and added; nil: the table has its own
+	FromGuess bool    // searches start from a guess, not from the strategy of fewer bands: what is found depends on no other search
 }
 
 // Table has the best strategies of 1 to b bands for a workload, and their noise. It is for one goroutine.
@@ -101,7 +101,7 @@ func (t *Table) optimize(ctx context.Context, bands int, progress factorize.Prog
 
 // start returns the X of the nearest smaller number of bands, which has the zeros that more bands need, too.
 func (t *Table) start(bands int) *mat.SymDense {
-	for w := bands - 1; w > 0 && !t.options.Afresh; w-- {
+	for w := bands - 1; w > 0 && !t.options.FromGuess; w-- {
 		if r := t.found[w]; r != nil {
 			return strategy.GramOf(r.Strategy)
 		}
@@ -128,14 +128,14 @@ func (t *Table) At(ctx context.Context, bands int, epsilon, delta float64) (Cost
 	return c, nil
 }
 
-// Falling returns the number of bands of least error at (ε, δ) of 1, 2, 4, … and b bands as far as it falls, and then of
+// Descend returns the number of bands of least error at (ε, δ) of 1, 2, 4, … and b bands as far as it falls, and then of
 // the numbers of bands beside the best, again as far as it falls. It fails as At does.
-func (t *Table) Falling(ctx context.Context, epsilon, delta float64) (Cost, error) {
+func (t *Table) Descend(ctx context.Context, epsilon, delta float64) (Cost, error) {
 	errorOf := func(bands int) (float64, error) {
 		c, err := t.At(ctx, bands, epsilon, delta)
 		return c.ErrorAtPrivacy, err
 	}
-	best, err := Falling(append(Powers(t.Most()-1), t.Most()), 1, errorOf)
+	best, err := Descend(append(Powers(t.Most()-1), t.Most()), 1, errorOf)
 	for _, way := range []int{-1, 1} {
 		var beside []int
 		for w := best; w >= 1 && w <= t.Most(); w += way {
@@ -144,7 +144,7 @@ func (t *Table) Falling(ctx context.Context, epsilon, delta float64) (Cost, erro
 		if err != nil {
 			return Cost{}, err
 		}
-		best, err = Falling(beside, 1, errorOf)
+		best, err = Descend(beside, 1, errorOf)
 	}
 	if err != nil {
 		return Cost{}, err
@@ -152,9 +152,9 @@ func (t *Table) Falling(ctx context.Context, epsilon, delta float64) (Cost, erro
 	return t.At(ctx, best, epsilon, delta)
 }
 
-// Falling returns the number of least error of those given, which are looked at in their order until so many one after the
+// Descend returns the number of least error of those given, which are looked at in their order until so many one after the
 // other are no better than the best before them. It fails as errorOf does.
-func Falling(numbers []int, patience int, errorOf func(bands int) (float64, error)) (best int, err error) {
+func Descend(numbers []int, patience int, errorOf func(bands int) (float64, error)) (best int, err error) {
 	var least float64
 	worse := 0 // numbers since the best
 	for i, w := range numbers {
