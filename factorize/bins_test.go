@@ -150,13 +150,15 @@ func TestStrategiesWithoutNegativeEntries(t *testing.T) {
 
 func TestBinsRefuse(t *testing.T) {
 	h := workload.PrefixGram(4)
-	for field, of := range map[string]Bins{"Number": {}, "Bandwidth": {Number: 2, Bandwidth: 5}, "Objective": {Number: 2}} {
+	for field, of := range map[string]Bins{"Number": {}, "Bandwidth": {Number: 2, Bandwidth: 5},
+		"Objective": {Number: 2}} {
 		gram := h
 		if field == "Objective" {
 			gram = nil
 		}
+		_, _, err := of.Minimize(t.Context(), gram, nil, nil, Options{})
 		var argument *fault.Argument
-		if _, _, err := of.Minimize(t.Context(), gram, nil, nil, Options{}); !errors.As(err, &argument) || argument.Field != field {
+		if !errors.As(err, &argument) || argument.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -101,8 +101,8 @@ func prepareAdvice(p Problem, o Options) (*job, error) {
 	case o.Class != nil || o.Sampling != participation.InTurn:
 		return nil, fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
 	case p.Objective != Mean || o.split() || p.Sharing != nil:
-		return nil, fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose noise they "+
-			"do not share")
+		return nil, fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose "+
+			"noise they do not share")
 	case p.Schema.Steps() > strategy.LongSteps:
 		return nil, fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
 	}

@@ -45,15 +45,17 @@ const (
 	worthwhile  = 1e-3 // relative decrease that another round has to have brought
 )
 
-// OptimizeForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give, as many of
-// them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks
-// for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from the best of these, for the weights of
-// the accountant's own tangent at the strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error
-// falls. The result is a local optimum without a certificate; its privacy is confirmed by samples that had no part in the search.
+// OptimizeForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins
+// give, as many of them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν
+// that accounting.Bins asks for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from
+// the best of these, for the weights of the accountant's own tangent at the strategy that there is
+// (accounting.Bins.Tangent), going only as far as the estimated error falls. The result is a local optimum without a
+// certificate; its privacy is confirmed by samples that had no part in the search.
 //
 // When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
 // as factorize.Bins.Minimize and CalibrateBins do.
-func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema, o BinsOptions) (*BinsResult, error) {
+func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema,
+	o BinsOptions) (*BinsResult, error) {
 	if !(o.Epsilon > 0) || math.IsInf(o.Epsilon, 1) {
 		return nil, fault.New("Epsilon", o.Epsilon, "must be positive and finite")
 	}
@@ -106,7 +108,8 @@ func (c *candidate) error() float64 {
 }
 
 // descend minimizes for weights, from start.
-func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix, limit int) (*mat.TriDense, error) {
+func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix,
+	limit int) (*mat.TriDense, error) {
 	found, ended, err := s.class.Minimize(ctx, s.gram, weights, start, factorize.Options{MaxIterations: limit})
 	s.iterations += ended.Iterations
 	if err == nil {

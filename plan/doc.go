@@ -8,16 +8,16 @@
 //	Solution  the strategy, its cost, a lower bound that no strategy is below, baselines, the noise for the privacy
 //
 // A [Problem] has a Key, the SHA-256 of every byte of it. Needs says what solving it takes, and Check what is wrong
-// with it, before anything is computed or allocated. [Solve] prepares once, and then the mode that is asked for solves it; a mode
-// is a file, and mode.go has their list:
+// with it, before anything is computed or allocated. [Solve] prepares once, and then the mode that is asked for
+// solves it; a mode is a file, and mode.go has their list:
 //
-//	mode_poisson.go   batches drawn in secret by Poisson sampling: the number of bands of least error at the (ε, δ), with its
-//	                  strategy (package factorize/bands)
-//	mode_bins.go      batches drawn in secret by random bins: strategies without negative entries, and the best that is found
-//	                  for the accountant
+//	mode_poisson.go   batches drawn in secret by Poisson sampling: the number of bands of least error at the (ε, δ),
+//	                  with its strategy (package factorize/bands)
+//	mode_bins.go      batches drawn in secret by random bins: strategies without negative entries, and the best that
+//	                  is found for the accountant
 //	mode_long.go      very many steps: the response to a single step's noise takes the place of the Gram matrix
-//	mode_sharing.go   nodes share noise, with batches in turn or by Poisson sampling: noise between nodes and a strategy of the
-//	                  class, each the best for the other (package factorize/spacetime)
+//	mode_sharing.go   nodes share noise, with batches in turn or by Poisson sampling: noise between nodes and a
+//	                  strategy of the class, each the best for the other (package factorize/spacetime)
 //	mode_split.go     strategies of single nodes or of groups
 //	mode_turn.go      what is left: one strategy for all nodes, with batches in turn
 //

@@ -21,13 +21,14 @@ import (
 	"mafalda/workload"
 )
 
-// mode is a way to solve problems. All about it is in its file: which problems are its own, what it refuses and needs, how it
-// solves, and what it says in a manifest.
+// mode is a way to solve problems. All about it is in its file: which problems are its own, what it refuses and
+// needs, how it solves, and what it says in a manifest.
 type mode interface {
 	// takes reports whether a problem asks for the mode.
 	takes(p Problem, o Options) bool
 
-	// check refuses all that the mode is not for, other modes that are asked for among it. The options have their defaults.
+	// check refuses all that the mode is not for, other modes that are asked for among it. The options have their
+	// defaults.
 	check(p Problem, o Options) error
 
 	// exactOnly says why an estimate of the Gram matrix would not do; empty: it would.
@@ -57,8 +58,9 @@ func (ordinary) exactOnly(p Problem) string {
 // describe writes nothing.
 func (ordinary) describe(*Solution, *export.Manifest) {}
 
-// modes are all modes but turnMode, which takes what no other does. All that a problem asks for check it, in this order, and the
-// last of them solves it: whoever shares noise may draw batches in secret, and nothing that is asked for is left out silently.
+// modes are all modes but turnMode, which takes what no other does. All that a problem asks for check it, in this
+// order, and the last of them solves it: whoever shares noise may draw batches in secret, and nothing that is asked
+// for is left out silently.
 var modes = []mode{poissonMode{}, binsMode{}, longMode{}, sharingMode{}, splitMode{}}
 
 // job is a solution that is being made.
@@ -72,9 +74,9 @@ type job struct {
 	bands    Bands               // that were found to be best, where batches are drawn in secret
 }
 
-// newJob fills in the defaults, chooses the modes and, with it, how the Gram matrix is computed. It does so once, before any
-// check: err says why there is no way to the matrix, which may follow from another fault. There is a job in any case, of a problem
-// that has been checked itself.
+// newJob fills in the defaults, chooses the modes and, with it, how the Gram matrix is computed. It does so once,
+// before any check: err says why there is no way to the matrix, which may follow from another fault. There is a job
+// in any case, of a problem that has been checked itself.
 func newJob(p Problem, o Options) (j *job, err error) {
 	o = o.filled(p)
 	asked := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return !m.takes(p, o) })
@@ -89,7 +91,8 @@ func newJob(p Problem, o Options) (j *job, err error) {
 	return j, err
 }
 
-// prepare returns the job for a problem, after looking for all that is wrong with it, before any work and cheapest first.
+// prepare returns the job for a problem, after looking for all that is wrong with it, before any work and cheapest
+// first.
 func prepare(p Problem, o Options) (*job, error) {
 	if err := p.check(); err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ import (
 	"mafalda/strategy"
 )
 
-// binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
-// are the best for a known draw, and one that is optimized for the accountant itself (OptimizeForBins). All are local optima, without a
-// certificate; the optimum, the bound and the loss beside them are those for batches in turn.
+// binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one
+// that are the best for a known draw, and one that is optimized for the accountant itself (OptimizeForBins). All are
+// local optima, without a certificate; the optimum, the bound and the loss beside them are those for batches in turn.
 type binsMode struct{ ordinary }
 
 func (binsMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Bins }
@@ -141,13 +141,14 @@ func (s *binSearch) run(ctx context.Context) error {
 		}
 	}
 	w := s.widths[len(s.widths)-1]
-	found, err := OptimizeForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth, Epsilon: target.Epsilon,
-		Delta: target.Delta, MonteCarlo: s.share, Progress: func(factorize.Iteration) { s.progress() }})
+	found, err := OptimizeForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth,
+		Epsilon: target.Epsilon, Delta: target.Delta, MonteCarlo: s.share,
+		Progress: func(factorize.Iteration) { s.progress() }})
 	if err != nil {
 		return err
 	}
-	return s.consider(found.Strategy, Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy},
-		found.Iterations)
+	of := Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy}
+	return s.consider(found.Strategy, of, found.Iterations)
 }
 
 // consider completes a candidate, and takes it if it is the best.

@@ -11,9 +11,9 @@ import (
 	"mafalda/participation"
 )
 
-// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what is said of
-// it are those under single participation, which is what the privacy of the bands is accounted for with; beside them there is
-// the optimum for batches in turn, to compare with.
+// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what
+// is said of it are those under single participation, which is what the privacy of the bands is accounted for with;
+// beside them there is the optimum for batches in turn, to compare with.
 type poissonMode struct{ ordinary }
 
 func (poissonMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Poisson }
@@ -103,8 +103,8 @@ func (s *job) bandGap() float64 {
 	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
 }
 
-// bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills; bound is
-// one for the squared error of all strategies.
+// bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills;
+// bound is one for the squared error of all strategies.
 func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
 	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap()})
 	if err != nil {

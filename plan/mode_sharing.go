@@ -23,8 +23,8 @@ import (
 	"mafalda/workload"
 )
 
-// sharingMode computes the best noise over nodes and steps, where nodes share noise in pairs: noise between nodes and a strategy
-// of the class, in turn.
+// sharingMode computes the best noise over nodes and steps, where nodes share noise in pairs: noise between nodes and
+// a strategy of the class, in turn.
 type sharingMode struct{ ordinary }
 
 func (sharingMode) takes(p Problem, _ Options) bool { return p.Sharing != nil }
@@ -84,8 +84,8 @@ func (sharingMode) needs(j *job) need {
 	return n
 }
 
-// sharingNeeds returns how many numbers the search for noise between nodes keeps, and about how many nanoseconds it takes:
-// some fifty Newton steps, the proof of what attackers see, and a bound for every node and pair.
+// sharingNeeds returns how many numbers the search for noise between nodes keeps, and about how many nanoseconds it
+// takes: some fifty Newton steps, the proof of what attackers see, and a bound for every node and pair.
 func (p Problem) sharingNeeds() (numbers, ns float64) {
 	s := p.Sharing.setting
 	n, steps := float64(p.nodes()), float64(p.Schema.Steps())
@@ -118,7 +118,7 @@ func (sharingMode) solve(ctx context.Context, s *job) error {
 	if err := s.completeSpace(ctx, p); err != nil {
 		return err
 	}
-	s.Quality, s.Ending = s.best().Quality, s.Space.ending(ctx) // there is a bound for each half, and one for both together
+	s.Quality, s.Ending = s.best().Quality, s.Space.ending(ctx) // bounds are of each half, and one of both together
 	if s.Options.Sampling == participation.Poisson {
 		return s.setPoissonNoise()
 	}

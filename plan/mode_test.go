@@ -51,8 +51,8 @@ func TestModeOfAProblem(t *testing.T) {
 	}
 }
 
-// What a mode is not for is refused before any work, and the field is named. Of several modes that are asked for, none is left
-// out silently.
+// What a mode is not for is refused before any work, and the field is named. Of several modes that are asked for,
+// none is left out silently.
 func TestModesRefuse(t *testing.T) {
 	schema, err := participation.NewCyclic(12, 3, 4)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"mafalda/strategy"
 )
 
-// turnMode computes one strategy for all nodes, which take their batches in turn: the dense optimum with its certificate and, if
-// another class is asked for or patterns overlap, the best of the class beside it.
+// turnMode computes one strategy for all nodes, which take their batches in turn: the dense optimum with its
+// certificate and, if another class is asked for or patterns overlap, the best of the class beside it.
 type turnMode struct{ ordinary }
 
 func (turnMode) takes(Problem, Options) bool { return true }
@@ -120,7 +120,8 @@ func (s *job) optimum(ctx context.Context) error {
 	return nil
 }
 
-// optimizeObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
+// optimizeObjective computes the optimum for an objective other than the mean, and what the optimum for the mean
+// costs by it.
 func (s *job) optimizeObjective(ctx context.Context) error {
 	objective := s.objective()
 	var err error
@@ -233,8 +234,8 @@ func (s *job) setNoise() error {
 	return nil
 }
 
-// setNoiseInTurn is setNoise with the errors of others at the privacy: of the dense optimum and, with batches that are drawn in
-// secret, of DP-D-SGD.
+// setNoiseInTurn is setNoise with the errors of others at the privacy: of the dense optimum and, with batches that
+// are drawn in secret, of DP-D-SGD.
 func (s *job) setNoiseInTurn() error {
 	if err := s.setNoise(); err != nil || s.Sampling == nil || !participation.IsPartition(s.schema()) {
 		return err

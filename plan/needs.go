@@ -56,8 +56,8 @@ func (j *job) needs() Resources {
 		Time: time.Duration(math.Min(n.nanoseconds, math.MaxInt64/2))}
 }
 
-// need returns what searches take that keep so many matrices of T×T, for so long, and the way to the Gram matrix. So many strategies
-// are exported as matrices if they are dense, or short.
+// need returns what searches take that keep so many matrices of T×T, for so long, and the way to the Gram matrix. So
+// many strategies are exported as matrices if they are dense, or short.
 func (j *job) need(kept, exported, nanoseconds float64) need {
 	p, steps := j.Problem, float64(j.schema().Steps())
 	n := need{what: fmt.Sprintf("T = %.0f with a %s strategy", steps, j.Options.Class.Name()),
@@ -78,7 +78,8 @@ func (j *job) need(kept, exported, nanoseconds float64) need {
 // hasNetwork reports whether it is known what the network's part takes.
 func (j *job) hasNetwork() bool { return j.Problem.Network != nil && j.Gram.Method != "" }
 
-// denseTime returns about how many nanoseconds the search for the dense optimum takes, by what it took for some hundred steps.
+// denseTime returns about how many nanoseconds the search for the dense optimum takes, by what it took for some
+// hundred steps.
 func denseTime(steps int) float64 {
 	t := float64(steps)
 	return 20 * t * t * t

@@ -68,7 +68,8 @@ func (o Options) filled(p Problem) Options {
 	return o
 }
 
-// check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is its own.
+// check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is
+// its own.
 func (o Options) check(p Problem) error {
 	if !o.Sampling.Known() {
 		return fault.New("Sampling", int(o.Sampling), "is none that there is")

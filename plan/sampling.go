@@ -30,12 +30,13 @@ type Bands struct {
 	Privacy accounting.BinsPrivacy
 }
 
-// setDrawnNoise fills in the noise of the best bands, with what a manifest says of the candidates and the draw from so many groups.
+// setDrawnNoise fills in the noise of the best bands, with what a manifest says of the candidates and the draw from
+// so many groups.
 func (s *job) setDrawnNoise(groups int) {
 	wanted, best := s.Options.Privacy, s.bands
 	epsilon, delta := wanted.Epsilon, wanted.Delta
-	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: wanted.clip(), Adjacency: wanted.Adjacency.String(),
-		NoiseStd: rounding.MulUp(best.NoiseMultiplier, wanted.clip())}
+	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: wanted.clip(),
+		Adjacency: wanted.Adjacency.String(), NoiseStd: rounding.MulUp(best.NoiseMultiplier, wanted.clip())}
 	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: groups, Probability: best.Probability,
 		Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta}
 	for _, c := range s.Candidates {

@@ -50,9 +50,9 @@ type Solution struct {
 	overlapBound float64 // where patterns overlap: what factorize.OverlapBound proves
 }
 
-// Drawn is what a solution has for batches that are drawn in secret. Under Poisson sampling its Optimum, OfClass, Quality and
-// LowerBound are for a single participation of every record. Under Bins they are for the schema, as if the draw were known, and
-// OfClass has no certificate.
+// Drawn is what a solution has for batches that are drawn in secret. Under Poisson sampling its Optimum, OfClass,
+// Quality and LowerBound are for a single participation of every record. Under Bins they are for the schema, as if
+// the draw were known, and OfClass has no certificate.
 type Drawn struct {
 	Cyclic     *factorize.Result // the dense optimum for batches in turn
 	Candidates []Bands           // in ascending order; one of them is OfClass

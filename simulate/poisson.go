@@ -108,7 +108,8 @@ func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 			return nil, err
 		}
 		gap := gapFor(s.config.trained(), s.config.Schema.Steps())
-		if s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, FromGuess: true}); err != nil {
+		s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, FromGuess: true})
+		if err != nil {
 			return nil, err
 		}
 	}

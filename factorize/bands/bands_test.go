@@ -29,8 +29,8 @@ func TestDescendEndsBehindTheBest(t *testing.T) {
 	}
 }
 
-// The search by branch and bound, the one that descends and looking at all numbers of bands find the same, and what the search has
-// excluded is no better.
+// The search by branch and bound, the one that descends and looking at all numbers of bands find the same, and what
+// the search has excluded is no better.
 func TestSearchesFindTheBestOfAll(t *testing.T) {
 	schema, err := participation.NewCyclic(24, 3, 8)
 	if err != nil {

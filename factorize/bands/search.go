@@ -32,8 +32,8 @@ type band struct {
 	bound   float64 // of E, for this class and those of fewer bands
 }
 
-// NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it makes; bound
-// is one for the squared error of all strategies.
+// NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it
+// makes; bound is one for the squared error of all strategies.
 func NewSearch(t *Table, target accounting.Target, bound float64) *Search {
 	s := &Search{table: t, epsilon: target.Epsilon, delta: target.Delta, best: -1, all: make([]band, t.Most())}
 	for i := range s.all {

@@ -1,14 +1,14 @@
-// Package bands finds the best strategies of 1 to b bands for batches that are drawn in secret by Poisson sampling, and the
-// noise that each of them needs: w bands go with w groups, of which records are drawn with probability w/b, so that a batch is
-// as large as the schema's in expectation.
+// Package bands finds the best strategies of 1 to b bands for batches that are drawn in secret by Poisson sampling,
+// and the noise that each of them needs: w bands go with w groups, of which records are drawn with probability w/b,
+// so that a batch is as large as the schema's in expectation.
 //
 //	Table     the strategies and their noise, each made when it is first needed
 //	Search    the number of bands of least error at an (ε, δ), with a proof, by branch and bound
 //	Descend   the least error of some numbers of bands, looked at as long as it falls: no proof, for many (ε, δ)
 //	Noise     the noise multipliers, which depend on no workload
 //
-// Strategies do not depend on the privacy: columns of a group have no rows in common, so that they are optimized for a single
-// participation of every record.
+// Strategies do not depend on the privacy: columns of a group have no rows in common, so that they are optimized for
+// a single participation of every record.
 package bands
 
 import (
@@ -38,7 +38,9 @@ type Cost struct {
 type Options struct {
 	Gap       float64 // certified relative gap to stop at; 0: the default of the objective
 	Noise     Noise   // where noise multipliers are looked up, and added; nil: the table has its own
-	FromGuess bool    // searches start from a guess, not from the strategy of fewer bands: what is found depends on no other search
+
+	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
+	FromGuess bool
 }
 
 // Table has the best strategies of 1 to b bands for a workload, and their noise. It is for one goroutine.
@@ -76,8 +78,8 @@ func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
 	return t.options.Noise.Multiplier(t.schema, bands, epsilon, delta)
 }
 
-// Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled if ctx
-// ends first.
+// Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled
+// if ctx ends first.
 func (t *Table) Strategy(ctx context.Context, bands int) (*factorize.Result, error) {
 	if r := t.found[bands]; r != nil {
 		return r, nil
@@ -128,8 +130,8 @@ func (t *Table) At(ctx context.Context, bands int, epsilon, delta float64) (Cost
 	return c, nil
 }
 
-// Descend returns the number of bands of least error at (ε, δ) of 1, 2, 4, … and b bands as far as it falls, and then of
-// the numbers of bands beside the best, again as far as it falls. It fails as At does.
+// Descend returns the number of bands of least error at (ε, δ) of 1, 2, 4, … and b bands as far as it falls, and then
+// of the numbers of bands beside the best, again as far as it falls. It fails as At does.
 func (t *Table) Descend(ctx context.Context, epsilon, delta float64) (Cost, error) {
 	errorOf := func(bands int) (float64, error) {
 		c, err := t.At(ctx, bands, epsilon, delta)
@@ -152,8 +154,8 @@ func (t *Table) Descend(ctx context.Context, epsilon, delta float64) (Cost, erro
 	return t.At(ctx, best, epsilon, delta)
 }
 
-// Descend returns the number of least error of those given, which are looked at in their order until so many one after the
-// other are no better than the best before them. It fails as errorOf does.
+// Descend returns the number of least error of those given, which are looked at in their order until so many one
+// after the other are no better than the best before them. It fails as errorOf does.
 func Descend(numbers []int, patience int, errorOf func(bands int) (float64, error)) (best int, err error) {
 	var least float64
 	worse := 0 // numbers since the best
@@ -199,8 +201,8 @@ type level struct {
 	epsilon, delta           float64
 }
 
-// Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in turn
-// under the schema. It fails as accounting.CalibrateSampled does.
+// Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
+// turn under the schema. It fails as accounting.CalibrateSampled does.
 func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
 	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta}
 	if m, known := n[at]; known {
