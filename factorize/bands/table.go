@@ -36,8 +36,8 @@ type Cost struct {
 
 // Options says how strategies are made.
 type Options struct {
-	Gap       float64 // certified relative gap to stop at; 0: the default of the objective
-	Noise     Noise   // where noise multipliers are looked up, and added; nil: the table has its own
+	Gap   float64 // certified relative gap to stop at; 0: the default of the objective
+	Noise Noise   // where noise multipliers are looked up, and added; nil: the table has its own
 
 	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
 	FromGuess bool
