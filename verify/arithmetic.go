@@ -69,7 +69,6 @@ func (v *verification) baselineAtPrivacy(name string) float64 {
 // ending checks what the manifest says of the optimizer's way, as far as it can contradict itself.
 func (v *verification) ending() {
 	m := v.export.Manifest
-	v.skip("tolerance", "iterations", "status", "history")
 	known := false
 	for s := optim.Converged; s <= optim.Stalled; s++ {
 		known = known || s.String() == m.Status

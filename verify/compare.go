@@ -40,6 +40,53 @@ func (v *verification) compareWith(is *export.Manifest, check, summary string) b
 	return len(wrong) == 0
 }
 
+// listNotChecked adds the keys that the rules leave unchecked to those that turned out to be, and puts all in the order of
+// the manifest, none twice.
+func (v *verification) listNotChecked() {
+	order := map[string]int{} // of the blocks
+	block := func(key string) string { return key[:strings.IndexAny(key+".", ".[")] }
+	for i, r := range rules() {
+		if _, there := order[block(r.key)]; !there {
+			order[block(r.key)] = i
+		}
+		if r.how == unchecked && (r.absent || len(find(v.export.Manifest, r.key)) > 0) {
+			v.skip(r.key)
+		}
+	}
+	slices.SortStableFunc(v.NotChecked, func(a, b string) int { return order[block(a)] - order[block(b)] })
+	var list []string
+	for _, key := range v.NotChecked {
+		if !slices.ContainsFunc(v.NotChecked, func(in string) bool { return in != key && inside(key, in) }) &&
+			!slices.Contains(list, key) {
+			list = append(list, key)
+		}
+	}
+	v.NotChecked = list
+}
+
+// everyKey adds a failed check for numbers that no check has compared, where all checks hold and no key is said to be left
+// out: a rule that names a check which is not made.
+func (v *verification) everyKey() {
+	if !v.OK() {
+		return
+	}
+	done := map[string]bool{}
+	for _, c := range v.Checks {
+		done[c.Name] = true
+	}
+	settled := map[string]bool{}
+	for _, r := range rules() {
+		number := r.how == exactly || r.how == within || r.how == atMost || r.how == sameLength
+		left := slices.ContainsFunc(v.NotChecked, func(key string) bool { return inside(r.key, key) })
+		settled[r.key] = settled[r.key] || !number || done[r.check] || left || len(find(v.export.Manifest, r.key)) == 0
+	}
+	for _, key := range slices.Sorted(maps.Keys(settled)) {
+		if !settled[key] {
+			v.add("keys", false, "%s is compared with nothing", key)
+		}
+	}
+}
+
 // differ compares two values of a key by its rule; an invalid one is not there. It says what differs.
 func (v *verification) differ(r rule, key string, says, is reflect.Value) (text string, ok bool) {
 	number := func(x reflect.Value) float64 {
