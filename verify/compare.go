@@ -49,7 +49,7 @@ func (v *verification) listNotChecked() {
 		if _, there := order[block(r.key)]; !there {
 			order[block(r.key)] = i
 		}
-		if r.how == unchecked && (r.absent || len(find(v.export.Manifest, r.key)) > 0) {
+		if r.how == unchecked && (r.absent || v.has(r.key)) {
 			v.skip(r.key)
 		}
 	}
@@ -78,7 +78,7 @@ func (v *verification) everyKey() {
 	for _, r := range rules() {
 		number := r.how == exactly || r.how == within || r.how == atMost || r.how == sameLength
 		left := slices.ContainsFunc(v.NotChecked, func(key string) bool { return inside(r.key, key) })
-		settled[r.key] = settled[r.key] || !number || done[r.check] || left || len(find(v.export.Manifest, r.key)) == 0
+		settled[r.key] = settled[r.key] || !number || done[r.check] || left || !v.has(r.key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(settled)) {
 		if !settled[key] {
@@ -161,6 +161,9 @@ func naturally(a, b string) int {
 	}
 	return strings.Compare(a, b)
 }
+
+// has reports whether the manifest has a key.
+func (v *verification) has(key string) bool { return len(find(v.export.Manifest, key)) > 0 }
 
 // find returns what a manifest has under the keys that a pattern stands for, by keys. What would not be written, because
 // it is empty, is not there.

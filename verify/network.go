@@ -87,10 +87,9 @@ func (v *verification) checkSketch(n *graph.Network) error {
 
 // skipNetwork lists all that depends on the network.
 func (v *verification) skipNetwork() {
-	sections, absent := networkSections()
-	for _, key := range sections {
-		if absent[key] || len(find(v.export.Manifest, key)) > 0 {
-			v.skip(key)
+	for _, r := range rules() {
+		if r.network && (r.absent || v.has(r.key)) {
+			v.skip(r.key)
 		}
 	}
 }
