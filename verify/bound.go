@@ -48,9 +48,7 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
 func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
-	if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
-		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
-	}
+	v.refuseRatio()
 	x := strategy.GramOf(c)
 	bound, err := factorize.LowerBound(h, x, v.schema)
 	if err != nil {
@@ -69,6 +67,13 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 	}
 	v.boundIs("lower bound", &v.again.LowerBound, m.LowerBound, best)
 	return nil
+}
+
+// refuseRatio refuses what only strategies of other classes than dense have.
+func (v *verification) refuseRatio() {
+	if s := v.export.Manifest.Strategy; s.Ratio != 0 || s.ClassBound != 0 || s.ClassGap != nil {
+		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
+	}
 }
 
 // classBound checks the bound for strategies of the class alone, where there is one.

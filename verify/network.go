@@ -66,9 +66,9 @@ func (v *verification) checkSketch(n *graph.Network) error {
 		v.skip("gram")
 		return nil
 	case g.Method == "exact" || n == nil:
-		if g.Probes != 0 || g.LanczosSteps != 0 || g.Seed != 0 || g.LossError != nil || g.ExcessBound != nil {
+		if g.Probes != 0 || g.LanczosSteps != 0 || g.Seed != 0 || g.Confidence != 0 || g.LossError != nil || g.ExcessBound != nil {
 			v.add("gram", false,
-				"probes, lanczos_steps, seed, loss_error and excess_bound are of estimates; the manifest says exact")
+				"probes, lanczos_steps, seed, confidence, loss_error and excess_bound are of estimates; the manifest says exact")
 		}
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 // layers checks an export of several strategies: each of them, who uses it, and the sums over the nodes.
 func (v *verification) layers(ctx context.Context) error {
 	m := v.export.Manifest
-	if !isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" ||
+	if !isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" || m.Weights != nil ||
 		len(v.export.Layers) == 0 {
 		v.add("strategy", false,
 			"several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
