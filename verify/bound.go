@@ -18,8 +18,9 @@ func (v *verification) fineGap() float64 {
 	return math.Max(math.Min(v.export.Manifest.Tolerance, 1e-7), factorize.MinGap(v.export.Manifest.Steps))
 }
 
-// boundIs checks a bound, whose place in the manifest is again, against an optimum: it must not be above a loss that was
-// reached. A bound that is weaker than what the optimum could prove is one as well, and what it leaves open is its gap.
+// boundIs checks a bound, whose place in the manifest is again, against an optimum: it must not be above a loss that
+// was reached. A bound that is weaker than what the optimum could prove is one as well, and what it leaves open is its
+// gap.
 func (v *verification) boundIs(check string, again *float64, says float64, best *factorize.Result) {
 	*again = best.Loss
 	v.compare(check, fmt.Sprintf("%s is proven, %s is reached; the manifest says %s", textDown(best.Bound()),

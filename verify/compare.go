@@ -40,8 +40,8 @@ func (v *verification) compareWith(is *export.Manifest, check, summary string) b
 	return len(wrong) == 0
 }
 
-// listNotChecked adds the keys that the rules leave unchecked to those that turned out to be, and puts all in the order of
-// the manifest, none twice.
+// listNotChecked adds the keys that the rules leave unchecked to those that turned out to be, and puts all in the order
+// of the manifest, none twice.
 func (v *verification) listNotChecked() {
 	order := map[string]int{} // of the blocks
 	block := func(key string) string { return key[:strings.IndexAny(key+".", ".[")] }
@@ -64,8 +64,9 @@ func (v *verification) listNotChecked() {
 	v.NotChecked = list
 }
 
-// everyKey adds a failed check for what is in the manifest, and neither listed as not checked nor of a check that was made:
-// it has no place in such an export. Where a check has failed already, others may be missing, and nothing is said.
+// everyKey adds a failed check for what is in the manifest, and neither listed as not checked nor of a check that was
+// made: it has no place in such an export. Where a check has failed already, others may be missing, and nothing is
+// said.
 func (v *verification) everyKey() {
 	if !v.OK() {
 		return
@@ -164,8 +165,8 @@ func naturally(a, b string) int {
 // has reports whether the manifest has a key.
 func (v *verification) has(key string) bool { return len(find(v.export.Manifest, key)) > 0 }
 
-// find returns what a manifest has under the keys that a pattern stands for, by keys. What would not be written, because
-// it is empty, is not there.
+// find returns what a manifest has under the keys that a pattern stands for, by keys. What would not be written,
+// because it is empty, is not there.
 func find(m *export.Manifest, pattern string) map[string]reflect.Value {
 	found := map[string]reflect.Value{}
 	findIn(reflect.ValueOf(m), "", strings.Split(strings.ReplaceAll(pattern, "[]", ".[]"), "."), found)
@@ -199,8 +200,8 @@ func findIn(x reflect.Value, path string, names []string, found map[string]refle
 	}
 }
 
-// fieldOf returns the field of a struct that JSON has under a name; of embedded structs, too. It is not there where JSON
-// leaves it out.
+// fieldOf returns the field of a struct that JSON has under a name; of embedded structs, too. It is not there where
+// JSON leaves it out.
 func fieldOf(x reflect.Value, name string) (field reflect.Value, there bool) {
 	for i := range x.NumField() {
 		key, option, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")

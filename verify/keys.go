@@ -173,8 +173,8 @@ func rules() []rule {
 	}
 }
 
-// twoSearches allows for two searches for the same optimum: twice the tolerance of the manifest, or twice the gap that the
-// second search ended at, or twice the least, whichever is more.
+// twoSearches allows for two searches for the same optimum: twice the tolerance of the manifest, or twice the gap that
+// the second search ended at, or twice the least, whichever is more.
 func twoSearches(least float64) tolerance {
 	return func(v *verification, key string) float64 {
 		return 2 * math.Max(math.Max(v.export.Manifest.Tolerance, least), v.reached[key])
@@ -199,7 +199,8 @@ func baselineGap(v *verification, key string) float64 {
 	return sameMatrix
 }
 
-// atPrivacy is how far a baseline's error at the privacy is known: under Poisson sampling its noise is calibrated again.
+// atPrivacy is how far a baseline's error at the privacy is known: under Poisson sampling its noise is calibrated
+// again.
 func atPrivacy(v *verification, _ string) float64 {
 	if v.export.Manifest.Sampled() {
 		return sameNoise

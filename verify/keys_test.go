@@ -10,8 +10,8 @@ import (
 	"mafalda/export"
 )
 
-// keysOf lists the keys that a type can have in JSON, as rules name them: * for a name of a map, [] for an entry of a list.
-// Types that write themselves have one key.
+// keysOf lists the keys that a type can have in JSON, as rules name them: * for a name of a map, [] for an entry of a
+// list. Types that write themselves have one key.
 func keysOf(of reflect.Type, key string) []string {
 	if of.Kind() == reflect.Struct && of.Implements(reflect.TypeFor[json.Marshaler]()) {
 		return []string{key}
@@ -40,7 +40,8 @@ func keysOf(of reflect.Type, key string) []string {
 // Keys lists all keys of a manifest, for tests from outside.
 func Keys() []string { return keysOf(reflect.TypeFor[export.Manifest](), "") }
 
-// No key of a manifest is forgotten: each has a rule, every rule a key, and a number that is compared is compared somewhere.
+// No key of a manifest is forgotten: each has a rule, every rule a key, and a number that is compared is compared
+// somewhere.
 func TestEveryKeyHasARule(t *testing.T) {
 	keys := Keys()
 	if len(keys) < 100 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/measure"
@@ -66,7 +67,7 @@ func (v *verification) checkSketch(n *graph.Network) error {
 		v.skip("gram")
 		return nil
 	case g.Method == "exact" || n == nil:
-		if g.Probes != 0 || g.LanczosSteps != 0 || g.Seed != 0 || g.Confidence != 0 || g.LossError != nil || g.ExcessBound != nil {
+		if *g != (export.Gram{Method: g.Method}) {
 			v.add("gram", false,
 				"probes, lanczos_steps, seed, confidence, loss_error and excess_bound are of estimates; the manifest says exact")
 		}
