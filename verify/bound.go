@@ -18,8 +18,9 @@ func (v *verification) fineGap() float64 {
 	return math.Max(math.Min(v.export.Manifest.Tolerance, 1e-7), factorize.MinGap(v.export.Manifest.Steps))
 }
 
-// boundIs checks a bound, whose place in the manifest is again, against an optimum: it must not be above a loss that was
-// reached. A bound that is weaker than what the optimum could prove is one as well, and what it leaves open is its gap.
+// boundIs checks a bound, whose place in the manifest is again, against an optimum: it must not be above a loss that
+// was reached. A bound that is weaker than what the optimum could prove is one as well, and what it leaves open is its
+// gap.
 func (v *verification) boundIs(check string, again *float64, says float64, best *factorize.Result) {
 	*again = best.Loss
 	v.compare(check, fmt.Sprintf("%s is proven, %s is reached; the manifest says %s", textDown(best.Bound()),
@@ -48,9 +49,7 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
 func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
-	if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
-		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
-	}
+	v.refuseRatio()
 	x := strategy.GramOf(c)
 	bound, err := factorize.LowerBound(h, x, v.schema)
 	if err != nil {
@@ -69,6 +68,13 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 	}
 	v.boundIs("lower bound", &v.again.LowerBound, m.LowerBound, best)
 	return nil
+}
+
+// refuseRatio refuses what only strategies of other classes than dense have.
+func (v *verification) refuseRatio() {
+	if s := v.export.Manifest.Strategy; s.Ratio != 0 || s.ClassBound != 0 || s.ClassGap != nil {
+		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
+	}
 }
 
 // classBound checks the bound for strategies of the class alone, where there is one.

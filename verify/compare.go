@@ -40,6 +40,53 @@ func (v *verification) compareWith(is *export.Manifest, check, summary string) b
 	return len(wrong) == 0
 }
 
+// listNotChecked adds the keys that the rules leave unchecked to those that turned out to be, and puts all in the order
+// of the manifest, none twice.
+func (v *verification) listNotChecked() {
+	order := map[string]int{} // of the blocks
+	block := func(key string) string { return key[:strings.IndexAny(key+".", ".[")] }
+	for i, r := range rules() {
+		if _, there := order[block(r.key)]; !there {
+			order[block(r.key)] = i
+		}
+		if r.how == unchecked && (r.absent || v.has(r.key)) {
+			v.skip(r.key)
+		}
+	}
+	slices.SortStableFunc(v.NotChecked, func(a, b string) int { return order[block(a)] - order[block(b)] })
+	var list []string
+	for _, key := range v.NotChecked {
+		if !slices.ContainsFunc(v.NotChecked, func(in string) bool { return in != key && inside(key, in) }) &&
+			!slices.Contains(list, key) {
+			list = append(list, key)
+		}
+	}
+	v.NotChecked = list
+}
+
+// everyKey adds a failed check for what is in the manifest, and neither listed as not checked nor of a check that was
+// made: it has no place in such an export. Where a check has failed already, others may be missing, and nothing is
+// said.
+func (v *verification) everyKey() {
+	if !v.OK() {
+		return
+	}
+	done := map[string]bool{}
+	for _, c := range v.Checks {
+		done[c.Name] = true
+	}
+	settled := map[string]bool{}
+	for _, r := range rules() {
+		left := slices.ContainsFunc(v.NotChecked, func(key string) bool { return inside(r.key, key) })
+		settled[r.key] = settled[r.key] || r.check == "" || done[r.check] || left || !v.has(r.key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(settled)) {
+		if !settled[key] {
+			v.add("keys", false, "%s is checked by nothing in such an export", key)
+		}
+	}
+}
+
 // differ compares two values of a key by its rule; an invalid one is not there. It says what differs.
 func (v *verification) differ(r rule, key string, says, is reflect.Value) (text string, ok bool) {
 	number := func(x reflect.Value) float64 {
@@ -115,8 +162,11 @@ func naturally(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// find returns what a manifest has under the keys that a pattern stands for, by keys. What would not be written, because
-// it is empty, is not there.
+// has reports whether the manifest has a key.
+func (v *verification) has(key string) bool { return len(find(v.export.Manifest, key)) > 0 }
+
+// find returns what a manifest has under the keys that a pattern stands for, by keys. What would not be written,
+// because it is empty, is not there.
 func find(m *export.Manifest, pattern string) map[string]reflect.Value {
 	found := map[string]reflect.Value{}
 	findIn(reflect.ValueOf(m), "", strings.Split(strings.ReplaceAll(pattern, "[]", ".[]"), "."), found)
@@ -150,8 +200,8 @@ func findIn(x reflect.Value, path string, names []string, found map[string]refle
 	}
 }
 
-// fieldOf returns the field of a struct that JSON has under a name; of embedded structs, too. It is not there where JSON
-// leaves it out.
+// fieldOf returns the field of a struct that JSON has under a name; of embedded structs, too. It is not there where
+// JSON leaves it out.
 func fieldOf(x reflect.Value, name string) (field reflect.Value, there bool) {
 	for i := range x.NumField() {
 		key, option, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")

@@ -13,8 +13,8 @@ import (
 type comparison string
 
 const (
-	// exactly: equal, to the last bit; within: equal up to a relative difference; atMost: not above it, since it promises that
-	// nothing is below; sameLength: a list of as many entries.
+	// exactly: equal, to the last bit; within: equal up to a relative difference; atMost: not above what may be claimed;
+	// sameLength: a list of as many entries.
 	exactly    comparison = "exactly"
 	within     comparison = "within"
 	atMost     comparison = "at most"
@@ -23,19 +23,21 @@ const (
 	judged comparison = "judged"
 	// given: all else is computed from it. Another one makes other numbers.
 	given comparison = "given"
-	// unchecked: nothing is known of it but from the manifest.
+	// unchecked: nothing is known of it but from the manifest, and the report says so. A check may find a contradiction.
 	unchecked comparison = "unchecked"
+	// block: what is in it has rules of its own.
+	block comparison = "block"
 )
 
-// rule is how a key is compared, in which check.
+// rule is how a key is compared, in which check. It is for all that is in the key, too.
 type rule struct {
-	key   string // * stands for every name of a map, [] for every entry of a list; a key stands for all that is in it, too
+	key   string // * stands for every name of a map, [] for every entry of a list
 	how   comparison
 	check string
 	apart tolerance // of within: how far apart both may be, relatively; nil: not at all
 
-	network bool // it is known only with the network
-	absent  bool // it says something by not being there
+	network bool // it is not checked without the network
+	absent  bool // it is listed as not checked though it is not there, which says something, too
 }
 
 // tolerance is a relative difference, which may depend on what is verified.
@@ -54,41 +56,44 @@ const (
 func rules() []rule {
 	return []rule{
 		{key: "version", how: unchecked},
-		{key: "graph.source", how: exactly, check: "network", network: true, absent: true},
-		{key: "graph.sha256", how: exactly, check: "network", network: true},
-		{key: "graph.seed", how: exactly, check: "network", network: true},
-		{key: "graph.nodes", how: exactly, check: "network", network: true},
-		{key: "graph.edges", how: exactly, check: "network", network: true},
-		{key: "graph.dropped_nodes", how: exactly, check: "network", network: true},
-		{key: "graph.directed", how: exactly, check: "network", network: true},
-		{key: "graph.gossip", how: exactly, check: "network", network: true},
-		{key: "graph.gossip_file", how: unchecked, network: true},
-		{key: "graph.gossip_sha256", how: exactly, check: "network", network: true},
-		{key: "graph.sequence_file", how: unchecked, network: true},
-		{key: "graph.sequence_sha256", how: exactly, check: "network", network: true},
+		{key: "graph", how: block, network: true, absent: true},
+		{key: "graph.source", how: exactly, check: "network"},
+		{key: "graph.sha256", how: exactly, check: "network"},
+		{key: "graph.seed", how: exactly, check: "network"},
+		{key: "graph.nodes", how: exactly, check: "network"},
+		{key: "graph.edges", how: exactly, check: "network"},
+		{key: "graph.dropped_nodes", how: exactly, check: "network"},
+		{key: "graph.directed", how: exactly, check: "network"},
+		{key: "graph.gossip", how: exactly, check: "network"},
+		{key: "graph.gossip_file", how: unchecked},
+		{key: "graph.gossip_sha256", how: exactly, check: "network"},
+		{key: "graph.sequence_file", how: unchecked},
+		{key: "graph.sequence_sha256", how: exactly, check: "network"},
 		{key: "workload", how: given, network: true, absent: true},
 		{key: "workload_spec", how: given, network: true},
-		{key: "objective", how: given, check: "objective", network: true, absent: true},
+		{key: "objective", how: given, network: true, absent: true},
 		{key: "objective_weights", how: given, check: "lower bound", network: true},
 		{key: "steps", how: given},
-		{key: "gram.method", how: given, check: "gram", network: true, absent: true},
-		{key: "gram.probes", how: exactly, check: "estimate", network: true},
-		{key: "gram.lanczos_steps", how: given, network: true},
-		{key: "gram.seed", how: given, network: true},
-		{key: "gram.confidence", how: judged, check: "estimate", network: true},
-		{key: "gram.loss_error", how: within, check: "estimate", apart: upTo(1e-7), network: true},
-		{key: "gram.excess_bound", how: within, check: "estimate", apart: upTo(1e-7), network: true},
+		{key: "gram", how: block, network: true, absent: true},
+		{key: "gram.method", how: given},
+		{key: "gram.probes", how: exactly, check: "estimate"},
+		{key: "gram.lanczos_steps", how: given},
+		{key: "gram.seed", how: given},
+		{key: "gram.confidence", how: judged, check: "estimate"},
+		{key: "gram.loss_error", how: within, check: "estimate", apart: upTo(1e-7)},
+		{key: "gram.excess_bound", how: within, check: "estimate", apart: upTo(1e-7)},
 		{key: "participation.schema", how: exactly, check: "schema"},
 		{key: "participation.k", how: exactly, check: "schema"},
 		{key: "participation.b", how: exactly, check: "schema"},
 		{key: "participation.source", how: exactly, check: "schema"}, // but the name of a file
 		{key: "participation.patterns", how: exactly, check: "schema"},
 		{key: "trust", how: judged, check: "space"},
-		{key: "space.secrets.source", how: judged, check: "secrets", network: true},
-		{key: "space.secrets.sha256", how: unchecked, network: true},
-		{key: "space.secrets.pairs", how: exactly, check: "secrets", network: true},
+		{key: "space.secrets", how: block, network: true},
+		{key: "space.secrets.source", how: judged, check: "secrets"},
+		{key: "space.secrets.sha256", how: unchecked},
+		{key: "space.secrets.pairs", how: exactly, check: "secrets"},
 		{key: "space.coalitions", how: given, check: "space"},
-		{key: "space.largest_pair", how: judged, check: "secrets"},
+		{key: "space.largest_pair", how: judged, check: "secrets", network: true},
 		{key: "space.worst", how: judged, check: "space"},
 		{key: "space.gap_space", how: judged, check: "space gap", network: true},
 		{key: "space.gap_time", how: judged, check: "time gap", network: true},
@@ -110,11 +115,12 @@ func rules() []rule {
 		{key: "strategy.class_gap", how: within, check: "class gap", apart: upTo(sameFormula), network: true},
 		{key: "strategy.memory_floats", how: exactly, check: "cost"},
 		{key: "strategy.flops_per_step", how: exactly, check: "cost"},
-		{key: "per_node.groups", how: judged, check: "groups", network: true},
-		{key: "per_node.distinct", how: exactly, check: "groups", network: true},
-		{key: "per_node.layers", how: given, check: "groups", network: true},
-		{key: "per_node.losses[]", how: within, check: "loss", apart: upTo(sameMatrix), network: true},
-		{key: "per_node.group_bound", how: within, check: "group bound", apart: upTo(1e-11), network: true},
+		{key: "per_node", how: block, network: true},
+		{key: "per_node.groups", how: judged, check: "groups"},
+		{key: "per_node.distinct", how: exactly, check: "groups"},
+		{key: "per_node.layers", how: given, check: "groups"},
+		{key: "per_node.losses[]", how: within, check: "loss", apart: upTo(sameMatrix)},
+		{key: "per_node.group_bound", how: within, check: "group bound", apart: upTo(1e-11)},
 		{key: "sens_squared", how: judged, check: "sensitivity"},
 		{key: "sens_kind", how: judged, check: "sensitivity"},
 		{key: "squared_error", how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true},
@@ -128,20 +134,21 @@ func rules() []rule {
 		{key: "gap", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
 		{key: "tolerance", how: unchecked},
 		{key: "iterations", how: unchecked},
-		{key: "status", how: judged, check: "ending"},
-		{key: "history", how: judged, check: "ending"},
-		{key: "baselines.*.sens_squared", how: within, check: "baselines", apart: upTo(1e-11), network: true, absent: true},
-		{key: "baselines.*.squared_error", how: within, check: "baselines", apart: baselineGap, network: true},
-		{key: "baselines.*.loss", how: within, check: "baselines", apart: baselineGap, network: true},
-		{key: "baselines.*.loss", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
-		{key: "baselines.*.error_at_privacy", how: within, check: "arithmetic", apart: atPrivacy, network: true},
+		{key: "status", how: unchecked, check: "ending"},
+		{key: "history", how: unchecked, check: "ending", absent: true},
+		{key: "baselines", how: block, network: true, absent: true},
+		{key: "baselines.*.sens_squared", how: within, check: "baselines", apart: upTo(1e-11)},
+		{key: "baselines.*.squared_error", how: within, check: "baselines", apart: baselineGap},
+		{key: "baselines.*.loss", how: within, check: "baselines", apart: baselineGap},
+		{key: "baselines.*.loss", how: within, check: "arithmetic", apart: upTo(sameFormula)},
+		{key: "baselines.*.error_at_privacy", how: within, check: "arithmetic", apart: atPrivacy},
 		{key: "plain_strategy_loss", how: within, check: "plain strategy", apart: plainGap, network: true},
 		{key: "privacy", how: judged, check: "privacy"},
 		{key: "error_at_privacy", how: within, check: "arithmetic", apart: upTo(2 * sameFormula), network: true},
 		{key: "error_at_privacy", how: within, check: "sampling", apart: upTo(sameFormula), network: true},
 		{key: "cyclic_error_at_privacy", how: within, check: "arithmetic", apart: upTo(4 * sameFormula), network: true},
 		{key: "cyclic_error_at_privacy", how: within, check: "candidates", apart: candidateGap, network: true},
-		{key: "sampling.scheme", how: given, check: "sampling"},
+		{key: "sampling.scheme", how: given},
 		{key: "sampling.groups", how: exactly, check: "sampling"},
 		{key: "sampling.probability", how: exactly, check: "sampling"},
 		{key: "sampling.rounds", how: exactly, check: "sampling"},
@@ -161,13 +168,13 @@ func rules() []rule {
 		{key: "sampling.noise_multiplier_estimate", how: unchecked},
 		{key: "contract", how: judged, check: "contract"},
 		{key: "seconds", how: unchecked},
-		{key: "peak_bytes", how: unchecked},
+		{key: "peak_bytes", how: unchecked, absent: true},
 		{key: "files", how: judged, check: "hashes"},
 	}
 }
 
-// twoSearches allows for two searches for the same optimum, each to the tolerance of the manifest, or to the precision of
-// the second where that is coarser, but to least at most.
+// twoSearches allows for two searches for the same optimum: twice the tolerance of the manifest, or twice the gap that
+// the second search ended at, or twice the least, whichever is more.
 func twoSearches(least float64) tolerance {
 	return func(v *verification, key string) float64 {
 		return 2 * math.Max(math.Max(v.export.Manifest.Tolerance, least), v.reached[key])
@@ -192,7 +199,8 @@ func baselineGap(v *verification, key string) float64 {
 	return sameMatrix
 }
 
-// atPrivacy is how far a baseline's error at the privacy is known: under Poisson sampling its noise is calibrated again.
+// atPrivacy is how far a baseline's error at the privacy is known: under Poisson sampling its noise is calibrated
+// again.
 func atPrivacy(v *verification, _ string) float64 {
 	if v.export.Manifest.Sampled() {
 		return sameNoise
@@ -210,38 +218,6 @@ func plainGap(v *verification, _ string) float64 {
 
 // jointGap is how far apart two proofs of the joint bound are.
 func jointGap(v *verification, key string) float64 { return 2 * v.reached[key] }
-
-// networkSections returns the keys that need the network, in the order of the rules: where all that is in a block needs it, the
-// block. A section says whether it stands for something though it is not there.
-func networkSections() (sections []string, absent map[string]bool) {
-	all := rules()
-	whole := func(prefix string) bool {
-		for _, r := range all {
-			if inside(r.key, prefix) && !r.network {
-				return false
-			}
-		}
-		return true
-	}
-	absent = map[string]bool{}
-	for _, r := range all {
-		if !r.network {
-			continue
-		}
-		section := r.key
-		for i := range r.key {
-			if strings.ContainsRune(".[", rune(r.key[i])) && whole(r.key[:i]) {
-				section = r.key[:i]
-				break
-			}
-		}
-		if len(sections) == 0 || sections[len(sections)-1] != section {
-			sections = append(sections, section)
-		}
-		absent[section] = absent[section] || r.absent
-	}
-	return sections, absent
-}
 
 // inside reports whether a key is another one, or in it.
 func inside(key, block string) bool {

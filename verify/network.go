@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/measure"
@@ -66,9 +67,9 @@ func (v *verification) checkSketch(n *graph.Network) error {
 		v.skip("gram")
 		return nil
 	case g.Method == "exact" || n == nil:
-		if g.Probes != 0 || g.LanczosSteps != 0 || g.Seed != 0 || g.LossError != nil || g.ExcessBound != nil {
+		if *g != (export.Gram{Method: g.Method}) {
 			v.add("gram", false,
-				"probes, lanczos_steps, seed, loss_error and excess_bound are of estimates; the manifest says exact")
+				"probes, lanczos_steps, seed, confidence, loss_error and excess_bound are of estimates; the manifest says exact")
 		}
 		return nil
 	}
@@ -87,10 +88,9 @@ func (v *verification) checkSketch(n *graph.Network) error {
 
 // skipNetwork lists all that depends on the network.
 func (v *verification) skipNetwork() {
-	sections, absent := networkSections()
-	for _, key := range sections {
-		if absent[key] || len(find(v.export.Manifest, key)) > 0 {
-			v.skip(key)
+	for _, r := range rules() {
+		if r.network && (r.absent || v.has(r.key)) {
+			v.skip(r.key)
 		}
 	}
 }

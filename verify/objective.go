@@ -25,6 +25,7 @@ func (v *verification) stepErrors(ctx context.Context, o measure.Objective, c st
 		return err
 	}
 	v.lossIs(q)
+	v.refuseRatio()
 	if o == measure.Last {
 		return v.lastBound(ctx, c, k)
 	}

@@ -74,9 +74,9 @@ func (v *verification) poisson() error {
 	switch {
 	case found >= 0:
 		v.again.ErrorAtPrivacy = s.Candidates[found].ErrorAtPrivacy
-		if is.NoiseMultiplier = is.Candidates[found].NoiseMultiplier; s.NoiseMultiplier != s.Candidates[found].NoiseMultiplier {
-			return fmt.Errorf("sampling.noise_multiplier is %v, that of its candidate %v", s.NoiseMultiplier,
-				s.Candidates[found].NoiseMultiplier)
+		is.NoiseMultiplier = is.Candidates[found].NoiseMultiplier
+		if says := s.Candidates[found].NoiseMultiplier; s.NoiseMultiplier != says {
+			return fmt.Errorf("sampling.noise_multiplier is %v; its candidate has %v", s.NoiseMultiplier, says)
 		}
 	case m.Space != nil && len(s.Candidates) == 0: // there was no search for a number of bands
 		var err error

@@ -189,7 +189,7 @@ func (s *spaceCheck) secretsAre(is *secrets.Graph, n *graph.Network) bool {
 	ok, err := true, error(nil)
 	switch want := (*secrets.Graph)(nil); {
 	case says.SHA256 != "":
-		s.skip("space.secrets.source", "space.secrets.sha256") // the file is not needed
+		s.skip("space.secrets.source") // the file is not needed
 	case says.Source == export.SecretsGossip:
 		ok = slices.Equal(is.Pairs(), secrets.OfEdges(n.Graph).Pairs())
 	case says.Source == export.SecretsAll:

@@ -36,9 +36,7 @@ func (s *spaceCheck) loss(ctx context.Context) error {
 	m := s.export.Manifest
 	switch {
 	case isDense(m.Strategy):
-		if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
-			s.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
-		}
+		s.refuseRatio()
 		return nil
 	case m.Strategy.Ratio == 0 || m.Status != optim.Converged.String():
 		s.skip("strategy.ratio")

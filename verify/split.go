@@ -18,7 +18,7 @@ import (
 // layers checks an export of several strategies: each of them, who uses it, and the sums over the nodes.
 func (v *verification) layers(ctx context.Context) error {
 	m := v.export.Manifest
-	if !isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" ||
+	if !isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" || m.Weights != nil ||
 		len(v.export.Layers) == 0 {
 		v.add("strategy", false,
 			"several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
@@ -129,9 +129,9 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy,
 	proven float64) error {
 	m := v.export.Manifest
-	if m.LowerBound <= proven*(1+1e-12) {
-		v.add("lower bound", true, "%s is proven, node by node; the manifest says %s", textDown(proven),
-			textDown(m.LowerBound))
+	if v.again.LowerBound = proven * (1 + 1e-12); m.LowerBound <= v.again.LowerBound {
+		v.compare("lower bound", fmt.Sprintf("%s is proven, node by node; the manifest says %s", textDown(proven),
+			textDown(m.LowerBound)))
 		return nil
 	}
 	var reached float64
@@ -150,9 +150,9 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies [
 	if err != nil {
 		return err
 	}
-	v.add("lower bound", m.LowerBound <= reached,
-		"no strategies, one a node, are proven below %v, and such of %v exist; the manifest says %v for lower_bound",
-		proven, reached, m.LowerBound)
+	v.again.LowerBound = reached
+	v.compare("lower bound", fmt.Sprintf("no strategies, one a node, are proven below %v, and such of %v exist; the "+
+		"manifest says %v for lower_bound", proven, reached, m.LowerBound))
 	return nil
 }
 

@@ -59,8 +59,8 @@ func (v *verification) parameters(made strategy.Strategy) {
 		v.export.CFile, worst)
 }
 
-// description compares what the manifest says of the strategy beside its parameters with the strategy. The first exports
-// did not say what it costs, nor its poles, which follow from the sections.
+// description compares what the manifest says of the strategy beside its parameters with the strategy. The first
+// exports did not say what it costs, nor its poles, which follow from the sections.
 func (v *verification) description(c strategy.Strategy) {
 	says, is := v.export.Manifest.Strategy, export.Describe(c)
 	summary := fmt.Sprintf("a node keeps %d numbers for each model parameter and makes %d operations a step",

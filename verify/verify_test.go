@@ -228,6 +228,37 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 	t.Logf("%d changes", count)
 }
 
+// A number that has no place in an export is noticed there, or listed as not checked.
+func TestVerifyNoticesAddedNumbers(t *testing.T) {
+	for dir, f := range smallExports(t) {
+		_, manifest := readGeneric(t, dir)
+		for _, key := range verify.Keys() {
+			block, name := manifest, key
+			if outer, inner, ok := strings.Cut(key, "."); ok {
+				in, there := manifest[outer].(map[string]any)
+				if !there {
+					continue // no such block
+				}
+				block, name = in, inner
+			}
+			if _, there := block[name]; there || strings.ContainsAny(name, ".[*") {
+				continue
+			}
+			for _, number := range []string{"1", "1000000"} {
+				if number == "1" && strings.HasSuffix(name, "_bound") {
+					continue // true, but weaker than what can be proven
+				}
+				block[name] = json.Number(number)
+				writeGeneric(t, dir, manifest)
+				delete(block, name)
+				if r, err := verified(t, dir, f); !noticed(r, err, key) {
+					t.Errorf("%s: an added %s of %s is not noticed", filepath.Base(dir), key, number)
+				}
+			}
+		}
+	}
+}
+
 // A bound that is not one does not pass because the gap follows from it: above what the optimum reaches, but below the
 // exported loss.
 func TestVerifyConsistentFalseBounds(t *testing.T) {
