@@ -98,7 +98,7 @@ func TestVerifyNoticesSharedLeaves(t *testing.T) {
 			c.apply()
 			writeGeneric(t, dir, manifest)
 			c.undo()
-			if r, err := verified(t, dir, plan.NetworkFiles{}); !noticed(r, err, c.path) {
+			if found, _ := noticed(t, dir, plan.NetworkFiles{}, c.path); !found {
 				t.Errorf("%s: %s %s is not noticed", name, c.path, c.about)
 			}
 		}

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -111,7 +112,7 @@ func allExports(t testing.TB) map[string]exported {
 			problem: plan.Problem{Gram: lanczos(30, 5)}},
 		"unit vectors": {network: graph.NetworkOptions{Source: "barabasi:20,2", Seed: 5},
 			problem: plan.Problem{Gram: lanczos(4, 4)}},
-		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 2, 4))},
+		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(3, 2, 2))},
 			options: private(plan.Options{Sampling: participation.Poisson}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
 		"bins": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
@@ -160,6 +161,17 @@ func smallExports(t testing.TB) map[string]plan.NetworkFiles {
 
 // verified verifies an export, with the network of the files if there are any.
 func verified(t testing.TB, dir string, at plan.NetworkFiles) (plan.Report, error) {
+	var seen []plan.Check
+	r, err := verifiedWatched(t.Context(), t, dir, at, func(c plan.Check) { seen = append(seen, c) })
+	if err == nil && !slices.Equal(seen, r.Checks) {
+		t.Errorf("saw %v, reported are %v", seen, r.Checks)
+	}
+	return r, err
+}
+
+// verifiedWatched is verified; watch sees every check.
+func verifiedWatched(ctx context.Context, t testing.TB, dir string, at plan.NetworkFiles, watch func(plan.Check)) (
+	plan.Report, error) {
 	e, err := export.Load(dir)
 	if err != nil {
 		return plan.Report{}, err
@@ -181,20 +193,28 @@ func verified(t testing.TB, dir string, at plan.NetworkFiles) (plan.Report, erro
 			}
 		}
 	}
-	var seen []plan.Check
-	r, err := plan.VerifyWatched(t.Context(), e, n, func(c plan.Check) { seen = append(seen, c) })
-	if err == nil && !slices.Equal(seen, r.Checks) {
-		t.Errorf("saw %v, reported are %v", seen, r.Checks)
-	}
-	return r, err
+	return plan.VerifyWatched(ctx, e, n, watch)
 }
 
-// noticed reports whether Verify fails, or lists the key as not checked.
-func noticed(r plan.Report, err error, path string) bool {
+// noticed reports whether Verify refuses the export, fails a check, or lists the key as not checked. It stops Verify at the
+// first check that fails. The error is Verify's, if it had one of its own.
+func noticed(t testing.TB, dir string, at plan.NetworkFiles, path string) (bool, error) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	failed := false
+	r, err := verifiedWatched(ctx, t, dir, at, func(c plan.Check) {
+		if !c.OK {
+			failed = true
+			stop()
+		}
+	})
+	if failed {
+		return true, nil
+	}
 	return err != nil || !r.OK() || slices.ContainsFunc(r.NotChecked, func(key string) bool {
 		rest, ok := strings.CutPrefix(path, key)
 		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
+	}), err
 }
 
 // Nothing in a manifest can be changed, however little, that Verify does not notice or list as not checked: baselines,
@@ -217,7 +237,7 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 			if filepath.Base(dir) == "min-sep" && c.path == "participation.b" && c.about == "+1" {
 				continue // true, but weaker: for who takes part less often every number holds, too
 			}
-			if r, err := verified(t, dir, f); !noticed(r, err, c.path) {
+			if found, err := noticed(t, dir, f, c.path); !found {
 				t.Errorf("%s: %s %s is not noticed", filepath.Base(dir), c.path, c.about)
 			} else if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %s %s: several lines: %v", filepath.Base(dir), c.path, c.about, err)
