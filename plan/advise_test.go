@@ -3,6 +3,7 @@ package plan_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"testing"
@@ -70,7 +71,7 @@ func kept(t checker, c strategy.Strategy) int {
 // The choice for a budget fits it, by what its filter holds on to, and no class with any width that fits has less loss.
 func TestChoiceFitsAndIsBest(t *testing.T) {
 	network, known := florentine(t), knownOptima{}
-	rapid.Check(t, func(t *rapid.T) {
+	checkFew(t, func(t *rapid.T) {
 		p := plan.Problem{Network: network, Schema: drawSchemaOf(t, 7)}
 		steps := p.Schema.Steps()
 		if rapid.Bool().Draw(t, "prefix") {
@@ -268,4 +269,14 @@ func refused(t *testing.T, field string, err error) {
 	if !errors.As(err, &a) || a.Field != field {
 		t.Errorf("%v: want an argument error about %s", err, field)
 	}
+}
+
+// checkFew is rapid.Check with 40 cases, if it is not told another number: each case is several optimizations.
+func checkFew(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		defer func() { _ = checks.Value.Set(checks.DefValue) }()
+		_ = checks.Value.Set("40")
+	}
+	rapid.Check(t, property)
 }

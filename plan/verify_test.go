@@ -228,7 +228,7 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 		}
 		_, manifest := readGeneric(t, dir)
 		for _, c := range changes("", manifest, nil) {
-			if count++; testing.Short() && count%10 != 0 {
+			if count++; testing.Short() && count%50 != 0 {
 				continue
 			}
 			c.apply()
