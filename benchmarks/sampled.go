@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -145,7 +145,7 @@ type sampledLevel struct {
 }
 
 // Multiplier returns the noise multiplier with which a strategy of w bands, with w groups and the probability w/b, is
-// (ε, δ)-DP for T steps and the separation b of the schema. It fails as accounting.CalibrateSampled does.
+// (ε, δ)-DP for T steps and the separation b of the schema. It fails as pld.Calibrate does.
 func (n SampledNoise) Multiplier(schema participation.Cyclic, bands int, epsilon, delta float64) (float64, error) {
 	at := sampledLevel{schema.Steps(), schema.Separation(), bands, epsilon, delta}
 	if m, known := n[at]; known {
@@ -153,7 +153,7 @@ func (n SampledNoise) Multiplier(schema participation.Cyclic, bands int, epsilon
 	}
 	sampling := participation.PoissonSampling{Groups: bands,
 		Probability: float64(bands) / float64(schema.Separation())}
-	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: sampling.Probability,
+	p, err := pld.Calibrate(pld.Target{Probability: sampling.Probability,
 		Rounds: sampling.Rounds(schema.Steps()), Epsilon: epsilon, Delta: delta})
 	if err != nil {
 		return 0, err

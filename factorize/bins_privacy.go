@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/strategy"
@@ -17,21 +17,21 @@ import (
 // BinsOptions are what Bins.Optimize is asked for.
 type BinsOptions struct {
 	Epsilon, Delta float64
-	MonteCarlo     accounting.MonteCarlo // of the final calibration
-	Rounds         int                   // of tangent and descent; 0 means 12, negative is none: blends only
-	Progress       Progress              // if not nil, sees every round: Loss is the estimated error at this privacy
+	MonteCarlo     bins.MonteCarlo // of the final calibration
+	Rounds         int             // of tangent and descent; 0 means 12, negative is none: blends only
+	Progress       Progress        // if not nil, sees every round: Loss is the estimated error at this privacy
 }
 
 // BinsResult is the end of a search.
 type BinsResult struct {
-	Strategy       strategy.Strategy      // the largest |m_j| is 1
-	SquaredError   float64                // tr(C⁻ᵀHC⁻¹)
-	Privacy        accounting.BinsPrivacy // noise multiplier included, confirmed
-	ErrorAtPrivacy float64                // ν²·SquaredError, which is what strategies are compared by
-	Blend          float64                // λ of the weights that the search started from
-	Rounds         int                    // of tangent and descent that made it better
-	Iterations     int                    // over all descents
-	Status         optim.Status           // Converged, or IterationLimit of Rounds
+	Strategy       strategy.Strategy // the largest |m_j| is 1
+	SquaredError   float64           // tr(C⁻ᵀHC⁻¹)
+	Privacy        bins.Privacy      // noise multiplier included, confirmed
+	ErrorAtPrivacy float64           // ν²·SquaredError, which is what strategies are compared by
+	Blend          float64           // λ of the weights that the search started from
+	Rounds         int               // of tangent and descent that made it better
+	Iterations     int               // over all descents
+	Status         optim.Status      // Converged, or IterationLimit of Rounds
 }
 
 // What the search does, and when it has enough.
@@ -43,13 +43,13 @@ const (
 )
 
 // Optimize looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give:
-// ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks for. It descends for weights between
+// ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that bins.Mechanism asks for. It descends for weights between
 // two extremes (Blend), and then, from the best of these, for the weights of the accountant's own tangent at the
-// strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error falls. The result is a local optimum
+// strategy that there is (bins.Mechanism.Tangent), going only as far as the estimated error falls. The result is a local optimum
 // without a certificate; its privacy is confirmed by samples that had no part in the search.
 //
 // When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
-// as Minimize and accounting.Bins.NoiseMultiplier do.
+// as Minimize and bins.Mechanism.NoiseMultiplier do.
 func (p Bins) Optimize(ctx context.Context, h *mat.SymDense, o BinsOptions) (*BinsResult, error) {
 	if err := p.check(h); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ type binsSearch struct {
 type candidate struct {
 	c       *mat.TriDense
 	squared float64
-	tangent *accounting.BinsTangent
+	tangent *bins.Tangent
 }
 
 func (c *candidate) error() float64 {
@@ -105,13 +105,13 @@ func (s *binsSearch) descend(
 
 // measure returns the candidate of c, by samples that all candidates have in common.
 func (s *binsSearch) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
-	mechanism, err := accounting.NewBins(c, s.Number)
+	mechanism, err := bins.New(c, s.Number)
 	if err != nil {
 		return nil, err
 	}
 	found := &candidate{c: c, squared: s.objective.errorOf(c)}
 	found.tangent, err = mechanism.Tangent(ctx, s.options.Epsilon, s.options.Delta,
-		accounting.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
+		bins.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
 			Seed: s.options.MonteCarlo.Seed})
 	return found, err
 }
@@ -206,7 +206,7 @@ func (s *binsSearch) normalized(c *mat.TriDense) *mat.TriDense {
 // result calibrates the best strategy.
 func (s *binsSearch) result(ctx context.Context) (*BinsResult, error) {
 	c := s.normalized(s.best.c)
-	mechanism, err := accounting.NewBins(c, s.Number)
+	mechanism, err := bins.New(c, s.Number)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -36,7 +37,7 @@ func TestBinsObjectiveIsItsDefinition(t *testing.T) {
 	}
 	half.Mul(h, &inverse)
 	product.Mul(inverse.T(), &half)
-	mechanism, err := accounting.NewBins(c, number)
+	mechanism, err := bins.New(c, number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestBinsObjectiveOfTheLargestNorm(t *testing.T) {
 	}
 	value := o.Value(theta)
 	c := o.matrix()
-	mechanism, err := accounting.NewBins(c, number)
+	mechanism, err := bins.New(c, number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestBinsSearchIsBetterThanItsStarts(t *testing.T) {
 	ctx := t.Context()
 	h := workload.PrefixGram(12)
 	p := Bins{Number: 4}
-	o := BinsOptions{Epsilon: 2, Delta: 1e-5, Rounds: 1, MonteCarlo: accounting.MonteCarlo{Samples: 1 << 13}}
+	o := BinsOptions{Epsilon: 2, Delta: 1e-5, Rounds: 1, MonteCarlo: bins.MonteCarlo{Samples: 1 << 13}}
 	r, err := p.Optimize(ctx, h, o)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ func errorAtPrivacy(t *testing.T, c strategy.Strategy, h *mat.SymDense, p Bins, 
 	t.Helper()
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	mechanism, err := accounting.NewBins(&lower, p.Number)
+	mechanism, err := bins.New(&lower, p.Number)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -25,7 +27,7 @@ type Bands struct {
 	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
 	// and how its noise was found.
 	For     participation.Scheme
-	Privacy accounting.BinsPrivacy
+	Privacy bins.Privacy
 }
 
 // bandSearch looks for the number of bands of least error at an (ε, δ): a search by branch and bound.
@@ -212,12 +214,12 @@ func (s *bandSearch) search(ctx context.Context, i int, own, enough float64) err
 
 // tooLittle reports whether noise of so many clips does not give the privacy. What is out of the accountant's range
 // excludes nothing.
-func (s *bandSearch) tooLittle(e accounting.SampledRounds, multiplier float64) (bool, error) {
-	if multiplier < accounting.MinNoiseMultiplier || multiplier > accounting.MaxNoiseMultiplier {
+func (s *bandSearch) tooLittle(e pld.Rounds, multiplier float64) (bool, error) {
+	if multiplier < pld.MinNoiseMultiplier || multiplier > pld.MaxNoiseMultiplier {
 		return false, nil
 	}
 	e.NoiseMultiplier = multiplier
-	d, err := accounting.ComposeSampled(accounting.ZeroOut, e)
+	d, err := pld.Compose(accounting.ZeroOut, e)
 	if err != nil {
 		return false, err
 	}

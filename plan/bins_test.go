@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -22,7 +23,7 @@ import (
 
 func inBins(epsilon float64, bands int) plan.Options {
 	o := sampled(epsilon, factorize.Banded{Bandwidth: bands})
-	o.Sampling, o.MonteCarlo = participation.Bins, accounting.MonteCarlo{Samples: 2048, Seed: 7}
+	o.Sampling, o.MonteCarlo = participation.Bins, bins.MonteCarlo{Samples: 2048, Seed: 7}
 	return o
 }
 
@@ -65,8 +66,8 @@ func TestBinsCandidates(t *testing.T) {
 // confirm has noise for (2, 1e-6) and four bins confirmed by more samples.
 func confirm(t *testing.T, c mat.Matrix, multiplier float64) {
 	t.Helper()
-	mechanism := must(accounting.NewBins(c, 4))
-	d, err := mechanism.Delta(t.Context(), 2, multiplier, accounting.MonteCarlo{Samples: 1 << 16, Seed: 1})
+	mechanism := must(bins.New(c, 4))
+	d, err := mechanism.Delta(t.Context(), 2, multiplier, bins.MonteCarlo{Samples: 1 << 16, Seed: 1})
 	if err != nil || d.Upper > 1e-6 {
 		t.Errorf("a noise multiplier of %v: %+v, %v", multiplier, d, err)
 	}
@@ -192,7 +193,7 @@ func refuseNegativeEntry(t *testing.T, e *export.Export) {
 		t.Error(err)
 	}
 	lower.SetTri(5, 0, -1e-300)
-	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, accounting.ErrDomination) {
+	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, bins.ErrDomination) {
 		t.Errorf("%v", err)
 	}
 }

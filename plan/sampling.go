@@ -2,6 +2,8 @@ package plan
 
 import (
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
+	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -92,21 +94,21 @@ func (o Options) checkSampledPrivacy() error {
 			"[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
 			p.Adjacency, o.Sampling, accounting.ZeroOut)
 	case o.Sampling == participation.Bins:
-		return accounting.CheckBinsDelta(p.Delta)
+		return bins.CheckDelta(p.Delta)
 	}
 	return nil
 }
 
 // poissonRounds is what a record of the largest group goes through with so many bands: step t draws from group t mod w.
-func poissonRounds(schema participation.Schema, bands int) accounting.SampledRounds {
-	return accounting.SampledRounds{Rounds: (schema.Steps() + bands - 1) / bands,
-		SampledGaussian: accounting.SampledGaussian{Probability: float64(bands) / float64(schema.Separation())}}
+func poissonRounds(schema participation.Schema, bands int) pld.Rounds {
+	return pld.Rounds{Rounds: (schema.Steps() + bands - 1) / bands,
+		Mechanism: pld.Mechanism{Probability: float64(bands) / float64(schema.Separation())}}
 }
 
 // noiseFor returns the noise multiplier with which a record's rounds are (ε, δ)-DP. It fails as
-// accounting.CalibrateSampled does.
-func noiseFor(e accounting.SampledRounds, epsilon, delta float64) (float64, error) {
-	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: e.Probability, Rounds: e.Rounds,
+// pld.Calibrate does.
+func noiseFor(e pld.Rounds, epsilon, delta float64) (float64, error) {
+	p, err := pld.Calibrate(pld.Target{Probability: e.Probability, Rounds: e.Rounds,
 		Epsilon: epsilon, Delta: delta})
 	return p.NoiseMultiplier, err
 }

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
@@ -48,9 +48,9 @@ func (s *solver) binned(ctx context.Context) error {
 // binSearch compares candidates.
 type binSearch struct {
 	*solver
-	widths []int                 // of the candidates for a known draw, T for dense
-	share  accounting.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
-	done   int                   // parts of the work
+	widths []int           // of the candidates for a known draw, T for dense
+	share  bins.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
+	done   int             // parts of the work
 	all    []Bands
 	best   *factorize.Result
 	of     Bands // of best
@@ -121,12 +121,12 @@ func (s *binSearch) run(ctx context.Context) error {
 }
 
 // calibrate returns the noise for a strategy.
-func (s *binSearch) calibrate(ctx context.Context, c strategy.Strategy) (accounting.BinsPrivacy, error) {
+func (s *binSearch) calibrate(ctx context.Context, c strategy.Strategy) (bins.Privacy, error) {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	b, err := accounting.NewBins(&lower, s.schema().Separation())
+	b, err := bins.New(&lower, s.schema().Separation())
 	if err != nil {
-		return accounting.BinsPrivacy{}, err
+		return bins.Privacy{}, err
 	}
 	target := s.Options.Privacy.Target
 	return b.NoiseMultiplier(ctx, target.Epsilon, target.Delta, s.share)

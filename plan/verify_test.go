@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
@@ -117,7 +118,7 @@ func allExports(t testing.TB) map[string]exported {
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
 		"bins": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
 			options: private(plan.Options{Sampling: participation.Bins, Class: factorize.Banded{Bandwidth: 3},
-				MonteCarlo: accounting.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{
+				MonteCarlo: bins.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 2, Delta: 1e-3}, Clip: 3})},
 		"prefix": {problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}}},
 		"momentum": {network: path, problem: trained(workload.Spec{Optimizer: workload.Optimizer{Momentum: 0.9,
@@ -196,8 +197,8 @@ func verifiedWatched(ctx context.Context, t testing.TB, dir string, at plan.Netw
 	return plan.VerifyWatched(ctx, e, n, watch)
 }
 
-// noticed reports whether Verify refuses the export, fails a check, or lists the key as not checked. It stops Verify at the
-// first check that fails. The error is Verify's, if it had one of its own.
+// noticed reports whether Verify refuses the export, fails a check, or lists the key as not checked. It stops Verify
+// at the first check that fails. The error is Verify's, if it had one of its own.
 func noticed(t testing.TB, dir string, at plan.NetworkFiles, path string) (bool, error) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

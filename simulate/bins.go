@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/rounding"
@@ -73,7 +73,7 @@ func (s *Study) strategyForBins(ctx context.Context, m *method, epsilon float64)
 	if m.said.holds(epsilon) {
 		return c, m.said.NoiseMultiplier, m.said.manifest.ConfirmBins(ctx, &lower)
 	}
-	b, err := accounting.NewBins(&lower, s.config.Schema.Separation())
+	b, err := bins.New(&lower, s.config.Schema.Separation())
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,7 +3,7 @@ package simulate
 import (
 	"context"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
@@ -132,7 +132,7 @@ func (s *Study) multiplier(groups int, epsilon float64) (float64, error) {
 		return m, nil
 	}
 	p := s.poisson(groups)
-	found, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: p.Probability,
+	found, err := pld.Calibrate(pld.Target{Probability: p.Probability,
 		Rounds: p.Rounds(s.config.Schema.Steps()), Epsilon: epsilon, Delta: s.options.Delta})
 	if err != nil {
 		return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v: %v", s.options.Delta, err)

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
+	"mafalda/accounting/pld"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
@@ -51,9 +53,9 @@ func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta floa
 				"record's steps overlap, for which no epsilon is proved: say which one is claimed", len(column.entries))
 		}
 	}
-	event := accounting.SampledRounds{Rounds: p.Rounds(len(c)), SampledGaussian: accounting.SampledGaussian{
+	event := pld.Rounds{Rounds: p.Rounds(len(c)), Mechanism: pld.Mechanism{
 		Probability: p.Probability, NoiseMultiplier: noise / c.largestNorm()}}
-	d, err := accounting.ComposeSampled(accounting.ZeroOut, event)
+	d, err := pld.Compose(accounting.ZeroOut, event)
 	if err != nil {
 		return SampledClaim{}, err
 	}
@@ -70,13 +72,13 @@ func claimBins(ctx context.Context, c strategy.Strategy, s participation.BinsSam
 	noise, delta float64) (SampledClaim, error) {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	b, err := accounting.NewBins(&lower, s.Bins)
+	b, err := bins.New(&lower, s.Bins)
 	if err != nil {
 		return SampledClaim{}, err
 	}
-	p, err := b.Epsilon(ctx, delta, noise, accounting.MonteCarlo{})
+	p, err := b.Epsilon(ctx, delta, noise, bins.MonteCarlo{})
 	curve := func(epsilon float64) (float64, error) {
-		d, err := b.Delta(ctx, epsilon, noise, accounting.MonteCarlo{Samples: 1 << 16})
+		d, err := b.Delta(ctx, epsilon, noise, bins.MonteCarlo{Samples: 1 << 16})
 		return d.Upper, err
 	}
 	return SampledClaim{p.Epsilon, delta, curve}, err

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -141,7 +142,7 @@ func TestClaimSampledBins(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := participation.BinsSampling{Bins: 2}
-	if _, err := ClaimSampled(t.Context(), minus, two, 1, 1e-3); !errors.Is(err, accounting.ErrDomination) {
+	if _, err := ClaimSampled(t.Context(), minus, two, 1, 1e-3); !errors.Is(err, bins.ErrDomination) {
 		t.Errorf("a negative entry: %v", err)
 	}
 	if testing.Short() {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/internal/cli"
 	"mafalda/participation"
@@ -195,7 +195,7 @@ func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error
 		return nil
 	}
 	a.Claim, err = threat.ClaimSampled(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
-	if errors.Is(err, accounting.ErrDomination) {
+	if errors.Is(err, bins.ErrDomination) {
 		return cli.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
 	}
 	if d.said > 0 {
