@@ -88,8 +88,8 @@ var ErrAudit = errors.New("cannot be audited")
 // what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
 // ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (AuditResult, error) {
-	opts = opts.withDefaults()
-	if err := opts.check(); err != nil {
+	opts = opts.Filled()
+	if err := opts.Check(); err != nil {
 		return AuditResult{}, err
 	}
 	return parallel.Abandonable(ctx, func(ctx context.Context) (AuditResult, error) {
@@ -97,7 +97,8 @@ func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (Audi
 	})
 }
 
-func (o AuditOptions) withDefaults() AuditOptions {
+// Filled returns the options with the defaults in the place of zeros.
+func (o AuditOptions) Filled() AuditOptions {
 	if o.Runs == 0 {
 		o.Runs = 4000
 	}
@@ -116,7 +117,8 @@ func (o AuditOptions) withDefaults() AuditOptions {
 // minRuns is how many runs it takes for a confidence interval to mean something.
 const minRuns = 10
 
-func (o AuditOptions) check() error {
+// Check rejects options out of range, with a fault.Argument that names the field. Defaults must have been filled in.
+func (o AuditOptions) Check() error {
 	switch {
 	case o.Random == nil:
 		return fault.New("Random", nil, "is needed")

@@ -47,7 +47,7 @@
 //
 // # Secret batches
 //
-// What is seen above is for records whose steps the attacker knows. AuditSampled attacks mechanisms whose batches are
+// What is seen above is for records whose steps the attacker knows. Package sampled attacks mechanisms whose batches are
 // drawn in secret, by the exact likelihood ratio of what nodes do, from draws of the samplers of package participation.
 // docs/sampling-audit.md says what it can and cannot find.
 //

@@ -15,11 +15,12 @@ import (
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat"
+	"mafalda/threat/sampled"
 )
 
 // sampledAudit is what is audited.
 type sampledAudit struct {
-	threat.SampledScenario
+	sampled.Scenario
 	claimed participation.Sampling
 	noising mat.Matrix // C⁻¹ as the nodes load it, nil if it follows from the parameters
 }
@@ -60,8 +61,8 @@ func (f *auditFlags) independent(cmd *cobra.Command, a *sampledAudit) error {
 	if !cmd.Flags().Changed("T") {
 		return cli.Usagef("how many steps? Use --T, for example --T 380, or --export DIR")
 	}
-	if f.schema.Steps < 1 || f.schema.Steps > threat.MaxSampledSteps {
-		return cli.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, threat.MaxSampledSteps)
+	if f.schema.Steps < 1 || f.schema.Steps > sampled.MaxSteps {
+		return cli.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, sampled.MaxSteps)
 	}
 	a.Strategy = strategy.Identity(f.schema.Steps)
 	return nil
@@ -191,10 +192,10 @@ func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error
 	case !d.given("delta") && d.delta == 0:
 		return cli.Usagef("at which delta? Use --delta, for example --delta 1e-6")
 	case d.given("epsilon"):
-		a.Claim = threat.SampledClaim{Epsilon: d.epsilon, Delta: d.delta}
+		a.Claim = sampled.Claim{Epsilon: d.epsilon, Delta: d.delta}
 		return nil
 	}
-	a.Claim, err = threat.ClaimSampled(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	a.Claim, err = sampled.ClaimOf(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
 	if errors.Is(err, bins.ErrDomination) {
 		return cli.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
 	}

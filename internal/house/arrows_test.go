@@ -18,6 +18,7 @@ var rooms = [][]string{
 	{"benchmarks"},
 	{"simulate"},
 	{"protocols"},
+	{"threat/sampled"},
 	{"threat"},
 	{"noise"},
 	{"export"},

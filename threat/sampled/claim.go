@@ -1,4 +1,4 @@
-package threat
+package sampled
 
 import (
 	"context"
@@ -16,23 +16,23 @@ import (
 	"mafalda/strategy"
 )
 
-// ClaimSampled returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
+// ClaimOf returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
 // With PoissonSampling the strategy must have no more bands than there are groups, with BinsSampling no negative entry;
-// CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument, ErrAudit and those of the accountant.
-func ClaimSampled(ctx context.Context, c strategy.Strategy, s participation.Sampling,
-	noiseMultiplier, delta float64) (SampledClaim, error) {
+// CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument, threat.ErrAudit and those of the accountant.
+func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
+	noiseMultiplier, delta float64) (Claim, error) {
 	switch {
 	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
-		return SampledClaim{}, fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
+		return Claim{}, fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
 	case !(delta > 0 && delta < 1):
-		return SampledClaim{}, fault.New("Delta", delta, "must be above 0 and below 1")
+		return Claim{}, fault.New("Delta", delta, "must be above 0 and below 1")
 	}
 	cs, err := columnsOf(c)
 	if err != nil {
-		return SampledClaim{}, err
+		return Claim{}, err
 	}
 	if _, err := s.Sampler(participation.SamplerOptions{Steps: len(cs), Key: participation.SeededKey(0, "")}); err != nil {
-		return SampledClaim{}, err
+		return Claim{}, err
 	}
 	switch s := s.(type) {
 	case participation.PoissonSampling:
@@ -42,14 +42,14 @@ func ClaimSampled(ctx context.Context, c strategy.Strategy, s participation.Samp
 	case participation.CyclicSampling:
 		return cs.claimCyclic(s, noiseMultiplier, delta)
 	}
-	return SampledClaim{}, fault.New("Sampling", s.Name(), "has no accountant here: say which epsilon is claimed")
+	return Claim{}, fault.New("Sampling", s.Name(), "has no accountant here: say which epsilon is claimed")
 }
 
 // claimPoisson is for at most ⌈T/w⌉ rounds of columns with at most the largest norm, which is what the noise protects.
-func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta float64) (SampledClaim, error) {
+func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta float64) (Claim, error) {
 	for s, column := range c {
 		if column.end() > s+p.Groups {
-			return SampledClaim{}, fault.New("Groups", p.Groups, "are fewer than the %d bands of the strategy, so that a "+
+			return Claim{}, fault.New("Groups", p.Groups, "are fewer than the %d bands of the strategy, so that a "+
 				"record's steps overlap, for which no epsilon is proved: say which one is claimed", len(column.entries))
 		}
 	}
@@ -57,37 +57,37 @@ func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta floa
 		Probability: p.Probability, NoiseMultiplier: noise / c.largestNorm()}}
 	d, err := pld.Compose(accounting.ZeroOut, event)
 	if err != nil {
-		return SampledClaim{}, err
+		return Claim{}, err
 	}
 	epsilon, _, err := d.Epsilon(delta)
 	curve := func(epsilon float64) (float64, error) {
 		upper, _, err := d.Delta(epsilon)
 		return upper, err
 	}
-	return SampledClaim{epsilon, delta, curve}, err
+	return Claim{epsilon, delta, curve}, err
 }
 
 // claimBins is by Monte Carlo, from seed 0, with the accountant's own confidence.
 func claimBins(ctx context.Context, c strategy.Strategy, s participation.BinsSampling,
-	noise, delta float64) (SampledClaim, error) {
+	noise, delta float64) (Claim, error) {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
 	b, err := bins.New(&lower, s.Bins)
 	if err != nil {
-		return SampledClaim{}, err
+		return Claim{}, err
 	}
 	p, err := b.Epsilon(ctx, delta, noise, bins.MonteCarlo{})
 	curve := func(epsilon float64) (float64, error) {
 		d, err := b.Delta(ctx, epsilon, noise, bins.MonteCarlo{Samples: 1 << 16})
 		return d.Upper, err
 	}
-	return SampledClaim{p.Epsilon, delta, curve}, err
+	return Claim{p.Epsilon, delta, curve}, err
 }
 
 // claimCyclic is for the batch whose columns have the largest sum.
-func (c columns) claimCyclic(s participation.CyclicSampling, noise, delta float64) (SampledClaim, error) {
+func (c columns) claimCyclic(s participation.CyclicSampling, noise, delta float64) (Claim, error) {
 	mu := rounding.DivUp(rounding.Above(floats.Norm(c.sum(c.worstBatch(s.Batches)), 2)*(1+1e-12)), noise)
 	epsilon, err := accounting.Epsilon(mu, delta)
 	curve := func(epsilon float64) (float64, error) { return accounting.Delta(mu, epsilon) }
-	return SampledClaim{epsilon, delta, curve}, err
+	return Claim{epsilon, delta, curve}, err
 }

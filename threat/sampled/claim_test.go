@@ -1,4 +1,4 @@
-package threat
+package sampled
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 
 // binsOfTwo returns the claim of two bins of one step each, with independent noise, by integration on a grid: what one
 // record tells is a mixture of two shifts.
-func binsOfTwo(t *testing.T, std, epsilon float64) SampledClaim {
+func binsOfTwo(t *testing.T, std, epsilon float64) Claim {
 	t.Helper()
 	delta := func(epsilon float64) (float64, error) {
 		const step, far = 0.05, 8.0
@@ -39,7 +39,7 @@ func binsOfTwo(t *testing.T, std, epsilon float64) SampledClaim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return SampledClaim{epsilon, at, delta}
+	return Claim{epsilon, at, delta}
 }
 
 // What is claimed of a mechanism holds for it, and not for half its noise, nor for batches that are fixed.
@@ -47,8 +47,8 @@ func TestAuditSampled(t *testing.T) {
 	poisson := func(groups int, q float64) participation.Sampling {
 		return participation.PoissonSampling{Groups: groups, Probability: q}
 	}
-	claimed := func(c strategy.Strategy, s participation.Sampling, noise, delta float64) SampledClaim {
-		claim, err := ClaimSampled(t.Context(), c, s, noise, delta)
+	claimed := func(c strategy.Strategy, s participation.Sampling, noise, delta float64) Claim {
+		claim, err := ClaimOf(t.Context(), c, s, noise, delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestAuditSampled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		c     strategy.Strategy
 		noise float64
-		claim SampledClaim
+		claim Claim
 		as    participation.Sampling // the mechanism that is claimed
 		not   participation.Sampling // and one that it does not hold for
 	}{
@@ -75,9 +75,9 @@ func TestAuditSampled(t *testing.T) {
 		"cyclic": {three, 3, claimed(three, cyclic, 3, 1e-3), cyclic, participation.CyclicSampling{Batches: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			audit := func(actual participation.Sampling, scale float64) SampledResult {
-				r, err := AuditSampled(context.Background(), SampledScenario{tc.c, tc.noise, tc.claim, actual},
-					SampledOptions{Random: rand.NewPCG(1, 2), Runs: runs, NoiseScale: scale})
+			audit := func(actual participation.Sampling, scale float64) Result {
+				r, err := Audit(context.Background(), Scenario{tc.c, tc.noise, tc.claim, actual},
+					Options{Random: rand.NewPCG(1, 2), Runs: runs, NoiseScale: scale})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,12 +101,12 @@ func TestAuditSampled(t *testing.T) {
 // nodes that multiply by another matrix are found.
 func TestAuditSampledIsStrong(t *testing.T) {
 	c, s := banded(t, 30, 3, 0.6), participation.PoissonSampling{Groups: 3, Probability: 0.3}
-	claim, err := ClaimSampled(t.Context(), c, s, 1, 1e-2)
+	claim, err := ClaimOf(t.Context(), c, s, 1, 1e-2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := SampledOptions{Random: rand.NewPCG(1, 2), Runs: 40000}
-	r, err := AuditSampled(context.Background(), SampledScenario{c, 1, claim, s}, options)
+	options := Options{Random: rand.NewPCG(1, 2), Runs: 40000}
+	r, err := Audit(context.Background(), Scenario{c, 1, claim, s}, options)
 	if err != nil || !r.Passed {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -123,14 +123,14 @@ func TestAuditSampledIsStrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	options.Noising = &noising
-	if r, err := AuditSampled(context.Background(), SampledScenario{c, 1, claim, s}, options); err != nil || !r.Passed {
+	if r, err := Audit(context.Background(), Scenario{c, 1, claim, s}, options); err != nil || !r.Passed {
 		t.Errorf("the same matrix: %+v, %v", r, err)
 	}
 	var twice mat.Dense
 	twice.Mul(&noising, &noising) // more correlated than is claimed
 	twice.Scale(0.6, &twice)
 	options.Noising = &twice
-	if r, err := AuditSampled(context.Background(), SampledScenario{c, 1, claim, s}, options); err != nil || r.Passed {
+	if r, err := Audit(context.Background(), Scenario{c, 1, claim, s}, options); err != nil || r.Passed {
 		t.Errorf("another matrix: %+v, %v", r, err)
 	}
 }
@@ -142,13 +142,13 @@ func TestClaimSampledBins(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := participation.BinsSampling{Bins: 2}
-	if _, err := ClaimSampled(t.Context(), minus, two, 1, 1e-3); !errors.Is(err, bins.ErrDomination) {
+	if _, err := ClaimOf(t.Context(), minus, two, 1, 1e-3); !errors.Is(err, bins.ErrDomination) {
 		t.Errorf("a negative entry: %v", err)
 	}
 	if testing.Short() {
 		return // the accountant draws millions of samples
 	}
-	claim, err := ClaimSampled(t.Context(), strategy.Identity(2), two, 0.8, 1e-3)
+	claim, err := ClaimOf(t.Context(), strategy.Identity(2), two, 0.8, 1e-3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,23 +166,23 @@ func TestClaimSampled(t *testing.T) {
 	c := banded(t, 12, 3, 0.6)
 	scaled := c.Scaled(0.25) // with a quarter of the noise, it is the same mechanism
 	s := participation.PoissonSampling{Groups: 3, Probability: 0.5}
-	one, err := ClaimSampled(t.Context(), c, s, 2, 1e-5)
+	one, err := ClaimOf(t.Context(), c, s, 2, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := ClaimSampled(t.Context(), scaled, s, 0.5, 1e-5)
+	other, err := ClaimOf(t.Context(), scaled, s, 0.5, 1e-5)
 	if err != nil || math.Abs(other.Epsilon-one.Epsilon) > 1e-9*one.Epsilon {
 		t.Errorf("%v, want %v; %v", other.Epsilon, one.Epsilon, err)
 	}
 	if delta, err := one.Curve(one.Epsilon); err != nil || math.Abs(delta/1e-5-1) > 0.02 {
 		t.Errorf("delta = %v, %v", delta, err)
 	}
-	fixed, err := ClaimSampled(t.Context(), c, participation.CyclicSampling{Batches: 3}, 2, 1e-5)
+	fixed, err := ClaimOf(t.Context(), c, participation.CyclicSampling{Batches: 3}, 2, 1e-5)
 	want, err2 := accounting.Epsilon(1, 1e-5) // 4 columns of norm 1 and noise 2
 	if err != nil || err2 != nil || fixed.Epsilon < want || fixed.Epsilon > want*(1+1e-9) {
 		t.Errorf("%v, want %v; %v, %v", fixed.Epsilon, want, err, err2)
 	}
-	known, err := ClaimSampled(t.Context(), c, participation.BinsSampling{Bins: 1}, 10, 1e-5) // all columns together
+	known, err := ClaimOf(t.Context(), c, participation.BinsSampling{Bins: 1}, 10, 1e-5) // all columns together
 	cs, err2 := columnsOf(c)
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
@@ -203,7 +203,7 @@ func TestClaimSampled(t *testing.T) {
 		"Sampling":        {participation.MinSepSampling{Participations: 2, Separation: 2, Probability: 0.5}, 1, 0.1},
 	} {
 		var a *fault.Argument
-		if _, err := ClaimSampled(t.Context(), c, tc.s, tc.noise, tc.delta); !errors.As(err, &a) || a.Field != name {
+		if _, err := ClaimOf(t.Context(), c, tc.s, tc.noise, tc.delta); !errors.As(err, &a) || a.Field != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,7 +1,6 @@
-package threat
+package sampled
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -9,12 +8,12 @@ import (
 )
 
 // claimOf returns what holds for a pair of mixtures of normal numbers that needs no accountant: μ-GDP.
-func claimOf(t *testing.T, mu, delta float64) SampledClaim {
+func claimOf(t *testing.T, mu, delta float64) Claim {
 	epsilon, err := accounting.Epsilon(mu, delta)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return SampledClaim{epsilon, delta, func(e float64) (float64, error) { return accounting.Delta(mu, e) }}
+	return Claim{epsilon, delta, func(e float64) (float64, error) { return accounting.Delta(mu, e) }}
 }
 
 // A right claim fails as rarely as the confidence says, and one that is a little too small is found: on the pair of
@@ -53,34 +52,4 @@ func TestSampledCoverage(t *testing.T) {
 		t.Errorf("%d of %d small claims are found", found, trials)
 	}
 	t.Logf("%d of %d fail, %d found; epsilon of at least %.3f of %.3f", wrong, trials, found, best, claim.Epsilon)
-}
-
-// The limits of Clopper and Pearson by their definition: the binomial tail is the share.
-func TestBinomialLimits(t *testing.T) {
-	tail := func(k, n int, p float64) float64 { // of at least k
-		sum := 0.0
-		for i := k; i <= n; i++ {
-			a, _ := math.Lgamma(float64(n + 1))
-			b, _ := math.Lgamma(float64(i + 1))
-			c, _ := math.Lgamma(float64(n - i + 1))
-			sum += math.Exp(a - b - c + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
-		}
-		return sum
-	}
-	for _, tc := range []struct {
-		k, n  int
-		share float64
-	}{{1, 10, 0.05}, {9, 10, 0.05}, {10, 10, 1e-5}, {3, 1000, 1e-6}, {500, 1000, 1e-4}, {997, 1000, 1e-3}} {
-		low := binomialLow(tc.k, tc.n, tc.share)
-		if got := tail(tc.k, tc.n, low); math.Abs(got-tc.share) > 1e-8*tc.share {
-			t.Errorf("%+v: tail %v above %v", tc, got, low)
-		}
-		high := binomialHigh(tc.k, tc.n, tc.share)
-		if mirrored := 1 - binomialLow(tc.n-tc.k, tc.n, tc.share); high != mirrored || high < float64(tc.k)/float64(tc.n) {
-			t.Errorf("%+v: upper limit %v", tc, high)
-		}
-	}
-	if low, high := binomialLow(0, 5, 0.1), binomialHigh(5, 5, 0.1); low != 0 || high != 1 {
-		t.Errorf("%v, %v", low, high)
-	}
 }

@@ -1,4 +1,4 @@
-package threat
+package sampled
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/threat"
 )
 
 // banded returns T steps of columns (1, x, x, ...) of so many bands, scaled to norm 1.
@@ -182,40 +183,40 @@ func TestSampledMessages(t *testing.T) {
 }
 
 func TestSampledErrors(t *testing.T) {
-	good := SampledScenario{strategy.Identity(12), 1, claimOf(t, 1, 0.1), participation.CyclicSampling{Batches: 3}}
-	options := SampledOptions{Random: rand.NewPCG(1, 2), Runs: 10}
-	for name, change := range map[string]func(s *SampledScenario, o *SampledOptions){
-		"Strategy":        func(s *SampledScenario, _ *SampledOptions) { s.Strategy = nil },
-		"Actual":          func(s *SampledScenario, _ *SampledOptions) { s.Actual = nil },
-		"NoiseMultiplier": func(s *SampledScenario, _ *SampledOptions) { s.NoiseMultiplier = 0 },
-		"Epsilon":         func(s *SampledScenario, _ *SampledOptions) { s.Claim.Epsilon = math.Inf(1) },
-		"Delta":           func(s *SampledScenario, _ *SampledOptions) { s.Claim.Delta = 1 },
-		"Batches": func(s *SampledScenario, _ *SampledOptions) {
+	good := Scenario{strategy.Identity(12), 1, claimOf(t, 1, 0.1), participation.CyclicSampling{Batches: 3}}
+	options := Options{Random: rand.NewPCG(1, 2), Runs: 10}
+	for name, change := range map[string]func(s *Scenario, o *Options){
+		"Strategy":        func(s *Scenario, _ *Options) { s.Strategy = nil },
+		"Actual":          func(s *Scenario, _ *Options) { s.Actual = nil },
+		"NoiseMultiplier": func(s *Scenario, _ *Options) { s.NoiseMultiplier = 0 },
+		"Epsilon":         func(s *Scenario, _ *Options) { s.Claim.Epsilon = math.Inf(1) },
+		"Delta":           func(s *Scenario, _ *Options) { s.Claim.Delta = 1 },
+		"Batches": func(s *Scenario, _ *Options) {
 			s.Actual = participation.CyclicSampling{Batches: 13}
 		},
-		"Bins": func(s *SampledScenario, _ *SampledOptions) { s.Actual = participation.BinsSampling{Bins: 0} },
-		"Groups": func(s *SampledScenario, _ *SampledOptions) {
+		"Bins": func(s *Scenario, _ *Options) { s.Actual = participation.BinsSampling{Bins: 0} },
+		"Groups": func(s *Scenario, _ *Options) {
 			s.Actual = participation.PoissonSampling{Groups: 0, Probability: 0.1}
 		},
-		"Probability": func(s *SampledScenario, _ *SampledOptions) {
+		"Probability": func(s *Scenario, _ *Options) {
 			s.Actual = participation.PoissonSampling{Groups: 1, Probability: 1.1}
 		},
-		"Random":     func(_ *SampledScenario, o *SampledOptions) { o.Random = nil },
-		"Runs":       func(_ *SampledScenario, o *SampledOptions) { o.Runs = 9 },
-		"Confidence": func(_ *SampledScenario, o *SampledOptions) { o.Confidence = 1 },
-		"NoiseScale": func(_ *SampledScenario, o *SampledOptions) { o.NoiseScale = -1 },
+		"Random":     func(_ *Scenario, o *Options) { o.Random = nil },
+		"Runs":       func(_ *Scenario, o *Options) { o.Runs = 9 },
+		"Confidence": func(_ *Scenario, o *Options) { o.Confidence = 1 },
+		"NoiseScale": func(_ *Scenario, o *Options) { o.NoiseScale = -1 },
 	} {
 		s, o := good, options
 		change(&s, &o)
 		var a *fault.Argument
-		if r, err := AuditSampled(context.Background(), s, o); !errors.As(err, &a) || a.Field != name || r.Passed {
+		if r, err := Audit(context.Background(), s, o); !errors.As(err, &a) || a.Field != name || r.Passed {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	run := func(ctx context.Context, change func(*SampledScenario, *SampledOptions), want error) {
+	run := func(ctx context.Context, change func(*Scenario, *Options), want error) {
 		s, o := good, options
 		change(&s, &o)
-		if r, err := AuditSampled(ctx, s, o); !errors.Is(err, want) || r.Passed {
+		if r, err := Audit(ctx, s, o); !errors.Is(err, want) || r.Passed {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
@@ -223,14 +224,14 @@ func TestSampledErrors(t *testing.T) {
 	cancel()
 	all := context.Background()
 	broken := errors.New("no curve")
-	run(ctx, func(*SampledScenario, *SampledOptions) {}, context.Canceled)
-	run(all, func(_ *SampledScenario, o *SampledOptions) { o.Runs = 1e13 }, limits.ErrMemory)
-	run(all, func(_ *SampledScenario, o *SampledOptions) { o.Noising = eye(3) }, ErrStrategy)
-	run(all, func(s *SampledScenario, _ *SampledOptions) { s.Strategy = strategy.Identity(1e6) }, ErrAudit)
-	run(all, func(s *SampledScenario, _ *SampledOptions) {
+	run(ctx, func(*Scenario, *Options) {}, context.Canceled)
+	run(all, func(_ *Scenario, o *Options) { o.Runs = 1e13 }, limits.ErrMemory)
+	run(all, func(_ *Scenario, o *Options) { o.Noising = mat.NewDense(3, 3, nil) }, threat.ErrStrategy)
+	run(all, func(s *Scenario, _ *Options) { s.Strategy = strategy.Identity(1e6) }, threat.ErrAudit)
+	run(all, func(s *Scenario, _ *Options) {
 		s.Strategy, s.Actual = banded(t, 40, 20, 0.1), participation.PoissonSampling{Groups: 1, Probability: 0.1}
-	}, ErrAudit)
-	run(all, func(s *SampledScenario, _ *SampledOptions) {
+	}, threat.ErrAudit)
+	run(all, func(s *Scenario, _ *Options) {
 		s.Claim.Curve = func(float64) (float64, error) { return 0, broken }
 	}, broken)
 }

@@ -1,4 +1,4 @@
-package threat
+package sampled
 
 import (
 	"math"
@@ -18,7 +18,7 @@ type attack struct {
 }
 
 // attackOn returns the best attack for noise Z of this standard deviation. The error is a fault.Argument that names a
-// field of the sampling, or wraps ErrAudit.
+// field of the sampling, or wraps threat.ErrAudit.
 func attackOn(s participation.Sampling, c columns, std float64) (attack, error) {
 	if _, err := s.Sampler(participation.SamplerOptions{Steps: len(c), Key: participation.SeededKey(0, "")}); err != nil {
 		return attack{}, err

@@ -1,12 +1,13 @@
-package threat
+package sampled
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"mafalda/participation"
 	"math/rand/v2"
 	"strconv"
+
+	"mafalda/participation"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

@@ -1,4 +1,4 @@
-package threat
+package sampled
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/participation"
+	"mafalda/threat"
 )
 
 // maxOverlap is how many participations may at most show in one step.
@@ -68,7 +69,7 @@ func newBlocks(c columns, steps []int, q, std float64) (*blocks, error) {
 	}
 	if overlap > maxOverlap {
 		return nil, fmt.Errorf("%w: %d participations of one group show in one step, more than %d; take more groups",
-			ErrAudit, overlap, maxOverlap)
+			threat.ErrAudit, overlap, maxOverlap)
 	}
 	b := &blocks{overlap: overlap, q: q}
 	for j := range steps {

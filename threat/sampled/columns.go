@@ -1,4 +1,4 @@
-package threat
+package sampled
 
 import (
 	"fmt"
@@ -9,10 +9,11 @@ import (
 	"mafalda/internal/limits"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
+	"mafalda/threat"
 )
 
-// MaxSampledSteps is the largest T that AuditSampled takes.
-const MaxSampledSteps = 10000
+// MaxSteps is the largest T that Audit takes.
+const MaxSteps = 10000
 
 // columns are a strategy's entries, without the zeros at both ends of a column.
 type columns []column
@@ -25,8 +26,8 @@ type column struct {
 
 func columnsOf(c strategy.Strategy) (columns, error) {
 	steps := c.Steps()
-	if steps > MaxSampledSteps {
-		return nil, fmt.Errorf("%w: T = %d is above %d; take fewer steps", ErrAudit, steps, MaxSampledSteps)
+	if steps > MaxSteps {
+		return nil, fmt.Errorf("%w: T = %d is above %d; take fewer steps", threat.ErrAudit, steps, MaxSteps)
 	}
 	if err := limits.Fits(fmt.Sprintf("a strategy of T = %d", steps), 2*8*float64(steps)*float64(steps)); err != nil {
 		return nil, err
