@@ -180,19 +180,18 @@ func TestAverageCompareGoesOn(t *testing.T) {
 	if code, _, errs := mafalda(append(args, "--b", "3", "--force")...); code != 0 {
 		t.Errorf("other noise, with force: code %d, %s", code, errs)
 	}
-	former := filepath.Join(t.TempDir(), "former") // a folder from before there were studies
-	if err := os.Mkdir(former, 0o777); err != nil {
+	foreign := filepath.Join(t.TempDir(), "foreign") // results without a study.json
+	if err := os.Mkdir(foreign, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(former, "average.json"), written, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(foreign, "average.json"), written, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args[len(args)-1] = former
-	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "--force") {
-		t.Errorf("a former folder: code %d, %s", code, errs)
-	}
-	if code, _, errs := mafalda(append(args, "--force")...); code != 0 {
-		t.Errorf("a former folder, with force: code %d, %s", code, errs)
+	args[len(args)-1] = foreign
+	for _, flags := range [][]string{nil, {"--force"}} {
+		if code, _, errs := mafalda(append(args, flags...)...); code != 2 || !strings.Contains(errs, "no study.json") {
+			t.Errorf("a folder without a study, %v: code %d, %s", flags, code, errs)
+		}
 	}
 }
 

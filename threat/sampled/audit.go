@@ -76,11 +76,11 @@ type Point struct {
 // Audit attacks a mechanism with secret batches: it runs it with random noise, with and without a record that
 // contributes one clipping norm in one direction whenever it takes part, and applies to the messages the likelihood
 // ratio test of what the nodes really do, which no test is better than. From how often its events happen follow lower
-// limits of δ and ε (Clopper-Pearson; thresholds are chosen on one half of the runs and judged on the other), at several
-// points of the claimed curve and in both directions. The messages are made by the strategy's filter; only the test
-// comes from formulas, and a wrong test can only make the attack weaker. The errors are threat.ErrAudit, threat.ErrStrategy, that of
-// limits for what memory does not hold, a fault.Argument that names the field, what Claim.Curve returns, and the
-// context's, soon after it has ended: an audit that is stopped has not passed.
+// limits of δ and ε (Clopper-Pearson; thresholds are chosen on one half of the runs and judged on the other), at
+// several points of the claimed curve and in both directions. The messages are made by the strategy's filter; only
+// the test comes from formulas, and a wrong test can only make the attack weaker. The errors are threat.ErrAudit,
+// threat.ErrStrategy, that of limits for what memory does not hold, a fault.Argument that names the field, what
+// Claim.Curve returns, and the context's, soon after it has ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, opts Options) (Result, error) {
 	opts = opts.withDefaults()
 	if err := errors.Join(s.check(), opts.check(s.Strategy)); err != nil {
@@ -99,7 +99,8 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) check(c strategy.Strategy) error {
-	base := threat.AuditOptions{Random: o.Random, Runs: o.Runs, Sigma: 1, Confidence: o.Confidence, NoiseScale: o.NoiseScale}
+	base := threat.AuditOptions{Random: o.Random, Runs: o.Runs, Sigma: 1, Confidence: o.Confidence,
+		NoiseScale: o.NoiseScale}
 	if err := base.Check(); err != nil {
 		return err
 	}

@@ -39,7 +39,8 @@ func banded(t *testing.T, steps, bands int, x float64) strategy.Strategy {
 	return b
 }
 
-// ratioByDefinition returns the logarithm of the ratio of the two densities of y: a sum over everything that may be drawn.
+// ratioByDefinition returns the logarithm of the ratio of the two densities of y: a sum over everything that may be
+// drawn.
 func ratioByDefinition(c columns, y []float64, std float64, patterns map[*[]int]float64) float64 {
 	sum := 0.0
 	for steps, probability := range patterns {

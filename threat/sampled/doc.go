@@ -1,6 +1,6 @@
-// Package sampled attacks mechanisms whose batches are drawn in secret: Audit runs what nodes do, with and without a record,
-// and holds the best test there is against an (ε, δ), or a whole curve, that is claimed. ClaimOf returns what the accountant
-// says of such a mechanism.
+// Package sampled attacks mechanisms whose batches are drawn in secret: Audit runs what nodes do, with and without a
+// record, and holds the best test there is against an (ε, δ), or a whole curve, that is claimed. ClaimOf returns what
+// the accountant says of such a mechanism.
 //
 // Messages come from the strategy's own filter and from draws of the samplers of package participation; the test is the
 // exact likelihood ratio. A wrong test can only make the attack weaker, so that a claim that fails is wrong with the

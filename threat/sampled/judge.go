@@ -11,7 +11,8 @@ import (
 // evidence is the attacker's statistic in runs with the record and in ones without.
 type evidence struct{ with, without []float64 }
 
-// claimShares are about the points of the claimed curve that are attacked, in parts of the claimed ε, which is one, too.
+// claimShares are about the points of the claimed curve that are attacked, in parts of the claimed ε, which is one,
+// too.
 var claimShares = [...]float64{0, 0.125, 0.25, 0.5, 0.75}
 
 // points returns what is claimed for several ε, the claimed one last.

@@ -44,10 +44,10 @@ func (c columns) worstGroup(groups int) []int {
 	return worst
 }
 
-// blocks is the exact test for independent participations: with steps s_0 < s_1 < ... of the record's group, block j has
-// the rows from s_j up to s_(j+1). The likelihood ratio is a sum over who took part in the last few steps, carried from
-// block to block (a hidden Markov chain). With no more bands than groups these are one step each, and the ratio is the
-// product Π (1-q+q exp(m_j·y/ν² - |m_j|²/2ν²)).
+// blocks is the exact test for independent participations: with steps s_0 < s_1 < ... of the record's group, block j
+// has the rows from s_j up to s_(j+1). The likelihood ratio is a sum over who took part in the last few steps,
+// carried from block to block (a hidden Markov chain). With no more bands than groups these are one step each, and
+// the ratio is the product Π (1-q+q exp(m_j·y/ν² - |m_j|²/2ν²)).
 type blocks struct {
 	overlap int // participations that show in one block, the newest first: bit 0 of a state
 	q       float64

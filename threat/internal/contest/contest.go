@@ -1,5 +1,5 @@
-// Package contest judges a statistic that is to tell two distributions apart, from runs of both: it chooses a threshold and
-// returns confidence limits of how often the statistic is above it. It does not know what is attacked.
+// Package contest judges a statistic that is to tell two distributions apart, from runs of both: it chooses a
+// threshold and returns confidence limits of how often the statistic is above it. It does not know what is attacked.
 package contest
 
 import (
