@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -34,7 +34,7 @@ func TestBinsObjectiveIsItsDefinition(t *testing.T) {
 	}
 	half.Mul(h, &inverse)
 	product.Mul(inverse.T(), &half)
-	mechanism, err := accounting.NewBins(c, number)
+	mechanism, err := bins.New(c, number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestBinsObjectiveOfTheLargestNorm(t *testing.T) {
 	}
 	value := o.Value(theta)
 	c := o.matrix()
-	mechanism, err := accounting.NewBins(c, number)
+	mechanism, err := bins.New(c, number)
 	if err != nil {
 		t.Fatal(err)
 	}

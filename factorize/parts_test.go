@@ -47,7 +47,7 @@ func handedOn(t rapid.TB, asked map[string]string) Parts {
 
 // Parts that are computed elsewhere make the same split, to the last bit.
 func TestPartsChangeNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	checkFew(t, func(t *rapid.T) {
 		s := drawSchema(t)
 		grams, sum := nodeGrams(t, s.Steps())
 		n := Nodes{Grams: grams, Shared: optimal(t, sum, s).Strategy, Groups: rapid.IntRange(0, len(grams)).Draw(t, "groups")}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -19,7 +20,7 @@ import (
 // the privacy that the accountant confirms.
 func TestBinsSearchIsBetterThanItsStarts(t *testing.T) {
 	ctx, h, schema := t.Context(), workload.PrefixGram(12), must(participation.NewCyclic(12, 3, 4))
-	o := plan.BinsOptions{Epsilon: 2, Delta: 1e-5, Rounds: 1, MonteCarlo: accounting.MonteCarlo{Samples: 1 << 13}}
+	o := plan.BinsOptions{Epsilon: 2, Delta: 1e-5, Rounds: 1, MonteCarlo: bins.MonteCarlo{Samples: 1 << 13}}
 	r, err := plan.OptimizeForBins(ctx, h, schema, o)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
@@ -34,7 +34,7 @@ func (binsMode) check(p Problem, o Options) error {
 	if err := o.checkDrawnPrivacy(); err != nil {
 		return err
 	}
-	return accounting.CheckBinsDelta(o.Privacy.Delta)
+	return bins.CheckDelta(o.Privacy.Delta)
 }
 
 func (binsMode) needs(j *job) need {
@@ -78,9 +78,9 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 // binSearch compares candidates.
 type binSearch struct {
 	*job
-	widths []int                 // of the candidates for a known draw, T for dense
-	share  accounting.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
-	done   int                   // parts of the work
+	widths []int           // of the candidates for a known draw, T for dense
+	share  bins.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
+	done   int             // parts of the work
 	all    []Bands
 	best   *factorize.Result
 	of     Bands // of best

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -207,7 +207,7 @@ func (s *job) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spac
 			break
 		}
 		tried[w] = true
-		rounds, of := accounting.BandRounds(s.schema().Steps(), s.schema().Separation(), w), *p
+		rounds, of := pld.BandRounds(s.schema().Steps(), s.schema().Separation(), w), *p
 		multiplier, err := (bands.Noise{}).Multiplier(s.schema(), w, target.Epsilon, target.Delta)
 		if err != nil {
 			return nil, fmt.Errorf("noise for %d bands: %w", w, err)

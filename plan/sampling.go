@@ -2,6 +2,7 @@ package plan
 
 import (
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -27,7 +28,7 @@ type Bands struct {
 	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
 	// and how its noise was found.
 	For     participation.Scheme
-	Privacy accounting.BinsPrivacy
+	Privacy bins.Privacy
 }
 
 // setDrawnNoise fills in the noise of the best bands, with what a manifest says of the candidates and the draw from

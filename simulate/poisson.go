@@ -3,7 +3,7 @@ package simulate
 import (
 	"context"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
@@ -49,7 +49,7 @@ func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (part
 
 // poisson draws from so many groups what the schema's batches have in expectation.
 func (s *Study) poisson(groups int) participation.PoissonSampling {
-	rounds := accounting.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
+	rounds := pld.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
 	return participation.PoissonSampling{Groups: groups, Probability: rounds.Probability}
 }
 

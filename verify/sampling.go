@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
@@ -92,8 +93,8 @@ func (v *verification) poisson() error {
 }
 
 // rounds is what a record of the largest group goes through with so many bands.
-func (v *verification) rounds(bands int) accounting.SampledRounds {
-	return accounting.BandRounds(v.asked.Steps(), v.asked.Separation(), bands)
+func (v *verification) rounds(bands int) pld.Rounds {
+	return pld.BandRounds(v.asked.Steps(), v.asked.Separation(), bands)
 }
 
 // errorAtPrivacy is a squared error with noise of this multiplier, in units of the clip.

@@ -17,7 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -183,8 +183,8 @@ func Powers(most int) []int {
 }
 
 // rounds is what a record of the largest group goes through with so many bands.
-func (t *Table) rounds(bands int) accounting.SampledRounds {
-	return accounting.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
+func (t *Table) rounds(bands int) pld.Rounds {
+	return pld.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
 }
 
 func (t *Table) cost(bands int) Cost {
@@ -202,13 +202,13 @@ type level struct {
 }
 
 // Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
-// turn under the schema. It fails as accounting.CalibrateSampled does.
+// turn under the schema. It fails as pld.Calibrate does.
 func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
 	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta}
 	if m, known := n[at]; known {
 		return m, nil
 	}
-	m, err := accounting.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
+	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
 	if err == nil {
 		n[at] = m
 	}

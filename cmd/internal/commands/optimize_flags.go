@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
@@ -172,7 +172,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	p.SchemaFile = f.schema.File()
 	o.Groups = given(cmd, "groups", f.groups)
 	o.Tolerance = given(cmd, "tolerance", f.tolerance)
-	o.MonteCarlo = accounting.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
+	o.MonteCarlo = bins.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
 		Failure: given(cmd, "failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
 	if cmd.Flags().Changed("output") && f.out == "" {
 		return p, o, terminal.Usagef("--output is empty: name a folder")

@@ -57,7 +57,6 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
 		"directed networks: exp, and d-out:d for several d")
 	terminal.NumbersVar(fl, &f.o.Bs, "laplace-b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
-	terminal.HiddenAlias(cmd, "b", "laplace-b")
 	fl.Var(&terminal.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
 	fl.Float64Var(&f.o.Plan.NoiseRate, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
 	fl.Var((*terminal.WholeNumber)(&f.o.Plan.Sync), "sync", "all nodes average exactly after so many rounds (0: never)")

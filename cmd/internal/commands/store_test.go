@@ -52,7 +52,7 @@ func TestAccountOfAReplacedExport(t *testing.T) {
 			bands, "--no-baselines", "-o", out, "--force")
 	}
 	args := []string{"account", "--graph", "florentine", "--T", "20", "-k", "4", "--algorithm", "mf-d-sgd",
-		"--strategy", out, "--attacker", "Medici", "-o", dir}
+		"--export", out, "--attacker", "Medici", "-o", dir}
 	optimize("2")
 	if code, _, errs := mafalda(args...); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)

@@ -2,9 +2,7 @@ package figures
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"mafalda/benchmarks"
 	"mafalda/internal/study"
@@ -14,8 +12,7 @@ const excessPrefix = "excess-k"
 
 func excessName(kb benchmarks.KB) string { return fmt.Sprintf("%s%d-b%d", excessPrefix, kb.K, kb.B) }
 
-// BenchmarkSpec is the study's, with its figures among the summaries. A folder of the versions that kept all rows in
-// one file is known, too.
+// BenchmarkSpec is the study's, with its figures among the summaries.
 func BenchmarkSpec(s *benchmarks.Study) study.Spec {
 	spec := s.Spec()
 	for _, c := range s.Cells() {
@@ -23,11 +20,6 @@ func BenchmarkSpec(s *benchmarks.Study) study.Spec {
 			spec.Summaries = WithFiles(spec.Summaries, name)
 		}
 	}
-	spec.Former = study.Formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
-		base := strings.TrimSuffix(name, filepath.Ext(name))
-		ours := strings.HasPrefix(base, excessPrefix)
-		return name == "benchmark.csv" || ours && slices.Contains(WithFiles(nil, base), name)
-	})
 	return spec
 }
 

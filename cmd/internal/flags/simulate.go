@@ -54,7 +54,6 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.VarP((*terminal.WholeNumber)(&f.separation), "separation", "b",
 		"batches of a node: steps between participations (default T/k)")
 	f.workload.Bind(cmd, &f.network)
-	terminal.HiddenAlias(cmd, "rounds", "gossip-rounds")
 	fl.StringSliceVar(&f.methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
 		"what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain training\n"+
 			"(there by default if there is more)")
