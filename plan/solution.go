@@ -18,7 +18,7 @@ type Solution struct {
 
 	Optimum *factorize.Result // of all strategies, or of a relaxation where patterns overlap; nil for many steps
 	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
-	Split   *factorize.Split  // of single nodes or groups, if they were asked for
+	Split   *factorize.Split  // of single nodes or groups, if they were asked for; nil where Options.Parts leaves some to others
 	Space   *Space            // where nodes share noise: then Optimum and OfClass are for this noise between nodes
 	Fitting []Fitting         // with Options.Budget: what OfClass was chosen from, and Options.Class is the choice
 

@@ -15,15 +15,16 @@ import (
 )
 
 type benchmarkFlags struct {
+	runner             *grids.Runner
 	study              flags.BenchmarkFlags
 	out                string
 	force, json, quiet bool
 	shard              grids.ShardFlags
 }
 
-// NewBenchmark returns mafalda benchmark.
-func NewBenchmark() *cobra.Command {
-	var f benchmarkFlags
+// NewBenchmark returns mafalda benchmark, run for a runner.
+func NewBenchmark(runner *grids.Runner) *cobra.Command {
+	f := benchmarkFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:   "benchmark",
 		Short: "Compare all strategies on a suite of graphs",
@@ -58,7 +59,7 @@ knows both. -o is then a folder of its own, with workloads.csv, workloads.json, 
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.out, f.force); err != nil {
 		return err
 	}
 	note := func(text string) {
@@ -80,11 +81,11 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
 		return s.Do(ctx, c)
 	}
-	rows, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
+	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
 		Known: s.Know, Files: figures.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
-		Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
+		Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	switch {
-	case err != nil || f.shard.On():
+	case err != nil || !whole:
 		return err
 	case f.json:
 		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
@@ -107,11 +108,11 @@ func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string))
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Workload)
 		return s.Do(ctx, c)
 	}
-	rows, err := grids.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
+	rows, whole, err := grids.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
 		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row", Shard: &f.shard,
-		Cost: benchmarks.WorkloadCell.Seconds}.Run(cmd.Context(), bar)
+		Cost: benchmarks.WorkloadCell.Seconds, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	switch {
-	case err != nil || f.shard.On():
+	case err != nil || !whole:
 		return err
 	case f.json:
 		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))

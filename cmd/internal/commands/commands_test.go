@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mafalda/cmd/internal/grids"
 )
 
 // Every command has a description and an example that starts with the program's name.
@@ -23,7 +25,7 @@ func TestHelp(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(newRootCmd())
+	visit(newRootCmd(new(grids.Runner)))
 	if code, out, _ := mafalda("optimize", "--help"); code != 0 || !strings.Contains(out, "--tolerance") {
 		t.Errorf("code %d\n%s", code, out)
 	}
@@ -136,7 +138,7 @@ func TestManualPages(t *testing.T) {
 			}
 		}
 	}
-	visit(newRootCmd())
+	visit(newRootCmd(new(grids.Runner)))
 	if page, err := os.ReadFile(filepath.Join(dir, "mafalda-submit.1")); err != nil || !strings.Contains(string(page), "\n.TP\n.B kubernetes\nthe manifest of") {
 		t.Errorf("no list of engines, %v", err)
 	}

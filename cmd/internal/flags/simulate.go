@@ -26,6 +26,8 @@ const (
 
 // SimulateFlags say what is trained, where and how often: simulate.Study.
 type SimulateFlags struct {
+	Places map[string]string // where the folders of methods are, by their paths, as far as they are in other places
+
 	task                              simulate.TaskOptions
 	network                           NetworkFlags
 	workload                          WorkloadFlags
@@ -157,7 +159,7 @@ func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, 
 func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
 	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth,
-		Folders: placesOf(cmd)}
+		Folders: f.Places}
 	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
 		return o, SimulateError(err)
 	}

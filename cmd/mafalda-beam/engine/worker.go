@@ -24,9 +24,9 @@ func init() {
 	register.Function1x0(forget)
 }
 
-// Commands returns those whose cells an engine can compute.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{commands.NewAccount(), commands.NewSimulate(), commands.NewBenchmark()}
+// Commands returns the commands whose cells an engine can compute, run for a runner.
+func Commands(runner *grids.Runner) []*cobra.Command {
+	return []*cobra.Command{commands.NewAccount(runner), commands.NewSimulate(runner), commands.NewBenchmark(runner)}
 }
 
 // computeFn computes the cells that are its elements, where it runs, and takes the results to the desk. Its fields
@@ -120,15 +120,15 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	}
 	w := &workshop{notes: new(notebook)}
 	root := &cobra.Command{Use: "mafalda", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(Commands()...)
 	words := grids.WordsAt(j.Command, j.Flags, places)
+	root.AddCommand(Commands(&grids.Runner{Words: words, Engine: w, Places: places})...)
 	if err := grids.CheckRecorded(root, words); err != nil {
 		return nil, fmt.Errorf("the job: %w", err)
 	}
 	root.SetArgs(words)
 	root.SetOut(io.Discard)
 	root.SetErr(w.notes)
-	err = root.ExecuteContext(flags.InputsAt(grids.On(bare{ctx}, w), places))
+	err = root.ExecuteContext(ctx)
 	switch {
 	case w.grid == nil && err == nil:
 		return nil, fmt.Errorf("%v has no cells to compute", j.Command)
@@ -142,11 +142,6 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	w.turns = make(chan struct{}, w.grid.Workers)
 	return w, nil
 }
-
-// bare is a context without values: in the process with the command, a bundle's context has the command's values.
-type bare struct{ context.Context }
-
-func (bare) Value(any) any { return nil }
 
 var errTaken = errors.New("the study is taken")
 
