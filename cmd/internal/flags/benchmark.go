@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,7 +8,6 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
-	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
@@ -74,8 +72,7 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
-	s, err := benchmarks.NewStudy(all, o, f.levels)
-	return s, LevelError(err)
+	return benchmarks.NewStudy(all, o, f.levels)
 }
 
 // schema returns what --T and --participations say, if they are given.
@@ -113,13 +110,4 @@ func BindPrivacies(cmd *cobra.Command, levels *benchmarks.Privacies, byDefault b
 	fl := cmd.Flags()
 	terminal.NumbersVar(fl, &levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
 	fl.Float64Var(&levels.Delta, "delta", byDefault.Delta, "of the levels of privacy")
-}
-
-// LevelError makes an error about one of several levels of privacy one of usage that names this level.
-func LevelError(err error) error {
-	var a *fault.Argument
-	if !errors.As(err, &a) {
-		return err
-	}
-	return terminal.Usagef("%s", a.Text(func(field string) string { return "--" + flagOf(field) }))
 }

@@ -227,7 +227,7 @@ func (f *SimulateFlags) checkRoom(steps int, o simulate.StudyOptions, kept bool)
 	return terminal.CheckMemory(what, o.Needs(steps, kept))
 }
 
-// SimulateError makes the errors of a study ones of usage, with the flags that fill what they are about.
+// SimulateError marks the errors of a study as ones of usage, and says what to do about arguments that are not for it.
 func SimulateError(err error) error {
 	var a *fault.Argument
 	if errors.As(err, &a) && a.Value == nil {
@@ -241,8 +241,5 @@ func SimulateError(err error) error {
 				strings.Join(simulate.MethodNames(), ", "))
 		}
 	}
-	return terminal.Usage(terminal.FlagError(err, map[string]string{"Name": "task", "Records": "records", "Seeds": "seeds",
-		"Delta": "delta", "Mus": "mu", "Epsilons": "epsilon", "Methods": "methods", "Adjacency": "adjacency",
-		"Sampling": "sampling", "Bandwidth": "bandwidth", "Attacker": "attack", "Victim": "victim", "Mu": "mu",
-		"Runs": "runs", "Confidence": "confidence"}))
+	return terminal.Usage(err)
 }
