@@ -67,9 +67,6 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 			fmt.Fprintln(cmd.ErrOrStderr(), text)
 		}
 	}
-	if f.study.Workloads {
-		return f.compareWorkloads(cmd, note)
-	}
 	s, err := f.study.Study(cmd, note)
 	if err != nil {
 		return err
@@ -78,7 +75,7 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	spec.Replace = f.force
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
-		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
+		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.What())
 		return s.Do(ctx, c)
 	}
 	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
@@ -91,33 +88,8 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
 	case f.quiet:
 		return nil
+	case s.Workloads:
+		return results.WriteWorkloads(cmd.OutOrStdout(), rows, f.out)
 	}
 	return results.WriteBenchmark(cmd.OutOrStdout(), rows, s.Levels(), f.out)
-}
-
-// compareWorkloads is run with --workloads.
-func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string)) error {
-	s, err := f.study.WorkloadStudy(cmd, note)
-	if err != nil {
-		return err
-	}
-	spec := figures.WorkloadsSpec(s)
-	spec.Replace = f.force
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	measure := func(ctx context.Context, c benchmarks.WorkloadCell) (benchmarks.WorkloadRow, error) {
-		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Workload)
-		return s.Do(ctx, c)
-	}
-	rows, whole, err := grids.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
-		Do: measure, Files: figures.WorkloadsFiles(s), Cell: "row", Shard: &f.shard,
-		Cost: benchmarks.WorkloadCell.Seconds, Command: cmd}.Run(cmd.Context(), f.runner, bar)
-	switch {
-	case err != nil || !whole:
-		return err
-	case f.json:
-		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
-	case f.quiet:
-		return nil
-	}
-	return results.WriteWorkloads(cmd.OutOrStdout(), rows, f.out)
 }
