@@ -49,7 +49,8 @@ func TestStudy(t *testing.T) {
 		}
 	}
 	another := Cell{Graph: "another", K: 1, B: 6, Strategy: Dense}
-	entries := []study.Entry[Cell, Row]{{Cell: another, Result: Row{Graph: "another", StrategyRow: &StrategyRow{AtPrivacy: make([]AtPrivacy, 3)}}}}
+	entries := []study.Entry[Cell, Row]{{Cell: another, Result: Row{Graph: "another", Strategy: Dense,
+		StrategyRow: &StrategyRow{AtPrivacy: make([]AtPrivacy, 3)}}}}
 	for _, c := range slices.Backward(one.Cells()) {
 		text, _ := json.Marshal(c)
 		var sent Cell
