@@ -110,3 +110,22 @@ func TestPartsFail(t *testing.T) {
 		}
 	}
 }
+
+// Where others have yet to compute their parts, in whichever round, there is no split, and nothing has gone wrong.
+func TestPartsLeftToOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchema(t)
+		grams, sum := nodeGrams(t, s.Steps())
+		n := Nodes{Grams: grams, Shared: optimal(t, sum, s).Strategy, Groups: rapid.IntRange(0, len(grams)).Draw(t, "groups")}
+		here, left := handedOn(t, map[string]string{}), rapid.IntRange(0, 6).Draw(t, "rounds")
+		n.Parts = func(ctx context.Context, parts []Part, compute func(context.Context, Part) (Found, error)) ([]Found, error) {
+			if left--; left < 0 {
+				return nil, nil
+			}
+			return here(ctx, parts, compute)
+		}
+		if split, err := n.Optimize(context.Background(), s, Options{Gap: 1e-6}); err != nil || (split == nil) != (left < 0) {
+			t.Fatalf("%v, %v, %d rounds left", split, err, left)
+		}
+	})
+}

@@ -70,6 +70,9 @@ func (splitMode) solve(ctx context.Context, s *job) error {
 	}
 	s.setQuality(s.Optimum.Quality, s.Optimum.LowerBound)
 	s.Ending = endingOf(ctx, s.Optimum)
+	if s.Split == nil && s.Options.Parts != nil && ctx.Err() == nil { // others compute them, and the rest is for who has them all
+		return nil
+	}
 	if split := s.Split; split != nil {
 		if s.Optimum.Status == optim.Converged {
 			s.Ending.Iterations, s.Ending.Gap = split.Iterations, split.Gap

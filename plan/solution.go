@@ -42,7 +42,7 @@ type Solution struct {
 	PeakBytes int64             // of memory, of the whole process
 	Files     map[string]string // SHA-256 of what the last Export has written, by name
 
-	Split *factorize.Split // strategies of single nodes or groups, if they were asked for
+	Split *factorize.Split // strategies of single nodes or groups, if they were asked for; nil where Options.Parts leaves some to others
 	Space *Space           // where nodes share noise: then Optimum and OfClass are for this noise between nodes
 	Drawn                  // where batches are drawn in secret
 

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -220,7 +219,7 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 			if filepath.Base(dir) == "min-sep" && c.path == "participation.b" && c.about == "+1" {
 				continue // true, but weaker: for who takes part less often every number holds, too
 			}
-			if found, err := noticed(t, dir, f, c.path); !found {
+			if r, err := verified(t, dir, f); !noticed(r, err, c.path) {
 				t.Errorf("%s: %s %s is not noticed", filepath.Base(dir), c.path, c.about)
 			} else if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %s %s: several lines: %v", filepath.Base(dir), c.path, c.about, err)

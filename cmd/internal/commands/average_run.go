@@ -262,11 +262,11 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 	}
 	spec := figures.ComparisonSpec(c)
 	spec.Replace = f.force
-	outcomes, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
+	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},
-		Files: results.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), bar)
+		Files: results.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), new(grids.Runner), bar)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 
 // optimizeFlags fill a plan.Problem, the plan.Options for it, and the export.WriteOptions of its solution.
 type optimizeFlags struct {
+	runner      *grids.Runner
 	network     flags.NetworkFlags
 	workload    flags.WorkloadFlags
 	objective   string

@@ -11,7 +11,6 @@ import (
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/fault"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/dpps"
 	"mafalda/simulate"
@@ -91,17 +90,10 @@ func (f *partFlags) options() (o simulate.PartPSPOptions, err error) {
 	return o, err
 }
 
-// partError marks errors of preparing, but for Ctrl-C, as errors of usage, and names the flags whose fields have other
-// names, or that have lists of which one is wrong.
+// partError marks errors of preparing, but for Ctrl-C, as errors of usage.
 func partError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
-	}
-	var a *fault.Argument
-	if errors.As(err, &a) {
-		if flag := map[string]string{"NoiseRate": "gamma-n", "B": "laplace-b", "Shared": "shared"}[a.Field]; flag != "" {
-			return terminal.Usagef("--%s %v: %s", flag, a.Value, a.Reason)
-		}
 	}
 	return terminal.Usage(err)
 }

@@ -72,7 +72,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 		return terminal.Usage(err)
 	}
 	if err := plan.CheckSamplingCurve(p, f.levels); err != nil { // before a large network is read
-		return flags.LevelError(err)
+		return err
 	}
 	if p.Network, err = f.network.Load(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	}})
 	bar.Clear()
 	if err != nil {
-		return flags.LevelError(err)
+		return err
 	}
 	return f.finish(cmd.OutOrStdout(), curves)
 }

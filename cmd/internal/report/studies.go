@@ -158,6 +158,9 @@ func (s *Section) benchmark(from *Source) error {
 		t.Header = append(t.Header, fmt.Sprintf("ratio, ε = %g", e))
 	}
 	for _, r := range b.Rows {
+		if r.StrategyRow == nil {
+			return fmt.Errorf("%s: a row of workload %s: %w", r.Graph, r.Workload, ErrNothing)
+		}
 		line := []string{r.Graph, r.Strategy, strconv.Itoa(r.KB().Steps()), strconv.Itoa(r.K), strconv.Itoa(r.B), "–", "–",
 			"–", strconv.Itoa(r.MemoryFloats)}
 		if r.Loss > 0 {

@@ -11,8 +11,8 @@ import (
 
 // WriteWorkloads writes a table for every network and schema, a line a workload. dir is where the rows are kept, if
 // anywhere.
-func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) error {
-	names := benchmarks.WorkloadNamesOf(rows)
+func WriteWorkloads(w io.Writer, rows []benchmarks.Row, dir string) error {
+	names := benchmarks.NamesOf(rows)
 	header := []string{"loss above the certified optimum", "optimal for plain training",
 		"centralized, knows the optimizer", "gap of the optimum"}
 	for len(rows) > 0 {
@@ -27,7 +27,7 @@ func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) erro
 			lines = append(lines, []string{r.Workload, excess(r.PlainExcess), centralized, terminal.DecimalUp(r.Gap, 2)})
 			rows = rows[1:]
 		}
-		fmt.Fprintf(w, "%s, %d nodes, T = %d, k = %d, b = %d\n", names.OfWorkload(&first), first.Nodes, first.K*first.B,
+		fmt.Fprintf(w, "%s, %d nodes, T = %d, k = %d, b = %d\n", names.Of(&first), first.Nodes, first.K*first.B,
 			first.K, first.B)
 		if err := terminal.Table(w, header, lines); err != nil {
 			return err
@@ -40,7 +40,7 @@ func WriteWorkloads(w io.Writer, rows []benchmarks.WorkloadRow, dir string) erro
 	return nil
 }
 
-func sameTable(a, b *benchmarks.WorkloadRow) bool {
+func sameTable(a, b *benchmarks.Row) bool {
 	return a.Graph == b.Graph && a.SHA256 == b.SHA256 && a.K == b.K && a.B == b.B
 }
 
